@@ -22,6 +22,7 @@ mod section_value;
 mod served;
 mod shape;
 mod source;
+mod yaml;
 
 pub use agent::{
     Agent, AgentType, AnnotatedTools, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, RemoteAgentRef,
@@ -44,10 +45,11 @@ pub use rule::{AccessRule, OWNER_ROLES};
 pub use section::RESERVED_PARAMETERS;
 pub use section::value::Id;
 pub use section_type::{PathStep, Section, SectionPlace, SectionProblems, SectionType, Sections};
-pub use section_value::ValueProblem;
+pub use section_value::{ValueProblem, problems_in_yaml, read_yaml};
 pub use served::{ServedAgent, ServedTool};
 pub use settings::compile_patterns;
-pub use source::{Location, MapEntry, Node, NodeKind, SourceReader, Span, is_plain_text};
+pub use source::{Location, MapEntry, Node, NodeKind, SourceReader, Span};
+pub use yaml::{FileOf, YamlTree, YamlValue, to_yaml, write_yaml};
 
 use std::path::Path;
 use std::sync::LazyLock;

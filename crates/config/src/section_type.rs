@@ -7,7 +7,7 @@ use crate::connection_type::ConnectionProperties;
 use crate::rule::AccessRule;
 use crate::section::{Context, cost_limits, operator, rule_entry, type_of};
 use crate::shape::{Shape, decode, suggest};
-use crate::source::{Node, NodeKind};
+use crate::source::{Location, Node, NodeKind};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -36,6 +36,10 @@ pub trait Section: JsonSchema + DeserializeOwned + Send + Sync + 'static {
     const KEY: &'static str;
     /// Where the section stands.
     const PLACE: SectionPlace = SectionPlace::Root;
+
+    /// Tells the section where its values stand, for sections that keep it. It is not called for a
+    /// section that is stored.
+    fn locate(&mut self, _location: &dyn Fn(&[PathStep<'_>]) -> Location) {}
 
     /// Reports what the schema cannot express, such as references to entries that do not exist.
     fn check(&self, _problems: &mut SectionProblems<'_, '_, '_>) {}
@@ -91,7 +95,9 @@ impl fmt::Debug for SectionType {
 }
 
 fn read<S: Section>(node: &Node, shape: Shape<'_>, context: &mut Context<'_, '_>) -> Option<Arc<dyn ReadValue>> {
-    let section: S = decode(node, shape, context.report)?;
+    let mut section: S = decode(node, shape, context.report)?;
+    let report = &*context.report;
+    section.locate(&|path| report.location(node.span_at(path)));
     for rule in section.access_rules() {
         rule_entry::check(rule, node, context.report);
     }

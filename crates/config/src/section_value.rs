@@ -2,12 +2,12 @@
 //! use. The same checks apply; positions are JSON pointers.
 
 use crate::config::Config;
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::language::Language;
 use crate::section::{Context, DeclaredIds};
 use crate::section_type::{Section, SectionProblems};
 use crate::shape::{Shape, decode};
-use crate::source::{MapEntry, Node, NodeKind, Report, Span};
+use crate::source::{MapEntry, Node, NodeKind, Report, SourceReader, Span};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -112,9 +112,71 @@ fn node(value: &Value, pointer: String, pointers: &mut Vec<String>) -> Node {
 
 fn problems(report: Report, pointers: &[String]) -> Vec<ValueProblem> {
     let errors = report.into_diagnostics().into_iter().filter(|problem| problem.severity == Severity::Error);
-    let problem = |found: crate::Diagnostic| {
+    let problem = |found: Diagnostic| {
         let place = (found.line as usize).checked_sub(1).and_then(|index| pointers.get(index));
         ValueProblem { path: place.cloned().unwrap_or_default(), message: found.message, help: found.help }
     };
     errors.map(problem).collect()
+}
+
+/// Reads a YAML text as a value, within the bounds of a config file. `file` is its name in diagnostics.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn read_yaml(file: &str, text: &str) -> Result<Value, Vec<Diagnostic>> {
+    let files = [(file, text)];
+    let mut reader = SourceReader::embedded(&files);
+    let read = reader.read(file, None);
+    read.map(|node| node.to_value()).ok_or_else(|| reader.into_diagnostics())
+}
+
+/// Returns the problems of a value that was read with [`read_yaml`], at their places in the text.
+pub fn problems_in_yaml(file: &str, text: &str, problems: Vec<ValueProblem>) -> Vec<Diagnostic> {
+    let files = [(file, text)];
+    let mut reader = SourceReader::embedded(&files);
+    let root = reader.read(file, None);
+    for ValueProblem { path, message, help } in problems {
+        let at = root.as_ref().map_or_else(Span::default, |root| span_of_pointer(root, &path));
+        reader.error(at, message, help);
+    }
+    reader.into_diagnostics()
+}
+
+/// Returns the position of the value to which a JSON pointer refers, or of its nearest existing parent.
+fn span_of_pointer(root: &Node, pointer: &str) -> Span {
+    let mut node = root;
+    for part in pointer.split('/').skip(1) {
+        let key = part.replace("~1", "/").replace("~0", "~");
+        let item = || part.parse().ok().and_then(|index: usize| node.items().get(index));
+        match node.get(&key).map(|entry| &entry.value).or_else(item) {
+            Some(inner) => node = inner,
+            None => break,
+        }
+    }
+    node.at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_of_a_yaml_text_have_their_lines() {
+        let text = "id: a\nsteps:\n  - id: one\n    a/b: wrong\n";
+        assert_eq!(
+            read_yaml("x.yaml", text).unwrap(),
+            json!({ "id": "a", "steps": [{ "id": "one", "a/b": "wrong" }] })
+        );
+        let check = |path: &str, expected: &str| {
+            let problem = ValueProblem { path: path.to_owned(), message: "no".to_owned(), help: None };
+            let found = problems_in_yaml("x.yaml", text, vec![problem]);
+            assert_eq!(found[0].to_string().lines().next(), Some(expected), "{path}");
+        };
+        check("/steps/0/a~1b", "x.yaml:4:10: error: no");
+        // Of a value that is not there, the one around it.
+        check("/steps/0/agentId/deep", "x.yaml:3:5: error: no");
+        check("", "x.yaml:1:1: error: no");
+        let broken = read_yaml("x.yaml", "a: [").unwrap_err();
+        assert!(broken[0].line > 0, "{broken:?}");
+    }
 }

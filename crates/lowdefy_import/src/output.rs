@@ -2,8 +2,7 @@
 
 use crate::convert::{Notes, Secrets};
 use crate::tree::{Tree, Value};
-use crate::yaml;
-use config::SourceReader;
+use config::{SourceReader, write_yaml};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::io;
@@ -43,7 +42,7 @@ pub(crate) fn output(root: &Tree, secrets: &Secrets, notes: &Notes<'_>) -> Outpu
     if left_out > 0 {
         text.push_str(&format!("# Left out: {left_out}. The import says where and what to do instead.\n"));
     }
-    text.push_str(&yaml::document(root, true, &mut |tree| parts.name(tree)));
+    text.push_str(&write_yaml(root, true, &mut |tree| parts.name(tree)));
     let mut files = vec![OutputFile { path: config::MAIN_FILE.to_owned(), text }];
     files.extend(parts.files.into_iter().map(|(path, text)| OutputFile { path, text }));
     files.extend(secrets.example_file().map(|text| OutputFile { path: ENV_FILE.to_owned(), text }));
@@ -80,7 +79,7 @@ impl Parts {
             (Value::Text(text), false) => text.clone(),
             (_, false) => return None,
             _ if name.ends_with(".json") => format!("{:#}\n", tree.to_json()),
-            _ => yaml::document(tree, false, &mut |part| if std::ptr::eq(part, tree) { None } else { self.name(part) }),
+            _ => write_yaml(tree, false, &mut |part| if std::ptr::eq(part, tree) { None } else { self.name(part) }),
         };
         match self.files.get(name) {
             Some(known) if *known != text => return None,

@@ -1,258 +1,27 @@
-//! Writes YAML for people: block style, plain texts where possible.
+//! The converted tree as what `config` writes.
 
-use crate::tree::{Entry, Tree, Value};
-use config::is_plain_text;
+use crate::tree::{Tree, Value};
+use config::{YamlTree, YamlValue};
 
-/// The most characters of a list or an operator that is written in one line.
-const FLOW_WIDTH: usize = 80;
-
-/// Returns the name of the file that a value is written to, if it has one of its own.
-pub(crate) type FileOf<'f> = dyn FnMut(&Tree) -> Option<String> + 'f;
-
-/// Writes a document. With `spaced`, there are empty lines between its sections and their entries.
-pub(crate) fn document(tree: &Tree, spaced: bool, file_of: &mut FileOf<'_>) -> String {
-    let mut writer = Writer { out: String::new(), spaced, file_of };
-    match &tree.value {
-        Value::Map(entries) if !entries.is_empty() => writer.map(tree, 0, false),
-        Value::List(items) if !items.is_empty() => writer.list(items, 0),
-        _ => {
-            writer.scalar(tree, 0);
-            writer.out.push('\n');
-        }
-    }
-    writer.out
-}
-
-struct Writer<'w, 'f> {
-    out: String,
-    spaced: bool,
-    file_of: &'w mut FileOf<'f>,
-}
-
-impl Writer<'_, '_> {
-    fn indent(&mut self, width: usize) {
-        self.out.extend(std::iter::repeat_n(' ', width));
-    }
-
-    /// Writes the entries of a mapping. The first one continues the line if `is_item`.
-    fn map(&mut self, tree: &Tree, width: usize, is_item: bool) {
-        for (index, entry) in tree.entries().iter().enumerate() {
-            if index > 0 || !is_item {
-                if self.spaced && width == 0 && index > 0 {
-                    self.out.push('\n');
-                }
-                self.indent(width);
-            }
-            let key = if is_plain_key(&entry.key) { entry.key.clone() } else { quoted(&entry.key) };
-            self.out.push_str(&key);
-            self.out.push(':');
-            self.value(&entry.value, width);
-        }
-    }
-
-    /// Writes a value after its key.
-    fn value(&mut self, tree: &Tree, width: usize) {
-        if self.short(tree, false) {
-            return;
-        }
-        self.nested(tree, width + 2, false);
-    }
-
-    /// Writes a value behind a key or the dash of an item. The first entry of a mapping stands in the
-    /// same line behind a dash.
-    fn nested(&mut self, tree: &Tree, width: usize, is_item: bool) {
-        match &tree.value {
-            Value::Map(entries) if !entries.is_empty() => {
-                self.out.push(if is_item { ' ' } else { '\n' });
-                self.map(tree, width, is_item);
-            }
-            Value::List(items) if !items.is_empty() => {
-                self.out.push('\n');
-                self.list(items, width);
-            }
-            _ => {
-                self.out.push(' ');
-                self.scalar(tree, width);
-                self.out.push('\n');
+impl YamlTree for Tree {
+    fn value(&self) -> YamlValue<'_, Self> {
+        match &self.value {
+            Value::Null | Value::Removed => YamlValue::Null,
+            Value::Bool(value) => YamlValue::Bool(*value),
+            Value::Number(number) => YamlValue::Number(number),
+            Value::Text(text) => YamlValue::Text(text),
+            Value::List(items) => YamlValue::List(items),
+            Value::Map(entries) => {
+                YamlValue::Map(entries.iter().map(|entry| (entry.key.as_str(), &entry.value)).collect())
             }
         }
     }
 
-    fn list(&mut self, items: &[Tree], width: usize) {
-        for (index, item) in items.iter().enumerate() {
-            if self.spaced && width == 2 && index > 0 && item.is_map() && item.file.is_none() {
-                self.out.push('\n');
-            }
-            let before = self.out.len();
-            for line in &item.comment {
-                self.indent(width);
-                let line: String = line.chars().map(|c| if is_printable(c) { c } else { ' ' }).collect();
-                self.out.push_str(&format!("# {line}\n"));
-            }
-            let start = self.out.len();
-            self.indent(width);
-            self.out.push('-');
-            if self.short(item, true) {
-                // The name of the file says where it came from.
-                if item.file.is_some() {
-                    self.out.replace_range(before..start, "");
-                }
-                continue;
-            }
-            self.nested(item, width + 2, true);
-        }
+    fn comment(&self) -> &[String] {
+        &self.comment
     }
 
-    /// Writes a reference to a file, a short list, operator or item in one line.
-    fn short(&mut self, tree: &Tree, is_item: bool) -> bool {
-        if let Some(name) = (self.file_of)(tree) {
-            self.out.push_str(&format!(" {{ _ref: {} }}\n", in_flow(&name)));
-            return true;
-        }
-        let is_short = match &tree.value {
-            Value::List(items) => items.iter().all(|item| !item.is_map() || item.operator().is_some()),
-            _ => tree.operator().is_some(),
-        };
-        match (is_short || is_item && is_small(tree))
-            .then(|| flow(tree))
-            .flatten()
-            .filter(|line| line.chars().count() <= FLOW_WIDTH)
-        {
-            Some(line) => {
-                self.out.push_str(&format!(" {line}\n"));
-                true
-            }
-            None => false,
-        }
+    fn is_file(&self) -> bool {
+        self.file.is_some()
     }
-
-    /// Writes a scalar or an empty collection. Further lines are indented by `width`.
-    fn scalar(&mut self, tree: &Tree, width: usize) {
-        let text = match &tree.value {
-            Value::Null | Value::Removed => "null".to_owned(),
-            Value::Bool(value) => value.to_string(),
-            Value::Number(number) => number.to_string(),
-            Value::List(_) => "[]".to_owned(),
-            Value::Map(_) => "{}".to_owned(),
-            Value::Text(text) if is_plain(text) => text.clone(),
-            Value::Text(text) if is_literal(text) => return self.literal(text, width),
-            Value::Text(text) => quoted(text),
-        };
-        self.out.push_str(&text);
-    }
-
-    /// Writes a text of several lines.
-    fn literal(&mut self, text: &str, width: usize) {
-        let (lines, sign) = text.strip_suffix('\n').map_or((text, "|-"), |lines| (lines, "|"));
-        self.out.push_str(sign);
-        for line in lines.split('\n') {
-            self.out.push('\n');
-            if !line.is_empty() {
-                self.indent(width.max(2));
-                self.out.push_str(line);
-            }
-        }
-    }
-}
-
-fn is_word(text: &str) -> bool {
-    let is_inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
-    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && text.chars().all(is_inner)
-}
-
-fn is_plain_key(key: &str) -> bool {
-    is_word(key.strip_prefix(':').unwrap_or(key))
-}
-
-/// Whether an item of a list is a mapping of few keys that is neither an entry nor a step.
-fn is_small(tree: &Tree) -> bool {
-    let is_part = |entry: &Entry| entry.key != "id" && !entry.key.starts_with(':');
-    (1..=3).contains(&tree.entries().len()) && tree.entries().iter().all(is_part)
-}
-
-/// Returns a value in one line, if it holds only scalars, lists and operators and none of it is a
-/// file of its own. It is cut off early if it gets long.
-fn flow(tree: &Tree) -> Option<String> {
-    if tree.file.is_some() || !tree.comment.is_empty() {
-        return None;
-    }
-    let joined = |parts: &mut dyn Iterator<Item = Option<String>>| {
-        let mut line = String::new();
-        for part in parts {
-            let part = part?;
-            line.push_str(if line.is_empty() { "" } else { ", " });
-            line.push_str(&part);
-            if line.len() > 4 * FLOW_WIDTH {
-                return None;
-            }
-        }
-        Some(line)
-    };
-    Some(match &tree.value {
-        Value::Text(text) if text.contains('\n') || text.len() > 4 * FLOW_WIDTH => return None,
-        Value::Text(text) => in_flow(text),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::Null | Value::Removed => "null".to_owned(),
-        Value::List(items) => format!("[{}]", joined(&mut items.iter().map(flow))?),
-        Value::Map(entries) if entries.is_empty() => "{}".to_owned(),
-        Value::Map(entries) => {
-            let entry = |entry: &Entry| {
-                let key = if is_plain_key(&entry.key) { entry.key.clone() } else { return None };
-                Some(format!("{key}: {}", flow(&entry.value)?))
-            };
-            format!("{{ {} }}", joined(&mut entries.iter().map(entry))?)
-        }
-    })
-}
-
-fn in_flow(text: &str) -> String {
-    if is_word(text) && is_plain_text(text) { text.to_owned() } else { quoted(text) }
-}
-
-/// Whether a text needs no quotes in a block.
-fn is_plain(text: &str) -> bool {
-    let starts =
-        text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | '$' | '(')) || text.starts_with("./");
-    starts
-        && is_plain_text(text)
-        && text.chars().all(is_printable)
-        && !text.contains(": ")
-        && !text.contains(" #")
-        && !text.ends_with([':', ' '])
-}
-
-/// Whether a text can be written as a block of lines.
-fn is_literal(text: &str) -> bool {
-    let first = text.split('\n').next().unwrap_or_default();
-    text.contains('\n')
-        && !first.is_empty()
-        && !text.ends_with("\n\n")
-        && text.split('\n').all(|line| !line.starts_with([' ', '\t']) || line.chars().any(|c| !matches!(c, ' ' | '\t')))
-        && !first.starts_with([' ', '\t'])
-        && text.chars().all(|c| c == '\n' || is_printable(c))
-}
-
-/// Whether YAML shows a character as it is.
-fn is_printable(c: char) -> bool {
-    let is_hidden = c.is_control() || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}');
-    c == ' ' || !(is_hidden || c.is_whitespace())
-}
-
-/// Writes a text in double quotes.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            c if is_printable(c) => out.push(c),
-            c if u32::from(c) <= 0xffff => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push_str(&format!("\\U{:08x}", u32::from(c))),
-        }
-    }
-    out.push('"');
-    out
 }

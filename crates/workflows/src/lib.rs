@@ -24,7 +24,7 @@ pub use triggered::{
 
 use capability::{Capability, ConfigAdditions, Context, Definition, Job};
 use config::SectionType;
-use definition::Workflows;
+use definition::{WorkflowBytes, Workflows};
 use jobs::Due;
 use service::Runs;
 use std::sync::Arc;
@@ -49,7 +49,11 @@ const AFTER_ALL: &str = "g";
 
 /// The capability.
 pub const DEFINITION: Definition = Definition {
-    sections: &[SectionType::of::<Workflows>(), SectionType::of::<WorkflowEditors>()],
+    sections: &[
+        SectionType::of::<Workflows>(),
+        SectionType::of::<WorkflowEditors>(),
+        SectionType::of::<WorkflowBytes>(),
+    ],
     tables: Some(store::TABLES),
     config_additions: Some(ConfigAdditions {
         version: |store| Box::pin(stored::version(store)),

@@ -4,11 +4,13 @@ use super::{TestRequest, call_route, caller, get, post, state};
 use crate::compose::Composition;
 use crate::router::caller_routes;
 use axum::Router;
-use axum::http::Method;
+use axum::body::{Body, to_bytes};
+use axum::http::{Method, Request, header};
 use capability::Job;
 use chat::Caller;
 use serde_json::{Value, json};
 use std::time::Duration;
+use tower::ServiceExt;
 
 const CONFIG: &str = include_str!("../../../examples/invoices/chatwright.yaml");
 const TABLE: &str = include_str!("../../../examples/invoices/invoices.sql");
@@ -175,6 +177,114 @@ async fn stored_definition_is_checked_used_and_versioned() {
     let delete = || TestRequest { method: Method::DELETE, path: format!("{PATH}/greet"), body: None };
     assert_eq!(ask_as(&site, &site.boss, delete()).await.0, 204);
     assert_eq!(ask_as(&site, &site.boss, delete()).await.0, 404);
+}
+
+/// Sends a form of the console, and returns the status with the page.
+async fn send_form(site: &Site, who: &Caller, path: &str, fields: &[(&str, &str)]) -> (u16, String) {
+    let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+    let request = Request::builder().method(Method::POST).uri(path);
+    let request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded").extension(who.clone());
+    let answer = site.routes.clone().oneshot(request.body(Body::from(body)).unwrap()).await.unwrap();
+    let status = answer.status().as_u16();
+    let body = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+    (status, String::from_utf8(body.to_vec()).unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn console_edits_compares_and_rolls_back_stored_definitions() {
+    const LIST: &str = "/admin/workflow-definitions";
+    const NEW: &str = "/admin/new-workflow-definition";
+    let site = Site::open().await;
+    let yaml =
+        |output: &str| format!("id: greet\nsteps:\n  - id: pause\n    type: wait\n    seconds: 1\noutput: {output}\n");
+    let page = async |path: &str| call_route(&site.routes, &site.boss, get(path.to_owned())).await;
+    // For administrators only; whoever else asks does not learn that it is there.
+    let eve = caller(("eve", true, &["reader"]));
+    for path in [LIST, NEW, "/admin/workflow-definitions/invoice"] {
+        assert_eq!(call_route(&site.routes, &eve, get(path.to_owned())).await.0, 404, "{path}");
+    }
+    let new = yaml("one");
+    assert_eq!(send_form(&site, &eve, NEW, &[("definition", &new), ("published", "1")]).await.0, 404);
+    // Errors have their lines, and what was written stays.
+    let wrong = "id: greet\nsteps:\n  - id: ask\n    type: agent\n    agentId: raeder\n    prompt: Hi\n";
+    let (status, refused) = send_form(&site, &site.boss, NEW, &[("definition", wrong)]).await;
+    assert_eq!(status, 422);
+    for part in ["Line 5, column 14", "there is no agent `raeder`", "agentId: raeder"] {
+        assert!(refused.contains(part), "{part}: {refused}");
+    }
+    let (status, refused) = send_form(&site, &site.boss, NEW, &[("definition", "id: [")]).await;
+    assert!(status == 422 && refused.contains("Line 1"), "{refused}");
+    assert_eq!(send_form(&site, &site.boss, NEW, &[("definition", &new), ("published", "1")]).await.0, 303);
+    let listed = site.ask("/api/admin/workflow-definitions".to_owned(), None).await;
+    let seen: Vec<_> =
+        listed["items"].as_array().unwrap().iter().map(|it| (&it["id"], &it["source"], &it["state"])).collect();
+    let (stored, config, in_use) = (json!("stored"), json!("config"), json!("inUse"));
+    assert_eq!(seen, [(&json!("greet"), &stored, &in_use), (&json!("invoice"), &config, &in_use)]);
+    assert!(listed["items"][1]["place"].as_str().unwrap().starts_with("chatwright.yaml:"), "{listed}");
+    // That of the config is read only.
+    let (_, of_config) = page("/admin/workflow-definitions/invoice").await;
+    assert!(of_config.contains("belongs to the config") && !of_config.contains("<textarea"), "{of_config}");
+    let path = format!("{LIST}/greet");
+    let changed = yaml("two");
+    let change = [("definition", changed.as_str()), ("published", "1"), ("version", "1")];
+    assert_eq!(send_form(&site, &site.boss, &path, &change).await.0, 303);
+    // Somebody else was faster.
+    let (status, refused) = send_form(&site, &site.boss, &path, &change).await;
+    assert!(status == 422 && refused.contains("newer version"), "{refused}");
+    let (_, compared) = page(&format!("{path}/diff?from=1&to=2")).await;
+    assert!(
+        compared.contains("<del>- output: one</del>") && compared.contains("<ins>+ output: two</ins>"),
+        "{compared}"
+    );
+    let lines = site.ask("/api/workflows/definitions/greet/diff?from=1&to=2".to_owned(), None).await;
+    let lines = lines["lines"].as_array().unwrap().iter();
+    let changes: Vec<_> = lines.filter(|line| line["change"] == "removed" || line["change"] == "added").collect();
+    assert_eq!(
+        changes,
+        [&json!({ "change": "removed", "text": "output: one" }), &json!({ "change": "added", "text": "output: two" })]
+    );
+    for missing in ["from=1&to=9", "from=config&to=1", "from=x&to=1"] {
+        assert_eq!(page(&format!("{path}/diff?{missing}")).await.0, 404, "{missing}");
+    }
+    let roll_back = format!("{path}/rollback");
+    assert_eq!(send_form(&site, &eve, &roll_back, &[("version", "2"), ("to", "1")]).await.0, 404);
+    assert_eq!(send_form(&site, &site.boss, &roll_back, &[("version", "2"), ("to", "1")]).await.0, 303);
+    let shown = site.ask("/api/workflows/definitions/greet".to_owned(), None).await;
+    assert_eq!((&shown["version"], &shown["definition"]["output"]), (&json!(3), &json!("one")), "{shown}");
+    // The export is a part of a config.
+    let (_, exported) = page(&format!("{path}/yaml")).await;
+    assert_eq!(
+        exported,
+        format!("workflows:\n  - {}", yaml("one").replace('\n', "\n    ").trim_end().to_owned() + "\n")
+    );
+    assert_eq!(shown["yaml"], exported.as_str());
+    assert_eq!(send_form(&site, &site.boss, &format!("{path}/delete"), &[]).await.0, 303);
+    assert_eq!(page(&path).await.0, 404);
+    let audit = site.store.audit_list(store::AuditFilter::default(), 20, None).await.unwrap();
+    let seen: Vec<_> =
+        audit.iter().rev().filter(|row| row.tool.ends_with("_workflow")).map(|row| row.tool.as_str()).collect();
+    assert_eq!(seen, ["admin:add_workflow", "admin:change_workflow", "admin:change_workflow", "admin:delete_workflow"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn editors_have_the_definitions_without_being_administrators() {
+    let config = "workflowEditors: { roles: [designer] }\npages: [{ id: home }]\n";
+    let site = Site::open_with(config).await;
+    let (designer, other) = (caller(("dora", true, &["designer"])), caller(("eve", true, &["reader"])));
+    const PATH: &str = "/api/workflows/definitions";
+    let definition = json!({ "id": "pause", "runAs": { "roles": ["designer"] }, "steps": [{ "id": "wait", "type": "wait", "seconds": 1 }] });
+    let check = async |request: fn(String, Value) -> TestRequest, path: &str, body: Value, expected: u16| {
+        assert_eq!(ask_as(&site, &other, request(path.to_owned(), body.clone())).await.0, 404, "{path}");
+        let (status, answer) = ask_as(&site, &designer, request(path.to_owned(), body)).await;
+        assert_eq!(status, expected, "{path}: {answer}");
+    };
+    let read = |path: String, _: Value| get(path);
+    check(post, PATH, json!({ "definition": definition }), 201).await;
+    check(read, "/api/workflows/definitions/pause", Value::Null, 200).await;
+    check(read, "/api/workflows/definitions/pause/diff?from=1&to=1", Value::Null, 200).await;
+    check(post, "/api/workflows/definitions/pause/rollback", json!({ "version": 1, "to": 1 }), 200).await;
+    // The console is for administrators.
+    assert_eq!(ask_as(&site, &designer, get("/admin/workflow-definitions".to_owned())).await.0, 404);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,7 +10,7 @@ mod tree;
 pub(crate) use files::ConfigFiles;
 pub(crate) use parse::load;
 pub use reader::SourceReader;
-pub use scalar::is_plain_text;
+pub(crate) use scalar::is_plain_text;
 pub use tree::{MapEntry, Node, NodeKind, PathStep};
 
 use crate::diagnostic::{Diagnostic, Excerpt, Severity};

@@ -18,7 +18,7 @@ pub(super) fn plain(text: &str) -> Result<NodeKind, &'static str> {
 }
 
 /// Whether an unquoted scalar is text, not a number, `true` or the like.
-pub fn is_plain_text(text: &str) -> bool {
+pub(crate) fn is_plain_text(text: &str) -> bool {
     matches!(plain(text), Ok(NodeKind::Text(_)))
 }
 

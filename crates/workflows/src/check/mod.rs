@@ -10,7 +10,7 @@ mod tests;
 
 use crate::definition::{ListKey, Step, StepKind, Workflow, Workflows};
 use crate::value::Place;
-use config::{AccessRule, Config, PathStep, Section, SectionProblems};
+use config::{AccessRule, Config, Location, PathStep, Section, SectionProblems};
 use std::collections::HashSet;
 
 /// The deepest nesting of lists of steps.
@@ -24,6 +24,12 @@ const RESERVED_STEPS: [&str; 4] = ["input", "user", "error", "index"];
 
 impl Section for Workflows {
     const KEY: &'static str = "workflows";
+
+    fn locate(&mut self, location: &dyn Fn(&[PathStep<'_>]) -> Location) {
+        for (index, workflow) in self.0.iter_mut().enumerate() {
+            workflow.at = Some(location(&[PathStep::Index(index)]));
+        }
+    }
 
     fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
         let mut ids = HashSet::new();

@@ -94,6 +94,20 @@ fn unknown_names_are_reported() {
 }
 
 #[test]
+fn unknown_tiers_are_reported() {
+    let step = "{ id: a, type: agent, agentId: clerk, prompt: Hi, tier: TIER }";
+    assert_snapshot!(steps(&[&step.replace("TIER", "complex")]), @"1 workflows");
+    assert_snapshot!(steps(&[&step.replace("TIER", "complx")]), @"
+    chatwright.yaml:4:63: error: there is no tier `complx`
+       = help: did you mean `complex`?
+    ");
+    assert_snapshot!(check("- { id: a, tier: hug, steps: [{ id: pause, type: wait, seconds: 1 }] }\n"), @"
+    chatwright.yaml:2:18: error: there is no tier `hug`
+       = help: one of `simple`, `complex` and `batch`
+    ");
+}
+
+#[test]
 fn references_to_what_has_no_result_are_reported() {
     assert_snapshot!(steps(&[
         "{ id: a, type: endpoint, endpointId: post, payload: { x: { _step: b.total }, y: $.c, z: { _item: row }, e: { _error: message } } }",

@@ -1,6 +1,7 @@
-//! The pages of the admin console: the runs of all users, and the questions that wait.
+//! The pages of the admin console: the runs of all users, the questions that wait, and the definitions.
 
 mod actions;
+mod definitions;
 mod list;
 mod picture_view;
 mod run_page;
@@ -11,6 +12,7 @@ mod tasks;
 use axum::Router;
 use axum::routing::{get, post};
 use capability::Context;
+use definitions::DefinitionList;
 use web::admin::list::List;
 use web::admin::{ADMINISTRATION, MenuEntry, MenuGroup, Section};
 use web::openapi::ApiRouter;
@@ -22,7 +24,9 @@ pub(crate) fn section(context: Context) -> Section {
         run_page::detail,
         "Get the run of a workflow with its steps and questions",
     );
-    let lists = web::admin::list::routes::<list::RunList>().merge(web::admin::list::routes::<tasks::TaskList>());
+    let lists = web::admin::list::routes::<list::RunList>()
+        .merge(web::admin::list::routes::<tasks::TaskList>())
+        .merge(web::admin::list::routes::<DefinitionList>());
     let routes = detail.merge(lists);
     let actions = [
         "stop_workflow_run",
@@ -30,11 +34,16 @@ pub(crate) fn section(context: Context) -> Section {
         "decide_workflow_step",
         "export_workflows",
         "export_workflow_tasks",
+        "add_workflow",
+        "change_workflow",
+        "delete_workflow",
+        "export_workflow_definitions",
     ];
     Section {
         menu: vec![
             MenuEntry { group: MenuGroup::Work, path: list::RunList::PATH, title: list::RunList::TITLE },
             MenuEntry { group: MenuGroup::Work, path: tasks::TaskList::PATH, title: tasks::TaskList::TITLE },
+            MenuEntry { group: MenuGroup::Work, path: DefinitionList::PATH, title: DefinitionList::TITLE },
         ],
         actions: actions.map(|action| format!("admin:{action}")).to_vec(),
         routes: routes.with_pages(page_routes()).map(|router| router.with_state(context)),
@@ -42,7 +51,7 @@ pub(crate) fn section(context: Context) -> Section {
 }
 
 fn page_routes() -> Router<Context> {
-    Router::new()
+    definitions::routes()
         .route("/admin/workflows/{id}", get(run_page::show))
         .route("/admin/workflows/{id}/stop", post(actions::stop))
         .route("/admin/workflows/{id}/retry", post(actions::retry))

@@ -1,10 +1,12 @@
 //! A workflow as it is written.
 
+mod bounds;
 mod human;
 mod sender;
 mod step;
 mod trigger;
 
+pub(crate) use bounds::WorkflowBytes;
 pub(crate) use human::{Ask, HumanStep, OnLapse};
 pub(crate) use step::{AgentStep, IfStep, ListKey, LoopStep, Step, StepKind, SwitchStep, ToolStep, WaitStep};
 
@@ -12,11 +14,13 @@ pub use sender::WebhookSender;
 pub use trigger::{CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerRights, WebhookTrigger};
 pub(crate) use trigger::{MAX_EVENT_NAME, is_event_name};
 
+use config::Location;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use settings::{Id, Text};
 use sha2::{Digest, Sha256};
+use wire::invoke::AgentTier;
 
 /// Processes of several steps that outlive a request: each step's result is stored before the next
 /// one starts, so a run survives restarts and may wait for days.
@@ -34,6 +38,9 @@ impl Workflows {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Workflow {
+    /// Where it stands in the config; absent for one that is stored.
+    #[serde(skip)]
+    pub(crate) at: Option<Location>,
     /// The id, which the API uses.
     pub(crate) id: Id,
     /// The title that people see. Default: the id.
@@ -54,8 +61,13 @@ pub(crate) struct Workflow {
     /// What starts runs by itself. A run can also be started by hand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) triggers: Vec<Trigger>,
+    /// The tier of the agent steps that name none. Default: the bytes of `batch`, and the time of
+    /// `timeoutSeconds`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-names" = "tier"))]
+    pub(crate) tier: Option<AgentTier>,
     /// The limits of a run. Child workflows and further attempts count.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) limits: RunLimits,
     /// The steps.
     #[schemars(length(min = 1))]
@@ -183,6 +195,10 @@ impl RunLimits {
     pub(crate) fn max_steps(&self) -> u32 {
         self.steps.unwrap_or(Self::STEPS)
     }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 fn lower<T: PartialOrd>(one: Option<T>, other: Option<T>) -> Option<T> {

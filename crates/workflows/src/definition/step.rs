@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use settings::{EndpointId, Id, Text, ToolName};
+use wire::invoke::AgentTier;
 
 /// A step of a workflow.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -89,6 +90,11 @@ pub(crate) struct AgentStep {
     /// denied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) approved_tools: Vec<ToolName>,
+    /// The limits of time and memory, as `limits.invocationTiers` sets them. With a tier here or of
+    /// the workflow, its time is the default of `timeoutSeconds`; the shorter of both applies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-names" = "tier"))]
+    pub(crate) tier: Option<AgentTier>,
 }
 
 /// Calls a tool of an agent: of an MCP server, of a remote agent, an endpoint, or a built-in one. No

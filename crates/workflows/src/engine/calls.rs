@@ -1,6 +1,6 @@
 //! Calls of agents and endpoints, and the records of their ends.
 
-use super::drive::{Drive, MAX_OUTPUT_BYTES, size};
+use super::drive::{Drive, size};
 use super::{Call, CallOutcome, Remaining};
 use crate::definition::Step;
 use crate::plan::{Record, Start, StepError, StepState};
@@ -33,6 +33,7 @@ impl Drive {
         let call = Call {
             caller: self.run.caller.caller(&self.run.owner),
             workflow_id: self.run.workflow_id.clone(),
+            tier: self.workflow.tier,
             step: step.clone(),
             input,
             key: idempotency_key(&self.run.id, &path),
@@ -56,8 +57,9 @@ impl Drive {
         let Finished { path, step_id, attempt, outcome: CallOutcome { result, used } } = finished;
         self.reserved.remove(&path);
         let now = now_millis();
-        let result = result.and_then(|output| match size(&output) > MAX_OUTPUT_BYTES {
-            true => Err(("limit", format!("The output is larger than {MAX_OUTPUT_BYTES} bytes."))),
+        let most = self.bytes.output;
+        let result = result.and_then(|output| match size(&output) > most {
+            true => Err(("limit", format!("The output is larger than {most} bytes (`workflowBytes.output`)."))),
             false => Ok(output),
         });
         let retry = self.workflow.step(&step_id).and_then(|step| step.retry.as_ref());

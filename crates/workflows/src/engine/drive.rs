@@ -1,8 +1,9 @@
 //! The loop that drives one run.
 
 use super::calls::Finished;
+use super::start::Started;
 use super::{DRIVE_TIME, Remaining, StepHost, wake};
-use crate::definition::{OnLapse, Step, StepKind, WaitStep, Workflow};
+use crate::definition::{OnLapse, Step, StepKind, WaitStep, Workflow, WorkflowBytes};
 use crate::plan::{End, LAPSED, Plan, Record, Records, RunFacts, StepError, StepState, plan};
 use crate::store::{self, FinishedStep, RunRow, RunState, StepRow, Used};
 use ::store::StoreError;
@@ -20,10 +21,6 @@ use web::times::now_millis;
 const TICK: Duration = Duration::from_secs(1);
 /// How long steps may go on while the server shuts down.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(2);
-/// The most bytes that the outputs of a run's steps have together.
-pub(super) const MAX_STATE_BYTES: usize = 8 << 20;
-/// The most bytes of one output.
-pub(super) const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
 /// A run that is driven.
 pub(super) struct Drive {
@@ -36,6 +33,8 @@ pub(super) struct Drive {
     pub(super) facts: Arc<RunFacts>,
     pub(super) records: Arc<Records>,
     pub(super) state_bytes: usize,
+    /// How many bytes the run keeps at most.
+    pub(super) bytes: WorkflowBytes,
     pub(super) calls: JoinSet<Finished>,
     /// What the calls that run may use, by path.
     pub(super) reserved: HashMap<String, Remaining>,
@@ -73,6 +72,7 @@ pub(super) async fn drive(host: Arc<dyn StepHost>, job: JobContext, run_id: Stri
         operators: host.operators(),
     };
     let mut drive = Drive {
+        bytes: host.bytes(),
         host,
         job,
         chain: std::iter::once(run_id).chain(run.ancestors.iter().cloned()).collect(),
@@ -168,8 +168,8 @@ impl Drive {
         if now_millis() >= deadline {
             return Ok(limit_end(format!("limits.timeoutSeconds: {}", self.run.limits.timeout_ms() / 1_000)));
         }
-        if self.state_bytes > MAX_STATE_BYTES {
-            return Ok(limit_end(format!("the outputs of the steps are larger than {MAX_STATE_BYTES} bytes")));
+        if self.state_bytes > self.bytes.state {
+            return Ok(limit_end(format!("workflowBytes.state: {}", self.bytes.state)));
         }
         let Plan { start, due, wakes_at, end } = self.plan().await?;
         match end {
@@ -184,10 +184,12 @@ impl Drive {
             return Ok(Next::Again);
         }
         if !start.is_empty() && !is_late {
-            return Ok(match self.start(start).await? {
-                Ok(()) => Next::Again,
-                Err(limit) => limit_end(limit),
-            });
+            match self.start(start).await? {
+                Started::Some => return Ok(Next::Again),
+                Started::Limit(limit) => return Ok(limit_end(limit)),
+                // The end of a call or a child is the next event.
+                Started::Nothing => {}
+            }
         }
         if self.calls.is_empty() {
             let wakes_at = if is_late { Some(now_millis()) } else { wakes_at };

@@ -1,7 +1,7 @@
 //! What the engine needs of the product: agents, endpoints, and the workflows of the config.
 
 use super::Remaining;
-use crate::definition::{AgentStep, Step, StepKind, ToolStep, Workflow, Workflows};
+use crate::definition::{AgentStep, Step, StepKind, ToolStep, Workflow, WorkflowBytes, Workflows};
 use crate::store::Used;
 use capability::{Context, EndpointCall, EndpointFailure};
 use chat::{Caller, CountedInvocation, CountedToolCall, InvocationUsage, ToolCallRequest, ToolFailure};
@@ -24,6 +24,8 @@ pub(crate) struct Call {
     pub(crate) caller: Caller,
     /// The workflow, for the usage.
     pub(crate) workflow_id: String,
+    /// The tier of the workflow's agent steps.
+    pub(crate) tier: Option<AgentTier>,
     /// The step.
     pub(crate) step: Step,
     /// The evaluated input.
@@ -53,6 +55,9 @@ pub(crate) trait StepHost: Send + Sync + 'static {
     /// Returns the operators of the program.
     fn operators(&self) -> Arc<Operators>;
 
+    /// Returns how many bytes runs keep.
+    fn bytes(&self) -> WorkflowBytes;
+
     /// Calls an agent, a tool or an endpoint, within the time limit of the step.
     fn call(&self, call: Call) -> BoxFuture<'static, CallOutcome>;
 }
@@ -70,6 +75,10 @@ impl StepHost for ContextHost {
         self.0.current.operators()
     }
 
+    fn bytes(&self) -> WorkflowBytes {
+        self.0.current.config().section::<WorkflowBytes>().copied().unwrap_or_default()
+    }
+
     fn call(&self, call: Call) -> BoxFuture<'static, CallOutcome> {
         let host = self.clone();
         async move {
@@ -85,6 +94,11 @@ impl StepHost for ContextHost {
 
 impl ContextHost {
     async fn ask(&self, asked: &AgentStep, call: &Call) -> CallOutcome {
+        let tier = asked.tier.or(call.tier);
+        let timeout_seconds = match tier {
+            Some(_) => call.step.timeout_seconds,
+            None => Some(call.step.timeout()),
+        };
         let request = InvokeRequest {
             agent_name: asked.agent_id.0.clone(),
             input: InvokeInput { prompt: call.input.as_str().unwrap_or_default().to_owned() },
@@ -93,14 +107,14 @@ impl ContextHost {
                 strict: false,
                 schema: Value::Object(schema),
             }),
-            // The longest one: the step has a limit of its own.
-            agent_tier: AgentTier::Batch,
+            // Without a tier, the step's own time limit is the shorter one.
+            agent_tier: tier.unwrap_or(AgentTier::Batch),
             tools: match asked.tools.is_empty() {
                 true => InvokeTools::All(false),
                 false => InvokeTools::Named(asked.tools.iter().map(|name| name.0.clone()).collect()),
             },
             approved_tools: asked.approved_tools.iter().map(|name| name.0.clone()).collect(),
-            limits: InvokeLimits { timeout_seconds: Some(call.step.timeout()), ..call.remaining.invoke_limits() },
+            limits: InvokeLimits { timeout_seconds, ..call.remaining.invoke_limits() },
         };
         match self.0.chat.invoke_counted(&call.caller, request, call.cancel.clone()).await {
             Ok(counted) => agent_outcome(counted),

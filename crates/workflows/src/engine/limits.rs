@@ -102,6 +102,30 @@ impl Remaining {
         }
     }
 
+    /// Returns what the open child runs may still use of their limits.
+    pub(super) fn of_children(children: &[(RunLimits, Used)]) -> Self {
+        let rest = |most: Option<u64>, used: u64| most.map(|most| most.saturating_sub(used));
+        let left = |(limits, used): &(RunLimits, Used)| Self {
+            requests: rest(limits.requests.map(u64::from), used.requests),
+            total_tokens: rest(limits.total_tokens, used.total_tokens),
+            tool_calls: rest(limits.tool_calls.map(u64::from), used.tool_calls),
+            cost_usd: limits.cost_usd.map(|most| (most - used.cost_usd).max(0.0)),
+        };
+        children.iter().map(left).fold(Self::default(), |sum, one| sum.plus(&one))
+    }
+
+    /// Returns the limits of a child run that may use this.
+    pub(super) fn run_limits(&self) -> RunLimits {
+        let number = |rest: Option<u64>| rest.map(|rest| u32::try_from(rest).unwrap_or(u32::MAX));
+        RunLimits {
+            requests: number(self.requests),
+            total_tokens: self.total_tokens,
+            tool_calls: number(self.tool_calls),
+            cost_usd: self.cost_usd,
+            ..RunLimits::default()
+        }
+    }
+
     /// Returns the limits of an agent's invocation.
     pub(super) fn invoke_limits(&self) -> InvokeLimits {
         let number = |rest: Option<u64>| rest.map(|rest| u32::try_from(rest).unwrap_or(u32::MAX));

@@ -2,7 +2,7 @@
 
 use super::drive::Drive;
 use super::{Remaining, match_soon, wake};
-use crate::definition::{HumanStep, Step, StepKind, WaitStep};
+use crate::definition::{HumanStep, RunLimits, Step, StepKind, WaitStep};
 use crate::input;
 use crate::plan::{Record, Start, StepError, StepState};
 use crate::store::{self, Assignee, NewReminders, NewRun, NewTask, NewWait, RunCaller, StartedStep};
@@ -38,45 +38,69 @@ struct Prepared {
     error: Option<StepError>,
 }
 
+impl Prepared {
+    /// Whether it gets a share of what is left of the limits.
+    fn has_share(&self) -> bool {
+        self.step.is_call() || matches!(self.beside, Beside::Child(_))
+    }
+}
+
+/// What became of steps that are ready.
+pub(super) enum Started {
+    /// Some were started.
+    Some,
+    /// None: others may use all that is left, or all places are taken.
+    Nothing,
+    /// This limit is reached.
+    Limit(String),
+}
+
 impl Drive {
-    /// Starts steps. The inner error is the limit that is reached.
-    pub(super) async fn start(&mut self, starts: Vec<Start>) -> Result<Result<(), String>, JobError> {
+    /// Starts steps.
+    pub(super) async fn start(&mut self, starts: Vec<Start>) -> Result<Started, JobError> {
         let (now, mut prepared) = (now_millis(), Vec::new());
-        let mut places = MAX_CALLS.saturating_sub(self.calls.len()).min(self.affordable_calls().await?);
+        let mut places = MAX_CALLS.saturating_sub(self.calls.len());
+        let mut affordable = self.affordable().await?;
         for start in starts {
             let Some(step) = self.workflow.step(&start.step_id).cloned() else { continue };
-            if step.is_call() {
-                let Some(left) = places.checked_sub(1) else { continue };
-                places = left;
+            let is_call = step.is_call();
+            if is_call || matches!(step.kind, StepKind::Workflow(_)) {
+                if affordable == 0 || is_call && places == 0 {
+                    continue;
+                }
+                affordable -= 1;
+                places -= usize::from(is_call);
             }
             prepared.push(self.prepare(start, step, now).await);
+        }
+        if prepared.is_empty() {
+            return Ok(Started::Nothing);
         }
         // What the steps of a round have in common: none of them is counted yet.
         let room = self.run.limits.max_steps().saturating_sub(self.run.steps);
         if room == 0 {
-            return Ok(Err(format!("limits.steps: {}", self.run.limits.max_steps())));
+            return Ok(Started::Limit(format!("limits.steps: {}", self.run.limits.max_steps())));
         }
         prepared.truncate(room as usize);
-        if prepared.is_empty() {
-            // All places are taken: the end of a call is the next event.
-            return self.wait_for_call().await.map(Ok);
-        }
-        let calls = prepared.iter().filter(|prepared| prepared.step.is_call()).count();
-        let reserved = self.reserved();
+        let shares = prepared.iter().filter(|prepared| prepared.has_share()).count();
+        let of_calls = self.used_by_calls();
         let (chain, owner, jobs) = (self.chain.clone(), self.run.owner.clone(), self.job.jobs().clone());
         let stored = prepared.clone();
         let write = self.job.write(move |db| {
             Box::pin(async move {
                 let run_id = chain[0].clone();
+                let reserved = of_calls.plus(&Remaining::of_children(&store::open_children(db, &run_id).await?));
                 let remaining = match Remaining::of(&store::used(db, &chain).await?) {
-                    Ok(remaining) => remaining.without(&reserved).share(calls),
+                    Ok(remaining) => remaining.without(&reserved).share(shares),
                     Err(limit) => return Ok(Err(limit)),
                 };
                 let mut too_many = Vec::new();
                 for Prepared { started, beside, .. } in &stored {
                     let mut started = started.clone();
                     if let Beside::Child(child) = beside {
-                        match store::insert_run(db, child).await? {
+                        let mut child = (**child).clone();
+                        child.limits = child.limits.stricter(&remaining.run_limits());
+                        match store::insert_run(db, &child).await? {
                             true => wake(&jobs, db, &child.id, &owner, Due::Now).await?,
                             false => {
                                 started.child_id = None;
@@ -102,7 +126,7 @@ impl Drive {
         });
         let (remaining, too_many) = match write.await? {
             Ok(stored) => stored,
-            Err(limit) => return Ok(Err(limit)),
+            Err(limit) => return Ok(Started::Limit(limit)),
         };
         self.run.steps = self.run.steps.saturating_add(u32::try_from(prepared.len()).unwrap_or(u32::MAX));
         for Prepared { start, step, started, error, .. } in prepared {
@@ -119,36 +143,32 @@ impl Drive {
                 None => {}
             }
         }
-        Ok(Ok(()))
+        Ok(Started::Some)
     }
 
     /// Returns what the calls that run may use.
-    fn reserved(&self) -> Remaining {
+    fn used_by_calls(&self) -> Remaining {
         self.reserved.values().fold(Remaining::default(), |sum, one| sum.plus(one))
     }
 
-    /// Returns how many calls can start now beside those that run. While others run that may use all that
-    /// is left, none can; they give back what they do not use.
-    async fn affordable_calls(&self) -> Result<usize, JobError> {
-        if self.calls.is_empty() || self.reserved() == Remaining::default() {
-            // A single call always starts, or ends the run with the limit.
-            return Ok(self.left().await?.map_or(1, |left| left.max_calls().max(1)));
-        }
-        Ok(self.left().await?.map_or(0, |left| left.without(&self.reserved()).max_calls()))
-    }
-
-    /// Returns what is left of the limits; `None` if one is reached.
-    async fn left(&self) -> Result<Option<Remaining>, JobError> {
+    /// Returns how many calls and children can start now beside those that run. While others run that may
+    /// use all that is left, none can; they give back what they do not use.
+    async fn affordable(&self) -> Result<usize, JobError> {
         let chain = self.chain.clone();
-        let read = self.job.store().read(move |db| Box::pin(async move { store::used(db, &chain).await }));
-        Ok(Remaining::of(&read.await?).ok())
-    }
-
-    async fn wait_for_call(&mut self) -> Result<(), JobError> {
-        if let Some(Ok(finished)) = self.calls.join_next().await {
-            self.record(finished).await?;
-        }
-        Ok(())
+        let read = self.job.store().read(move |db| {
+            Box::pin(async move {
+                // The children first: what one uses in between then counts twice, not never.
+                let children = store::open_children(db, &chain[0]).await?;
+                Ok((children, store::used(db, &chain).await?))
+            })
+        });
+        let (children, used) = read.await?;
+        // Nothing is given back of a limit that is reached: the next step ends the run.
+        let Ok(left) = Remaining::of(&used) else { return Ok(usize::from(self.calls.is_empty())) };
+        let reserved = self.used_by_calls().plus(&Remaining::of_children(&children));
+        let most = left.without(&reserved).max_calls();
+        // A single one always starts.
+        Ok(if self.calls.is_empty() && children.is_empty() { most.max(1) } else { most })
     }
 
     async fn prepare(&self, start: Start, step: Step, now: i64) -> Prepared {
@@ -226,7 +246,7 @@ impl Drive {
         Ok(NewRun {
             id: crate::new_id(),
             owner: self.run.owner.clone(),
-            limits: workflow.limits,
+            limits: workflow.limits.stricter(&self.time_left(now)),
             workflow,
             parent: Some((self.run.id.clone(), start.path.clone())),
             ancestors: self.chain.clone(),
@@ -234,6 +254,14 @@ impl Drive {
             input: start.input.clone(),
             now,
         })
+    }
+
+    /// Returns the time that is left of this run, as the limit of a child.
+    fn time_left(&self, now: i64) -> RunLimits {
+        let deadline = self.run.created_at.saturating_add(self.run.limits.timeout_ms());
+        // Rounded up, so that this run ends first, with its own limit as the cause.
+        let seconds = (deadline - now).max(0) / 1_000 + 1;
+        RunLimits { timeout_seconds: u32::try_from(seconds).ok(), ..RunLimits::default() }
     }
 
     /// Stores that a step has failed before it did anything.

@@ -12,7 +12,7 @@ pub(crate) use reminders::{DueReminder, NewReminders, count_reminder, due_remind
 pub(crate) use run_rows::{RunCaller, RunRow, RunState, Used};
 pub(crate) use runs::{
     MAX_OPEN_RUNS, NewRun, children, definition, delete_ended_before, end_run, insert_run, is_stop_requested, list,
-    open_without, park, reopen, request_stop, run, runs_of, spend, states, use_definition, used,
+    open_children, open_without, park, reopen, request_stop, run, runs_of, spend, states, use_definition, used,
 };
 pub(crate) use steps::{
     FinishedStep, StartedStep, StepRow, close_steps, delay_steps, finish_step, lose_steps, put_back, start_step,

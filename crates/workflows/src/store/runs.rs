@@ -64,6 +64,10 @@ const DELETE_DEFINITIONS: &str = "
         SELECT 1 FROM workflow_runs AS run
         WHERE run.workflow_id = workflow_definitions.workflow_id AND run.version = workflow_definitions.version)";
 
+const OPEN_CHILDREN: &str = "
+    SELECT limits, requests, total_tokens, tool_calls, cost_usd FROM workflow_runs
+    WHERE parent_id = $1 AND ended_at IS NULL";
+
 /// Open runs whose job is gone, for example because an operator deleted it.
 const OPEN_WITHOUT_JOB: &str = "
     SELECT id, owner FROM workflow_runs WHERE ended_at IS NULL AND created_at < $1 AND NOT EXISTS (
@@ -220,6 +224,12 @@ pub(crate) async fn used(db: &mut Db, runs: &[String]) -> Result<Vec<(RunLimits,
         found.extend(run_in(db, id).await?.map(|run| (run.limits, run.used, run.steps)));
     }
     Ok(found)
+}
+
+/// Returns the limits of the children of a run that have not ended, and what they have used.
+pub(crate) async fn open_children(db: &mut Db, id: &str) -> Result<Vec<(RunLimits, Used)>, StoreError> {
+    let rows = sql::query(OPEN_CHILDREN).bind(id).fetch_all(db).await?;
+    rows.iter().map(|row| Ok((super::json(row.try_get("limits")?)?, Used::read(row)?))).collect()
 }
 
 /// Returns the ids and owners of the children of a run that have not ended.

@@ -1,13 +1,18 @@
 //! Definitions that are stored over the API, beside those of the config: versions in the database,
 //! checked as the config is, and added to it. A workflow of the config takes precedence.
 
+mod diff;
 mod rights;
 mod routes;
 mod save;
 mod table;
+mod yaml;
 
+pub(crate) use diff::{DiffLine, DiffSide, LineChange, diff};
 pub(crate) use routes::routes;
-pub(crate) use table::{StoredWorkflow, list, version};
+pub(crate) use save::{delete, roll_back, save};
+pub(crate) use table::{StoredVersion, StoredWorkflow, find, list, version, versions};
+pub(crate) use yaml::{definition_yaml, read_definition, section_yaml};
 
 use crate::definition::{StepKind, TriggerKind, Workflow, Workflows};
 use config::{AccessRule, Config, Section};
@@ -51,11 +56,28 @@ pub(crate) fn with_stored(mut config: Config, stored: &[StoredWorkflow]) -> Conf
     config
 }
 
+/// Returns the workflow that the config itself has under this id.
+pub(crate) fn in_config<'c>(config: &'c Config, id: &str) -> Option<&'c Workflow> {
+    config.section::<Workflows>()?.get(id).filter(|workflow| workflow.at.is_some())
+}
+
+/// Returns the workflows that the config itself has.
+pub(crate) fn own_workflows(config: &Config) -> Workflows {
+    let all = config.section::<Workflows>().map_or(&[][..], |all| &all.0);
+    Workflows(all.iter().filter(|workflow| workflow.at.is_some()).cloned().collect())
+}
+
+/// Returns why an enabled definition is not in use beside the config and its own workflows; `None` if it
+/// is.
+pub(crate) fn why_unused(row: &StoredWorkflow, own: &Workflows, config: &Config) -> Option<String> {
+    usable(row, own, config).err()
+}
+
 /// Returns the workflow, if the config allows it. Whatever else can be wrong was checked when it was
 /// stored; a run that meets it fails with the cause.
 fn usable(row: &StoredWorkflow, all: &Workflows, config: &Config) -> Result<Workflow, String> {
     if all.get(&row.id).is_some() {
-        return Err(format!("the config has a workflow `{}`, too", row.id));
+        return Err(format!("the config has a workflow `{}`, too, which is used instead", row.id));
     }
     let workflow: Workflow =
         serde_json::from_value(row.definition.clone()).map_err(|_| "it cannot be read any more".to_owned())?;

@@ -1,11 +1,11 @@
 //! The routes for stored definitions.
 
 use super::table::{self, StoredVersion};
-use super::{StoredWorkflow, rights, save};
+use super::{DiffLine, DiffSide, StoredWorkflow, rights, save, section_yaml};
 use crate::definition::Workflows;
 use auth::password::KeyScope;
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
 use capability::Context;
@@ -34,6 +34,8 @@ pub(crate) fn routes(context: Context) -> ApiRouter {
         .post("/api/workflows/definitions/check", check, "Check a definition without storing it")
         .get("/api/workflows/definitions/{id}", show, "Get a stored definition with its versions")
         .put("/api/workflows/definitions/{id}", change, "Store a new version of a definition")
+        .get("/api/workflows/definitions/{id}/diff", compare, "Compare two versions of a definition")
+        .post("/api/workflows/definitions/{id}/rollback", roll_back, "Make an earlier version the newest one")
         .delete("/api/workflows/definitions/{id}", remove, "Delete a stored definition")
         .map(|router| router.with_state(context))
 }
@@ -60,6 +62,33 @@ struct ChangedDefinition {
     /// Whether it can be started and its triggers work. Default: true.
     #[serde(default = "yes")]
     enabled: bool,
+}
+
+/// The body that makes an earlier version the newest one.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Rollback {
+    /// The version that is the newest one now.
+    version: i64,
+    /// The earlier version.
+    to: i64,
+}
+
+/// What is compared.
+#[derive(Deserialize, JsonSchema)]
+struct DiffQuery {
+    /// The number of a version, or `config` for the workflow of the config with the same id.
+    from: String,
+    /// The same for the other side.
+    to: String,
+}
+
+/// A comparison.
+#[derive(Serialize, JsonSchema)]
+struct Diff {
+    /// The changed lines of the definitions as YAML with some around them; none if nothing that matters
+    /// is different.
+    lines: Vec<DiffLine>,
 }
 
 /// The body that checks a definition.
@@ -103,6 +132,8 @@ struct Definitions {
 struct DefinitionDetail {
     #[serde(flatten)]
     definition: Definition,
+    /// The definition as YAML that can be put into the config.
+    yaml: String,
     /// The newest versions, newest first, at most 50.
     versions: Vec<StoredVersion>,
 }
@@ -138,7 +169,8 @@ async fn show(
     let stored = table::find(&context.store, &id).await.map_err(from_store_error)?;
     let stored = stored.ok_or_else(UserError::not_found)?;
     let versions = table::versions(&context.store, &id).await.map_err(from_store_error)?;
-    Ok(Json(DefinitionDetail { definition: definition(&context, stored), versions }))
+    let yaml = section_yaml(&stored.definition);
+    Ok(Json(DefinitionDetail { definition: definition(&context, stored), yaml, versions }))
 }
 
 async fn add(
@@ -148,7 +180,7 @@ async fn add(
 ) -> Result<Created<Definition>, HttpError> {
     editor(&context, &caller)?;
     let Json(NewDefinition { definition: written, enabled }) = sent.map_err(|rejection| json_error(&rejection))?;
-    let stored = save::save(&context, &caller, None, Value::Object(written), enabled).await?;
+    let stored = save(&context, &caller, None, Value::Object(written), enabled).await?;
     Ok(Created(definition(&context, stored)))
 }
 
@@ -161,8 +193,36 @@ async fn change(
     editor(&context, &caller)?;
     let sent = sent.map_err(|rejection| json_error(&rejection))?;
     let Json(ChangedDefinition { version, definition: written, enabled }) = sent;
-    let stored = save::save(&context, &caller, Some((id, version)), Value::Object(written), enabled).await?;
+    let stored = save(&context, &caller, Some((id, version)), Value::Object(written), enabled).await?;
     Ok(Json(definition(&context, stored)))
+}
+
+async fn roll_back(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    sent: Result<Json<Rollback>, JsonRejection>,
+) -> Result<Json<Definition>, HttpError> {
+    editor(&context, &caller)?;
+    let Json(Rollback { version, to }) = sent.map_err(|rejection| json_error(&rejection))?;
+    let stored = save::roll_back(&context, &caller, &id, version, to).await?;
+    Ok(Json(definition(&context, stored)))
+}
+
+async fn compare(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    Query(DiffQuery { from, to }): Query<DiffQuery>,
+) -> Result<Json<Diff>, HttpError> {
+    editor(&context, &caller)?;
+    let side = |name: &str, text: &str| {
+        let problem =
+            || UserError::invalid(format!("/{name}"), "This is neither the number of a version nor `config`.");
+        DiffSide::parse(text).ok_or_else(problem)
+    };
+    let lines = super::diff(&context, &id, side("from", &from)?, side("to", &to)?).await?;
+    Ok(Json(Diff { lines }))
 }
 
 async fn check(

@@ -18,7 +18,7 @@ const MAX_BYTES: usize = 256 << 10;
 const MAX_SHOWN: usize = 10;
 
 /// Checks a definition as if it stood in the config, beside the workflows that are there.
-pub(super) async fn check(
+pub(crate) async fn check(
     context: &Context,
     caller: &Caller,
     definition: Value,
@@ -80,19 +80,48 @@ fn invalid(problems: Vec<ValueProblem>) -> UserError {
 /// # Errors
 /// 404 for an unknown id, 409 if the id is taken or somebody saved a newer version, 422 for an invalid
 /// definition, 429 if there are too many.
-pub(super) async fn save(
+pub(crate) async fn save(
     context: &Context,
     caller: &Caller,
     after: Option<(String, i64)>,
     definition: Value,
     is_enabled: bool,
 ) -> Result<StoredWorkflow, UserError> {
+    save_version(context, caller, after, definition, is_enabled, None).await
+}
+
+/// Saves an earlier version of a definition as the newest one. `version` is the one in use until then.
+///
+/// # Errors
+/// As [`save`]; 404 also for an unknown version.
+pub(crate) async fn roll_back(
+    context: &Context,
+    caller: &Caller,
+    id: &str,
+    version: i64,
+    to: i64,
+) -> Result<StoredWorkflow, UserError> {
+    let store = &context.store;
+    let current = table::find(store, id).await.map_err(from_store_error)?.ok_or_else(UserError::not_found)?;
+    let earlier = table::version_of(store, id, to).await.map_err(from_store_error)?.ok_or_else(UserError::not_found)?;
+    save_version(context, caller, Some((id.to_owned(), version)), earlier, current.is_enabled, Some(to)).await
+}
+
+/// Saves a definition. `restored` is the earlier version that it is.
+async fn save_version(
+    context: &Context,
+    caller: &Caller,
+    after: Option<(String, i64)>,
+    definition: Value,
+    is_enabled: bool,
+    restored: Option<i64>,
+) -> Result<StoredWorkflow, UserError> {
     let workflow = check(context, caller, definition.clone()).await.map_err(invalid)?;
     let id = workflow.id.0.clone();
     if after.as_ref().is_some_and(|(known, _)| *known != id) {
         return Err(UserError::invalid("/definition/id", "The id of a workflow does not change."));
     }
-    if after.is_none() && is_in_config(context, &id).await.map_err(from_store_error)? {
+    if after.is_none() && super::in_config(&context.current.config(), &id).is_some() {
         let message = format!("The config has a workflow `{id}`. Use another id.");
         return Err(UserError::new(ErrorCode::Busy, message));
     }
@@ -105,7 +134,12 @@ pub(super) async fn save(
         now: now_millis(),
     };
     let action = if save.after.is_some() { "admin:change_workflow" } else { "admin:add_workflow" };
-    let audit = audit_row(&caller.user_id, action, "", json!({ "workflowId": id, "enabled": is_enabled }));
+    let version = save.after.unwrap_or_default() + 1;
+    let mut about = json!({ "workflowId": id, "version": version, "enabled": is_enabled });
+    if let Some(restored) = restored {
+        about["restoredVersion"] = restored.into();
+    }
+    let audit = audit_row(&caller.user_id, action, "", about);
     match table::save(&context.store, save, audit).await.map_err(from_store_error)? {
         SaveOutcome::Done => {}
         SaveOutcome::Unknown => return Err(UserError::not_found()),
@@ -130,7 +164,7 @@ pub(super) async fn save(
 ///
 /// # Errors
 /// 404 for an unknown id.
-pub(super) async fn delete(context: &Context, caller: &Caller, id: &str) -> Result<(), UserError> {
+pub(crate) async fn delete(context: &Context, caller: &Caller, id: &str) -> Result<(), UserError> {
     let audit = audit_row(&caller.user_id, "admin:delete_workflow", "", json!({ "workflowId": id }));
     let deleted = table::delete(&context.store, id, now_millis(), audit).await.map_err(from_store_error)?;
     if !deleted {
@@ -138,13 +172,6 @@ pub(super) async fn delete(context: &Context, caller: &Caller, id: &str) -> Resu
     }
     refresh(context).await;
     Ok(())
-}
-
-/// Returns whether the config itself has a workflow with this id.
-async fn is_in_config(context: &Context, id: &str) -> Result<bool, ::store::StoreError> {
-    let is_used = context.current.config().section::<Workflows>().is_some_and(|all| all.get(id).is_some());
-    // A stored one is in use as well.
-    Ok(is_used && table::find(&context.store, id).await?.is_none())
 }
 
 /// Loads the definitions on this server; others are notified. If that fails, the server looks again.

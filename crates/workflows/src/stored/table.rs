@@ -85,6 +85,10 @@ const VERSIONS: &str = "
     SELECT version, definition, author, created_at FROM stored_workflow_versions
     WHERE workflow_id = $1 ORDER BY version DESC LIMIT $2";
 
+const VERSION: &str = "
+    SELECT definition FROM stored_workflow_versions
+    WHERE workflow_id = (SELECT id FROM stored_workflows WHERE id = $1 AND deleted_at IS NULL) AND version = $2";
+
 const STATE: &str = "SELECT CAST(coalesce(sum(changes), 0) AS BIGINT) FROM stored_workflows";
 
 const COUNT: &str = "SELECT count(*) FROM stored_workflows WHERE deleted_at IS NULL";
@@ -124,14 +128,14 @@ pub(crate) async fn version(store: &Store) -> Result<String, StoreError> {
 }
 
 /// Returns a stored definition.
-pub(super) async fn find(store: &Store, id: &str) -> Result<Option<StoredWorkflow>, StoreError> {
+pub(crate) async fn find(store: &Store, id: &str) -> Result<Option<StoredWorkflow>, StoreError> {
     let find = sql::query(FIND).bind(id.to_owned());
     let row = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
     row.as_ref().map(stored).transpose()
 }
 
 /// Returns the versions of a definition, newest first.
-pub(super) async fn versions(store: &Store, id: &str) -> Result<Vec<StoredVersion>, StoreError> {
+pub(crate) async fn versions(store: &Store, id: &str) -> Result<Vec<StoredVersion>, StoreError> {
     let list = sql::query(VERSIONS).bind(id.to_owned()).bind(MAX_VERSIONS);
     let read = |row: &Row| {
         Ok(StoredVersion {
@@ -142,6 +146,13 @@ pub(super) async fn versions(store: &Store, id: &str) -> Result<Vec<StoredVersio
         })
     };
     store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(read).collect() })).await
+}
+
+/// Returns a version of a definition that is not deleted.
+pub(super) async fn version_of(store: &Store, id: &str, version: i64) -> Result<Option<Value>, StoreError> {
+    let find = sql::query_scalar::<String>(VERSION).bind(id.to_owned()).bind(version);
+    let text = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
+    text.as_deref().map(json).transpose()
 }
 
 /// Saves a definition with its audit entry, both or neither.

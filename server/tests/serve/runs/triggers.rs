@@ -233,6 +233,78 @@ async fn schedules_follow_the_clock_and_failing_ones_are_paused() {
     assert_eq!(item["nextTimes"].as_array().unwrap().len(), 5, "{item}");
 }
 
+/// The definition of a workflow with every kind of trigger; its runs store `base` and what was reported.
+fn reported(base: i64) -> Value {
+    let kept = |number: Value| json!({ "order": number });
+    json!({
+        "id": "reports",
+        "runAs": { "roles": ["clerk"] },
+        "triggers": [
+            { "id": "minutely", "type": "cron", "cron": "* * * * *", "input": kept(base.into()) },
+            { "id": "sent", "type": "webhook", "connectionId": "shop", "input": kept(json!({ "_sum": [base, { "_event": "body.number" }] })) },
+            { "id": "seen", "type": "event", "event": "report.seen", "input": kept(json!({ "_sum": [base, { "_event": "data.number" }] })) },
+        ],
+        "steps": [{ "id": "store", "type": "endpoint", "endpointId": "store", "payload": "$.input", "idempotent": true }],
+    })
+}
+
+#[tokio::test]
+async fn triggers_of_a_stored_definition_follow_it() {
+    let folder = folder();
+    let clock = Clock::new(folder.path());
+    let server = start(&folder, &clock.variables(), &[]);
+    const PATH: &str = "/api/workflows/definitions";
+    let webhook = async |id: &str, number: u32, offset: i64| {
+        let body = json!({ "number": number }).to_string();
+        let request = server.request(Method::POST, "/api/hooks/reports/sent");
+        let headers = sign(Scheme::Standard, SECRET, id, body.as_bytes(), now() + offset).unwrap();
+        let request = headers.into_iter().fold(request, |request, (name, value)| request.header(name, value));
+        request.body(body).send().await.unwrap().status().as_u16()
+    };
+    let event =
+        async |number: u32| post(&server, "/api/events/report.seen", json!({ "data": { "number": number } })).await;
+    let has_ticked = async || get(&server, "/api/admin/triggers/reports/minutely").await["checkedAt"].is_i64();
+    // The orders without those of the config's own workflows.
+    let kept = async || {
+        let mut orders = orders(&server).await;
+        orders.retain(|order| *order >= 100);
+        orders.dedup();
+        orders
+    };
+    assert_eq!(webhook("none", 1, 0).await, 404);
+    assert_eq!(post(&server, PATH, json!({ "definition": reported(100) })).await, 201);
+    until(true, has_ticked).await;
+    assert_eq!((webhook("first", 1, 0).await, event(2).await), (202, 202));
+    clock.set_offset(60);
+    until(vec![100, 101, 102], kept).await;
+    // A new version.
+    let change = |version: i64, enabled: bool| {
+        let body = json!({ "version": version, "definition": reported(200), "enabled": enabled });
+        server.request(Method::PUT, &format!("{PATH}/reports")).json(&body).send()
+    };
+    assert_eq!(change(1, true).await.unwrap().status(), 200);
+    assert_eq!((webhook("second", 1, 60).await, event(2).await), (202, 202));
+    clock.set_offset(120);
+    until(vec![100, 101, 102, 200, 201, 202], kept).await;
+    // Neither one that is not published nor a deleted one starts anything.
+    assert_eq!(change(2, false).await.unwrap().status(), 200);
+    assert_eq!((webhook("third", 3, 120).await, event(3).await), (404, 404));
+    assert_eq!(change(3, true).await.unwrap().status(), 200);
+    until(true, has_ticked).await;
+    assert_eq!(server.request(Method::DELETE, &format!("{PATH}/reports")).send().await.unwrap().status(), 204);
+    assert_eq!((webhook("fourth", 4, 120).await, event(4).await), (404, 404));
+    assert_eq!(get(&server, "/api/admin/triggers").await["items"].as_array().unwrap().len(), 5);
+    let runs = async || get(&server, "/api/admin/workflows?workflow=reports").await["items"].as_array().unwrap().len();
+    let before = runs().await;
+    clock.set_offset(600);
+    // A trigger of the config shows that the times were looked at.
+    let broken =
+        async || get(&server, "/api/admin/triggers/broken/minutely").await["checkedAt"].as_i64().unwrap_or_default();
+    let at = (now() + 590) * 1_000;
+    until(true, async || broken().await >= at).await;
+    assert_eq!(runs().await, before);
+}
+
 #[tokio::test]
 async fn events_start_runs() {
     let folder = folder();

@@ -1,6 +1,7 @@
 //! What the engine does with each kind of step.
 
 use super::fake::{Server, ada, shown, workflow};
+use crate::definition::WorkflowBytes;
 use crate::service::{self, Answer, RetryRequest, Viewer};
 use crate::store::{self, TaskState};
 use chat::Caller;
@@ -240,6 +241,72 @@ async fn calls_that_start_together_cannot_exceed_a_limit_together() {
     assert_eq!(detail.run.error.unwrap().message, "limits.requests: 2");
     let shares: Vec<_> = server.host.shares.lock().clone();
     assert_eq!(shares, [Some(1), Some(1)]);
+}
+
+#[tokio::test]
+async fn children_that_run_together_share_what_is_left() {
+    // What each child may use, in the order in which they start, and the end of the run.
+    let check = async |concurrency: u32, limits: Value, expected_limits: Value, expected_end: &str| {
+        let sub = json!({ "id": "sub", "type": "workflow", "workflowId": "child" });
+        let each =
+            json!({ "id": "each", "type": "loop", "in": [1, 2, 3], "max": 3, "concurrency": concurrency, "do": [sub] });
+        let parent = workflow(json!({ "id": "test", "limits": limits, "steps": [each], "output": "done" }));
+        let ask = json!({ "id": "ask", "type": "agent", "agentId": "a", "prompt": "Hi" });
+        let nested = workflow(json!({ "id": "nested", "steps": [ask] }));
+        let child =
+            workflow(json!({ "id": "child", "steps": [{ "id": "in", "type": "workflow", "workflowId": "nested" }] }));
+        let server = Server::open("sqlite::memory:", vec![parent, child, nested], None).await;
+        let id = server.start("test", json!({})).await;
+        let detail = server.ended(&id).await;
+        let mut seen = Vec::new();
+        for step in &detail.steps {
+            let Some(child) = &step.child_id else { continue };
+            let run = server.ended(child).await.run;
+            let mut limits = serde_json::to_value(run.limits).unwrap();
+            limits.as_object_mut().unwrap().remove("timeoutSeconds");
+            seen.push(limits);
+        }
+        let end = detail.run.error.map_or_else(|| "done".to_owned(), |error| error.message);
+        assert_eq!((Value::from(seen), end.as_str()), (expected_limits, expected_end), "{limits}");
+        assert!(detail.run.used.requests <= limits["requests"].as_u64().unwrap_or(u64::MAX));
+    };
+    let each = |requests: u32| json!({ "requests": requests });
+    check(3, json!({ "requests": 7 }), json!([each(2), each(2), each(2)]), "done").await;
+    // The third one waits until another one has ended, and gets what that one has not used.
+    check(3, json!({ "requests": 2 }), json!([each(1), each(1)]), "limits.requests: 2").await;
+    check(1, json!({ "requests": 4 }), json!([each(4), each(3), each(2)]), "done").await;
+    check(3, json!({ "totalTokens": 90, "toolCalls": 4 }), json!([{ "totalTokens": 30, "toolCalls": 1 }, { "totalTokens": 30, "toolCalls": 1 }, { "totalTokens": 30, "toolCalls": 1 }]), "done").await;
+    check(3, json!({}), json!([{}, {}, {}]), "done").await;
+}
+
+#[tokio::test]
+async fn outputs_have_bounds() {
+    let steps =
+        json!([call("one", json!({ "text": "$.input.text" })), call("two", json!({})), call("three", json!({}))]);
+    let server = Server::open("sqlite::memory:", vec![workflow(json!({ "id": "test", "steps": steps }))], None).await;
+    let check = async |bytes: WorkflowBytes, expected: &str| {
+        *server.host.bytes.lock() = bytes;
+        let id = server.start("test", json!({ "text": "x".repeat(500) })).await;
+        let error = server.ended(&id).await.run.error;
+        assert_eq!(error.map_or_else(|| "done".to_owned(), |error| error.message), expected, "{bytes:?}");
+    };
+    check(WorkflowBytes::default(), "done").await;
+    check(WorkflowBytes { state: 5_000, output: 400 }, "The output is larger than 400 bytes (`workflowBytes.output`).")
+        .await;
+    check(WorkflowBytes { state: 600, output: 5_000 }, "workflowBytes.state: 600").await;
+}
+
+#[tokio::test]
+async fn child_ends_with_the_time_of_its_parent() {
+    let ask = json!({ "id": "ask", "type": "human", "title": "OK?", "roles": ["manager"] });
+    let child = workflow(json!({ "id": "child", "steps": [ask] }));
+    let steps = json!([{ "id": "sub", "type": "workflow", "workflowId": "child" }]);
+    let parent = workflow(json!({ "id": "test", "limits": { "timeoutSeconds": 100 }, "steps": steps }));
+    let server = Server::open("sqlite::memory:", vec![parent, child], None).await;
+    let id = server.start("test", json!({})).await;
+    let child = server.rest(&id).await.steps[0].child_id.clone().unwrap();
+    let limit = server.rest(&child).await.run.limits.timeout_seconds.unwrap();
+    assert!((50..=101).contains(&limit), "{limit}");
 }
 
 #[tokio::test]

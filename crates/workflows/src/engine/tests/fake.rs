@@ -1,6 +1,6 @@
 //! A server without agents and endpoints: its calls do what their payload says.
 
-use crate::definition::{StepKind, Workflow};
+use crate::definition::{StepKind, Workflow, WorkflowBytes};
 use crate::engine::{Call, CallOutcome, StepHost, handler};
 use crate::service::{self, RunDetail, Runs, StartRequest, Viewer};
 use crate::store::{self, Used};
@@ -29,6 +29,8 @@ pub(super) struct Fake {
     pub(super) shares: Mutex<Vec<Option<u64>>>,
     /// A file to which each effect is appended, for tests that kill the process.
     pub(super) effects: Option<PathBuf>,
+    /// How many bytes runs keep.
+    pub(super) bytes: Mutex<WorkflowBytes>,
 }
 
 impl StepHost for Fake {
@@ -38,6 +40,10 @@ impl StepHost for Fake {
 
     fn operators(&self) -> Arc<Operators> {
         Arc::default()
+    }
+
+    fn bytes(&self) -> WorkflowBytes {
+        *self.bytes.lock()
     }
 
     fn call(&self, call: Call) -> BoxFuture<'static, CallOutcome> {
@@ -93,7 +99,13 @@ impl Server {
         let store = Schema::new(TABLES).open(url, "", Duration::ZERO).await.unwrap();
         let jobs = Jobs::new(store.clone());
         let workers = Workers::new(jobs.clone());
-        let host = Arc::new(Fake { workflows, calls: Mutex::default(), shares: Mutex::default(), effects });
+        let host = Arc::new(Fake {
+            workflows,
+            calls: Mutex::default(),
+            shares: Mutex::default(),
+            effects,
+            bytes: Mutex::default(),
+        });
         workers.add(handler(host.clone()));
         workers.add(crate::engine::match_handler(host.clone()));
         workers.start();

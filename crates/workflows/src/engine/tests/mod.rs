@@ -5,3 +5,4 @@ mod drive;
 mod events;
 mod fake;
 mod kill;
+mod shares;
