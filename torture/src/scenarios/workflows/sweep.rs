@@ -8,6 +8,7 @@ use anyhow::{Result, ensure};
 use faults::Point;
 use reqwest::Method;
 use serde_json::Value;
+use std::collections::btree_map::Entry;
 use std::time::Duration;
 
 /// Where the server dies. The last three are between two commits.
@@ -89,9 +90,9 @@ async fn add_unacknowledged(client: &Client, tags: &mut Tags) -> Result<()> {
     let runs: Value = sent.error_for_status()?.json().await?;
     for run in runs["items"].as_array().into_iter().flatten() {
         let id = run["id"].as_str().unwrap_or_default().to_owned();
-        if !tags.contains_key(&id) {
-            let detail = run_detail(client, &id).await?;
-            tags.insert(id, detail["input"]["tag"].as_str().unwrap_or_default().to_owned());
+        if let Entry::Vacant(tag) = tags.entry(id) {
+            let detail = run_detail(client, tag.key()).await?;
+            tag.insert(detail["input"]["tag"].as_str().unwrap_or_default().to_owned());
         }
     }
     Ok(())
