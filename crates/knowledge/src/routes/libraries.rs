@@ -1,6 +1,6 @@
 //! Libraries.
 
-use crate::service::{Access, Knowledge, LibraryRequest, Viewer, failed};
+use crate::service::{Access, Knowledge, LibraryChange, LibraryRequest, Viewer, failed};
 use crate::store::{self, LibraryCounts, LibraryRow};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
@@ -12,6 +12,7 @@ use serde::Serialize;
 use std::collections::HashMap;
 use web::openapi::Created;
 use web::{HttpError, json_error};
+use wire::UserError;
 
 /// A library.
 #[derive(Serialize, JsonSchema)]
@@ -28,6 +29,8 @@ pub(super) struct LibraryItem {
     readers: Vec<String>,
     /// The roles whose users may add and delete documents.
     writers: Vec<String>,
+    /// What the caller may do.
+    access: Access,
     /// Whether the config declares it. Its documents are the files of a folder.
     declared: bool,
     /// The number of documents by state.
@@ -66,12 +69,13 @@ pub(super) struct LibraryItems {
     items: Vec<LibraryItem>,
 }
 
-fn item(library: LibraryRow, counts: &HashMap<String, LibraryCounts>) -> LibraryItem {
+fn item(library: LibraryRow, access: Access, counts: &HashMap<String, LibraryCounts>) -> LibraryItem {
     let counts = counts.get(&library.id).copied().unwrap_or_default();
     let LibraryCounts { queued, processing, ready, failed, chunks, bytes } = counts;
     let has_vectors = chunks >= retrieval::Latent::LEAST_CHUNKS as i64;
     let dimensions = retrieval::LatentOptions::default().dimensions as u32;
     LibraryItem {
+        access,
         declared: library.owner.is_empty(),
         id: library.id,
         name: library.name,
@@ -86,19 +90,26 @@ fn item(library: LibraryRow, counts: &HashMap<String, LibraryCounts>) -> Library
     }
 }
 
-async fn one(knowledge: &Knowledge, library: LibraryRow) -> Result<LibraryItem, HttpError> {
+/// Describes a library for a viewer.
+pub(super) async fn one(knowledge: &Knowledge, viewer: &Viewer, library: LibraryRow) -> Result<LibraryItem, HttpError> {
     let counts = store::counts(knowledge.store(), vec![library.id.clone()]).await.map_err(failed)?;
-    Ok(item(library, &counts))
+    let access = knowledge.access(viewer, &library).ok_or_else(UserError::not_found)?;
+    Ok(item(library, access, &counts))
 }
 
 pub(super) async fn list(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<LibraryItems>, HttpError> {
-    let libraries = knowledge.libraries(&Viewer::from(&caller)).await?;
+    let viewer = Viewer::from(&caller);
+    let libraries = knowledge.libraries(&viewer).await?;
     let ids = libraries.iter().map(|library| library.id.clone()).collect();
     let counts = store::counts(knowledge.store(), ids).await.map_err(failed)?;
-    Ok(Json(LibraryItems { items: libraries.into_iter().map(|library| item(library, &counts)).collect() }))
+    let described = libraries.into_iter().filter_map(|library| {
+        let access = knowledge.access(&viewer, &library)?;
+        Some(item(library, access, &counts))
+    });
+    Ok(Json(LibraryItems { items: described.collect() }))
 }
 
 pub(super) async fn create(
@@ -107,8 +118,9 @@ pub(super) async fn create(
     request: Result<Json<LibraryRequest>, JsonRejection>,
 ) -> Result<Created<LibraryItem>, HttpError> {
     let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
-    let library = knowledge.create(&Viewer::from(&caller), request).await?;
-    Ok(Created(one(&knowledge, library).await?))
+    let viewer = Viewer::from(&caller);
+    let library = knowledge.create(&viewer, request).await?;
+    Ok(Created(one(&knowledge, &viewer, library).await?))
 }
 
 pub(super) async fn show(
@@ -116,8 +128,35 @@ pub(super) async fn show(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Json<LibraryItem>, HttpError> {
-    let library = knowledge.library(&Viewer::from(&caller), &id, Access::Read).await?;
-    Ok(Json(one(&knowledge, library).await?))
+    let viewer = Viewer::from(&caller);
+    let library = knowledge.library(&viewer, &id, Access::Read).await?;
+    Ok(Json(one(&knowledge, &viewer, library).await?))
+}
+
+pub(super) async fn change(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    request: Result<Json<LibraryChange>, JsonRejection>,
+) -> Result<Json<LibraryItem>, HttpError> {
+    let Json(change) = request.map_err(|rejection| json_error(&rejection))?;
+    let viewer = Viewer::from(&caller);
+    let library = knowledge.change(&viewer, &id, change).await?;
+    Ok(Json(one(&knowledge, &viewer, library).await?))
+}
+
+/// The roles that the config names.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct KnownRoles {
+    /// In alphabetical order.
+    roles: Vec<String>,
+}
+
+pub(super) async fn roles(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<KnownRoles>, HttpError> {
+    Ok(Json(KnownRoles { roles: knowledge.known_roles(&Viewer::from(&caller))? }))
 }
 
 pub(super) async fn delete(

@@ -1,12 +1,14 @@
 //! The tables. Functions take ids whose rights the service has checked.
 
+mod changes;
 mod chunks;
 mod documents;
 mod libraries;
 mod versions;
 
+pub(crate) use changes::{DocumentFilter, cancel, documents_since, listed_documents};
 pub(crate) use chunks::{
-    ChunkRow, NewPart, PartRow, chunks_of_version, citation_numbers, clear_text, found_chunks, insert_chunks,
+    ChunkRow, NewPart, PartRow, chunks, chunks_of_version, citation_numbers, clear_text, found_chunks, insert_chunks,
     insert_parts, parts,
 };
 pub(crate) use documents::{
@@ -16,7 +18,7 @@ pub(crate) use documents::{
 };
 pub(crate) use libraries::{
     LibraryCounts, LibraryRow, NewLibrary, counts, declare, delete_library, insert_library, libraries, library,
-    undeclared, used_bytes,
+    undeclared, update_library, used_bytes,
 };
 pub(crate) use versions::{PIECE, add_piece, delete_version, insert_version, pieces, purge_uploads};
 
@@ -25,11 +27,18 @@ use ::store::{CapabilityTables, Migration, StoreError, Table};
 /// The tables. The libraries of a user are deleted with them, and everything in a library with it.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     capability: "knowledge",
-    migrations: &[Migration {
-        name: "knowledge",
-        sqlite: include_str!("../../migrations/sqlite/0001_knowledge.sql"),
-        postgres: include_str!("../../migrations/postgres/0001_knowledge.sql"),
-    }],
+    migrations: &[
+        Migration {
+            name: "knowledge",
+            sqlite: include_str!("../../migrations/sqlite/0001_knowledge.sql"),
+            postgres: include_str!("../../migrations/postgres/0001_knowledge.sql"),
+        },
+        Migration {
+            name: "changes",
+            sqlite: include_str!("../../migrations/sqlite/0003_changes.sql"),
+            postgres: include_str!("../../migrations/postgres/0003_changes.sql"),
+        },
+    ],
     tables: &[
         Table { name: "knowledge_libraries", key: "id", owner: Some("owner") },
         Table { name: "knowledge_library_roles", key: "library_id, role", owner: None },

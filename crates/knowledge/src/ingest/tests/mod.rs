@@ -3,7 +3,7 @@ mod life;
 
 use crate::ingest;
 use crate::service::{
-    Access, Filter, Knowledge, LibraryRequest, NewFile, SearchMode, SearchRequest, UploadOptions, Viewer,
+    Access, Filter, Knowledge, LibraryChange, LibraryRequest, NewFile, SearchMode, SearchRequest, UploadOptions, Viewer,
 };
 use crate::store::{self, DocumentRow, DocumentState};
 use ::store::{CapabilityTables, Schema};
