@@ -5,6 +5,7 @@ use crate::agent_chat::chunk_tables::{CONVERSATION, EXTRAS, FRAMES, SESSION, TOO
 use crate::agent_conversations::ORGANIZING;
 use crate::blocks::chunk_tables::{BLOCKS, INPUTS};
 use crate::chunks::{ChunkState, load_all};
+use crate::libraries::LIBRARIES;
 use crate::markdown::{MARKDOWN, MATH};
 use crate::prelude::*;
 use crate::scope::{EXPRESSIONS, OPERATORS};
@@ -25,7 +26,7 @@ pub fn mark_alive() {
 }
 
 /// Returns the state of every chunk.
-fn all_chunks() -> [&'static ChunkState; 14] {
+fn all_chunks() -> [&'static ChunkState; 15] {
     [
         CONVERSATION.state(),
         EXTRAS.state(),
@@ -41,5 +42,6 @@ fn all_chunks() -> [&'static ChunkState; 14] {
         EXPRESSIONS.state(),
         OPERATORS.state(),
         WORKFLOWS.state(),
+        LIBRARIES.state(),
     ]
 }

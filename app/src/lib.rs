@@ -12,6 +12,7 @@ pub mod chunks;
 pub mod context;
 #[cfg(not(feature = "ssr"))]
 pub mod hydration;
+mod libraries;
 pub mod markdown;
 pub mod page_state;
 pub mod pages;

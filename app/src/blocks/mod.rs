@@ -41,6 +41,7 @@ pub use title::Title;
 use crate::actions::{BlockEvents, ClientTools};
 use crate::agent_chat::AgentChat;
 use crate::agent_conversations::{AgentConversations, ORGANIZING};
+use crate::libraries::LIBRARIES;
 use crate::markdown::MARKDOWN;
 use crate::pages::current_page::CurrentPage;
 use crate::prelude::*;
@@ -137,6 +138,7 @@ fn component(own: page::Block) -> AnyView {
         BlockType::WorkflowTasks | BlockType::WorkflowRuns => {
             WORKFLOWS.view(move |code| (code.block)(kind, id.clone(), properties))
         }
+        BlockType::Libraries => LIBRARIES.view(move |code| (code.block)(id.clone(), properties)),
         BlockType::Added => added::view(&added, properties, BlockParts { id, events, children: block_views(blocks) }),
         BlockType::Button => view! { <Button id properties events /> }.into_any(),
         BlockType::Columns | BlockType::Tabs | BlockType::AgentChat | BlockType::AgentConversations => ().into_any(),

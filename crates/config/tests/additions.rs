@@ -114,7 +114,7 @@ fn mistakes_in_added_blocks_are_reported_with_their_position() {
     // The name that the browser gets is no type of the config.
     assert_snapshot!(problems(&page("{ id: g, type: Added, added: Gauge }")), @r"
     chatwright.yaml:5:24: error: there is no block type `Added`
-    = help: one of `Box`, `Columns`, `Card`, `Tabs`, `Title`, `Markdown`, `TextInput`, `TextArea`, `NumberInput`, `Select`, `MultiSelect`, `Switch`, `Checkbox`, `DatePicker`, `Button`, `Table`, `Alert`, `AgentChat`, `AgentConversations`, `WorkflowTasks`, `WorkflowRuns`, `Gauge` and `Panel`
+    = help: one of `Box`, `Columns`, `Card`, `Tabs`, `Title`, `Markdown`, `TextInput`, `TextArea`, `NumberInput`, `Select`, `MultiSelect`, `Switch`, `Checkbox`, `DatePicker`, `Button`, `Table`, `Alert`, `AgentChat`, `AgentConversations`, `WorkflowTasks`, `WorkflowRuns`, `Libraries`, `Gauge` and `Panel`
     ");
 }
 

@@ -4,6 +4,7 @@
 //! page as pairs of number and text, limited to the texts that differ.
 
 mod chat;
+mod libraries;
 mod page;
 mod workflows;
 
@@ -49,14 +50,17 @@ macro_rules! texts {
 use texts;
 
 const OF_CHAT: usize = page::TEXTS.len() + chat::TEXTS.len();
-const COUNT: usize = OF_CHAT + workflows::TEXTS.len();
+const OF_WORKFLOWS: usize = OF_CHAT + workflows::TEXTS.len();
+const COUNT: usize = OF_WORKFLOWS + libraries::TEXTS.len();
+
+/// The texts before those of libraries.
+const TEXTS_BEFORE: [Text; OF_WORKFLOWS] = joined(&joined::<_, OF_CHAT>(page::TEXTS, chat::TEXTS), workflows::TEXTS);
+const NAMES_BEFORE: [&str; OF_WORKFLOWS] = joined(&joined::<_, OF_CHAT>(page::NAMES, chat::NAMES), workflows::NAMES);
 
 impl Text {
     /// All texts, in the order of their numbers.
-    pub const ALL: &'static [Self] =
-        &joined::<_, COUNT>(&joined::<_, OF_CHAT>(page::TEXTS, chat::TEXTS), workflows::TEXTS);
-    const NAMES: &'static [&'static str] =
-        &joined::<_, COUNT>(&joined::<_, OF_CHAT>(page::NAMES, chat::NAMES), workflows::NAMES);
+    pub const ALL: &'static [Self] = &joined::<_, COUNT>(&TEXTS_BEFORE, libraries::TEXTS);
+    const NAMES: &'static [&'static str] = &joined::<_, COUNT>(&NAMES_BEFORE, libraries::NAMES);
 
     /// Returns the number by which a page refers to the text.
     pub fn number(self) -> usize {

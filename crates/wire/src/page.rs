@@ -47,9 +47,9 @@ pub use messages::{
     SourcesDisplay, Speaker, ToolResultDisplay,
 };
 pub use properties::{
-    AlertProperties, ButtonProperties, ButtonVariant, CardProperties, ColumnsProperties, MarkdownProperties,
-    NoProperties, TableColumn, TableProperties, TabsProperties, TitleProperties, WorkflowRunsProperties,
-    WorkflowTasksProperties,
+    AlertProperties, ButtonProperties, ButtonVariant, CardProperties, ColumnsProperties, LibrariesProperties,
+    MarkdownProperties, NoProperties, TableColumn, TableProperties, TabsProperties, TitleProperties,
+    WorkflowRunsProperties, WorkflowTasksProperties,
 };
 pub use property::{Keys, Property, as_text};
 pub use sender::{

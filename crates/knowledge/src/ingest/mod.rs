@@ -27,6 +27,8 @@ use web::times::now_millis;
 const ATTEMPTS: u32 = 3;
 /// How many rows are stored in a transaction.
 const BATCH: usize = 100;
+/// How often a file that is being read is checked for whether it is still wanted.
+const UNWANTED_CHECK: Duration = Duration::from_secs(1);
 /// The progress after reading, and after splitting.
 const READ: f64 = 0.5;
 const SPLIT: f64 = 0.6;
@@ -131,11 +133,15 @@ impl Reader {
         }
         let content = store::pieces(self.job.store().clone(), version.version_id.clone());
         let read = self.converter.convert(&version.file_name, Some(&version.media_type), content);
-        let Some(document) = self.job.stop().run_until_cancelled(read).await else {
+        let document = tokio::select! {
+            document = self.job.stop().run_until_cancelled(read) => document,
+            () = self.until_unwanted(version) => return Ok(None),
+        };
+        let Some(document) = document else {
             return Err(Problem::Job(JobError::retry("it was stopped")));
         };
         let document = document.map_err(Problem::File)?;
-        if !self.step(version, Progress { step: "splitting", part: READ }, Rows::None).await? {
+        if !self.step(version, Progress { step: "splitting", part: READ, now: now_millis() }, Rows::None).await? {
             return Ok(None);
         }
         let text = tokio::task::spawn_blocking(move || Text::new(&document)).await;
@@ -147,19 +153,32 @@ impl Reader {
         for rows in parts.chain(text.chunks.chunks(BATCH).map(|rows| Rows::Chunks(rows.to_vec()))) {
             done += rows.len();
             let part = SPLIT + (1.0 - SPLIT) * done as f64 / all as f64;
-            if !self.step(version, Progress { step: "indexing", part }, rows).await? {
+            if !self.step(version, Progress { step: "indexing", part, now: now_millis() }, rows).await? {
                 return Ok(None);
             }
         }
         Ok(Some(stored))
     }
 
+    /// Waits until a version is not to be read any more: it was deleted, replaced or cancelled.
+    async fn until_unwanted(&self, version: &OpenVersion) {
+        loop {
+            tokio::time::sleep(UNWANTED_CHECK).await;
+            let open = store::open_version(self.job.store(), &self.document_id).await;
+            // An error of the database says nothing about the version.
+            if open.is_ok_and(|open| open.is_none_or(|open| open.version_id != version.version_id)) {
+                return;
+            }
+        }
+    }
+
     /// Begins a version anew: deletes what an earlier attempt has stored.
     async fn begin(&self, version: &OpenVersion) -> Result<bool, StoreError> {
         let (id, version) = (self.document_id.clone(), version.version_id.clone());
+        let progress = Progress { step: "reading", part: 0.0, now: now_millis() };
         let write = self.job.write(move |db| {
             Box::pin(async move {
-                let is_open = store::progress(db, &id, &version, Progress { step: "reading", part: 0.0 }).await?;
+                let is_open = store::progress(db, &id, &version, progress).await?;
                 if is_open {
                     store::clear_text(db, &version).await?;
                 }

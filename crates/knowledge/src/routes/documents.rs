@@ -1,7 +1,7 @@
 //! Documents.
 
 use crate::service::{Access, Knowledge, Viewer, failed};
-use crate::store::{self, DocumentRow, DocumentState, PartRow};
+use crate::store::{self, DocumentFilter, DocumentRow, DocumentState, PartRow};
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
@@ -67,7 +67,7 @@ struct DocumentError {
     message: String,
 }
 
-/// Documents in the order in which they were added.
+/// Documents in the order in which they were added, or in the reverse order.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct DocumentItems {
     items: Vec<DocumentItem>,
@@ -85,6 +85,23 @@ pub(super) struct ListQuery {
     /// The cursor of the page before.
     #[serde(default)]
     cursor: Option<String>,
+    /// Only documents with this file name.
+    #[serde(default)]
+    name: Option<String>,
+    /// The order.
+    #[serde(default)]
+    order: ListOrder,
+}
+
+/// The order of documents.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum ListOrder {
+    /// As they were added.
+    #[default]
+    Oldest,
+    /// The last one first.
+    Newest,
 }
 
 /// The query of the text.
@@ -95,15 +112,33 @@ pub(super) struct TextQuery {
     page: Option<u32>,
 }
 
-/// A text by its parts.
+/// The query of the chunks.
+#[derive(Default, Deserialize, JsonSchema)]
+pub(super) struct ChunksQuery {
+    /// The number of the first chunk, from 1.
+    #[serde(default)]
+    from: Option<u32>,
+}
+
+/// A text by its parts, or chunks.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TextParts {
     /// The parts in reading order.
     parts: Vec<DocumentPart>,
-    /// The `page` with which the text goes on; absent at its end.
+    /// The number of the part with which the text goes on; absent at its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<i64>,
+}
+
+impl TextParts {
+    /// Makes a page of rows, of which the last one may be the first of the next page.
+    fn new(mut rows: Vec<PartRow>) -> Self {
+        let next = rows.get(PARTS as usize).map(|first| first.no + 1);
+        rows.truncate(PARTS as usize);
+        let part = |PartRow { no, place, heading, text }| DocumentPart { no: no + 1, place, heading, text };
+        Self { parts: rows.into_iter().map(part).collect(), next }
+    }
 }
 
 /// A part of a text.
@@ -146,10 +181,11 @@ pub(super) async fn list(
     Path(id): Path<String>,
     query: Result<Query<ListQuery>, QueryRejection>,
 ) -> Result<Json<DocumentItems>, HttpError> {
-    let ListQuery { state, cursor } = valid_query(query)?;
+    let ListQuery { state, cursor, name, order } = valid_query(query)?;
     let library = knowledge.library(&Viewer::from(&caller), &id, Access::Read).await?;
-    let after = cursor.unwrap_or_default();
-    let found = store::documents(knowledge.store(), &library.id, state, &after, PAGE + 1).await;
+    let (after, newest_first) = (cursor.unwrap_or_default(), order == ListOrder::Newest);
+    let filter = DocumentFilter { state, file_name: name, after, newest_first };
+    let found = store::listed_documents(knowledge.store(), &library.id, filter, PAGE + 1).await;
     let mut rows = found.map_err(failed)?;
     let has_more = rows.len() > PAGE as usize;
     rows.truncate(PAGE as usize);
@@ -182,6 +218,27 @@ pub(super) async fn retry(
     Ok(Json(knowledge.retry(&Viewer::from(&caller), &id).await?.into()))
 }
 
+pub(super) async fn cancel(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Json<DocumentItem>, HttpError> {
+    Ok(Json(knowledge.cancel(&Viewer::from(&caller), &id).await?.into()))
+}
+
+pub(super) async fn chunks(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    query: Result<Query<ChunksQuery>, QueryRejection>,
+) -> Result<Json<TextParts>, HttpError> {
+    let from = valid_query(query)?.from.unwrap_or(1).saturating_sub(1);
+    let document = knowledge.document(&Viewer::from(&caller), &id, Access::Read).await?;
+    let Some(version) = document.version_id else { return Ok(Json(TextParts { parts: Vec::new(), next: None })) };
+    let rows = store::chunks(knowledge.store(), &version, from, PARTS + 1).await.map_err(failed)?;
+    Ok(Json(TextParts::new(rows)))
+}
+
 pub(super) async fn text(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
@@ -191,11 +248,8 @@ pub(super) async fn text(
     let from = valid_query(query)?.page.unwrap_or(1).saturating_sub(1);
     let document = knowledge.document(&Viewer::from(&caller), &id, Access::Read).await?;
     let Some(version) = document.version_id else { return Ok(Json(TextParts { parts: Vec::new(), next: None })) };
-    let mut rows = store::parts(knowledge.store(), &version, from, PARTS + 1).await.map_err(failed)?;
-    let next = (rows.len() > PARTS as usize).then(|| i64::from(from + PARTS) + 1);
-    rows.truncate(PARTS as usize);
-    let part = |PartRow { no, place, heading, text }| DocumentPart { no: no + 1, place, heading, text };
-    Ok(Json(TextParts { parts: rows.into_iter().map(part).collect(), next }))
+    let rows = store::parts(knowledge.store(), &version, from, PARTS + 1).await.map_err(failed)?;
+    Ok(Json(TextParts::new(rows)))
 }
 
 /// The file of a document.

@@ -1,7 +1,7 @@
 //! Libraries.
 
 use crate::models::{Models, model_name};
-use crate::service::{Access, Knowledge, LibraryRequest, Viewer, failed};
+use crate::service::{Access, Knowledge, LibraryChange, LibraryRequest, Viewer, failed};
 use crate::store::{self, EmbeddingProgress, LibraryCounts, LibraryRow};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
@@ -13,6 +13,7 @@ use serde::Serialize;
 use std::collections::HashMap;
 use web::openapi::Created;
 use web::{HttpError, json_error};
+use wire::UserError;
 
 /// A library.
 #[derive(Serialize, JsonSchema)]
@@ -29,6 +30,8 @@ pub(super) struct LibraryItem {
     readers: Vec<String>,
     /// The roles whose users may add and delete documents.
     writers: Vec<String>,
+    /// What the caller may do.
+    access: Access,
     /// Whether the config declares it. Its documents are the files of a folder.
     declared: bool,
     /// The number of documents by state.
@@ -93,10 +96,11 @@ fn embedding(library: &LibraryRow, chunks: i64, models: &Models) -> Option<Embed
     has_vectors.then(|| Embedding { model: "latent".to_owned(), dimensions })
 }
 
-fn item(library: LibraryRow, counts: &HashMap<String, LibraryCounts>, models: &Models) -> LibraryItem {
+fn item(library: LibraryRow, access: Access, counts: &HashMap<String, LibraryCounts>, models: &Models) -> LibraryItem {
     let counts = counts.get(&library.id).copied().unwrap_or_default();
     let LibraryCounts { queued, processing, ready, failed, chunks, bytes } = counts;
     LibraryItem {
+        access,
         declared: library.owner.is_empty(),
         embedding: embedding(&library, chunks, models),
         embedding_progress: None,
@@ -112,10 +116,12 @@ fn item(library: LibraryRow, counts: &HashMap<String, LibraryCounts>, models: &M
     }
 }
 
-async fn one(knowledge: &Knowledge, library: LibraryRow) -> Result<LibraryItem, HttpError> {
+/// Describes a library for a viewer.
+pub(super) async fn one(knowledge: &Knowledge, viewer: &Viewer, library: LibraryRow) -> Result<LibraryItem, HttpError> {
     let counts = store::counts(knowledge.store(), vec![library.id.clone()]).await.map_err(failed)?;
     let models = knowledge.models();
-    let mut item = item(library, &counts, &models);
+    let access = knowledge.access(viewer, &library).ok_or_else(UserError::not_found)?;
+    let mut item = item(library, access, &counts, &models);
     if let Some(embedder) = &models.embedder {
         let progress = store::embedding_progress(knowledge.store(), &item.id, embedder.key()).await.map_err(failed)?;
         let EmbeddingProgress { embedded, chunks } = progress;
@@ -129,12 +135,16 @@ pub(super) async fn list(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<LibraryItems>, HttpError> {
-    let libraries = knowledge.libraries(&Viewer::from(&caller)).await?;
+    let viewer = Viewer::from(&caller);
+    let libraries = knowledge.libraries(&viewer).await?;
     let ids = libraries.iter().map(|library| library.id.clone()).collect();
     let counts = store::counts(knowledge.store(), ids).await.map_err(failed)?;
     let models = knowledge.models();
-    let items = libraries.into_iter().map(|library| item(library, &counts, &models)).collect();
-    Ok(Json(LibraryItems { items }))
+    let described = libraries.into_iter().filter_map(|library| {
+        let access = knowledge.access(&viewer, &library)?;
+        Some(item(library, access, &counts, &models))
+    });
+    Ok(Json(LibraryItems { items: described.collect() }))
 }
 
 pub(super) async fn create(
@@ -143,8 +153,9 @@ pub(super) async fn create(
     request: Result<Json<LibraryRequest>, JsonRejection>,
 ) -> Result<Created<LibraryItem>, HttpError> {
     let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
-    let library = knowledge.create(&Viewer::from(&caller), request).await?;
-    Ok(Created(one(&knowledge, library).await?))
+    let viewer = Viewer::from(&caller);
+    let library = knowledge.create(&viewer, request).await?;
+    Ok(Created(one(&knowledge, &viewer, library).await?))
 }
 
 pub(super) async fn show(
@@ -152,8 +163,35 @@ pub(super) async fn show(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Json<LibraryItem>, HttpError> {
-    let library = knowledge.library(&Viewer::from(&caller), &id, Access::Read).await?;
-    Ok(Json(one(&knowledge, library).await?))
+    let viewer = Viewer::from(&caller);
+    let library = knowledge.library(&viewer, &id, Access::Read).await?;
+    Ok(Json(one(&knowledge, &viewer, library).await?))
+}
+
+pub(super) async fn change(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    request: Result<Json<LibraryChange>, JsonRejection>,
+) -> Result<Json<LibraryItem>, HttpError> {
+    let Json(change) = request.map_err(|rejection| json_error(&rejection))?;
+    let viewer = Viewer::from(&caller);
+    let library = knowledge.change(&viewer, &id, change).await?;
+    Ok(Json(one(&knowledge, &viewer, library).await?))
+}
+
+/// The roles that the config names.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct KnownRoles {
+    /// In alphabetical order.
+    roles: Vec<String>,
+}
+
+pub(super) async fn roles(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<KnownRoles>, HttpError> {
+    Ok(Json(KnownRoles { roles: knowledge.known_roles(&Viewer::from(&caller))? }))
 }
 
 pub(super) async fn delete(

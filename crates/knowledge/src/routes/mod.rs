@@ -1,5 +1,6 @@
 //! The routes for programs and pages.
 
+mod changes;
 mod documents;
 mod libraries;
 mod search;
@@ -30,14 +31,19 @@ pub(crate) fn routes(knowledge: Knowledge) -> ApiRouter {
         .get("/api/libraries", libraries::list, "List the libraries that the caller may read")
         .post("/api/libraries", libraries::create, "Create a library")
         .get("/api/libraries/{id}", libraries::show, "Get a library")
+        .patch("/api/libraries/{id}", libraries::change, "Change the name, the description or the roles of a library")
+        .get("/api/libraries/{id}/changes", changes::changes, "Wait for changes in a library")
+        .get("/api/libraries/roles", libraries::roles, "List the roles that can read or change libraries")
         .delete("/api/libraries/{id}", libraries::delete, "Delete a library with all documents")
         .get("/api/libraries/{id}/documents", documents::list, "List the documents of a library")
         .post("/api/libraries/{id}/search", search::search_one, "Search a library")
         .get("/api/documents/{id}", documents::show, "Get a document")
         .delete("/api/documents/{id}", documents::delete, "Delete a document")
         .get("/api/documents/{id}/text", documents::text, "Get the text of a document")
+        .get("/api/documents/{id}/chunks", documents::chunks, "Get the chunks of a document")
         .get("/api/documents/{id}/file", documents::file, "Download the file of a document")
         .post("/api/documents/{id}/retry", documents::retry, "Read a document again that could not be read")
+        .post("/api/documents/{id}/cancel", documents::cancel, "End the reading of a document")
         .merge(search)
         .map(|router| router.with_state(knowledge))
 }

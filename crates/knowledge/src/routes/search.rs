@@ -1,6 +1,6 @@
 //! Searches.
 
-use crate::service::{Filter, Found, Knowledge, SearchMode, SearchOutcome, SearchRequest, Viewer};
+use crate::service::{Filter, Found, Knowledge, Marker, SearchMode, SearchOutcome, SearchRequest, Viewer};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
@@ -91,6 +91,9 @@ struct ResultItem {
     heading: String,
     /// The text.
     text: String,
+    /// Where words of the query stand in the text: of each place the first character and the one after the
+    /// last, counted in Unicode characters.
+    marks: Vec<[u32; 2]>,
     /// The score: higher is better. Without a model that orders the results, from 0 to 1.
     score: f32,
     /// The rank in each ranking that has found it.
@@ -119,18 +122,18 @@ struct Took {
     rerank: Option<f64>,
 }
 
-impl From<SearchOutcome> for Results {
-    fn from(outcome: SearchOutcome) -> Self {
+impl Results {
+    fn new(outcome: SearchOutcome, marker: &Marker) -> Self {
         let millis = |time: Duration| time.as_secs_f64() * 1e3;
         let (keyword, semantic, fuse) = (millis(outcome.keyword), millis(outcome.semantic), millis(outcome.fuse));
         let rerank = outcome.rerank.map(millis);
-        let results = outcome.found.into_iter().map(ResultItem::from).collect();
+        let results = outcome.found.into_iter().map(|found| ResultItem::new(found, marker)).collect();
         Self { results, took: Took { keyword, semantic, fuse, rerank } }
     }
 }
 
-impl From<Found> for ResultItem {
-    fn from(found: Found) -> Self {
+impl ResultItem {
+    fn new(found: Found, marker: &Marker) -> Self {
         let chunk = found.chunk;
         let (page, line, sheet) = match &chunk.place {
             Place::Page { page } => (Some(*page), None, None),
@@ -149,6 +152,7 @@ impl From<Found> for ResultItem {
             sheet,
             place: chunk.place,
             heading: chunk.heading,
+            marks: marker.marks(&chunk.text),
             text: chunk.text,
             score: found.score,
             ranks: Ranks { keyword: found.keyword_rank, semantic: found.semantic_rank, rerank: found.rerank_rank },
@@ -164,8 +168,10 @@ pub(super) async fn search_one(
 ) -> Result<Json<Results>, HttpError> {
     let Json(SearchOne { query, limit, mode, filter }) = request.map_err(|rejection| json_error(&rejection))?;
     let request = SearchRequest { libraries: vec![id], query, limit, mode, filter };
+    let marker = Marker::new(&request.query);
     let meter = knowledge.search_meter(&caller);
-    Ok(Json(knowledge.search(&Viewer::from(&caller), request, &meter).await?.into()))
+    let outcome = knowledge.search(&Viewer::from(&caller), request, &meter).await?;
+    Ok(Json(Results::new(outcome, &marker)))
 }
 
 pub(super) async fn search_several(
@@ -176,6 +182,8 @@ pub(super) async fn search_several(
     let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
     let SearchSeveral { libraries, query, limit, mode, filter } = request;
     let request = SearchRequest { libraries, query, limit, mode, filter };
+    let marker = Marker::new(&request.query);
     let meter = knowledge.search_meter(&caller);
-    Ok(Json(knowledge.search(&Viewer::from(&caller), request, &meter).await?.into()))
+    let outcome = knowledge.search(&Viewer::from(&caller), request, &meter).await?;
+    Ok(Json(Results::new(outcome, &marker)))
 }

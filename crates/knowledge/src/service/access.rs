@@ -4,15 +4,18 @@ use crate::section::DeclaredLibrary;
 use crate::store::LibraryRow;
 use chat::Caller;
 use contract::RunScope;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// What somebody may do with a library; each includes those before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) enum Access {
     /// Search it and read its documents.
     Read,
     /// Add and delete documents.
     Write,
-    /// Delete it.
+    /// Change and delete it.
     Manage,
 }
 

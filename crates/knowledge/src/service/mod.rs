@@ -1,13 +1,19 @@
 //! What callers do with libraries and documents, with their rights.
 
 mod access;
+mod edit;
+mod follow;
 mod loaded;
+mod marks;
 mod rank;
 mod search;
 mod upload;
 
 pub(crate) use access::{Access, Viewer};
+pub(crate) use edit::LibraryChange;
+pub(crate) use follow::{Changes, Cursor};
 pub(crate) use loaded::{Indexes, passage};
+pub(crate) use marks::Marker;
 pub(crate) use search::{Filter, Found, SearchMode, SearchOutcome, SearchRequest};
 pub(crate) use upload::{NewFile, UploadOptions, read_metadata};
 
@@ -32,12 +38,6 @@ use wire::{ErrorCode, UserError};
 const PARALLEL_SEARCHES: usize = 4;
 /// The most uploads that are received at the same time. Each holds a piece in memory.
 const PARALLEL_UPLOADS: usize = 32;
-/// The longest name of a library, in characters.
-const MAX_NAME: usize = 200;
-/// The longest description, in characters.
-const MAX_DESCRIPTION: usize = 2_000;
-/// The most roles of a library.
-const MAX_ROLES: usize = 50;
 
 /// The libraries of a server; cheap to clone.
 #[derive(Clone)]
@@ -52,6 +52,7 @@ struct Inner {
     indexes: Indexes,
     searches: Semaphore,
     uploads: Semaphore,
+    followers: Semaphore,
 }
 
 /// The body that creates a library.
@@ -83,6 +84,7 @@ impl Knowledge {
             meters: RoutineMeters::default(),
             searches: Semaphore::new(PARALLEL_SEARCHES),
             uploads: Semaphore::new(PARALLEL_UPLOADS),
+            followers: Semaphore::new(follow::MAX_FOLLOWERS),
         }))
     }
 
@@ -158,22 +160,8 @@ impl Knowledge {
             return Err(UserError::unauthenticated());
         }
         let LibraryRequest { name, description, readers, writers } = request;
-        let name = name.trim().to_owned();
-        if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
-            return Err(UserError::invalid("/name", format!("A name has 1 to {MAX_NAME} characters.")));
-        }
-        if description.as_ref().is_some_and(|text| text.chars().count() > MAX_DESCRIPTION) {
-            return Err(UserError::invalid(
-                "/description",
-                format!("A description has at most {MAX_DESCRIPTION} characters."),
-            ));
-        }
-        for (path, roles) in [("/readers", &readers), ("/writers", &writers)] {
-            let is_valid = |role: &String| !role.is_empty() && role.len() <= MAX_NAME;
-            if roles.len() > MAX_ROLES || !roles.iter().all(is_valid) {
-                return Err(UserError::invalid(path, format!("These are at most {MAX_ROLES} names of roles.")));
-            }
-        }
+        let name = edit::checked_name(&name)?;
+        edit::check_details(description.as_deref(), &readers, &writers)?;
         let id = crate::new_id();
         let most = self.settings().user_libraries;
         let (owner, now) = (viewer.user_id.clone(), now_millis());
@@ -197,16 +185,20 @@ impl Knowledge {
         Ok(library)
     }
 
-    fn check(&self, viewer: &Viewer, library: &LibraryRow, access: Access) -> Result<(), UserError> {
-        let allowed = match library.owner.is_empty() {
+    /// Returns what a viewer may do with a library; `None` for nothing.
+    pub(crate) fn access(&self, viewer: &Viewer, library: &LibraryRow) -> Option<Access> {
+        match library.owner.is_empty() {
             true => {
                 let config = self.0.config.load();
                 let declared = config.as_ref().and_then(|config| config.section::<Libraries>()?.get(&library.id));
                 declared.and_then(|declared| viewer.access_to_declared(declared))
             }
             false => viewer.access(library),
-        };
-        match allowed {
+        }
+    }
+
+    fn check(&self, viewer: &Viewer, library: &LibraryRow, access: Access) -> Result<(), UserError> {
+        match self.access(viewer, library) {
             Some(allowed) if allowed >= access => Ok(()),
             Some(_) => Err(UserError::new(ErrorCode::Forbidden, "You may only read this library.")),
             None => Err(UserError::not_found()),

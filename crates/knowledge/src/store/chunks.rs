@@ -14,7 +14,7 @@ pub(crate) struct NewPart {
     pub(crate) text: String,
 }
 
-/// A part of a text.
+/// A part of a text, or a chunk.
 #[derive(Clone, Debug)]
 pub(crate) struct PartRow {
     pub(crate) no: i64,
@@ -56,6 +56,9 @@ const OF_VERSION: &str = "SELECT heading, content AS text FROM knowledge_chunks 
 
 const PARTS: &str = "
     SELECT no, place, heading, content AS text FROM knowledge_parts WHERE version_id = $1 AND no >= $2 ORDER BY no LIMIT $3";
+
+const CHUNKS: &str = "
+    SELECT no, place, heading, content AS text FROM knowledge_chunks WHERE version_id = $1 AND no >= $2 ORDER BY no LIMIT $3";
 
 /// Chunks that are found: of the versions that count.
 const FOUND: Sql = Sql::pair(
@@ -109,7 +112,22 @@ pub(crate) async fn chunks_of_version(store: &Store, version_id: &str) -> Result
 
 /// Returns parts of a version, from the one with this number on, at most `most`.
 pub(crate) async fn parts(store: &Store, version_id: &str, from: u32, most: u32) -> Result<Vec<PartRow>, StoreError> {
-    let find = sql::query(PARTS).bind(version_id).bind(from).bind(most);
+    read_parts(store, PARTS, version_id, from, most).await
+}
+
+/// Returns chunks of a version, from the one with this number on, at most `most`.
+pub(crate) async fn chunks(store: &Store, version_id: &str, from: u32, most: u32) -> Result<Vec<PartRow>, StoreError> {
+    read_parts(store, CHUNKS, version_id, from, most).await
+}
+
+async fn read_parts(
+    store: &Store,
+    statement: &'static str,
+    version_id: &str,
+    from: u32,
+    most: u32,
+) -> Result<Vec<PartRow>, StoreError> {
+    let find = sql::query(statement).bind(version_id).bind(from).bind(most);
     let read = |row: &Row| -> Result<_, StoreError> {
         let place = serde_json::from_str(row.try_get("place")?).map_err(|_| damaged())?;
         Ok(PartRow { no: row.try_get("no")?, place, heading: row.try_get("heading")?, text: row.try_get("text")? })

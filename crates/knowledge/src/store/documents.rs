@@ -100,6 +100,7 @@ pub(crate) struct OpenVersion {
 pub(crate) struct Progress {
     pub(crate) step: &'static str,
     pub(crate) part: f64,
+    pub(crate) now: i64,
 }
 
 /// The result of reading a version.
@@ -127,12 +128,12 @@ const REPLACE: &str = "
 
 const PROGRESS: &str = "
     UPDATE knowledge_documents SET state = 'processing', step = $3, progress = $4, error_code = NULL,
-        error_message = NULL
-    WHERE id = $1 AND next_id = $2";
+        error_message = NULL, updated_at = $5
+    WHERE id = $1 AND next_id = $2 AND state IN ('queued', 'processing')";
 
 const FAIL: &str = "
     UPDATE knowledge_documents SET state = 'failed', step = NULL, error_code = $3, error_message = $4, updated_at = $5
-    WHERE id = $1 AND next_id = $2";
+    WHERE id = $1 AND next_id = $2 AND state IN ('queued', 'processing')";
 
 const REQUEUE: &str = "
     UPDATE knowledge_documents SET state = 'queued', step = NULL, progress = 0, error_code = NULL,
@@ -141,7 +142,7 @@ const REQUEUE: &str = "
 
 const READ_VERSION: &str = "
     SELECT version_id, library_id, file_name, media_type, added_by FROM knowledge_documents
-    WHERE id = $1 AND next_id = $2";
+    WHERE id = $1 AND next_id = $2 AND state IN ('queued', 'processing')";
 
 const GENERATION: &str = "
     UPDATE knowledge_libraries SET generation = generation + 1, updated_at = $2 WHERE id = $1";
@@ -170,12 +171,12 @@ const OPEN_WITHOUT_JOB: &str = "
             AND state IN ('waiting', 'running'))
     ORDER BY id LIMIT $3";
 
-fn select(rest: &str) -> Sql {
+pub(super) fn select(rest: &str) -> Sql {
     let text: Arc<str> = format!("SELECT {COLUMNS} FROM knowledge_documents {rest}").into();
     text.into()
 }
 
-fn read(row: &Row) -> Result<DocumentRow, StoreError> {
+pub(super) fn read(row: &Row) -> Result<DocumentRow, StoreError> {
     let state: Value = row.try_get::<&str>("state")?.into();
     let code: Option<String> = row.try_get("error_code")?;
     Ok(DocumentRow {
@@ -285,6 +286,7 @@ pub(crate) async fn open_version(store: &Store, id: &str) -> Result<Option<OpenV
 /// Stores how far reading is. Returns false if the version is not to be read any more.
 pub(crate) async fn progress(db: &mut Db, id: &str, version: &str, progress: Progress) -> Result<bool, StoreError> {
     let store = sql::query(PROGRESS).bind(id).bind(version).bind(progress.step).bind(progress.part);
+    let store = store.bind(progress.now);
     Ok(store.execute(db).await?.rows_affected() > 0)
 }
 

@@ -1,6 +1,6 @@
 //! The tables `knowledge_libraries` and `knowledge_library_roles`.
 
-use ::store::sql::{self, Row, Sql};
+use ::store::sql::{self, Db, Row, Sql};
 use ::store::{AuditEntry, Store, StoreError, append_audit};
 use std::collections::HashMap;
 
@@ -61,6 +61,9 @@ const INSERT: &str = "
 const INSERT_ROLE: &str = "
     INSERT INTO knowledge_library_roles (library_id, role, may_write) VALUES ($1, $2, $3)
     ON CONFLICT (library_id, role) DO UPDATE SET may_write = excluded.may_write";
+
+const UPDATE: &str = "UPDATE knowledge_libraries SET name = $2, about = $3, updated_at = $4 WHERE id = $1";
+const CLEAR_ROLES: &str = "DELETE FROM knowledge_library_roles WHERE library_id = $1";
 
 const DECLARE: &str = "
     INSERT INTO knowledge_libraries (id, owner, name, created_at, updated_at) VALUES ($1, '', $2, $3, $3)
@@ -129,16 +132,41 @@ pub(crate) async fn insert_library(store: &Store, new: NewLibrary, audit: AuditE
                 if insert.execute(&mut *db).await?.rows_affected() == 0 {
                     return Ok(false);
                 }
-                let readers = new.readers.iter().map(|role| (role, false));
-                for (role, may_write) in readers.chain(new.writers.iter().map(|role| (role, true))) {
-                    let insert = sql::query(INSERT_ROLE).bind(&new.id).bind(role).bind(may_write);
-                    insert.execute(&mut *db).await?;
-                }
+                insert_roles(db, &new.id, &new.readers, &new.writers).await?;
                 append_audit(db, vec![audit]).await?;
                 Ok(true)
             })
         })
         .await
+}
+
+/// Changes the name, the description and the roles of a library.
+pub(crate) async fn update_library(
+    store: &Store,
+    library: LibraryRow,
+    audit: AuditEntry,
+    now: i64,
+) -> Result<(), StoreError> {
+    let update = sql::query(UPDATE).bind(&library.id).bind(&library.name).bind(&library.description).bind(now);
+    let clear = sql::query(CLEAR_ROLES).bind(&library.id);
+    store
+        .write(move |db| {
+            Box::pin(async move {
+                update.execute(&mut *db).await?;
+                clear.execute(&mut *db).await?;
+                insert_roles(db, &library.id, &library.readers, &library.writers).await?;
+                append_audit(db, vec![audit]).await
+            })
+        })
+        .await
+}
+
+async fn insert_roles(db: &mut Db, id: &str, readers: &[String], writers: &[String]) -> Result<(), StoreError> {
+    let readers = readers.iter().map(|role| (role, false));
+    for (role, may_write) in readers.chain(writers.iter().map(|role| (role, true))) {
+        sql::query(INSERT_ROLE).bind(id).bind(role).bind(may_write).execute(&mut *db).await?;
+    }
+    Ok(())
 }
 
 /// Makes sure that a library of the config has its row.

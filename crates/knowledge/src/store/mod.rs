@@ -1,13 +1,15 @@
 //! The tables. Functions take ids whose rights the service has checked.
 
+mod changes;
 mod chunks;
 mod documents;
 mod libraries;
 mod vectors;
 mod versions;
 
+pub(crate) use changes::{DocumentFilter, cancel, documents_since, listed_documents};
 pub(crate) use chunks::{
-    ChunkRow, NewPart, PartRow, chunks_of_version, citation_numbers, clear_text, found_chunks, insert_chunks,
+    ChunkRow, NewPart, PartRow, chunks, chunks_of_version, citation_numbers, clear_text, found_chunks, insert_chunks,
     insert_parts, parts,
 };
 pub(crate) use documents::{
@@ -17,7 +19,7 @@ pub(crate) use documents::{
 };
 pub(crate) use libraries::{
     LibraryCounts, LibraryRow, NewLibrary, counts, declare, delete_library, insert_library, libraries, library,
-    undeclared, used_bytes,
+    undeclared, update_library, used_bytes,
 };
 pub(crate) use vectors::{
     EmbeddingProgress, NewVectors, chunks_without_vectors, delete_other_vectors, documents_without_vectors,
@@ -40,6 +42,11 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             name: "vectors",
             sqlite: include_str!("../../migrations/sqlite/0002_vectors.sql"),
             postgres: include_str!("../../migrations/postgres/0002_vectors.sql"),
+        },
+        Migration {
+            name: "changes",
+            sqlite: include_str!("../../migrations/sqlite/0003_changes.sql"),
+            postgres: include_str!("../../migrations/postgres/0003_changes.sql"),
         },
     ],
     tables: &[

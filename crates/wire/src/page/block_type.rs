@@ -6,10 +6,10 @@ use super::shared::FieldType;
 #[cfg(feature = "schema")]
 use super::{
     AgentChatProperties, AgentConversationsProperties, AlertProperties, ButtonProperties, CardProperties,
-    CheckboxProperties, ColumnsProperties, DatePickerProperties, ItemListProperties, MarkdownProperties,
-    MultiSelectProperties, NoProperties, NumberInputProperties, SelectProperties, SwitchProperties, TableProperties,
-    TabsProperties, TextInputProperties, TitleProperties, WorkflowRunsProperties, WorkflowTasksProperties,
-    schema::Both,
+    CheckboxProperties, ColumnsProperties, DatePickerProperties, ItemListProperties, LibrariesProperties,
+    MarkdownProperties, MultiSelectProperties, NoProperties, NumberInputProperties, SelectProperties, SwitchProperties,
+    TableProperties, TabsProperties, TextInputProperties, TitleProperties, WorkflowRunsProperties,
+    WorkflowTasksProperties, schema::Both,
 };
 use serde_json::{Map, Value};
 
@@ -58,6 +58,8 @@ types! {
         WorkflowTasks(WorkflowTasksProperties),
         /// The user's runs of workflows, with a form that starts one and a picture of each.
         WorkflowRuns(WorkflowRunsProperties),
+        /// Libraries of documents: what is in them, uploads, searches, and who may read them.
+        Libraries(LibrariesProperties),
     }
     /// A type that a program adds: [`Block::added`](super::Block::added).
     and Added

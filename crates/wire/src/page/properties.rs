@@ -111,6 +111,24 @@ properties! {
         pub workflow_id: Option<String>,
     }
 
+    /// The properties of a `Libraries` block.
+    #[derive(Eq)]
+    pub struct LibrariesProperties {
+        /// The heading.
+        #[schemars(with = "Dynamic<String>")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub title: Option<String>,
+        /// The ids of the libraries that are shown, as far as the user may read them. Default: all that
+        /// the user may read. A single one is opened at once.
+        #[schemars(with = "Vec<Text>")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub libraries: Vec<String> = Vec::new(),
+        /// Whether users can create libraries here.
+        #[schemars(with = "Dynamic<bool>")]
+        #[read(truthy)]
+        pub create: bool = true,
+    }
+
     /// A column of a table.
     #[derive(Eq)]
     #[text(key)]

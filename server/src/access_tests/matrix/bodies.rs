@@ -11,6 +11,8 @@ use std::path::Path;
 pub(super) enum RequestBody {
     Json(Value),
     Form(String),
+    /// A text file as `multipart/form-data`.
+    File(String),
     Nothing,
 }
 

@@ -125,6 +125,9 @@ impl TestServer {
         let work = id(&made(&ADA, "/api/workflows/w/runs", work).await);
         let library = json!({ "name": format!("Papers {CANARY}"), "description": CANARY });
         let library = id(&made(&ADA, "/api/libraries", library).await);
+        let path = format!("/api/libraries/{library}/documents");
+        let (_, document) = self.send(&ADA, Method::POST, &path, RequestBody::File(CANARY.to_owned())).await;
+        let document = id(&serde_json::from_str::<Value>(&document).unwrap()["documents"][0]);
         let path = format!("/api/files?name={CANARY}.txt");
         let (_, file) = self.send(&ADA, Method::POST, &path, RequestBody::Form(CANARY.to_owned())).await;
         let file = id(&serde_json::from_str(&file).unwrap());
@@ -145,6 +148,7 @@ impl TestServer {
             ("folder", folder),
             ("workflow run", work),
             ("library", library),
+            ("document", document),
             ("share", share),
             ("run", run),
             ("custom agent", custom),
@@ -170,7 +174,8 @@ impl TestServer {
 
     /// Returns everything that Ada owns, as she sees it.
     pub(super) async fn everything_of_ada(&self) -> String {
-        let file = &self.fixtures.iter().find(|(kind, _)| *kind == "file").unwrap().1;
+        let of_kind = |kind: &str| &self.fixtures.iter().find(|(known, _)| *known == kind).unwrap().1;
+        let (file, library) = (of_kind("file"), of_kind("library"));
         let mut all = String::new();
         for path in [
             "/api/conversations?limit=100",
@@ -184,6 +189,7 @@ impl TestServer {
             "/api/runs",
             "/api/workflows/runs",
             "/api/libraries",
+            &format!("/api/libraries/{library}/documents"),
             "/api/keys",
             &format!("/api/files/{file}"),
         ] {
@@ -234,6 +240,13 @@ impl TestServer {
                 request = request.header(header::CONTENT_TYPE, "application/json");
                 Body::from(body.to_string())
             }
+            RequestBody::File(content) => {
+                let head = "Content-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n";
+                let body = format!("--part\r\n{head}\r\n{content}\r\n--part--\r\n");
+                request = request.header(header::CONTENT_LENGTH, body.len());
+                request = request.header(header::CONTENT_TYPE, "multipart/form-data; boundary=part");
+                Body::from(body)
+            }
             RequestBody::Form(body) => {
                 request = request.header(header::CONTENT_LENGTH, body.len());
                 request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
@@ -266,6 +279,7 @@ fn kind_of_segment(part: &str) -> Option<&'static str> {
         "conversations" => "conversation",
         "folders" => "folder",
         "libraries" => "library",
+        "documents" => "document",
         "users" => "user",
         "custom-agents" => "custom agent",
         "agents" => "a",

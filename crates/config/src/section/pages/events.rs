@@ -63,6 +63,7 @@ fn block_events(kind: BlockType) -> &'static [&'static str] {
         | BlockType::Alert
         | BlockType::WorkflowTasks
         | BlockType::WorkflowRuns
+        | BlockType::Libraries
         | BlockType::Added => &[],
     }
 }

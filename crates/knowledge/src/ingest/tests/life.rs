@@ -4,6 +4,7 @@ use super::*;
 use ::store::AuditFilter;
 use serde_json::json;
 use std::collections::HashMap;
+use wire::ErrorCode;
 
 const PUMPS: &str =
     "# Pumps\n\n## Night\n\nThe pumps run from 22:00 to 6:00.\n\n## Day\n\nAt noon the valves are cleaned.\n";
@@ -72,7 +73,7 @@ async fn files_that_cannot_be_read_fail_with_a_reason() {
     server.knowledge.retry(&viewer("ada"), &rows[0].id).await.unwrap();
     let rows = server.settled(&library).await;
     assert_eq!(rows[0].state, DocumentState::Failed);
-    assert_eq!(server.add(&library, "empty.md", "", false).await.unwrap_err().code, wire::ErrorCode::Invalid);
+    assert_eq!(server.add(&library, "empty.md", "", false).await.unwrap_err().code, ErrorCode::Invalid);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -86,9 +87,9 @@ async fn strangers_get_404_and_readers_may_only_read() {
     assert_eq!(server.found(&eve, &library, "pumps").await.unwrap_err(), UserError::not_found());
     assert_eq!(server.found(&staff, &library, "pumps").await.unwrap(), ["pumps.md"]);
     let delete = async |viewer: &Viewer| server.knowledge.delete_document(viewer, &document.id).await.unwrap_err().code;
-    assert_eq!(delete(&eve).await, wire::ErrorCode::NotFound);
-    assert_eq!(delete(&staff).await, wire::ErrorCode::Forbidden);
-    assert_eq!(server.knowledge.delete(&eve, &library).await.unwrap_err().code, wire::ErrorCode::NotFound);
+    assert_eq!(delete(&eve).await, ErrorCode::NotFound);
+    assert_eq!(delete(&staff).await, ErrorCode::Forbidden);
+    assert_eq!(server.knowledge.delete(&eve, &library).await.unwrap_err().code, ErrorCode::NotFound);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -162,4 +163,94 @@ async fn folder_is_followed() {
     std::fs::remove_file(files.join("pumps.md")).unwrap();
     assert_eq!(found("green").await, Vec::<String>::new());
     assert_eq!(server.rows("knowledge_versions").await, 1);
+}
+
+/// Text that takes a while to be stored.
+fn long_text() -> String {
+    (0..20_000).map(|line| format!("Line {line} about pumps.\n\n")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reading_is_cancelled_and_retried() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in databases(folder.path()).await {
+        let server = Server::open(&url).await;
+        let library = server.library().await;
+        let document = server.add(&library, "a.txt", &long_text(), false).await.unwrap();
+        let cancelled = server.knowledge.cancel(&viewer("ada"), &document.id).await.unwrap();
+        assert_eq!((cancelled.state, cancelled.step), (DocumentState::Failed, None));
+        assert_eq!(cancelled.error.unwrap().0, "cancelled");
+        // The reader that is at work notices, and writes nothing over it.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert_eq!(server.settled(&library).await[0].state, DocumentState::Failed);
+        let again = server.knowledge.cancel(&viewer("ada"), &document.id).await;
+        assert_eq!(again.unwrap_err().code, ErrorCode::Conflict);
+        let staff = Viewer { roles: vec!["staff".to_owned()], ..viewer("bob") };
+        let denied = server.knowledge.cancel(&staff, &document.id).await;
+        assert_eq!(denied.unwrap_err().code, ErrorCode::Forbidden);
+        server.knowledge.retry(&viewer("ada"), &document.id).await.unwrap();
+        assert_eq!(server.settled(&library).await[0].state, DocumentState::Ready);
+        server.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_are_told_of_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in databases(folder.path()).await {
+        let server = Server::open(&url).await;
+        let library = server.library().await;
+        let ada = viewer("ada");
+        let changes =
+            async |since, wait| server.knowledge.changes(&ada, &library, since, Duration::from_secs(wait)).await;
+        let first = changes(None, 20).await.unwrap();
+        assert!(first.documents.is_empty());
+        let idle = changes(Some(first.cursor), 0).await.unwrap();
+        assert_eq!((idle.documents.len(), idle.cursor), (0, first.cursor));
+        let added = server.add(&library, "a.md", "# A\n\nPumps.", false).await.unwrap();
+        let mut cursor = first.cursor;
+        loop {
+            let told = changes(Some(cursor), 20).await.unwrap();
+            cursor = told.cursor;
+            assert!(told.documents.iter().all(|document| document.id == added.id));
+            if told.documents.iter().any(|document| document.state == DocumentState::Ready) {
+                break;
+            }
+        }
+        server.knowledge.delete_document(&ada, &added.id).await.unwrap();
+        let told = changes(Some(cursor), 20).await.unwrap();
+        assert!(told.documents.is_empty() && told.cursor != cursor);
+        let stranger = server.knowledge.changes(&viewer("eve"), &library, None, Duration::ZERO).await;
+        assert_eq!(stranger.unwrap_err().code, ErrorCode::NotFound);
+        server.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn libraries_are_changed_by_their_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in databases(folder.path()).await {
+        let server = Server::open(&url).await;
+        let library = server.library().await;
+        let change = |name: &str, readers: &[&str]| LibraryChange {
+            name: Some(name.to_owned()),
+            description: Some(" ".to_owned()),
+            readers: Some(readers.iter().map(|role| (*role).to_owned()).collect()),
+            writers: Some(vec!["editor".to_owned()]),
+        };
+        let changed = server.knowledge.change(&viewer("ada"), &library, change(" Papers ", &["team"])).await.unwrap();
+        assert_eq!((changed.name.as_str(), changed.description), ("Papers", None));
+        assert_eq!((changed.readers, changed.writers), (vec!["team".to_owned()], vec!["editor".to_owned()]));
+        let kept = server.knowledge.change(&viewer("ada"), &library, LibraryChange::default()).await.unwrap();
+        assert_eq!((kept.name.as_str(), kept.readers), ("Papers", vec!["team".to_owned()]));
+        let check = async |user: Viewer, name: &str, expected| {
+            let outcome = server.knowledge.change(&user, &library, change(name, &[])).await;
+            assert_eq!(outcome.unwrap_err().code, expected, "{name:?}");
+        };
+        check(viewer("ada"), "", ErrorCode::Invalid).await;
+        check(viewer("eve"), "Mine", ErrorCode::NotFound).await;
+        let writer = Viewer { roles: vec!["editor".to_owned()], ..viewer("bob") };
+        check(writer, "Mine", ErrorCode::Forbidden).await;
+        server.close().await;
+    }
 }

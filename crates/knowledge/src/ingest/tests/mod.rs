@@ -4,7 +4,7 @@ mod vectors;
 
 use crate::ingest;
 use crate::service::{
-    Access, Filter, Knowledge, LibraryRequest, NewFile, SearchMode, SearchRequest, UploadOptions, Viewer,
+    Access, Filter, Knowledge, LibraryChange, LibraryRequest, NewFile, SearchMode, SearchRequest, UploadOptions, Viewer,
 };
 use crate::store::{self, DocumentRow, DocumentState};
 use ::store::{CapabilityTables, Schema};

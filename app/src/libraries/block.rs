@@ -1,0 +1,199 @@
+//! The block: the list of libraries, or one of them.
+
+use super::api;
+use super::form::LibraryForm;
+use super::library::LibraryView;
+use super::model::{Access, Counts, Library, LibraryList};
+use super::route::{Shown, go};
+use crate::address::Address;
+use crate::api::ApiError;
+use crate::prelude::*;
+use crate::properties::Properties;
+use crate::texts::{Text, error_text, fill, t};
+use crate::ui::icons::{Icon, Shape};
+use crate::ui::numbers::byte_size;
+use leptos::task::spawn_local;
+use wire::error::ErrorCode;
+use wire::page::LibrariesProperties;
+
+/// The libraries of the user.
+#[component]
+pub(super) fn LibrariesBlock(
+    /// The block's id.
+    id: String,
+    /// `title`, `libraries` and `create`.
+    properties: Properties,
+) -> AnyView {
+    let address = expect_context::<Address>();
+    let title_id = format!("libraries-{id}");
+    let titled = title_id.clone();
+    let title = move || {
+        let own = properties.get::<LibrariesProperties>().title.filter(|title| !title.is_empty());
+        own.unwrap_or_else(|| t(Text::Libraries).to_owned())
+    };
+    // The only library is opened at once, and has no list to return to.
+    let only = Memo::new(move |_| match properties.get::<LibrariesProperties>().libraries.as_slice() {
+        [only] => Some(only.clone()),
+        _ => None,
+    });
+    let shown = Memo::new(move |_| {
+        let shown = Shown::read(address);
+        let library = only.get().or(shown.library);
+        Shown { library, ..shown }
+    });
+    let library = Memo::new(move |_| shown.with(|shown| shown.library.clone()));
+    let content = move || match library.get() {
+        Some(own) => {
+            let back = only.with(Option::is_none);
+            view! { <LibraryView block=id.clone() id=own shown back /> }.into_any()
+        }
+        None => view! { <LibraryListView block=id.clone() properties /> }.into_any(),
+    };
+    view! {
+        <section class="cw-libraries" aria-labelledby=title_id>
+            <h2 class="cw-title" id=titled dir="auto">{title}</h2>
+            {content}
+        </section>
+    }
+    .into_any()
+}
+
+/// The list, with the button that creates a library.
+#[component]
+fn LibraryListView(block: String, properties: Properties) -> AnyView {
+    let items = RwSignal::new(None::<Vec<Library>>);
+    let error = RwSignal::new(None::<ApiError>);
+    let is_creating = RwSignal::new(false);
+    let load = move || {
+        spawn_local(async move {
+            match api::get::<LibraryList>("/api/libraries").await {
+                Ok(list) => {
+                    error.try_set(None);
+                    items.try_set(Some(list.items));
+                }
+                Err(problem) => drop(error.try_set(Some(problem))),
+            }
+        });
+    };
+    Effect::new(move |_| load());
+    let chosen = move || {
+        let wanted = properties.get::<LibrariesProperties>().libraries;
+        let mut all = items.get()?;
+        all.retain(|library| wanted.is_empty() || wanted.contains(&library.id));
+        Some(all)
+    };
+    let list = move || match (chosen(), error.get()) {
+        (None, None) => view! { <p class="cw-library-note" role="status">{t(Text::Loading)}</p> }.into_any(),
+        (None, Some(_)) => ().into_any(),
+        (Some(all), _) if all.is_empty() => {
+            view! { <p class="cw-library-note">{t(Text::LibrariesNone)}</p> }.into_any()
+        }
+        (Some(all), _) => {
+            let rows: Vec<_> = all.iter().map(row).collect();
+            view! { <ul class="cw-library-list" aria-label=t(Text::Libraries)>{rows}</ul> }.into_any()
+        }
+    };
+    let problem = move || error.get().map(|error| problem_view(&error, load));
+    let can_create = move || {
+        let is_signed_in = items.with(Option::is_some);
+        is_signed_in && properties.get::<LibrariesProperties>().create
+    };
+    let created = move |library: Library| go(&Shown::library(&library.id), false);
+    let create = move || {
+        can_create().then(|| match is_creating.get() {
+            true => {
+                let done = move |library: Option<Library>| match library {
+                    Some(library) => created(library),
+                    None => is_creating.set(false),
+                };
+                view! { <LibraryForm block=block.clone() library=None done /> }.into_any()
+            }
+            false => view! {
+                <button type="button" class="cw-button cw-library-new" on:click=move |_| is_creating.set(true)>
+                    <Icon of=Shape::Plus />
+                    {t(Text::LibraryNew)}
+                </button>
+            }
+            .into_any(),
+        })
+    };
+    view! {
+        {problem}
+        {create}
+        {list}
+    }
+    .into_any()
+}
+
+/// Says why something could not be loaded, with a button that tries again where that can help.
+pub(super) fn problem_view(error: &ApiError, again: impl Fn() + Copy + Send + 'static) -> AnyView {
+    let (text, can_retry) = match error.code() {
+        ErrorCode::Unauthenticated => (t(Text::LibrariesNoRights).to_owned(), false),
+        ErrorCode::NotFound => (t(Text::LibraryGone).to_owned(), false),
+        ErrorCode::Forbidden => (error_text(&error.0), false),
+        _ => (error_text(&error.0), true),
+    };
+    let button = can_retry.then(|| {
+        view! { <button type="button" class="cw-link" on:click=move |_| again()>{t(Text::TryAgain)}</button> }
+    });
+    view! {
+        <p class="cw-list-error" role="alert">
+            {text}
+            {button}
+        </p>
+    }
+    .into_any()
+}
+
+fn row(library: &Library) -> AnyView {
+    let address = expect_context::<Address>();
+    let url = untrack(|| Shown::library(&library.id).url(address));
+    let about = library.description.clone().map(|about| {
+        view! { <span class="cw-library-about" dir="auto">{about}</span> }
+    });
+    view! {
+        <li>
+            <a class="cw-library-row" href=url>
+                <Icon of=Shape::Folder />
+                <span class="cw-library-name" dir="auto">{library.name.clone()}</span>
+                {about}
+                <span class="cw-library-facts">{facts(library)}</span>
+            </a>
+        </li>
+    }
+    .into_any()
+}
+
+/// Says what is in a library, and who may read it.
+pub(super) fn facts(library: &Library) -> String {
+    let Counts { ready, failed, .. } = library.documents;
+    let open = library.documents.open();
+    let mut facts = Vec::new();
+    for (text, count) in [(Text::LibraryReady, ready), (Text::LibraryReading, open), (Text::LibraryFailed, failed)] {
+        if count > 0 {
+            facts.push(fill(text, &[&crate::texts::group_digits(count)]));
+        }
+    }
+    match facts.is_empty() {
+        true => facts.push(t(Text::LibraryEmpty).to_owned()),
+        false => facts.push(byte_size(library.bytes)),
+    }
+    facts.join(" · ")
+}
+
+/// Says who may read a library, and what the user may not do.
+pub(super) fn rights(library: &Library) -> Vec<String> {
+    let named = |text: Text, roles: &[String]| (!roles.is_empty()).then(|| fill(text, &[&roles.join(", ")]));
+    let is_shared = !library.readers.is_empty() || !library.writers.is_empty();
+    let mut said = Vec::new();
+    if library.declared {
+        said.push(t(Text::LibraryFollowed).to_owned());
+    } else if library.access == Access::Manage && !is_shared {
+        said.push(t(Text::LibraryOnlyYou).to_owned());
+    } else if library.access == Access::Read {
+        said.push(t(Text::LibraryReadOnly).to_owned());
+    }
+    said.extend(named(Text::LibraryReadBy, &library.readers));
+    said.extend(named(Text::LibraryWrittenBy, &library.writers));
+    said
+}

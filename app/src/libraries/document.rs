@@ -1,0 +1,192 @@
+//! A document: its text by pages, its passages, and its file.
+
+use super::api::{self, document_path};
+use super::block::problem_view;
+use super::documents::{file_path, state_view};
+use super::model::{Document, DocumentState, Part, Parts};
+use super::route::Shown;
+use crate::address::Address;
+use crate::api::ApiError;
+use crate::blocks::control::focus;
+use crate::prelude::*;
+use crate::texts::{Text, fill, t};
+use leptos::task::spawn_local;
+
+/// What is shown of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum View {
+    Text,
+    Passages,
+}
+
+/// What was loaded of a document; a cheap handle.
+#[derive(Clone, Copy)]
+struct Pages {
+    id: StoredValue<String>,
+    view: RwSignal<View>,
+    parts: RwSignal<Vec<Part>>,
+    next: RwSignal<Option<u64>>,
+    is_loaded: RwSignal<bool>,
+    error: RwSignal<Option<ApiError>>,
+}
+
+impl Pages {
+    /// Loads the parts from a number on, after those that are shown.
+    fn load(self, from: u64) {
+        let Some(id) = self.id.try_get_value() else { return };
+        let view = self.view.get_untracked();
+        let rest = match view {
+            View::Text => "/text?page=",
+            View::Passages => "/chunks?from=",
+        };
+        let path = document_path(&id, &[rest, &from.to_string()].concat());
+        spawn_local(async move {
+            let loaded = api::get::<Parts>(&path).await;
+            if self.view.try_get_untracked() != Some(view) {
+                return;
+            }
+            match loaded {
+                Ok(page) => {
+                    self.parts.update(|parts| parts.extend(page.parts));
+                    self.next.set(page.next);
+                    self.is_loaded.set(true);
+                    self.error.set(None);
+                }
+                Err(error) => self.error.set(Some(error)),
+            }
+        });
+    }
+
+    /// Shows the text or the passages from a number on.
+    fn show(self, view: View, from: u64) {
+        self.view.set(view);
+        self.parts.set(Vec::new());
+        self.next.set(None);
+        self.is_loaded.set(false);
+        self.load(from);
+    }
+}
+
+/// A document.
+#[component]
+pub(super) fn DocumentView(
+    /// The block's id.
+    block: String,
+    /// The id of the library.
+    library: String,
+    /// The id of the document.
+    id: String,
+    /// The passage with which it is opened.
+    passage: Option<u64>,
+) -> AnyView {
+    let address = expect_context::<Address>();
+    let pages = Pages {
+        id: StoredValue::new(id.clone()),
+        view: RwSignal::new(if passage.is_some() { View::Passages } else { View::Text }),
+        parts: RwSignal::new(Vec::new()),
+        next: RwSignal::new(None),
+        is_loaded: RwSignal::new(false),
+        error: RwSignal::new(None),
+    };
+    let document = RwSignal::new(None::<Document>);
+    let path = document_path(&id, "");
+    let heading = format!("library-{block}-document");
+    let focused = heading.clone();
+    Effect::new(move |_| {
+        pages.load(passage.unwrap_or(1));
+        let (path, focused) = (path.clone(), focused.clone());
+        spawn_local(async move {
+            match api::get::<Document>(&path).await {
+                Ok(loaded) => {
+                    document.try_set(Some(loaded));
+                    // What was clicked is gone, so the focus moves to what it led to.
+                    request_animation_frame(move || focus(&focused));
+                }
+                Err(error) => drop(pages.error.try_set(Some(error))),
+            }
+        });
+    });
+    let back = move || Shown::library(&library).url(address);
+    let head = move || {
+        let document = document.get()?;
+        let reason = document.error.clone().filter(|_| document.state == DocumentState::Failed);
+        Some(
+            view! {
+                <div class="cw-library-title">
+                    <h3 id=heading.clone() tabindex="-1" dir="auto">{document.file_name.clone()}</h3>
+                    <span class="cw-document-state" data-state=document.state.name()>{state_view(&document)}</span>
+                </div>
+                {reason.map(|reason| view! { <p class="cw-document-reason" dir="auto">{reason.message}</p> })}
+            }
+            .into_any(),
+        )
+    };
+    let choice = move |view: View, label: Text| {
+        view! {
+            <button
+                type="button"
+                class="cw-button"
+                aria-pressed=move || (pages.view.get() == view).to_string()
+                on:click=move |_| pages.show(view, 1)
+            >
+                {t(label)}
+            </button>
+        }
+    };
+    let parts = move || {
+        let view = pages.view.get();
+        let part = |part: &Part| part_view(part, view, passage);
+        pages.parts.with(|parts| parts.iter().map(part).collect::<Vec<_>>())
+    };
+    let note = move || {
+        let text = match (pages.is_loaded.get(), pages.error.with(Option::is_some)) {
+            (false, false) => Text::Loading,
+            (true, _) if pages.parts.with(Vec::is_empty) => Text::DocumentNoText,
+            _ => return None,
+        };
+        Some(view! { <p class="cw-library-note" role="status">{t(text)}</p> }.into_any())
+    };
+    let more = move || {
+        let next = pages.next.get()?;
+        let load = move |_| pages.load(next);
+        Some(
+            view! { <button type="button" class="cw-link cw-more" on:click=load>{t(Text::ShowMore)}</button> }
+                .into_any(),
+        )
+    };
+    let again = move || pages.show(pages.view.get_untracked(), passage.unwrap_or(1));
+    let problem = move || pages.error.get().map(|error| problem_view(&error, again));
+    view! {
+        <a class="cw-link" href=back>{t(Text::DocumentBack)}</a>
+        {head}
+        {problem}
+        <div class="cw-document-bar">
+            {choice(View::Text, Text::DocumentText)}
+            {choice(View::Passages, Text::LibraryPassages)}
+            <a class="cw-button" href=file_path(&id) download="" rel="external">{t(Text::DocumentDownload)}</a>
+        </div>
+        <ol class="cw-document-parts">{parts}</ol>
+        {note}
+        {more}
+    }
+    .into_any()
+}
+
+fn part_view(part: &Part, view: View, passage: Option<u64>) -> AnyView {
+    let number = part.no.to_string();
+    let place = part.place.label();
+    let name = match view {
+        View::Passages => fill(Text::PlacePassage, &[&number]),
+        View::Text if place.is_empty() => fill(Text::PlacePart, &[&number]),
+        View::Text => String::new(),
+    };
+    let label: Vec<_> = [name, place, part.heading.clone()].into_iter().filter(|text| !text.is_empty()).collect();
+    let is_found = view == View::Passages && passage == Some(part.no);
+    view! {
+        <li data-found=is_found.then_some("")>
+            <p class="cw-document-place" dir="auto">{label.join(" · ")}</p>
+            <p class="cw-document-text" dir="auto">{part.text.clone()}</p>
+        </li>
+    }
+    .into_any()
+}

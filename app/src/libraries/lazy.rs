@@ -1,0 +1,23 @@
+//! Fills the function table of the chunk.
+
+use super::block::LibrariesBlock;
+use super::chunk_table::{LIBRARIES, LibraryFunctions};
+use crate::chunks::{ChunkError, ChunkFuture, ChunkTable};
+use crate::prelude::*;
+use crate::properties::Properties;
+use wasm_split_helpers::wasm_split;
+
+impl ChunkTable for LibraryFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { LIBRARIES.set_functions(libraries().await?) })
+    }
+}
+
+#[wasm_split(libraries, fallible)]
+fn libraries() -> Result<LibraryFunctions, ChunkError> {
+    Ok(LibraryFunctions { block })
+}
+
+fn block(id: String, properties: Properties) -> AnyView {
+    view! { <LibrariesBlock id properties /> }.into_any()
+}

@@ -1,0 +1,170 @@
+//! A library: what it is, its documents, uploads and searches, or one of its documents.
+
+use super::api::{self, Method, library_path};
+use super::block::{facts, problem_view, rights};
+use super::confirm::{Confirm, Question};
+use super::document::DocumentView;
+use super::documents::DocumentRows;
+use super::form::LibraryForm;
+use super::model::{Access, Library};
+use super::route::{Shown, go};
+use super::search::{LibrarySearch, SearchState};
+use super::state::LibraryState;
+use super::upload::Uploads;
+use super::upload_view::UploadArea;
+use crate::address::Address;
+use crate::prelude::*;
+use crate::texts::{Text, fill, t};
+use crate::ui::icons::{Icon, Shape};
+use crate::ui::numbers::duration;
+use leptos::task::spawn_local;
+use std::sync::Arc;
+
+/// A library.
+#[component]
+pub(super) fn LibraryView(
+    /// The block's id.
+    block: String,
+    /// The library's id.
+    id: String,
+    /// What the block shows.
+    shown: Memo<Shown>,
+    /// Whether there is a list to return to.
+    back: bool,
+) -> AnyView {
+    let address = expect_context::<Address>();
+    let state = LibraryState::new(id.clone());
+    let uploads = Uploads::new(id.clone());
+    let search = SearchState::new(id.clone());
+    let is_editing = RwSignal::new(false);
+    state.follow();
+    let back = back.then(|| {
+        view! { <a class="cw-link" href=move || Shown::default().url(address)>{t(Text::LibraryAll)}</a> }
+    });
+    let problem = move || state.error.get().map(|error| problem_view(&error, move || state.reload()));
+    let loading = move || {
+        let is_loading = state.library.with(Option::is_none) && state.error.with(Option::is_none);
+        is_loading.then(|| view! { <p class="cw-library-note" role="status">{t(Text::Loading)}</p> }.into_any())
+    };
+    let is_there = Memo::new(move |_| state.library.with(Option::is_some));
+    let document = Memo::new(move |_| shown.with(|shown| shown.document.clone().zip(Some(shown.passage))));
+    let heading = block.clone();
+    let content = move || {
+        if !is_there.get() {
+            return ().into_any();
+        }
+        match document.get() {
+            Some((id, passage)) => {
+                let library = state.id.get_value();
+                view! { <DocumentView block=block.clone() library id passage /> }.into_any()
+            }
+            None => view! {
+                {head(&block, state, is_editing)}
+                {upload_area(&block, state, uploads)}
+                <LibrarySearch block=block.clone() search />
+                <DocumentRows block=block.clone() state />
+            }
+            .into_any(),
+        }
+    };
+    view! {
+        {back}
+        {problem}
+        {loading}
+        {content}
+        <Confirm asked=state.asked id=format!("library-{heading}-confirm") />
+    }
+    .into_any()
+}
+
+fn upload_area(block: &str, state: LibraryState, uploads: Uploads) -> AnyView {
+    let block = block.to_owned();
+    let may_write = Memo::new(move |_| {
+        state.library.with(|library| library.as_ref().is_some_and(|library| library.access >= Access::Write))
+    });
+    (move || may_write.get().then(|| view! { <UploadArea block=block.clone() uploads /> }.into_any())).into_any()
+}
+
+/// The name, the facts and the rights of the library, with what its owner can do with it.
+fn head(block: &str, state: LibraryState, is_editing: RwSignal<bool>) -> AnyView {
+    let block = block.to_owned();
+    let own = move |read: fn(&Library) -> String| {
+        state.library.with(|library| library.as_ref().map(read).unwrap_or_default())
+    };
+    let may_manage = Memo::new(move |_| {
+        state.library.with(|library| library.as_ref().is_some_and(|library| library.access == Access::Manage))
+    });
+    let left = move || {
+        // Seconds that are not right are worse than none.
+        let left = state.left.get().filter(|left| *left >= 2_000)?;
+        Some(view! { <span>{fill(Text::LibraryLeft, &[&duration(left / 1_000 * 1_000)])}</span> }.into_any())
+    };
+    let buttons = move || {
+        may_manage.get().then(|| {
+            view! {
+                <span class="cw-library-actions">
+                    <button type="button" class="cw-icon-button" aria-label=t(Text::LibraryEdit) title=t(Text::LibraryEdit) on:click=move |_| is_editing.set(true)>
+                        <Icon of=Shape::Pencil />
+                    </button>
+                    <button type="button" class="cw-icon-button" aria-label=t(Text::LibraryDelete) title=t(Text::LibraryDelete) on:click=move |_| ask_to_delete(state)>
+                        <Icon of=Shape::Bin />
+                    </button>
+                </span>
+            }
+            .into_any()
+        })
+    };
+    let text = move || {
+        if is_editing.get() {
+            let done = move |changed: Option<Library>| {
+                if changed.is_some() {
+                    state.library.try_set(changed);
+                }
+                is_editing.try_set(false);
+            };
+            let library = state.library.get_untracked();
+            return view! { <LibraryForm block=block.clone() library done /> }.into_any();
+        }
+        let about = move || {
+            let about = own(|library| library.description.clone().unwrap_or_default());
+            (!about.is_empty()).then(|| view! { <p dir="auto">{about}</p> }.into_any())
+        };
+        let rights = move || {
+            let said = state.library.with(|library| library.as_ref().map(rights).unwrap_or_default());
+            let said = said.into_iter().map(|line| view! { <p class="cw-library-note">{line}</p> }.into_any());
+            said.collect::<Vec<_>>()
+        };
+        view! {
+            <div class="cw-library-head">
+                <div class="cw-library-title">
+                    <h3 dir="auto">{move || own(|library| library.name.clone())}</h3>
+                    {buttons}
+                </div>
+                {about}
+                <p class="cw-library-facts"><span>{move || own(facts)}</span>{left}</p>
+                {rights}
+            </div>
+        }
+        .into_any()
+    };
+    text.into_any()
+}
+
+fn ask_to_delete(state: LibraryState) {
+    let Some(library) = state.library.get_untracked() else { return };
+    let address = expect_context::<Address>();
+    let agreed = move || {
+        spawn_local(async move {
+            let Some(id) = state.id.try_get_value() else { return };
+            match api::act(Method::Delete, &library_path(&id, "")).await {
+                Ok(()) => address.navigate(&untrack(|| Shown::default().url(address)), false),
+                Err(error) => drop(state.error.try_set(Some(error))),
+            }
+        });
+    };
+    state.asked.set(Some(Question {
+        title: fill(Text::LibraryDeleteNamed, &[&library.name]),
+        note: t(Text::LibraryDeleteNote),
+        agreed: Arc::new(agreed),
+    }));
+}

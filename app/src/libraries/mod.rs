@@ -1,0 +1,23 @@
+//! The block `Libraries`: libraries of documents, what is in them, and who may read them. It uses the
+//! HTTP API that other programs use, too.
+
+#![expect(unreachable_pub, reason = "the component macro makes what it generates pub")]
+
+mod api;
+mod block;
+mod chunk_table;
+mod confirm;
+mod document;
+mod documents;
+mod dropped;
+mod form;
+mod lazy;
+mod library;
+mod model;
+mod route;
+mod search;
+mod state;
+mod upload;
+mod upload_view;
+
+pub(crate) use chunk_table::LIBRARIES;

@@ -1,0 +1,72 @@
+//! What the block shows, as parameters of the page's URL: so that it can be linked to, and the
+//! browser's Back button leads to what was there before.
+
+use crate::address::{Address, encode_component};
+use crate::prelude::*;
+use serde_json::Value;
+
+/// What is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Shown {
+    /// The library; none for the list of all.
+    pub(super) library: Option<String>,
+    /// The document of the library.
+    pub(super) document: Option<String>,
+    /// The passage with which the document is opened, from 1.
+    pub(super) passage: Option<u64>,
+}
+
+impl Shown {
+    /// Reads it from the URL. Tracked.
+    pub(super) fn read(address: Address) -> Self {
+        let parameters = address.parameters();
+        let parameter = |key: &str| parameters.get(key).and_then(Value::as_str).map(str::to_owned);
+        Self {
+            library: parameter("library"),
+            document: parameter("document"),
+            passage: parameter("passage").and_then(|number| number.parse().ok()),
+        }
+    }
+
+    /// Shows a library.
+    pub(super) fn library(id: &str) -> Self {
+        Self { library: Some(id.to_owned()), ..Self::default() }
+    }
+
+    /// Shows a document.
+    pub(super) fn document(library: &str, id: &str, passage: Option<u64>) -> Self {
+        Self { document: Some(id.to_owned()), passage, ..Self::library(library) }
+    }
+
+    /// Returns the URL. Tracked.
+    pub(super) fn url(&self, address: Address) -> String {
+        let mut pairs = Vec::new();
+        // Other parameters of the page, such as the conversation, stay.
+        if let Value::Object(others) = address.parameters() {
+            for (key, value) in others {
+                if let (false, Some(value)) =
+                    (["library", "document", "passage"].contains(&key.as_str()), value.as_str())
+                {
+                    pairs.push([&encode_component(&key), "=", &encode_component(value)].concat());
+                }
+            }
+        }
+        if let Some(library) = &self.library {
+            pairs.push(["library=", &encode_component(library)].concat());
+        }
+        if let Some(document) = &self.document {
+            pairs.push(["document=", &encode_component(document)].concat());
+        }
+        if let Some(passage) = self.passage {
+            pairs.push(["passage=", &passage.to_string()].concat());
+        }
+        let separator = if pairs.is_empty() { "" } else { "?" };
+        [&address.path(), separator, &pairs.join("&")].concat()
+    }
+}
+
+/// Shows something else.
+pub(super) fn go(to: &Shown, replace: bool) {
+    let address = expect_context::<Address>();
+    address.navigate(&untrack(|| to.url(address)), replace);
+}

@@ -1,0 +1,182 @@
+//! The search in a library.
+
+use super::api::{self, Method, library_path};
+use super::block::problem_view;
+use super::model::{Hit, Results};
+use super::route::Shown;
+use crate::address::Address;
+use crate::api::ApiError;
+use crate::prelude::*;
+use crate::texts::{Text, fill_count, t};
+use leptos::ev::SubmitEvent;
+use leptos::html;
+use leptos::task::spawn_local;
+use serde_json::json;
+
+/// The most results.
+const LIMIT: u32 = 20;
+/// The longest query, in characters.
+const MAX_QUERY: &str = "1000";
+/// The ways to search, as the API names them.
+const MODES: [(&str, Text); 3] =
+    [("hybrid", Text::SearchHybrid), ("keyword", Text::SearchKeyword), ("semantic", Text::SearchSemantic)];
+
+/// A search and its results; a cheap handle. It outlives the view, so that the results are still
+/// there after a document was opened.
+#[derive(Clone, Copy)]
+pub(super) struct SearchState {
+    library: StoredValue<String>,
+    query: RwSignal<String>,
+    mode: RwSignal<String>,
+    results: RwSignal<Option<Vec<Hit>>>,
+    error: RwSignal<Option<ApiError>>,
+    is_searching: RwSignal<bool>,
+}
+
+impl SearchState {
+    pub(super) fn new(library: String) -> Self {
+        Self {
+            library: StoredValue::new(library),
+            query: RwSignal::new(String::new()),
+            mode: RwSignal::new(MODES[0].0.to_owned()),
+            results: RwSignal::new(None),
+            error: RwSignal::new(None),
+            is_searching: RwSignal::new(false),
+        }
+    }
+
+    fn search(self) {
+        let (query, mode) = (self.query.get_untracked(), self.mode.get_untracked());
+        if query.trim().is_empty() {
+            return;
+        }
+        let path = library_path(&self.library.get_value(), "/search");
+        let body = json!({ "query": query, "mode": mode, "limit": LIMIT });
+        self.is_searching.set(true);
+        spawn_local(async move {
+            let found = api::send::<Results>(Method::Post, &path, &body).await;
+            // The answer to an earlier question is not shown under a later one.
+            if self.query.try_get_untracked().as_ref() != Some(&query) {
+                return;
+            }
+            self.is_searching.set(false);
+            match found {
+                Ok(Results { results }) => {
+                    self.error.set(None);
+                    self.results.set(Some(results));
+                }
+                Err(error) => self.error.set(Some(error)),
+            }
+        });
+    }
+
+    fn clear(self) {
+        self.query.set(String::new());
+        self.results.set(None);
+        self.error.set(None);
+        self.is_searching.set(false);
+    }
+}
+
+/// The field with its results.
+#[component]
+pub(super) fn LibrarySearch(block: String, search: SearchState) -> AnyView {
+    let field = NodeRef::<html::Input>::new();
+    let [query_id, mode_id] = ["query", "mode"].map(|name| format!("library-{block}-{name}"));
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        if let Some(field) = field.get_untracked() {
+            search.query.set(field.value());
+        }
+        search.search();
+    };
+    let option = |(name, label): (&'static str, Text)| {
+        view! { <option value=name selected=search.mode.with_untracked(|mode| mode == name)>{t(label)}</option> }
+    };
+    let options: Vec<_> = MODES.into_iter().map(option).collect();
+    let chosen = move |event| {
+        search.mode.set(event_target_value(&event));
+        if search.results.with_untracked(Option::is_some) {
+            search.search();
+        }
+    };
+    let status =
+        move || match (search.is_searching.get(), search.results.with(|results| results.as_ref().map(Vec::len))) {
+            (true, _) => t(Text::Loading).to_owned(),
+            (_, Some(0)) => t(Text::SearchNothing).to_owned(),
+            (_, Some(count)) => fill_count(Text::SearchFound, count),
+            _ => String::new(),
+        };
+    // An error is about how the search was asked, so the server's own words are shown.
+    let problem = move || {
+        search.error.get().map(|error| match error.0.message.is_empty() {
+            true => problem_view(&error, move || search.search()),
+            false => view! { <p class="cw-list-error" role="alert">{error.0.message}</p> }.into_any(),
+        })
+    };
+    let close = move |_| {
+        search.clear();
+        if let Some(field) = field.get_untracked() {
+            field.set_value("");
+            // Cannot fail: the field is on the page.
+            let _ = field.focus();
+        }
+    };
+    let results = move || {
+        let hits = search.results.get()?;
+        let library = search.library.get_value();
+        let hits: Vec<_> = hits.iter().map(|hit| hit_view(&library, hit)).collect();
+        let list = (!hits.is_empty()).then(|| {
+            view! { <ol class="cw-hits" aria-label=t(Text::SearchResults)>{hits}</ol> }
+        });
+        Some(
+            view! {
+                {list}
+                <button type="button" class="cw-link" on:click=close>{t(Text::SearchClear)}</button>
+            }
+            .into_any(),
+        )
+    };
+    view! {
+        <form class="cw-library-search" role="search" aria-label=t(Text::SearchLibrary) on:submit=submit>
+            <label class="cw-visually-hidden" for=query_id.clone()>{t(Text::SearchLibrary)}</label>
+            <input
+                class="cw-control"
+                id=query_id
+                type="search"
+                dir="auto"
+                placeholder=t(Text::SearchLibrary)
+                maxlength=MAX_QUERY
+                autocomplete="off"
+                value=search.query.get_untracked()
+                node_ref=field
+            />
+            <label class="cw-visually-hidden" for=mode_id.clone()>{t(Text::SearchMode)}</label>
+            <select class="cw-control" id=mode_id on:change=chosen>{options}</select>
+            <button type="submit" class="cw-button">{t(Text::Search)}</button>
+        </form>
+        <p class="cw-library-note cw-search-status" role="status">{status}</p>
+        {problem}
+        {results}
+    }
+    .into_any()
+}
+
+fn hit_view(library: &str, hit: &Hit) -> AnyView {
+    let address = expect_context::<Address>();
+    let url = untrack(|| Shown::document(library, &hit.document_id, hit.passage()).url(address));
+    let place: Vec<_> = [hit.place.label(), hit.heading.clone()].into_iter().filter(|text| !text.is_empty()).collect();
+    let piece = |(at, piece): (usize, String)| match at % 2 {
+        0 => piece.into_any(),
+        _ => view! { <mark>{piece}</mark> }.into_any(),
+    };
+    let text: Vec<_> = hit.pieces().into_iter().enumerate().map(piece).collect();
+    view! {
+        <li>
+            <a class="cw-document-name" href=url dir="auto">{hit.file_name.clone()}</a>
+            <p class="cw-document-place" dir="auto">{place.join(" · ")}</p>
+            <p class="cw-document-text" dir="auto">{text}</p>
+        </li>
+    }
+    .into_any()
+}

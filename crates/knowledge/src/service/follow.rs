@@ -1,0 +1,116 @@
+//! What changes in a library, for pages that show it: a request waits for the next change. So a page
+//! needs no stream, the rights are checked each time, and nothing is kept for a page that is gone.
+
+use super::{Access, Knowledge, Viewer, failed};
+use crate::store::{self, DocumentRow, LibraryRow};
+use std::time::Duration;
+use tokio::time::Instant;
+use web::times::now_millis;
+use wire::{ErrorCode, UserError};
+
+/// The most requests of a server that wait at the same time.
+pub(super) const MAX_FOLLOWERS: usize = 200;
+/// How often a waiting request looks for changes.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
+/// The most documents that are told of at once. If more have changed, the list is to be loaded again.
+const MAX_CHANGED: usize = 100;
+
+/// The state of a library that a page has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    /// When the last document that it knows changed; Unix time in milliseconds.
+    changed_at: i64,
+    /// The generation of the library, which grows when a document is deleted.
+    generation: i64,
+}
+
+impl Cursor {
+    /// Reads a cursor that [`Cursor::text`] has written.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let (changed_at, generation) = text.split_once('.')?;
+        Some(Self { changed_at: changed_at.parse().ok()?, generation: generation.parse().ok()? })
+    }
+
+    /// Returns it as text.
+    pub(crate) fn text(self) -> String {
+        format!("{}.{}", self.changed_at, self.generation)
+    }
+}
+
+/// What has changed in a library.
+#[derive(Debug)]
+pub(crate) struct Changes {
+    pub(crate) library: LibraryRow,
+    /// The documents that have changed.
+    pub(crate) documents: Vec<DocumentRow>,
+    /// Whether more have changed than are listed.
+    pub(crate) is_cut: bool,
+    pub(crate) cursor: Cursor,
+}
+
+impl Knowledge {
+    /// Returns what has changed in a library after a cursor, and waits for it if nothing has. Without a
+    /// cursor it returns at once.
+    ///
+    /// # Errors
+    /// 404 as for [`Knowledge::library`], also if the right ends while it waits; 503 if too many requests
+    /// wait.
+    pub(crate) async fn changes(
+        &self,
+        viewer: &Viewer,
+        id: &str,
+        since: Option<Cursor>,
+        wait: Duration,
+    ) -> Result<Changes, UserError> {
+        let end = Instant::now() + wait;
+        let Ok(_permit) = self.0.followers.try_acquire() else {
+            let message = "Too many pages wait for changes. Ask for the list of documents instead.";
+            return Err(UserError { retry_after: Some(10), ..UserError::new(ErrorCode::Unavailable, message) });
+        };
+        loop {
+            let library = self.library(viewer, id, Access::Read).await?;
+            let Some(since) = since else {
+                let cursor = Cursor { changed_at: now_millis(), generation: library.generation };
+                return Ok(Changes { library, documents: Vec::new(), is_cut: false, cursor });
+            };
+            let most = MAX_CHANGED as u32 + 1;
+            let found = store::documents_since(self.store(), id, since.changed_at, most).await;
+            let documents = found.map_err(failed)?;
+            let is_changed = !documents.is_empty() || library.generation != since.generation;
+            if is_changed || Instant::now() >= end {
+                return Ok(changes_since(since, library, documents));
+            }
+            tokio::time::sleep_until(end.min(Instant::now() + CHECK_INTERVAL)).await;
+        }
+    }
+}
+
+fn changes_since(since: Cursor, library: LibraryRow, mut documents: Vec<DocumentRow>) -> Changes {
+    let is_cut = documents.len() > MAX_CHANGED;
+    let changed_at = match documents.last() {
+        // What follows is in the list that is to be loaded again.
+        Some(_) if is_cut => now_millis(),
+        last => last.map_or(since.changed_at, |last| last.updated_at),
+    };
+    if is_cut {
+        documents.clear();
+    }
+    Changes { cursor: Cursor { changed_at, generation: library.generation }, library, documents, is_cut }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursors_are_read_as_they_are_written() {
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(Cursor::read(text).map(Cursor::text).as_deref(), expected, "{text:?}");
+        };
+        check("1795213929999.3", Some("1795213929999.3"));
+        check("-1.0", Some("-1.0"));
+        for invalid in ["", ".", "1", "1.", ".1", "1.2.3", "1.x", "99999999999999999999.1"] {
+            check(invalid, None);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What pages need of documents: lists with filters, what has changed, and ending the reading.
+
+use super::documents::{read, select};
+use super::{DocumentRow, DocumentState};
+use ::store::sql::{self, Db};
+use ::store::{Store, StoreError};
+
+/// Which documents of a library are listed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DocumentFilter {
+    pub(crate) state: Option<DocumentState>,
+    /// The whole name of the file.
+    pub(crate) file_name: Option<String>,
+    /// The last document of the page before; empty for the first page.
+    pub(crate) after: String,
+    /// Whether the newest document comes first.
+    pub(crate) newest_first: bool,
+}
+
+const CANCEL: &str = "
+    UPDATE knowledge_documents SET state = 'failed', step = NULL, error_code = 'cancelled', error_message = $2,
+        updated_at = $3
+    WHERE id = $1 AND next_id IS NOT NULL AND state IN ('queued', 'processing')";
+
+/// Returns documents of a library, at most `most`.
+pub(crate) async fn listed_documents(
+    store: &Store,
+    library_id: &str,
+    filter: DocumentFilter,
+    most: u32,
+) -> Result<Vec<DocumentRow>, StoreError> {
+    let rest = match filter.newest_first {
+        false => {
+            "WHERE library_id = $1 AND id > $2 AND ($3 = '' OR state = $3) AND ($4 = '' OR file_name = $4)
+             ORDER BY id LIMIT $5"
+        }
+        true => {
+            "WHERE library_id = $1 AND ($2 = '' OR id < $2) AND ($3 = '' OR state = $3)
+             AND ($4 = '' OR file_name = $4) ORDER BY id DESC LIMIT $5"
+        }
+    };
+    let find = sql::query(select(rest)).bind(library_id).bind(filter.after);
+    let find = find.bind(filter.state.map_or("", DocumentState::name)).bind(filter.file_name.unwrap_or_default());
+    let find = find.bind(most);
+    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+}
+
+/// Returns documents of a library that have changed after a time, in the order of their changes, at most
+/// `most`.
+pub(crate) async fn documents_since(
+    store: &Store,
+    library_id: &str,
+    since: i64,
+    most: u32,
+) -> Result<Vec<DocumentRow>, StoreError> {
+    let rest = "WHERE library_id = $1 AND updated_at > $2 ORDER BY updated_at, id LIMIT $3";
+    let find = sql::query(select(rest)).bind(library_id).bind(since).bind(most);
+    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+}
+
+/// Ends the reading of a document. Returns false if it is not being read.
+pub(crate) async fn cancel(db: &mut Db, id: &str, message: &str, now: i64) -> Result<bool, StoreError> {
+    Ok(sql::query(CANCEL).bind(id).bind(message).bind(now).execute(db).await?.rows_affected() > 0)
+}

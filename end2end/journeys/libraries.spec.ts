@@ -1,0 +1,270 @@
+import { join } from "node:path";
+import type { Locator, Page } from "@playwright/test";
+import { PASSWORD, first } from "../fixtures/accounts.ts";
+import { accessible, fits } from "../fixtures/axe.ts";
+import { alive, expect, test } from "../fixtures/test.ts";
+
+const PHONE = { width: 375, height: 720 };
+const WIDE = { width: 1280, height: 900 };
+const PUMPS = "# Pumps\n\n## Night\n\nThe pumps run from 22:00 to 6:00.\n\n## Day\n\nAt noon the valves are cleaned.\n";
+
+type NewFile = { name: string; mimeType: string; buffer: Buffer };
+
+const text = (name: string, content: string): NewFile => ({ name, mimeType: "text/markdown", buffer: Buffer.from(content) });
+
+/** A text whose reading takes a while. */
+const long = (name: string): NewFile =>
+  text(name, Array.from({ length: 60_000 }, (_, line) => `Line ${line} is about pumps, valves and the night shift.\n\n`).join(""));
+
+/** Opens a page that has no chat, and waits until it is alive. */
+async function visit(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await expect(page.locator("html[data-alive]")).toHaveCount(1, { timeout: 30_000 });
+}
+
+/** Takes pictures to look at, light and dark, if a folder for them is named. */
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.PICTURES;
+  if (folder === undefined) return;
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`), fullPage: true });
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
+async function create(page: Page, name: string): Promise<void> {
+  await page.getByRole("button", { name: "New library" }).click();
+  await page.getByLabel("Name").fill(name);
+  await page.getByRole("button", { name: "Create" }).click();
+  await expect(page.getByRole("heading", { name, level: 3 })).toBeVisible();
+}
+
+async function upload(page: Page, ...files: NewFile[]): Promise<void> {
+  const chosen = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Add files" }).click();
+  await (await chosen).setFiles(files);
+}
+
+/** The row of a document. */
+function row(page: Page, name: string): Locator {
+  const rows = page.getByRole("list", { name: "Documents" }).getByRole("listitem");
+  return rows.filter({ has: page.getByRole("link", { name, exact: true }) });
+}
+
+test.describe("libraries of the only user", () => {
+  test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/libraries.yaml") } });
+  test.describe.configure({ timeout: 180_000 });
+
+  test("a document is uploaded, read, found and opened at its passage", async ({ page }) => {
+    await page.setViewportSize(WIDE);
+    await visit(page, "/documents");
+    await expect(page.getByRole("link", { name: /Employee handbook/ })).toBeVisible();
+    await picture(page, "list");
+    await page.getByRole("button", { name: "New library" }).click();
+    await expect(page.getByLabel("Name")).toBeFocused();
+    await page.getByLabel("Name").fill("Plant");
+    await page.getByLabel("Description").fill("How the plant works");
+    await page.getByRole("group", { name: "Roles that may read" }).getByLabel("staff").check();
+    await accessible(page);
+    await picture(page, "create");
+    await page.getByRole("button", { name: "Create" }).click();
+    await expect(page.getByText("May be read by: staff")).toBeVisible();
+    await expect(page.getByText("No documents yet.")).toBeVisible();
+    await accessible(page);
+    await picture(page, "empty");
+    await upload(page, text("pumps.md", PUMPS), text("other.md", "# Other\n\nNothing of interest.\n"));
+    // The states arrive without a reload.
+    await expect(row(page, "pumps.md").getByText("Ready")).toBeVisible({ timeout: 30_000 });
+    await expect(row(page, "other.md").getByText("Ready")).toBeVisible({ timeout: 30_000 });
+    await expect(page.getByText("2 of 2 files uploaded")).toBeVisible();
+    await accessible(page);
+    await picture(page, "ready");
+    await page.getByLabel("Search in this library").fill("running pump");
+    await page.getByLabel("Search in this library").press("Enter");
+    const results = page.getByRole("list", { name: "Results" });
+    // Marked by the stem.
+    await expect(results.getByRole("mark").filter({ hasText: "pumps run" })).toBeVisible();
+    await accessible(page);
+    await picture(page, "search");
+    await page.getByLabel("How to search").selectOption("keyword");
+    await expect(results.getByRole("link", { name: "pumps.md" })).toBeVisible();
+    await results.getByRole("link", { name: "pumps.md" }).first().click();
+    await expect(page.getByRole("heading", { name: "pumps.md" })).toBeFocused();
+    await expect(page.getByRole("button", { name: "Passages" })).toHaveAttribute("aria-pressed", "true");
+    await expect(page.locator("[data-found]")).toContainText("The pumps run from 22:00 to 6:00.");
+    await accessible(page);
+    await picture(page, "passages");
+    await page.getByRole("button", { name: "Text" }).click();
+    await expect(page.getByText("At noon the valves are cleaned.")).toBeVisible();
+    const download = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Download the file" }).click();
+    expect((await download).suggestedFilename()).toBe("pumps.md");
+    // The browser's Back button leads to the results.
+    await page.goBack();
+    await expect(results.getByRole("mark").first()).toBeVisible();
+    // A link to a document works for itself.
+    await page.getByRole("list", { name: "Documents" }).getByRole("link", { name: "other.md" }).click();
+    await page.reload();
+    await expect(page.getByText("Nothing of interest.")).toBeVisible();
+  });
+
+  test("a failed file says why, and reading is cancelled, retried and ended by deleting", async ({ page }) => {
+    await page.setViewportSize(WIDE);
+    await visit(page, "/documents");
+    await create(page, "Notes");
+    await upload(page, text("blank.md", " \n"));
+    await expect(row(page, "blank.md").getByText("Failed")).toBeVisible({ timeout: 30_000 });
+    await expect(row(page, "blank.md")).toContainText(/no text|empty/i);
+    await accessible(page);
+    await picture(page, "failed");
+    await row(page, "blank.md").getByRole("button", { name: "Read blank.md again" }).click();
+    await expect(row(page, "blank.md").getByText("Failed")).toBeVisible({ timeout: 30_000 });
+    await upload(page, long("long.md"));
+    const cancel = row(page, "long.md").getByRole("button", { name: "Cancel reading long.md" });
+    await cancel.click({ timeout: 60_000 });
+    await expect(row(page, "long.md")).toContainText("Reading was cancelled.");
+    await page.getByLabel("Show").selectOption("Failed");
+    await expect(page.getByRole("list", { name: "Documents" }).getByRole("listitem")).toHaveCount(2);
+    await page.getByLabel("Show").selectOption("All documents");
+    await row(page, "long.md").getByRole("button", { name: "Read long.md again" }).click();
+    await expect(row(page, "long.md").getByRole("progressbar")).toBeVisible({ timeout: 30_000 });
+    await picture(page, "reading");
+    // Deleted while it is read.
+    await row(page, "long.md").getByRole("button", { name: "Delete long.md" }).click();
+    await expect(page.getByRole("dialog", { name: "Delete “long.md”?" })).toBeVisible();
+    await accessible(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await expect(row(page, "long.md")).toHaveCount(0);
+    await expect(page.getByText("1 failed")).not.toHaveCount(0);
+    await page.reload();
+    await expect(row(page, "blank.md")).toBeVisible();
+    await expect(row(page, "long.md")).toHaveCount(0);
+    // The whole library goes, after a question.
+    await page.getByRole("button", { name: "Delete the library" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await expect(page.getByRole("link", { name: /Employee handbook/ })).toBeVisible();
+    await expect(page.getByRole("link", { name: /Notes/ })).toHaveCount(0);
+  });
+
+  test("the user decides about a file whose name is known, and renames the library", async ({ page }) => {
+    await page.setViewportSize(WIDE);
+    await visit(page, "/documents");
+    await create(page, "Rules");
+    await upload(page, text("a.md", "# A\n\nFirst version.\n"), text("b.md", "# B\n\nFirst version.\n"));
+    await expect(row(page, "a.md").getByText("Ready")).toBeVisible({ timeout: 30_000 });
+    await expect(row(page, "b.md").getByText("Ready")).toBeVisible({ timeout: 30_000 });
+    await upload(page, text("a.md", "# A\n\nSecond version.\n"), text("b.md", "# B\n\nSecond version.\n"));
+    const question = page.getByRole("group", { name: "What to do with a.md" });
+    await expect(question).toBeVisible();
+    await expect(page.getByRole("group", { name: "What to do with b.md" })).toBeVisible();
+    await accessible(page);
+    await picture(page, "same-name");
+    await question.getByLabel("Do this for all files with a known name").check();
+    await question.getByRole("button", { name: "Replace it" }).click();
+    await expect(page.getByText("2 of 2 files uploaded")).toBeVisible();
+    await expect(page.getByRole("list", { name: "Documents" }).getByRole("listitem")).toHaveCount(2);
+    await expect(row(page, "a.md").getByText("Ready")).toBeVisible({ timeout: 30_000 });
+    await row(page, "a.md").getByRole("link").click();
+    await expect(page.getByText("Second version.")).toBeVisible({ timeout: 30_000 });
+    await page.getByRole("link", { name: "Back to the library" }).click();
+    await page.getByRole("button", { name: "Edit the library" }).click();
+    await page.getByLabel("Name").fill("Rules of the house");
+    await page.getByRole("group", { name: "Roles that may add" }).getByLabel("editor").check();
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByRole("heading", { name: "Rules of the house" })).toBeVisible();
+    await expect(page.getByText("May be changed by: editor")).toBeVisible();
+  });
+
+  test("a library that follows a folder is read-only, on a phone and by keyboard", async ({ page }) => {
+    await page.setViewportSize(PHONE);
+    await visit(page, "/handbook");
+    await expect(page.getByText("Follows a folder")).toBeVisible();
+    await expect(row(page, "vacation.md").getByText("Ready")).toBeVisible({ timeout: 60_000 });
+    await expect(page.getByRole("button", { name: "Add files" })).toHaveCount(0);
+    await expect(page.getByRole("button", { name: /^Delete/ })).toHaveCount(0);
+    await fits(page);
+    await accessible(page);
+    await picture(page, "phone-folder");
+    await page.getByLabel("Search in this library").focus();
+    await page.keyboard.type("vacation");
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("list", { name: "Results" }).getByRole("mark").first()).toBeVisible();
+    await fits(page);
+    await picture(page, "phone-search");
+    // The mode, the button, then the first result.
+    for (let press = 0; press < 3; press += 1) await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("button", { name: "Passages" })).toHaveAttribute("aria-pressed", "true");
+    await expect(page.locator("[data-found]")).toBeVisible();
+    await fits(page);
+    await accessible(page);
+    await picture(page, "phone-document");
+    await visit(page, "/documents");
+    await create(page, "On the phone");
+    await upload(page, text("a-long-name-that-does-not-fit-into-a-line-of-a-phone.md", PUMPS));
+    await expect(page.getByText("Ready")).toBeVisible({ timeout: 30_000 });
+    await fits(page);
+    await picture(page, "phone-ready");
+  });
+
+  test("files of a dropped folder are uploaded", async ({ page }) => {
+    await visit(page, "/documents");
+    await create(page, "Dropped");
+    // A folder cannot be dropped by a script, but its files can.
+    const data = await page.evaluateHandle(() => {
+      const data = new DataTransfer();
+      for (const name of ["one.md", "two.md", ".hidden"]) data.items.add(new File([`# ${name}\n\nText.\n`], name));
+      return data;
+    });
+    const area = page.getByRole("group", { name: "Drop files or folders here, or" });
+    await area.dispatchEvent("dragover", { dataTransfer: data });
+    await area.dispatchEvent("drop", { dataTransfer: data });
+    await expect(row(page, "one.md").getByText("Ready")).toBeVisible({ timeout: 30_000 });
+    await expect(row(page, "two.md").getByText("Ready")).toBeVisible({ timeout: 30_000 });
+    await expect(page.getByRole("list", { name: "Documents" }).getByRole("listitem")).toHaveCount(2);
+  });
+
+  test("what the server cannot say is said and tried again", async ({ page, console }) => {
+    console.expect(/Failed to load resource|ERR_FAILED|status of 503/);
+    await page.route("**/api/libraries", (route) => route.abort());
+    await visit(page, "/documents");
+    await expect(page.getByRole("alert").filter({ hasText: "Try again" })).toBeVisible();
+    await picture(page, "error");
+    await page.unroute("**/api/libraries");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await expect(page.getByRole("link", { name: /Employee handbook/ })).toBeVisible();
+  });
+});
+
+test.describe("libraries of several users", () => {
+  test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/libraries-accounts.yaml") } });
+  test.describe.configure({ timeout: 180_000 });
+
+  test("a stranger's library is not there, and a visitor is asked to sign in", async ({ page, server, browser, console }) => {
+    console.expect(/status of 40[14]/);
+    await first(page, server, "ada");
+    await visit(page, "/documents");
+    await create(page, "Secret plans");
+    const url = page.url();
+    const other = await browser.newContext({ baseURL: server.url });
+    const bob = await other.newPage();
+    await bob.goto("/");
+    await bob.getByRole("link", { name: "Sign up" }).click();
+    await bob.getByLabel("Name").fill("bob");
+    await bob.getByLabel("Password").fill(PASSWORD);
+    await bob.getByRole("button", { name: "Create the account" }).click();
+    await alive(bob);
+    await bob.goto(url);
+    await expect(bob.getByText("This library does not exist, or you may not read it.")).toBeVisible();
+    await accessible(bob);
+    const id = new URL(url).searchParams.get("library");
+    for (const path of ["", "/documents", "/changes"]) {
+      expect((await bob.request.get(`/api/libraries/${id}${path}`)).status()).toBe(404);
+    }
+    await bob.goto("/documents");
+    await expect(bob.getByText("There are no libraries yet.")).toBeVisible();
+    await picture(bob, "none");
+    await other.close();
+  });
+});
