@@ -200,7 +200,6 @@ pub(crate) fn strip_for_readers(message: &mut UiMessage, tool_results: bool) {
 mod tests {
     use super::*;
     use insta::assert_snapshot;
-    use serde_json::json;
 
     #[test]
     fn conversation_is_exported_as_markdown() {
@@ -239,7 +238,7 @@ mod tests {
 
     #[test]
     fn incomplete_answers_are_marked_in_markdown() {
-        let answer = |id: &str, outcome: &str, part: serde_json::Value| {
+        let answer = |id: &str, outcome: &str, part: Value| {
             let metadata = json!({ "outcome": outcome, "limit": "stopOnToolCall", "model": "m" });
             serde_json::from_value(json!({ "id": id, "role": "assistant", "metadata": metadata, "parts": [part] }))
                 .unwrap()

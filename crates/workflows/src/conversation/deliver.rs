@@ -5,8 +5,8 @@
 use crate::definition::{Workflow, Workflows};
 use crate::service::Runs;
 use crate::store::{self, ConversationLink, RunRow, RunState};
-use ::store::StoreError;
 use ::store::sql::Db;
+use ::store::{AlsoWrite, StoreError};
 use capability::Context;
 use chat::{Delivery, DeliveryOutcome};
 use jobs::{Backoff, Due, Handler, JobContext, JobError, Jobs, Kind, Lane, Outcome};
@@ -68,17 +68,18 @@ async fn deliver(context: &Context, run_id: &str) -> Result<Outcome, JobError> {
         return Ok(Outcome::DONE);
     };
     let caller = link.caller.caller(&link.owner);
-    let (delivery, id) = (delivery(context, &run, &link, conversation_id, message_id), run.id.clone());
-    let also = Box::new(move |db: &mut Db| {
-        let marked: futures::future::BoxFuture<'_, _> = Box::pin(async move { store::set_delivered(db, &id).await });
-        marked
-    });
-    match context.chat.deliver(&caller, delivery, also).await {
+    let delivery = delivery(context, &run, &link, conversation_id, message_id);
+    match context.chat.deliver(&caller, delivery, mark_delivered(run.id)).await {
         Ok(DeliveryOutcome::Delivered) => Ok(Outcome::DONE),
         // A deleted conversation can be restored for a while; then the link is gone.
         Ok(DeliveryOutcome::Busy | DeliveryOutcome::Gone) => Ok(Outcome::again(Due::After(pause(ended_at)))),
         Err(error) => Err(JobError::retry(error.message)),
     }
+}
+
+/// Writes that the conversation has the result, with the message.
+fn mark_delivered(run_id: String) -> AlsoWrite {
+    Box::new(move |db| Box::pin(async move { store::set_delivered(db, &run_id).await }))
 }
 
 /// Returns the id of the message with the result of a run that has ended. A run that is retried has several
