@@ -12,7 +12,7 @@ use wire::api::{ConversationList, ConversationView, WaitingTasks};
 use wire::error::{ErrorCode, UserError};
 use wire::organize::ListFilter;
 use wire::page::Page;
-use wire::workflow::{RunChange, RunItem, RunList, RunView, TaskAnswer, TaskList};
+use wire::workflow::{RunChange, RunItem, RunList, RunProgress, RunView, TaskAnswer, TaskList};
 
 /// The services behind the UI; a cheap handle.
 #[derive(Clone)]
@@ -87,6 +87,11 @@ impl AppContext {
             return Ok(list.clone());
         }
         let mut list = self.chat.conversations(caller, which.0.clone(), limit, which.1.as_deref()).await?;
+        let ids: Vec<_> = list.items.iter().map(|item| item.id.clone()).collect();
+        if !ids.is_empty() {
+            let waiting = self.workflows.waiting_conversations(caller.clone(), ids).await?;
+            list.items.iter_mut().for_each(|item| item.waiting |= waiting.contains(&item.id));
+        }
         if which.1.is_none() {
             list.tasks = self.waiting_tasks(caller).await?;
         }
@@ -138,6 +143,12 @@ pub trait WorkflowSource: Send + Sync {
 
     /// Returns a run of the caller.
     fn run(&self, caller: Caller, id: String) -> WorkflowFuture<RunView>;
+
+    /// Returns how far a run of the caller is, with the questions that the caller may answer.
+    fn progress(&self, caller: Caller, id: String) -> WorkflowFuture<RunProgress>;
+
+    /// Returns those of the caller's conversations in which a run asks the caller something.
+    fn waiting_conversations(&self, caller: Caller, ids: Vec<String>) -> WorkflowFuture<Vec<String>>;
 
     /// Starts a run.
     fn start(&self, caller: Caller, id: String, input: Map<String, Value>) -> WorkflowFuture<RunItem>;

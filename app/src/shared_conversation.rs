@@ -10,7 +10,7 @@ use chat::SharedSnapshot;
 use leptos::prelude::{Owner, RenderHtml, provide_context};
 use serde_json::Value;
 use wire::api::MessageMetadata;
-use wire::{Role, ToolPart, ToolState, UiMessage, UiPart};
+use wire::{Role, ToolPart, ToolState, UiMessage, UiPart, WORKFLOW_RESULT};
 
 /// The content security policy of the page: it may load our style sheet and our scripts for the
 /// theme and for code blocks.
@@ -104,6 +104,7 @@ fn part_node(part: &UiPart, role: Role) -> Option<Node> {
             element("p").children(visible_nodes(file.filename.as_deref().unwrap_or(&file.media_type), TextKind::Value)),
         ),
         UiPart::Tool(tool) => Some(tool_call_node(tool)),
+        UiPart::Data(data) if data.kind == WORKFLOW_RESULT => Some(workflow_result_node(&data.data)),
         _ => None,
     }
 }
@@ -127,6 +128,23 @@ fn tool_call_node(tool: &ToolPart) -> Node {
     let mut content = vec![element("summary").text(line)];
     content.extend(values);
     element("details").attr("class", "cw-shared-call").children(content)
+}
+
+/// Renders the end of a workflow's run as one line, with its output if the copy includes it.
+fn workflow_result_node(data: &Value) -> Node {
+    let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
+    let state = match text("state") {
+        "done" => t(Text::SharedDone),
+        "failed" => t(Text::SharedFailed),
+        _ => t(Text::RunStopped),
+    };
+    let line = format!("{}: {state}", text_with_code_points(text("workflow"), TextKind::Value));
+    match data.get("output").filter(|output| !output.is_null()) {
+        None => element("p").attr("class", "cw-shared-call").text(line),
+        Some(output) => element("details")
+            .attr("class", "cw-shared-call")
+            .children(vec![element("summary").text(line), value_node(t(Text::Result), output)]),
+    }
 }
 
 fn value_node(name: &str, value: &Value) -> Node {

@@ -4,7 +4,7 @@ use crate::api::ApiError;
 use crate::api::codec::{Json, NoContent};
 use crate::prelude::*;
 use serde_json::{Map, Value};
-use wire::workflow::{RunChange, RunItem, RunList, RunView, TaskAnswer, TaskList};
+use wire::workflow::{RunChange, RunItem, RunList, RunProgress, RunView, TaskAnswer, TaskList};
 
 /// Returns the open questions that the caller may answer, oldest first.
 #[server(prefix = "/ui", endpoint = "workflow-tasks", input = Json, output = Json)]
@@ -45,6 +45,16 @@ pub async fn workflow_run(
 ) -> Result<RunView, ApiError> {
     let (context, caller) = crate::context::authorize()?;
     Ok(context.workflows.run(caller, id).await?)
+}
+
+/// Returns how far a run is that belongs to a conversation, with the questions that wait for the caller.
+#[server(prefix = "/ui", endpoint = "workflow-progress", input = Json, output = Json)]
+pub async fn workflow_progress(
+    /// The run.
+    id: String,
+) -> Result<RunProgress, ApiError> {
+    let (context, caller) = crate::context::authorize()?;
+    Ok(context.workflows.progress(caller, id).await?)
 }
 
 /// Starts a run.

@@ -1,6 +1,7 @@
 //! Fills the function table of the chunk.
 
 use super::chunk_table::{WORKFLOWS, WorkflowFunctions};
+use super::conversation::{conversation_result, conversation_run};
 use super::runs::WorkflowRunsBlock;
 use super::tasks::WorkflowTasksBlock;
 use crate::chunks::{ChunkError, ChunkFuture, ChunkTable};
@@ -17,7 +18,7 @@ impl ChunkTable for WorkflowFunctions {
 
 #[wasm_split(workflows, fallible)]
 fn workflows() -> Result<WorkflowFunctions, ChunkError> {
-    Ok(WorkflowFunctions { block })
+    Ok(WorkflowFunctions { block, conversation_run, conversation_result })
 }
 
 fn block(kind: BlockType, id: String, properties: Properties) -> AnyView {

@@ -4,6 +4,7 @@
 
 pub mod api;
 mod chunk_table;
+mod conversation;
 mod form;
 mod lazy;
 mod picture;

@@ -13,7 +13,7 @@ use leptos::ev;
 use leptos::task::spawn_local;
 use std::time::Duration;
 use wire::page::WorkflowTasksProperties;
-use wire::workflow::TaskList;
+use wire::workflow::{Task, TaskList};
 
 /// How often the list is loaded again while the page is visible.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(15);
@@ -99,37 +99,43 @@ impl TaskListState {
         });
     }
 
-    /// Takes over a new list. Cards stay as they are, with what the user has entered; a question that
-    /// does not wait any more disappears, unless the user has begun to answer it or has just done so.
+    /// Takes over a new list.
     fn merge(self, list: TaskList) {
         let Some(known) = self.items.try_get_untracked() else { return };
-        let is_open = |open: &OpenTask| list.items.iter().any(|task| task.id == open.task.id);
-        let mut items = Vec::new();
-        let mut has_changed = false;
-        for open in &known {
-            // What comes after a full page is not known.
-            let is_gone = !list.has_more && !is_open(open) && open.outcome.get_untracked().is_none();
-            if is_gone && !open.is_touched.get_untracked() {
-                has_changed = true;
-                continue;
-            }
-            if is_gone {
-                open.outcome.set(Some(Outcome::Gone));
-            }
-            items.push(open.clone());
-        }
-        for task in list.items {
-            if known.iter().all(|open| open.task.id != task.id) {
-                has_changed = true;
-                items.push(OpenTask::new(task));
-            }
-        }
-        if has_changed {
+        if let Some(items) = merged(&known, list.items, list.has_more) {
             self.items.set(items);
         }
         self.error.set(None);
         self.has_more.set(list.has_more);
     }
+}
+
+/// Returns the cards for a new list; `None` if they are the same. Cards stay as they are, with what the
+/// user has entered; a question that does not wait any more disappears, unless the user has begun to answer
+/// it or has just done so.
+pub(super) fn merged(known: &[OpenTask], tasks: Vec<Task>, has_more: bool) -> Option<Vec<OpenTask>> {
+    let is_open = |open: &OpenTask| tasks.iter().any(|task| task.id == open.task.id);
+    let mut items = Vec::new();
+    let mut has_changed = false;
+    for open in known {
+        // What comes after a full page is not known.
+        let is_gone = !has_more && !is_open(open) && open.outcome.get_untracked().is_none();
+        if is_gone && !open.is_touched.get_untracked() {
+            has_changed = true;
+            continue;
+        }
+        if is_gone {
+            open.outcome.set(Some(Outcome::Gone));
+        }
+        items.push(open.clone());
+    }
+    for task in tasks {
+        if known.iter().all(|open| open.task.id != task.id) {
+            has_changed = true;
+            items.push(OpenTask::new(task));
+        }
+    }
+    has_changed.then_some(items)
 }
 
 #[component]

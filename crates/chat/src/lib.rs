@@ -43,6 +43,7 @@ pub use settings::{InvocationTiers, Quota, QuotaPeriod, Retention};
 pub use stream::Frames;
 pub use stream::keep_alive::with_keep_alive;
 pub use submit::SendResponse;
+pub use submit::deliver::{Delivery, DeliveryOutcome};
 pub use upkeep::readiness::StoreHealth;
 pub use upkeep::retention::{RetentionRule, SweepResult, invocations_due_before};
 

@@ -72,6 +72,14 @@ pub const SUMMARY_FAILED: &str = "data-context-summary-failed";
 /// `{throughCallId, tokensBefore, tokensAfter, at}`.
 pub const CONTEXT_CLEARED: &str = "data-context-cleared";
 
+/// The name of the data part about a run of a workflow that belongs to the conversation, by the run's
+/// id, as [`workflow::ConversationRun`].
+pub const WORKFLOW_RUN: &str = "data-workflow-run";
+
+/// The name of the data part with the end of such a run, as [`workflow::RunResult`]. The model reads it
+/// as data. Only the server adds it.
+pub const WORKFLOW_RESULT: &str = "data-workflow-result";
+
 /// Returns whether parts of this type determine what a model reads of a conversation. Only the server
 /// adds them.
 pub fn is_context(kind: &str) -> bool {

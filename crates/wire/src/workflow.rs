@@ -165,6 +165,66 @@ read_struct!(RunItem {
     ended_at: "endedAt",
 });
 
+/// A run that belongs to a conversation, as a part of a message names it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationRun {
+    /// Its id.
+    pub run_id: String,
+    /// The title of the workflow.
+    pub workflow: String,
+}
+
+read_struct!(ConversationRun { run_id: "runId", workflow: "workflow" });
+
+/// The end of a run that belongs to a conversation, as a message of it shows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunResult {
+    /// The run.
+    pub run_id: String,
+    /// The title of the workflow.
+    pub workflow: String,
+    /// How it has ended.
+    pub state: RunState,
+    /// The output; the beginning of its text if it is long.
+    pub output: Value,
+    /// Whether `output` is only the beginning.
+    pub is_cut: bool,
+    /// Why it has failed or was stopped.
+    pub cause: Option<String>,
+}
+
+read_struct!(RunResult {
+    run_id: "runId",
+    workflow: "workflow",
+    state: "state",
+    output: "output" or default,
+    is_cut: "isCut" or default,
+    cause: "cause",
+});
+
+/// A run that belongs to a conversation, as its card shows it now.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunProgress {
+    /// The run.
+    pub run: RunItem,
+    /// The questions of the run that wait for the user.
+    pub tasks: Vec<Task>,
+    /// The message with the result, once the conversation has it.
+    pub result_id: Option<String>,
+    /// Whether the conversation is still to get the result.
+    pub is_awaited: bool,
+}
+
+read_struct!(RunProgress {
+    run: "run",
+    tasks: "tasks" or default,
+    result_id: "resultId",
+    is_awaited: "isAwaited" or default,
+});
+
 /// A page of a user's runs, newest first, and what they may start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -3,6 +3,7 @@
 mod awaited;
 mod check;
 mod console;
+mod conversation;
 mod definition;
 mod engine;
 mod input;
@@ -22,8 +23,9 @@ pub use triggered::{
     RunEnd, StartOutcome, TriggeredRun, TriggeredWorkflow, check_input, ends, start_in, triggered_workflows,
 };
 
-use capability::{Capability, ConfigAdditions, Context, Definition, Job};
-use config::SectionType;
+use capability::{AgentTools, Capability, ConfigAdditions, Context, Definition, Job};
+use config::{Config, SectionType};
+use conversation::AgentWorkflows;
 use definition::{WorkflowBytes, Workflows};
 use jobs::Due;
 use service::Runs;
@@ -53,20 +55,26 @@ pub const DEFINITION: Definition = Definition {
         SectionType::of::<Workflows>(),
         SectionType::of::<WorkflowEditors>(),
         SectionType::of::<WorkflowBytes>(),
+        SectionType::of::<AgentWorkflows>(),
     ],
     tables: Some(store::TABLES),
     config_additions: Some(ConfigAdditions {
         version: |store| Box::pin(stored::version(store)),
         add: |store, config| Box::pin(async move { Ok(stored::with_stored(config, &stored::list(store).await?)) }),
     }),
-    start: Some(|_| Ok(Arc::new(WorkflowRuns))),
+    start: Some(|host| Ok(Arc::new(WorkflowRuns(Runs { store: host.store.clone(), jobs: host.jobs.clone() })))),
     ..Definition::new("workflows")
 };
 
 /// The capability of a running server.
-struct WorkflowRuns;
+struct WorkflowRuns(Runs);
 
 impl Capability for WorkflowRuns {
+    fn agent_tools(&self, config: &Config, agent: &config::Agent) -> anyhow::Result<AgentTools> {
+        let Some(entries) = agent.section::<AgentWorkflows>() else { return Ok(AgentTools::default()) };
+        Ok(AgentTools { sources: vec![conversation::source(config, entries, &self.0)], ..AgentTools::default() })
+    }
+
     fn routes(&self, context: &Context) -> Option<ApiRouter> {
         Some(routes::routes(context.clone()).merge(stored::routes(context.clone())))
     }
@@ -92,6 +100,7 @@ impl Capability for WorkflowRuns {
         vec![
             Job::handler(advance),
             Job::handler(engine::match_handler(host)),
+            Job::handler(conversation::handler(context)),
             // Mostly they find nothing, and looking costs less than the two writes of a job.
             Job::on_each_server("workflows.events", EVENTS_INTERVAL, events),
             Job::on_each_server("workflows.remind", REMIND_INTERVAL, remind),

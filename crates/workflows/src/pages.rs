@@ -1,6 +1,7 @@
 //! What pages show of workflows and do with them: the blocks `WorkflowTasks` and `WorkflowRuns`. Each
 //! function takes the caller, as the routes do.
 
+use crate::conversation::result_id;
 use crate::definition::{Ask, Workflow, Workflows};
 use crate::picture::{picture, step_state};
 use crate::routes::current;
@@ -14,7 +15,8 @@ use web::admin::{UserNames, from_store_error};
 use web::html::dollars;
 use wire::UserError;
 use wire::workflow::{
-    self, RunAction, RunChange, RunItem, RunList, RunView, StepView, Task, TaskAnswer, TaskKind, TaskList, WorkflowItem,
+    self, RunAction, RunChange, RunItem, RunList, RunProgress, RunView, StepView, Task, TaskAnswer, TaskKind, TaskList,
+    WorkflowItem,
 };
 
 /// The most questions that a page shows.
@@ -80,6 +82,41 @@ pub async fn runs(context: &Context, caller: &Caller, after: Option<&str>) -> Re
 pub async fn run(context: &Context, caller: &Caller, id: &str) -> Result<RunView, UserError> {
     let detail = service::detail(&context.into(), Viewer::Owner(caller), id).await?;
     view(context, &detail).await
+}
+
+/// Returns how far a run is that belongs to a conversation of the caller, with the questions that the
+/// caller may answer.
+///
+/// # Errors
+/// 404 for a run of another user.
+pub async fn progress(context: &Context, caller: &Caller, id: &str) -> Result<RunProgress, UserError> {
+    let run = service::run(&context.into(), Viewer::Owner(caller), id).await?;
+    let rows = match run.ended_at {
+        None => store::tasks_below(&context.store, caller, id, TASKS).await.map_err(from_store_error)?,
+        Some(_) => Vec::new(),
+    };
+    let names = UserNames::load(&context.store, rows.iter().map(|row| row.owner.as_str())).await?;
+    let titles = Titles::new(context);
+    let link = store::link(&context.store, id).await.map_err(from_store_error)?;
+    Ok(RunProgress {
+        run: run_item(&run, &titles),
+        tasks: rows.into_iter().map(|row| task(row, &names, &titles)).collect(),
+        result_id: link.as_ref().filter(|link| link.is_delivered).and_then(|_| result_id(&run)),
+        // No conversation gets the result of other runs.
+        is_awaited: link.is_some_and(|link| !link.is_delivered && link.conversation_id.is_some()),
+    })
+}
+
+/// Returns those of the caller's conversations in which a run asks the caller something.
+///
+/// # Errors
+/// The database is not available.
+pub async fn waiting_conversations(
+    context: &Context,
+    caller: &Caller,
+    ids: Vec<String>,
+) -> Result<Vec<String>, UserError> {
+    store::waiting_conversations(&context.store, caller, ids).await.map_err(from_store_error)
 }
 
 /// Starts a run.

@@ -4,7 +4,7 @@ use app::context::{WorkflowFuture, WorkflowSource};
 use capability::Context;
 use chat::Caller;
 use serde_json::{Map, Value};
-use wire::workflow::{RunChange, RunItem, RunList, RunView, TaskAnswer, TaskList};
+use wire::workflow::{RunChange, RunItem, RunList, RunProgress, RunView, TaskAnswer, TaskList};
 use workflows::pages;
 
 /// The workflows of this server.
@@ -35,6 +35,16 @@ impl WorkflowSource for WorkflowPages {
     fn run(&self, caller: Caller, id: String) -> WorkflowFuture<RunView> {
         let Self(context) = self.clone();
         Box::pin(async move { pages::run(&context, &caller, &id).await })
+    }
+
+    fn progress(&self, caller: Caller, id: String) -> WorkflowFuture<RunProgress> {
+        let Self(context) = self.clone();
+        Box::pin(async move { pages::progress(&context, &caller, &id).await })
+    }
+
+    fn waiting_conversations(&self, caller: Caller, ids: Vec<String>) -> WorkflowFuture<Vec<String>> {
+        let Self(context) = self.clone();
+        Box::pin(async move { pages::waiting_conversations(&context, &caller, ids).await })
     }
 
     fn start(&self, caller: Caller, id: String, input: Map<String, Value>) -> WorkflowFuture<RunItem> {

@@ -2,16 +2,21 @@
 
 use super::notice::notice;
 use crate::agent_chat::cards::standing_approvals;
+use crate::agent_chat::session::Session;
 use crate::prelude::*;
 use crate::texts::group_digits;
 use crate::texts::{Text, t};
 use crate::ui::hidden_characters::{TextKind, text_with_code_points};
 use crate::ui::icons::{Icon, Shape};
+use crate::workflows::WORKFLOWS;
 use serde_json::Value;
 use wire::file::{is_shown_inline, stored_file_id};
 use wire::locale::fill_placeholders;
 use wire::message::FilePart;
-use wire::{CONTEXT_EDITS, CONTEXT_SUMMARY, ContextEdit, STANDING_APPROVAL, SUMMARY_FAILED, UiPart};
+use wire::{
+    CONTEXT_EDITS, CONTEXT_SUMMARY, ContextEdit, STANDING_APPROVAL, SUMMARY_FAILED, UiPart, WORKFLOW_RESULT,
+    WORKFLOW_RUN,
+};
 
 /// A data part about a tool source that the agent could not reach: `{name, message}`.
 const UNAVAILABLE: &str = "data-source-unavailable";
@@ -26,6 +31,15 @@ pub(in crate::agent_chat) fn fixed_part(part: &UiPart) -> AnyView {
         UiPart::Data(data) if data.kind == CONTEXT_SUMMARY => summary_notice(&data.data),
         UiPart::Data(data) if data.kind == SUMMARY_FAILED => {
             notice("cw-notice cw-notice-quiet", None, t(Text::SummaryFailed).to_owned(), ().into_any())
+        }
+        UiPart::Data(data) if data.kind == WORKFLOW_RUN => {
+            let (data, session) = (data.data.clone(), expect_context::<Session>());
+            let show_result = Callback::new(move |(id,): (String,)| session.show_added(&id));
+            WORKFLOWS.view(move |code| (code.conversation_run)(&data, show_result))
+        }
+        UiPart::Data(data) if data.kind == WORKFLOW_RESULT => {
+            let data = data.data.clone();
+            WORKFLOWS.view(move |code| (code.conversation_result)(&data))
         }
         UiPart::Data(data) if data.kind == CONTEXT_EDITS => context_edit_notices(&data.data),
         _ => ().into_any(),

@@ -5,9 +5,10 @@ use crate::history::conversations::strip_private;
 use crate::{Caller, Chat, Inner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::fmt::Write;
 use wire::api::{ConversationSummary, MessageMetadata, Outcome};
-use wire::{Approval, Role, ToolPart, ToolState, UiMessage, UiPart, UserError};
+use wire::{Approval, Role, ToolPart, ToolState, UiMessage, UiPart, UserError, WORKFLOW_RESULT};
 
 /// The format identifier in the JSON.
 pub const FORMAT: &str = "chatwright.conversation.1";
@@ -122,8 +123,24 @@ fn paragraph(part: &UiPart) -> Option<String> {
             Some(format!("- {} <{}>", source.title.as_deref().unwrap_or("Source"), source.url))
         }
         UiPart::Tool(tool) => Some(format!("*{}: {}*", tool.tool_name, outcome(tool))),
+        UiPart::Data(data) if data.kind == WORKFLOW_RESULT => Some(workflow_result(&data.data)),
         _ => None,
     }
+}
+
+/// Returns the end of a workflow's run, with its output.
+fn workflow_result(data: &Value) -> String {
+    let text = |key: &str| data.get(key).and_then(Value::as_str);
+    let mut paragraph = format!("*{}: {}*", text("workflow").unwrap_or_default(), text("state").unwrap_or_default());
+    if let Some(cause) = text("cause") {
+        let _ = write!(paragraph, "\n\n{cause}");
+    }
+    match data.get("output") {
+        None | Some(Value::Null) => {}
+        Some(Value::String(output)) => drop(write!(paragraph, "\n\n{output}")),
+        Some(output) => drop(write!(paragraph, "\n\n```json\n{output:#}\n```")),
+    }
+    paragraph
 }
 
 /// Returns a note for an incomplete answer.
@@ -161,8 +178,16 @@ pub(crate) fn strip_for_readers(message: &mut UiMessage, tool_results: bool) {
     if tool_results {
         return;
     }
-    message.parts.retain(|part| matches!(part, UiPart::Text(_) | UiPart::File(_) | UiPart::Tool(_)));
+    message.parts.retain(|part| match part {
+        UiPart::Text(_) | UiPart::File(_) | UiPart::Tool(_) => true,
+        UiPart::Data(data) => data.kind == WORKFLOW_RESULT,
+        _ => false,
+    });
     for part in &mut message.parts {
+        if let UiPart::Data(data) = part {
+            // Which workflow has ended, and how.
+            data.data = json!({ "workflow": data.data.get("workflow"), "state": data.data.get("state") });
+        }
         if let UiPart::Tool(tool) = part {
             let approval = tool.is_passed_over().then(|| Approval { passed_over: Some(true), ..Approval::new("") });
             let bare = ToolPart::new(tool.tool_call_id.clone(), tool.tool_name.clone());
@@ -175,7 +200,6 @@ pub(crate) fn strip_for_readers(message: &mut UiMessage, tool_results: bool) {
 mod tests {
     use super::*;
     use insta::assert_snapshot;
-    use serde_json::json;
 
     #[test]
     fn conversation_is_exported_as_markdown() {
@@ -214,7 +238,7 @@ mod tests {
 
     #[test]
     fn incomplete_answers_are_marked_in_markdown() {
-        let answer = |id: &str, outcome: &str, part: serde_json::Value| {
+        let answer = |id: &str, outcome: &str, part: Value| {
             let metadata = json!({ "outcome": outcome, "limit": "stopOnToolCall", "model": "m" });
             serde_json::from_value(json!({ "id": id, "role": "assistant", "metadata": metadata, "parts": [part] }))
                 .unwrap()

@@ -70,7 +70,8 @@ pub(crate) fn mark_preset(message: &mut UiMessage) {
     mark(message, &Exposure { private: Some(PRESET.to_owned()), untrusted: Some(PRESET.to_owned()) });
 }
 
-fn mark(message: &mut UiMessage, exposure: &Exposure) {
+/// Marks a message with what the model reads in it.
+pub(crate) fn mark(message: &mut UiMessage, exposure: &Exposure) {
     message.parts.push(UiPart::Data(DataPart { kind: EXPOSURE.to_owned(), id: None, data: data(exposure) }));
 }
 

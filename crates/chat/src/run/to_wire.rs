@@ -124,7 +124,7 @@ impl ToWire {
             Event::Data { name, id, data } => {
                 let kind = format!("data-{name}");
                 // A remote agent chooses the names of its parts; those of the server are not for it.
-                if !wire::is_private(&kind) && !wire::is_context(&kind) {
+                if !wire::is_private(&kind) && !wire::is_context(&kind) && kind != wire::WORKFLOW_RESULT {
                     out.push(Chunk::Data(DataChunk { kind, id, data, transient: None }));
                 }
             }

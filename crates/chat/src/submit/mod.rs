@@ -5,6 +5,7 @@ pub(crate) mod begin;
 pub(crate) mod check;
 pub(crate) mod content;
 pub(crate) mod conversation_locks;
+pub(crate) mod deliver;
 pub(crate) mod expiry;
 pub(crate) mod metadata;
 pub(crate) mod pending_calls;

@@ -181,6 +181,14 @@ pub(crate) fn plan_continue(branch: Vec<StoredMessage>) -> Result<SubmissionPlan
     Ok(SubmissionPlan::continuation(key, message, history))
 }
 
+/// Plans the run that goes on from a message that the server adds at the end of the branch.
+pub(crate) fn plan_delivered(branch: Vec<StoredMessage>, message: UiMessage) -> SubmissionPlan {
+    let parent_id = branch.last().map(|last| last.id.clone());
+    let insert = vec![NewMessage { parent_id, message: message.clone() }];
+    let key = format!("delivered:{}", message.id);
+    SubmissionPlan { insert, continues: true, ..SubmissionPlan::new(key, message, messages(branch).collect()) }
+}
+
 fn empty_answer() -> UiMessage {
     UiMessage { metadata: created_now(), ..UiMessage::new(new_id(), Role::Assistant) }
 }

@@ -1,6 +1,7 @@
 //! Conversations with their messages, and what users do with them: branches, folders, ratings, copies,
 //! and deletion.
 
+pub(crate) mod append;
 pub(crate) mod body;
 pub(crate) mod branches;
 pub(crate) mod change;

@@ -46,6 +46,7 @@ texts! { super::page::TEXTS.len() + super::chat::TEXTS.len();
     RunRetryFrom = "Retry from here",
     RunAttempts = "{1} attempts",
     RunOutput = "Output",
+    RunOutputCut = "This is only the beginning. The list of runs has the whole output.",
     RunUnknownNote = "The server stopped while this step ran. Look up what it did, then decide.",
     RunSkipStep = "Count as done",
     RunFailStep = "Count as failed",

@@ -8,6 +8,7 @@ mod whole;
 #[cfg(test)]
 mod tests;
 
+use crate::conversation::check_descriptions;
 use crate::definition::{ListKey, Step, StepKind, Workflow, Workflows};
 use crate::value::Place;
 use config::{AccessRule, Config, Location, PathStep, Section, SectionProblems};
@@ -50,6 +51,7 @@ impl Section for Workflows {
 
     fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
         whole::check(self, config, problems);
+        check_descriptions(self, config, problems);
     }
 
     fn access_rules(&self) -> Vec<&AccessRule> {

@@ -1,5 +1,6 @@
 //! Definitions with mistakes, and what their authors read.
 
+use crate::conversation::AgentWorkflows;
 use crate::definition::Workflows;
 use config::{Language, SectionType};
 use insta::assert_snapshot;
@@ -211,4 +212,32 @@ fn workflows_that_run_each_other_are_reported() {
     chatwright.yaml:9:7: error: there are two workflows with the id `b`
     chatwright.yaml:10:48: error: the workflow `b` would run `b` again, without an end
     ");
+}
+
+/// Checks the key `workflows` of an agent, with its positions.
+fn of_agent(entries: &str) -> String {
+    let language = Language::new(&[SectionType::of::<Workflows>(), SectionType::of::<AgentWorkflows>()], &[]);
+    let text = format!(
+        "connections: [{{ id: demo, type: Demo }}]\n\
+         agents: [{{ id: clerk, type: Agent, connectionId: demo, properties: {{ model: demo }}, workflows: {entries} }}]\n\
+         workflows: [{{ id: invoice, description: Pays., steps: [{{ id: end, type: return, value: 1 }}] }}]\n\
+         pages: [{{ id: home }}]\n"
+    );
+    match language.read_embedded(&[("chatwright.yaml", &text)], &HashMap::<String, String>::new()).outcome {
+        Ok((_, warnings)) => format!("accepted\n{}", config::render(&warnings)),
+        Err(problems) => {
+            let text = config::render(&problems);
+            let is_shown = |line: &&str| ["error", "help", "-->"].iter().any(|part| line.contains(part));
+            text.lines().filter(is_shown).collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+#[test]
+fn workflows_of_agents_exist_and_have_usable_names() {
+    assert_snapshot!(of_agent("[invoice]"), @"");
+    assert_snapshot!(of_agent("[{ id: later, stored: true, name: start-later, confirm: { remember: false }, whenDone: continue, egress: false }]"), @"");
+    assert_snapshot!(of_agent("[invioce]"), @"");
+    assert_snapshot!(of_agent("[invoice, { id: invoice }, { id: invoice, name: again, whenDone: shout }]"), @"");
+    assert_snapshot!(of_agent(&format!("[{{ id: {}, stored: true }}]", "a".repeat(65))), @"");
 }

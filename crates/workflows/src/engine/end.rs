@@ -1,6 +1,7 @@
 //! The end of a run.
 
 use super::drive::{Drive, wake_all};
+use crate::conversation::deliver_soon;
 use crate::plan::{StepError, StepState};
 use crate::store::{self, FinishedStep, RunState};
 use jobs::{JobError, Outcome};
@@ -16,7 +17,7 @@ impl Drive {
         let now = now_millis();
         let (run_id, job) = (self.run.id.clone(), self.job.clone());
         let parent = self.run.parent_id.clone().zip(self.run.parent_path.clone());
-        let owner = self.run.owner.clone();
+        let (owner, run_owner) = (self.run.owner.clone(), self.run.owner.clone());
         log_end(&self.run, state, &result);
         let ended = self.job.finish(Outcome::DONE, move |db| {
             Box::pin(async move {
@@ -38,6 +39,7 @@ impl Drive {
                         woken.push((parent, owner));
                     }
                 }
+                deliver_soon(job.jobs(), db, &run_id, &run_owner).await?;
                 wake_all(&job, db, &woken).await
             })
         });

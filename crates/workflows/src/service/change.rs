@@ -122,6 +122,7 @@ pub(crate) async fn retry(
             if !store::reopen(db, &id).await? {
                 return Err(StoreError::Fenced);
             }
+            store::reopen_link(db, &id).await?;
             if let Some(current) = &current {
                 store::use_definition(db, &id, current, now).await?;
             }

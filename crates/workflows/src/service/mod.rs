@@ -10,7 +10,7 @@ pub(crate) use change::{Action, DecideRequest, RetryRequest, decide, retry, stop
 use crate::definition::{RunLimits, Workflow, Workflows};
 use crate::engine::wake;
 use crate::input;
-use crate::store::{self, MAX_OPEN_RUNS, NewRun, RunCaller, RunRow, StepRow, TaskRow};
+use crate::store::{self, ConversationLink, MAX_OPEN_RUNS, NewRun, RunCaller, RunRow, StepRow, TaskRow};
 use ::store::{Store, StoreError};
 use capability::Context;
 use chat::Caller;
@@ -86,6 +86,20 @@ pub(crate) async fn start(
     workflow: Workflow,
     request: StartRequest,
 ) -> Result<RunRow, UserError> {
+    start_linked(runs, caller, workflow, request, None).await
+}
+
+/// Starts a run that belongs to a conversation. Its result is stored in it.
+///
+/// # Errors
+/// As [`start`].
+pub(crate) async fn start_linked(
+    runs: &Runs,
+    caller: &Caller,
+    workflow: Workflow,
+    request: StartRequest,
+    link: Option<ConversationLink>,
+) -> Result<RunRow, UserError> {
     let input = Value::Object(request.input);
     input::check(&workflow, &input).await?;
     let is_admin = web::admin::is_admin(caller);
@@ -113,10 +127,14 @@ pub(crate) async fn start(
         now: now_millis(),
     };
     let (id, jobs) = (new.id.clone(), runs.jobs.clone());
+    let link = link.map(|link| ConversationLink { run_id: new.id.clone(), ..link });
     let write = runs.store.write(move |db| {
         Box::pin(async move {
             let is_stored = store::insert_run(db, &new).await?;
             if is_stored {
+                if let Some(link) = &link {
+                    store::insert_link(db, link).await?;
+                }
                 wake(&jobs, db, &new.id, &new.owner, Due::Now).await?;
             }
             Ok(is_stored)

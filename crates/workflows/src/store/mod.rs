@@ -1,6 +1,7 @@
 //! The tables of workflows. Every function of a user's own data takes the owner; those of the engine
 //! take the id of a run, which only the queue and other rows name.
 
+mod conversations;
 mod reminders;
 mod run_rows;
 mod runs;
@@ -8,6 +9,9 @@ mod steps;
 mod tasks;
 mod waits;
 
+pub(crate) use conversations::{
+    ConversationLink, insert_link, is_to_deliver, link, reopen_link, run_of_call, set_delivered, waiting_conversations,
+};
 pub(crate) use reminders::{DueReminder, NewReminders, count_reminder, due_reminders};
 pub(crate) use run_rows::{RunCaller, RunRow, RunState, Used};
 pub(crate) use runs::{
@@ -20,7 +24,7 @@ pub(crate) use steps::{
 };
 pub(crate) use tasks::{
     Assignee, NewTask, TaskRow, TaskState, answer_task, cancel_tasks, count_tasks, insert_task, lapse_task, open_task,
-    open_tasks, task, tasks_for, tasks_of_run,
+    open_tasks, task, tasks_below, tasks_for, tasks_of_run,
 };
 
 pub(crate) use waits::{
@@ -49,6 +53,11 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             sqlite: include_str!("../../migrations/sqlite/0003_stored_definitions.sql"),
             postgres: include_str!("../../migrations/postgres/0003_stored_definitions.sql"),
         },
+        Migration {
+            name: "conversations",
+            sqlite: include_str!("../../migrations/sqlite/0004_conversations.sql"),
+            postgres: include_str!("../../migrations/postgres/0004_conversations.sql"),
+        },
     ],
     tables: &[
         Table { name: "workflow_definitions", key: "workflow_id, version", owner: None },
@@ -59,6 +68,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "workflow_tasks", key: "id", owner: Some("owner") },
         Table { name: "workflow_waits", key: "run_id, path", owner: Some("owner") },
         Table { name: "workflow_task_assignees", key: "task_id, kind, name", owner: None },
+        Table { name: "workflow_conversation_runs", key: "run_id", owner: Some("owner") },
     ],
 };
 

@@ -115,7 +115,7 @@ const COLUMNS: &str =
 
 /// The part of a condition that selects the tasks that a caller may answer; `$1` is the user and
 /// `$2` the roles.
-const MAY_ANSWER: Sql = Sql::pair(
+pub(super) const MAY_ANSWER: Sql = Sql::pair(
     "EXISTS (SELECT 1 FROM workflow_task_assignees a WHERE a.task_id = workflow_tasks.id AND
         (a.kind = 'user' AND a.name = $1 OR a.kind = 'role' AND a.name IN (SELECT value FROM json_each($2))))",
     "EXISTS (SELECT 1 FROM workflow_task_assignees a WHERE a.task_id = workflow_tasks.id AND
@@ -164,7 +164,7 @@ fn ask_name(ask: Ask) -> &'static str {
     }
 }
 
-fn roles(caller: &Caller) -> Vec<String> {
+pub(super) fn roles(caller: &Caller) -> Vec<String> {
     if caller.is_authenticated { caller.roles.clone() } else { Vec::new() }
 }
 
@@ -210,6 +210,20 @@ pub(crate) async fn tasks_for(
 ) -> Result<Vec<TaskRow>, StoreError> {
     let query = select("state = 'open' AND", MAY_ANSWER, " AND id > $3 ORDER BY id LIMIT $4");
     let query = query.build().bind(&caller.user_id).bind(roles(caller)).bind(after).bind(most);
+    store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(TaskRow::read).collect() })).await
+}
+
+/// Returns the open tasks of a run, and of the runs below it, that a caller may answer, oldest first.
+pub(crate) async fn tasks_below(
+    store: &Store,
+    caller: &Caller,
+    run_id: &str,
+    most: u32,
+) -> Result<Vec<TaskRow>, StoreError> {
+    let below = " AND (run_id = $3 OR run_id IN (SELECT id FROM workflow_runs
+        WHERE ended_at IS NULL AND ancestors LIKE '%\"' || $3 || '\"%')) ORDER BY id LIMIT $4";
+    let query = select("state = 'open' AND", MAY_ANSWER, below);
+    let query = query.build().bind(&caller.user_id).bind(roles(caller)).bind(run_id).bind(most);
     store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(TaskRow::read).collect() })).await
 }
 

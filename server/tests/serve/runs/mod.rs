@@ -6,6 +6,7 @@ mod circuit;
 mod client;
 mod costly;
 mod ends;
+mod from_chat;
 mod hooks;
 mod limits;
 mod obedient;

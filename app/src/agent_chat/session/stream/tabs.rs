@@ -80,6 +80,20 @@ impl Session {
         }
     }
 
+    /// Reloads the conversation if it lacks a message that the server has added by itself. Returns false
+    /// while something else goes on in it.
+    pub(in crate::agent_chat) fn show_added(self, message_id: &str) -> bool {
+        if self.is_disposed() || self.messages.with_untracked(|all| all.iter().any(|known| known.id == message_id)) {
+            return true;
+        }
+        let is_idle = self.phase.get_untracked() == Phase::Idle;
+        if is_idle {
+            self.dispatch(SessionAction::Reload);
+            self.chat.notify_changed();
+        }
+        is_idle
+    }
+
     fn poll(self) {
         if self.is_disposed() {
             return;

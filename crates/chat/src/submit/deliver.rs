@@ -1,0 +1,159 @@
+//! Messages that the server adds to a conversation by itself: what came of something that was started
+//! there and went on in the background. The agent may go on from such a message.
+
+use crate::errors::{Error, Result};
+use crate::ids;
+use crate::run::exposure;
+use crate::submit::begin::AcceptedSubmission;
+use crate::submit::{content, plan};
+use crate::{AgentRequest, Caller, Chat, Inner};
+use contract::Exposure;
+use std::sync::Arc;
+use store::{AlsoWrite, AppendMessage, Conversation, StoreError, StoredMessage};
+use wire::api::{SendRequest, Submission};
+use wire::message::DataPart;
+use wire::{Role, UiMessage, UiPart, UserError};
+
+/// A message to add to a conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delivery {
+    /// The conversation.
+    pub conversation_id: String,
+    /// The id of the message, by which a repeated delivery is recognized.
+    pub message_id: String,
+    /// What the message shows, and what the model reads of it.
+    pub parts: Vec<DataPart>,
+    /// What the agent reads with it that makes sending data dangerous.
+    pub exposure: Exposure,
+    /// Whether the agent goes on from the message at once.
+    pub goes_on: bool,
+}
+
+/// What has become of a [`Delivery`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeliveryOutcome {
+    /// The conversation has the message.
+    Delivered,
+    /// An answer is being written, or waits for the user. Try again later.
+    Busy,
+    /// The user has no such conversation, or has deleted it.
+    Gone,
+}
+
+impl Chat {
+    /// Adds a message at the end of a conversation of the caller, once, whatever the number of calls with
+    /// its id. `also` is written in the same transaction; where the agent goes on, it is written after that
+    /// has begun. If the agent cannot go on, because of a quota or its access rules, the message is added
+    /// without it.
+    ///
+    /// # Errors
+    /// The server is full or draining, or the database failed.
+    pub async fn deliver(
+        &self,
+        caller: &Caller,
+        delivery: Delivery,
+        also: AlsoWrite,
+    ) -> Result<DeliveryOutcome, UserError> {
+        // In a task of its own, so that a job that is dropped leaves no half-started run.
+        let (inner, caller) = (self.inner.clone(), caller.clone());
+        let task = self.inner.tasks.spawn(async move { inner.deliver(&caller, delivery, also).await });
+        Ok(task.await.map_err(|_| crate::errors::internal())??)
+    }
+}
+
+impl Inner {
+    /// See [`Chat::deliver`].
+    async fn deliver(
+        self: &Arc<Self>,
+        caller: &Caller,
+        delivery: Delivery,
+        also: AlsoWrite,
+    ) -> Result<DeliveryOutcome> {
+        let id = &delivery.conversation_id;
+        ids::check_id("/conversationId", id)?;
+        let _turn = self.conversation_locks.lock(&self.store, id).await?;
+        let Some(conversation) = self.store.conversation(&caller.user_id, id).await? else {
+            return Ok(DeliveryOutcome::Gone);
+        };
+        let mut branch = self.store.branch(&caller.user_id, id).await?;
+        if let Some(last) = branch.last_mut() {
+            self.expire(caller, &conversation.summary.agent_id, id, last).await?;
+        }
+        let is_known = branch.iter().any(|stored| stored.id == delivery.message_id);
+        // A new last message would take the open question away from the user.
+        let waits = branch.last().is_some_and(|last| plan::left_behind(last).is_some());
+        if !is_known && (conversation.active_run.is_some() || waits) {
+            return Ok(DeliveryOutcome::Busy);
+        }
+        if is_known || (delivery.goes_on && self.go_on(caller, &conversation, branch, &delivery).await?) {
+            self.store.write(also).await?;
+            return Ok(DeliveryOutcome::Delivered);
+        }
+        let append = AppendMessage { conversation_id: id.clone(), message: message(&delivery), now: self.clock.now() };
+        match self.store.append_message(&caller.user_id, append, also).await {
+            Ok(()) => Ok(DeliveryOutcome::Delivered),
+            Err(StoreError::Busy) => Ok(DeliveryOutcome::Busy),
+            Err(StoreError::NotFound) => Ok(DeliveryOutcome::Gone),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Adds the message and starts the run in which the agent goes on from it. Returns false if the user's
+    /// quotas or the rules of the agent do not allow it.
+    async fn go_on(
+        self: &Arc<Self>,
+        caller: &Caller,
+        conversation: &Conversation,
+        branch: Vec<StoredMessage>,
+        delivery: &Delivery,
+    ) -> Result<bool> {
+        self.check_capacity()?;
+        let request = SendRequest {
+            page_id: conversation.summary.page_id.clone(),
+            block_id: None,
+            agent_id: conversation.summary.agent_id.clone(),
+            conversation_id: delivery.conversation_id.clone(),
+            submission: Submission::Continue,
+            shared_state: Default::default(),
+            url_query: Default::default(),
+            switches: Default::default(),
+        };
+        let agent = match self.agents.agent(&AgentRequest::new(caller, &request)).await {
+            Ok(agent) => agent,
+            Err(error) => return refused(error, delivery),
+        };
+        match self.check_quotas(caller, true, agent.unpriced_model()).await {
+            Ok(()) => {}
+            Err(Error::Refused(error)) => return refused(error, delivery),
+            Err(error) => return Err(error),
+        }
+        let hooks = self.agents.hooks(&AgentRequest::new(caller, &request));
+        let plan = plan::plan_delivered(branch, message(delivery));
+        let permit = self.acquire_permit(caller, self.agents.submission_limits(caller).runs)?;
+        let run_id = ids::new_id();
+        let accepted = AcceptedSubmission { request, run_id, agent, hooks, title_agent: None, plan, permit };
+        // The stream is dropped: the run belongs to the server, and open pages find it.
+        self.begin(caller, accepted).await?;
+        Ok(true)
+    }
+}
+
+/// The message is added without the agent.
+fn refused(error: UserError, delivery: &Delivery) -> Result<bool> {
+    let (conversation, cause) = (&delivery.conversation_id, error.message);
+    tracing::info!(conversation, cause, "an agent cannot go on from a result");
+    Ok(false)
+}
+
+fn message(delivery: &Delivery) -> UiMessage {
+    let parts = delivery.parts.iter().cloned().map(UiPart::Data).collect();
+    let mut message = UiMessage {
+        metadata: content::created_now(),
+        parts,
+        ..UiMessage::new(delivery.message_id.clone(), Role::Assistant)
+    };
+    if delivery.exposure != Exposure::default() {
+        exposure::mark(&mut message, &delivery.exposure);
+    }
+    message
+}
