@@ -1,15 +1,18 @@
 //! The page of a shared copy of a conversation, which anyone with the link can read. Plain HTML
 //! without the app.
 
+use crate::agent_chat::message::attachment::is_web;
 use crate::agent_chat::message::notice::outcome_label;
-use crate::markdown::{CitationStyle, MarkdownOptions, markdown_node_with_options};
+use crate::markdown::{CitationStyle, MarkdownOptions, citation_mark, markdown_node_with_options};
 use crate::texts::{Text, Texts, fill, t};
 use crate::ui::hidden_characters::{TextKind, escaped_json, text_with_code_points, visible_nodes};
 use crate::ui::node::{Node, element};
 use chat::SharedSnapshot;
 use leptos::prelude::{Owner, RenderHtml, provide_context};
 use serde_json::Value;
+use std::sync::Arc;
 use wire::api::MessageMetadata;
+use wire::citations::{CitedSource, cited_sources, text_with_marks};
 use wire::{Role, ToolPart, ToolState, UiMessage, UiPart, WORKFLOW_RESULT};
 
 /// The content security policy of the page: it may load our style sheet and our scripts for the
@@ -19,8 +22,16 @@ pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self';
 
 /// Highlighted code and formulas as in a conversation, but no diagrams: those are drawn in frames,
 /// which this page does not allow.
-const MARKDOWN_OPTIONS: MarkdownOptions =
-    MarkdownOptions { highlighting: true, diagrams: false, math: true, citations: CitationStyle::Hidden };
+fn markdown_options(message: &UiMessage) -> MarkdownOptions {
+    let id = message.id.clone();
+    let note = move |number: usize| note_id(&id, number);
+    MarkdownOptions { highlighting: true, diagrams: false, math: true, citations: CitationStyle::Noted(Arc::new(note)) }
+}
+
+/// Returns the id of the note for a source that a message cites.
+fn note_id(message: &str, number: usize) -> String {
+    format!("cw-note-{message}-{number}")
+}
 
 /// Renders the document of a shared copy, or a "not found" page if there is none. The texts are
 /// those of `texts`, or else English.
@@ -84,22 +95,48 @@ fn message_node(message: &UiMessage) -> Node {
         Role::User => ("cw-message cw-message-user", t(Text::Person)),
         Role::Assistant | Role::System => ("cw-message cw-message-assistant", t(Text::Agent)),
     };
-    let parts = message.parts.iter().filter_map(|part| part_node(part, message.role)).collect();
+    let cited = cited_sources(message);
+    let parts = message.parts.iter().filter_map(|part| part_node(part, message, &cited)).collect();
     let mut content = vec![element("div").attr("class", "cw-message-body").children(parts)];
+    content.extend(notes_node(message, &cited));
     let mark = MessageMetadata::from_message(message).incomplete_outcome().and_then(outcome_label);
     content.extend(mark.map(|mark| element("p").attr("class", "cw-notice cw-notice-quiet").text(mark)));
     element("article").attr("class", class).attr("aria-label", who).children(content)
 }
 
-fn part_node(part: &UiPart, role: Role) -> Option<Node> {
+/// Renders the notes of the sources that a message cites, with the quoted words. They open no document.
+fn notes_node(message: &UiMessage, cited: &[CitedSource]) -> Option<Node> {
+    let note = |(cited, number): (&CitedSource, usize)| {
+        let title = element("span").attr("dir", "auto").children(visible_nodes(&cited.title, TextKind::Prose));
+        let title = match cited.url.as_deref().filter(|url| is_web(url)) {
+            Some(url) => {
+                element("a").attr("href", url).attr("rel", "noopener noreferrer nofollow").children(vec![title])
+            }
+            None => title,
+        };
+        let words = cited.quote.as_deref().map(|quote| {
+            let words = visible_nodes(quote, TextKind::Prose);
+            element("p").attr("class", "cw-source-words").attr("dir", "auto").children(words)
+        });
+        let content = std::iter::once(title).chain(words).collect();
+        element("li").attr("id", note_id(&message.id, number)).attr("value", number.to_string()).children(content)
+    };
+    let notes: Vec<_> = cited.iter().zip(1..).filter(|(cited, _)| cited.is_marked).map(note).collect();
+    (!notes.is_empty()).then(|| element("ol").attr("class", "cw-shared-sources").children(notes))
+}
+
+fn part_node(part: &UiPart, message: &UiMessage, cited: &[CitedSource]) -> Option<Node> {
     match part {
-        UiPart::Text(text) if role == Role::User => Some(
+        UiPart::Text(text) if message.role == Role::User => Some(
             element("p")
                 .attr("class", "cw-plain")
                 .attr("dir", "auto")
                 .children(visible_nodes(&text.text, TextKind::Prose)),
         ),
-        UiPart::Text(text) => Some(markdown_node_with_options(&text.text, MARKDOWN_OPTIONS)),
+        UiPart::Text(text) => {
+            let marked = text_with_marks(text, cited, citation_mark);
+            Some(markdown_node_with_options(&marked, markdown_options(message)))
+        }
         UiPart::File(file) => Some(
             element("p").children(visible_nodes(file.filename.as_deref().unwrap_or(&file.media_type), TextKind::Value)),
         ),

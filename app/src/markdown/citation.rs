@@ -21,6 +21,8 @@ pub enum CitationStyle {
     /// As numbers with the source's title that open a popover. The function returns the id of the
     /// popover and the title for a number.
     Titled(Arc<dyn Fn(usize) -> (String, String) + Send + Sync>),
+    /// As links to notes on the same page, which needs no script. The function returns the id of the note.
+    Noted(Arc<dyn Fn(usize) -> String + Send + Sync>),
 }
 
 /// A part of a text with marks.
@@ -47,6 +49,18 @@ pub(crate) fn strip_citations(text: &str) -> Cow<'_, str> {
     Cow::Owned(texts.collect())
 }
 
+/// Replaces the marks in a text by references to Markdown footnotes.
+pub(crate) fn footnoted(text: &str) -> Cow<'_, str> {
+    if !text.contains(BEGIN) {
+        return Cow::Borrowed(text);
+    }
+    let written = split_citations(text).into_iter().map(|piece| match piece {
+        CitationSegment::Text(text) => Cow::Borrowed(text),
+        CitationSegment::Source(number) => Cow::Owned(format!("[^{number}]")),
+    });
+    Cow::Owned(written.collect())
+}
+
 /// Splits a text into plain text and marks, in order.
 pub(super) fn split_citations(text: &str) -> Vec<CitationSegment<'_>> {
     let mut found = Vec::new();
@@ -62,9 +76,13 @@ pub(super) fn split_citations(text: &str) -> Vec<CitationSegment<'_>> {
 
 /// Returns the button for the number of a source.
 pub(super) fn citation_node(number: &str, marks: &CitationStyle) -> Option<Node> {
+    if let CitationStyle::Noted(of) = marks {
+        let link = element("a").attr("class", "cw-md-cite").attr("href", format!("#{}", of(number.parse().ok()?)));
+        return Some(link.attr("aria-label", fill(Text::SourceNumber, &[number])).text(number));
+    }
     let button = element("button").attr("type", "button").attr("class", "cw-md-cite");
     let button = match marks {
-        CitationStyle::Hidden => return None,
+        CitationStyle::Hidden | CitationStyle::Noted(_) => return None,
         CitationStyle::Listed => {
             button.attr("data-source", number).attr("aria-label", fill(Text::SourceNumber, &[number]))
         }
@@ -92,6 +110,7 @@ mod tests {
         ];
         assert_eq!(split_citations(&text), expected);
         assert_eq!(strip_citations(&text), "one, two");
+        assert_eq!(footnoted(&text), "one[^1][^12], two[^3]");
         // An incomplete mark stays text.
         assert_eq!(strip_citations("a\u{e}b\u{f}c"), "ab\u{f}c");
     }

@@ -25,7 +25,7 @@ mod render;
 pub mod view;
 
 pub use citation::CitationStyle;
-pub(crate) use citation::{citation_mark, strip_citations};
+pub(crate) use citation::{citation_mark, footnoted, strip_citations};
 pub(crate) use click::on_click;
 pub use document::Document;
 

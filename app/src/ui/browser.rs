@@ -70,8 +70,36 @@ pub(crate) async fn selected_file_text(field: &web_sys::HtmlInputElement) -> Opt
 
 /// The text of an answer as it is displayed, without Markdown markup and without tool cards.
 pub(crate) fn visible_text(message_id: &str) -> String {
+    message_body(message_id).map(text_of_body).unwrap_or_default()
+}
+
+/// The same with the numbers of sources, in brackets.
+pub(crate) fn visible_text_with_marks(message_id: &str) -> String {
+    let Some(body) = message_body(message_id) else { return String::new() };
+    let marks = body.query_selector_all(".cw-md-cite").ok();
+    let numbers: Vec<web_sys::Node> = marks
+        .into_iter()
+        .flat_map(|marks| (0..marks.length()).filter_map(move |at| marks.item(at)?.first_child()))
+        .collect();
+    let numbered: Vec<_> = numbers.into_iter().filter_map(|node| Some((node.node_value()?, node))).collect();
+    for (number, node) in &numbered {
+        node.set_node_value(Some(&format!("[{number}]")));
+    }
+    let _ = body.class_list().add_1("cw-text-marks");
+    let text = text_of_body(body.clone());
+    let _ = body.class_list().remove_1("cw-text-marks");
+    for (number, node) in &numbered {
+        node.set_node_value(Some(number));
+    }
+    text
+}
+
+fn message_body(message_id: &str) -> Option<web_sys::Element> {
     let selector = format!("[data-message=\"{message_id}\"] > .cw-message-body");
-    let Some(body) = document().query_selector(&selector).ok().flatten() else { return String::new() };
+    document().query_selector(&selector).ok().flatten()
+}
+
+fn text_of_body(body: web_sys::Element) -> String {
     // The style sheet hides everything but the text; the browser does not paint in between.
     let _ = body.class_list().add_1("cw-text-only");
     let text = body.dyn_ref::<web_sys::HtmlElement>().map(web_sys::HtmlElement::inner_text).unwrap_or_default();

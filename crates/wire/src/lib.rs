@@ -4,6 +4,7 @@ pub mod api;
 mod arguments;
 pub mod change;
 pub mod chunk;
+pub mod citations;
 mod context_edit;
 pub mod end;
 pub mod error;

@@ -104,7 +104,7 @@ fn copy_button(message: MessageState) -> AnyView {
     let copied = RwSignal::new(false);
     let what = if message.role == Role::User { t(Text::CopyMessage) } else { t(Text::CopyAnswer) };
     let copy = move |_| {
-        if browser::copy(&text_with_outcome(message.text(), &message)) {
+        if browser::copy(&text_with_outcome(message.text_with_footnotes(), &message)) {
             copied.set(true);
             let reset = move || {
                 // The message may have been removed by then.

@@ -12,6 +12,7 @@ use crate::ui::browser;
 use crate::ui::icons::{Icon, Shape};
 use leptos::html;
 use wire::Role;
+use wire::citations::plain_footnotes;
 use wire::page::MessageActions;
 
 /// The id of the popover.
@@ -60,7 +61,12 @@ pub(in crate::agent_chat) fn items(session: Session, menu: NodeRef<html::Div>) -
     if is_answer && actions.copy {
         items.push(item(t(Text::CopyAsText), Shape::Copy, None, move || {
             close();
-            browser::copy(&text_with_outcome(browser::visible_text(&message.id), &message));
+            let (text, notes) = (
+                browser::visible_text_with_marks(&message.id),
+                message.cited_sources.with_untracked(|all| plain_footnotes(all)),
+            );
+            let text = if notes.is_empty() { text } else { format!("{text}\n\n{}", notes.trim_end()) };
+            browser::copy(&text_with_outcome(text, &message));
         }));
     }
     if is_answer && actions.audio {

@@ -2,7 +2,6 @@
 
 pub(super) mod actions;
 pub(super) mod attachment;
-pub(super) mod citations;
 pub(super) mod feedback;
 pub(super) mod info;
 pub(super) mod menu;

@@ -2,7 +2,6 @@
 //! that these numbers open.
 
 use super::attachment::is_web;
-use super::citations::CitedSource;
 use super::state::MessageState;
 use crate::agent_chat::chunk_tables::EXTRAS;
 use crate::agent_chat::session::Session;
@@ -16,6 +15,7 @@ use crate::ui::icons::{Shape, icon};
 use crate::ui::node::{Node, element, reactive_nodes};
 use markdown_stream::link::host;
 use std::sync::Arc;
+use wire::citations::CitedSource;
 use wire::page::{LinePosition, SourcesDisplay};
 
 /// How the source marks in the text of a message are shown.

@@ -1,12 +1,11 @@
 //! The state of a displayed message: a signal for each part, so that a delta redraws only the end
 //! of one part.
 
-use super::citations;
-use super::citations::CitedSource;
-use crate::markdown::{Document, strip_citations};
+use crate::markdown::{Document, citation_mark, footnoted, strip_citations};
 use crate::prelude::*;
 use wire::api::{ConversationView, MessageMetadata};
 use wire::change::Feedback;
+use wire::citations::{CitedSource, cited_sources, footnotes, text_with_marks};
 use wire::message::TextState;
 use wire::{Role, TextPart, ToolPart, UiMessage, UiPart};
 
@@ -63,7 +62,7 @@ impl PartState {
     fn new(number: usize, part: &UiPart, cited: &[CitedSource]) -> Self {
         let kind = match part {
             UiPart::Text(text) => {
-                PartKind::Text(Document::new(&citations::text_with_marks(text, cited), !is_streaming(text.state)))
+                PartKind::Text(Document::new(&text_with_marks(text, cited, citation_mark), !is_streaming(text.state)))
             }
             UiPart::Reasoning(text) => PartKind::Reasoning {
                 document: Document::new(&text.text, !is_streaming(text.state)),
@@ -92,7 +91,7 @@ impl PartState {
         let document = |document: &Document, text: &TextPart| match how {
             UpdateKind::Grown if text.citations.is_empty() => document.grow(&text.text, !open(text)),
             UpdateKind::Grown | UpdateKind::Other | UpdateKind::Complete => {
-                document.replace(&citations::text_with_marks(text, cited), !open(text))
+                document.replace(&text_with_marks(text, cited, citation_mark), !open(text))
             }
         };
         match (&self.kind, part) {
@@ -115,7 +114,7 @@ impl PartState {
 
 impl MessageState {
     pub(in crate::agent_chat) fn new(message: &UiMessage) -> Self {
-        let cited = citations::cited_sources(message);
+        let cited = cited_sources(message);
         let new = |(number, part): (usize, &UiPart)| match part {
             // The user's text is shown as it was typed.
             UiPart::Text(text) if message.role == Role::User => {
@@ -159,7 +158,7 @@ impl MessageState {
 
     /// Updates the parts that changed. Their texts start with what is shown.
     pub(in crate::agent_chat) fn show_parts(&self, message: &UiMessage, changed: &[usize]) {
-        set_if_changed(&self.cited_sources, citations::cited_sources(message));
+        set_if_changed(&self.cited_sources, cited_sources(message));
         let known = self.parts.with_untracked(Vec::len);
         for number in changed.iter().copied().filter(|number| *number < known) {
             self.show_part(message, number, UpdateKind::Grown);
@@ -172,7 +171,7 @@ impl MessageState {
     /// interrupted.
     pub(in crate::agent_chat) fn show_all(&self, message: &UiMessage, complete: bool) {
         let how = if complete { UpdateKind::Complete } else { UpdateKind::Other };
-        set_if_changed(&self.cited_sources, citations::cited_sources(message));
+        set_if_changed(&self.cited_sources, cited_sources(message));
         let known = self.parts.with_untracked(Vec::len);
         if known > message.parts.len() {
             self.parts.update(|parts| parts.truncate(message.parts.len()));
@@ -221,6 +220,18 @@ impl MessageState {
     pub(in crate::agent_chat) fn text(&self) -> String {
         let texts = self.parts.with_untracked(|parts| parts.iter().filter_map(PartState::text).collect::<Vec<_>>());
         texts.join("\n\n")
+    }
+
+    /// The text of the message with its citations as footnotes. Not tracked.
+    pub(in crate::agent_chat) fn text_with_footnotes(&self) -> String {
+        let text = |part: &PartState| match &part.kind {
+            PartKind::Text(document) => Some(footnoted(&document.text()).into_owned()),
+            _ => None,
+        };
+        let texts = self.parts.with_untracked(|parts| parts.iter().filter_map(text).collect::<Vec<_>>());
+        let text = texts.join("\n\n");
+        let notes = self.cited_sources.with_untracked(|cited| footnotes(cited, 0));
+        if notes.is_empty() { text } else { format!("{}\n\n{}", text.trim_end(), notes.trim_end()) }
     }
 
     /// The ids of all versions of the message. Not tracked.

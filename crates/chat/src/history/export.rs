@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use wire::api::{ConversationSummary, MessageMetadata, Outcome};
+use wire::citations::{CitedSource, cited_sources, footnotes, text_with_marks};
 use wire::{Approval, Role, ToolPart, ToolState, UiMessage, UiPart, UserError, WORKFLOW_RESULT};
 
 /// The format identifier in the JSON.
@@ -97,27 +98,44 @@ impl Inner {
     }
 }
 
-/// Formats messages: a heading for each author, texts unchanged (they are Markdown), everything
-/// else in one line.
+/// Formats messages: a heading for each author, texts unchanged (they are Markdown) but for the footnotes of
+/// what they cite, everything else in one line.
 fn markdown(title: &str, messages: &[UiMessage]) -> String {
     let mut file = format!("# {title}\n");
+    // Footnotes are numbered through the whole file.
+    let mut noted = 0;
     for message in messages {
+        let cited = cited_sources(message);
         let who = if message.role == Role::User { "You" } else { "Agent" };
         // Writing to a string cannot fail.
         let _ = write!(file, "\n## {who}\n");
-        message.parts.iter().filter_map(paragraph).for_each(|paragraph| {
+        message.parts.iter().filter_map(|part| paragraph(part, &cited, noted)).for_each(|paragraph| {
             let _ = write!(file, "\n{}\n", paragraph.trim_end());
         });
         if let Some(mark) = MessageMetadata::from_message(message).incomplete_outcome().and_then(incomplete_note) {
             let _ = write!(file, "\n*{mark}*\n");
         }
+        let notes = footnotes(&cited, noted);
+        if !notes.is_empty() {
+            let _ = write!(file, "\n{notes}");
+        }
+        noted += cited.len();
     }
     file
 }
 
-fn paragraph(part: &UiPart) -> Option<String> {
+fn paragraph(part: &UiPart, cited: &[CitedSource], noted: usize) -> Option<String> {
     match part {
-        UiPart::Text(text) => Some(text.text.clone()).filter(|text| !text.trim().is_empty()),
+        UiPart::Text(text) => {
+            Some(text_with_marks(text, cited, |number| format!("[^{}]", number + noted)).into_owned())
+                .filter(|text| !text.trim().is_empty())
+        }
+        // Shown as a footnote.
+        UiPart::SourceUrl(source)
+            if cited.iter().any(|one| one.is_marked && one.url.as_deref() == Some(source.url.as_str())) =>
+        {
+            None
+        }
         UiPart::File(file) => Some(format!("[{}]", file.filename.as_deref().unwrap_or(&file.media_type))),
         UiPart::SourceUrl(source) => {
             Some(format!("- {} <{}>", source.title.as_deref().unwrap_or("Source"), source.url))
@@ -233,6 +251,30 @@ mod tests {
         - A <https://a.example/>
 
         [image/png]
+        ");
+    }
+
+    #[test]
+    fn citations_become_footnotes_in_markdown() {
+        let answer = |id: &str, file: &str| {
+            let citation = json!({ "source": { "title": file }, "endIndex": 8, "citedText": "from 22:00" });
+            let text = json!({ "type": "text", "text": "At night.", "citations": [citation] });
+            serde_json::from_value(json!({ "id": id, "role": "assistant", "parts": [text] })).unwrap()
+        };
+        assert_snapshot!(markdown("Pumps", &[answer("1", "pumps.md, section 2"), answer("2", "night.md, page 1")]), @r"
+        # Pumps
+
+        ## Agent
+
+        At night[^1].
+
+        [^1]: pumps.md, section 2: “from 22:00”
+
+        ## Agent
+
+        At night[^2].
+
+        [^2]: night.md, page 1: “from 22:00”
         ");
     }
 
