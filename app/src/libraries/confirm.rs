@@ -37,8 +37,9 @@ pub(super) fn Confirm(
         }
     };
     let closed = move |_| asked.set(None);
+    let labelled = id.clone();
     view! {
-        <dialog class="cw-dialog" aria-labelledby=id.clone() node_ref=dialog on:close=closed>
+        <dialog class="cw-dialog" aria-labelledby=labelled node_ref=dialog on:close=closed>
             <form method="dialog">
                 <h2 id=id dir="auto">{title}</h2>
                 <p>{note}</p>

@@ -7,7 +7,7 @@ use super::document::DocumentView;
 use super::documents::DocumentRows;
 use super::form::LibraryForm;
 use super::model::{Access, Library};
-use super::route::{Shown, go};
+use super::route::Shown;
 use super::search::{LibrarySearch, SearchState};
 use super::state::LibraryState;
 use super::upload::Uploads;

@@ -58,18 +58,19 @@ pub(super) fn UploadArea(block: String, uploads: Uploads) -> AnyView {
             }
         }
     };
-    let labelled = format!("library-{block}-drop");
+    let id = format!("library-{block}-drop");
+    let labelled = id.clone();
     view! {
         <div
             class="cw-upload-area"
             role="group"
-            aria-labelledby=labelled.clone()
+            aria-labelledby=labelled
             class:cw-dropping=move || is_above.get()
             on:dragover=over
             on:dragleave=move |_| is_above.set(false)
             on:drop=dropped
         >
-            <span id=labelled>{t(Text::UploadDrop)}</span>
+            <span id=id>{t(Text::UploadDrop)}</span>
             <button type="button" class="cw-button" on:click=open(input)>
                 <Icon of=Shape::Upload />
                 {t(Text::UploadFiles)}
@@ -79,7 +80,7 @@ pub(super) fn UploadArea(block: String, uploads: Uploads) -> AnyView {
                 {t(Text::UploadFolder)}
             </button>
             <input type="file" multiple hidden aria-label=t(Text::UploadFiles) node_ref=input on:change=chosen(input) />
-            <input type="file" webkitdirectory="" multiple hidden aria-label=t(Text::UploadFolder) node_ref=folder on:change=chosen(folder) />
+            <input type="file" prop:webkitdirectory=true multiple hidden aria-label=t(Text::UploadFolder) node_ref=folder on:change=chosen(folder) />
         </div>
         {upload_list(uploads)}
     }

@@ -110,7 +110,7 @@ pub(super) fn conversation_run(part: &Value, show_result: Callback<(String,), bo
     card(
         &workflow,
         view! { <span role="status">{state}</span> }.into_any(),
-        (move || has_tasks.get().then(|| untrack(&tasks))).into_any(),
+        (move || has_tasks.get().then(|| untrack(tasks))).into_any(),
     )
 }
 

@@ -125,7 +125,7 @@ fn context_edit_notices(data: &Value) -> AnyView {
 }
 
 /// Whether an address is an HTTP or HTTPS address.
-pub(in crate::agent_chat) fn is_web(url: &str) -> bool {
+pub(crate) fn is_web(url: &str) -> bool {
     markdown_stream::link::allowed_url(url).is_some_and(|url| !url.starts_with("mailto:"))
 }
 

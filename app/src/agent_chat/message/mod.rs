@@ -1,7 +1,7 @@
 //! A message: its state, its parts, and the actions on it.
 
 pub(super) mod actions;
-pub(super) mod attachment;
+pub(crate) mod attachment;
 pub(super) mod feedback;
 pub(super) mod info;
 pub(super) mod menu;
