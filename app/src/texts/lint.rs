@@ -44,6 +44,8 @@ const NOT_SHOWN: &[&str] = &[
     "Part of this page's code could not be loaded.",
     "a signal is read after what it belongs to is gone",
     "an id must be a string",
+    // A file that Windows adds to folders.
+    "Thumbs.db",
     // A problem of a config.
     "these properties cannot be read: {error}",
 ];

@@ -155,7 +155,8 @@ async fn result_arrives_once_although_the_server_was_killed_before() {
         assert_eq!(result(&server).await.len(), 1, "{done}");
         // Longer than the pause after which a result is offered again.
         tokio::time::sleep(Duration::from_secs(3)).await;
-        assert_eq!(results(&server).await.len(), 1, "{done}");
+        let found = results(&server).await;
+        assert_eq!(found.len(), 1, "{done}: {found:?}");
     }
 }
 
