@@ -157,11 +157,17 @@ test("numbers in the text link to the sources", async ({ page, server }) => {
   await expect(list.nth(1)).toBeFocused();
   await expect(list.first()).toContainText("water boils");
   await expect(list.first().getByRole("link", { name: /A page/ })).toHaveAttribute("href", "https://example.org/a");
-  // Copied text has no citation numbers.
+  // Copied text has the citations as footnotes.
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await answer.hover();
   await answer.getByRole("button", { name: "Copy answer" }).click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(CITED.text);
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  const notes = "[^1]: [A page](<https://example.org/a>): “water boils”\n[^2]: A book";
+  expect(await copied()).toBe(`Water boils at 71[^1]. On the mountain it is[^2]. Done.\n\n${notes}`);
+  await answer.getByRole("button", { name: "More" }).click();
+  await page.getByRole("menuitem", { name: "Copy as text" }).click();
+  const lines = "[1] A page, https://example.org/a: “water boils”\n[2] A book";
+  expect(await copied()).toBe(`Water boils at 71[1]. On the mountain it is[2]. Done.\n\n${lines}`);
   // The arrow of the list is where the config puts it.
   const arrow = async () => {
     const [words, arrow] = await Promise.all([answer.getByText("2 sources").boundingBox(), answer.locator("summary .cw-chevron").boundingBox()]);
