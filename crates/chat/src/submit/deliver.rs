@@ -12,7 +12,11 @@ use std::sync::Arc;
 use store::{AlsoWrite, AppendMessage, Conversation, StoreError, StoredMessage};
 use wire::api::{SendRequest, Submission};
 use wire::message::DataPart;
-use wire::{Role, UiMessage, UiPart, UserError};
+use wire::{Role, UiMessage, UiPart, UserError, WORKFLOW_RESULT};
+
+/// From how many results in a row the agent goes on before the user writes again. An agent that starts
+/// something each time it goes on would never come to an end.
+const MAX_IN_A_ROW: usize = 5;
 
 /// A message to add to a conversation.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,8 +47,8 @@ pub enum DeliveryOutcome {
 impl Chat {
     /// Adds a message at the end of a conversation of the caller, once, whatever the number of calls with
     /// its id. `also` is written in the same transaction; where the agent goes on, it is written after that
-    /// has begun. If the agent cannot go on, because of a quota or its access rules, the message is added
-    /// without it.
+    /// has begun. If the agent cannot go on, because of a quota or its access rules or because it went on from
+    /// five results already since the user wrote, the message is added without it.
     ///
     /// # Errors
     /// The server is full or draining, or the database failed.
@@ -85,7 +89,8 @@ impl Inner {
         if !is_known && (conversation.active_run.is_some() || waits) {
             return Ok(DeliveryOutcome::Busy);
         }
-        if is_known || (delivery.goes_on && self.go_on(caller, &conversation, branch, &delivery).await?) {
+        let goes_on = delivery.goes_on && results_in_a_row(&branch) < MAX_IN_A_ROW;
+        if is_known || (goes_on && self.go_on(caller, &conversation, branch, &delivery).await?) {
             self.store.write(also).await?;
             return Ok(DeliveryOutcome::Delivered);
         }
@@ -136,6 +141,16 @@ impl Inner {
         self.begin(caller, accepted).await?;
         Ok(true)
     }
+}
+
+/// Returns how many results stand at the end of a branch, after the last message of the user.
+fn results_in_a_row(branch: &[StoredMessage]) -> usize {
+    let since = branch.iter().rev().take_while(|stored| stored.message.role != Role::User);
+    since.filter(|stored| stored.message.parts.iter().any(is_result)).count()
+}
+
+fn is_result(part: &UiPart) -> bool {
+    matches!(part, UiPart::Data(part) if part.kind == WORKFLOW_RESULT)
 }
 
 /// The message is added without the agent.

@@ -15,7 +15,7 @@ agents:
   - { id: demo, type: Agent, connectionId: demo, properties: { model: demo }, workflows: [{ id: look, name: search_orders, whenDone: DONE }] }
 workflows:
   - id: look
-    title: Look up orders
+    title: TITLE
     description: Looks up orders.
     input: { type: object, properties: { query: { type: string } }, required: [query] }
     steps: [STEP]
@@ -28,6 +28,10 @@ const ASK: &str = "{ id: ask, type: human, title: Go on?, roles: [admin] }";
 const FAIL: &str = "{ id: fail, type: fail, message: The shop is closed. }";
 const PAUSE: &str = "{ id: pause, type: wait, seconds: 1 }";
 
+/// The demo model does not take it for a request, other than [`REQUEST`].
+const TITLE: &str = "Orders of the shop";
+const REQUEST: &str = "Search for more";
+
 /// A config and a database.
 struct Place {
     folder: TempDir,
@@ -39,6 +43,7 @@ impl Place {
     async fn new(on_postgres: bool, (delay, step, done): (u32, &str, &str)) -> Option<Self> {
         let folder = TempDir::new().unwrap();
         let config = CONFIG.replace("DELAY", &delay.to_string()).replace("STEP", step).replace("DONE", done);
+        let config = config.replace("TITLE", TITLE);
         std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
         let database = match on_postgres {
             true => test_postgres::new_database().await?,
@@ -94,7 +99,7 @@ async fn conversation_goes_on_and_gets_the_result() {
         let written = chunks(server.message("c", "Search for refunds").send().await.unwrap()).await;
         let run = written.iter().find(|chunk| chunk["type"] == "data-workflow-run");
         let run = run.unwrap_or_else(|| panic!("{written:?}"))["data"].clone();
-        assert_eq!(run["workflow"], "Look up orders");
+        assert_eq!(run["workflow"], TITLE);
         // The run waits for a person; the conversation does not wait for the run.
         chunks(server.message("c", "hello").send().await.unwrap()).await;
         assert_eq!(results(&server).await, [] as [Value; 0]);
@@ -127,6 +132,26 @@ async fn agent_goes_on_from_the_result_of_a_failed_run() {
         let parts = last_parts(&server).await;
         assert!(parts[0] == "data-workflow-result" && parts.contains(&"text".to_owned()), "{parts:?}");
     }
+}
+
+/// The demo model takes the title in each result for a request, and starts the workflow again.
+#[tokio::test]
+async fn agent_goes_on_from_five_results_in_a_row() {
+    let place = Place::new(false, (0, PAUSE, "continue")).await.unwrap();
+    let path = place.folder.path().join("chatwright.yaml");
+    let config = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(path, config.replace(TITLE, REQUEST)).unwrap();
+    let server = place.start();
+    chunks(server.message("c", "Search for refunds").send().await.unwrap()).await;
+    let begin = Instant::now();
+    while results(&server).await.len() < 6 {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{}", server.conversation("c").await);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    // Longer than a run of the workflow and the pause before its result.
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    assert_eq!(results(&server).await.len(), 6);
+    assert_eq!(last_parts(&server).await, ["data-workflow-result"], "the agent does not go on");
 }
 
 /// The run ends while the agent still writes, so the result waits; the server is killed before it arrives.
