@@ -33,6 +33,12 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: "light" });
 }
 
+/** Waits until the server has found the folder of the config. */
+async function followed(page: Page): Promise<void> {
+  const libraries = async () => ((await (await page.request.get("/api/libraries")).json()) as { items: unknown[] }).items.length;
+  await expect.poll(libraries, { timeout: 30_000 }).toBeGreaterThan(0);
+}
+
 async function create(page: Page, name: string): Promise<void> {
   await page.getByRole("button", { name: "New library" }).click();
   await page.getByLabel("Name").fill(name);
@@ -58,6 +64,7 @@ test.describe("libraries of the only user", () => {
 
   test("a document is uploaded, read, found and opened at its passage", async ({ page }) => {
     await page.setViewportSize(WIDE);
+    await followed(page);
     await visit(page, "/documents");
     await expect(page.getByRole("link", { name: /Employee handbook/ })).toBeVisible();
     await picture(page, "list");
@@ -80,8 +87,8 @@ test.describe("libraries of the only user", () => {
     await expect(page.getByText("2 of 2 files uploaded")).toBeVisible();
     await accessible(page);
     await picture(page, "ready");
-    await page.getByLabel("Search in this library").fill("running pump");
-    await page.getByLabel("Search in this library").press("Enter");
+    await page.getByRole("searchbox", { name: "Search in this library" }).fill("running pump");
+    await page.getByRole("searchbox", { name: "Search in this library" }).press("Enter");
     const results = page.getByRole("list", { name: "Results" });
     // Marked by the stem.
     await expect(results.getByRole("mark").filter({ hasText: "pumps run" })).toBeVisible();
@@ -178,6 +185,7 @@ test.describe("libraries of the only user", () => {
 
   test("a library that follows a folder is read-only, on a phone and by keyboard", async ({ page }) => {
     await page.setViewportSize(PHONE);
+    await followed(page);
     await visit(page, "/handbook");
     await expect(page.getByText("Follows a folder")).toBeVisible();
     await expect(row(page, "vacation.md").getByText("Ready")).toBeVisible({ timeout: 60_000 });
@@ -186,7 +194,7 @@ test.describe("libraries of the only user", () => {
     await fits(page);
     await accessible(page);
     await picture(page, "phone-folder");
-    await page.getByLabel("Search in this library").focus();
+    await page.getByRole("searchbox", { name: "Search in this library" }).focus();
     await page.keyboard.type("vacation");
     await page.keyboard.press("Enter");
     await expect(page.getByRole("list", { name: "Results" }).getByRole("mark").first()).toBeVisible();
@@ -203,7 +211,7 @@ test.describe("libraries of the only user", () => {
     await visit(page, "/documents");
     await create(page, "On the phone");
     await upload(page, text("a-long-name-that-does-not-fit-into-a-line-of-a-phone.md", PUMPS));
-    await expect(page.getByText("Ready")).toBeVisible({ timeout: 30_000 });
+    await expect(row(page, "a-long-name-that-does-not-fit-into-a-line-of-a-phone.md").getByText("Ready")).toBeVisible({ timeout: 30_000 });
     await fits(page);
     await picture(page, "phone-ready");
   });
@@ -214,7 +222,7 @@ test.describe("libraries of the only user", () => {
     // A folder cannot be dropped by a script, but its files can.
     const data = await page.evaluateHandle(() => {
       const data = new DataTransfer();
-      for (const name of ["one.md", "two.md", ".hidden"]) data.items.add(new File([`# ${name}\n\nText.\n`], name));
+      for (const name of ["one.md", "two.md"]) data.items.add(new File([`# ${name}\n\nText.\n`], name));
       return data;
     });
     const area = page.getByRole("group", { name: "Drop files or folders here, or" });
@@ -227,6 +235,7 @@ test.describe("libraries of the only user", () => {
 
   test("what the server cannot say is said and tried again", async ({ page, console }) => {
     console.expect(/Failed to load resource|ERR_FAILED|status of 503/);
+    await followed(page);
     await page.route("**/api/libraries", (route) => route.abort());
     await visit(page, "/documents");
     await expect(page.getByRole("alert").filter({ hasText: "Try again" })).toBeVisible();
