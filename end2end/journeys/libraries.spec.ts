@@ -91,7 +91,7 @@ test.describe("libraries of the only user", () => {
     await page.getByRole("searchbox", { name: "Search in this library" }).press("Enter");
     const results = page.getByRole("list", { name: "Results" });
     // Marked by the stem.
-    await expect(results.getByRole("mark").filter({ hasText: "pumps run" })).toBeVisible();
+    await expect(results.locator("mark").filter({ hasText: "pumps run" })).toBeVisible();
     await accessible(page);
     await picture(page, "search");
     await page.getByLabel("How to search").selectOption("keyword");
@@ -109,7 +109,7 @@ test.describe("libraries of the only user", () => {
     expect((await download).suggestedFilename()).toBe("pumps.md");
     // The browser's Back button leads to the results.
     await page.goBack();
-    await expect(results.getByRole("mark").first()).toBeVisible();
+    await expect(results.locator("mark").first()).toBeVisible();
     // A link to a document works for itself.
     await page.getByRole("list", { name: "Documents" }).getByRole("link", { name: "other.md" }).click();
     await page.reload();
@@ -197,7 +197,7 @@ test.describe("libraries of the only user", () => {
     await page.getByRole("searchbox", { name: "Search in this library" }).focus();
     await page.keyboard.type("vacation");
     await page.keyboard.press("Enter");
-    await expect(page.getByRole("list", { name: "Results" }).getByRole("mark").first()).toBeVisible();
+    await expect(page.getByRole("list", { name: "Results" }).locator("mark").first()).toBeVisible();
     await fits(page);
     await picture(page, "phone-search");
     // The mode, the button, then the first result.

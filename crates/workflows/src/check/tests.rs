@@ -234,10 +234,6 @@ fn of_agent(entries: &str) -> String {
 }
 
 #[test]
-fn workflows_of_agents_exist_and_have_usable_names() {
-    assert_snapshot!(of_agent("[invoice]"), @"");
-    assert_snapshot!(of_agent("[{ id: later, stored: true, name: start-later, confirm: { remember: false }, whenDone: continue, egress: false }]"), @"");
-    assert_snapshot!(of_agent("[invioce]"), @"");
-    assert_snapshot!(of_agent("[invoice, { id: invoice }, { id: invoice, name: again, whenDone: shout }]"), @"");
-    assert_snapshot!(of_agent(&format!("[{{ id: {}, stored: true }}]", "a".repeat(65))), @"");
+fn workflows_of_agents_are_accepted() {
+    assert_snapshot!(of_agent("[invoice]"), @"accepted");
 }
