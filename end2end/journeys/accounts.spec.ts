@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
-import { PASSWORD, first, openAccountMenu, toAccount } from "../fixtures/accounts.ts";
+import { PASSWORD, first, openAccountMenu, signUp, toAccount } from "../fixtures/accounts.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { alive, expect, test } from "../fixtures/test.ts";
 
@@ -53,12 +53,7 @@ test("users do not see each other's conversations", async ({ page, server, brows
   const id = conversation.searchParams.get("conversation");
   const other = await browser.newContext({ baseURL: server.url });
   const bob = await other.newPage();
-  await bob.goto("/");
-  await bob.getByRole("link", { name: "Sign up" }).click();
-  await bob.getByLabel("Name").fill("bob");
-  await bob.getByLabel("Password").fill(PASSWORD);
-  await bob.getByRole("button", { name: "Create the account" }).click();
-  await alive(bob);
+  await signUp(bob, "bob");
   for (const path of [`/support?conversation=${id}`, `/?conversation=${id}`]) {
     await bob.goto(path);
     await expect(bob.getByText("secret of Ada")).toHaveCount(0);
@@ -152,12 +147,7 @@ test("the account menu leads an administrator to the console, whose menu keeps t
   // Others have no such item.
   const other = await browser.newContext({ baseURL: server.url });
   const bob = await other.newPage();
-  await bob.goto("/");
-  await bob.getByRole("link", { name: "Sign up" }).click();
-  await bob.getByLabel("Name").fill("bob");
-  await bob.getByLabel("Password").fill(PASSWORD);
-  await bob.getByRole("button", { name: "Create the account" }).click();
-  await alive(bob);
+  await signUp(bob, "bob");
   await openAccountMenu(bob);
   await expect(bob.getByRole("link", { name: "Admin console" })).toHaveCount(0);
   await other.close();

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
-import { PASSWORD, first } from "../fixtures/accounts.ts";
+import { first, signUp } from "../fixtures/accounts.ts";
 import { accessible, fits } from "../fixtures/axe.ts";
-import { alive, expect, test } from "../fixtures/test.ts";
+import { expect, test } from "../fixtures/test.ts";
 
 const PHONE = { width: 375, height: 720 };
 const WIDE = { width: 1280, height: 900 };
@@ -258,12 +258,7 @@ test.describe("libraries of several users", () => {
     const url = page.url();
     const other = await browser.newContext({ baseURL: server.url });
     const bob = await other.newPage();
-    await bob.goto("/");
-    await bob.getByRole("link", { name: "Sign up" }).click();
-    await bob.getByLabel("Name").fill("bob");
-    await bob.getByLabel("Password").fill(PASSWORD);
-    await bob.getByRole("button", { name: "Create the account" }).click();
-    await alive(bob);
+    await signUp(bob, "bob");
     await bob.goto(url);
     await expect(bob.getByText("This library does not exist, or you may not read it.")).toBeVisible();
     await accessible(bob);

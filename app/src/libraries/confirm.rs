@@ -5,7 +5,7 @@ use crate::texts::{Text, t};
 use leptos::html;
 use std::sync::Arc;
 
-/// What is asked, and what is done if the user agrees.
+/// A question to the user, and the action that follows consent.
 #[derive(Clone)]
 pub(super) struct Question {
     pub(super) title: String,

@@ -12,14 +12,14 @@ use crate::prelude::*;
 use crate::texts::{Text, fill, t};
 use leptos::task::spawn_local;
 
-/// What is shown of a document.
+/// The views of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum View {
     Text,
     Passages,
 }
 
-/// What was loaded of a document; a cheap handle.
+/// The loaded parts of a document, in one view; a cheap handle.
 #[derive(Clone, Copy)]
 struct Pages {
     id: StoredValue<String>,
@@ -99,7 +99,7 @@ pub(super) fn DocumentView(
             match api::get::<Document>(&path).await {
                 Ok(loaded) => {
                     document.try_set(Some(loaded));
-                    // What was clicked is gone, so the focus moves to what it led to.
+                    // The link that the user followed is no longer on the page, so the heading takes the focus.
                     request_animation_frame(move || focus(&focused));
                 }
                 Err(error) => drop(pages.error.try_set(Some(error))),

@@ -8,14 +8,15 @@ use leptos::web_sys::{
     DataTransfer, File, FileSystemDirectoryEntry, FileSystemDirectoryReader, FileSystemEntry, FileSystemFileEntry,
 };
 
-/// What was dropped. It must be taken during the event; folders are read afterwards.
+/// Dropped files and folders. The browser gives access to them only during the event; folders are read
+/// afterwards.
 pub(super) struct Dropped {
     entries: Vec<FileSystemEntry>,
     files: Vec<File>,
 }
 
 impl Dropped {
-    /// Takes what was dropped.
+    /// Takes the files and folders of an event.
     pub(super) fn new(data: &DataTransfer) -> Self {
         let items = data.items();
         let entry = |at| items.get(at)?.webkit_get_as_entry().ok().flatten();

@@ -6,13 +6,11 @@ use crate::address::encode_component;
 use crate::prelude::*;
 use crate::texts::{Text, error_text, fill_count, t};
 use crate::ui::browser;
-use futures::channel::oneshot;
 use leptos::task::spawn_local;
-use leptos::web_sys::{File, FormData, ProgressEvent, XmlHttpRequest};
+use leptos::web_sys::{File, FormData, XmlHttpRequest};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use wasm_bindgen::prelude::Closure;
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsValue;
 
 /// The most files that are added at once.
 pub(super) const MAX_FILES: usize = 2_000;
@@ -212,32 +210,22 @@ impl Uploads {
     }
 }
 
-/// Sends a file; returns the status and the answer. `XmlHttpRequest` tells the progress.
+/// Sends a file; returns the status and the answer.
 async fn send(upload: &Upload, path: &str) -> Result<(u16, String), JsValue> {
     let file = FILES.with_borrow(|all| all.get(&upload.key).map(|(file, _)| file.clone())).ok_or(JsValue::NULL)?;
-    let request = XmlHttpRequest::new()?;
-    request.open("POST", path)?;
-    let state = upload.state.clone();
-    let progress = Closure::<dyn Fn(ProgressEvent)>::new(move |event: ProgressEvent| {
-        let percent = if event.total() > 0.0 { event.loaded() / event.total() * 100.0 } else { 0.0 };
-        state.set(UploadState::Sending(percent as u8));
-    });
-    request.upload()?.set_onprogress(Some(progress.as_ref().unchecked_ref()));
-    let (tell, told) = oneshot::channel::<()>();
-    let end = Closure::once(move || drop(tell));
-    request.set_onloadend(Some(end.as_ref().unchecked_ref()));
-    FILES.with_borrow_mut(|all| {
-        if let Some((_, running)) = all.get_mut(&upload.key) {
-            *running = Some(request.clone());
-        }
-    });
     let form = FormData::new()?;
     form.append_with_blob_and_filename("file", &file, &upload.name)?;
-    request.send_with_opt_form_data(Some(&form))?;
-    // The end of the request drops the sender.
-    let _ = told.await;
-    request.set_onloadend(None);
-    Ok((request.status().unwrap_or_default(), request.response_text().ok().flatten().unwrap_or_default()))
+    let state = upload.state.clone();
+    let started = |request: &XmlHttpRequest| {
+        FILES.with_borrow_mut(|all| {
+            if let Some((_, running)) = all.get_mut(&upload.key) {
+                *running = Some(request.clone());
+            }
+        });
+        Ok(())
+    };
+    let progress = move |percent| state.set(UploadState::Sending(percent));
+    browser::post_with_progress(path, progress, started, |request| request.send_with_opt_form_data(Some(&form))).await
 }
 
 /// Ends an upload and forgets its file.

@@ -33,6 +33,36 @@ pub(crate) fn unix_time_ms() -> i64 {
     js_sys::Date::now() as i64
 }
 
+/// Posts what `send` sends and returns the status and the text of the response; the status is 0 if the
+/// server cannot be reached. `progress` gets percents, and `started` the request, which can be aborted.
+/// `XmlHttpRequest` is used because it reports upload progress.
+///
+/// # Errors
+/// The browser refused the request, or `started` did.
+pub(crate) async fn post_with_progress(
+    url: &str,
+    progress: impl Fn(u8) + 'static,
+    started: impl FnOnce(&web_sys::XmlHttpRequest) -> Result<(), JsValue>,
+    send: impl FnOnce(&web_sys::XmlHttpRequest) -> Result<(), JsValue>,
+) -> Result<(u16, String), JsValue> {
+    let request = web_sys::XmlHttpRequest::new()?;
+    request.open("POST", url)?;
+    let progress = Closure::<dyn Fn(web_sys::ProgressEvent)>::new(move |event: web_sys::ProgressEvent| {
+        let percent = if event.total() > 0.0 { event.loaded() / event.total() * 100.0 } else { 0.0 };
+        progress(percent as u8);
+    });
+    request.upload()?.set_onprogress(Some(progress.as_ref().unchecked_ref()));
+    let (tell, told) = oneshot::channel::<()>();
+    let end = Closure::once(move || drop(tell));
+    request.set_onloadend(Some(end.as_ref().unchecked_ref()));
+    started(&request)?;
+    send(&request)?;
+    // The end of the request drops the sender.
+    let _ = told.await;
+    request.set_onloadend(None);
+    Ok((request.status().unwrap_or_default(), request.response_text().ok().flatten().unwrap_or_default()))
+}
+
 /// Whether the page is visible to the user.
 pub(crate) fn is_visible() -> bool {
     !document().hidden()

@@ -93,24 +93,21 @@ pub(super) fn conversation_run(part: &Value, show_result: Callback<(String,), bo
     let state = move || state.get().map(run_state_view);
     let now = use_now();
     let tasks = move || {
-        (!followed.tasks.with(Vec::is_empty)).then(|| {
-            view! {
-                <ul class="cw-task-list">
-                    <For
-                        each=move || followed.tasks.get()
-                        key=|open| open.task.id.clone()
-                        children=move |open| view! { <TaskCard open now /> }
-                    />
-                </ul>
-            }
-            .into_any()
-        })
+        view! {
+            <ul class="cw-task-list">
+                <For
+                    each=move || followed.tasks.get()
+                    key=|open| open.task.id.clone()
+                    children=move |open| view! { <TaskCard open now /> }
+                />
+            </ul>
+        }
     };
     let has_tasks = Memo::new(move |_| !followed.tasks.with(Vec::is_empty));
     card(
         &workflow,
         view! { <span role="status">{state}</span> }.into_any(),
-        (move || has_tasks.get().then(|| untrack(tasks))).into_any(),
+        (move || has_tasks.get().then(tasks)).into_any(),
     )
 }
 

@@ -9,12 +9,10 @@ use crate::prelude::*;
 use crate::texts::{self, Text, fill, t};
 use crate::ui::browser;
 use crate::ui::numbers;
-use futures::channel::oneshot;
-use leptos::web_sys::{File, ProgressEvent, Url, XmlHttpRequest};
+use leptos::web_sys::{File, Url, XmlHttpRequest};
 use serde_json::Value;
 use std::cell::RefCell;
-use wasm_bindgen::prelude::Closure;
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsValue;
 use wire::file::{StoredFile, is_shown_inline, stored_file_id};
 
 /// The maximum number of files of a message, which the server enforces as well.
@@ -183,34 +181,21 @@ async fn send_file(attached: &Attachment, file: &File) -> Result<OutgoingFile, S
 }
 
 /// Sends a request with a file and returns its status and response text; the status is 0 if the
-/// server cannot be reached. Returns an error if the file was removed. `XmlHttpRequest` is used
-/// because it reports upload progress.
+/// server cannot be reached. Returns an error if the file was removed.
 pub(super) async fn post_file(
     attached: &Attachment,
     url: &str,
     send: impl FnOnce(&XmlHttpRequest) -> Result<(), JsValue>,
 ) -> Result<(u16, String), JsValue> {
-    let request = XmlHttpRequest::new()?;
-    request.open("POST", url)?;
     let upload = attached.upload.clone();
-    let progress = Closure::<dyn Fn(ProgressEvent)>::new(move |event: ProgressEvent| {
-        let percent = if event.total() > 0.0 { event.loaded() / event.total() * 100.0 } else { 0.0 };
-        upload.set(Upload::Running(percent as u8));
-    });
-    request.upload()?.set_onprogress(Some(progress.as_ref().unchecked_ref()));
-    let (tell, told) = oneshot::channel::<()>();
-    let end = Closure::once(move || drop(tell));
-    request.set_onloadend(Some(end.as_ref().unchecked_ref()));
-    RUNNING_UPLOADS.with_borrow_mut(|all| {
-        let running = all.iter_mut().find(|running| running.key == attached.key).ok_or(JsValue::NULL)?;
-        running.request = Some(request.clone());
-        Ok::<_, JsValue>(())
-    })?;
-    send(&request)?;
-    // The end of the request drops the sender.
-    let _ = told.await;
-    request.set_onloadend(None);
-    Ok((request.status().unwrap_or_default(), request.response_text().ok().flatten().unwrap_or_default()))
+    let started = |request: &XmlHttpRequest| {
+        RUNNING_UPLOADS.with_borrow_mut(|all| {
+            let running = all.iter_mut().find(|running| running.key == attached.key).ok_or(JsValue::NULL)?;
+            running.request = Some(request.clone());
+            Ok(())
+        })
+    };
+    browser::post_with_progress(url, move |percent| upload.set(Upload::Running(percent)), started, send).await
 }
 
 /// Deletes a file on the server that is not needed.

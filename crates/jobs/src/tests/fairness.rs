@@ -1,7 +1,7 @@
 //! Owners take turns, however many jobs one of them has.
 
 use super::{Log, WORK, change, job, on_each_database, rows, until, until_logged, workers};
-use crate::{Due, Handler, JobContext, JobError, Jobs, Outcome};
+use crate::{Due, Handler, JobContext, JobError, Outcome};
 use std::time::Duration;
 
 /// A handler that notes whose job it runs, one job at a time.
@@ -14,10 +14,6 @@ fn one_by_one(log: &Log) -> Handler {
 }
 
 /// Adds jobs that are due since the beginning.
-async fn fill(jobs: &Jobs, statement: &'static str) {
-    change(jobs, statement).await;
-}
-
 const TEN_THOUSAND_OF_ADA: &str = "
     WITH RECURSIVE numbers (no) AS (SELECT 1 UNION ALL SELECT no + 1 FROM numbers WHERE no < 10000)
     INSERT INTO jobs (id, kind, owner, payload, due_at, created_at)
@@ -32,7 +28,7 @@ const TWO_THOUSAND_LATER: &str = "
 #[tokio::test]
 async fn an_owner_with_ten_thousand_jobs_does_not_delay_those_of_others() {
     on_each_database(async |jobs| {
-        fill(&jobs, TEN_THOUSAND_OF_ADA).await;
+        change(&jobs, TEN_THOUSAND_OF_ADA).await;
         for owner in ["bob", "carol", "bob"] {
             jobs.enqueue(job("a").owner(owner)).await.unwrap();
         }
@@ -52,8 +48,8 @@ async fn an_owner_with_ten_thousand_jobs_does_not_delay_those_of_others() {
 #[tokio::test]
 async fn owners_whose_jobs_are_not_due_have_no_turn() {
     on_each_database(async |jobs| {
-        fill(&jobs, TEN_THOUSAND_OF_ADA).await;
-        fill(&jobs, TWO_THOUSAND_LATER).await;
+        change(&jobs, TEN_THOUSAND_OF_ADA).await;
+        change(&jobs, TWO_THOUSAND_LATER).await;
         jobs.enqueue(job("a").owner("zoe")).await.unwrap();
         let (workers, log) = (workers(&jobs), Log::default());
         workers.add(one_by_one(&log));

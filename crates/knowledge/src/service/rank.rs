@@ -2,7 +2,7 @@
 
 use super::loaded::{LoadedLibrary, State};
 use super::{Filter, SearchMode, SearchRequest};
-use retrieval::{Expansion, Hit, Mask, Query};
+use retrieval::{Expansion, Mask, Query};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -65,7 +65,6 @@ fn rank(state: &State, request: &SearchRequest, vector: Option<&(String, Vec<f32
         _ => state.index.search(&Query::new(&state.index, &request.query), CANDIDATES, mask.as_ref(), Some(expansion)),
     };
     let between = Instant::now();
-    let own_weight = weight.unwrap_or_else(|| retrieval::latent_weight(&state.index));
     let (semantic, weight, model) = match (&state.model, &state.semantic) {
         _ if request.mode == SearchMode::Keyword => (Vec::new(), 0.0, LATENT),
         (Some(model), _) => {
@@ -76,17 +75,17 @@ fn rank(state: &State, request: &SearchRequest, vector: Option<&(String, Vec<f32
         }
         (None, Some(own)) => {
             let vector = own.latent.query(&state.index, &request.query);
-            (own.vectors.search(&vector, CANDIDATES, mask.as_ref()), own_weight, LATENT)
+            let weight = weight.unwrap_or_else(|| retrieval::latent_weight(&state.index));
+            (own.vectors.search(&vector, CANDIDATES, mask.as_ref()), weight, LATENT)
         }
         (None, None) => (Vec::new(), 0.0, LATENT),
     };
     let weight = if request.mode == SearchMode::Hybrid { weight } else { 1.0 };
     let mut candidates = HashMap::<u32, Candidate>::new();
-    let ranks = |hits: &[Hit]| (1..).zip(hits.to_vec()).collect::<Vec<(u32, Hit)>>();
-    for (rank, hit) in ranks(&keyword) {
+    for (rank, hit) in (1..).zip(&keyword) {
         candidates.entry(hit.slot).or_default().keyword = Some((rank, hit.score));
     }
-    for (rank, hit) in ranks(&semantic) {
+    for (rank, hit) in (1..).zip(&semantic) {
         candidates.entry(hit.slot).or_default().semantic = Some((rank, hit.score));
     }
     // A library without vectors is as relevant as one with them.
