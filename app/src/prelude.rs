@@ -3,4 +3,5 @@
 
 pub use crate::ui::any_view::{AnyView, IntoAny};
 pub use crate::ui::effect::Effect;
+pub use crate::ui::keyed_list::For;
 pub use leptos::prelude::*;

@@ -10,5 +10,6 @@ pub(crate) mod entry_field;
 pub(crate) mod hidden_characters;
 pub mod icons;
 pub mod image_origins;
+pub mod keyed_list;
 pub(crate) mod node;
 pub(crate) mod numbers;

@@ -5,7 +5,7 @@
 //! smaller than 1 KB.
 
 use super::bindings::fingerprint;
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -31,53 +31,29 @@ const SHARED: [(&str, Option<&str>); 3] =
 /// Files of at least this size, in bytes, get a request of their own.
 const SMALL_FILE: u64 = 9_000;
 
-/// JavaScript that is added to the loader: returns a part of a bundle as the response that the
-/// loader expects for a file. The bundle is dropped after its last part.
-const PART_LOADER: &str = r#"
-const bundles = new Map();
-function part(file, parts, from, to) {
-    if (!bundles.has(file)) {
-        const bytes = fetch(new URL(`./${file}`, import.meta.url)).then((answer) => {
-            if (!answer.ok) throw new Error(`${file}: ${answer.status}`);
-            return answer.arrayBuffer();
-        });
-        bytes.catch(() => bundles.delete(file));
-        bundles.set(file, { bytes, left: parts });
-    }
-    const bundle = bundles.get(file);
-    bundle.left -= 1;
-    if (bundle.left === 0) bundles.delete(file);
-    const wasm = { headers: { "content-type": "application/wasm" } };
-    return bundle.bytes.then((bytes) => new Response(new Uint8Array(bytes, from, to - from), wasm));
-}
-"#;
-
 /// Writes the bundles, named after a hash of their content, and deletes their parts. Returns the
-/// loader script and the manifest that refer to them.
-pub(super) fn write_bundles(script: String, mut manifest: Manifest, package: &Path) -> Result<(String, Manifest)> {
-    let mut script = script + PART_LOADER;
+/// manifest that refers to them. A bundle begins with the number of its parts and their lengths.
+pub(super) fn write_bundles(mut manifest: Manifest, package: &Path) -> Result<Manifest> {
     let is_small = |file: &str| std::fs::metadata(package.join(file)).is_ok_and(|found| found.len() < SMALL_FILE);
     for (name, parts) in plan_bundles(&manifest, is_small) {
-        let (mut content, mut places) = (Vec::new(), Vec::new());
+        let mut content = u32::try_from(parts.len())?.to_le_bytes().to_vec();
+        let mut modules = Vec::new();
         for part in &parts {
-            let (path, from) = (package.join(part), content.len());
-            content.extend(std::fs::read(&path)?);
+            let path = package.join(part);
+            let module = std::fs::read(&path)?;
             std::fs::remove_file(path)?;
-            places.push((part, from, content.len()));
+            content.extend(u32::try_from(module.len())?.to_le_bytes());
+            modules.extend(module);
         }
+        content.extend(modules);
         let bundle = format!("{name}-{:016x}.bin", fingerprint(&content));
-        for (part, from, to) in places {
-            let alone = format!("fetch(new URL(\"./{part}\", import.meta.url))");
-            ensure!(script.contains(&alone), "the loader does not reference {part}");
-            script = script.replace(&alone, &format!("part(\"{bundle}\", {}, {from}, {to})", parts.len()));
-        }
         std::fs::write(package.join(&bundle), content)?;
         for files in manifest.values_mut().filter(|files| files.iter().any(|file| parts.contains(file))) {
             files.retain(|file| !parts.contains(file));
             files.insert(0, bundle.clone());
         }
     }
-    Ok((script, manifest))
+    Ok(manifest)
 }
 
 /// Returns the parts of each bundle, by the bundle's name.

@@ -3,14 +3,19 @@
 use super::bundle::{self, Manifest};
 use super::scripts;
 use crate::build::Profile;
-use anyhow::{Context, Result, anyhow};
-use std::collections::{BTreeMap, HashMap};
+use anyhow::{Context, Result, anyhow, ensure};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use wasm_split_cli_support::{Options, SplitWasm, transform};
 
 /// The script that loads the chunks, called by the main module.
 pub(super) const LOADER: &str = "chatwright-chunks.js";
+/// The part of the loader that this crate has written.
+const CHUNKS: &str = include_str!("chunks.js");
+/// Follows what is kept of the generated loader.
+const END_OF_SHARED: &str = "function makeLoad(";
 /// The manifest: the files of each chunk, for the server.
 pub(super) const MANIFEST: &str = "chunks.json";
 
@@ -18,17 +23,31 @@ pub(super) const MANIFEST: &str = "chunks.json";
 pub(super) fn split(input: &[u8], package: &Path, profile: Profile) -> Result<Vec<u8>> {
     let (cut, left) = split_wasm(input, package)?;
     let names = write_chunks(&cut, &left, package, profile)?;
+    let manifest = bundle::write_bundles(manifest(&cut.prefetch_map, &names), package)?;
     let loader = package.join(LOADER);
-    let script = std::fs::read_to_string(&loader)?;
-    // The closing quote is part of the search text, so that no name matches the beginning of
-    // another.
-    let rename =
-        |script: String, (old, new): (&String, &String)| script.replace(&format!("/{old}\""), &format!("/{new}\""));
-    let script = names.iter().fold(script, rename);
-    let (script, manifest) = bundle::write_bundles(script, manifest(&cut.prefetch_map, &names), package)?;
+    let script = loader_script(&std::fs::read_to_string(&loader)?, &manifest)?;
     std::fs::write(loader, scripts::minify(&script)?)?;
     std::fs::write(package.join(MANIFEST), serde_json::to_vec(&manifest)?)?;
     Ok(left)
+}
+
+/// Returns the script that loads the chunks. It begins as the generated one, which would repeat the same
+/// lines for each of several hundred files.
+fn loader_script(generated: &str, manifest: &Manifest) -> Result<String> {
+    let (start, rest) = generated.split_once(END_OF_SHARED).context("the generated loader has another form")?;
+    for function in ["function getSharedImports()", "function wrapAsyncCb("] {
+        ensure!(start.contains(function), "the generated loader has no `{function}`");
+    }
+    let files: Vec<&String> = manifest.values().flatten().collect::<BTreeSet<_>>().into_iter().collect();
+    let mut script = format!("{start}{CHUNKS}const FILES = {};\n", serde_json::to_string(&files)?);
+    for (chunk, used) in manifest {
+        let name = format!("__wasm_split_load_{chunk}");
+        ensure!(rest.contains(&format!("export const {name} = ")), "the generated loader does not export {name}");
+        let indices = used.iter().filter_map(|file| files.binary_search(&file).ok());
+        let indices: Vec<String> = indices.map(|index| index.to_string()).collect();
+        writeln!(script, "export const {name} = chunk({});", indices.join(", "))?;
+    }
+    Ok(script)
 }
 
 fn split_wasm(input: &[u8], package: &Path) -> Result<(SplitWasm, Vec<u8>)> {
@@ -86,4 +105,26 @@ fn stem(file: &Path) -> Result<&str> {
 fn manifest(files: &HashMap<String, Vec<String>>, names: &BTreeMap<String, String>) -> Manifest {
     let renamed = |file: &String| names.get(&format!("{file}.wasm")).cloned();
     files.iter().map(|(chunk, files)| (chunk.clone(), files.iter().filter_map(renamed).collect())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loader_names_each_file_once() {
+        let generated = |export: &str| {
+            format!(
+                "function getSharedImports() {{}}\nfunction wrapAsyncCb(a) {{}}\nfunction makeLoad() {{}}\n{export}"
+            )
+        };
+        let files = |files: &[&str]| files.iter().map(ToString::to_string).collect();
+        let manifest = Manifest::from([("math".to_owned(), files(&["shared.bin", "math.wasm"]))]);
+        let script = loader_script(&generated("export const __wasm_split_load_math = 1;"), &manifest).unwrap();
+        let shown = script.split_once("const FILES").unwrap().1;
+        assert_eq!(shown, " = [\"math.wasm\",\"shared.bin\"];\nexport const __wasm_split_load_math = chunk(1, 0);\n");
+        for unexpected in [generated(""), generated("").replace("wrapAsyncCb", "wrap"), String::new()] {
+            assert!(loader_script(&unexpected, &manifest).is_err(), "{unexpected}");
+        }
+    }
 }
