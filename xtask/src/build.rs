@@ -57,6 +57,17 @@ pub(crate) fn site(shell: &Shell, profile: Profile) -> Result<()> {
     })
 }
 
+/// Builds the site of a release beside the one for development, which fails when the first pages are over
+/// their limits.
+pub(crate) fn check_sizes(shell: &Shell) -> Result<()> {
+    let profile = Profile::Release;
+    tools::ensure_wasm_opt(shell)?;
+    step("build the WASM client of a release", || wasm(shell, "frontend", &[], profile))?;
+    step("check the download sizes", || {
+        site::make(&shell.current_dir(), &wasm_file("frontend", profile), "target/sizes/site", profile)
+    })
+}
+
 /// The examples that are programs with a site of their own: packages with the features `ssr` and
 /// `hydrate`.
 pub(crate) const EXAMPLES: [&str; 2] = ["rust-page", "extended"];
