@@ -79,6 +79,10 @@ fn add_to_head(name: &'static str) {
     let files = use_context::<ChunkFiles>().unwrap_or_default();
     for file in files.0.get(name).into_iter().flatten() {
         let href = format!("/pkg/{file}");
+        if file.ends_with(".css") {
+            view! { <leptos_meta::Link rel="stylesheet" href /> }.to_html();
+            continue;
+        }
         view! { <leptos_meta::Link rel="preload" as_="fetch" crossorigin="anonymous" href /> }.to_html();
     }
 }

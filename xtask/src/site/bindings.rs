@@ -8,19 +8,27 @@ use super::split::{self, LOADER, MANIFEST};
 use super::{optimize, scripts};
 use crate::build::Profile;
 use anyhow::{Context, Result, bail};
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
 use wasm_bindgen_cli_support::{Bindgen, EncodeInto};
 
 /// Writes the bindings, unless this version of xtask has already made them from the same WASM.
-pub(super) fn make(root: &Path, compiled: &Path, package: &Path, profile: Profile) -> Result<()> {
+/// `styled` are the chunks with a style sheet.
+pub(super) fn make(
+    root: &Path,
+    compiled: &Path,
+    package: &Path,
+    profile: Profile,
+    styled: &BTreeSet<String>,
+) -> Result<()> {
     let input = std::fs::read(compiled).with_context(|| format!("{}", compiled.display()))?;
     // Outside the site, since everything in it is served.
     let stamp = package.join("../../site.bound");
     // Another version of xtask may produce other bindings from the same WASM. An executable that
     // was replaced while it runs cannot be read; then the bindings are always made.
     let tool = std::env::current_exe().and_then(std::fs::read).ok().map(|tool| fingerprint(&tool));
-    let mark = format!("{profile:?} {} {:x} {tool:x?}", input.len(), fingerprint(&input));
+    let mark = format!("{profile:?} {} {:x} {tool:x?} {styled:?}", input.len(), fingerprint(&input));
     let made = ["chatwright.wasm", "chatwright.js", LOADER, MANIFEST].map(|name| package.join(name));
     let is_known = tool.is_some() && std::fs::read_to_string(&stamp).is_ok_and(|known| known == mark);
     if is_known && made.iter().all(|file| file.exists()) {
@@ -31,7 +39,7 @@ pub(super) fn make(root: &Path, compiled: &Path, package: &Path, profile: Profil
         std::fs::remove_dir_all(package)?;
     }
     std::fs::create_dir_all(package)?;
-    let main = split::split(&input, package, profile)?;
+    let main = split::split(&input, package, profile, styled)?;
     run_bindgen(main, package, profile)?;
     if profile == Profile::Release {
         optimize::optimize(root, package)?;

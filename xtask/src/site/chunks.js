@@ -14,6 +14,10 @@ function load(name) {
 }
 
 async function instantiate(name) {
+    if (name.endsWith(".css")) {
+        await style(name);
+        return;
+    }
     const answer = await fetch(new URL(`./${name}`, import.meta.url));
     if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
     if (name.endsWith(".wasm")) {
@@ -32,6 +36,22 @@ async function instantiate(name) {
         from = to;
     }
     await Promise.all(modules);
+}
+
+// Adds a style sheet, unless the page was rendered with it.
+function style(name) {
+    if (document.querySelector(`link[rel="stylesheet"][href$="/${name}"]`)) return undefined;
+    return new Promise((resolve, reject) => {
+        const link = document.createElement("link");
+        link.rel = "stylesheet";
+        link.href = new URL(`./${name}`, import.meta.url).href;
+        link.onload = () => resolve();
+        link.onerror = () => {
+            link.remove();
+            reject(new Error(name));
+        };
+        document.head.append(link);
+    });
 }
 
 function chunk(...indices) {

@@ -21,11 +21,16 @@ use std::path::Path;
 /// `root`.
 pub(crate) fn make(root: &Path, wasm: &Path, site: &str, profile: Profile) -> Result<()> {
     let site = root.join(site);
-    bindings::make(root, &root.join(wasm), &site.join("pkg"), profile)?;
+    let style = root.join("style");
+    let styled = styles::chunks_with_styles(&style)?;
+    bindings::make(root, &root.join(wasm), &site.join("pkg"), profile, &styled)?;
     let mut files = SiteFiles::read_folder(&root.join("public"))?;
     files.transform(is_own_script, scripts::minify)?;
     for (sheet, main) in [("pkg/chatwright.css", "main.css"), ("pkg/documents.css", "documents.css")] {
-        files.insert(sheet, styles::concatenate(&root.join("style"), main)?);
+        files.insert(sheet, styles::concatenate(&style, main)?);
+    }
+    for chunk in styled {
+        files.insert(&format!("pkg/{}", split::sheet(&chunk)), styles::of_chunk(&style, &chunk)?);
     }
     files.write(&site)?;
     match profile {

@@ -19,11 +19,23 @@ const END_OF_SHARED: &str = "function makeLoad(";
 /// The manifest: the files of each chunk, for the server.
 pub(super) const MANIFEST: &str = "chunks.json";
 
-/// Writes the chunks, their loader and the manifest. Returns the main module.
-pub(super) fn split(input: &[u8], package: &Path, profile: Profile) -> Result<Vec<u8>> {
+/// Returns the file of a chunk's style sheet. Its name has no hash: it is not made from the WASM.
+pub(super) fn sheet(chunk: &str) -> String {
+    format!("{chunk}.css")
+}
+
+/// Writes the chunks, their loader and the manifest. Returns the main module. `styled` are the chunks
+/// with a style sheet.
+pub(super) fn split(input: &[u8], package: &Path, profile: Profile, styled: &BTreeSet<String>) -> Result<Vec<u8>> {
     let (cut, left) = split_wasm(input, package)?;
     let names = write_chunks(&cut, &left, package, profile)?;
-    let manifest = bundle::write_bundles(manifest(&cut.prefetch_map, &names), package)?;
+    let mut manifest = bundle::write_bundles(manifest(&cut.prefetch_map, &names), package)?;
+    for chunk in styled {
+        manifest
+            .get_mut(chunk)
+            .with_context(|| format!("style/chunks has {chunk}.css, and there is no such chunk"))?
+            .push(sheet(chunk));
+    }
     let loader = package.join(LOADER);
     let script = loader_script(&std::fs::read_to_string(&loader)?, &manifest)?;
     std::fs::write(loader, scripts::minify(&script)?)?;

@@ -1,7 +1,24 @@
 //! Combines a style sheet with those that it imports.
 
 use anyhow::{Context, Result};
+use std::collections::BTreeSet;
 use std::path::Path;
+
+/// The folder of the style sheets of chunks, each named after its chunk.
+const CHUNKS: &str = "chunks";
+
+/// Returns the chunks that have a style sheet, which is loaded with them.
+pub(super) fn chunks_with_styles(folder: &Path) -> Result<BTreeSet<String>> {
+    let files = std::fs::read_dir(folder.join(CHUNKS)).context("style/chunks")?;
+    let name = |path: &Path| path.file_name()?.to_str()?.strip_suffix(".css").map(str::to_owned);
+    let names = files.map(|file| Ok(name(&file?.path())));
+    names.filter_map(Result::transpose).collect()
+}
+
+/// Returns the style sheet of a chunk, minified.
+pub(super) fn of_chunk(folder: &Path, chunk: &str) -> Result<Vec<u8>> {
+    concatenate(folder, &format!("{CHUNKS}/{chunk}.css"))
+}
 
 /// Returns a style sheet with each `@import "NAME.css";` line replaced by that file, minified.
 pub(super) fn concatenate(folder: &Path, main: &str) -> Result<Vec<u8>> {
