@@ -6,7 +6,7 @@ use crate::compose::{Composition, CurrentConfig};
 use crate::router::AppState;
 use admin_console::{ConfigState, ConsoleState, Host};
 use auth::Authentication;
-use capability::{EndpointCall, EndpointFailure, ToolServerStatus};
+use capability::{EndpointCall, EndpointFailure, ModelQuestion, ToolServerStatus};
 use chat::Caller;
 use config::{Config, Language};
 use futures::future::BoxFuture;
@@ -74,5 +74,9 @@ impl capability::CurrentConfig for CurrentConfig {
 
     fn call_endpoint<'a>(&'a self, call: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>> {
         Box::pin(self.call_endpoint_inside(call))
+    }
+
+    fn ask_model<'a>(&'a self, question: ModelQuestion<'a>) -> BoxFuture<'a, Result<Value, String>> {
+        Box::pin(CurrentConfig::ask_model(self, question))
     }
 }

@@ -90,8 +90,9 @@ pub(crate) fn caller_routes(state: &AppState) -> ApiRouter<AppState> {
         .route("/ui/{*function}", any(pages::server_function))
         .route("/pkg/{*file}", get(site::package))
         .fallback(pages::page);
-    let current = state.composition.current.clone();
-    let accounts = AccountState::new(move || current.authentication(), state.composition.chat.clone());
+    let (current, linked) = (state.composition.current.clone(), state.composition.current.clone());
+    let accounts = AccountState::new(move || current.authentication(), state.composition.chat.clone())
+        .with_links(move || linked.capabilities().account_links());
     agent::routes()
         .merge(runs::routes())
         .merge(grants::routes())

@@ -36,6 +36,7 @@ knowledge ► auth capability chat config contract documents egress jobs offload
 lowdefy_import ► config operators
 markdown_stream ►
 mcp ► capability config contract egress schemas settings sse tools
+memory ► auth capability chat config contract jobs settings store web wire
 notes ► capability chat config contract server store web wire
 offload ►
 operators ►
@@ -45,7 +46,7 @@ retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat collections config contract custom_agents documents egress endpoints faults jobs knowledge lowdefy_import mcp offload operators providers remote_agents store tools triggers web web_research wire workflows
+server ► accounts admin_console agent app auth capability chat collections config contract custom_agents documents egress endpoints faults jobs knowledge lowdefy_import mcp memory offload operators providers remote_agents store tools triggers web web_research wire workflows
 settings ►
 sse ►
 store ► faults wire

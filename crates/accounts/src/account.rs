@@ -49,9 +49,7 @@ pub(crate) async fn change_password(
 ) -> Result<Response, AccountError> {
     let Ok(Form(sent)) = sent else { return Ok(unreadable_form_page()) };
     let wrong = |text: String| FormNotice::Password(text);
-    let page = async |status, notice| {
-        render(KeyOwner::from_session(&accounts, &member, state.chat.clone()), status, notice).await
-    };
+    let page = async |status, notice| render(KeyOwner::from_session(&accounts, &member, &state), status, notice).await;
     let Some((user, kept)) = accounts.store.user_by_id(&member.caller.user_id).await? else {
         return Ok(see_other(SIGN_IN_PATH, None));
     };
@@ -202,7 +200,7 @@ fn unreadable_form_page() -> Response {
 }
 
 async fn render(holder: KeyOwner, status: StatusCode, notice: FormNotice) -> Result<Response, AccountError> {
-    let KeyOwner { caller, keys, session: member, chat, .. } = holder;
+    let KeyOwner { caller, keys, session: member, chat, links, .. } = holder;
     let signed_in = match member {
         Some((accounts, session_id)) => {
             let sessions = accounts.store.sessions(&caller.user_id, now_millis(), accounts.session_lifetime()).await?;
@@ -212,5 +210,5 @@ async fn render(holder: KeyOwner, status: StatusCode, notice: FormNotice) -> Res
     };
     let keys = keys.list(&caller.user_id).await?;
     let usage = chat.quota_usage(&caller).await.map_err(|error| AccountError::Failed(error.message))?;
-    Ok(show_page(status, AccountView { caller, signed_in, usage, keys, notice }))
+    Ok(show_page(status, AccountView { caller, signed_in, usage, keys, notice, links }))
 }

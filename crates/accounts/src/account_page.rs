@@ -23,6 +23,8 @@ pub(crate) struct AccountView {
     pub(crate) usage: Vec<QuotaUsage>,
     pub(crate) keys: Vec<ApiKeyRow>,
     pub(crate) notice: FormNotice,
+    /// The paths and titles of further pages about the user.
+    pub(crate) links: Vec<(&'static str, &'static str)>,
 }
 
 /// The sessions of a user.
@@ -47,7 +49,7 @@ pub(crate) enum FormNotice {
 }
 
 pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
-    let AccountView { caller, signed_in, usage, keys, notice } = shown;
+    let AccountView { caller, signed_in, usage, keys, notice, links } = shown;
     let roles = match caller.roles.as_slice() {
         [] => "No roles".to_owned(),
         roles => format!("Roles: {}", roles.join(", ")),
@@ -70,6 +72,7 @@ pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
                     <p class="cw-account-note">{roles}</p>
                 </div>
                 {is_admin.then(|| view! { <a class="cw-button" href="/admin">"Admin console"</a> })}
+                {links.into_iter().map(|(path, title)| view! { <a class="cw-button" href=path>{title}</a> }).collect::<Vec<_>>()}
                 <a class="cw-button" href="/">"Back"</a>
                 {has_account.then(|| view! {
                     <form method="post" action="/auth/sign-out">

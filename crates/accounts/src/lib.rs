@@ -48,13 +48,20 @@ pub fn routes<S: Clone + Send + Sync + 'static>(state: AccountState) -> ApiRoute
 pub struct AccountState {
     authentication: Arc<dyn Fn() -> Arc<Authentication> + Send + Sync>,
     chat: Chat,
+    links: Arc<dyn Fn() -> Vec<(&'static str, &'static str)> + Send + Sync>,
 }
 
 impl AccountState {
     /// Creates the state from a function that returns the authentication of the config in use, and
     /// the chat that knows what users have used.
     pub fn new(authentication: impl Fn() -> Arc<Authentication> + Send + Sync + 'static, chat: Chat) -> Self {
-        Self { authentication: Arc::new(authentication), chat }
+        Self { authentication: Arc::new(authentication), chat, links: Arc::new(Vec::new) }
+    }
+
+    /// Adds links to pages about the user, with their paths and titles, to the account page.
+    #[must_use]
+    pub fn with_links(self, links: impl Fn() -> Vec<(&'static str, &'static str)> + Send + Sync + 'static) -> Self {
+        Self { links: Arc::new(links), ..self }
     }
 
     fn authentication(&self) -> Arc<Authentication> {
@@ -115,11 +122,13 @@ pub(crate) struct KeyOwner {
     /// The client's address, as the audit log records it.
     recorded: Option<String>,
     chat: Chat,
+    /// The paths and titles of further pages about the user.
+    links: Vec<(&'static str, &'static str)>,
 }
 
 impl KeyOwner {
     /// Returns the owner of keys for a user who is signed in.
-    fn from_session(accounts: &Arc<Accounts>, member: &SignedInUser, chat: Chat) -> Self {
+    fn from_session(accounts: &Arc<Accounts>, member: &SignedInUser, state: &AccountState) -> Self {
         let SignedInUser { caller, session_id, recorded } = member;
         let member = Some((accounts.clone(), session_id.clone()));
         Self {
@@ -127,7 +136,8 @@ impl KeyOwner {
             keys: ApiKeys::Accounts(accounts.clone()),
             session: member,
             recorded: recorded.clone(),
-            chat,
+            chat: state.chat.clone(),
+            links: (state.links)(),
         }
     }
 }
@@ -139,7 +149,7 @@ impl FromRequestParts<AccountState> for KeyOwner {
         let keys = state.authentication().api_keys().ok_or_else(web::html::not_found_page)?;
         if let ApiKeys::Accounts(accounts) = &keys {
             let member = <SignedInUser as FromRequestParts<AccountState>>::from_request_parts(parts, state).await?;
-            return Ok(Self::from_session(accounts, &member, state.chat.clone()));
+            return Ok(Self::from_session(accounts, &member, state));
         }
         let asker = parts.extensions.get::<RequestContext>().filter(|asker| asker.auth_method == AuthMethod::Primary);
         let recorded = asker.and_then(|asker| asker.audit_address.clone());
@@ -149,7 +159,8 @@ impl FromRequestParts<AccountState> for KeyOwner {
             let text = "Sign in with the application that you use, then come back to this page.";
             web::html::message_page(StatusCode::UNAUTHORIZED, "You are not signed in", text)
         };
-        Ok(Self { caller: caller.ok_or_else(nobody)?, keys, session: None, recorded, chat: state.chat.clone() })
+        let (chat, links) = (state.chat.clone(), (state.links)());
+        Ok(Self { caller: caller.ok_or_else(nobody)?, keys, session: None, recorded, chat, links })
     }
 }
 

@@ -1,12 +1,13 @@
 //! What the server gives to the routes and the background work of a capability.
 
 use chat::{Caller, Chat};
-use config::{Config, Language};
+use config::{Config, Language, ModelRef};
 use contract::ModelUse;
 use futures::future::BoxFuture;
 use operators::Operators;
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 use store::Store;
 use tokio_util::sync::CancellationToken;
 
@@ -40,6 +41,35 @@ pub trait CurrentConfig: Send + Sync {
 
     /// Runs an endpoint for a user, with that user's rights. It may be an internal one.
     fn call_endpoint<'a>(&'a self, call: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>>;
+
+    /// Asks a model in the background, for a user and an agent, whose usage and quotas count. It has
+    /// no tools.
+    ///
+    /// # Errors
+    /// There is no answer; the cause is for operators.
+    fn ask_model<'a>(&'a self, question: ModelQuestion<'a>) -> BoxFuture<'a, Result<Value, String>>;
+}
+
+/// A question to a model.
+pub struct ModelQuestion<'a> {
+    /// The user for whom it is asked.
+    pub caller: &'a Caller,
+    /// The agent whose model is asked, and in whose usage the question counts.
+    pub agent_id: &'a str,
+    /// Another model than the agent's.
+    pub model: Option<&'a ModelRef>,
+    /// What the model is to do.
+    pub instructions: String,
+    /// The text that it works on.
+    pub prompt: String,
+    /// The name and the JSON Schema of the answer.
+    pub form: (&'static str, Value),
+    /// The longest answer in tokens.
+    pub max_output_tokens: u32,
+    /// How long all attempts together may take.
+    pub time: Duration,
+    /// Cancels the question.
+    pub cancel: CancellationToken,
 }
 
 /// A call of an endpoint.

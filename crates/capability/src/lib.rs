@@ -9,7 +9,7 @@ mod status;
 
 pub use additions::{ConfigAdditions, StoredAdditions};
 pub use annotations::{annotated, annotated_source};
-pub use context::{Context, CurrentConfig, EndpointCall, EndpointFailure};
+pub use context::{Context, CurrentConfig, EndpointCall, EndpointFailure, ModelQuestion};
 pub use job::{Job, RepeatedJob};
 pub use running::Capabilities;
 pub use status::ToolServerStatus;
@@ -123,6 +123,11 @@ pub trait Capability: Send + Sync + 'static {
     /// Returns its routes for other services, which prove by a signature or a key who they are. The
     /// handlers check it, before anything else. Their tag has [`web::openapi::Access::Senders`].
     fn sender_routes(&self, _context: &Context) -> Option<ApiRouter> {
+        None
+    }
+
+    /// Returns a page of its own about the user, to which the account page links: its path and its title.
+    fn account_link(&self) -> Option<(&'static str, &'static str)> {
         None
     }
 

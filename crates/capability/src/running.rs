@@ -96,6 +96,11 @@ impl Capabilities {
         self.all().filter_map(|capability| capability.sender_routes(context)).collect()
     }
 
+    /// Returns the pages to which the account page links: their paths and titles.
+    pub fn account_links(&self) -> Vec<(&'static str, &'static str)> {
+        self.all().filter_map(Capability::account_link).collect()
+    }
+
     /// Returns the parts of the admin console.
     pub fn console(&self, context: &Context) -> Vec<Section> {
         self.all().filter_map(|capability| capability.console(context)).collect()

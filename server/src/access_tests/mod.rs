@@ -12,6 +12,7 @@ pub(crate) mod inventory;
 mod jobs;
 mod knowledge;
 mod matrix;
+mod memory;
 mod modes;
 mod revoked;
 mod routes;
@@ -60,7 +61,7 @@ const UNKNOWN_ID: &str = "nowhere";
 pub(crate) fn expected_scope(path: &str) -> Option<KeyScope> {
     match path.strip_prefix("/api/")?.split('/').next()? {
         "agent" | "runs" => Some(KeyScope::Agents),
-        "conversations" | "folders" | "search" | "shares" => Some(KeyScope::Conversations),
+        "conversations" | "folders" | "memory" | "search" | "shares" => Some(KeyScope::Conversations),
         "documents" | "endpoints" | "events" | "libraries" | "workflows" => Some(KeyScope::Endpoints),
         "admin" => Some(KeyScope::Admin),
         _ => None,

@@ -2,6 +2,7 @@
 //! it atomically; requests that began with the old one finish with it.
 
 use super::agents::ConfiguredAgents;
+use super::background_models;
 use super::endpoints::{self, Databases};
 use super::history::{ConfigHistory, ConfigStatus, LoadSummary};
 use super::models::ModelBuilder;
@@ -19,7 +20,7 @@ use auth::password::FailedAttempts;
 use auth::rates::RateLimits;
 use auth::rights::Rights;
 use auth::{AuthState, Authentication};
-use capability::{Capabilities, EndpointCall, EndpointFailure, Host, StoredAdditions};
+use capability::{Capabilities, EndpointCall, EndpointFailure, Host, ModelQuestion, StoredAdditions};
 use chat::{
     AgentRequest, AgentSource, Caller, Chat, Hooks, InvocationTiers, Quota, Retention, RoutineMeters, SubmissionLimits,
 };
@@ -290,6 +291,11 @@ impl CurrentConfig {
         };
         let gate = rights.gate(call.caller);
         endpoints::call_for_capability(&endpoints, gate, &self.retained.meters, call).await
+    }
+
+    /// Asks a model for a capability, in the background.
+    pub(crate) async fn ask_model(&self, question: ModelQuestion<'_>) -> Result<Value, String> {
+        background_models::ask(&self.config(), &self.retained, question).await
     }
 
     /// Returns a page on which the caller may use this agent, if there is one.

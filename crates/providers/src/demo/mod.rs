@@ -6,6 +6,7 @@ mod answers;
 mod extract;
 mod form;
 mod intent;
+mod memory;
 mod plan;
 mod question;
 mod results;

@@ -1,7 +1,7 @@
 //! Plans what the model does for a request: think, speak, call tools. Pure, without I/O.
 
 use super::intent::{self, Intent, parse_intent};
-use super::{answers, extract, form, question, results};
+use super::{answers, extract, form, memory, question, results};
 use contract::{
     AssistantPart, Message, ModelError, ModelErrorKind, Request, ToolChoice, ToolResult, ToolSpec, UserPart,
 };
@@ -43,6 +43,9 @@ pub(crate) fn plan(request: &Request) -> Result<Vec<DemoAction>, ModelError> {
     }
     if let Some(format) = &request.response_format {
         let asked = DemoTurn::from_messages(&request.messages, offered).asked;
+        if format.name == memory::FORM {
+            return Ok(vec![DemoAction::Say(memory::facts(&asked).to_string())]);
+        }
         return Ok(vec![DemoAction::Say(extract::object(&asked, &format.schema).to_string())]);
     }
     match interrupted_answer(&request.messages) {

@@ -35,6 +35,7 @@ agents:
     connectionId: demo
     properties: { model: demo }
     tools: [{ endpointId: remove, name: delete_it, confirm: true }]
+    memory: true
 customAgents: { from: [a], auth: { roles: [tester] } }
 workflows: [{ id: w, steps: [{ id: ask, type: human, title: { _input: title }, users: [ada] }] }]
 pages: [{ id: p }]
@@ -134,6 +135,7 @@ impl TestServer {
         let key = self.accounts.create_key("ada", CANARY, &KeyScope::ALL, 1, None).await.unwrap().unwrap().id;
         let (_, view) = self.send(&ADA, Method::GET, "/api/conversations/ada-c", RequestBody::Nothing).await;
         let message = serde_json::from_str::<Value>(&view).unwrap()["messages"][0]["id"].as_str().unwrap().to_owned();
+        self.remember(&message).await;
         let (_, grants) = self.send(&ADA, Method::GET, "/api/grants", RequestBody::Nothing).await;
         let grant = serde_json::from_str::<Value>(&grants).unwrap()["items"][0]["id"].as_str().unwrap().to_owned();
         self.session("ada").await;
@@ -156,8 +158,28 @@ impl TestServer {
             ("key", key),
             ("standing approval", grant),
             ("session", session),
+            ("fact", "ada-fact".to_owned()),
+            ("update", "ada-update".to_owned()),
             ("user", "ada".to_owned()),
         ];
+    }
+
+    /// Stores a fact about Ada, as a conversation that has rested does.
+    async fn remember(&self, message_id: &str) {
+        let fact =
+            "INSERT INTO memory_facts (id, owner, agent_id, content, category, topic, confidence, conversation_id,
+                message_id, created_at, updated_at, edited, update_id)
+            VALUES ('ada-fact', 'ada', '', $1, 'context', 'workContext', 1.0, 'ada-c', $2, 1, 1, 0, 'ada-update')";
+        let update = "INSERT INTO memory_updates (id, owner, conversation_id, created_at) VALUES ('ada-update', 'ada', 'ada-c', 1)";
+        let fact = store::sql::query(fact).bind(CANARY).bind(message_id);
+        let write = self.accounts.store.write(move |db| {
+            Box::pin(async move {
+                fact.execute(&mut *db).await?;
+                store::sql::query(update).execute(db).await?;
+                Ok(())
+            })
+        });
+        write.await.unwrap();
     }
 
     /// Returns the id that the owner uses for a route. If a new route is about another kind,
@@ -190,6 +212,8 @@ impl TestServer {
             "/api/workflows/runs",
             "/api/libraries",
             &format!("/api/libraries/{library}/documents"),
+            "/api/memory",
+            "/api/memory/updates?conversationId=ada-c",
             "/api/keys",
             &format!("/api/files/{file}"),
         ] {
@@ -277,7 +301,9 @@ pub(super) fn owner(route: &Route) -> &'static TestCaller {
 fn kind_of_segment(part: &str) -> Option<&'static str> {
     Some(match part {
         "conversations" => "conversation",
+        "facts" => "fact",
         "folders" => "folder",
+        "updates" => "update",
         "libraries" => "library",
         "documents" => "document",
         "users" => "user",

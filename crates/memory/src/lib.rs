@@ -1,0 +1,86 @@
+#![doc = include_str!("../README.md")]
+
+mod console;
+mod extract;
+mod fact;
+mod own_words;
+mod page;
+mod prompt;
+mod routes;
+mod section;
+mod service;
+mod source;
+mod store;
+#[cfg(test)]
+mod tests;
+mod tools;
+
+use capability::{AgentTools, Capability, Context, Definition, Job};
+use config::{Config, SectionType};
+use section::{AgentMemory, MemorySettings};
+use service::Memory;
+use source::MemorySource;
+use std::sync::Arc;
+use std::time::Duration;
+use web::admin::Section;
+use web::openapi::ApiRouter;
+use web::times::now_millis;
+
+/// How long a change can be undone.
+const UNDO_TIME: Duration = Duration::from_secs(24 * 60 * 60);
+/// How often changes that cannot be undone any more are deleted.
+const PRUNE_INTERVAL: Duration = Duration::from_secs(10 * 60);
+
+/// The capability.
+pub const DEFINITION: Definition = Definition {
+    sections: &[SectionType::of::<MemorySettings>(), SectionType::of::<AgentMemory>()],
+    tables: Some(store::TABLES),
+    start: Some(|host| Ok(Arc::new(MemoryCapability { memory: Memory::new(host.store.clone(), host.jobs.clone()) }))),
+    ..Definition::new("memory")
+};
+
+/// The capability of a running server.
+struct MemoryCapability {
+    memory: Memory,
+}
+
+impl Capability for MemoryCapability {
+    fn agent_tools(&self, _: &Config, agent: &config::Agent) -> anyhow::Result<AgentTools> {
+        let options = agent.section::<AgentMemory>().and_then(AgentMemory::options);
+        let Some(options) = options else { return Ok(AgentTools::default()) };
+        Ok(AgentTools { sources: vec![Arc::new(MemorySource::new(&self.memory, options))], ..AgentTools::default() })
+    }
+
+    fn routes(&self, _: &Context) -> Option<ApiRouter> {
+        Some(routes::routes(self.memory.clone()))
+    }
+
+    fn account_link(&self) -> Option<(&'static str, &'static str)> {
+        self.memory.is_used().then_some((page::PATH, "Memory"))
+    }
+
+    fn console(&self, _: &Context) -> Option<Section> {
+        Some(console::section(self.memory.clone()))
+    }
+
+    fn config_changed(&self, config: &Arc<Config>) {
+        self.memory.use_config(config);
+    }
+
+    fn jobs(&self, context: &Context) -> Vec<Job> {
+        let store = context.store.clone();
+        let prune = move || {
+            let store = store.clone();
+            async move { Ok(store::prune(&store, now_millis() - UNDO_TIME.as_millis() as i64).await?) }
+        };
+        vec![
+            Job::handler(extract::handler(self.memory.clone(), context.current.clone())),
+            Job::recurring("memory.prune", PRUNE_INTERVAL, prune),
+        ]
+    }
+}
+
+/// Returns a new id, which begins with the time.
+fn new_id() -> String {
+    uuid::Uuid::now_v7().simple().to_string()
+}

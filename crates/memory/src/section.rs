@@ -1,0 +1,126 @@
+//! The keys of the config: `memory` of the root, and `memory` of an agent.
+
+use crate::tools::{SAVE, SEARCH};
+use config::{Config, ModelRef, PathStep, Section, SectionPlace, SectionProblems};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::time::Duration;
+
+/// What agents with the key `memory` remember about their users, over all conversations.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct MemorySettings {
+    /// Whether facts are stored and read. With `false`, what is stored stays, and users can still see and
+    /// delete it.
+    pub(crate) enabled: bool,
+    /// The model that finds facts in what users write. Default: that of the agent.
+    pub(crate) model: Option<ModelRef>,
+    /// The most facts of a user, and of a user with an agent that has facts of its own. Beyond that, the
+    /// least certain ones are forgotten.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub(crate) max_facts: u32,
+    /// How certain a fact must be to be stored, from 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub(crate) threshold: f64,
+    /// About how many tokens the facts may take that an agent is told.
+    #[schemars(range(min = 100, max = 20_000))]
+    pub(crate) max_tokens: u64,
+    /// The most facts that an agent is told, the most certain ones first.
+    #[schemars(range(min = 1, max = 100))]
+    pub(crate) max_told: u32,
+    /// How long a conversation must rest until it is read, in seconds.
+    #[serde(rename = "restSeconds", with = "settings::seconds")]
+    #[schemars(with = "u32", range(min = 1, max = 86_400))]
+    pub(crate) rest: Duration,
+}
+
+impl Default for MemorySettings {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            model: None,
+            max_facts: 100,
+            threshold: 0.7,
+            max_tokens: 2_000,
+            max_told: 15,
+            rest: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Section for MemorySettings {
+    const KEY: &'static str = "memory";
+
+    fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
+        let Some(model) = &self.model else { return };
+        if !config.connections.contains_key(&model.connection_id) {
+            let at = [PathStep::Key("model"), PathStep::Key("connectionId")];
+            let help = SectionProblems::name_help(&model.connection_id, config.connections.keys().map(String::as_str));
+            problems.error(&at, format!("there is no connection `{}`", model.connection_id), help);
+        }
+    }
+}
+
+/// Whether the agent remembers facts about its users, and how. Default: `false`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum AgentMemory {
+    /// Whether it does.
+    Switch(bool),
+    /// It does, in this way.
+    Options(MemoryOptions),
+}
+
+/// How an agent remembers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct MemoryOptions {
+    /// Which facts the agent knows.
+    pub(crate) scope: MemoryScope,
+    /// Whether the agent has the tools `memory_search` and `memory_save`.
+    pub(crate) tools: bool,
+}
+
+/// Which facts an agent knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum MemoryScope {
+    /// Those about the user that it shares with all agents of this scope.
+    #[default]
+    User,
+    /// Facts of its own about the user, which no other agent knows.
+    Agent,
+}
+
+impl AgentMemory {
+    /// Returns how the agent remembers; `None` if it does not.
+    pub(crate) fn options(&self) -> Option<MemoryOptions> {
+        match self {
+            Self::Switch(false) => None,
+            Self::Switch(true) => Some(MemoryOptions::default()),
+            Self::Options(options) => Some(*options),
+        }
+    }
+}
+
+impl MemoryOptions {
+    /// Returns the agent whose facts the agent knows; empty for those of all agents.
+    pub(crate) fn facts_of(self, agent_id: &str) -> String {
+        match self.scope {
+            MemoryScope::User => String::new(),
+            MemoryScope::Agent => agent_id.to_owned(),
+        }
+    }
+}
+
+impl Section for AgentMemory {
+    const KEY: &'static str = "memory";
+    const PLACE: SectionPlace = SectionPlace::Agent;
+
+    fn tool_names(&self) -> Vec<String> {
+        match self.options() {
+            Some(MemoryOptions { tools: true, .. }) => vec![SEARCH.to_owned(), SAVE.to_owned()],
+            _ => Vec::new(),
+        }
+    }
+}
