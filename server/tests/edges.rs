@@ -17,10 +17,10 @@ agent ► contract schemas settings
 app ► chat markdown_stream operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse test_postgres
-capability ► chat config contract jobs operators store web
+capability ► chat config contract endpoints jobs operators store web
 chat ► agent contract faults jobs settings store wire
 client ► sse wire
-collections ► capability config contract schemas settings store
+collections ► auth capability chat config contract dialect endpoints schemas settings store web wire
 config ► agent contract dialect operators schemas settings wire
 contract ► settings
 custom_agents ► capability config store web wire

@@ -18,6 +18,7 @@ pub use chat::LifecycleEvent;
 
 use config::{Config, Connection, ConnectionType, Language, SectionType};
 use contract::{Model, Tool, ToolSource};
+use endpoints::OpenDatabases;
 use jobs::Jobs;
 use operators::Operators;
 use std::sync::Arc;
@@ -71,6 +72,8 @@ pub struct Host {
     pub store: Store,
     /// The queue of background work in this database.
     pub jobs: Jobs,
+    /// The SQL connections of the config in use.
+    pub databases: OpenDatabases,
 }
 
 /// A capability of a running server. It lives as long as the server, over all changes of the config.

@@ -1,26 +1,28 @@
-//! The capability: the tools of agents that have `data`.
+//! The capability: the tools of agents that have `data`, and the routes.
 
+use crate::records::Data;
+use crate::routes;
 use crate::section::{AgentData, Collections};
 use crate::store::TABLES;
 use crate::tools;
-use ::capability::{AgentTools, Capability, Definition};
+use ::capability::{AgentTools, Capability, Context, Definition};
 use anyhow::anyhow;
 use config::{Config, SectionType};
 use std::sync::Arc;
-use store::Store;
+use web::openapi::ApiRouter;
 
 /// The capability.
 pub const DEFINITION: Definition = Definition {
     sections: &[SectionType::of::<Collections>(), SectionType::of::<AgentData>()],
     tables: Some(TABLES),
-    start: Some(|host| Ok(Arc::new(DataCollections { store: host.store.clone() }))),
+    start: Some(|host| {
+        Ok(Arc::new(DataCollections(Data { store: host.store.clone(), databases: host.databases.clone() })))
+    }),
     ..Definition::new("collections")
 };
 
 /// The capability of a running server.
-struct DataCollections {
-    store: Store,
-}
+struct DataCollections(Data);
 
 impl Capability for DataCollections {
     fn agent_tools(&self, config: &Config, agent: &config::Agent) -> anyhow::Result<AgentTools> {
@@ -31,6 +33,10 @@ impl Capability for DataCollections {
             found.cloned().ok_or_else(|| anyhow!("there is no collection `{id}`"))
         });
         let used = used.collect::<anyhow::Result<Vec<_>>>()?;
-        Ok(AgentTools { tools: tools::tools(&self.store, &used, section), ..AgentTools::default() })
+        Ok(AgentTools { tools: tools::tools(&self.0, &used, section), ..AgentTools::default() })
+    }
+
+    fn routes(&self, context: &Context) -> Option<ApiRouter> {
+        Some(routes::routes(self.0.clone(), context))
     }
 }

@@ -1,11 +1,17 @@
 #![doc = include_str!("../README.md")]
 
+mod access;
 mod capability;
+mod failure;
 mod filter;
+mod input;
 mod query;
 mod read;
+mod records;
+mod routes;
 mod section;
 mod store;
+mod table;
 mod tools;
 mod value;
 

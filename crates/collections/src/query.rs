@@ -73,6 +73,7 @@ fn push_like(sql: &mut QueryBuilder, pattern: String) {
     sql.push("v.folded LIKE ").push_bind(pattern).push(" ESCAPE '\\'");
 }
 
-fn escape(text: &str) -> String {
+/// Escapes a text for `LIKE`.
+pub(crate) fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }

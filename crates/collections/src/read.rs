@@ -5,7 +5,7 @@ use crate::store::{Record, RecordSet, push_where, record};
 use ::store::sql::{QueryBuilder, Row};
 use ::store::{Store, StoreError};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The field by which records are sorted.
@@ -24,6 +24,14 @@ pub(crate) struct Aggregate {
     pub(crate) op: AggregateOperator,
     /// The field with the numbers; not for `count`.
     pub(crate) field: Option<String>,
+}
+
+/// A value of a field.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Facet {
+    pub(crate) value: Value,
+    /// How many records have it.
+    pub(crate) count: i64,
 }
 
 /// How values become one.
@@ -173,7 +181,7 @@ pub(crate) async fn facets(
     filter: &Filter,
     field: &str,
     limit: u32,
-) -> Result<Vec<Value>, StoreError> {
+) -> Result<Vec<Facet>, StoreError> {
     let mut sql = QueryBuilder::new(
         "SELECT f.kind, f.number, f.text, count(DISTINCT r.id) AS count
          FROM data_records r JOIN data_values f ON f.record_id = r.id AND f.field = ",
@@ -185,7 +193,7 @@ pub(crate) async fn facets(
     let query = sql.build();
     let read = |row: &Row| {
         let value = scalar(row, "kind", "number", "text")?;
-        Ok(json!({ "value": value, "count": row.try_get::<i64>("count")? }))
+        Ok(Facet { value, count: row.try_get("count")? })
     };
     store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(read).collect() })).await
 }
@@ -201,13 +209,13 @@ fn scalar(row: &Row, kind: &str, number_column: &str, text: &str) -> Result<Valu
 }
 
 /// Returns a number as JSON, a whole one without a fraction.
-fn number(value: f64) -> Value {
+pub(crate) fn number(value: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() <= EXACT { Value::from(value as i64) } else { Value::from(value) }
 }
 
 /// Rounds to 12 digits: the databases add in another order, and so differ in the last ones.
-fn round(value: f64) -> f64 {
+pub(crate) fn round(value: f64) -> f64 {
     format!("{value:.11e}").parse().unwrap_or(value)
 }
 

@@ -1,28 +1,18 @@
 //! The tools with which agents query and change records.
 
-use crate::filter::{self, Filter, check_field};
-use crate::read::{self, Aggregate, MAX_JOINED, Order};
+use crate::access::Viewer;
+use crate::failure::DataError;
+use crate::filter;
+use crate::input::{MAX_CHANGED, MAX_INSERTED, MAX_LIMIT, MAX_OFFSET};
+use crate::read::MAX_JOINED;
+use crate::records::Data;
 use crate::section::{AgentData, Collection, Sharing};
-use crate::store::{self, PreparedRecord, RecordSet};
-use ::store::{Store, StoreError};
 use contract::{Annotations, RunScope, Tool, ToolContext, ToolError, ToolSpec, read_arguments};
 use futures::future::BoxFuture;
-use schemas::{CheckError, Schema};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// How many records a query returns if the model does not say it, and at most.
-const DEFAULT_LIMIT: u32 = 20;
-const MAX_LIMIT: u32 = 100;
-/// The most records that one call inserts, and that one call updates or deletes.
-const MAX_INSERTED: usize = 100;
-const MAX_CHANGED: u32 = 500;
-/// The most groups, and the most values of a field.
-const MAX_GROUPS: u32 = 100;
-const MAX_FACETS: u32 = 20;
-/// The furthest record that a query begins with.
-const MAX_OFFSET: u32 = 1_000_000;
 /// The longest description of the collections in a tool, in characters.
 const MAX_DESCRIPTION: usize = 8_000;
 
@@ -119,12 +109,14 @@ pub(crate) fn names(write: bool) -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the tools of an agent over these collections.
-pub(crate) fn tools(store: &Store, collections: &[Collection], section: &AgentData) -> Vec<Arc<dyn Tool>> {
+pub(crate) fn tools(data: &Data, collections: &[Collection], section: &AgentData) -> Vec<Arc<dyn Tool>> {
     let all: Arc<[Collection]> = collections.into();
     let about = describe(&all);
     let operations = READS.into_iter().chain(WRITES.into_iter().filter(|_| section.write));
     let tools = operations.map(|operation| {
-        let ids: Vec<_> = all.iter().map(|collection| collection.id.0.as_str()).collect();
+        let is_read = READS.contains(&operation);
+        let usable = all.iter().filter(|collection| is_read || collection.is_writable());
+        let ids: Vec<_> = usable.map(|collection| collection.id.0.as_str()).collect();
         let mut properties = operation.properties();
         properties["collection"] = json!({ "enum": ids });
         let schema = json!({ "type": "object", "properties": properties, "required": operation.required(), "additionalProperties": false });
@@ -135,16 +127,15 @@ pub(crate) fn tools(store: &Store, collections: &[Collection], section: &AgentDa
             Operation::Delete => section.confirm_deletes,
             _ => false,
         };
-        let is_read = READS.contains(&operation);
         let annotations = Annotations {
             reads_private: is_read,
-            // What others have written can be in shared records.
-            returns_untrusted: is_read && all.iter().any(|collection| collection.records == Sharing::Shared),
+            // What others have written can be in shared records, and in tables.
+            returns_untrusted: is_read && all.iter().any(|all| all.records == Sharing::Shared || all.source.is_some()),
             idempotent: is_read || operation == Operation::Delete,
             ..Annotations::default()
         };
         let spec = ToolSpec { needs_approval, annotations, ..ToolSpec::new(operation.name(), description, schema) };
-        Arc::new(DataTool { spec, operation, collections: all.clone(), store: store.clone() }) as Arc<dyn Tool>
+        Arc::new(DataTool { spec, operation, collections: all.clone(), data: data.clone() }) as Arc<dyn Tool>
     });
     tools.collect()
 }
@@ -154,7 +145,8 @@ fn describe(collections: &[Collection]) -> String {
     let mut text = "The collections:".to_owned();
     for collection in collections {
         let about = collection.description.as_deref().unwrap_or_default();
-        text.push_str(&format!("\n- `{}`: {about} ", collection.id.0));
+        let read_only = if collection.is_writable() { "" } else { "Read-only. " };
+        text.push_str(&format!("\n- `{}`: {about} {read_only}", collection.id.0));
         text.push_str(&Value::Object(collection.schema.clone()).to_string());
     }
     match text.char_indices().nth(MAX_DESCRIPTION) {
@@ -168,179 +160,28 @@ struct DataTool {
     spec: ToolSpec,
     operation: Operation,
     collections: Arc<[Collection]>,
-    store: Store,
-}
-
-/// The arguments of all tools.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Input {
-    collection: String,
-    #[serde(default, rename = "where")]
-    conditions: Vec<Value>,
-    ids: Option<Vec<String>>,
-    #[serde(default)]
-    select: Vec<String>,
-    #[serde(default)]
-    order_by: Vec<Order>,
-    limit: Option<u32>,
-    #[serde(default)]
-    offset: u32,
-    #[serde(default)]
-    group_by: Vec<String>,
-    #[serde(default)]
-    aggregate: Vec<Aggregate>,
-    #[serde(default)]
-    fields: Vec<String>,
-    #[serde(default)]
-    records: Vec<Map<String, Value>>,
-    #[serde(default)]
-    set: Map<String, Value>,
+    data: Data,
 }
 
 impl DataTool {
-    async fn run(&self, input: Input, scope: &RunScope) -> Result<Value, ToolError> {
-        let found = self.collections.iter().find(|collection| collection.id.0 == input.collection);
-        let collection = found.ok_or_else(|| ToolError::new("There is no such collection."))?;
-        let owner = if collection.records == Sharing::Shared { String::new() } else { scope.user_id.clone() };
-        let set = RecordSet { collection: input.collection.clone(), owner };
-        let filter = Filter::read(&input.conditions).map_err(ToolError::new)?;
-        let sorted = input.order_by.iter().map(|order| &order.field);
-        let summed = input.aggregate.iter().filter_map(|aggregate| aggregate.field.as_ref());
-        for field in sorted.chain(summed).chain(&input.group_by).chain(&input.fields) {
-            check_field(field).map_err(ToolError::new)?;
-        }
+    async fn run(&self, mut input: Value, scope: &RunScope) -> Result<Value, ToolError> {
+        let id = input.as_object_mut().and_then(|input| input.shift_remove("collection"));
+        let found = self.collections.iter().find(|collection| id.as_ref().is_some_and(|id| *id == *collection.id.0));
+        let collection = found.ok_or(DataError::NotFound)?;
+        let records = self.data.records(collection, &Viewer::from(scope))?;
         match self.operation {
-            Operation::Query => self.query(&set, &filter, input).await,
-            Operation::Aggregate => {
-                let what = (input.aggregate.as_slice(), MAX_GROUPS);
-                let groups = read::aggregate(&self.store, &set, &filter, &input.group_by, what).await;
-                Ok(json!({ "groups": groups.map_err(failed)? }))
-            }
-            Operation::Facets => {
-                let mut facets = Map::new();
-                for field in &input.fields {
-                    let values = read::facets(&self.store, &set, &filter, field, MAX_FACETS).await.map_err(failed)?;
-                    facets.insert(field.clone(), values.into());
-                }
-                Ok(json!({ "facets": facets }))
-            }
-            Operation::Insert => self.insert(collection, set, input.records).await,
-            Operation::Update => self.update(collection, set, &with_ids(filter, &input)?, input.set).await,
-            Operation::Delete => {
-                let filter = with_ids(filter, &input)?;
-                let deleted = store::delete(&self.store, &set, &filter, MAX_CHANGED).await.map_err(failed)?;
-                let left = read::count(&self.store, &set, &filter).await.map_err(failed)?;
-                Ok(json!({ "deleted": deleted, "left": left }))
-            }
-        }
-    }
-
-    async fn query(&self, set: &RecordSet, filter: &Filter, input: Input) -> Result<Value, ToolError> {
-        let limit = input.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
-        let offset = input.offset.min(MAX_OFFSET);
-        let records = read::list(&self.store, set, filter, &input.order_by, (limit, offset)).await.map_err(failed)?;
-        let total = read::count(&self.store, set, filter).await.map_err(failed)?;
-        let end = i64::from(offset) + records.len() as i64;
-        let records = records.into_iter().map(|record| {
-            let mut data = record.data;
-            if !input.select.is_empty() {
-                data.retain(|field, _| input.select.contains(field));
-            }
-            json!({ "id": record.id, "data": data })
-        });
-        let mut result = json!({ "records": records.collect::<Vec<_>>(), "total": total });
-        if end < total {
-            result["nextOffset"] = end.into();
-        }
-        Ok(result)
-    }
-
-    async fn insert(
-        &self,
-        collection: &Collection,
-        set: RecordSet,
-        records: Vec<Map<String, Value>>,
-    ) -> Result<Value, ToolError> {
-        let mut prepared = Vec::new();
-        for (index, record) in records.iter().enumerate() {
-            check(collection, record).await.map_err(|error| ToolError::new(format!("Record {index}: {error}")))?;
-            prepared.push(PreparedRecord::new(record, None).map_err(ToolError::new)?);
-        }
-        let ids: Vec<_> = prepared.iter().map(|record| record.id().to_owned()).collect();
-        match store::insert(&self.store, set, prepared, collection.max_records).await.map_err(failed)? {
-            true => Ok(json!({ "ids": ids })),
-            false => {
-                Err(ToolError::new(format!("There can be {} records, so none was added.", collection.max_records)))
-            }
-        }
-    }
-
-    async fn update(
-        &self,
-        collection: &Collection,
-        set: RecordSet,
-        filter: &Filter,
-        changes: Map<String, Value>,
-    ) -> Result<Value, ToolError> {
-        let found = read::list(&self.store, &set, filter, &[], (MAX_CHANGED + 1, 0)).await.map_err(failed)?;
-        if found.len() > MAX_CHANGED as usize {
-            return Err(ToolError::new(format!(
-                "More than {MAX_CHANGED} records pass the filter. Update fewer at a time."
-            )));
-        }
-        let mut prepared = Vec::new();
-        for mut record in found {
-            for (field, value) in &changes {
-                match value {
-                    Value::Null => drop(record.data.shift_remove(field)),
-                    value => drop(record.data.insert(field.clone(), value.clone())),
-                }
-            }
-            check(collection, &record.data)
-                .await
-                .map_err(|error| ToolError::new(format!("Record {}: {error}", record.id)))?;
-            let replaces = Some((record.id.as_str(), record.version));
-            prepared.push(PreparedRecord::new(&record.data, replaces).map_err(ToolError::new)?);
-        }
-        let updated = prepared.len();
-        match store::replace(&self.store, set, prepared).await.map_err(failed)? {
-            true => Ok(json!({ "updated": updated })),
-            false => Err(ToolError::new("A record was changed meanwhile, so none was updated. Try again.")),
+            Operation::Query => output(records.query(read_arguments(input)?).await),
+            Operation::Aggregate => output(records.aggregate(&read_arguments(input)?).await),
+            Operation::Facets => output(records.facets(&read_arguments(input)?).await),
+            Operation::Insert => output(records.insert(read_arguments(input)?).await),
+            Operation::Update => output(records.update(read_arguments(input)?).await),
+            Operation::Delete => output(records.delete(read_arguments(input)?).await),
         }
     }
 }
 
-/// Returns the filter for a change, which must not mean all records by mistake.
-fn with_ids(filter: Filter, input: &Input) -> Result<Filter, ToolError> {
-    match &input.ids {
-        Some(ids) => Ok(Filter::All(vec![filter, Filter::Ids(ids.clone())])),
-        None if input.conditions.is_empty() => {
-            Err(ToolError::new("Name the records: `ids`, or conditions in `where`."))
-        }
-        None => Ok(filter),
-    }
-}
-
-/// Checks a record against the schema of its collection.
-async fn check(collection: &Collection, record: &Map<String, Value>) -> Result<(), String> {
-    let schema = Value::Object(collection.schema.clone());
-    let busy = || "It cannot be checked now. Try again in a moment.".to_owned();
-    let schema = Schema::compile_cached(&schema).await.map_err(|_| busy())?;
-    match schema.check(&Value::Object(record.clone()), 3).await {
-        Ok(()) => Ok(()),
-        Err(CheckError::Faults(faults)) => {
-            let faults = faults.iter().map(|fault| format!("{} {}", fault.path, fault.message).trim().to_owned());
-            Err(faults.collect::<Vec<_>>().join("; "))
-        }
-        Err(_) => Err(busy()),
-    }
-}
-
-/// Returns what the model reads when the database fails. The cause is for the operator.
-fn failed(error: StoreError) -> ToolError {
-    tracing::error!(%error, "records cannot be read or stored");
-    ToolError::new("The data cannot be reached right now.")
+fn output(result: Result<impl Serialize, DataError>) -> Result<Value, ToolError> {
+    serde_json::to_value(result?).map_err(|_| DataError::Unavailable.into())
 }
 
 impl Tool for DataTool {
@@ -349,6 +190,6 @@ impl Tool for DataTool {
     }
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
-        Box::pin(async move { self.run(read_arguments(input)?, &context.scope).await })
+        Box::pin(async move { self.run(input, &context.scope).await })
     }
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 fn check(data: &str, agent: &str) -> String {
     let language: Language = capability::language(&[collections::DEFINITION]);
     let text = format!(
-        "connections: [{{ id: demo, type: Demo }}]\ndata: {data}\nagents:\n  - id: a\n    type: Agent\n    connectionId: demo\n    properties: {{ model: m }}\n    data: {agent}\n"
+        "connections:\n  - {{ id: demo, type: Demo }}\n  - {{ id: db, type: Sql, properties: {{ url: 'sqlite::memory:' }} }}\n  - {{ id: archive, type: Sql, properties: {{ url: 'sqlite::memory:', readOnly: true }} }}\ndata: {data}\nagents:\n  - id: a\n    type: Agent\n    connectionId: demo\n    properties: {{ model: m }}\n    data: {agent}\n"
     );
     match language.read_embedded(&[("chatwright.yaml", &text)], &HashMap::<String, String>::new()).outcome {
         Ok((_, warnings)) => config::render(&warnings),
@@ -24,13 +24,55 @@ fn mistakes_are_named_with_their_position() {
     let good = "[{ id: todos, description: d, records: shared, maxRecords: 5, schema: { type: object } }]";
     assert_snapshot!(check(good, "{ collections: [todos], write: true, confirmChanges: true, confirmDeletes: false }"), @"");
     assert_snapshot!(check(good, "{ collections: [todo] }"), @"
-    chatwright.yaml:8:27: error: there is no collection `todo`
-       = help: did you mean `todos`?
+    chatwright.yaml:11:27: error: there is no collection `todo`
+        = help: did you mean `todos`?
     ");
     let twice = "[{ id: a, schema: { type: object } }, { id: a, schema: { type: string } }]";
     assert_snapshot!(check(twice, "{ collections: [a] }"), @"
-    chatwright.yaml:2:51: error: there are two collections with the id `a`
-    chatwright.yaml:2:62: error: a record is an object
+    chatwright.yaml:5:51: error: there are two collections with the id `a`
+    chatwright.yaml:5:62: error: a record is an object
        = help: write `type: object`
+    ");
+    let own = "[{ id: a, schema: { type: object, properties: { n: { type: array } } }, maxRecords: 5, source: { connectionId: demo, table: t } }]";
+    assert_snapshot!(check(own, "{ collections: [a] }"), @"
+    chatwright.yaml:5:58: error: `n` has no type that a column can have
+       = help: set `type` to string, number, integer or boolean, or to one of them and null
+    chatwright.yaml:5:91: error: the records of a `source` are not counted
+       = help: leave it out; the database has limits of its own
+    chatwright.yaml:5:102: error: it is not known whose a record is
+       = help: set `ownerColumn` to the column with the id of the user, or `records: shared`
+    chatwright.yaml:5:118: error: `demo` is a connection of the type Demo, which cannot be used here
+       = help: use one of the type Sql
+    ");
+    let source = "ownerColumn: m, columns: { nam: x, name: m }";
+    let shared = format!(
+        "[{{ id: a, records: shared, schema: {{ type: object, properties: {{ name: {{ type: string }} }} }}, source: {{ connectionId: db, table: t, {source} }} }}]"
+    );
+    assert_snapshot!(check(&shared, "{ collections: [a], write: true }"), @"
+    chatwright.yaml:5:78: error: `name` would change whose the record is
+       = help: remove the property; the column is set by the server
+    chatwright.yaml:5:151: error: shared records have no owner
+       = help: leave out `ownerColumn`, or `records: shared`
+    chatwright.yaml:5:170: error: the schema has no property `nam`
+       = help: did you mean `name`?
+    ");
+}
+
+#[test]
+fn writes_need_a_table_that_may_be_written() {
+    let data = |write: &str, id: &str| {
+        format!(
+            "[{{ id: a, records: shared, schema: {{ type: object, properties: {{ n: {{ type: [number, 'null'] }} }} }}, source: {{ connectionId: {id}, table: t{write} }} }}]"
+        )
+    };
+    assert_snapshot!(check(&data(", write: true", "db"), "{ collections: [a], write: true }"), @"");
+    assert_snapshot!(check(&data("", "db"), "{ collections: [a] }"), @"");
+    assert_snapshot!(check(&data("", "db"), "{ collections: [a], write: true }"), @"
+    chatwright.yaml:5:115: error: the agent `a` has `write: true`, but the records cannot be changed
+       = help: set `write: true` in `source`, or leave it out of the agent
+    ");
+    assert_snapshot!(check(&data(", write: true", "archive"), "{ collections: [a] }"), @"
+    chatwright.yaml:5:157: error: the connection `archive` is read-only
+       = help: leave out `readOnly` there, or `write` here
     ");
 }

@@ -21,6 +21,6 @@ pub use evaluation::OwnedScope;
 pub use gate::EndpointGate;
 pub use http::{HttpConnection, HttpSettings};
 pub use secrets::Secrets;
-pub use sql::{SqlConnection, SqlLimits, SqlSettings};
+pub use sql::{OpenDatabases, SqlConnection, SqlFailure, SqlLimits, SqlSettings};
 pub use text_models::{GenerateRequest, TextModels};
 pub use tool::{CallerEndpointTool, EndpointTool};

@@ -62,7 +62,7 @@ pub(crate) fn expected_scope(path: &str) -> Option<KeyScope> {
     match path.strip_prefix("/api/")?.split('/').next()? {
         "agent" | "runs" => Some(KeyScope::Agents),
         "conversations" | "folders" | "memory" | "search" | "shares" => Some(KeyScope::Conversations),
-        "documents" | "endpoints" | "events" | "libraries" | "workflows" => Some(KeyScope::Endpoints),
+        "collections" | "documents" | "endpoints" | "events" | "libraries" | "workflows" => Some(KeyScope::Endpoints),
         "admin" => Some(KeyScope::Admin),
         _ => None,
     }

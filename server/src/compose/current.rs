@@ -11,7 +11,7 @@ use super::pages::Pages;
 use super::served_agent::ServedTools;
 use crate::Site;
 use crate::capabilities::definitions;
-use ::endpoints::Endpoints;
+use ::endpoints::{Endpoints, OpenDatabases};
 use agent::CircuitStatus;
 use app::context::PageSource;
 use app::texts::Texts;
@@ -49,6 +49,8 @@ pub(crate) struct CurrentConfig {
 pub(super) struct RetainedState {
     pub(super) models: ModelBuilder,
     pub(super) capabilities: Capabilities,
+    /// The SQL connections of the config in use, for capabilities.
+    open_databases: OpenDatabases,
     /// Meters the model requests of routines outside of runs.
     pub(super) meters: RoutineMeters,
 }
@@ -132,10 +134,13 @@ impl CurrentConfig {
         jobs: Jobs,
         site: Site,
     ) -> anyhow::Result<Self> {
-        let capabilities = Capabilities::start(definitions(), &Host { store: auth_state.store.clone(), jobs })?;
+        let open_databases = OpenDatabases::default();
+        let host = Host { store: auth_state.store.clone(), jobs, databases: open_databases.clone() };
+        let capabilities = Capabilities::start(definitions(), &host)?;
         let models = ModelBuilder { circuits: Arc::default(), capabilities: capabilities.clone() };
-        let kept = RetainedState { models, capabilities, meters: RoutineMeters::default() };
+        let kept = RetainedState { models, capabilities, meters: RoutineMeters::default(), open_databases };
         let snapshot = Snapshot::build(Arc::new(config), &auth_state, site, &kept, None).await?;
+        kept.open_databases.replace(endpoints::connections(&snapshot.databases));
         kept.capabilities.config_changed(&snapshot.config);
         let (snapshot, history) = (ArcSwap::from_pointee(snapshot), Mutex::new(ConfigHistory::new(read)));
         Ok(Self { snapshot, auth_state, site, history, retained: kept, build_lock: tokio::sync::Mutex::default() })
@@ -165,6 +170,7 @@ impl CurrentConfig {
 
     fn use_snapshot(&self, snapshot: Snapshot) {
         let config = snapshot.config.clone();
+        self.retained.open_databases.replace(endpoints::connections(&snapshot.databases));
         self.snapshot.store(Arc::new(snapshot));
         self.retained.capabilities.config_changed(&config);
     }

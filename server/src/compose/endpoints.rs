@@ -41,6 +41,11 @@ pub(super) async fn open_databases(config: &Config, before: &Databases) -> anyho
     Ok(databases)
 }
 
+/// Returns the connections without their settings.
+pub(super) fn connections(databases: &Databases) -> HashMap<String, SqlConnection> {
+    databases.iter().map(|(id, (_, opened))| (id.clone(), opened.clone())).collect()
+}
+
 /// Builds the endpoints with their connections.
 pub(super) fn build(config: &Arc<Config>, databases: &Databases, models: &ModelBuilder) -> anyhow::Result<Endpoints> {
     let connections = config.connections.values().filter_map(|connection| {

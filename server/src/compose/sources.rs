@@ -4,6 +4,7 @@ use crate::capabilities::{database_schema, definitions};
 use capability::{Capabilities, Host};
 use config::Config;
 use contract::{OmittedTool, RunScope, ToolSource};
+use endpoints::OpenDatabases;
 use futures::future::join_all;
 use jobs::Jobs;
 use std::collections::HashSet;
@@ -26,7 +27,8 @@ pub(crate) async fn sources(config: &Config) -> Vec<(String, Result<SourceReport
         Ok(store) => store,
         Err(error) => return vec![("database".to_owned(), Err(error.to_string()))],
     };
-    let capabilities = match Capabilities::start(definitions(), &Host { jobs: Jobs::new(store.clone()), store }) {
+    let host = Host { jobs: Jobs::new(store.clone()), store, databases: OpenDatabases::default() };
+    let capabilities = match Capabilities::start(definitions(), &host) {
         Ok(capabilities) => capabilities,
         Err(error) => return vec![("capabilities".to_owned(), Err(error.to_string()))],
     };

@@ -3,14 +3,21 @@
 mod postgres;
 mod run;
 mod settings;
+mod shared;
 mod sqlite;
 mod statement_result;
 
 pub use settings::{SqlLimits, SqlSettings};
+pub use shared::{OpenDatabases, SqlFailure};
 
 use dialect::Dialect;
 use postgres::Postgres;
 use sqlite::Sqlite;
+
+/// What callers are told about a database that does not answer.
+const UNREACHABLE: &str = "the database cannot be reached; try again later";
+const BUSY: &str = "the database is busy; try again";
+const FAILED: &str = "the database failed";
 
 /// The access mode of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +63,7 @@ impl SqlConnection {
     }
 
     /// Returns the SQL dialect.
-    pub(crate) fn dialect(&self) -> Dialect {
+    pub fn dialect(&self) -> Dialect {
         match self.backend {
             SqlBackend::Sqlite(_) => Dialect::Sqlite,
             SqlBackend::Postgres(_) => Dialect::Postgres,

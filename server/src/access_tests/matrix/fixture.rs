@@ -37,6 +37,7 @@ agents:
     tools: [{ endpointId: remove, name: delete_it, confirm: true }]
     memory: true
 customAgents: { from: [a], auth: { roles: [tester] } }
+data: [{ id: notes, writers: [noter], schema: { type: object } }]
 workflows: [{ id: w, steps: [{ id: ask, type: human, title: { _input: title }, users: [ada] }] }]
 pages: [{ id: p }]
 ";
@@ -86,7 +87,9 @@ impl TestServer {
         let accounts = state.composition.current.authentication().accounts().unwrap();
         let (routes, tables) = (router(state), Tables::open(&database).await);
         let mut server = Self { routes, accounts, key: String::new(), fixtures: Vec::new(), tables, _folder: folder };
-        for (name, roles) in [("ada", vec![]), ("eve", vec![]), ("boss", vec!["admin".to_owned()])] {
+        for (name, roles) in
+            [("ada", vec!["noter".to_owned()]), ("eve", vec!["noter".to_owned()]), ("boss", vec!["admin".to_owned()])]
+        {
             let (id, name_key) = (name.to_owned(), name.to_owned());
             let user = NewUser { id, name: name.to_owned(), name_key, password: String::new(), roles, now: 0 };
             assert_eq!(server.accounts.store.add_user(user, false, None).await.unwrap(), AddUserOutcome::Done);
@@ -124,6 +127,8 @@ impl TestServer {
         let custom = id(&made(&BOSS, "/api/admin/custom-agents", custom).await);
         let work = json!({ "input": { "title": CANARY } });
         let work = id(&made(&ADA, "/api/workflows/w/runs", work).await);
+        let record = json!({ "records": [{ "text": CANARY }] });
+        let record = made(&ADA, "/api/collections/notes/records", record).await["ids"][0].as_str().unwrap().to_owned();
         let library = json!({ "name": format!("Papers {CANARY}"), "description": CANARY });
         let library = id(&made(&ADA, "/api/libraries", library).await);
         let path = format!("/api/libraries/{library}/documents");
@@ -149,6 +154,7 @@ impl TestServer {
             ("question", approval),
             ("folder", folder),
             ("workflow run", work),
+            ("record", record),
             ("library", library),
             ("document", document),
             ("share", share),
@@ -197,7 +203,7 @@ impl TestServer {
     /// Returns everything that Ada owns, as she sees it.
     pub(super) async fn everything_of_ada(&self) -> String {
         let of_kind = |kind: &str| &self.fixtures.iter().find(|(known, _)| *known == kind).unwrap().1;
-        let (file, library) = (of_kind("file"), of_kind("library"));
+        let (file, library, record) = (of_kind("file"), of_kind("library"), of_kind("record"));
         let mut all = String::new();
         for path in [
             "/api/conversations?limit=100",
@@ -214,6 +220,7 @@ impl TestServer {
             &format!("/api/libraries/{library}/documents"),
             "/api/memory",
             "/api/memory/updates?conversationId=ada-c",
+            &format!("/api/collections/notes/records/{record}"),
             "/api/keys",
             &format!("/api/files/{file}"),
         ] {
@@ -305,6 +312,7 @@ fn kind_of_segment(part: &str) -> Option<&'static str> {
         "folders" => "folder",
         "updates" => "update",
         "libraries" => "library",
+        "records" => "record",
         "documents" => "document",
         "users" => "user",
         "custom-agents" => "custom agent",

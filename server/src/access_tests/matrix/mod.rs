@@ -29,6 +29,7 @@ impl Route {
             name if name.len() == part.len() => part.to_owned(),
             "page" => "p".to_owned(),
             "agent" => "a".to_owned(),
+            "collection" => "notes".to_owned(),
             "endpoint" => "remove".to_owned(),
             "tool" => "delete_it".to_owned(),
             _ => id.to_owned(),

@@ -1,5 +1,6 @@
 //! Errors of statements, for the caller, and whether the connection can still be used.
 
+use crate::sql::{BUSY, FAILED};
 use sqlx::postgres::PgDatabaseError;
 
 /// A failed statement.
@@ -52,7 +53,7 @@ impl From<sqlx::Error> for StatementFault {
         tracing::warn!(%error, "a statement failed");
         match &error {
             sqlx::Error::Database(database) => from_database_error(database.downcast_ref::<PgDatabaseError>()),
-            _ => Self::during_fetch("the database failed".to_owned()),
+            _ => Self::during_fetch(FAILED.to_owned()),
         }
     }
 }
@@ -73,15 +74,15 @@ fn from_database_error(error: &PgDatabaseError) -> StatementFault {
             "the statement was cancelled by the database: it took too long, or an administrator cancelled it".to_owned()
         }
         // serialization_failure, deadlock_detected, lock_not_available.
-        "40001" | "40P01" | "55P03" => "the database is busy; try again".to_owned(),
+        "40001" | "40P01" | "55P03" => BUSY.to_owned(),
         code => match code.get(..2).unwrap_or_default() {
             // The hint says what to do about an unknown function or type.
             "42" => with_hint(error),
             // Features, cardinality, data, constraints, read-only transactions, schemas, `WITH
             // CHECK OPTION`, and errors raised by functions.
             "0A" | "21" | "22" | "23" | "25" | "3F" | "44" | "P0" => error.message().to_owned(),
-            "53" => "the database is busy; try again".to_owned(),
-            _ => "the database failed".to_owned(),
+            "53" => BUSY.to_owned(),
+            _ => FAILED.to_owned(),
         },
     };
     StatementFault::before_execution(message)

@@ -6,7 +6,7 @@
 
 use super::fault::{ConnectionAction, StatementFault};
 use super::{ACQUIRE_TIMEOUT, MAX_CONNECTIONS, Postgres};
-use crate::sql::SqlAccess;
+use crate::sql::{BUSY, SqlAccess, UNREACHABLE};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor};
@@ -14,8 +14,6 @@ use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
 /// The caller's error if there is no connection; the reason is only logged.
-const UNREACHABLE: &str = "the database cannot be reached; try again later";
-const BUSY: &str = "the database is busy; try again";
 
 /// The time limit of the additional connection attempt that determines the reason.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);

@@ -1,8 +1,8 @@
 //! Runs statements.
 
 use super::{Sqlite, value};
-use crate::sql::SqlAccess;
 use crate::sql::statement_result::StatementResult;
+use crate::sql::{BUSY, FAILED, SqlAccess};
 use dialect::Statement;
 use futures::TryStreamExt;
 use serde_json::Value;
@@ -77,7 +77,7 @@ fn bind_all(values: &[&Value]) -> Result<SqliteArguments, String> {
 fn error_message(error: sqlx::Error) -> String {
     tracing::warn!(%error, "a statement failed");
     let sqlx::Error::Database(error) = &error else {
-        return "the database failed".to_owned();
+        return FAILED.to_owned();
     };
     let code = error.code().and_then(|code| code.parse::<i32>().ok()).unwrap_or_default();
     // The primary result code: <https://sqlite.org/rescode.html>
@@ -85,7 +85,7 @@ fn error_message(error: sqlx::Error) -> String {
         // ERROR, READONLY, TOOBIG, CONSTRAINT, MISMATCH, AUTH
         1 | 8 | 18 | 19 | 20 | 23 => error.message().to_owned(),
         // BUSY, LOCKED
-        5 | 6 => "the database is busy; try again".to_owned(),
-        _ => "the database failed".to_owned(),
+        5 | 6 => BUSY.to_owned(),
+        _ => FAILED.to_owned(),
     }
 }

@@ -1,0 +1,284 @@
+//! The operations on the records of a collection, in our database or in a table of a connection.
+
+use crate::access::{Access, Viewer};
+use crate::failure::DataError;
+use crate::filter::Filter;
+use crate::input::{
+    Computation, Deletion, FacetQuery, Insertion, MAX_CHANGED, MAX_INSERTED, Query, Update, check_fields, filter,
+    filter_for_change,
+};
+use crate::read::{self, Facet, Order};
+use crate::section::{Collection, Sharing};
+use crate::store::{self, PreparedRecord, Record, RecordSet};
+use crate::table::Table;
+use ::store::Store;
+use endpoints::OpenDatabases;
+use schemars::JsonSchema;
+use schemas::{CheckError, Schema};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The most groups, and the most values of a field.
+const MAX_GROUPS: u32 = 100;
+const MAX_FACETS: u32 = 20;
+
+/// The databases that have records; cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Data {
+    pub(crate) store: Store,
+    pub(crate) databases: OpenDatabases,
+}
+
+/// The records of a collection that somebody sees.
+pub(crate) struct Records<'c> {
+    collection: &'c Collection,
+    access: Access,
+    place: Place,
+}
+
+enum Place {
+    Own(Store, RecordSet),
+    Table(Table),
+}
+
+/// A record with its id.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct RecordItem {
+    /// The id.
+    pub(crate) id: String,
+    /// The record.
+    pub(crate) data: Map<String, Value>,
+}
+
+/// The records that a query found.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Found {
+    records: Vec<RecordItem>,
+    /// How many records pass the filter.
+    total: i64,
+    /// Where the next page begins; absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<i64>,
+}
+
+/// Groups with what was computed for them, the largest first.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Groups {
+    groups: Vec<Value>,
+}
+
+/// The most frequent values of fields.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Facets {
+    #[schemars(with = "std::collections::BTreeMap<String, Vec<Facet>>")]
+    facets: Map<String, Value>,
+}
+
+/// The ids of new records.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Inserted {
+    pub(crate) ids: Vec<String>,
+}
+
+/// How many records were updated.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Updated {
+    updated: u64,
+}
+
+/// How many records were deleted.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Deleted {
+    pub(crate) deleted: u64,
+    /// How many still pass the filter.
+    left: i64,
+}
+
+impl Data {
+    /// Returns the records of a collection as the viewer sees them.
+    ///
+    /// # Errors
+    /// They may not read the collection.
+    pub(crate) fn records<'c>(&self, collection: &'c Collection, viewer: &Viewer) -> Result<Records<'c>, DataError> {
+        let access = viewer.access(collection).ok_or(DataError::NotFound)?;
+        let place = match &collection.source {
+            Some(source) => Place::Table(Table::new(collection, source, &viewer.user_id, &self.databases)?),
+            None => {
+                let owner = match collection.records {
+                    Sharing::Shared => String::new(),
+                    Sharing::Own => viewer.user_id.clone(),
+                };
+                Place::Own(self.store.clone(), RecordSet { collection: collection.id.0.clone(), owner })
+            }
+        };
+        Ok(Records { collection, access, place })
+    }
+}
+
+impl Records<'_> {
+    /// Returns records.
+    pub(crate) async fn query(&self, query: Query) -> Result<Found, DataError> {
+        check_fields(query.order_by.iter().map(|order| &order.field))?;
+        let (filter, (limit, offset)) = (filter(&query.conditions)?, query.page());
+        let records = self.list(&filter, &query.order_by, (limit, offset)).await?;
+        let total = self.count(&filter).await?;
+        let end = i64::from(offset) + records.len() as i64;
+        let records = records.into_iter().map(|Record { id, mut data, .. }| {
+            if !query.select.is_empty() {
+                data.retain(|field, _| query.select.contains(field));
+            }
+            RecordItem { id, data }
+        });
+        Ok(Found { records: records.collect(), total, next_offset: (end < total).then_some(end) })
+    }
+
+    /// Returns the record with this id.
+    pub(crate) async fn record(&self, id: String) -> Result<RecordItem, DataError> {
+        let found = self.list(&Filter::Ids(vec![id]), &[], (1, 0)).await?;
+        let Record { id, data, .. } = found.into_iter().next().ok_or(DataError::NotFound)?;
+        Ok(RecordItem { id, data })
+    }
+
+    /// Computes sums and others.
+    pub(crate) async fn aggregate(&self, computation: &Computation) -> Result<Groups, DataError> {
+        let Computation { conditions, group_by, aggregate } = computation;
+        check_fields(group_by.iter())?;
+        let fields: Vec<_> = aggregate.iter().filter_map(|aggregate| aggregate.field.as_ref()).collect();
+        check_fields(fields.into_iter())?;
+        if aggregate.len() > read::MAX_JOINED {
+            return Err(DataError::Invalid(format!("`aggregate` has at most {} entries.", read::MAX_JOINED)));
+        }
+        let (filter, what) = (filter(conditions)?, (aggregate.as_slice(), MAX_GROUPS));
+        let groups = match &self.place {
+            Place::Own(store, set) => read::aggregate(store, set, &filter, group_by, what).await?,
+            Place::Table(table) => table.aggregate(&filter, group_by, what).await?,
+        };
+        Ok(Groups { groups })
+    }
+
+    /// Counts the values of fields.
+    pub(crate) async fn facets(&self, query: &FacetQuery) -> Result<Facets, DataError> {
+        check_fields(query.fields.iter())?;
+        let filter = filter(&query.conditions)?;
+        let mut facets = Map::new();
+        for field in &query.fields {
+            let values = match &self.place {
+                Place::Own(store, set) => read::facets(store, set, &filter, field, MAX_FACETS).await?,
+                Place::Table(table) => table.facets(&filter, field, MAX_FACETS).await?,
+            };
+            facets.insert(field.clone(), serde_json::to_value(values).unwrap_or_default());
+        }
+        Ok(Facets { facets })
+    }
+
+    /// Adds records: all of them, or none.
+    pub(crate) async fn insert(&self, Insertion { records }: Insertion) -> Result<Inserted, DataError> {
+        self.check_writable()?;
+        if records.is_empty() || records.len() > MAX_INSERTED {
+            return Err(DataError::Invalid(format!("`records` has 1 to {MAX_INSERTED} records.")));
+        }
+        let mut prepared = Vec::new();
+        for (index, record) in records.iter().enumerate() {
+            let invalid = |error| DataError::Invalid(format!("Record {index}: {error}"));
+            self.check(record).await.map_err(invalid)?;
+            prepared.push(PreparedRecord::new(record, None).map_err(DataError::Invalid)?);
+        }
+        match &self.place {
+            Place::Table(table) => Ok(Inserted { ids: table.insert(&records).await? }),
+            Place::Own(store, set) => {
+                let ids = prepared.iter().map(|record| record.id().to_owned()).collect();
+                let most = self.collection.max_records();
+                match store::insert(store, set.clone(), prepared, most).await? {
+                    true => Ok(Inserted { ids }),
+                    false => Err(DataError::Invalid(format!("There can be {most} records, so none was added."))),
+                }
+            }
+        }
+    }
+
+    /// Sets fields of records. What does not fit the schema afterwards changes nothing.
+    pub(crate) async fn update(&self, Update { conditions, ids, set: changes }: Update) -> Result<Updated, DataError> {
+        self.check_writable()?;
+        if changes.is_empty() {
+            return Err(DataError::Invalid("`set` has no field.".to_owned()));
+        }
+        let filter = filter_for_change(&conditions, ids)?;
+        let found = self.list(&filter, &[], (MAX_CHANGED + 1, 0)).await?;
+        if found.len() > MAX_CHANGED as usize {
+            let message = format!("More than {MAX_CHANGED} records pass the filter. Update fewer at a time.");
+            return Err(DataError::Invalid(message));
+        }
+        let mut prepared = Vec::new();
+        for mut record in found {
+            for (field, value) in &changes {
+                match value {
+                    Value::Null => drop(record.data.shift_remove(field)),
+                    value => drop(record.data.insert(field.clone(), value.clone())),
+                }
+            }
+            let invalid = |error| DataError::Invalid(format!("Record {}: {error}", record.id));
+            self.check(&record.data).await.map_err(invalid)?;
+            let replaces = Some((record.id.as_str(), record.version));
+            prepared.push(PreparedRecord::new(&record.data, replaces).map_err(DataError::Invalid)?);
+        }
+        let updated = match &self.place {
+            Place::Table(table) => {
+                let ids = prepared.iter().map(|record| record.id().to_owned()).collect();
+                table.update(ids, &filter, &changes).await?
+            }
+            Place::Own(store, set) => {
+                let updated = prepared.len() as u64;
+                match store::replace(store, set.clone(), prepared).await? {
+                    true => updated,
+                    false => return Err(DataError::Conflict),
+                }
+            }
+        };
+        Ok(Updated { updated })
+    }
+
+    /// Deletes records.
+    pub(crate) async fn delete(&self, Deletion { conditions, ids }: Deletion) -> Result<Deleted, DataError> {
+        self.check_writable()?;
+        let filter = filter_for_change(&conditions, ids)?;
+        let deleted = match &self.place {
+            Place::Own(store, set) => store::delete(store, set, &filter, MAX_CHANGED).await?,
+            Place::Table(table) => table.delete(&filter, MAX_CHANGED).await?,
+        };
+        Ok(Deleted { deleted, left: self.count(&filter).await? })
+    }
+
+    fn check_writable(&self) -> Result<(), DataError> {
+        if self.access < Access::Write { Err(DataError::ReadOnly) } else { Ok(()) }
+    }
+
+    async fn list(&self, filter: &Filter, orders: &[Order], page: (u32, u32)) -> Result<Vec<Record>, DataError> {
+        match &self.place {
+            Place::Own(store, set) => Ok(read::list(store, set, filter, orders, page).await?),
+            Place::Table(table) => table.list(filter, orders, page).await,
+        }
+    }
+
+    async fn count(&self, filter: &Filter) -> Result<i64, DataError> {
+        match &self.place {
+            Place::Own(store, set) => Ok(read::count(store, set, filter).await?),
+            Place::Table(table) => table.count(filter).await,
+        }
+    }
+
+    /// Checks a record against the schema of the collection.
+    async fn check(&self, record: &Map<String, Value>) -> Result<(), String> {
+        let schema = Value::Object(self.collection.schema.clone());
+        let busy = || "It cannot be checked now. Try again in a moment.".to_owned();
+        let schema = Schema::compile_cached(&schema).await.map_err(|_| busy())?;
+        match schema.check(&Value::Object(record.clone()), 3).await {
+            Ok(()) => Ok(()),
+            Err(CheckError::Faults(faults)) => {
+                let faults = faults.iter().map(|fault| format!("{} {}", fault.path, fault.message).trim().to_owned());
+                Err(faults.collect::<Vec<_>>().join("; "))
+            }
+            Err(_) => Err(busy()),
+        }
+    }
+}
