@@ -1,4 +1,4 @@
-//! Reads accounts from the database and checks that each change is stored completely: its effect
+//! Reads accounts and stored workflows from the database and checks that each change is stored completely: its effect
 //! and its row in the audit log, or neither.
 
 use anyhow::Result;
@@ -15,6 +15,8 @@ pub(crate) struct StoredAccounts {
     pub(crate) keys: Vec<String>,
     /// Ids of sessions.
     pub(crate) sessions: Vec<String>,
+    /// Stored definitions of workflows.
+    pub(crate) workflows: Vec<StoredWorkflow>,
     /// Rows of successful changes in order.
     pub(crate) rows: Vec<AuditRow>,
 }
@@ -26,6 +28,16 @@ pub(crate) struct User {
     pub(crate) roles: Value,
     /// Whether the password was changed since the account was created.
     pub(crate) has_new_password: bool,
+}
+
+/// A stored definition of a workflow.
+pub(crate) struct StoredWorkflow {
+    pub(crate) id: String,
+    /// The current version.
+    pub(crate) version: i64,
+    /// How many versions are stored.
+    pub(crate) versions: i64,
+    pub(crate) is_deleted: bool,
 }
 
 /// A row of the audit log with the outcome `ok`.
@@ -49,6 +61,12 @@ impl StoredAccounts {
         }
         stored.keys = sqlx::query_scalar("SELECT id FROM api_keys").fetch_all(&mut db).await?;
         stored.sessions = sqlx::query_scalar("SELECT id FROM sessions").fetch_all(&mut db).await?;
+        let workflows = "SELECT id, version, deleted_at IS NOT NULL,
+            (SELECT count(*) FROM stored_workflow_versions WHERE workflow_id = id) FROM stored_workflows";
+        for row in sqlx::query(workflows).fetch_all(&mut db).await? {
+            let (id, version, versions) = (row.try_get(0)?, row.try_get(1)?, row.try_get(3)?);
+            stored.workflows.push(StoredWorkflow { id, version, versions, is_deleted: row.try_get(2)? });
+        }
         let rows = "SELECT user_id, tool, arguments FROM audit WHERE outcome = 'ok' ORDER BY no";
         for row in sqlx::query(rows).fetch_all(&mut db).await? {
             let about: String = row.try_get(2)?;
@@ -73,7 +91,30 @@ impl StoredAccounts {
                 wrong.push(format!("the session {id} is audited as ended but still stored"));
             }
         }
+        self.check_workflows(&mut wrong);
         wrong
+    }
+
+    fn check_workflows(&self, wrong: &mut Vec<String>) {
+        for StoredWorkflow { id, version, versions, is_deleted } in &self.workflows {
+            let rows = |tool| self.rows_of(tool).filter(|row| text(&row.about, "workflowId") == id).count();
+            let saved = rows("admin:add_workflow") + rows("admin:change_workflow");
+            if [*version, *versions].map(usize::try_from) != [Ok(saved); 2] {
+                wrong.push(format!(
+                    "the workflow {id} has the version {version}, {versions} versions and {saved} audit rows"
+                ));
+            }
+            let deleted = rows("admin:delete_workflow");
+            if deleted != usize::from(*is_deleted) {
+                wrong.push(format!("the workflow {id}: audited as deleted {deleted} times, deleted {is_deleted}"));
+            }
+        }
+        for row in self.rows_of("admin:add_workflow") {
+            let id = text(&row.about, "workflowId");
+            if self.workflows.iter().all(|workflow| workflow.id != id) {
+                wrong.push(format!("the workflow {id} is audited but not stored"));
+            }
+        }
     }
 
     /// Returns the rows with this tool.
@@ -149,6 +190,7 @@ mod tests {
             users: vec![user("u", json!(["editor"]))],
             keys: vec!["k2".to_owned()],
             sessions: vec!["s2".to_owned()],
+            workflows: vec![StoredWorkflow { id: "w".to_owned(), version: 2, versions: 2, is_deleted: true }],
             rows: vec![
                 row("u", "account:sign_up", json!({ "roles": [] })),
                 row("a", "admin:set_roles", json!({ "userId": "u", "after": { "roles": ["editor"] } })),
@@ -157,6 +199,9 @@ mod tests {
                 row("u", "account:delete_key", json!({ "keyId": "k1" })),
                 row("u", "account:change_password", json!({})),
                 row("u", "account:end_session", json!({ "sessionId": "s1" })),
+                row("a", "admin:add_workflow", json!({ "workflowId": "w" })),
+                row("a", "admin:change_workflow", json!({ "workflowId": "w" })),
+                row("a", "admin:delete_workflow", json!({ "workflowId": "w" })),
             ],
         }
     }
@@ -180,5 +225,9 @@ mod tests {
         check(|stored| stored.users[0].has_new_password = false, "the new password of u");
         check(|stored| drop(stored.rows.remove(5)), "the new password of u");
         check(|stored| stored.sessions.push("s1".to_owned()), "the session s1");
+        check(|stored| drop(stored.rows.remove(8)), "the workflow w has the version 2, 2 versions and 1 audit rows");
+        check(|stored| stored.workflows[0].versions = 1, "the workflow w has the version 2, 1 versions");
+        check(|stored| stored.workflows[0].is_deleted = false, "the workflow w: audited as deleted 1 times");
+        check(|stored| stored.workflows.clear(), "the workflow w is audited but not stored");
     }
 }

@@ -1,5 +1,5 @@
-//! Rows F2 and F39 for accounts: the server dies before and after each commit of account changes.
-//! Acknowledged changes are stored, and no change is stored partially.
+//! Rows F2 and F39 for accounts and stored definitions of workflows: the server dies before and after each
+//! commit of their changes. Acknowledged changes are stored, and no change is stored partially.
 
 use crate::accounts::StoredAccounts;
 use crate::scenario::{Outcome, RunOptions, Testbed};
@@ -33,7 +33,16 @@ enum Write {
     SignIn,
     EndSession,
     EndAllSessions,
+    AddWorkflow,
+    ChangeWorkflow,
+    DeleteWorkflow,
 }
+
+/// The last of them.
+const LAST: Write = Write::DeleteWorkflow;
+
+/// The path of the stored definition.
+const DEFINITION: &str = "/api/workflows/definitions/stored";
 
 /// The progress of the writes, and data from their responses.
 #[derive(Default)]
@@ -72,7 +81,7 @@ pub(crate) async fn kill_at_every_commit(options: &RunOptions) -> Result<Outcome
         }
         ways.push(at - 1);
     }
-    outcome.worst = format!("{ways:?} commits, {} writes", Write::EndAllSessions as u8 + 1);
+    outcome.worst = format!("{ways:?} commits, {} writes", LAST as u8 + 1);
     Ok(outcome)
 }
 
@@ -83,7 +92,7 @@ async fn kill_at(options: &RunOptions, point: Point, at: u64, outcome: &mut Outc
     let fault = testbed.setup.with_variable("CHATWRIGHT_FAULT", &format!("{}=kill@{at}", point.name()));
     let (progress, died) = write_all(&testbed, &fault).await?;
     let mut wrong = Vec::new();
-    if !died && !progress.is_acknowledged(Write::EndAllSessions) {
+    if !died && !progress.is_acknowledged(LAST) {
         wrong.push(format!("the server runs, but {:?} was not acknowledged", progress.sent));
     }
     let server = testbed.setup.start(&testbed.history).await?;
@@ -149,7 +158,25 @@ async fn send_writes(server: &Server, progress: &mut Progress) -> Result<()> {
     send_write(progress, Write::EndSession, 303, end).await?;
     let end = browser.request(Method::DELETE, &format!("/api/admin/users/{}/sessions", progress.bob), &progress.ada);
     send_write(progress, Write::EndAllSessions, 204, end).await?;
+    send_writes_of_workflows(&browser, progress).await
+}
+
+async fn send_writes_of_workflows(browser: &Browser, progress: &mut Progress) -> Result<()> {
+    let ada = progress.ada.clone();
+    let add = json!({ "definition": definition(1) });
+    let add = browser.request(Method::POST, "/api/workflows/definitions", &ada).json(&add);
+    send_write(progress, Write::AddWorkflow, 201, add).await?;
+    let change = json!({ "version": 1, "definition": definition(2) });
+    let change = browser.request(Method::PUT, DEFINITION, &ada).json(&change);
+    send_write(progress, Write::ChangeWorkflow, 200, change).await?;
+    let delete = browser.request(Method::DELETE, DEFINITION, &ada);
+    send_write(progress, Write::DeleteWorkflow, 204, delete).await?;
     Ok(())
+}
+
+/// A definition whose output is its version.
+fn definition(version: i64) -> Value {
+    json!({ "id": "stored", "steps": [{ "id": "pause", "type": "wait", "seconds": 1 }], "output": version })
 }
 
 /// Sends a write and records whether it is acknowledged.
@@ -197,6 +224,19 @@ async fn check_acknowledged(server: &Server, progress: &Progress, wrong: &mut Ve
             expect(counts, "an acknowledged session does not work");
         } else if progress.is_acknowledged(end) {
             expect(!counts, "an ended session still works");
+        }
+    }
+    if progress.is_acknowledged(Write::AddWorkflow) {
+        let output = browser.stored_output(&progress.ada).await?;
+        let changed = if progress.is_acknowledged(Write::ChangeWorkflow) { 2 } else { 1 };
+        // A write that was sent and not acknowledged may be stored or not.
+        let is_sent = |write| progress.is_sent(write) && !progress.is_acknowledged(write);
+        let is_changed = output == Some(changed) || output == Some(2) && is_sent(Write::ChangeWorkflow);
+        if progress.is_acknowledged(Write::DeleteWorkflow) {
+            expect(output.is_none(), "a deleted workflow is still there");
+        } else {
+            let is_deleted = output.is_none() && is_sent(Write::DeleteWorkflow);
+            expect(is_changed || is_deleted, "an acknowledged workflow is not the one that was sent");
         }
     }
     Ok(())
@@ -271,6 +311,16 @@ impl Browser {
         let status = me.json(&json!({})).send().await?.status().as_u16();
         ensure!(matches!(status, 200 | 401), "`me` was answered with {status}");
         Ok(status == 200)
+    }
+
+    /// Returns the output of the stored workflow.
+    async fn stored_output(&self, admin: &str) -> Result<Option<i64>> {
+        let answer = self.request(Method::GET, DEFINITION, admin).send().await?;
+        if answer.status().as_u16() == 404 {
+            return Ok(None);
+        }
+        let stored: Value = answer.error_for_status()?.json().await?;
+        Ok(stored["definition"]["output"].as_i64())
     }
 
     /// Returns the id of a user from the admin API.

@@ -236,4 +236,46 @@ fn of_agent(entries: &str) -> String {
 #[test]
 fn workflows_of_agents_are_accepted() {
     assert_snapshot!(of_agent("[invoice]"), @"accepted");
+    assert_snapshot!(of_agent("[{ id: invoice, name: pay-invoice, confirm: true, whenDone: continue }]"), @"accepted");
+    assert_snapshot!(of_agent("[{ id: invoice }, { id: of-the-api, stored: true }]"), @"accepted");
+}
+
+#[test]
+fn mistakes_in_workflows_of_agents_have_their_places() {
+    assert_snapshot!(of_agent("[invoise]"), @"
+    chatwright.yaml:2:97: error: there is no workflow `invoise`
+       = help: did you mean `invoice`?
+    ");
+    assert_snapshot!(of_agent("[{ id: invoise, name: pay }]"), @"
+    chatwright.yaml:2:103: error: there is no workflow `invoise`
+       = help: did you mean `invoice`?
+    ");
+    assert_snapshot!(of_agent("[invoice, invoice]"), @"
+    chatwright.yaml:2:106: error: this agent has two workflows with the name `invoice`
+       = help: give one of them another `name`
+    ");
+    assert_snapshot!(of_agent("[{ id: invoice, name: pay }, { id: other, stored: true, name: pay }]"), @"
+    chatwright.yaml:2:158: error: this agent has two workflows with the name `pay`
+       = help: give one of them another `name`
+    ");
+    assert_snapshot!(of_agent("[{ id: invoice, name: pay it }]"), @"
+    chatwright.yaml:2:118: error: `pay it` cannot be the name of a tool
+       = help: use up to 64 letters, digits, `_` and `-`
+    ");
+    assert_snapshot!(of_agent("[{ id: of.the.api, stored: true }]"), @"
+    chatwright.yaml:2:103: error: `of.the.api` cannot be an id
+       = help: use up to 128 letters, digits, `_` and `-`, and do not start with `-`
+    ");
+    let long = "x".repeat(65);
+    assert_snapshot!(of_agent(&format!("[{{ id: {long}, stored: true }}]")), @"
+    chatwright.yaml:2:103: error: a tool cannot have the name `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx`
+       = help: give it a `name` of at most 64 letters, digits, `_` or `-`
+    ");
+    assert_snapshot!(of_agent("[{ id: invoice, whenDone: later }]"), @"
+    chatwright.yaml:2:122: error: there is no value `later`
+       = help: one of `tell` and `continue`
+    ");
+    assert_snapshot!(of_agent("[]"), @"
+    chatwright.yaml:2:96: error: expected a list of at least 1, found 0
+    ");
 }

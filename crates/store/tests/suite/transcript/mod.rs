@@ -1,5 +1,6 @@
 //! Conversations, their messages and their runs.
 
+mod append;
 mod branches;
 mod conversations;
 mod copies;

@@ -1,0 +1,77 @@
+//! Messages that the server adds without a run.
+
+use crate::support::{begin, branch, end, on_each_database, turn};
+use store::{AlsoWrite, AppendMessage, Store, StoreError};
+use wire::UiMessage;
+use wire::organize::{ConversationChange, ListFilter};
+
+/// Adds the message `key` as a user, and sets the title of the conversation in the same transaction.
+async fn append(store: &Store, owner: &str, conversation_id: &str, key: &str, now: i64) -> Result<(), StoreError> {
+    let message = UiMessage::user(key, format!("text of {key}"));
+    let append = AppendMessage { conversation_id: conversation_id.to_owned(), message, now };
+    let (id, title) = (conversation_id.to_owned(), format!("written with {key}"));
+    let also: AlsoWrite =
+        Box::new(move |db| Box::pin(async move { store::set_generated_title(db, "ada", &id, &title).await }));
+    store.append_message(owner, append, also).await
+}
+
+async fn title(store: &Store) -> String {
+    store.conversation("ada", "c").await.unwrap().unwrap().summary.title
+}
+
+#[tokio::test]
+async fn message_continues_the_active_branch_and_marks_the_conversation() {
+    on_each_database(async |store| {
+        turn(store, "c", "m", None, 10).await;
+        turn(store, "d", "n", None, 20).await;
+        let read = ConversationChange { unread: Some(false), ..ConversationChange::default() };
+        store.change_conversations("ada", vec!["c".to_owned()], read, 25).await.unwrap();
+        append(store, "ada", "c", "result", 30).await.unwrap();
+        assert_eq!(branch(store, "c").await, "m=text of m | a-m=done m | result=text of result");
+        let rows = store.conversations("ada", ListFilter::default(), 10, None).await.unwrap();
+        let seen: Vec<_> = rows.iter().map(|row| (row.summary.id.as_str(), row.summary.unread)).collect();
+        assert_eq!(seen, [("c", true), ("d", false)]);
+        assert_eq!((rows[0].summary.updated_at, title(store).await), (30, "written with result".to_owned()));
+        // The next turn goes on from it.
+        turn(store, "c", "next", Some("result"), 40).await;
+        assert!(branch(store, "c").await.ends_with("result=text of result | next=text of next | a-next=done next"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn repetition_adds_nothing_but_writes_what_belongs_to_it() {
+    on_each_database(async |store| {
+        turn(store, "c", "m", None, 10).await;
+        append(store, "ada", "c", "result", 20).await.unwrap();
+        turn(store, "c", "next", Some("result"), 30).await;
+        let before = branch(store, "c").await;
+        append(store, "ada", "c", "result", 40).await.unwrap();
+        assert_eq!(branch(store, "c").await, before);
+        assert_eq!(title(store).await, "written with result");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn refused_message_writes_nothing() {
+    on_each_database(async |store| {
+        let epoch = begin(store, "c", "m", None, 10).await;
+        let check = async |owner: &str, id: &str, expected: StoreError| {
+            let before = (branch(store, "c").await, title(store).await);
+            assert_eq!(append(store, owner, id, "result", 20).await, Err(expected), "{owner}, {id}");
+            assert_eq!((branch(store, "c").await, title(store).await), before, "{owner}, {id}");
+        };
+        check("ada", "c", StoreError::Busy).await;
+        store.finish_run(end("m", epoch, 15)).await.unwrap();
+        check("eve", "c", StoreError::NotFound).await;
+        check("ada", "unknown", StoreError::NotFound).await;
+        // An error of what is written beside it undoes the message.
+        let message = UiMessage::user("result", "text");
+        let append = AppendMessage { conversation_id: "c".to_owned(), message, now: 20 };
+        let also: AlsoWrite = Box::new(|_| Box::pin(std::future::ready(Err(StoreError::Fenced))));
+        assert_eq!(store.append_message("ada", append, also).await, Err(StoreError::Fenced));
+        assert_eq!(branch(store, "c").await, "m=text of m | a-m=done m");
+    })
+    .await;
+}
