@@ -137,13 +137,14 @@ impl Knowledge {
         config.as_ref().and_then(|config| config.section::<KnowledgeSettings>()).cloned().unwrap_or_default()
     }
 
-    /// Returns the libraries that the config in use declares, with their folders.
-    pub(crate) fn declared(&self) -> Vec<(crate::section::DeclaredLibrary, PathBuf)> {
+    /// Returns the libraries that the config in use declares, with the folders that they follow.
+    pub(crate) fn declared(&self) -> Vec<(crate::section::DeclaredLibrary, Option<PathBuf>)> {
         let config = self.0.config.load();
         let Some(config) = config.as_ref() else { return Vec::new() };
         let base = config.folder.clone().unwrap_or_default();
         let libraries = config.section::<Libraries>().map_or(&[][..], |libraries| &libraries.0);
-        libraries.iter().map(|library| (library.clone(), base.join(&library.folder.0))).collect()
+        let folder = |library: &crate::section::DeclaredLibrary| Some(base.join(&library.folder.as_ref()?.0));
+        libraries.iter().map(|library| (library.clone(), folder(library))).collect()
     }
 
     /// Returns whether a config is in use yet.
