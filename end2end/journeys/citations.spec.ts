@@ -101,8 +101,13 @@ test.describe("documents that answers cite", () => {
     await page.setViewportSize(WIDE);
     await open(page);
     const mark = await cited(page, "Tell me about valves", "plant.pdf");
-    await mark.hover();
     const card = page.getByRole("tooltip");
+    // What appears below the answer moves the number away from the pointer.
+    await expect(async () => {
+      await page.mouse.move(1, 1);
+      await mark.hover();
+      await expect(card).toBeVisible({ timeout: 2_000 });
+    }).toPass();
     await expect(card).toContainText("plant.pdf");
     await expect(card).toContainText("page 2");
     await expect(card).toContainText(VALVES);
