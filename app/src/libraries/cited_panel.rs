@@ -164,7 +164,10 @@ pub(super) fn CitedPanel(state: CitationState) -> AnyView {
         }
     };
     let head = reactive_nodes(move || {
-        state.panel.with(|open| open.as_ref().map(|open| head(open, heading.get_value())).unwrap_or_default())
+        let is_gone =
+            loaded.error.with(|error| error.as_ref().is_some_and(|error| error.code() == ErrorCode::NotFound));
+        let head = |open: &Citation| head(open, heading.get_value(), is_gone);
+        state.panel.with(|open| open.as_ref().map(head).unwrap_or_default())
     });
     let body = move || {
         let citation = state.panel.get()?;
@@ -233,15 +236,16 @@ fn with_conversation(path: &str, citation: &Citation) -> String {
     }
 }
 
-fn head(citation: &Citation, id: String) -> Vec<Node> {
+fn head(citation: &Citation, id: String, is_gone: bool) -> Vec<Node> {
     let Some(passage) = &citation.source.passage else { return Vec::new() };
     let heading = element("h2").attr("id", id).attr("tabindex", "-1").attr("dir", "auto");
     let at = element("p").attr("class", "cw-document-place").attr("dir", "auto");
-    vec![
+    let mut head = vec![
         heading.children(visible_nodes(&passage.file, TextKind::Prose)),
         at.children(visible_nodes(&place(passage), TextKind::Prose)),
-        file_link(passage, citation),
-    ]
+    ];
+    head.extend((!is_gone).then(|| file_link(passage, citation)));
+    head
 }
 
 /// The link to the file; PDF is opened at its page.
@@ -249,7 +253,7 @@ fn file_link(passage: &CitedPassage, citation: &Citation) -> Node {
     let path = with_conversation(&file_path(&passage.document_id), citation);
     let page = passage.place.strip_prefix("page ").map(|page| ["#page=", page].concat());
     let link = element("a").attr("class", "cw-link").attr("href", [path, page.unwrap_or_default()].concat());
-    link.attr("target", "_blank").attr("rel", "noopener external").text(t(Text::CitedOpenFile))
+    link.attr("target", "_blank").attr("rel", "external").text(t(Text::CitedOpenFile))
 }
 
 fn body(loaded: Loaded, citation: &Citation) -> AnyView {
