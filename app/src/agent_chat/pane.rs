@@ -6,6 +6,7 @@ use super::log::welcome::Welcome;
 use super::message::notice::Trouble;
 use super::session::{ChatBlock, Session};
 use crate::agent_chat::chunk_tables::{CONVERSATION, EXTRAS, TOOLS};
+use crate::libraries::{CitationState, LIBRARIES};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use wire::api::ConversationView;
@@ -32,6 +33,8 @@ pub(super) fn Pane(
     let session = Session::new(view.as_ref(), place);
     provide_context(session);
     provide_context(standing);
+    let citations = CitationState::new(block_id.clone());
+    provide_context(citations);
     open.set_value(Some(session));
     Effect::new(move |_| own_id.set(session.id.get()));
     let view = StoredValue::new(view);
@@ -53,11 +56,14 @@ pub(super) fn Pane(
     let undo = move || session.deleted.get().map(|_| EXTRAS.view(|code| (code.undo)()));
     let manages = standing.was_opened();
     let standing = move || manages.get().then(|| TOOLS.view(|code| (code.standing_dialog)()));
+    let uses_citations = citations.is_used();
+    let cited = move || uses_citations.get().then(|| LIBRARIES.view(move |code| (code.citations)(citations)));
     view! {
         {content}
         {undo}
         <Composer placeholder block_id />
         {standing}
+        {cited}
     }
     .into_any()
 }

@@ -1,6 +1,7 @@
-//! The chunk of the block for libraries, with the table of its functions. The table is filled in
+//! The chunk of the block for libraries and of cited documents, with the table of its functions. The table is filled in
 //! `lazy.rs`.
 
+use super::citation_state::CitationState;
 use crate::chunks::Chunk;
 use crate::prelude::*;
 use crate::properties::Properties;
@@ -12,4 +13,6 @@ pub(crate) static LIBRARIES: Chunk<LibraryFunctions> = Chunk::new("libraries");
 pub(crate) struct LibraryFunctions {
     /// Renders the block, given its id.
     pub(crate) block: fn(String, Properties) -> AnyView,
+    /// Renders the card and the panel of the documents that a chat cites.
+    pub(crate) citations: fn(CitationState) -> AnyView,
 }

@@ -173,18 +173,17 @@ pub(super) fn DocumentView(
 }
 
 fn part_view(part: &Part, view: View, passage: Option<u64>) -> AnyView {
-    let number = part.no.to_string();
-    let place = part.place.label();
-    let name = match view {
-        View::Passages => fill(Text::PlacePassage, &[&number]),
-        View::Text if place.is_empty() => fill(Text::PlacePart, &[&number]),
-        View::Text => String::new(),
+    let label = match view {
+        View::Passages => {
+            let all = [fill(Text::PlacePassage, &[&part.no.to_string()]), part.place.label(), part.heading.clone()];
+            all.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ")
+        }
+        View::Text => part.label(),
     };
-    let label: Vec<_> = [name, place, part.heading.clone()].into_iter().filter(|text| !text.is_empty()).collect();
     let is_found = view == View::Passages && passage == Some(part.no);
     view! {
         <li data-found=is_found.then_some("")>
-            <p class="cw-document-place" dir="auto">{label.join(" · ")}</p>
+            <p class="cw-document-place" dir="auto">{label}</p>
             <p class="cw-document-text" dir="auto">{part.text.clone()}</p>
         </li>
     }

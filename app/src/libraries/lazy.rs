@@ -2,6 +2,9 @@
 
 use super::block::LibrariesBlock;
 use super::chunk_table::{LIBRARIES, LibraryFunctions};
+use super::citation_state::CitationState;
+use super::cited_card::CitedCard;
+use super::cited_panel::CitedPanel;
 use crate::chunks::{ChunkError, ChunkFuture, ChunkTable};
 use crate::prelude::*;
 use crate::properties::Properties;
@@ -15,9 +18,17 @@ impl ChunkTable for LibraryFunctions {
 
 #[wasm_split(libraries, fallible)]
 fn libraries() -> Result<LibraryFunctions, ChunkError> {
-    Ok(LibraryFunctions { block })
+    Ok(LibraryFunctions { block, citations })
 }
 
 fn block(id: String, properties: Properties) -> AnyView {
     view! { <LibrariesBlock id properties /> }.into_any()
+}
+
+fn citations(state: CitationState) -> AnyView {
+    view! {
+        <CitedCard state />
+        <CitedPanel state />
+    }
+    .into_any()
 }

@@ -1,11 +1,15 @@
-//! The block `Libraries`: libraries of documents, what is in them, and who may read them. It uses the
-//! HTTP API that other programs use, too.
+//! The block `Libraries`: libraries of documents, what is in them, and who may read them; and the documents
+//! that answers in a chat cite. It uses the HTTP API that other programs use, too.
 
 #![expect(unreachable_pub, reason = "the component macro makes what it generates pub")]
 
 mod api;
 mod block;
 mod chunk_table;
+mod citation_state;
+mod cited_card;
+mod cited_panel;
+mod cited_text;
 mod confirm;
 mod document;
 mod documents;
@@ -14,6 +18,7 @@ mod form;
 mod lazy;
 mod library;
 mod model;
+mod quotes;
 mod route;
 mod search;
 mod state;
@@ -21,3 +26,4 @@ mod upload;
 mod upload_view;
 
 pub(crate) use chunk_table::LIBRARIES;
+pub(crate) use citation_state::{Citation, CitationState};

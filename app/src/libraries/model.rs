@@ -163,6 +163,9 @@ pub(super) struct Parts {
     pub(super) parts: Vec<Part>,
     #[serde(default)]
     pub(super) next: Option<u64>,
+    /// The part in which the chunk begins that was asked for.
+    #[serde(default, rename = "chunkPart")]
+    pub(super) chunk_part: Option<u64>,
 }
 
 /// A part of a text, or a chunk.
@@ -172,6 +175,17 @@ pub(super) struct Part {
     pub(super) place: Place,
     pub(super) heading: String,
     pub(super) text: String,
+}
+
+impl Part {
+    /// Returns where a part of a text is, and the headings above it.
+    pub(super) fn label(&self) -> String {
+        let place = match self.place.label() {
+            place if place.is_empty() => fill(Text::PlacePart, &[&self.no.to_string()]),
+            place => place,
+        };
+        if self.heading.is_empty() { place } else { [&place, " · ", &self.heading].concat() }
+    }
 }
 
 /// Where a text is in its file. The kinds share these fields.

@@ -21,6 +21,14 @@ pub enum CitationStyle {
     /// As numbers with the source's title that open a popover. The function returns the id of the
     /// popover and the title for a number.
     Titled(Arc<dyn Fn(usize) -> (String, String) + Send + Sync>),
+    /// As numbers that open the passages of documents. The function returns the title of the passage with a number;
+    /// other sources have none, and a style of their own.
+    Opened {
+        /// Returns the title of a passage.
+        passage: Arc<dyn Fn(usize) -> Option<String> + Send + Sync>,
+        /// How the other sources are rendered.
+        others: Box<CitationStyle>,
+    },
     /// As links to notes on the same page, which needs no script. The function returns the id of the note.
     Noted(Arc<dyn Fn(usize) -> String + Send + Sync>),
 }
@@ -80,9 +88,20 @@ pub(super) fn citation_node(number: &str, marks: &CitationStyle) -> Option<Node>
         let link = element("a").attr("class", "cw-md-cite").attr("href", format!("#{}", of(number.parse().ok()?)));
         return Some(link.attr("aria-label", fill(Text::SourceNumber, &[number])).text(number));
     }
-    let button = element("button").attr("type", "button").attr("class", "cw-md-cite");
+    let button = element("button").attr("type", "button");
+    if let CitationStyle::Opened { passage, others } = marks {
+        return match passage(number.parse().ok()?) {
+            Some(title) => {
+                let label = fill(Text::SourceNamed, &[number, &title]);
+                let button = button.attr("class", "cw-md-cite cw-passage").attr("data-source", number);
+                Some(button.attr("aria-haspopup", "dialog").attr("aria-label", label).text(number))
+            }
+            None => citation_node(number, others),
+        };
+    }
+    let button = button.attr("class", "cw-md-cite");
     let button = match marks {
-        CitationStyle::Hidden | CitationStyle::Noted(_) => return None,
+        CitationStyle::Hidden | CitationStyle::Noted(_) | CitationStyle::Opened { .. } => return None,
         CitationStyle::Listed => {
             button.attr("data-source", number).attr("aria-label", fill(Text::SourceNumber, &[number]))
         }

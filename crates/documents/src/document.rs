@@ -157,6 +157,18 @@ impl Place {
         }
     }
 
+    /// Returns whether the place begins in another one, such as some lines of a section.
+    pub fn begins_in(&self, whole: &Self) -> bool {
+        let spans = |first: u32, last: u32, begin: u32| (first..=last).contains(&begin);
+        match (self, whole) {
+            (Self::Lines { first: begin, .. }, Self::Lines { first, last }) => spans(*first, *last, *begin),
+            (Self::Rows { sheet, first: begin, .. }, Self::Rows { sheet: whole, first, last }) => {
+                sheet == whole && spans(*first, *last, *begin)
+            }
+            (place, whole) => place == whole,
+        }
+    }
+
     /// Returns the place that spans this one and a later one, or `None` if they are not of one kind.
     pub fn to(&self, end: &Self) -> Option<Self> {
         match (self, end) {

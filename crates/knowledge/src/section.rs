@@ -9,7 +9,7 @@ use serde::Deserialize;
 use settings::{Id, Text};
 use std::collections::HashSet;
 
-/// Libraries of documents that are files of a folder.
+/// Libraries of documents that the config declares.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub(crate) struct Libraries(pub(crate) Vec<DeclaredLibrary>);
 
@@ -20,7 +20,7 @@ impl Libraries {
     }
 }
 
-/// A library whose documents are the files of a folder.
+/// A library whose documents are the files of a folder, or stand in the config.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeclaredLibrary {
@@ -34,11 +34,25 @@ pub(crate) struct DeclaredLibrary {
     pub(crate) description: Option<Text>,
     /// The folder, relative to that of the config's main file. Its files and those in folders below it
     /// are the documents; names that begin with a dot are left out. Changes are noticed within seconds.
-    pub(crate) folder: Text,
+    #[serde(default)]
+    pub(crate) folder: Option<Text>,
+    /// The documents, for a small library without a folder.
+    #[serde(default)]
+    #[schemars(length(max = 100))]
+    pub(crate) documents: Vec<DeclaredDocument>,
     /// The roles of the users who may read it. Default: all signed-in users, and whoever may use an agent
     /// that names the library.
     #[serde(default)]
     pub(crate) readers: Vec<Text>,
+}
+
+/// A document that stands in the config.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub(crate) struct DeclaredDocument {
+    /// The name of the file, whose ending says the format: text, Markdown, CSV, JSON.
+    pub(crate) name: Text,
+    /// The text. `_ref` reads it from a file.
+    pub(crate) text: Text,
 }
 
 impl DeclaredLibrary {
@@ -58,17 +72,29 @@ impl Section for Libraries {
                 let at = [PathStep::Index(index), PathStep::Key("id")];
                 problems.error(&at, format!("there are two libraries with the id `{}`", library.id.0), None);
             }
+            if library.folder.is_some() != library.documents.is_empty() {
+                let message = format!("the library `{}` needs either `folder` or `documents`", library.id.0);
+                problems.error(&[PathStep::Index(index)], message, None);
+            }
+            let mut names = HashSet::new();
+            for (number, document) in library.documents.iter().enumerate() {
+                if !names.insert(&document.name.0) {
+                    let at = [PathStep::Index(index), PathStep::Key("documents"), PathStep::Index(number)];
+                    problems.error(&at, format!("there are two documents with the name `{}`", document.name.0), None);
+                }
+            }
         }
     }
 
     fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
         for (index, library) in self.0.iter().enumerate() {
             let at = [PathStep::Index(index), PathStep::Key("folder")];
+            let Some(Text(folder)) = &library.folder else { continue };
             match &config.folder {
-                Some(base) if !base.join(&library.folder.0).is_dir() => {
-                    problems.warning(&at, format!("there is no folder `{}`", library.folder.0), None);
+                Some(base) if !base.join(folder).is_dir() => {
+                    problems.warning(&at, format!("there is no folder `{folder}`"), None);
                 }
-                None if !std::path::Path::new(&library.folder.0).is_absolute() => {
+                None if !std::path::Path::new(folder).is_absolute() => {
                     let message = "this config is in no folder, so `folder` must be absolute";
                     problems.error(&at, message, None);
                 }

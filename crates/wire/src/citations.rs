@@ -34,6 +34,8 @@ pub struct CitedPassage {
     pub place: String,
     /// The headings above it.
     pub heading: String,
+    /// How well it fits the question in percent, compared with the best passage that was found.
+    pub relevance: Option<u8>,
 }
 
 /// Returns all sources of a message, in the order of first mention, so that new sources do not change
@@ -157,6 +159,10 @@ fn source_of_citation(citation: &Value) -> Option<CitedSource> {
             file: text(source, "filename").unwrap_or_else(|| title.clone()),
             place: text(of, "place").unwrap_or_default(),
             heading: text(of, "heading").unwrap_or_default(),
+            relevance: of
+                .get("score")
+                .and_then(Value::as_f64)
+                .map(|score| (score.clamp(0.0, 1.0) * 100.0).round() as u8),
         })
     });
     Some(CitedSource { url, title, quote: text(citation, "citedText"), passage, is_marked: true })
@@ -208,8 +214,7 @@ mod tests {
     }
 
     fn passage(chunk: &str, quote: &str, end: u64) -> Value {
-        let about =
-            json!({ "knowledge": { "documentId": "d", "chunkId": chunk, "place": "page 3", "heading": "Pumps" } });
+        let about = json!({ "knowledge": { "documentId": "d", "chunkId": chunk, "place": "page 3", "heading": "Pumps", "score": 0.826 } });
         let source = json!({ "title": "pumps.md, page 3", "filename": "pumps.md", "providerMetadata": about });
         json!({ "source": source, "citedText": quote, "endIndex": end })
     }
@@ -262,6 +267,7 @@ mod tests {
             file: "pumps.md".to_owned(),
             place: "page 3".to_owned(),
             heading: "Pumps".to_owned(),
+            relevance: Some(83),
         };
         assert_eq!(all[0].passage, Some(expected));
     }

@@ -1,6 +1,6 @@
 //! The handbook of `examples/handbook`, from its folder to cited answers, and who may read what.
 
-use super::{call_route, caller, get, post, send, state_on_disk};
+use super::{TestRequest, call_route, caller, get, post, send, state_on_disk};
 use crate::compose::Composition;
 use crate::router::caller_routes;
 use axum::Router;
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 /// The least mean of the reciprocal ranks of the answers to `questions.tsv`, of at most 1.
 const LEAST_QUALITY: f64 = 0.85;
 
-struct Site {
+pub(super) struct Site {
     routes: Router,
     ada: Caller,
 }
@@ -22,7 +22,12 @@ struct Site {
 impl Site {
     /// Serves the example, once its documents are read.
     async fn open() -> Self {
-        let state = state_on_disk(&example().join("chatwright.yaml")).await;
+        Self::serve(&example().join("chatwright.yaml"), &[("handbook", 12)]).await
+    }
+
+    /// Serves a config, once the libraries have so many documents. Ada may read them.
+    pub(super) async fn serve(config: &Path, libraries: &[(&str, u64)]) -> Self {
+        let state = state_on_disk(config).await;
         let Composition { chat, current, .. } = &*state.composition;
         for job in current.capabilities().jobs(&state.composition.context()) {
             match job {
@@ -32,12 +37,20 @@ impl Site {
         }
         chat.workers().start();
         let routes = caller_routes(&state).mount(&mut Vec::new()).with_state(state);
-        let site = Self { routes, ada: caller(("ada", true, &[])) };
+        let site = Self { routes, ada: caller(("ada", true, &["staff"])) };
+        for (id, count) in libraries {
+            site.read(id, *count).await;
+        }
+        site
+    }
+
+    /// Waits until a library has so many documents.
+    async fn read(&self, library: &str, count: u64) {
         for _ in 0..1_500 {
-            let (_, library) = site.call("/api/libraries/handbook", None).await;
+            let (_, library) = self.call(&format!("/api/libraries/{library}"), None).await;
             let documents = &library["documents"];
-            if documents["ready"] == 12 && documents["queued"] == 0 && documents["processing"] == 0 {
-                return site;
+            if documents["ready"] == count && documents["queued"] == 0 && documents["processing"] == 0 {
+                return;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -49,22 +62,36 @@ impl Site {
             Some(body) => post(path.to_owned(), body),
             None => get(path.to_owned()),
         };
-        let (status, answer) = call_route(&self.routes, &self.ada, request).await;
+        self.call_as(&self.ada, request).await
+    }
+
+    pub(super) async fn call_as(&self, who: &Caller, request: TestRequest) -> (u16, Value) {
+        let (status, answer) = call_route(&self.routes, who, request).await;
         (status, serde_json::from_str(&answer).unwrap_or(Value::Null))
     }
 
     /// Asks the agent; returns the message of its answer.
     async fn ask(&self, conversation: &str, question: &str) -> Value {
-        let (status, answer) =
-            call_route(&self.routes, &self.ada, send("home", "helper", conversation, question)).await;
+        self.ask_as(&self.ada, "helper", conversation, question).await
+    }
+
+    pub(super) async fn ask_as(&self, who: &Caller, agent: &str, conversation: &str, question: &str) -> Value {
+        let (status, answer) = call_route(&self.routes, who, send("home", agent, conversation, question)).await;
         assert_eq!(status, 200, "{answer}");
-        let (_, view) = self.call(&format!("/api/conversations/{conversation}"), None).await;
+        let (_, view) = self.call_as(who, get(format!("/api/conversations/{conversation}"))).await;
         view["messages"].as_array().unwrap().last().unwrap().clone()
     }
 }
 
 fn example() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/handbook")
+}
+
+/// Returns the first citation of a message.
+pub(super) fn citation(message: &Value) -> Value {
+    let parts = message["parts"].as_array().unwrap();
+    let cited = parts.iter().find_map(|part| part["citations"].as_array().filter(|all| !all.is_empty()));
+    cited.unwrap_or_else(|| panic!("{message}"))[0].clone()
 }
 
 fn text_of(message: &Value) -> String {
@@ -78,11 +105,10 @@ async fn answers_cite_what_they_rest_on() {
     let message = site.ask("c1", "How many days of vacation do I have?").await;
     let text = text_of(&message);
     assert!(text.contains("28 days of paid vacation") && !text.contains("[S"), "{text}");
-    let parts = message["parts"].as_array().unwrap();
-    let citations = parts.iter().find_map(|part| part["citations"].as_array().filter(|all| !all.is_empty())).unwrap();
-    let source = &citations[0]["source"];
+    let citation = citation(&message);
+    let source = &citation["source"];
     assert!(source["title"].as_str().unwrap().starts_with("vacation.md"), "{source}");
-    assert!(citations[0]["citedText"].as_str().unwrap().contains("28 days"), "{citations:?}");
+    assert!(citation["citedText"].as_str().unwrap().contains("28 days"), "{citation}");
     // The document is read with the caller's rights, also where it is cited.
     let document = source["id"].as_str().unwrap();
     assert_eq!(site.call(&format!("/api/documents/{document}"), None).await.1["fileName"], "vacation.md");

@@ -2,6 +2,7 @@
 //! Callers are put into the requests, except in [`modes`].
 
 mod admin;
+mod cited;
 mod conversations;
 mod custom;
 mod exposure;

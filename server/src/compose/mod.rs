@@ -50,6 +50,9 @@ const SHUTDOWN_TIME: Duration = Duration::from_secs(7);
 const DEMO_FILES: &[(&str, &str)] = &[
     ("chatwright.yaml", include_str!("../../../examples/demo/chatwright.yaml")),
     ("knowledge.sql", include_str!("../../../examples/demo/knowledge.sql")),
+    ("on-call.md", include_str!("../../../examples/demo/on-call.md")),
+    ("escalation.md", include_str!("../../../examples/demo/escalation.md")),
+    ("goodwill.md", include_str!("../../../examples/demo/goodwill.md")),
 ];
 
 /// The state that the routes need.

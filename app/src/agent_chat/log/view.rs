@@ -1,6 +1,7 @@
 //! The messages of the conversation, in a container that stays scrolled to the end while the user
 //! is there.
 
+use super::citations::CitationHandlers;
 use super::scroll::{ScrollFollower, follow_end};
 use super::suggestions::Suggestions;
 use super::thinking::Thinking;
@@ -57,13 +58,15 @@ pub(in crate::agent_chat) fn Log() -> AnyView {
     let message = |message: MessageState| view! { <Message message /> };
     let stop = move |event: KeyboardEvent| {
         // A popover that is open in the log closes first, by itself.
-        let is_open = || document().query_selector(".cw-log :popover-open").ok().flatten().is_some();
+        let is_open =
+            || document().query_selector(".cw-log :popover-open, .cw-cited-card:popover-open").ok().flatten().is_some();
         if event.key() == "Escape" && untrack(|| session.is_busy()) && !is_open() {
             // Otherwise Escape could close a surrounding element, such as a drawer.
             event.prevent_default();
             session.dispatch(SessionAction::Stop);
         }
     };
+    let citations = CitationHandlers::new(session);
     view! {
         <div class="cw-log-frame">
             <div
@@ -81,7 +84,15 @@ pub(in crate::agent_chat) fn Log() -> AnyView {
                 }
                 on:keydown=stop
             >
-                <div class="cw-log-content" node_ref=content>
+                <div
+                    class="cw-log-content"
+                    node_ref=content
+                    on:mouseover=move |event| citations.pointed(&event)
+                    on:mouseout=move |event| citations.left(&event)
+                    on:focusin=move |event| citations.focused(&event)
+                    on:focusout=move |event| citations.left(&event)
+                    on:click=move |event| citations.clicked(&event)
+                >
                     {earlier.button()}
                     <For each=move || earlier.visible_messages() key=|message| message.id.clone() children=message />
                     <Thinking />

@@ -1,5 +1,5 @@
 //! The sources of an answer: as a list below it, to which the numbers in the text link, or as cards
-//! that these numbers open.
+//! that these numbers open. Passages of documents have numbers that open the document, see `log/citations.rs`.
 
 use super::attachment::is_web;
 use super::state::MessageState;
@@ -21,15 +21,22 @@ use wire::page::{LinePosition, SourcesDisplay};
 /// How the source marks in the text of a message are shown.
 pub(in crate::agent_chat) fn marks(session: Session, message: &MessageState) -> CitationStyle {
     let (is_shown, is_inline) = session.display(|display| (display.show_sources, display.sources_display.inline));
-    let (id, cited) = (message.id.clone(), message.cited_sources.clone());
-    match (is_shown, is_inline) {
+    let (id, cited, passages) = (message.id.clone(), message.cited_sources.clone(), message.cited_sources.clone());
+    let others = match (is_shown, is_inline) {
         (false, _) => CitationStyle::Hidden,
         (true, false) => CitationStyle::Listed,
         (true, true) => CitationStyle::Titled(Arc::new(move |number| {
             let title = cited.with(|all| all.get(number.wrapping_sub(1)).map(|cited| cited.title.clone()));
             (card_id(&id, number), title.unwrap_or_default())
         })),
-    }
+    };
+    let passage = move |number: usize| {
+        passages.with(|all| {
+            let cited = all.get(number.wrapping_sub(1)).filter(|cited| cited.passage.is_some())?;
+            Some(hidden_characters::text_with_code_points(&cited.title, TextKind::Prose).into_owned())
+        })
+    };
+    CitationStyle::Opened { passage: Arc::new(passage), others: Box::new(others) }
 }
 
 fn card_id(message: &str, number: usize) -> String {
@@ -72,7 +79,10 @@ fn list(all: &[CitedSource], arrow_first: bool) -> Node {
         element("summary").children(summary),
         // Receives the focus when the user follows a number.
         element("ol").children(
-            all.iter().map(|cited| element("li").attr("tabindex", "-1").children(source_details(cited))).collect(),
+            all.iter()
+                .zip(1..)
+                .map(|(cited, number)| element("li").attr("tabindex", "-1").children(source_details(cited, number)))
+                .collect(),
         ),
     ])
 }
@@ -88,7 +98,8 @@ fn cards(message: &str, all: &[CitedSource], marks_are_shown: bool) -> Vec<Node>
     let card = |(cited, number): (&CitedSource, usize)| {
         let label = fill(Text::SourceNumber, &[&number.to_string()]);
         let card = element("div").attr("class", "cw-source-card").attr("id", card_id(message, number));
-        card.attr("popover", "auto").attr("role", "group").attr("aria-label", label).children(source_details(cited))
+        let details = source_details(cited, number);
+        card.attr("popover", "auto").attr("role", "group").attr("aria-label", label).children(details)
     };
     let unmarked = numbered().filter(|(cited, _)| !(marks_are_shown && cited.is_marked));
     let button = |(cited, number): (&CitedSource, usize)| {
@@ -97,7 +108,10 @@ fn cards(message: &str, all: &[CitedSource], marks_are_shown: bool) -> Vec<Node>
             Text::SourceNamed,
             &[&number_text, &hidden_characters::text_with_code_points(&cited.title, TextKind::Prose)],
         );
-        let button = element("button").attr("type", "button").attr("popovertarget", card_id(message, number));
+        let button = match cited.passage {
+            Some(_) => passage_button(number),
+            None => element("button").attr("type", "button").attr("popovertarget", card_id(message, number)),
+        };
         let title = element("span")
             .attr("dir", "auto")
             .children(hidden_characters::visible_nodes(&cited.title, TextKind::Prose));
@@ -107,16 +121,23 @@ fn cards(message: &str, all: &[CitedSource], marks_are_shown: bool) -> Vec<Node>
     let line =
         element("div").attr("class", "cw-source-line").attr("role", "group").attr("aria-label", count(buttons.len()));
     let line = (!buttons.is_empty()).then(|| line.children(buttons));
-    numbered().map(card).chain(line).collect()
+    numbered().filter(|(cited, _)| cited.passage.is_none()).map(card).chain(line).collect()
+}
+
+/// A button that opens a passage as its number in the text does.
+fn passage_button(number: usize) -> Node {
+    let button = element("button").attr("type", "button").attr("class", "cw-passage");
+    button.attr("data-source", number.to_string()).attr("aria-haspopup", "dialog")
 }
 
 /// Title, host, and quoted passage of a source.
-fn source_details(cited: &CitedSource) -> Vec<Node> {
+fn source_details(cited: &CitedSource, number: usize) -> Vec<Node> {
     let title =
         element("span").attr("dir", "auto").children(hidden_characters::visible_nodes(&cited.title, TextKind::Prose));
-    let mut content = vec![match cited.url.as_deref().filter(|url| is_web(url)) {
-        Some(url) => link(url, title),
-        None => title,
+    let mut content = vec![match (&cited.passage, cited.url.as_deref().filter(|url| is_web(url))) {
+        (Some(_), _) => passage_button(number).children(vec![title]),
+        (None, Some(url)) => link(url, title),
+        (None, None) => title,
     }];
     content.extend(
         cited

@@ -1,12 +1,14 @@
-//! Follows the folders of libraries that the config declares.
+//! Follows the folders of libraries that the config declares, and the documents that stand in it.
 
-use crate::section::DeclaredLibrary;
+use crate::section::{DeclaredDocument, DeclaredLibrary};
 use crate::service::{Knowledge, NewFile, UploadOptions};
 use crate::store::{self, DocumentRow};
 use anyhow::Context;
 use bytes::Bytes;
-use futures::stream::BoxStream;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,14 +21,29 @@ const MAX_DEPTH: usize = 16;
 /// How much of a file is read at once.
 const PIECE: usize = 256 * 1024;
 
-/// A file of a folder.
+/// A file of a folder, or a document of the config.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FoundFile {
-    path: PathBuf,
+    content: FileContent,
     /// The path below the folder, with `/`.
     name: String,
-    /// The size and the time of the last change.
+    /// The size and the time of the last change, or the hash of a text.
     stamp: String,
+}
+
+/// Where the bytes of a file are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum FileContent {
+    File(PathBuf),
+    Text(String),
+}
+
+impl From<&DeclaredDocument> for FoundFile {
+    fn from(document: &DeclaredDocument) -> Self {
+        let text = document.text.0.clone();
+        let stamp = Sha256::digest(&text)[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { content: FileContent::Text(text), name: document.name.0.clone(), stamp }
+    }
 }
 
 /// Brings the libraries of the config up to date with their folders.
@@ -50,19 +67,24 @@ pub(crate) async fn follow(knowledge: &Knowledge) -> anyhow::Result<()> {
             tracing::warn!(
                 library = library.id.0,
                 error = format!("{error:#}"),
-                "the folder of a library cannot be followed"
+                "the documents of a library cannot be followed"
             );
         }
     }
     Ok(())
 }
 
-async fn follow_one(knowledge: &Knowledge, library: &DeclaredLibrary, folder: PathBuf) -> anyhow::Result<()> {
+async fn follow_one(knowledge: &Knowledge, library: &DeclaredLibrary, folder: Option<PathBuf>) -> anyhow::Result<()> {
     let settings = knowledge.settings();
     let (most, largest) = (settings.library_documents as usize, settings.document_bytes);
-    let found = tokio::task::spawn_blocking(move || list(&folder, most, largest)).await?;
-    // A folder that is not there for a moment, such as one of a network, does not empty the library.
-    let found = found.with_context(|| format!("{} cannot be listed", library.folder.0))?;
+    let found = match folder {
+        Some(folder) => {
+            let found = tokio::task::spawn_blocking(move || list(&folder, most, largest)).await?;
+            // A folder that is not there for a moment, such as one of a network, does not empty the library.
+            found.context("the folder cannot be listed")?
+        }
+        None => library.documents.iter().map(FoundFile::from).collect(),
+    };
     let mut known = all_documents(knowledge, &library.id.0).await?;
     for file in found {
         match known.remove(&file.name) {
@@ -89,15 +111,19 @@ async fn all_documents(knowledge: &Knowledge, library: &str) -> anyhow::Result<H
 
 /// Adds a file, or the new version of one. What cannot be read is tried again the next time.
 async fn add(knowledge: &Knowledge, library: &str, file: FoundFile) {
-    let FoundFile { path, name, stamp } = file;
+    let FoundFile { content: from, name, stamp } = file;
     let identity = Some(format!("path {name}"));
     let new = NewFile { name: name.clone(), media_type: None, identity, stamp: Some(stamp) };
-    if let Err(error) = knowledge.add(library, "", "", new, UploadOptions::default(), content(path)).await {
+    if let Err(error) = knowledge.add(library, "", "", new, UploadOptions::default(), content(from)).await {
         tracing::warn!(library, file = name, error = error.message, "a file of a library cannot be added");
     }
 }
 
-fn content(path: PathBuf) -> BoxStream<'static, io::Result<Bytes>> {
+fn content(from: FileContent) -> BoxStream<'static, io::Result<Bytes>> {
+    let path = match from {
+        FileContent::File(path) => path,
+        FileContent::Text(text) => return stream::once(std::future::ready(Ok(Bytes::from(text)))).boxed(),
+    };
     Box::pin(async_stream::try_stream! {
         let mut file = tokio::fs::File::open(path).await?;
         loop {
@@ -133,7 +159,7 @@ fn list(folder: &Path, most: usize, largest: u64) -> io::Result<Vec<FoundFile>> 
                 }
                 let time = about.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
                 let stamp = format!("{}:{}", about.len(), time.as_nanos());
-                found.push(FoundFile { path: entry.path(), name, stamp });
+                found.push(FoundFile { content: FileContent::File(entry.path()), name, stamp });
             }
         }
     }

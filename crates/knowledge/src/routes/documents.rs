@@ -104,12 +104,29 @@ enum ListOrder {
     Newest,
 }
 
+/// The query of a document.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DocumentQuery {
+    /// A conversation of the caller in which the document was cited. It lets visitors open what agents cite to them.
+    #[serde(default)]
+    conversation_id: Option<String>,
+}
+
 /// The query of the text.
 #[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct TextQuery {
     /// The number of the part with which the text begins, from 1: of a page, a sheet or a section.
     #[serde(default)]
     page: Option<u32>,
+    /// The `chunkId` of a result or of a citation: the text begins with the part before that in which the chunk
+    /// begins. Without effect if `page` is given, or if the document has a newer version.
+    #[serde(default)]
+    chunk: Option<String>,
+    /// As for the document itself.
+    #[serde(default)]
+    conversation_id: Option<String>,
 }
 
 /// The query of the chunks.
@@ -129,6 +146,9 @@ pub(super) struct TextParts {
     /// The number of the part with which the text goes on; absent at its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<i64>,
+    /// The number of the part in which the chunk of the query begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chunk_part: Option<u32>,
 }
 
 impl TextParts {
@@ -137,7 +157,7 @@ impl TextParts {
         let next = rows.get(PARTS as usize).map(|first| first.no + 1);
         rows.truncate(PARTS as usize);
         let part = |PartRow { no, place, heading, text }| DocumentPart { no: no + 1, place, heading, text };
-        Self { parts: rows.into_iter().map(part).collect(), next }
+        Self { parts: rows.into_iter().map(part).collect(), next, chunk_part: None }
     }
 }
 
@@ -197,8 +217,10 @@ pub(super) async fn show(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
+    query: Result<Query<DocumentQuery>, QueryRejection>,
 ) -> Result<Json<DocumentItem>, HttpError> {
-    Ok(Json(knowledge.document(&Viewer::from(&caller), &id, Access::Read).await?.into()))
+    let DocumentQuery { conversation_id } = valid_query(query)?;
+    Ok(Json(knowledge.readable_document(&caller, conversation_id.as_deref(), &id).await?.into()))
 }
 
 pub(super) async fn delete(
@@ -234,7 +256,7 @@ pub(super) async fn chunks(
 ) -> Result<Json<TextParts>, HttpError> {
     let from = valid_query(query)?.from.unwrap_or(1).saturating_sub(1);
     let document = knowledge.document(&Viewer::from(&caller), &id, Access::Read).await?;
-    let Some(version) = document.version_id else { return Ok(Json(TextParts { parts: Vec::new(), next: None })) };
+    let Some(version) = document.version_id else { return Ok(Json(TextParts::new(Vec::new()))) };
     let rows = store::chunks(knowledge.store(), &version, from, PARTS + 1).await.map_err(failed)?;
     Ok(Json(TextParts::new(rows)))
 }
@@ -245,11 +267,18 @@ pub(super) async fn text(
     Path(id): Path<String>,
     query: Result<Query<TextQuery>, QueryRejection>,
 ) -> Result<Json<TextParts>, HttpError> {
-    let from = valid_query(query)?.page.unwrap_or(1).saturating_sub(1);
-    let document = knowledge.document(&Viewer::from(&caller), &id, Access::Read).await?;
-    let Some(version) = document.version_id else { return Ok(Json(TextParts { parts: Vec::new(), next: None })) };
+    let TextQuery { page, chunk, conversation_id } = valid_query(query)?;
+    let document = knowledge.readable_document(&caller, conversation_id.as_deref(), &id).await?;
+    let Some(version) = document.version_id else { return Ok(Json(TextParts::new(Vec::new()))) };
+    let of_version = |id: &str| id.strip_prefix(&version)?.strip_prefix('.')?.parse().ok();
+    let part = match (page, chunk.as_deref().and_then(of_version)) {
+        (None, Some(no)) => store::part_of_chunk(knowledge.store(), &version, no).await.map_err(failed)?,
+        _ => None,
+    };
+    // The part before that of the chunk shows what it follows. Parts are counted from 0, pages from 1.
+    let from = part.or(page).unwrap_or_default().saturating_sub(1);
     let rows = store::parts(knowledge.store(), &version, from, PARTS + 1).await.map_err(failed)?;
-    Ok(Json(TextParts::new(rows)))
+    Ok(Json(TextParts { chunk_part: part.map(|part| part + 1), ..TextParts::new(rows) }))
 }
 
 /// The file of a document.
@@ -267,15 +296,17 @@ impl RouteOutput for DocumentFile {
     }
 }
 
-/// Keeps a file that a browser displays from running or loading anything.
+/// Keeps a file that a browser displays from running or loading anything. Browsers show PDF with it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 pub(super) async fn file(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
+    query: Result<Query<DocumentQuery>, QueryRejection>,
 ) -> Result<DocumentFile, HttpError> {
-    let document = knowledge.document(&Viewer::from(&caller), &id, Access::Read).await?;
+    let DocumentQuery { conversation_id } = valid_query(query)?;
+    let document = knowledge.readable_document(&caller, conversation_id.as_deref(), &id).await?;
     let version = document.version_id.or(document.next_id).ok_or_else(UserError::not_found)?;
     let is_pdf = document.media_type == "application/pdf";
     let shown = if is_pdf { "inline" } else { "attachment" };

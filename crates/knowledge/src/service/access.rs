@@ -113,7 +113,8 @@ mod tests {
             id: Id("l".to_owned()),
             title: None,
             description: None,
-            folder: Text("f".to_owned()),
+            folder: Some(Text("f".to_owned())),
+            documents: Vec::new(),
             readers: readers.iter().map(|role| Text((*role).to_owned())).collect(),
         };
         let visitor = Viewer { is_authenticated: false, ..viewer("v", &[]) };

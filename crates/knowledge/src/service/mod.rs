@@ -18,7 +18,7 @@ pub(crate) use search::{Filter, Found, SearchMode, SearchOutcome, SearchRequest}
 pub(crate) use upload::{NewFile, UploadOptions, read_metadata};
 
 use crate::models::Models;
-use crate::section::{KnowledgeSettings, Libraries};
+use crate::section::{AgentKnowledge, KnowledgeSettings, Libraries};
 use crate::store::{self, DocumentRow, LibraryRow, NewLibrary};
 use crate::{audit, ingest};
 use ::store::{Store, append_audit};
@@ -137,13 +137,14 @@ impl Knowledge {
         config.as_ref().and_then(|config| config.section::<KnowledgeSettings>()).cloned().unwrap_or_default()
     }
 
-    /// Returns the libraries that the config in use declares, with their folders.
-    pub(crate) fn declared(&self) -> Vec<(crate::section::DeclaredLibrary, PathBuf)> {
+    /// Returns the libraries that the config in use declares, with the folders that they follow.
+    pub(crate) fn declared(&self) -> Vec<(crate::section::DeclaredLibrary, Option<PathBuf>)> {
         let config = self.0.config.load();
         let Some(config) = config.as_ref() else { return Vec::new() };
         let base = config.folder.clone().unwrap_or_default();
         let libraries = config.section::<Libraries>().map_or(&[][..], |libraries| &libraries.0);
-        libraries.iter().map(|library| (library.clone(), base.join(&library.folder.0))).collect()
+        let folder = |library: &crate::section::DeclaredLibrary| Some(base.join(&library.folder.as_ref()?.0));
+        libraries.iter().map(|library| (library.clone(), folder(library))).collect()
     }
 
     /// Returns whether a config is in use yet.
@@ -237,6 +238,55 @@ impl Knowledge {
         let document = store::document(self.store(), id).await.map_err(failed)?.ok_or_else(UserError::not_found)?;
         self.library(viewer, &document.library_id, access).await?;
         Ok(document)
+    }
+
+    /// Returns a document to somebody who reads it: of a library that they may read, or cited to them in a
+    /// conversation.
+    ///
+    /// # Errors
+    /// 404 for every other document.
+    pub(crate) async fn readable_document(
+        &self,
+        caller: &Caller,
+        conversation_id: Option<&str>,
+        id: &str,
+    ) -> Result<DocumentRow, UserError> {
+        let own = self.document(&Viewer::from(caller), id, Access::Read).await;
+        let is_refused = own.as_ref().is_err_and(|error| error.code == ErrorCode::NotFound);
+        let Some(conversation_id) = conversation_id.filter(|_| is_refused) else { return own };
+        let document = store::document(self.store(), id).await.map_err(failed)?.ok_or_else(UserError::not_found)?;
+        match self.is_cited_to(caller, conversation_id, &document).await? {
+            true => Ok(document),
+            false => own,
+        }
+    }
+
+    /// Returns whether a document was shown to the agent of a conversation of the caller, who may still use the
+    /// agent, while the agent may still read the document for them. Visitors read in this way what agents cite to
+    /// them: by themselves they may read no library.
+    async fn is_cited_to(
+        &self,
+        caller: &Caller,
+        conversation_id: &str,
+        document: &DocumentRow,
+    ) -> Result<bool, UserError> {
+        let conversation = self.store().conversation(&caller.user_id, conversation_id).await.map_err(failed)?;
+        let Some(conversation) = conversation else { return Ok(false) };
+        let Some(config) = self.0.config.load_full() else { return Ok(false) };
+        let Some(agent) = config.agents.get(&conversation.summary.agent_id) else { return Ok(false) };
+        let may_use = caller.check_agent(&agent.id).is_ok()
+            && auth::rights::check_rule(caller, &agent.auth) == auth::rights::AccessDecision::Allowed;
+        let names = |AgentKnowledge(libraries): &AgentKnowledge| {
+            libraries.iter().any(|library| library.0 == document.library_id)
+        };
+        if !may_use || !agent.section().is_some_and(names) {
+            return Ok(false);
+        }
+        let viewer = Viewer { is_agent: true, ..Viewer::from(caller) };
+        if self.library(&viewer, &document.library_id, Access::Read).await.is_err() {
+            return Ok(false);
+        }
+        store::is_cited(self.store(), conversation_id, &document.id).await.map_err(failed)
     }
 
     /// Deletes a document. It is not found any more when the future resolves, also if it is being read.

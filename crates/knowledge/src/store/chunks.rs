@@ -74,8 +74,12 @@ const FOUND: Sql = Sql::pair(
 
 const NUMBER: &str = "SELECT number FROM knowledge_citations WHERE conversation_id = $1 AND chunk_id = $2";
 const NEW_NUMBER: &str = "
-    INSERT INTO knowledge_citations (conversation_id, chunk_id, number)
-    VALUES ($1, $2, (SELECT coalesce(max(number), 0) + 1 FROM knowledge_citations WHERE conversation_id = $1))";
+    INSERT INTO knowledge_citations (conversation_id, chunk_id, document_id, number)
+    VALUES ($1, $2, $3, (SELECT coalesce(max(number), 0) + 1 FROM knowledge_citations WHERE conversation_id = $1))";
+const CITED: &str = "SELECT count(*) FROM knowledge_citations WHERE conversation_id = $1 AND document_id = $2";
+
+const PLACES: &str = "SELECT no, place FROM knowledge_parts WHERE version_id = $1 ORDER BY no";
+const PLACE_OF_CHUNK: &str = "SELECT place FROM knowledge_chunks WHERE version_id = $1 AND no = $2";
 
 /// Stores parts.
 pub(crate) async fn insert_parts(db: &mut Db, version_id: &str, parts: Vec<NewPart>) -> Result<(), StoreError> {
@@ -158,22 +162,49 @@ pub(crate) async fn found_chunks(
     store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
 }
 
-/// Returns the numbers of chunks in a conversation; those that have none get the next ones.
+/// Returns the number of the part in which a chunk of a version begins, from 0; `None` if there is no such chunk.
+pub(crate) async fn part_of_chunk(store: &Store, version_id: &str, no: u32) -> Result<Option<u32>, StoreError> {
+    let (places, chunk) = (sql::query(PLACES).bind(version_id), sql::query(PLACE_OF_CHUNK).bind(version_id).bind(no));
+    let place = |row: &Row| serde_json::from_str::<Place>(row.try_get("place")?).map_err(|_| damaged());
+    let read = store.read(move |db| {
+        Box::pin(async move {
+            let Some(chunk) = chunk.fetch_optional(&mut *db).await? else { return Ok(None) };
+            let chunk = place(&chunk)?;
+            for row in places.fetch_all(&mut *db).await? {
+                if chunk.begins_in(&place(&row)?) {
+                    return Ok(u32::try_from(row.try_get::<i64>("no")?).ok());
+                }
+            }
+            Ok(Some(0))
+        })
+    });
+    read.await
+}
+
+/// Returns whether a document was shown to the agent of a conversation.
+pub(crate) async fn is_cited(store: &Store, conversation_id: &str, document_id: &str) -> Result<bool, StoreError> {
+    let count = sql::query_scalar::<i64>(CITED).bind(conversation_id).bind(document_id);
+    Ok(store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await? > 0)
+}
+
+/// Returns the numbers of chunks in a conversation, which are given with their documents; those that have none get
+/// the next ones.
 pub(crate) async fn citation_numbers(
     store: &Store,
     conversation_id: &str,
-    chunk_ids: Vec<String>,
+    chunks: Vec<(String, String)>,
 ) -> Result<Vec<i64>, StoreError> {
     let conversation_id = conversation_id.to_owned();
     store
         .write(move |db| {
             Box::pin(async move {
                 let mut numbers = Vec::new();
-                for chunk_id in chunk_ids {
+                for (chunk_id, document_id) in chunks {
                     let find = || sql::query_scalar::<i64>(NUMBER).bind(&conversation_id).bind(&chunk_id);
                     let known = find().fetch_optional(&mut *db).await?;
                     if known.is_none() {
-                        sql::query(NEW_NUMBER).bind(&conversation_id).bind(&chunk_id).execute(&mut *db).await?;
+                        let insert = sql::query(NEW_NUMBER).bind(&conversation_id).bind(&chunk_id).bind(&document_id);
+                        insert.execute(&mut *db).await?;
                     }
                     numbers.push(match known {
                         Some(number) => number,

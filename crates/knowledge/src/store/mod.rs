@@ -10,7 +10,7 @@ mod versions;
 pub(crate) use changes::{DocumentFilter, cancel, documents_since, listed_documents};
 pub(crate) use chunks::{
     ChunkRow, NewPart, PartRow, chunks, chunks_of_version, citation_numbers, clear_text, found_chunks, insert_chunks,
-    insert_parts, parts,
+    insert_parts, is_cited, part_of_chunk, parts,
 };
 pub(crate) use documents::{
     DocumentRow, DocumentState, Finished, NewDocument, OpenVersion, Progress, SearchableRow, add_document,
@@ -47,6 +47,11 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             name: "changes",
             sqlite: include_str!("../../migrations/sqlite/0003_changes.sql"),
             postgres: include_str!("../../migrations/postgres/0003_changes.sql"),
+        },
+        Migration {
+            name: "cited_documents",
+            sqlite: include_str!("../../migrations/sqlite/0004_cited_documents.sql"),
+            postgres: include_str!("../../migrations/postgres/0004_cited_documents.sql"),
         },
     ],
     tables: &[

@@ -73,14 +73,15 @@ fn result(number: i64, chunk: &ChunkRow, score: Option<f32>) -> Value {
 /// Returns the numbers of chunks in a conversation. Outside of conversations they follow from the ids
 /// of the chunks.
 async fn numbers(knowledge: &Knowledge, scope: &RunScope, chunks: &[ChunkRow]) -> Result<Vec<i64>, StoreError> {
-    let ids: Vec<String> = chunks.iter().map(ChunkRow::id).collect();
+    let hashed = || chunks.iter().map(|chunk| hashed(&chunk.id())).collect();
     if scope.conversation_id.is_empty() {
-        return Ok(ids.iter().map(|id| hashed(id)).collect());
+        return Ok(hashed());
     }
-    match store::citation_numbers(knowledge.store(), &scope.conversation_id, ids.clone()).await {
+    let cited = chunks.iter().map(|chunk| (chunk.id(), chunk.document_id.clone())).collect();
+    match store::citation_numbers(knowledge.store(), &scope.conversation_id, cited).await {
         Ok(numbers) => Ok(numbers),
         // The conversation of a trial is not stored.
-        Err(StoreError::Invalid(_) | StoreError::NotFound) => Ok(ids.iter().map(|id| hashed(id)).collect()),
+        Err(StoreError::Invalid(_) | StoreError::NotFound) => Ok(hashed()),
         Err(error) => Err(error),
     }
 }

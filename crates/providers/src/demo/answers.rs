@@ -63,7 +63,14 @@ pub(crate) fn overview(tools: &[ToolSpec]) -> String {
             has(form::TOOL),
             "*Fill in the form for Ada Lovelace at Analytical Engines*: I write to the page's fields, and you can undo each change.",
         ),
-        (has("search"), "*What do you know about refunds?*: I search the knowledge base and answer from it."),
+        (
+            tools.iter().any(|tool| tool.name.contains("search") && tool.name != "document_search"),
+            "*What do you know about refunds?*: I search the knowledge base and answer from it.",
+        ),
+        (
+            has("document_search"),
+            "*Who is on call at night?*: I search the documents, and each number in my answer opens the passage that it rests on.",
+        ),
         (has(question::TOOL), "*Ask me something* or *ask me with a form*: I wait for your answer."),
         (has("delete"), "*Delete the article about refunds*: I ask for your approval first."),
         (true, "*Write a long answer* or *count to 100*: enough time to try stop, reload and a second tab."),

@@ -8,6 +8,8 @@ use contract::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+/// The tool that searches documents.
+const DOCUMENTS: &str = "document_search";
 /// The beginning of the notes that the server adds to a user's message. They are not part of the
 /// user's request.
 const NOTE: &str = "[Note: ";
@@ -83,8 +85,7 @@ fn answer(turn: &DemoTurn<'_>, wish: Intent) -> Vec<DemoAction> {
         Intent::FillForm => fill_form(turn),
         Intent::Search(topic) => search(turn, &topic),
         Intent::Delete(topic) => delete(turn, &topic),
-        // Any question may be one about the documents.
-        Intent::Unknown if turn.tool("document_search").is_some() => search(turn, &turn.asked),
+        Intent::Unknown if turn.may_ask_documents() => search_with(turn, DOCUMENTS, &turn.asked),
         Intent::Question { form } => ask_back(turn, form),
         Intent::Count(to) => {
             say("Counting takes a while, which is good for trying stop and reload.", answers::counting(to))
@@ -129,7 +130,12 @@ fn ask_back(turn: &DemoTurn<'_>, form: bool) -> Vec<DemoAction> {
 }
 
 fn search(turn: &DemoTurn<'_>, topic: &str) -> Vec<DemoAction> {
-    let Some(tool) = turn.tool("search") else {
+    search_with(turn, "search", topic)
+}
+
+/// Searches with a tool, given by a part of its name.
+fn search_with(turn: &DemoTurn<'_>, tool: &str, topic: &str) -> Vec<DemoAction> {
+    let Some(tool) = turn.tool(tool) else {
         return say("I have nothing to search in.", "I have no knowledge base that I can search here.");
     };
     let thinks = format!("I have a knowledge base. I search it for “{topic}” and answer only from what it says.");
@@ -192,6 +198,14 @@ impl<'a> DemoTurn<'a> {
         };
         let results = since.iter().flat_map(of_tools).collect();
         Self { asked, tools, results, new_results: since.last().map_or(&[], of_tools) }
+    }
+
+    /// Returns whether the request may be one about documents: a question or, if nothing else can be searched,
+    /// anything.
+    fn may_ask_documents(&self) -> bool {
+        let has_documents = self.tool(DOCUMENTS).is_some();
+        let has_others = self.tools.iter().any(|tool| tool.name.contains("search") && tool.name != DOCUMENTS);
+        has_documents && (!has_others || self.asked.trim_end().ends_with('?'))
     }
 
     /// Returns the first tool whose name contains this text.

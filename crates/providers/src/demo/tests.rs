@@ -88,6 +88,26 @@ fn plain_requests_are_understood() {
 }
 
 #[test]
+fn questions_are_searched_in_documents() {
+    let documents = ToolSpec::new(
+        "document_search",
+        "",
+        json!({ "type": "object", "properties": { "query": { "type": "string" } }, "required": ["query"] }),
+    );
+    let check = |asked: &str, others: Vec<ToolSpec>, expected: &str| {
+        let tools = others.into_iter().chain([documents.clone()]).collect();
+        let last = last_action(&request(vec![user(asked)], tools));
+        assert!(last.contains(expected), "{asked}: {last}");
+    };
+    let search = r#"→ document_search {"query":""#;
+    check("Who is on call?", tools(), search);
+    check("Who is on call?", Vec::new(), search);
+    check("Sing a song", Vec::new(), search);
+    check("Sing a song", tools(), "beyond me");
+    check("What do you know about refunds?", tools(), "→ search_knowledge_base");
+}
+
+#[test]
 fn form_is_filled_in_from_a_sentence() {
     let check = |words: &str, expected: Value| {
         let done = last_action(&request(vec![user(words)], tools()));

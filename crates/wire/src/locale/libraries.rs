@@ -1,4 +1,4 @@
-//! The texts of the block for libraries, in English.
+//! The texts of the block for libraries and of the documents that answers cite, in English.
 
 use super::texts;
 
@@ -83,4 +83,12 @@ texts! { super::OF_WORKFLOWS;
     SearchResults = "Results",
     SearchFound = "{1} passages found",
     SearchClear = "Close the results",
+    CitedText = "Text of the document",
+    CitedOpenFile = "Open the file",
+    CitedBefore = "Show what is before",
+    CitedRelevance = "Relevance {1} %",
+    CitedHint = "Click to read it in the document",
+    CitedQuote = "Quoted passage",
+    CitedGone = "The document was deleted, or you may not read it. This is what the answer quoted:",
+    CitedChanged = "The document has changed since. This is what the answer quoted:",
 }

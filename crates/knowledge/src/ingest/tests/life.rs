@@ -165,6 +165,34 @@ async fn folder_is_followed() {
     assert_eq!(server.rows("knowledge_versions").await, 1);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn documents_of_the_config_follow_it() {
+    let server = Server::open("sqlite::memory:").await;
+    let declared = |documents: &str| {
+        let config = format!("libraries:\n  - id: manual\n    documents: {documents}\n");
+        let language = capability::language(&[crate::DEFINITION]);
+        language.read_embedded(&[("chatwright.yaml", config.as_str())], &HashMap::<String, String>::new()).outcome
+    };
+    let found = async |documents: &str, query: &str| {
+        let (config, _) = declared(documents).unwrap_or_else(|problems| panic!("{}", config::render(&problems)));
+        server.knowledge.use_config(&std::sync::Arc::new(config));
+        ingest::follow(&server.knowledge).await.unwrap();
+        server.settled("manual").await;
+        server.found(&viewer("ada"), "manual", query).await.unwrap()
+    };
+    let pumps = "{ name: pumps.md, text: Pumps run at night. }";
+    let both = format!("[{pumps}, {{ name: cooks.md, text: Cooks bake bread. }}]");
+    assert_eq!(found(&both, "bread").await, ["cooks.md"]);
+    let versions = server.rows("knowledge_versions").await;
+    assert_eq!(found(&both, "pump").await, ["pumps.md"]);
+    assert_eq!(server.rows("knowledge_versions").await, versions, "nothing has changed");
+    assert_eq!(found("[{ name: pumps.md, text: Pumps are green. }]", "green").await, ["pumps.md"]);
+    assert_eq!(found(&format!("[{pumps}]"), "bread").await, Vec::<String>::new());
+    for invalid in ["[]", &format!("[{pumps}, {pumps}]"), &format!("[{pumps}]\n    folder: files")] {
+        assert!(declared(invalid).is_err(), "{invalid}");
+    }
+}
+
 /// Text that takes a while to be stored.
 fn long_text() -> String {
     (0..20_000).map(|line| format!("Line {line} about pumps.\n\n")).collect()

@@ -1,0 +1,340 @@
+//! The document of a citation, beside the chat: its text from the cited place on, with the quote marked. On a narrow
+//! screen it takes the whole page.
+
+use super::api::{self, document_path};
+use super::block::problem_view;
+use super::citation_state::{Citation, CitationState};
+use super::cited_card::place;
+use super::cited_text::{has_markup, is_markdown, joined_lines, text_nodes};
+use super::documents::file_path;
+use super::model::{Part, Parts};
+use super::quotes::quote_ranges;
+use crate::address::encode_component;
+use crate::api::ApiError;
+use crate::blocks::control::focus;
+use crate::prelude::*;
+use crate::texts::{Text, t};
+use crate::ui::hidden_characters::{TextKind, visible_nodes};
+use crate::ui::icons::{Icon, Shape};
+use crate::ui::node::{Node, element, reactive_nodes};
+use leptos::ev::{Event, KeyboardEvent};
+use leptos::html;
+use leptos::task::spawn_local;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::{HtmlDialogElement, HtmlElement};
+use wire::citations::CitedPassage;
+use wire::error::ErrorCode;
+
+/// The width from which the document is shown beside the chat, in pixels.
+const WIDE: f64 = 800.0;
+/// The width of the document, in pixels.
+const WIDTH: f64 = 512.0;
+
+/// What is loaded of the document; a cheap handle.
+#[derive(Clone, Copy)]
+struct Loaded {
+    state: CitationState,
+    parts: RwSignal<Vec<Part>>,
+    /// The part in which the cited chunk begins; `None` if the document has changed since.
+    chunk_part: RwSignal<Option<u64>>,
+    next: RwSignal<Option<u64>>,
+    is_loaded: RwSignal<bool>,
+    error: RwSignal<Option<ApiError>>,
+}
+
+/// Where the text that is asked for is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TextAt {
+    /// At the citation.
+    Citation,
+    /// Before what is shown.
+    Before(u64),
+    /// After what is shown.
+    Next(u64),
+}
+
+impl Loaded {
+    /// Shows a citation.
+    fn open(self) {
+        self.parts.set(Vec::new());
+        self.chunk_part.set(None);
+        self.next.set(None);
+        self.is_loaded.set(false);
+        self.error.set(None);
+        self.load(TextAt::Citation);
+    }
+
+    fn load(self, from: TextAt) {
+        let Some(citation) = self.state.panel.get_untracked() else { return };
+        let Some(passage) = &citation.source.passage else { return };
+        let at = match from {
+            TextAt::Citation => ["chunk=", &encode_component(&passage.chunk_id)].concat(),
+            // One part at a time, so that the user keeps the place.
+            TextAt::Before(no) => ["page=", &no.saturating_sub(1).to_string()].concat(),
+            TextAt::Next(no) => ["page=", &no.to_string()].concat(),
+        };
+        let path = document_path(&passage.document_id, &with_conversation(&["/text?", &at].concat(), &citation));
+        spawn_local(async move {
+            let loaded = api::get::<Parts>(&path).await;
+            // Another citation may have been opened, or the panel closed.
+            if self.state.panel.try_get_untracked().flatten().as_ref() != Some(&citation) {
+                return;
+            }
+            match loaded {
+                Ok(page) => self.show(from, page),
+                Err(error) => self.error.set(Some(error)),
+            }
+        });
+    }
+
+    fn show(self, from: TextAt, page: Parts) {
+        self.error.set(None);
+        match from {
+            TextAt::Before(no) => {
+                let before = page.parts.into_iter().filter(|part| part.no < no);
+                self.parts.update(|parts| drop(parts.splice(0..0, before)));
+            }
+            TextAt::Citation => {
+                self.chunk_part.set(page.chunk_part);
+                self.next.set(page.next);
+                self.parts.set(page.parts);
+                self.is_loaded.set(true);
+                request_animation_frame(scroll_to_quote);
+            }
+            TextAt::Next(_) => {
+                self.next.set(page.next);
+                self.parts.update(|parts| parts.extend(page.parts));
+            }
+        }
+    }
+}
+
+/// Scrolls the text to the quote, or to the part with the passage.
+fn scroll_to_quote() {
+    let find = |selector: &str| document().query_selector(selector).ok().flatten();
+    if let Some(found) = find(".cw-cited mark").or_else(|| find(".cw-cited [data-found]")) {
+        found.scroll_into_view();
+    }
+}
+
+/// The panel. It is a dialog above the page that leaves the chat in use, and on a narrow screen a modal one.
+#[component]
+pub(super) fn CitedPanel(state: CitationState) -> AnyView {
+    let dialog = NodeRef::<html::Dialog>::new();
+    let heading = StoredValue::new(state.element_id("heading"));
+    let loaded = Loaded {
+        state,
+        parts: RwSignal::new(Vec::new()),
+        chunk_part: RwSignal::new(None),
+        next: RwSignal::new(None),
+        is_loaded: RwSignal::new(false),
+        error: RwSignal::new(None),
+    };
+    Effect::new(move |_| {
+        let (is_open, Some(dialog)) = (state.panel.with(Option::is_some), dialog.get()) else { return };
+        if is_open {
+            untrack(|| loaded.open());
+            show(&dialog);
+            request_animation_frame(move || {
+                // The chat may be gone by then.
+                let _ = heading.try_with_value(|id| focus(id));
+            });
+        } else {
+            hide(&dialog);
+        }
+    });
+    let close = move || {
+        let mark = state.close_panel();
+        if let Some(mark) = mark.and_then(|mark| mark.dyn_into::<HtmlElement>().ok()) {
+            // Fails only if the mark is gone.
+            let _ = mark.focus();
+        }
+    };
+    let key = move |event: KeyboardEvent| {
+        if event.key() == "Escape" {
+            // It must not stop an answer or close a drawer, too.
+            event.prevent_default();
+            event.stop_propagation();
+            close();
+        }
+    };
+    let closed = move |_: Event| {
+        if state.panel.with_untracked(Option::is_some) {
+            close();
+        }
+    };
+    let head = reactive_nodes(move || {
+        let is_gone =
+            loaded.error.with(|error| error.as_ref().is_some_and(|error| error.code() == ErrorCode::NotFound));
+        let head = |open: &Citation| head(open, heading.get_value(), is_gone);
+        state.panel.with(|open| open.as_ref().map(head).unwrap_or_default())
+    });
+    let body = move || {
+        let citation = state.panel.get()?;
+        Some(body(loaded, &citation))
+    };
+    view! {
+        <dialog
+            node_ref=dialog
+            class="cw-cited"
+            popover="manual"
+            aria-labelledby=heading.get_value()
+            on:keydown=key
+            on:close=closed
+        >
+            <div class="cw-cited-head">
+                <div class="cw-cited-title">{head}</div>
+                <button
+                    type="button"
+                    class="cw-icon-button"
+                    aria-label=t(Text::Close)
+                    title=t(Text::CloseEscape)
+                    on:click=move |_| close()
+                >
+                    <Icon of=Shape::Close />
+                </button>
+            </div>
+            <div class="cw-cited-text" tabindex="0" role="region" aria-label=t(Text::CitedText)>
+                {body}
+            </div>
+        </dialog>
+    }
+    .into_any()
+}
+
+/// Shows the panel where it does not cover the chat, if there is such a place; else the page makes room.
+fn show(dialog: &HtmlDialogElement) {
+    let width = window().inner_width().ok().and_then(|width| width.as_f64()).unwrap_or_default();
+    if width < WIDE {
+        // Each fails only if it is open.
+        let _ = dialog.show_modal();
+        return;
+    }
+    let chat = dialog.closest(".cw-chat").ok().flatten().map(|chat| chat.get_bounding_client_rect());
+    let is_free_left = chat.as_ref().is_some_and(|chat| chat.left() >= WIDTH);
+    let is_free_right = chat.as_ref().is_some_and(|chat| width - chat.right() >= WIDTH);
+    // Cannot fail: the names are valid.
+    let _ = dialog.set_attribute("data-side", if is_free_left && !is_free_right { "left" } else { "right" });
+    let _ = dialog.toggle_attribute_with_force("data-beside", !is_free_left && !is_free_right);
+    let _ = dialog.show_popover();
+}
+
+fn hide(dialog: &HtmlDialogElement) {
+    if dialog.open() {
+        dialog.close();
+    } else if dialog.matches(":popover-open").unwrap_or_default() {
+        let _ = dialog.hide_popover();
+    }
+}
+
+fn with_conversation(path: &str, citation: &Citation) -> String {
+    match &citation.conversation_id {
+        Some(id) => {
+            [path, if path.contains('?') { "&" } else { "?" }, "conversationId=", &encode_component(id)].concat()
+        }
+        None => path.to_owned(),
+    }
+}
+
+fn head(citation: &Citation, id: String, is_gone: bool) -> Vec<Node> {
+    let Some(passage) = &citation.source.passage else { return Vec::new() };
+    let heading = element("h2").attr("id", id).attr("tabindex", "-1").attr("dir", "auto");
+    let at = element("p").attr("class", "cw-document-place").attr("dir", "auto");
+    let mut head = vec![
+        heading.children(visible_nodes(&passage.file, TextKind::Prose)),
+        at.children(visible_nodes(&place(passage), TextKind::Prose)),
+    ];
+    head.extend((!is_gone).then(|| file_link(passage, citation)));
+    head
+}
+
+/// The link to the file; PDF is opened at its page.
+fn file_link(passage: &CitedPassage, citation: &Citation) -> Node {
+    let path = with_conversation(&file_path(&passage.document_id), citation);
+    let page = passage.place.strip_prefix("page ").map(|page| ["#page=", page].concat());
+    let link = element("a").attr("class", "cw-link").attr("href", [path, page.unwrap_or_default()].concat());
+    link.attr("target", "_blank").attr("rel", "external").text(t(Text::CitedOpenFile))
+}
+
+fn body(loaded: Loaded, citation: &Citation) -> AnyView {
+    let file = citation.source.passage.as_ref().map(|passage| passage.file.as_str()).unwrap_or_default();
+    let (has_markup, is_markdown) = (has_markup(file), is_markdown(file));
+    let quote = StoredValue::new(citation.source.quote.clone());
+    let ranges = Memo::new(move |_| {
+        let quote = quote.get_value().unwrap_or_default();
+        loaded.parts.with(|parts| {
+            let first = loaded.chunk_part.get().and_then(|no| parts.iter().position(|part| part.no == no));
+            let texts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
+            quote_ranges(&texts, first, &quote)
+        })
+    });
+    let is_marked = move || ranges.with(|ranges| ranges.iter().any(|found| !found.is_empty()));
+    let problem = move || {
+        let error = loaded.error.get()?;
+        Some(match error.code() {
+            ErrorCode::NotFound | ErrorCode::Unauthenticated => note(Text::CitedGone),
+            _ => problem_view(&error, move || loaded.load(TextAt::Citation)),
+        })
+    };
+    let changed = move || (loaded.is_loaded.get() && !is_marked()).then(|| note(Text::CitedChanged));
+    // What is marked in the text need not be said twice.
+    let words = move || {
+        let has_failed = loaded.error.with(Option::is_some) && !loaded.is_loaded.get();
+        let is_missing = loaded.is_loaded.get() && !is_marked();
+        let quote = quote.get_value().filter(|_| has_failed || is_missing)?;
+        let words = reactive_nodes(move || visible_nodes(&quote, TextKind::Prose));
+        Some(
+            view! { <blockquote class="cw-cited-quote" aria-label=t(Text::CitedQuote) dir="auto">{words}</blockquote> }
+                .into_any(),
+        )
+    };
+    let loading = move || {
+        let is_loading = !loaded.is_loaded.get() && loaded.error.with(Option::is_none);
+        is_loading.then(|| note(Text::Loading))
+    };
+    let parts = reactive_nodes(move || {
+        loaded.parts.with(|parts| {
+            ranges.with(|ranges| {
+                parts
+                    .iter()
+                    .zip(ranges)
+                    .map(|(part, found)| {
+                        let label = element("p").attr("class", "cw-document-place").attr("dir", "auto");
+                        let label = label.children(visible_nodes(&part.label(), TextKind::Prose));
+                        let text = match is_markdown {
+                            true => text_nodes(&joined_lines(&part.text), found, has_markup),
+                            false => text_nodes(&part.text, found, has_markup),
+                        };
+                        let item = element("li").attr("data-key", part.no.to_string());
+                        let is_found = loaded.chunk_part.get() == Some(part.no);
+                        let item = if is_found { item.attr("data-found", "") } else { item };
+                        item.children(std::iter::once(label).chain(text).collect())
+                    })
+                    .collect::<Vec<_>>()
+            })
+        })
+    });
+    let button = move |label: Text, from: TextAt| {
+        let load = move |_| loaded.load(from);
+        view! { <button type="button" class="cw-link cw-more" on:click=load>{t(label)}</button> }.into_any()
+    };
+    let before = move || {
+        let first = loaded.parts.with(|parts| parts.first().map(|part| part.no)).filter(|first| *first > 1)?;
+        Some(button(Text::CitedBefore, TextAt::Before(first)))
+    };
+    let more = move || Some(button(Text::ShowMore, TextAt::Next(loaded.next.get()?)));
+    view! {
+        {problem}
+        {changed}
+        {words}
+        {loading}
+        {before}
+        <ol class="cw-cited-parts">{parts}</ol>
+        {more}
+    }
+    .into_any()
+}
+
+fn note(text: Text) -> AnyView {
+    view! { <p class="cw-library-note" role="status">{t(text)}</p> }.into_any()
+}
