@@ -40,7 +40,7 @@ mcp ► capability config contract egress schemas settings sse tools
 notes ► capability chat config contract server store web wire
 offload ►
 operators ►
-providers ► contract sse
+providers ► contract egress sse
 remote_agents ► capability config contract egress settings tools
 retrieval ►
 rust-page ► app server wire
