@@ -20,6 +20,7 @@ const BUILT_IN: &[Definition] = &[
     triggers::DEFINITION,
     knowledge::DEFINITION,
     ::memory::DEFINITION,
+    chat_message::DEFINITION,
 ];
 
 /// The parts of this program.

@@ -19,6 +19,7 @@ auth ► chat config egress endpoints offload store wire
 bench ► sse test_postgres
 capability ► chat config contract endpoints jobs operators store web
 chat ► agent contract faults jobs settings store wire
+chat_message ► auth capability chat config settings sse web wire
 client ► sse wire
 collections ► auth capability chat config contract dialect endpoints schemas settings store web wire
 config ► agent contract dialect operators schemas settings wire
@@ -40,13 +41,13 @@ memory ► auth capability chat config contract jobs settings store web wire
 notes ► capability chat config contract server store web wire
 offload ►
 operators ►
-providers ► contract sse
+providers ► contract egress sse
 remote_agents ► capability config contract egress settings tools
 retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat collections config contract custom_agents documents egress endpoints faults jobs knowledge lowdefy_import mcp memory offload operators providers remote_agents store tools triggers web web_research wire workflows
+server ► accounts admin_console agent app auth capability chat chat_message collections config contract custom_agents documents egress endpoints faults jobs knowledge lowdefy_import mcp memory offload operators providers remote_agents store tools triggers web web_research wire workflows
 settings ►
 sse ►
 store ► faults wire

@@ -34,8 +34,9 @@ pub struct Agent {
     pub summary_model: Option<ModelRef>,
     /// The instructions: a text, or an operator that is evaluated for each turn.
     pub instructions: Option<Value>,
-    /// Whether the agent is built from a preset.
-    pub has_preset: bool,
+    /// Whether the agent extracts records, so that models which write their reasoning into their text
+    /// are told not to.
+    pub extracts_records: bool,
     /// The settings of the agent's runs, without what depends on the server.
     pub settings: RunSettings,
     /// Whether the agent is told about the page, the user, the conversation and the page's address.

@@ -5,7 +5,7 @@ use crate::ModelSettings;
 use crate::driver::{self, Codec};
 use crate::file;
 use contract::{ModelError, ModelErrorKind, PartStream, Request};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
@@ -129,7 +129,7 @@ async fn send(mut request: RequestBuilder, settings: &ModelSettings) -> Result<R
     let response = request.send().await.map_err(|error| send_error(&error))?;
     let status = response.status();
     if !status.is_success() {
-        let retry_after = retry_after(response.headers(), SystemTime::now());
+        let retry_after = egress::retry_after(response.headers(), SystemTime::now());
         let cause = format!("{status}: {}", body_excerpt(response, settings).await);
         return Err(ModelError { retry_after, ..ModelError::new(kind_for_status(status), cause) });
     }
@@ -194,43 +194,9 @@ fn redact_secrets(text: String, settings: &ModelSettings) -> String {
     long_enough.fold(text, |text, secret| text.replace(secret, "[secret]"))
 }
 
-/// Reads how long the provider asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a
-/// date. Invalid values are ignored, so that the default delay applies.
-fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let text = |name: &str| Some(headers.get(name)?.to_str().ok()?.trim());
-    let number = |name: &str| text(name)?.parse::<f64>().ok();
-    if let Some(seconds) = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after")) {
-        return Duration::try_from_secs_f64(seconds).ok();
-    }
-    let date = jiff::fmt::rfc2822::parse(text("retry-after")?).ok()?;
-    let date = SystemTime::from(date.timestamp());
-    // A date in the past means now.
-    Some(date.duration_since(now).unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn retry_after_headers_are_parsed() {
-        // Fri, 20 Nov 2026 00:00:00 GMT
-        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800);
-        let check = |headers: &[(&'static str, &'static str)], expected: Option<u64>| {
-            let map = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
-            assert_eq!(retry_after(&map, now), expected.map(Duration::from_millis), "{headers:?}");
-        };
-        check(&[], None);
-        check(&[("retry-after", "2")], Some(2000));
-        check(&[("retry-after-ms", "150"), ("retry-after", "2")], Some(150));
-        check(&[("retry-after-ms", "soon"), ("retry-after", "2")], Some(2000));
-        check(&[("retry-after", "9999")], Some(9_999_000));
-        check(&[("retry-after", "-1")], None);
-        check(&[("retry-after", "abc")], None);
-        check(&[("retry-after", "1e400")], None);
-        check(&[("retry-after", "Fri, 20 Nov 2026 00:00:07 GMT")], Some(7000));
-        check(&[("retry-after", "Thu, 19 Nov 2026 00:00:00 GMT")], Some(0));
-    }
 
     #[test]
     fn secrets_are_redacted() {

@@ -2,6 +2,7 @@
 //! Callers are put into the requests, except in [`modes`].
 
 mod admin;
+mod chat_message;
 mod cited;
 mod conversations;
 mod custom;
@@ -60,6 +61,9 @@ const UNKNOWN_ID: &str = "nowhere";
 
 /// Returns the scope that an API key needs for a path; `None` if API keys cannot be used for it.
 pub(crate) fn expected_scope(path: &str) -> Option<KeyScope> {
+    if path.starts_with("/chat/") {
+        return Some(KeyScope::Agents);
+    }
     match path.strip_prefix("/api/")?.split('/').next()? {
         "agent" | "runs" => Some(KeyScope::Agents),
         "conversations" | "folders" | "memory" | "search" | "shares" => Some(KeyScope::Conversations),

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Returns the settings of an agent's runs.
 pub(super) fn settings(config: &Config, agent: &config::Agent) -> RunSettings {
     let (limits, own) = (&config.limits, agent.settings.clone());
-    let no_think = || agent.has_preset && providers::supports_no_think(&agent.model);
+    let no_think = || agent.extracts_records && providers::supports_no_think(&agent.model);
     let others = agent.fallback_models.iter().chain(&agent.summary_model);
     let models = others.map(|other| &other.model).chain([&agent.model]);
     RunSettings {

@@ -362,15 +362,19 @@ fn preset_with_tools_is_rejected() {
     properties: {{ model: m, askUser: true }}
     tools: [search]
   - {{ id: b, type: Agent, preset: extractor, connectionId: demo, properties: {{ model: m }} }}
+  - {{ id: c, type: Agent, preset: rag-search, connectionId: demo, properties: {{ model: m }} }}
+  - {{ id: d, type: Agent, preset: web-search, connectionId: demo, properties: {{ model: m }}, tools: [search] }}
 "
     )));
     let errors: Vec<_> = said.lines().filter_map(|line| line.split_once(": error: ")).map(|(_, error)| error).collect();
     assert_eq!(
         errors,
         [
-            "an agent with a `preset` works without tools, so it has no `askUser`",
-            "an agent with a `preset` works without tools, so it has no `tools`",
+            "the preset `record-extractor` works without tools, so it has no `askUser`",
+            "the preset `record-extractor` works without tools, so it has no `tools`",
             "there is no preset `extractor`",
+            "the preset `rag-search` needs `knowledge`",
+            "the preset `web-search` needs `webSearch`",
         ],
         "{said}"
     );

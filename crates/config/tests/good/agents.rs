@@ -194,13 +194,33 @@ fn preset_needs_only_a_model() {
     let [preset, own] = ["record-extractor", "own"].map(|id| &config.agents[id]);
     assert!(preset.instructions.as_ref().is_some_and(|text| text.as_str().unwrap().starts_with("You extract records")));
     assert_eq!(
-        (preset.settings.sampling.temperature, preset.settings.max_steps, preset.has_preset, preset.settings.no_think),
+        (
+            preset.settings.sampling.temperature,
+            preset.settings.max_steps,
+            preset.extracts_records,
+            preset.settings.no_think
+        ),
         (Some(0.0), 1, true, None)
     );
     assert_eq!(
         (own.instructions.clone(), own.settings.sampling.temperature, own.settings.no_think),
         (Some(json!("Short.")), Some(0.5), Some(true))
     );
+}
+
+#[test]
+fn presets_bring_instructions_and_keep_tools() {
+    let (config, warnings) = load(
+        "connections: [{ id: demo, type: Demo }]\napi: [{ id: search, description: Search., payloadSchema: { type: object }, routine: [{ ':return': 1 }] }]\nagents:\n\
+         \x20 - { id: chat, type: Agent, preset: chat, connectionId: demo, properties: { model: qwen3 }, tools: [search] }\n\
+         \x20 - { id: files, type: Agent, preset: attachment, connectionId: demo, properties: { model: m } }\n",
+    );
+    assert_eq!(warnings, "");
+    let [chat, files] = ["chat", "files"].map(|id| &config.agents[id]);
+    let begins =
+        |agent: &config::Agent, text: &str| agent.instructions.as_ref().unwrap().as_str().unwrap().starts_with(text);
+    assert!(begins(chat, "You help the user") && begins(files, "You work on the files"));
+    assert_eq!((chat.tools.len(), chat.settings.sampling.temperature, chat.extracts_records), (1, None, false));
 }
 
 /// The values of operators are checked as if they were written in the config.

@@ -2,10 +2,10 @@
 
 use config::SecretText;
 use egress::{Egress, EgressError, EgressRequest, EgressResponse};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 use serde_json::Value;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use url::Url;
 
 /// The first pause before a request is repeated; each further one is twice as long.
@@ -128,13 +128,7 @@ fn check_status(answer: &EgressResponse) -> Result<(), ApiFailure> {
     match answer.status {
         _ if status.is_success() => Ok(()),
         401 | 403 => Err(ApiFailure::Credentials),
-        402 | 429 => Err(ApiFailure::Limited(retry_after(&answer.headers))),
+        402 | 429 => Err(ApiFailure::Limited(egress::retry_after(&answer.headers, SystemTime::now()))),
         other => Err(ApiFailure::Status(other)),
     }
-}
-
-/// Returns how many seconds the service asks to wait.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds))
 }

@@ -13,12 +13,12 @@ mod tests;
 use crate::connection::{ProviderKind, ProviderSettings};
 use crate::urls;
 use egress::{Egress, EgressError, EgressRequest, EgressResponse};
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use url::Url;
 
 /// The largest answer in bytes.
@@ -213,17 +213,9 @@ fn check_status(answer: &EgressResponse) -> Result<(), SearchFailure> {
     }
 }
 
-/// Returns how long the provider asks to wait: in seconds, or until a time.
+/// Returns how long the provider is not asked.
 fn pause(headers: &HeaderMap) -> Duration {
-    let value = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-    let pause = value.and_then(|value| match value.trim().parse() {
-        Ok(seconds) => Some(Duration::from_secs(seconds)),
-        Err(_) => {
-            let at = jiff::fmt::rfc2822::parse(value.trim()).ok()?.timestamp();
-            Some(Duration::try_from(at.duration_since(Timestamp::now())).unwrap_or_default())
-        }
-    });
-    pause.unwrap_or(PAUSE).min(LONGEST_PAUSE)
+    egress::retry_after(headers, SystemTime::now()).unwrap_or(PAUSE).min(LONGEST_PAUSE)
 }
 
 /// Reads an answer: the results, and the cost if the answer says it.

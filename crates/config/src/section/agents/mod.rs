@@ -147,7 +147,7 @@ fn build_agent(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<F
         title_model,
         summary_model,
         instructions: properties.instructions,
-        has_preset: entry.preset.is_some(),
+        extracts_records: entry.preset == Some(preset::PresetEntry::RecordExtractor),
         settings,
         page_context: properties.page_context,
         ask_user: properties.ask_user,

@@ -1,0 +1,139 @@
+//! The routes.
+
+use crate::events::{Event, MessageResponse, Translator};
+use crate::request::MessageRequest;
+use crate::section::ChatMessage;
+use auth::password::KeyScope;
+use axum::body::Body;
+use axum::extract::State;
+use axum::extract::rejection::JsonRejection;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use capability::Context;
+use chat::{Caller, Frames, with_keep_alive};
+use futures::StreamExt;
+use serde_json::json;
+use std::convert::Infallible;
+use std::time::Duration;
+use web::openapi::{Access, ApiRouter, Description, RouteOutput, Tag};
+use web::{HttpError, json_error};
+use wire::UserError;
+
+/// The group in the OpenAPI document.
+const CHAT_MESSAGE: Tag = Tag {
+    name: "chat message",
+    description: "Messages of clients that were written for the Busibox agent service, to the agent that the config names in `chatMessage`. Scope `agents`.",
+    access: Access::Users { scope: Some(KeyScope::Agents) },
+};
+
+/// Returns the routes.
+pub(crate) fn routes(context: Context) -> ApiRouter {
+    ApiRouter::new(&CHAT_MESSAGE)
+        .post("/chat/message", message, "Send a message and wait for the answer")
+        .post("/chat/message/stream", stream, "Send a message and stream the answer as server-sent events")
+        .map(|router| router.with_state(context))
+}
+
+/// A message that was accepted.
+struct Accepted {
+    translator: Translator,
+    frames: Frames,
+    /// The events before those of the run.
+    first: Vec<Event>,
+    heartbeat: Duration,
+}
+
+/// Sends a message.
+async fn send(
+    context: &Context,
+    caller: &Caller,
+    body: Result<Json<MessageRequest>, JsonRejection>,
+) -> Result<Accepted, HttpError> {
+    let config = context.current.config();
+    let section = config.section::<ChatMessage>().ok_or_else(UserError::not_found)?;
+    let Json(request) = body.map_err(|rejection| json_error(&rejection))?;
+    let agent = config.agents.get(request.agent(section)).ok_or_else(UserError::not_found)?;
+    let page_id = section.page(&config).ok_or_else(UserError::not_found)?;
+    // As the metadata of answers names it.
+    let model = format!("{}/{}", agent.connection_id, agent.model);
+    request.check(section, &model)?;
+    let mut first = Vec::new();
+    let conversation_id = match &request.conversation_id {
+        // Only a conversation that exists is continued.
+        Some(id) => {
+            context.chat.conversation(caller, id).await?;
+            id.clone()
+        }
+        None => {
+            let id = uuid::Uuid::now_v7().to_string();
+            let data = json!({ "conversation_id": id, "title": request.title() });
+            first.push(Event::new("conversation_created", data));
+            id
+        }
+    };
+    let decision = request.decision(section);
+    first.push(Event::new("model_selected", json!({ "model_id": model })));
+    first.push(Event::new("routing_decision", json!(decision)));
+    let submission = request.submission(section, page_id, &conversation_id)?;
+    let sent = context.chat.send(caller, submission).await?;
+    let translator = Translator::new(conversation_id, decision, sent.run_id, sent.message_id);
+    Ok(Accepted { translator, frames: sent.frames, first, heartbeat: config.limits.heartbeat })
+}
+
+/// `POST /chat/message`
+async fn message(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    body: Result<Json<MessageRequest>, JsonRejection>,
+) -> Result<Json<MessageResponse>, HttpError> {
+    let Accepted { mut translator, mut frames, .. } = send(&context, &caller, body).await?;
+    while let Some(frame) = frames.next().await {
+        translator.push(&frame);
+    }
+    Ok(Json(translator.response()?))
+}
+
+/// `POST /chat/message/stream`
+async fn stream(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    body: Result<Json<MessageRequest>, JsonRejection>,
+) -> Result<EventStream, HttpError> {
+    let Accepted { mut translator, mut frames, first, heartbeat } = send(&context, &caller, body).await?;
+    let events = async_stream::stream! {
+        for event in first {
+            yield event.frame();
+        }
+        while let Some(frame) = frames.next().await {
+            for event in translator.push(&frame) {
+                yield event.frame();
+            }
+        }
+        if let Some(event) = translator.last_event() {
+            yield event.frame();
+        }
+    };
+    Ok(EventStream(with_keep_alive(events.boxed(), heartbeat)))
+}
+
+/// A response with server-sent events.
+struct EventStream(Frames);
+
+impl IntoResponse for EventStream {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::from_stream(self.0.map(Ok::<_, Infallible>)));
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+        // Proxies must not buffer events.
+        headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+        response
+    }
+}
+
+impl RouteOutput for EventStream {
+    fn describe(description: &mut Description<'_>) {
+        description.response(200, "text/event-stream", &json!({ "type": "string" }));
+    }
+}
