@@ -6,6 +6,7 @@ use crate::calls::handling::CallsOutcome;
 use crate::calls::sources;
 use crate::calls::validation::{ConversationCallIds, OfferedTools};
 use crate::context::ContextInput;
+use crate::deferral::{self, Deferral};
 use crate::limits::UsageMeter;
 use crate::limits::estimate::estimated_usage;
 use crate::limits::loop_detection::{self, LoopDetector, LoopVerdict};
@@ -80,6 +81,8 @@ pub(crate) struct Run<'a> {
     /// The agent with the tools of its sources.
     pub(crate) agent: Cow<'a, Agent>,
     pub(crate) offer: OfferedTools,
+    /// The tools that are found by search.
+    deferral: Option<Arc<Deferral>>,
     ids: ConversationCallIds,
     pub(crate) caller: CallScope,
     pub(crate) messages: Vec<Arc<Message>>,
@@ -103,6 +106,10 @@ pub(crate) struct Run<'a> {
     pub(crate) is_over_calls: bool,
     /// What the model reads of the history.
     pub(crate) context: ContextInput,
+    /// Whether the turn has more than the user's message.
+    pub(crate) has_begun: bool,
+    /// Whether this run has told the model what the user's page contains.
+    pub(crate) adds_page_context: bool,
     /// By how much the estimates of tokens are too low for this model and language.
     pub(crate) estimate_factor: f64,
     /// The index of the model that is asked.
@@ -139,8 +146,11 @@ impl<'a> Run<'a> {
             configured: agent,
             agent: Cow::Borrowed(agent),
             offer: OfferedTools::default(),
+            deferral: None,
             ids: ConversationCallIds::from_history(&turn.messages),
             caller,
+            has_begun: turn.messages.len() > turn.turn_start,
+            adds_page_context: false,
             messages: turn.messages,
             pending: turn.pending,
             waiting: Vec::new(),
@@ -165,6 +175,7 @@ impl<'a> Run<'a> {
         if !Box::pin(self.apply_decisions(sink)).await? {
             return Ok(Ending::Waiting);
         }
+        Box::pin(self.add_page_context(sink)).await?;
         self.prune_history();
         // A resumed turn has completed steps before, and the call that it waited for may have been
         // its last one.
@@ -188,6 +199,7 @@ impl<'a> Run<'a> {
             }
             let mut request = self.build_request();
             if Box::pin(self.fit_context(&request, sink)).await? {
+                Box::pin(self.add_page_context(sink)).await?;
                 request = self.build_request();
             }
             // A summary counts, too.
@@ -233,15 +245,26 @@ impl<'a> Run<'a> {
         let CallScope { scope, exposure, cancel, .. } = &self.caller;
         let gathered = sources::with_source_tools(self.configured, (scope, exposure), cancel, sink).await;
         self.agent = gathered.map_err(|SinkClosed| RunFailure::Sink)?;
+        self.defer_tools();
         self.compile_offer().await;
         self.offer_reading().await;
         Ok(())
     }
 
+    /// Decides which tools are found by search. They stay so for the rest of the run.
+    fn defer_tools(&mut self) {
+        let was_used = self.deferral.is_some() || deferral::was_used(&self.messages);
+        self.deferral = Deferral::new(&self.agent, was_used).map(Arc::new);
+        if let Some(deferral) = &self.deferral {
+            deferral.add_helpers(self.agent.to_mut());
+        }
+    }
+
     /// Compiles what the agent offers now.
     pub(crate) async fn compile_offer(&mut self) {
         let cancel = &self.caller.cancel;
-        if let Some(offer) = cancel.run_until_cancelled(OfferedTools::compile(&self.agent)).await {
+        if let Some(offer) = cancel.run_until_cancelled(OfferedTools::compile(&self.agent, self.deferral.clone())).await
+        {
             self.offer = offer;
         }
     }
@@ -303,6 +326,7 @@ impl<'a> Run<'a> {
     async fn request_reply<S: EventSink>(&mut self, request: Request, sink: &mut S) -> Result<ModelReply, RunFailure> {
         self.check_prices()?;
         self.steps += 1;
+        self.has_begun = true;
         self.caller.meter.count_request();
         let cancel = self.caller.cancel.clone();
         let (asked, mut first_part) = (Instant::now(), Duration::ZERO);
@@ -383,15 +407,20 @@ impl<'a> Run<'a> {
         // with calls of tools that the request does not have.
         let lists_all = strategy == Some(ToolChoice::None);
         let active = |spec: &&ToolSpec| lists_all || self.offer.offers(&spec.name);
+        let is_listed = |spec: &&ToolSpec| !self.offer.is_refused(&spec.name) && !self.offer.is_deferred(&spec.name);
+        let mut messages = self.context.projection.apply(&self.messages);
+        if self.deferral.is_some() {
+            messages = deferral::as_written(messages);
+        }
         let mut sampling = settings.sampling.clone();
         if let Some(rule) = rule {
             sampling.max_output_tokens = rule.max_output_tokens.or(sampling.max_output_tokens);
             sampling.temperature = rule.temperature.or(sampling.temperature);
         }
         Request {
-            system: system(&self.agent),
-            messages: self.context.projection.apply(&self.messages),
-            tools: tools.filter(active).filter(|spec| !self.offer.is_refused(&spec.name)).cloned().collect(),
+            system: system(&self.agent, self.deferral.as_deref()),
+            messages,
+            tools: tools.filter(active).filter(is_listed).cloned().collect(),
             tool_choice: strategy.unwrap_or_else(|| {
                 rule.and_then(|rule| rule.tool_choice.as_ref()).unwrap_or(&settings.tool_choice).clone()
             }),
@@ -403,12 +432,12 @@ impl<'a> Run<'a> {
 }
 
 /// Returns the system prompt.
-fn system(agent: &Agent) -> Option<String> {
+fn system(agent: &Agent, deferral: Option<&Deferral>) -> Option<String> {
     /// The keyword with which models such as Qwen3 skip their reasoning.
     const NO_THINK: &str = "/no_think";
     let before = agent.settings.no_think.unwrap_or_default().then_some(NO_THINK);
     let has_tools = !agent.tools.is_empty() || !agent.agents.is_empty();
     let after = agent.settings.tool_strategy.instruction().filter(|_| has_tools);
-    let texts = [before, agent.instructions.as_deref(), after];
+    let texts = [before, agent.instructions.as_deref(), deferral.map(Deferral::instructions), after];
     texts.into_iter().flatten().map(str::to_owned).reduce(|all, text| format!("{all}\n\n{text}"))
 }

@@ -144,6 +144,7 @@ impl Run<'_> {
         })
         .await?;
         self.context.projection = projection;
+        self.forget_page_context();
         Ok(true)
     }
 

@@ -1,5 +1,6 @@
 //! What a model reads instead of the whole history.
 
+use crate::context::page::PageContext;
 use crate::context::read_result::READ_RESULT_TOOL;
 use contract::{Message, ToolOutput, ToolResult, UserPart};
 use std::sync::Arc;
@@ -44,6 +45,8 @@ pub struct ContextInput {
     pub boundaries: Vec<TurnBoundary>,
     /// Whether summaries have failed lately, so that none is attempted in this run.
     pub rests: bool,
+    /// What the user's page contains, if the model should know it.
+    pub page: Option<PageContext>,
 }
 
 impl ContextInput {

@@ -73,7 +73,7 @@ fn settings(tokens: u64, context: ContextSettings) -> RunSettings {
 }
 
 async fn turn(agent: &Agent, messages: Vec<Arc<Message>>, projection: Projection) -> (RunOutcome, Vec<Event>) {
-    let context = ContextInput { projection, boundaries: boundaries(&messages), rests: false };
+    let context = ContextInput { projection, boundaries: boundaries(&messages), ..ContextInput::default() };
     let mut events = Events::default();
     let turn = TurnInput {
         turn_start: messages.len(),
