@@ -4,6 +4,7 @@
 //! hand it to the next run: between two changes the model reads the same bytes again.
 
 pub(crate) mod fit;
+pub(crate) mod large_result;
 mod page;
 mod plan;
 mod projection;
