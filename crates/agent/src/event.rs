@@ -77,6 +77,12 @@ pub enum Event {
         /// The text.
         text: String,
     },
+    /// The model was told what the user's page contains: in front of the user's message, or after what
+    /// the turn has so far.
+    PageContext {
+        /// The text.
+        text: String,
+    },
     /// The user has decided on a call of an earlier run. The event of its outcome follows.
     CallDecided {
         /// The call with the arguments with which it will run.

@@ -3,6 +3,7 @@
 mod approval;
 mod calls;
 mod context;
+mod deferral;
 mod event;
 mod execution_mode;
 mod invoke;
@@ -18,10 +19,11 @@ pub use approval::grants::{Grant, GrantLookup, GrantQuery};
 pub use approval::policy::{Policy, PolicyQuery, Ruling};
 pub use approval::rules::{PolicySettings, RuleAction, RulePolicy, RuleSettings};
 pub use context::{
-    ContextInput, ContextSettings, ContextSummary, ContextTriggers, Projection, READ_RESULT_TOOL, SummarySettings,
-    TurnBoundary,
+    ContextInput, ContextSettings, ContextSummary, ContextTriggers, PageContext, Projection, READ_RESULT_TOOL,
+    SummarySettings, TurnBoundary,
 };
 pub use contract::ReplyUsage;
+pub use deferral::{DeferTools, TOOL_CALL, TOOL_SEARCH};
 pub use event::{Event, EventSink, RepeatTerms, SinkClosed};
 pub use execution_mode::{ExecutionMode, ToolStrategy};
 pub use invoke::{

@@ -6,6 +6,7 @@ use crate::calls::handling::CallsOutcome;
 use crate::calls::sources;
 use crate::calls::validation::{ConversationCallIds, OfferedTools};
 use crate::context::ContextInput;
+use crate::deferral::{self, Deferral};
 use crate::limits::UsageMeter;
 use crate::limits::estimate::estimated_usage;
 use crate::limits::loop_detection::{self, LoopDetector, LoopVerdict};
@@ -13,13 +14,10 @@ use crate::limits::stop;
 use crate::limits::turn_usage::TurnUsage;
 use crate::model::prune::{self, EmptyMessages, Prune};
 use crate::model::reply::{self, ModelReply, RunFailure};
-use crate::model::{prepare_step, retry};
+use crate::model::retry;
 use crate::sub_agent::parent::{AgentPermit, ParentContext};
 use crate::{Agent, Ending, Event, EventSink, Limit, PendingCall, RunOutcome, SinkClosed, TurnInput, WaitingCall};
-use contract::{
-    FinishReason, Message, ModelError, ModelErrorKind, ReplyUsage, Request, RunScope, ToolChoice, ToolSpec, Usage,
-    UserPart,
-};
+use contract::{FinishReason, Message, ModelError, ModelErrorKind, ReplyUsage, Request, RunScope, Usage, UserPart};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -80,6 +78,8 @@ pub(crate) struct Run<'a> {
     /// The agent with the tools of its sources.
     pub(crate) agent: Cow<'a, Agent>,
     pub(crate) offer: OfferedTools,
+    /// The tools that are found by search.
+    pub(crate) deferral: Option<Arc<Deferral>>,
     ids: ConversationCallIds,
     pub(crate) caller: CallScope,
     pub(crate) messages: Vec<Arc<Message>>,
@@ -98,11 +98,19 @@ pub(crate) struct Run<'a> {
     pub(crate) is_last: bool,
     /// The index of the first message that belongs to the turn; messages from there on are not
     /// pruned.
-    turn_start: usize,
+    pub(crate) turn_start: usize,
     /// Whether a call was refused because of the limit of tool calls.
     pub(crate) is_over_calls: bool,
     /// What the model reads of the history.
     pub(crate) context: ContextInput,
+    /// Whether the turn has more than the user's message.
+    pub(crate) has_begun: bool,
+    /// How many messages were searched for large results.
+    pub(crate) searched_messages: usize,
+    /// Whether there are large results.
+    pub(crate) has_large_results: bool,
+    /// Whether this run has told the model what the user's page contains.
+    pub(crate) adds_page_context: bool,
     /// By how much the estimates of tokens are too low for this model and language.
     pub(crate) estimate_factor: f64,
     /// The index of the model that is asked.
@@ -139,8 +147,13 @@ impl<'a> Run<'a> {
             configured: agent,
             agent: Cow::Borrowed(agent),
             offer: OfferedTools::default(),
+            deferral: None,
             ids: ConversationCallIds::from_history(&turn.messages),
             caller,
+            has_begun: turn.messages.len() > turn.turn_start,
+            adds_page_context: false,
+            searched_messages: 0,
+            has_large_results: false,
             messages: turn.messages,
             pending: turn.pending,
             waiting: Vec::new(),
@@ -165,6 +178,7 @@ impl<'a> Run<'a> {
         if !Box::pin(self.apply_decisions(sink)).await? {
             return Ok(Ending::Waiting);
         }
+        Box::pin(self.add_page_context(sink)).await?;
         self.prune_history();
         // A resumed turn has completed steps before, and the call that it waited for may have been
         // its last one.
@@ -186,8 +200,10 @@ impl<'a> Run<'a> {
                 sink.emit(Event::PromptNote { text: text.clone() }).await.map_err(|SinkClosed| RunFailure::Sink)?;
                 self.messages.push(Arc::new(Message::User(vec![UserPart::Text { text }])));
             }
+            Box::pin(self.find_large_results()).await;
             let mut request = self.build_request();
             if Box::pin(self.fit_context(&request, sink)).await? {
+                Box::pin(self.add_page_context(sink)).await?;
                 request = self.build_request();
             }
             // A summary counts, too.
@@ -233,21 +249,32 @@ impl<'a> Run<'a> {
         let CallScope { scope, exposure, cancel, .. } = &self.caller;
         let gathered = sources::with_source_tools(self.configured, (scope, exposure), cancel, sink).await;
         self.agent = gathered.map_err(|SinkClosed| RunFailure::Sink)?;
+        self.defer_tools();
         self.compile_offer().await;
         self.offer_reading().await;
         Ok(())
     }
 
+    /// Decides which tools are found by search. They stay so for the rest of the run.
+    fn defer_tools(&mut self) {
+        let was_used = self.deferral.is_some() || deferral::was_used(&self.messages);
+        self.deferral = Deferral::new(&self.agent, was_used).map(Arc::new);
+        if let Some(deferral) = &self.deferral {
+            deferral.add_helpers(self.agent.to_mut());
+        }
+    }
+
     /// Compiles what the agent offers now.
     pub(crate) async fn compile_offer(&mut self) {
         let cancel = &self.caller.cancel;
-        if let Some(offer) = cancel.run_until_cancelled(OfferedTools::compile(&self.agent)).await {
+        if let Some(offer) = cancel.run_until_cancelled(OfferedTools::compile(&self.agent, self.deferral.clone())).await
+        {
             self.offer = offer;
         }
     }
 
     /// Returns the number of requests to the model, including earlier runs of the turn.
-    fn total_steps(&self) -> u32 {
+    pub(crate) fn total_steps(&self) -> u32 {
         self.steps.saturating_add(self.steps_before)
     }
 
@@ -303,6 +330,7 @@ impl<'a> Run<'a> {
     async fn request_reply<S: EventSink>(&mut self, request: Request, sink: &mut S) -> Result<ModelReply, RunFailure> {
         self.check_prices()?;
         self.steps += 1;
+        self.has_begun = true;
         self.caller.meter.count_request();
         let cancel = self.caller.cancel.clone();
         let (asked, mut first_part) = (Instant::now(), Duration::ZERO);
@@ -346,69 +374,4 @@ impl<'a> Run<'a> {
         let model = self.agent.models().nth(self.model)?;
         Some(self.agent.settings.prices.get(&model.id().model)?.cost(usage))
     }
-
-    /// Returns the tool that the next reply must call by the execution mode and the tool strategy, or
-    /// none; `None` if they leave the choice to the other settings.
-    fn strategic_choice(&self) -> Option<ToolChoice> {
-        let settings = &self.agent.settings;
-        if settings.execution_mode.is_for_the_answer(self.total_steps()) {
-            return Some(ToolChoice::None);
-        }
-        let turn = self.messages.get(self.turn_start.min(self.messages.len())..).unwrap_or_default();
-        match settings.tool_strategy.next_choice(turn)? {
-            ToolChoice::Tool(name) if !self.offer.has(&name) => {
-                tracing::warn!(agent = self.agent.id, tool = name, "the pipeline ends: the agent has no such tool");
-                Some(ToolChoice::None)
-            }
-            choice => Some(choice),
-        }
-    }
-
-    fn build_request(&mut self) -> Request {
-        let settings = &self.agent.settings;
-        let rule = prepare_step::rule(&settings.prepare_step, self.total_steps() + 1);
-        let strategy = self.strategic_choice();
-        // The reply may call the tools that are offered, and no others.
-        match &strategy {
-            Some(ToolChoice::Tool(name)) => self.offer.restrict_to(Some(std::slice::from_ref(name))),
-            Some(_) => self.offer.restrict_to(Some(&[])),
-            None => {
-                let by_rule = rule.and_then(|rule| rule.active_tools.as_deref());
-                self.offer.restrict_to(by_rule.or(settings.active_tools.as_deref()));
-            }
-        }
-        let tools = self.agent.tools.iter().map(|tool| tool.spec());
-        let tools = tools.chain(self.agent.agents.iter().map(|below| &below.spec));
-        // For an answer without calls the tools are listed as before: some providers refuse a history
-        // with calls of tools that the request does not have.
-        let lists_all = strategy == Some(ToolChoice::None);
-        let active = |spec: &&ToolSpec| lists_all || self.offer.offers(&spec.name);
-        let mut sampling = settings.sampling.clone();
-        if let Some(rule) = rule {
-            sampling.max_output_tokens = rule.max_output_tokens.or(sampling.max_output_tokens);
-            sampling.temperature = rule.temperature.or(sampling.temperature);
-        }
-        Request {
-            system: system(&self.agent),
-            messages: self.context.projection.apply(&self.messages),
-            tools: tools.filter(active).filter(|spec| !self.offer.is_refused(&spec.name)).cloned().collect(),
-            tool_choice: strategy.unwrap_or_else(|| {
-                rule.and_then(|rule| rule.tool_choice.as_ref()).unwrap_or(&settings.tool_choice).clone()
-            }),
-            sampling,
-            response_format: settings.response_format.clone(),
-            provider_options: settings.provider_options.clone(),
-        }
-    }
-}
-
-/// Returns the system prompt.
-fn system(agent: &Agent) -> Option<String> {
-    /// The keyword with which models such as Qwen3 skip their reasoning.
-    const NO_THINK: &str = "/no_think";
-    let before = agent.settings.no_think.unwrap_or_default().then_some(NO_THINK);
-    let has_tools = !agent.tools.is_empty() || !agent.agents.is_empty();
-    let after = agent.settings.tool_strategy.instruction().filter(|_| has_tools);
-    let texts = [before, agent.instructions.as_deref(), after];
-    texts.into_iter().flatten().map(str::to_owned).reduce(|all, text| format!("{all}\n\n{text}"))
 }

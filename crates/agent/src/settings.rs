@@ -2,7 +2,7 @@
 
 use crate::execution_mode::{ExecutionMode, ToolStrategy};
 use crate::limits::TurnLimits;
-use crate::{ContextSettings, Policy, Prune, StepRule, SubAgent};
+use crate::{ContextSettings, DeferTools, Policy, Prune, StepRule, SubAgent};
 use contract::{Model, Price, ResponseFormat, Sampling, Tool, ToolChoice, ToolSource};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -23,6 +23,8 @@ pub struct Agent {
     pub fallbacks: Vec<Arc<dyn Model>>,
     /// The instructions for the model (the system prompt).
     pub instructions: Option<String>,
+    /// What the user's page contains, which the model reads with the user's message.
+    pub page_context: Option<String>,
     /// The tools; their names are unique.
     pub tools: Vec<Arc<dyn Tool>>,
     /// The sub-agents, which are offered as tools.
@@ -46,6 +48,7 @@ impl Agent {
             model,
             fallbacks: Vec::new(),
             instructions: None,
+            page_context: None,
             tools: Vec::new(),
             agents: Vec::new(),
             sources: Vec::new(),
@@ -105,6 +108,10 @@ pub struct RunSettings {
     /// The names of the tools that are offered. Default: all.
     #[schemars(inner(regex(pattern = settings::pattern::TOOL_NAME)))]
     pub active_tools: Option<Vec<String>>,
+    /// When the tools of MCP servers and remote agents are listed by name only. The agent then finds
+    /// them with `tool_search` and calls them with `tool_call`: `true`, `false`, or above a number of
+    /// tools in all. Default: `{ above: 40 }`.
+    pub defer_tools: DeferTools,
     /// The name of a tool, or several: a call ends the turn after the tool has run.
     #[serde(deserialize_with = "settings::from_form::<OneOrMany<ToolName>, _, _>")]
     #[schemars(with = "Option<OneOrMany<ToolName>>", skip_serializing_if = "Vec::is_empty")]
@@ -178,6 +185,7 @@ impl Default for RunSettings {
             no_think: None,
             tool_choice: ToolChoice::Auto,
             active_tools: None,
+            defer_tools: DeferTools::default(),
             stop_on_tool_call: Vec::new(),
             execution_mode: ExecutionMode::default(),
             tool_strategy: ToolStrategy::default(),

@@ -30,6 +30,9 @@ pub struct ToolSpec {
     pub annotations: Annotations,
     /// The maximum duration of one call.
     pub timeout: Duration,
+    /// Whether an agent with many tools may find this one by search instead of listing it: tools of
+    /// other services, of which an agent can have hundreds.
+    pub deferrable: bool,
 }
 
 /// Returns whether every provider accepts the name of a tool or of an answer's form: 1 to 64 letters,
@@ -53,6 +56,7 @@ impl ToolSpec {
             approval: ApprovalTerms::default(),
             annotations: Annotations::default(),
             timeout: Self::DEFAULT_TIMEOUT,
+            deferrable: false,
         }
     }
 

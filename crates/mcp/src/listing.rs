@@ -124,6 +124,7 @@ impl ToolSelector {
             needs_approval: self.selection.confirm || is_changed,
             approval: self.selection.approval.clone(),
             timeout: self.selection.timeout,
+            deferrable: true,
             annotations: Annotations {
                 idempotent: self.selection.idempotent_hint && offered.is_idempotent,
                 ..Annotations::default()

@@ -21,7 +21,8 @@ impl RemoteTool {
         let ParsedTool { remote_name, name, description, input_schema, needs_approval, visible_parameters } = listed;
         let timeout = client.call_time;
         let approval = ApprovalTerms { visible_parameters, ..ApprovalTerms::default() };
-        let spec = ToolSpec { needs_approval, approval, timeout, ..ToolSpec::new(name, description, input_schema) };
+        let spec = ToolSpec::new(name, description, input_schema);
+        let spec = ToolSpec { needs_approval, approval, timeout, deferrable: true, ..spec };
         Self { client, spec, remote_name }
     }
 

@@ -13,5 +13,14 @@ pub use page_state::{PageStateTool, StateField, StateFieldKind};
 pub use page_tool::PageTool;
 
 /// The names of built-in tools, which no other tool may have.
-pub const RESERVED_NAMES: [&str; 7] =
-    ["update-page-state", "read-tool-result", "read-file", "list-files", "search-files", "stat-file", "ask-user"];
+pub const RESERVED_NAMES: [&str; 9] = [
+    "update-page-state",
+    "read-tool-result",
+    "tool_search",
+    "tool_call",
+    "read-file",
+    "list-files",
+    "search-files",
+    "stat-file",
+    "ask-user",
+];

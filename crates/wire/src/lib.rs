@@ -62,6 +62,10 @@ pub const SPENT: &str = "data-spent";
 /// the model reads it again in each later request. It never leaves the server.
 pub const PROMPT_NOTE: &str = "data-prompt-note";
 
+/// The name of the data part with what the user's page contained, `{text}`, which the model reads with
+/// the user's message, or after what the answer has so far. It never leaves the server.
+pub const PAGE_CONTEXT: &str = "data-page-context";
+
 /// The name of the data part with a summary that replaces earlier messages for the model, as
 /// [`SummaryData`]. It is in the message whose run made it, so it holds for that branch.
 pub const CONTEXT_SUMMARY: &str = "data-context-summary";
@@ -95,5 +99,5 @@ pub fn is_id(text: &str) -> bool {
 
 /// Returns whether parts of this type stay on the server.
 pub fn is_private(kind: &str) -> bool {
-    matches!(kind, PROVIDER_ITEM | SUSPENDED_CALL | SPENT | EXPOSURE | PROMPT_NOTE)
+    matches!(kind, PROVIDER_ITEM | SUSPENDED_CALL | SPENT | EXPOSURE | PROMPT_NOTE | PAGE_CONTEXT)
 }

@@ -12,20 +12,20 @@ use wire::page::{FieldType, SharedField};
 /// The limit on shared fields of a page; more are left out.
 const MAX_FIELDS: usize = 200;
 
-/// Adds the user's page context to the agent's instructions.
+/// Adds the user's page context to what the agent reads with the user's message.
 pub(super) fn with_page_context(agent: &Arc<Agent>, request: &AgentRequest<'_>) -> Arc<Agent> {
     let AgentRequest { caller, page_id, conversation_id, url_query, switches, .. } = request;
-    Arc::new(with_facts(
-        agent,
-        tools::context::page_context(page_id, &caller.user_id, conversation_id, url_query, switches),
-    ))
+    let block = tools::context::page_context(page_id, &caller.user_id, conversation_id, url_query, switches);
+    Arc::new(with_facts(agent, block))
 }
 
-/// Puts a block of facts in front of the agent's instructions.
+/// Adds a block to what the agent reads with the user's message. It is not a part of the
+/// instructions, because it changes, and the provider's cache ends where a request differs from the
+/// one before.
 fn with_facts(agent: &Agent, block: String) -> Agent {
     let mut agent = agent.clone();
-    agent.instructions = Some(match agent.instructions {
-        Some(instructions) => format!("{block}\n\n{instructions}"),
+    agent.page_context = Some(match agent.page_context {
+        Some(before) => format!("{before}\n\n{block}"),
         None => block,
     });
     agent
@@ -41,8 +41,7 @@ pub(super) fn with_page_tools(agent: Arc<Agent>, tools: &[Arc<dyn Tool>]) -> Arc
     Arc::new(agent)
 }
 
-/// Adds the shared fields of the page to the agent: their values to its instructions, and the tool
-/// that writes them.
+/// Adds the shared fields of the page to the agent: their values, and the tool that writes them.
 pub(super) fn with_shared_state(
     agent: &Arc<Agent>,
     mut fields: Vec<StateField>,

@@ -330,6 +330,7 @@ fn build(
         fallbacks,
         agents: Vec::new(),
         policy: None,
+        page_context: None,
         sources: offered.sources,
         instructions: agent.instructions.as_ref().and_then(Value::as_str).map(str::to_owned),
         tools: offered.tools,

@@ -1,6 +1,7 @@
 //! Validates the model's tool calls. The errors are written so that the model can correct the call.
 
-use crate::{Agent, Ruling, SubAgent};
+use crate::deferral::{self, Deferral};
+use crate::{Agent, Ruling, SubAgent, TOOL_CALL, TOOL_SEARCH};
 use contract::{Message, RunScope, Tool, ToolCall, ToolSpec};
 use schemas::{CheckError, InstanceFault, Schema, SchemaError};
 use serde_json::{Value, json};
@@ -11,6 +12,8 @@ use std::sync::Arc;
 const MAX_INPUT: usize = 1024 * 1024;
 /// The maximum number of errors that are reported for one call.
 const MAX_ERRORS: usize = 5;
+/// The longest schema that is shown with the errors of a call, in bytes.
+const MAX_SHOWN_SCHEMA: usize = 8_000;
 
 /// The tools of one run by name, with their compiled schemas.
 #[derive(Default)]
@@ -21,6 +24,8 @@ pub(crate) struct OfferedTools {
     active: Option<HashSet<String>>,
     /// Tools that are not offered, because their schemas are invalid or too costly to check.
     refused: HashSet<String>,
+    /// The tools that are found by search.
+    deferral: Option<Arc<Deferral>>,
 }
 
 struct CompiledTool {
@@ -83,12 +88,13 @@ pub(crate) struct InvalidCall {
 
 impl OfferedTools {
     /// Compiles the schemas of an agent's tools.
-    pub(crate) async fn compile(agent: &Agent) -> Self {
+    pub(crate) async fn compile(agent: &Agent, deferral: Option<Arc<Deferral>>) -> Self {
         let settings = &agent.settings;
         let rules = settings.prepare_step.iter().filter_map(|rule| rule.active_tools.as_ref());
         let active = |name: &str| {
             let mut lists = settings.active_tools.iter().chain(rules.clone());
-            settings.active_tools.is_none() || lists.any(|list| list.iter().any(|known| known == name))
+            let is_named = settings.active_tools.is_none() || lists.any(|list| list.iter().any(|known| known == name));
+            is_named || (deferral.is_some() && deferral::is_helper(name))
         };
         let agents = agent.agents.iter().cloned().map(CallTarget::Agent);
         let tools = agent.tools.iter().cloned().map(CallTarget::Tool).chain(agents);
@@ -107,6 +113,7 @@ impl OfferedTools {
             };
             offer.tools.insert(name, CompiledTool { tool, schema });
         }
+        offer.deferral = deferral.clone();
         offer
     }
 
@@ -125,9 +132,46 @@ impl OfferedTools {
         self.tools.contains_key(name)
     }
 
-    /// Returns whether the step offers a tool of this name.
+    /// Returns whether a tool is found by search.
+    pub(crate) fn is_deferred(&self, name: &str) -> bool {
+        self.deferral.as_ref().is_some_and(|deferral| deferral.contains(name))
+    }
+
+    /// Returns whether the step offers a tool of this name. Those that find and call deferred tools are
+    /// offered with any of these.
     pub(crate) fn offers(&self, name: &str) -> bool {
-        self.tools.contains_key(name) && self.active.as_ref().is_none_or(|active| active.contains(name))
+        let is_active = |name: &str| self.active.as_ref().is_none_or(|active| active.contains(name));
+        let is_offered = match &self.deferral {
+            Some(deferral) if deferral::is_helper(name) => deferral.names().any(|name| is_active(name)),
+            _ => is_active(name),
+        };
+        is_offered && self.tools.contains_key(name)
+    }
+
+    /// Returns whether a name is that of the tool through which deferred tools are called.
+    pub(crate) fn is_bridge(&self, name: &str) -> bool {
+        self.deferral.is_some() && name == TOOL_CALL
+    }
+
+    /// Replaces a call of the bridge by one of the tool that it names, if the step offers that. A
+    /// deferred tool that is called directly is not in the request, so the call is treated as if it had
+    /// gone through the bridge.
+    fn unwrap_bridge(&self, call: &mut ToolCall, input: Value) -> Value {
+        if self.deferral.is_none() {
+            return input;
+        }
+        match (call.name.as_str(), deferral::target(&input)) {
+            (TOOL_CALL, Some((name, arguments))) if name != TOOL_CALL && self.offers(name) => {
+                call.name = name.to_owned();
+                call.metadata = deferral::mark(call.metadata.take());
+                arguments
+            }
+            (name, _) if self.is_deferred(name) => {
+                call.metadata = deferral::mark(call.metadata.take());
+                input
+            }
+            _ => input,
+        }
     }
 
     /// Parses a call's arguments (empty means `{}`) and finds its tool, which the step must offer.
@@ -140,7 +184,16 @@ impl OfferedTools {
                 return CheckedCall { call, tool: Err(unusable) };
             }
         };
+        let input = self.unwrap_bridge(&mut call, input);
         let tool = match self.offers(&call.name) || call.needs_provider_approval() {
+            // What is still a call of the bridge names no tool that the step offers.
+            true if call.name == TOOL_CALL && self.deferral.is_some() => {
+                let error = match deferral::target(&input) {
+                    Some((name, _)) => self.no_such_tool(name),
+                    None => "Give the `name` of a tool and its `arguments`.".to_owned(),
+                };
+                Err(InvalidCall { input: input.clone(), error, dynamic: false })
+            }
             true => self.resolve(&call, &input).await,
             false => Err(InvalidCall { input: input.clone(), error: self.no_such_tool(&call.name), dynamic: true }),
         };
@@ -173,13 +226,33 @@ impl OfferedTools {
         };
         match schema.check(input, MAX_ERRORS).await {
             Ok(()) => Ok(tool.clone()),
-            Err(misfit) => Err(unusable(describe_misfit(&misfit), false)),
+            Err(misfit) => Err(unusable(describe_misfit(&misfit) + &self.shown_schema(tool.spec()), false)),
+        }
+    }
+
+    /// Returns the schema of a deferred tool, which the model may not have looked up.
+    fn shown_schema(&self, tool: &ToolSpec) -> String {
+        let schema = tool.input_schema.to_string();
+        match self.is_deferred(&tool.name) && schema.len() <= MAX_SHOWN_SCHEMA {
+            true => format!(" The parameters are: {schema}"),
+            false => String::new(),
         }
     }
 
     fn no_such_tool(&self, name: &str) -> String {
-        let mut names: Vec<_> = self.tools.keys().map(String::as_str).filter(|name| self.offers(name)).collect();
+        let is_listed = |name: &&str| self.offers(name) && !self.is_deferred(name);
+        let mut names: Vec<_> = self.tools.keys().map(String::as_str).filter(is_listed).collect();
         names.sort_unstable();
+        if let Some(deferral) = &self.deferral {
+            let similar: Vec<_> = deferral.similar(name).into_iter().filter(|name| self.offers(name)).collect();
+            return match similar.is_empty() {
+                true => format!("There is no tool `{name}`. Find tools with {TOOL_SEARCH}."),
+                false => format!(
+                    "There is no tool `{name}`. Similar tools: {}. Find others with {TOOL_SEARCH}.",
+                    similar.join(", ")
+                ),
+            };
+        }
         match names.is_empty() {
             true => format!("There is no tool `{name}`. No tools are available."),
             false => format!("There is no tool `{name}`. Available: {}.", names.join(", ")),

@@ -1,5 +1,6 @@
 //! Fits the next request into its budget.
 
+use crate::context::large_result::has_large;
 use crate::context::plan::HistoryView;
 use crate::context::projection::{ContextSummary, Projection};
 use crate::context::read_result::{READ_RESULT_TOOL, ReadResult};
@@ -45,6 +46,7 @@ impl Run<'_> {
             boundaries: &self.context.boundaries,
             fixed,
             factor: self.estimate_factor,
+            result_limit: self.agent.settings.context.result_limit(),
         }
     }
 
@@ -144,13 +146,26 @@ impl Run<'_> {
         })
         .await?;
         self.context.projection = projection;
+        self.forget_page_context();
         Ok(true)
     }
 
-    /// Offers the tool that reads cleared results, once there are some. It is not offered before, so
-    /// that agents with short conversations do not pay for it.
+    /// Looks for large results among the messages that are new since the last call.
+    pub(crate) async fn find_large_results(&mut self) {
+        let limit = self.agent.settings.context.result_limit();
+        let new = self.messages.get(self.searched_messages..).unwrap_or_default();
+        let has_large = new.iter().any(|message| has_large(message, limit));
+        self.searched_messages = self.messages.len();
+        if has_large {
+            self.has_large_results = true;
+            self.offer_reading().await;
+        }
+    }
+
+    /// Offers the tool that reads cleared and large results, once there are some. It is not offered
+    /// before, so that agents with short conversations do not pay for it.
     pub(crate) async fn offer_reading(&mut self) {
-        if self.context.projection.cleared_through.is_none() {
+        if self.context.projection.cleared_through.is_none() && !self.has_large_results {
             return;
         }
         let mut agent = self.agent.clone().into_owned();

@@ -4,6 +4,8 @@
 //! hand it to the next run: between two changes the model reads the same bytes again.
 
 pub(crate) mod fit;
+pub(crate) mod large_result;
+mod page;
 mod plan;
 mod projection;
 mod read_result;
@@ -11,6 +13,7 @@ mod settings;
 mod size;
 mod summary;
 
+pub use page::PageContext;
 pub use projection::{ContextInput, ContextSummary, Projection, TurnBoundary};
 pub use read_result::READ_RESULT_TOOL;
 pub use settings::{ContextSettings, ContextTriggers, SummarySettings};

@@ -1,5 +1,6 @@
 //! Decides what to clear and where to cut, without I/O.
 
+use crate::context::large_result::shortened;
 use crate::context::projection::{Projection, TurnBoundary, cleared, is_clearable};
 use crate::context::settings::{ContextBudget, ContextSettings};
 use crate::context::size::{message_tokens, result_tokens};
@@ -21,6 +22,8 @@ pub(crate) struct HistoryView<'a> {
     pub(crate) fixed: u64,
     /// By how much the estimates are too low.
     pub(crate) factor: f64,
+    /// The longest result that is sent whole, in bytes.
+    pub(crate) result_limit: usize,
 }
 
 impl ContextBudget {
@@ -43,7 +46,7 @@ impl HistoryView<'_> {
 
     /// Returns the size of the request with this projection.
     pub(crate) fn size(&self, projection: &Projection) -> RequestSize {
-        let projected = projection.apply(self.messages);
+        let projected = projection.apply(self.messages, self.result_limit);
         let tokens = projected.iter().map(|message| message_tokens(message)).fold(self.fixed, u64::saturating_add);
         RequestSize { tokens: self.scaled(tokens), messages: projected.len() }
     }
@@ -56,7 +59,7 @@ impl HistoryView<'_> {
         budget: ContextBudget,
         settings: &ContextSettings,
     ) -> Option<String> {
-        let projected = projection.apply(self.messages);
+        let projected = projection.apply(self.messages, self.result_limit);
         let results: Vec<_> = projected
             .iter()
             .filter_map(|message| match &**message {
@@ -90,7 +93,8 @@ impl HistoryView<'_> {
         let kept = |boundary: &TurnBoundary| self.messages.len().saturating_sub(boundary.at);
         let open = self.open_boundaries(projection);
         // The tokens from each message to the end.
-        let mut from: Vec<_> = self.messages.iter().map(|message| message_tokens(message)).collect();
+        let mut from: Vec<_> =
+            self.messages.iter().map(|message| message_tokens(&shortened(message, self.result_limit))).collect();
         for at in (1..from.len()).rev() {
             from[at - 1] = from[at - 1].saturating_add(from[at]);
         }

@@ -1,5 +1,7 @@
 //! What a model reads instead of the whole history.
 
+use crate::context::large_result::shortened;
+use crate::context::page::PageContext;
 use crate::context::read_result::READ_RESULT_TOOL;
 use contract::{Message, ToolOutput, ToolResult, UserPart};
 use std::sync::Arc;
@@ -44,6 +46,8 @@ pub struct ContextInput {
     pub boundaries: Vec<TurnBoundary>,
     /// Whether summaries have failed lately, so that none is attempted in this run.
     pub rests: bool,
+    /// What the user's page contains, if the model should know it.
+    pub page: Option<PageContext>,
 }
 
 impl ContextInput {
@@ -63,15 +67,19 @@ impl ContextInput {
 }
 
 impl Projection {
-    /// Returns the messages that a model reads. Messages that do not change stay shared.
-    pub(crate) fn apply(&self, messages: &[Arc<Message>]) -> Vec<Arc<Message>> {
+    /// Returns the messages that a model reads. Messages that do not change stay shared. Longer
+    /// results than `result_limit`, in bytes, are shortened.
+    pub(crate) fn apply(&self, messages: &[Arc<Message>], result_limit: usize) -> Vec<Arc<Message>> {
         let cleared = self.cleared_messages(messages);
         let start = self.start(messages);
         let mut projected: Vec<_> = messages
             .iter()
             .enumerate()
             .skip(start)
-            .map(|(at, message)| if at < cleared { without_results(message) } else { message.clone() })
+            .map(|(at, message)| match at < cleared {
+                true => without_results(message),
+                false => shortened(message, result_limit),
+            })
             .collect();
         if let (Some(summary), Some(first)) = (&self.summary, projected.first_mut())
             && start > 0

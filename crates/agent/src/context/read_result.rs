@@ -30,7 +30,7 @@ impl ReadResult {
             "required": ["callId"],
             "additionalProperties": false,
         });
-        let about = "Reads the result of an earlier tool call that was cleared from the conversation to save space.";
+        let about = "Reads the result of an earlier tool call that was cleared or shortened to save space.";
         let mut spec = ToolSpec::new(READ_RESULT_TOOL, about, schema);
         spec.annotations.idempotent = true;
         let has_results = |message: &&Arc<Message>| matches!(***message, Message::Tool(_));

@@ -21,6 +21,10 @@ pub struct ContextSettings {
     /// read them again with the tool `read-tool-result`.
     #[schemars(range(max = 10_000))]
     pub keep_tool_results: usize,
+    /// The longest tool result that the model reads whole, in bytes. Of a longer one it reads the
+    /// beginning and the end, and the rest with the tool `read-tool-result`.
+    #[schemars(range(min = 10_000))]
+    pub max_result_bytes: usize,
     /// The summary of older turns.
     pub summary: SummarySettings,
 }
@@ -32,6 +36,7 @@ impl Default for ContextSettings {
             triggers: ContextTriggers::default(),
             keep_messages: 20,
             keep_tool_results: 5,
+            max_result_bytes: 60_000,
             summary: SummarySettings::default(),
         }
     }
@@ -88,6 +93,11 @@ pub(crate) struct ContextBudget {
 impl ContextSettings {
     /// The default of [`ContextTriggers::fraction`].
     const FRACTION: f64 = 0.8;
+
+    /// Returns the longest result that is sent whole, in bytes.
+    pub(crate) fn result_limit(&self) -> usize {
+        if self.enabled { self.max_result_bytes } else { usize::MAX }
+    }
 
     /// Returns the limits for a model with a context of this size; `None` if the whole history is
     /// sent.

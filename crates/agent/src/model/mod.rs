@@ -4,4 +4,5 @@ pub(crate) mod circuit;
 pub(crate) mod prepare_step;
 pub(crate) mod prune;
 pub(crate) mod reply;
+mod request;
 pub(crate) mod retry;

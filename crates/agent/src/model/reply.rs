@@ -9,6 +9,7 @@ use contract::{
 };
 use futures::StreamExt;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::future::poll_fn;
 use std::task::Poll;
 use tokio_util::sync::CancellationToken;
@@ -59,8 +60,16 @@ pub(crate) async fn read<S: EventSink>(
     sink: &mut S,
 ) -> Result<ModelReply, RunFailure> {
     ids.begin_reply();
-    let mut reader =
-        ReplyReader { offer, ids, cancel, said: Vec::new(), open: Vec::new(), calls: Vec::new(), has_sources: false };
+    let mut reader = ReplyReader {
+        offer,
+        ids,
+        cancel,
+        said: Vec::new(),
+        open: Vec::new(),
+        calls: Vec::new(),
+        bridged: HashSet::new(),
+        has_sources: false,
+    };
     let (mut part, mut rest) = (begun.first, begun.rest);
     let idle = agent.settings.timeouts.chunk();
     // One timer serves the whole reply, since resetting it is cheaper than creating one for each
@@ -135,12 +144,20 @@ struct ReplyReader<'a> {
     /// The ids of open texts and reasoning, with their indexes in `said`.
     open: Vec<(String, usize)>,
     calls: Vec<CheckedCall>,
+    /// The provider's ids of the calls of the bridge whose arguments are being written.
+    bridged: HashSet<String>,
     has_sources: bool,
 }
 
 impl ReplyReader<'_> {
     async fn part<S: EventSink>(&mut self, part: Part, sink: &mut S) -> Result<(), SinkClosed> {
         let part = match part {
+            // Whose arguments these are is not known before the call is complete.
+            Part::ToolInputStart { id, name, .. } if self.offer.is_bridge(&name) => {
+                self.bridged.insert(id);
+                return Ok(());
+            }
+            Part::ToolInputDelta { id, .. } if self.bridged.contains(&id) => return Ok(()),
             Part::ToolCall { id, name, input, provider_executed, metadata } => {
                 let call = ToolCall { id: self.ids.assign(&id), name, input: json!({}), provider_executed, metadata };
                 return self.call(call, &input, sink).await;

@@ -121,7 +121,7 @@ async fn conversation_of_two_thousand_turns_fits_its_budget() {
             scope: contract::RunScope::default(),
             grants: None,
             exposure: ExposureState::default(),
-            context: ContextInput { projection, boundaries: boundaries.clone(), rests: false },
+            context: ContextInput { projection, boundaries: boundaries.clone(), ..ContextInput::default() },
             earlier: TurnUsage::default(),
             cancel: CancellationToken::new(),
         };

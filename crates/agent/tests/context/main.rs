@@ -3,8 +3,8 @@
 mod long_conversation;
 
 use agent::{
-    Agent, ContextInput, ContextSettings, ContextSummary, ContextTriggers, Event, EventSink, ExposureState, Projection,
-    RunOutcome, RunSettings, SinkClosed, SummarySettings, TurnBoundary, TurnInput, TurnUsage,
+    Agent, ContextInput, ContextSettings, ContextSummary, ContextTriggers, Event, EventSink, ExposureState,
+    PageContext, Projection, RunOutcome, RunSettings, SinkClosed, SummarySettings, TurnBoundary, TurnInput, TurnUsage,
 };
 use contract::testing::{
     Cue, RecordingTool, ScriptedModel, finish_cue, history_error, model_error, text_reply, tool_call_reply,
@@ -30,6 +30,7 @@ impl EventSink for Events {
                 | Event::ContextSummarized { .. }
                 | Event::SummaryFailed { .. }
                 | Event::SummaryReply(_)
+                | Event::PageContext { .. }
         ) {
             self.0.push(event);
         }
@@ -73,7 +74,11 @@ fn settings(tokens: u64, context: ContextSettings) -> RunSettings {
 }
 
 async fn turn(agent: &Agent, messages: Vec<Arc<Message>>, projection: Projection) -> (RunOutcome, Vec<Event>) {
-    let context = ContextInput { projection, boundaries: boundaries(&messages), rests: false };
+    let context = ContextInput { projection, boundaries: boundaries(&messages), ..ContextInput::default() };
+    turn_with(agent, messages, context).await
+}
+
+async fn turn_with(agent: &Agent, messages: Vec<Arc<Message>>, context: ContextInput) -> (RunOutcome, Vec<Event>) {
     let mut events = Events::default();
     let turn = TurnInput {
         turn_start: messages.len(),
@@ -128,6 +133,39 @@ async fn old_results_are_cleared_and_can_be_read_again() {
 }
 
 #[tokio::test]
+async fn large_results_are_shortened_before_they_are_sent() {
+    let check = async |context: ContextSettings, shortened: bool| {
+        let model = Arc::new(ScriptedModel::new(vec![
+            tool_call_reply(&[("a", "dump", "{}")]),
+            tool_call_reply(&[("r", "read-tool-result", r#"{"callId":"a","offset":6000}"#)]),
+            text_reply("ok"),
+        ]));
+        let spec = ToolSpec::new("dump", "", json!({ "type": "object" }));
+        let dump = format!("{}MIDDLE{}", "h".repeat(10_000), "t".repeat(90_000));
+        let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(RecordingTool::new(spec, move |_, _| {
+            let dump = json!(dump);
+            async move { Ok(dump) }
+        }))];
+        let settings = RunSettings { context, ..RunSettings::default() };
+        let agent = Agent { tools, settings, ..Agent::new("helper", model.clone()) };
+        let (outcome, events) = turn(&agent, shared(vec![user("Dump.")]), Projection::default()).await;
+        assert!(events.is_empty(), "{events:?}");
+        assert!(outcome.messages[2].text_length() > 100_000, "the history has all of it");
+        let requests = model.requests();
+        let offered: Vec<_> = requests.iter().map(|request| request.tools.len()).collect();
+        assert_eq!(offered, if shortened { [1, 2, 2] } else { [1, 1, 1] });
+        assert_eq!(text(&requests[1]).contains("MIDDLE"), !shortened);
+        assert_eq!(tokens(&requests[1]) < 3_000, shortened);
+        // What was left out can be read, and the result stays as it was sent.
+        assert!(!shortened || text(&requests[2]).contains("MIDDLE"));
+        assert!(text(&requests[2]).starts_with(&text(&requests[1])));
+    };
+    check(ContextSettings::default(), true).await;
+    check(ContextSettings { max_result_bytes: 200_000, ..ContextSettings::default() }, false).await;
+    check(ContextSettings { enabled: false, ..ContextSettings::default() }, false).await;
+}
+
+#[tokio::test]
 async fn older_turns_are_summarised() {
     let mut messages = Vec::new();
     for at in 0..30 {
@@ -152,6 +190,37 @@ async fn older_turns_are_summarised() {
     assert!(sent.starts_with("User([Text { text: \"<summary-of-earlier-messages>"), "{sent}");
     assert!(sent.contains("Facts.") && sent.contains("newest") && !sent.contains("question 0 "));
     assert_eq!(through, &format!("m{}", 60 - requests[1].messages.len()));
+}
+
+/// The model is told again what the page contains when the message that said it is summarised.
+#[tokio::test]
+async fn page_context_is_told_when_the_model_does_not_know_it() {
+    let check = async |turns: usize, is_known: bool, told: bool| {
+        let mut messages = Vec::new();
+        for _ in 0..turns {
+            messages.extend([user(&"y".repeat(400)), says("Yes.")]);
+        }
+        messages.push(user("newest"));
+        let replies = vec![text_reply("Facts."), text_reply("ok")];
+        let (agent, model) = agent(replies, settings(3_000, ContextSettings::default()));
+        let page = Some(PageContext { text: "<page-state>1</page-state>".to_owned(), is_known });
+        let messages = shared(messages);
+        let context = ContextInput { boundaries: boundaries(&messages), page, ..ContextInput::default() };
+        let (outcome, events) = turn_with(&agent, messages, context).await;
+        let events = events.iter().filter(|event| matches!(event, Event::PageContext { .. })).count();
+        assert_eq!(events, usize::from(told), "{turns} {is_known}");
+        let sent = model.requests().last().unwrap().messages.last().unwrap().clone();
+        let front = if told { "<page-state>1</page-state>" } else { "newest" };
+        assert!(
+            matches!(&*sent, Message::User(parts) if parts[0] == UserPart::Text { text: front.to_owned() }),
+            "{sent:?}"
+        );
+        assert!(outcome.messages.contains(&sent), "it stays in the history");
+    };
+    check(1, false, true).await;
+    check(1, true, false).await;
+    check(30, false, true).await;
+    check(30, true, true).await;
 }
 
 #[tokio::test]

@@ -59,6 +59,7 @@ fn note(event: &Event) -> String {
             format!("  invalid {id} {input} dynamic={dynamic} {error}")
         }
         Event::PromptNote { text } => format!("  note {text:?}"),
+        Event::PageContext { text } => format!("  page {text:?}"),
         Event::ApprovalRequest { call_id, terms, .. } => {
             format!("  ask {call_id}{}", if terms.may_remember { "" } else { " this once" })
         }

@@ -3,7 +3,7 @@
 use agent::{Grant, TurnUsage};
 use contract::{Citation, Source, ToolCall};
 use serde_json::{Value, json};
-use wire::{Chunk, DataChunk, PROMPT_NOTE, SPENT, STANDING_APPROVAL, SUSPENDED_CALL};
+use wire::{Chunk, DataChunk, PAGE_CONTEXT, PROMPT_NOTE, SPENT, STANDING_APPROVAL, SUSPENDED_CALL};
 
 /// Converts a citation to the format of the AI SDK's client.
 pub(crate) fn citation(citation: Citation) -> Value {
@@ -65,6 +65,11 @@ pub(crate) fn spent(spent: &TurnUsage) -> Chunk {
 /// Builds the part with what the server told the model after a step.
 pub(crate) fn prompt_note(text: &str) -> DataChunk {
     DataChunk { kind: PROMPT_NOTE.to_owned(), id: None, data: json!({ "text": text }), transient: None }
+}
+
+/// Builds the part with what the user's page contained.
+pub(crate) fn page_context(text: &str) -> DataChunk {
+    DataChunk { kind: PAGE_CONTEXT.to_owned(), id: None, data: json!({ "text": text }), transient: None }
 }
 
 /// Builds the chunk about the standing approval that lets a call run.

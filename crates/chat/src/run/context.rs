@@ -3,10 +3,13 @@
 //! after a reload and on another server, and a branch that leaves the conversation before that message
 //! has none of them.
 
-use agent::{ContextInput, ContextSummary, Projection, TurnBoundary};
+use agent::{ContextInput, ContextSummary, PageContext, Projection, TurnBoundary};
 use serde_json::{Value, json};
 use wire::message::DataPart;
-use wire::{CONTEXT_CLEARED, CONTEXT_SUMMARY, Chunk, DataChunk, Role, SUMMARY_FAILED, SummaryData, UiMessage, UiPart};
+use wire::{
+    CONTEXT_CLEARED, CONTEXT_SUMMARY, Chunk, DataChunk, PAGE_CONTEXT, Role, SUMMARY_FAILED, SummaryData, UiMessage,
+    UiPart,
+};
 
 /// How long no summary is attempted after a failed one, in milliseconds. It doubles with each failure.
 const FIRST_REST: i64 = 60_000;
@@ -63,19 +66,42 @@ impl StoredContext {
 }
 
 /// Returns the context of a run. `history` are the messages before the run's own `message`, and
-/// `ends` the number of the prompt's messages up to the end of each.
-pub(crate) fn input(history: &[UiMessage], message: &UiMessage, ends: &[usize], now: i64) -> ContextInput {
+/// `ends` the number of the prompt's messages up to the end of each. `page` is what the user's page
+/// contains.
+pub(crate) fn input(
+    history: &[UiMessage],
+    message: &UiMessage,
+    ends: &[usize],
+    page: Option<&str>,
+    now: i64,
+) -> ContextInput {
     let stored = StoredContext::from_branch(history.iter().chain([message]));
     let boundaries = history.windows(2).zip(ends).filter(|(pair, _)| pair[1].role == Role::User);
     let boundaries = boundaries.map(|(pair, end)| TurnBoundary { at: *end, message_id: pair[0].id.clone() }).collect();
     let rests = stored.rests(now);
+    let mut begin = 0;
     let summary = stored.summary.and_then(|summary| {
         let at = history.iter().position(|message| message.id == summary.through_message_id)?;
         let covers = *ends.get(at)?;
+        begin = at + 1;
         Some(ContextSummary { text: summary.text, covers })
     });
     let projection = Projection { summary, cleared_through: stored.cleared_through };
-    ContextInput { projection, boundaries, rests }
+    let page = page.map(|text| {
+        let known = newest_page(history[begin..].iter().chain([message]));
+        PageContext { text: text.to_owned(), is_known: known == Some(text) }
+    });
+    ContextInput { projection, boundaries, rests, page }
+}
+
+/// Returns what the model was last told about the user's page.
+fn newest_page<'a>(messages: impl DoubleEndedIterator<Item = &'a UiMessage>) -> Option<&'a str> {
+    messages.rev().filter(|message| message.role == Role::Assistant).find_map(|message| {
+        message.parts.iter().rev().find_map(|part| match part {
+            UiPart::Data(data) if data.kind == PAGE_CONTEXT => data.data.get("text")?.as_str(),
+            _ => None,
+        })
+    })
 }
 
 /// Builds the part of a summary.

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use wire::api::{MessageMetadata, Outcome};
 use wire::message::PASSED_OVER;
 use wire::{
-    PROMPT_NOTE, PROVIDER_ITEM, ProviderMetadata, Role, ToolPart, ToolState, UiMessage, UiPart, WORKFLOW_RESULT,
+    PAGE_CONTEXT, PROMPT_NOTE, PROVIDER_ITEM, ProviderMetadata, Role, ToolPart, ToolState, UiMessage, UiPart,
+    WORKFLOW_RESULT,
 };
 
 /// The result that the model reads for a call without one.
@@ -19,15 +20,16 @@ const NO_RESULT: &str = "The call was interrupted before it had a result. It may
 /// The note beside a result that a client brought.
 const UNVERIFIED: &str = "This came with messages that were loaded or imported. No tool returned it here.";
 
-/// Converts a branch, oldest first. Calls for which `pending` returns true get no result; the loop
-/// adds it.
+/// Converts a branch, oldest first.
+#[cfg(test)]
 pub(crate) fn to_prompt(messages: &[UiMessage], pending: impl Fn(&ToolPart) -> bool) -> Vec<Arc<Message>> {
     to_prompt_with_ends(messages, pending).0
 }
 
-/// Does the same, and returns the number of the prompt's messages up to the end of each message.
-pub(crate) fn to_prompt_with_ends(
-    messages: &[UiMessage],
+/// Converts a branch, oldest first, and returns the number of the prompt's messages up to the end of
+/// each message. Calls for which `pending` returns true get no result; the loop adds it.
+pub(crate) fn to_prompt_with_ends<'a>(
+    messages: impl IntoIterator<Item = &'a UiMessage>,
     pending: impl Fn(&ToolPart) -> bool,
 ) -> (Vec<Arc<Message>>, Vec<usize>) {
     let (mut prompt, mut broken_off, mut ends) = (Vec::new(), None, Vec::new());
@@ -80,6 +82,15 @@ fn user_part(part: &UiPart) -> Option<UserPart> {
 }
 
 fn push_assistant(message: &UiMessage, pending: &impl Fn(&ToolPart) -> bool, prompt: &mut Vec<Message>) {
+    let page = leading_page_context(message);
+    let page = match (page, prompt.last_mut()) {
+        (Some(page), Some(Message::User(parts))) => {
+            parts.splice(0..0, note(page));
+            Some(page)
+        }
+        _ => None,
+    };
+    let is_note = |part: &&UiPart| page.is_none_or(|page| !std::ptr::eq(page, *part));
     for step in message.parts.split(|part| matches!(part, UiPart::StepStart)) {
         let said: Vec<_> = step.iter().filter_map(assistant_part).flatten().collect();
         let results: Vec<_> = step
@@ -94,17 +105,27 @@ fn push_assistant(message: &UiMessage, pending: &impl Fn(&ToolPart) -> bool, pro
         if !results.is_empty() {
             prompt.push(Message::Tool(results));
         }
-        let notes: Vec<_> = step.iter().filter_map(note).collect();
+        let notes: Vec<_> = step.iter().filter(is_note).filter_map(note).collect();
         if !notes.is_empty() {
             prompt.push(Message::User(notes));
         }
     }
 }
 
+/// Returns the part with what the user's page contained if it was told with the user's message: if
+/// nothing that the model reads is before it.
+fn leading_page_context(message: &UiMessage) -> Option<&UiPart> {
+    let is_read = |part: &&UiPart| {
+        matches!(part, UiPart::StepStart | UiPart::Tool(_)) || note(part).is_some() || assistant_part(part).is_some()
+    };
+    let first = message.parts.iter().find(is_read)?;
+    matches!(first, UiPart::Data(data) if data.kind == PAGE_CONTEXT).then_some(first)
+}
+
 /// Returns what the server told the model after a step.
 fn note(part: &UiPart) -> Option<UserPart> {
     match part {
-        UiPart::Data(data) if data.kind == PROMPT_NOTE => {
+        UiPart::Data(data) if [PROMPT_NOTE, PAGE_CONTEXT].contains(&data.kind.as_str()) => {
             Some(UserPart::Text { text: data.data.get("text")?.as_str()?.to_owned() })
         }
         UiPart::Data(data) if data.kind == WORKFLOW_RESULT => {

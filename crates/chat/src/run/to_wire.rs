@@ -140,6 +140,7 @@ impl ToWire {
             }
             Event::SummaryFailed { .. } => out.push(Chunk::Data(context::failed(self.clock.now()))),
             Event::PromptNote { text } => out.push(Chunk::Data(chunks::prompt_note(&text))),
+            Event::PageContext { text } => out.push(Chunk::Data(chunks::page_context(&text))),
             Event::SourceUnavailable { name, error } => out.push(Chunk::Data(DataChunk {
                 kind: "data-source-unavailable".to_owned(),
                 id: Some(name.clone()),

@@ -40,7 +40,7 @@ impl Inner {
         let AcceptedSubmission { request, run_id, agent, hooks, title_agent, plan, permit } = accepted;
         // Read before the run starts, so that a failure of the store leaves nothing behind.
         let read = attachments::with_files(&self.store, &self.attachment_texts, &caller.user_id, &plan.history).await?;
-        let (prompt, own_from, context) = prompt(&read, &plan);
+        let (prompt, own_from, context) = prompt(&read, &plan, agent.page_context.as_deref());
         drop(read);
         let seen = exposure::for_branch(plan.history.iter().chain([&plan.message]));
         let now = crate::now();
@@ -171,12 +171,14 @@ impl Inner {
 
 /// Returns the prompt (the history, and then the content of the message) with the index at which the
 /// message starts and what the model reads of it. The loop adds the results of decided calls.
-fn prompt(history: &[UiMessage], plan: &SubmissionPlan) -> (Vec<Arc<Message>>, usize, ContextInput) {
-    let (mut messages, ends) = to_prompt::to_prompt_with_ends(history, pending_calls::is_decided);
-    let own_from = messages.len();
-    if plan.continues {
-        messages.extend(to_prompt::to_prompt(std::slice::from_ref(&plan.message), pending_calls::is_decided));
-    }
-    let context = context::input(history, &plan.message, &ends, crate::now());
+fn prompt(
+    history: &[UiMessage],
+    plan: &SubmissionPlan,
+    page: Option<&str>,
+) -> (Vec<Arc<Message>>, usize, ContextInput) {
+    let own = plan.continues.then_some(&plan.message);
+    let (messages, ends) = to_prompt::to_prompt_with_ends(history.iter().chain(own), pending_calls::is_decided);
+    let own_from = history.len().checked_sub(1).and_then(|last| ends.get(last)).copied().unwrap_or_default();
+    let context = context::input(history, &plan.message, &ends, page, crate::now());
     (messages, own_from, context)
 }

@@ -4,7 +4,7 @@
 
 mod peer;
 
-use agent::{Agent, RunSettings};
+use agent::{Agent, DeferTools, RunSettings};
 use chat::{AgentRequest, AgentSource, Caller, Chat};
 use contract::testing::RecordingTool;
 use contract::{Model, Tool, ToolSpec};
@@ -118,6 +118,8 @@ enum Tools {
     Missing,
     /// No arguments fit.
     Strict,
+    /// The tools are found by search.
+    Deferred,
 }
 
 impl Tools {
@@ -130,7 +132,8 @@ impl Tools {
                 _ => json!({ "type": "object" }),
             };
             let needs_approval = matches!(self, Self::Ask | Self::Deny);
-            let spec = ToolSpec { needs_approval, ..ToolSpec::new(*name, "", schema) };
+            let deferrable = self == Self::Deferred;
+            let spec = ToolSpec { needs_approval, deferrable, ..ToolSpec::new(*name, "", schema) };
             let fails = self == Self::Fail;
             Arc::new(RecordingTool::new(spec, move |input, _| async move {
                 if fails { Err(contract::ToolError::new("It does not work.")) } else { Ok(json!({ "did": input })) }
@@ -143,8 +146,12 @@ impl Tools {
 struct OneAgent(Arc<Agent>);
 
 impl AgentSource for OneAgent {
-    fn agent<'a>(&'a self, _: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
-        Box::pin(async { Ok(self.0.clone()) })
+    fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        let mut agent = Agent::clone(&self.0);
+        if !request.shared_state.is_empty() {
+            agent.page_context = Some(format!("<page-state>{}</page-state>", json!(request.shared_state)));
+        }
+        Box::pin(async { Ok(Arc::new(agent)) })
     }
 
     fn by_id<'a>(&'a self, _: &'a Caller, _: &'a str) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
@@ -156,14 +163,15 @@ fn message(id: &str, text: &str) -> Submission {
     Submission::Message { message: UiMessage::user(id, text), replaces: None, history: Vec::new() }
 }
 
-async fn send(chat: &Chat, submission: Submission) {
+/// Sends a submission from a page with this state.
+async fn send(chat: &Chat, submission: Submission, state: &Value) {
     let request = SendRequest {
         page_id: "p".to_owned(),
         block_id: None,
         agent_id: "helper".to_owned(),
         conversation_id: "c1".to_owned(),
         submission,
-        shared_state: Map::new(),
+        shared_state: state.as_object().cloned().unwrap_or_default(),
         url_query: Map::new(),
         switches: Map::new(),
     };
@@ -171,7 +179,7 @@ async fn send(chat: &Chat, submission: Submission) {
 }
 
 /// Decides on all calls that wait.
-async fn decide(chat: &Chat, approved: bool) {
+async fn decide(chat: &Chat, approved: bool, state: &Value) {
     let view = chat.conversation(&Caller::signed_in("ada"), "c1").await.unwrap();
     let last = view.messages.last().unwrap();
     let open = last.tools().filter(|tool| tool.state == ToolState::ApprovalRequested);
@@ -187,13 +195,14 @@ async fn decide(chat: &Chat, approved: bool) {
         })
         .collect();
     if !answers.is_empty() {
-        send(chat, Submission::Answers { answers }).await;
+        send(chat, Submission::Answers { answers }, state).await;
     }
 }
 
 /// Plays a conversation of three turns whose first reply is the recording, repeated `times`, and
-/// returns the requests.
-async fn play(provider: &Provider, recording: &str, tools: Tools, times: usize) -> Vec<Value> {
+/// returns the requests. The states are those of the page in the first turn, from the decisions on and
+/// in the third turn.
+async fn play(provider: &Provider, recording: &str, tools: Tools, times: usize, states: &[Value; 3]) -> Vec<Value> {
     let mut streams = vec![provider.stream(recording); times];
     streams.push(provider.stream(provider.plain));
     let peer = Peer::start(streams).await;
@@ -203,17 +212,18 @@ async fn play(provider: &Provider, recording: &str, tools: Tools, times: usize) 
         headers: Vec::new(),
         model: provider.name.to_owned(),
     };
-    let run = RunSettings { max_retries: 0, max_steps: 8, ..RunSettings::default() };
+    let defer_tools = if tools == Tools::Deferred { DeferTools::Always } else { DeferTools::default() };
+    let run = RunSettings { max_retries: 0, max_steps: 8, defer_tools, ..RunSettings::default() };
     let agent = Agent { tools: tools.tools(), settings: run, ..Agent::new("helper", (provider.model)(settings)) };
     let folder = TempDir::new().unwrap();
     let store = Store::open(&test_postgres::database_for(folder.path()).await).await.unwrap();
     let chat = Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
-    send(&chat, message("u1", "Hello")).await;
+    send(&chat, message("u1", "Hello"), &states[0]).await;
     for _ in 0..times {
-        decide(&chat, tools != Tools::Deny).await;
+        decide(&chat, tools != Tools::Deny, &states[1]).await;
     }
-    send(&chat, message("u2", "And now?")).await;
-    send(&chat, message("u3", "Thanks")).await;
+    send(&chat, message("u2", "And now?"), &states[1]).await;
+    send(&chat, message("u3", "Thanks"), &states[2]).await;
     chat.shutdown(std::time::Duration::from_secs(5)).await;
     peer.bodies()
 }
@@ -234,11 +244,18 @@ fn rest(provider: &Provider, body: &Value) -> Value {
 }
 
 async fn check(tools: Tools, times: usize) {
+    check_with_states(tools, times, &[Value::Null, Value::Null, Value::Null]).await;
+}
+
+async fn check_with_states(tools: Tools, times: usize, states: &[Value; 3]) {
+    let told = states.iter().filter(|state| !state.is_null()).count();
     let mut wrong = Vec::new();
     for provider in &PROVIDERS {
         for (file, recording) in provider.recordings() {
-            let bodies = play(provider, &recording, tools, times).await;
+            let bodies = play(provider, &recording, tools, times, states).await;
             assert!(bodies.len() >= 3, "{}/{file}: {} requests", provider.folder, bodies.len());
+            let last = bodies.last().map(Value::to_string).unwrap_or_default();
+            assert_eq!(last.matches("<page-state>").count(), told, "{}/{file}: {last}", provider.folder);
             for (at, pair) in bodies.windows(2).enumerate() {
                 let (before, after) = (history_text(provider, &pair[0]), history_text(provider, &pair[1]));
                 if !after.starts_with(&before) || rest(provider, &pair[0]) != rest(provider, &pair[1]) {
@@ -273,4 +290,18 @@ async fn prefix_is_stable_after_decisions() {
 async fn prefix_is_stable_after_a_loop() {
     check(Tools::Run, 3).await;
     check(Tools::Run, 6).await;
+}
+
+/// What the page contains stands where it was told, once for each change.
+#[tokio::test]
+async fn prefix_is_stable_when_the_page_changes() {
+    let states = [json!({ "n": 1 }), json!({ "n": 2 }), json!({ "n": 3 })];
+    check_with_states(Tools::Run, 1, &states).await;
+    check_with_states(Tools::Ask, 1, &states).await;
+}
+
+/// Calls of deferred tools are sent as the model wrote them.
+#[tokio::test]
+async fn prefix_is_stable_with_deferred_tools() {
+    check(Tools::Deferred, 1).await;
 }

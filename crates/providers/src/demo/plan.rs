@@ -10,9 +10,19 @@ use std::sync::Arc;
 
 /// The tool that searches documents.
 const DOCUMENTS: &str = "document_search";
-/// The beginning of the notes that the server adds to a user's message. They are not part of the
+/// The beginnings of the texts that the server adds to a user's message. They are not part of the
 /// user's request.
-const NOTE: &str = "[Note: ";
+const NOTES: [&str; 3] = ["[Note: ", "<context>", "<page-state>"];
+
+fn is_note(text: &str) -> bool {
+    NOTES.iter().any(|begin| text.starts_with(begin))
+}
+
+/// Returns whether a message contains nothing but notes of the server.
+fn is_only_notes(message: &Message) -> bool {
+    let is_one = |part: &UserPart| matches!(part, UserPart::Text { text } if is_note(text));
+    matches!(message, Message::User(parts) if parts.iter().all(is_one))
+}
 
 /// One action of the model.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +71,7 @@ fn title(request: &Request) -> Option<String> {
     let asked_for = request.system.as_ref()?.to_ascii_lowercase().starts_with("write a title");
     let newest = request.messages.iter().rev().find_map(|message| match &**message {
         Message::User(parts) => Some(parts.iter().find_map(|part| match part {
-            UserPart::Text { text } if !text.starts_with(NOTE) => Some(text.as_str()),
+            UserPart::Text { text } if !is_note(text) => Some(text.as_str()),
             _ => None,
         })?),
         _ => None,
@@ -189,7 +199,8 @@ pub(crate) fn text_arguments(tool: &ToolSpec, text: &str) -> Value {
 
 impl<'a> DemoTurn<'a> {
     fn from_messages(messages: &'a [Arc<Message>], tools: &'a [ToolSpec]) -> Self {
-        let user = messages.iter().rposition(|message| matches!(**message, Message::User(_)));
+        let asks = |message: &Arc<Message>| matches!(**message, Message::User(_)) && !is_only_notes(message);
+        let user = messages.iter().rposition(asks);
         let asked = user.map_or(String::new(), |at| message_text(&messages[at]));
         let since = &messages[user.map_or(0, |at| at + 1)..];
         let of_tools = |message: &'a Arc<Message>| match &**message {
@@ -197,7 +208,8 @@ impl<'a> DemoTurn<'a> {
             _ => &[],
         };
         let results = since.iter().flat_map(of_tools).collect();
-        Self { asked, tools, results, new_results: since.last().map_or(&[], of_tools) }
+        let newest = since.iter().rfind(|message| !is_only_notes(message));
+        Self { asked, tools, results, new_results: newest.map_or(&[], of_tools) }
     }
 
     /// Returns whether the request may be one about documents: a question or, if nothing else can be searched,
@@ -248,7 +260,7 @@ fn message_text(message: &Message) -> String {
         Message::System(text) => text.clone(),
         Message::User(parts) => {
             let texts = parts.iter().filter_map(|part| match part {
-                UserPart::Text { text } if text.starts_with(NOTE) => None,
+                UserPart::Text { text } if is_note(text) => None,
                 UserPart::Text { text } => Some(text.as_str()),
                 UserPart::File { .. } => None,
             });

@@ -111,7 +111,8 @@ pub(crate) fn check_endpoint(id: &str, at: Span, confirm: bool, context: &mut Co
 pub(crate) fn check_name(name: &str, at: Span, context: &mut Context<'_, '_>) {
     refuse_prototype_key(name, at, context.report);
     // Also for agents that have none of these tools, so that a name means the same everywhere.
-    if [PAGE_STATE_TOOL, ASK_USER_TOOL, agent::READ_RESULT_TOOL].contains(&name) || FILE_TOOLS.contains(&name) {
+    let of_loop = [agent::READ_RESULT_TOOL, agent::TOOL_SEARCH, agent::TOOL_CALL];
+    if [PAGE_STATE_TOOL, ASK_USER_TOOL].contains(&name) || of_loop.contains(&name) || FILE_TOOLS.contains(&name) {
         let help = "give it another `name`".to_owned();
         context.report.error(at, format!("the tool name `{name}` belongs to the platform"), Some(help));
     } else if let Some((problem, rule)) = pattern::violation(name, pattern::TOOL_NAME) {
