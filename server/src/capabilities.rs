@@ -19,6 +19,7 @@ const BUILT_IN: &[Definition] = &[
     workflows::DEFINITION,
     triggers::DEFINITION,
     knowledge::DEFINITION,
+    plans::DEFINITION,
 ];
 
 /// The parts of this program.

@@ -17,7 +17,7 @@ agent ► contract schemas settings
 app ► chat markdown_stream operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse test_postgres
-capability ► chat config contract jobs operators store web
+capability ► agent chat config contract jobs operators store web wire
 chat ► agent contract faults jobs settings store wire
 client ► sse wire
 collections ► capability config contract schemas settings store
@@ -39,13 +39,14 @@ mcp ► capability config contract egress schemas settings sse tools
 notes ► capability chat config contract server store web wire
 offload ►
 operators ►
+plans ► agent auth capability chat config contract store web wire
 providers ► contract sse
 remote_agents ► capability config contract egress settings tools
 retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat collections config contract custom_agents documents egress endpoints faults jobs knowledge lowdefy_import mcp offload operators providers remote_agents store tools triggers web web_research wire workflows
+server ► accounts admin_console agent app auth capability chat collections config contract custom_agents documents egress endpoints faults jobs knowledge lowdefy_import mcp offload operators plans providers remote_agents store tools triggers web web_research wire workflows
 settings ►
 sse ►
 store ► faults wire

@@ -5,6 +5,7 @@ mod agent_context;
 mod agent_operators;
 mod agent_settings;
 mod agents;
+mod composers;
 mod current;
 mod endpoints;
 mod history;

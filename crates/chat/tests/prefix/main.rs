@@ -166,6 +166,7 @@ async fn send(chat: &Chat, submission: Submission) {
         shared_state: Map::new(),
         url_query: Map::new(),
         switches: Map::new(),
+        options: Default::default(),
     };
     chat.send(&Caller::signed_in("ada"), request).await.unwrap().frames.collect::<Vec<_>>().await;
 }
