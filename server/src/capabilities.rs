@@ -21,6 +21,7 @@ const BUILT_IN: &[Definition] = &[
     knowledge::DEFINITION,
     ::memory::DEFINITION,
     chat_message::DEFINITION,
+    plans::DEFINITION,
 ];
 
 /// The parts of this program.

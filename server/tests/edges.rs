@@ -17,7 +17,7 @@ agent ► contract schemas settings
 app ► chat markdown_stream operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse test_postgres
-capability ► chat config contract endpoints jobs operators store web
+capability ► agent chat config contract endpoints jobs operators store web wire
 chat ► agent contract faults jobs settings store wire
 chat_message ► auth capability chat config settings sse web wire
 client ► sse wire
@@ -41,13 +41,14 @@ memory ► auth capability chat config contract jobs settings store web wire
 notes ► capability chat config contract server store web wire
 offload ►
 operators ►
+plans ► agent auth capability chat config contract store web wire
 providers ► contract egress sse
 remote_agents ► capability config contract egress settings tools
 retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat chat_message collections config contract custom_agents documents egress endpoints faults jobs knowledge lowdefy_import mcp memory offload operators providers remote_agents store tools triggers web web_research wire workflows
+server ► accounts admin_console agent app auth capability chat chat_message collections config contract custom_agents documents egress endpoints faults jobs knowledge lowdefy_import mcp memory offload operators plans providers remote_agents store tools triggers web web_research wire workflows
 settings ►
 sse ►
 store ► faults wire

@@ -66,6 +66,17 @@ pub(crate) struct ToolFunctions {
     pub(crate) left_over: fn() -> AnyView,
 }
 
+/// The chunk for plans of agents.
+pub(crate) static PLAN: Chunk<PlanFunctions> = Chunk::new("plan");
+
+/// The functions of the chunk.
+pub(crate) struct PlanFunctions {
+    /// The bar above the composer, given the id of its list.
+    pub(in crate::agent_chat) bar: fn(Session, String) -> AnyView,
+    /// The switch in the composer.
+    pub(in crate::agent_chat) switch: fn(Session) -> AnyView,
+}
+
 /// The chunk for less common actions: files, versions, message menus, feedback, the queue,
 /// dictation.
 pub(crate) static EXTRAS: Chunk<ExtraFunctions> = Chunk::new("extras");

@@ -2,15 +2,15 @@
 
 use super::cards::{standing_approvals, standing_button, tool_card};
 use super::chunk_tables::{
-    CONVERSATION, ConversationFunctions, EXTRAS, ExtraFunctions, FRAMES, FrameFunctions, SESSION, SessionFunctions,
-    TOOLS, ToolFunctions,
+    CONVERSATION, ConversationFunctions, EXTRAS, ExtraFunctions, FRAMES, FrameFunctions, PLAN, PlanFunctions, SESSION,
+    SessionFunctions, TOOLS, ToolFunctions,
 };
 use super::composer::{attachments, context_meter, edit_form, header, queue, undo};
 use super::log::view::Log;
 use super::message::state::MessageState;
 use super::message::{feedback, menu, sources, versions};
 use super::session::Session;
-use super::{drawer, embedded};
+use super::{drawer, embedded, plan};
 use crate::chunks::{ChunkError, ChunkFuture, ChunkTable};
 use crate::pages::agent_changes;
 use crate::prelude::*;
@@ -86,6 +86,17 @@ impl ChunkTable for SessionFunctions {
 #[wasm_split(session, fallible)]
 fn session_functions() -> Result<SessionFunctions, ChunkError> {
     Ok(SessionFunctions { perform: Session::perform, persist_queue: Session::persist_queue })
+}
+
+impl ChunkTable for PlanFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { PLAN.set_functions(plan_functions().await?) })
+    }
+}
+
+#[wasm_split(plan, fallible)]
+fn plan_functions() -> Result<PlanFunctions, ChunkError> {
+    Ok(PlanFunctions { bar: plan::bar::bar, switch: plan::switch::switch })
 }
 
 impl ChunkTable for FrameFunctions {

@@ -19,6 +19,7 @@ mod lazy;
 mod log;
 pub(crate) mod message;
 mod pane;
+mod plan;
 mod session;
 mod size;
 

@@ -5,7 +5,7 @@ use super::composer::view::Composer;
 use super::log::welcome::Welcome;
 use super::message::notice::Trouble;
 use super::session::{ChatBlock, Session};
-use crate::agent_chat::chunk_tables::{CONVERSATION, EXTRAS, TOOLS};
+use crate::agent_chat::chunk_tables::{CONVERSATION, EXTRAS, PLAN, TOOLS};
 use crate::libraries::{CitationState, LIBRARIES};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -54,6 +54,9 @@ pub(super) fn Pane(
         }
     };
     let undo = move || session.deleted.get().map(|_| EXTRAS.view(|code| (code.undo)()));
+    let plans = session.sender(|sender| sender.plan_mode.is_some());
+    let list_id = format!("{block_id}-plan");
+    let plan = plans.then(|| PLAN.view(move |code| (code.bar)(session, list_id.clone())));
     let manages = standing.was_opened();
     let standing = move || manages.get().then(|| TOOLS.view(|code| (code.standing_dialog)()));
     let uses_citations = citations.is_used();
@@ -61,6 +64,7 @@ pub(super) fn Pane(
     view! {
         {content}
         {undo}
+        {plan}
         <Composer placeholder block_id />
         {standing}
         {cited}

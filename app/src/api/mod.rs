@@ -11,6 +11,7 @@ pub mod folders;
 #[cfg(feature = "ssr")]
 mod frames;
 pub mod grants;
+pub(crate) mod http;
 pub mod import;
 pub mod page;
 pub mod revise;

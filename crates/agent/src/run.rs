@@ -196,10 +196,9 @@ impl<'a> Run<'a> {
                 Box::pin(self.gather_tools(sink)).await?;
             }
             if std::mem::take(&mut self.warns) {
-                let text = loop_detection::WARNING.to_owned();
-                sink.emit(Event::PromptNote { text: text.clone() }).await.map_err(|SinkClosed| RunFailure::Sink)?;
-                self.messages.push(Arc::new(Message::User(vec![UserPart::Text { text }])));
+                self.add_note(loop_detection::WARNING.to_owned(), sink).await?;
             }
+            Box::pin(self.add_notes(sink)).await?;
             Box::pin(self.find_large_results()).await;
             let mut request = self.build_request();
             if Box::pin(self.fit_context(&request, sink)).await? {
@@ -241,6 +240,25 @@ impl<'a> Run<'a> {
                 return Ok(Ending::Limit(limit));
             }
         }
+    }
+
+    /// Tells the model what its sources have to say before the next step.
+    async fn add_notes<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
+        for source in &self.configured.sources {
+            let messages = self.context.projection.apply(&self.messages);
+            let asked = source.note(&self.caller.scope, &messages);
+            if let Some(Some(text)) = self.caller.cancel.run_until_cancelled(asked).await {
+                self.add_note(text, sink).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a note to the history. It is stored, so that it stays there in later turns.
+    async fn add_note<S: EventSink>(&mut self, text: String, sink: &mut S) -> Result<(), RunFailure> {
+        sink.emit(Event::PromptNote { text: text.clone() }).await.map_err(|SinkClosed| RunFailure::Sink)?;
+        self.messages.push(Arc::new(Message::User(vec![UserPart::Text { text }])));
+        Ok(())
     }
 
     /// Asks the sources for their tools, and compiles what the agent offers. A run that is stopped

@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use config::{AnnotatedTools, SourceAnnotations, compile_patterns};
-use contract::{Annotations, RunScope, SourceTools, Tool, ToolContext, ToolError, ToolSource, ToolSpec};
+use contract::{Annotations, Message, RunScope, SourceTools, Tool, ToolContext, ToolError, ToolSource, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use globset::GlobSet;
@@ -114,6 +114,10 @@ impl AnnotatedSource {
 impl ToolSource for AnnotatedSource {
     fn name(&self) -> &str {
         self.source.name()
+    }
+
+    fn note<'a>(&'a self, scope: &'a RunScope, messages: &'a [Arc<Message>]) -> BoxFuture<'a, Option<String>> {
+        self.source.note(scope, messages)
     }
 
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {

@@ -16,15 +16,19 @@ pub use status::ToolServerStatus;
 
 pub use chat::LifecycleEvent;
 
+use agent::Policy;
 use config::{Config, Connection, ConnectionType, Language, SectionType};
 use contract::{Model, Tool, ToolSource};
 use endpoints::OpenDatabases;
 use jobs::Jobs;
 use operators::Operators;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use store::{CapabilityTables, Store};
 use web::admin::Section;
 use web::openapi::ApiRouter;
+use wire::UserError;
+use wire::api::RunOptions;
 
 /// Starts a capability. The server does not start if that fails.
 pub type Start = fn(&Host) -> anyhow::Result<Arc<dyn Capability>>;
@@ -101,6 +105,20 @@ pub trait Capability: Send + Sync + 'static {
         model
     }
 
+    /// Returns properties that the composers of chats with the agent get (`wire::page::SenderProperties`),
+    /// beside those of the config.
+    fn composer(&self, _agent: &config::Agent) -> Map<String, Value> {
+        Map::new()
+    }
+
+    /// Checks what a user has chosen for an answer of the agent, as far as the capability knows it.
+    ///
+    /// # Errors
+    /// The agent does not allow it: 422 with the path of the option.
+    fn check_options(&self, _agent: &config::Agent, _options: &RunOptions) -> Result<(), UserError> {
+        Ok(())
+    }
+
     /// Returns whether tools need the user's own token with this config, so that the server keeps
     /// the token of a request for its runs.
     fn needs_user_tokens(&self, _config: &Config) -> bool {
@@ -160,6 +178,8 @@ pub struct AgentTools {
     pub tools: Vec<Arc<dyn Tool>>,
     /// Tools and context that depend on the run.
     pub sources: Vec<Arc<dyn ToolSource>>,
+    /// Policies that decide about the calls of the agent and of its sub-agents, beside those of the config.
+    pub policies: Vec<Arc<dyn Policy>>,
 }
 
 /// Returns the config language with the sections and types of connections of these capabilities.

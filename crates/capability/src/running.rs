@@ -5,11 +5,14 @@ use anyhow::{anyhow, bail};
 use chat::{LifecycleEvent, LifecycleObserver};
 use config::{Config, Connection};
 use contract::Model;
+use serde_json::{Map, Value};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use web::admin::Section;
 use web::openapi::ApiRouter;
+use wire::UserError;
+use wire::api::RunOptions;
 
 /// The capabilities of a running server; cheap to clone.
 #[derive(Clone, Default)]
@@ -54,9 +57,11 @@ impl Capabilities {
         let mut all = AgentTools::default();
         for capability in self.all() {
             let offered = capability.agent_tools(config, agent);
-            let AgentTools { tools, sources } = offered.map_err(|error| anyhow!("{}: {error:#}", agent.at))?;
+            let AgentTools { tools, sources, policies } =
+                offered.map_err(|error| anyhow!("{}: {error:#}", agent.at))?;
             all.tools.extend(tools);
             all.sources.extend(sources);
+            all.policies.extend(policies);
         }
         Ok(all)
     }
@@ -69,6 +74,19 @@ impl Capabilities {
     /// Returns a model of an agent with what the capabilities add to it.
     pub fn wrap_model(&self, agent: &config::Agent, model: Arc<dyn Model>) -> Arc<dyn Model> {
         self.all().fold(model, |model, capability| capability.wrap_model(agent, model))
+    }
+
+    /// Returns the properties that the composers of chats with an agent get.
+    pub fn composer(&self, agent: &config::Agent) -> Map<String, Value> {
+        self.all().flat_map(|capability| capability.composer(agent)).collect()
+    }
+
+    /// Checks what a user has chosen for an answer of an agent.
+    ///
+    /// # Errors
+    /// The first choice that the agent does not allow.
+    pub fn check_options(&self, agent: &config::Agent, options: &RunOptions) -> Result<(), UserError> {
+        self.all().try_for_each(|capability| capability.check_options(agent, options))
     }
 
     /// Returns whether any tool needs the user's own token.

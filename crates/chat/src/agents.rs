@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use settings::InvocationTiers;
 use std::sync::{Arc, LazyLock};
 use wire::UserError;
-use wire::api::SendRequest;
+use wire::api::{RunOptions, SendRequest};
 
 /// The source of agents: the current config.
 pub trait AgentSource: Send + Sync + 'static {
@@ -89,10 +89,15 @@ pub struct AgentRequest<'a> {
     pub url_query: &'a Map<String, Value>,
     /// The states of the composer's switches, `true` or `false`.
     pub switches: &'a Map<String, Value>,
+    /// What the user has chosen for the answer.
+    pub options: &'a RunOptions,
 }
 
 /// The state of a page, where there is no page.
 static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+
+/// The options of a request in which nobody has chosen anything.
+static NO_OPTIONS: RunOptions = RunOptions { plan_mode: None };
 
 impl<'a> AgentRequest<'a> {
     /// The request of a program: there is neither a page nor a conversation.
@@ -106,6 +111,7 @@ impl<'a> AgentRequest<'a> {
             shared_state: &NOTHING,
             url_query: &NOTHING,
             switches: &NOTHING,
+            options: &NO_OPTIONS,
         }
     }
 
@@ -119,6 +125,7 @@ impl<'a> AgentRequest<'a> {
             shared_state: &request.shared_state,
             url_query: &request.url_query,
             switches: &request.switches,
+            options: &request.options,
         }
     }
 }

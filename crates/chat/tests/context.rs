@@ -86,6 +86,7 @@ fn request(id: &str, replaces: Option<&str>) -> SendRequest {
         shared_state: Map::new(),
         url_query: Map::new(),
         switches: Map::new(),
+        options: Default::default(),
     }
 }
 

@@ -47,6 +47,7 @@ async fn send(chat: &Chat, name: &str, conversation: &str, id: &str) -> Result<(
         shared_state: Map::new(),
         url_query: Map::new(),
         switches: Map::new(),
+        options: Default::default(),
     };
     chat.send(&caller(name), request).await?.frames.collect::<Vec<_>>().await;
     Ok(())

@@ -55,6 +55,7 @@ async fn send(chat: &Chat, submission: Submission) -> Result<SendResponse, UserE
         shared_state: Map::new(),
         url_query: Map::new(),
         switches: Map::new(),
+        options: Default::default(),
     };
     chat.send(&ada(), request).await
 }

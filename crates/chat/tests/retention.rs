@@ -66,6 +66,7 @@ async fn say(chat: &Chat, agent: &str, conversation: &str) {
         shared_state: Map::new(),
         url_query: Map::new(),
         switches: Map::new(),
+        options: Default::default(),
     };
     chat.send(&ada(), request).await.unwrap().frames.collect::<Vec<_>>().await;
 }

@@ -117,6 +117,7 @@ impl TestChat {
             shared_state: Map::new(),
             url_query: Map::new(),
             switches: Map::new(),
+            options: Default::default(),
         };
         let frames = self.chat.send(&ada(), request).await.unwrap().frames;
         let all = String::from_utf8(frames.collect::<Vec<_>>().await.concat()).unwrap();

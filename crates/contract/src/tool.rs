@@ -1,6 +1,6 @@
 //! The trait of tools.
 
-use crate::{Bearer, CallReports, ModelUse, ToolError};
+use crate::{Bearer, CallReports, Message, ModelUse, ToolError};
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -270,6 +270,8 @@ pub struct RunScope {
     /// What tells the calls of this run from those of others, and stays the same when a call is
     /// repeated after a crash; empty if that is not known. See [`ToolContext::idempotency_key`].
     pub key: String,
+    /// Whether the user has switched planning on or off for this turn; `None` if they have not chosen.
+    pub plan_mode: Option<bool>,
 }
 
 /// The context of one call.
@@ -314,6 +316,13 @@ pub trait ToolSource: Send + Sync + 'static {
     /// # Errors
     /// None of the tools is available; the message is for the user.
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>>;
+
+    /// Returns what the model is told before its next step; `None` if there is nothing new. `messages`
+    /// are those that the model reads. The note is stored in the conversation after what the model has
+    /// read, so that the beginning of later requests stays the same.
+    fn note<'a>(&'a self, _scope: &'a RunScope, _messages: &'a [Arc<Message>]) -> BoxFuture<'a, Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
 }
 
 /// What a source provides for one turn.

@@ -39,6 +39,19 @@ pub struct SendRequest {
     /// The states of the composer's switches (`true` or `false`), by key.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub switches: Map<String, Value>,
+    /// What the user has chosen for the answer.
+    #[serde(default)]
+    pub options: RunOptions,
+}
+
+/// What a user chooses for an answer, where the agent allows a choice. What is absent is as the agent's
+/// config says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunOptions {
+    /// Whether the agent writes a plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_mode: Option<bool>,
 }
 
 /// The kinds of submission.

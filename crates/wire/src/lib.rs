@@ -18,6 +18,7 @@ pub mod organize;
 pub mod page;
 pub mod page_events;
 pub mod partial_json;
+pub mod plan;
 pub mod question;
 mod read;
 pub mod reduce;

@@ -39,6 +39,8 @@ pub(crate) struct ConfiguredAgents {
     hooks: Arc<HookRunner>,
     /// The policy of the whole server.
     policy: Option<AgentPolicy>,
+    config: Arc<Config>,
+    capabilities: Capabilities,
 }
 
 /// An agent with the parts that depend on the caller and the page.
@@ -110,7 +112,8 @@ impl ConfiguredAgents {
         let policy = policy.map(|policy| AgentPolicy::build(policy, endpoints, &rights, &kept.meters)).transpose();
         let policy = policy.map_err(|error| anyhow!("policy: {error}"))?;
         let hooks = HookRunner::new(endpoints.clone(), rights.clone(), kept.meters.clone());
-        Ok(Self { agents, pages, tools, rights, hooks, policy })
+        let (config, capabilities) = (config.clone(), capabilities.clone());
+        Ok(Self { agents, pages, tools, rights, hooks, policy, config, capabilities })
     }
 }
 
@@ -150,7 +153,9 @@ impl ConfiguredAgents {
         if let Some(operators) = &configured.operators {
             operators.apply(&mut agent, caller.facts(), context.clone()).await?;
         }
-        agent.policy = configured.policy.as_ref().map(|policy| policy.for_caller(caller));
+        if let Some(policy) = &configured.policy {
+            agent.policy = Some(policy::both(policy.for_caller(caller), agent.policy.take()));
+        }
         for below in &configured.sub_agents {
             // Sub-agents that the user may not use are left out.
             if self.rights.check_agent(caller, &below.agent_id).is_ok() {
@@ -228,6 +233,9 @@ impl AgentSource for ConfiguredAgents {
     fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
         Box::pin(async move {
             self.check_agent_on_page(request.caller, request.page_id, request.agent_id)?;
+            if let Some(agent) = self.config.agents.get(request.agent_id) {
+                self.capabilities.check_options(agent, request.options)?;
+            }
             let agent = self.resolve(request.caller, request.agent_id, || hooks::context(request)).await?;
             self.with_page(self.with_policy(agent, request.caller), request)
         })
@@ -329,7 +337,7 @@ fn build(
         model,
         fallbacks,
         agents: Vec::new(),
-        policy: None,
+        policy: offered.policies.into_iter().reduce(|first, second| policy::both(first, Some(second))),
         page_context: None,
         sources: offered.sources,
         instructions: agent.instructions.as_ref().and_then(Value::as_str).map(str::to_owned),

@@ -93,7 +93,7 @@ impl Snapshot {
         let databases = endpoints::open_databases(&config, databases).await?;
         let endpoints = Arc::new(endpoints::build(&config, &databases, &kept.models)?);
         let rights = Rights::new(&config);
-        let pages = Arc::new(Pages::new(&config, rights.clone()));
+        let pages = Arc::new(Pages::new(&config, rights.clone(), &kept.capabilities));
         let tools = PageTools::new(&config.pages, site.pages)?;
         let agents = ConfiguredAgents::build(
             &config,

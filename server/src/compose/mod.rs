@@ -6,6 +6,7 @@ mod agent_operators;
 mod agent_settings;
 mod agents;
 mod background_models;
+mod composers;
 mod current;
 mod endpoints;
 mod history;

@@ -1,7 +1,8 @@
 //! The pages of the config, for the UI and for agents.
 
-use super::mentions;
+use super::{composers, mentions};
 use auth::rights::Rights;
+use capability::Capabilities;
 use chat::Caller;
 use config::Config;
 use serde_json::{Map, Value};
@@ -59,8 +60,9 @@ pub(crate) enum ChatOrigin<'a> {
 }
 
 impl Pages {
-    pub(crate) fn new(config: &Config, rights: Arc<Rights>) -> Self {
+    pub(crate) fn new(config: &Config, rights: Arc<Rights>, capabilities: &Capabilities) -> Self {
         let mut pages: Vec<Page> = config.pages.iter().map(|page| page.definition.clone()).collect();
+        pages.iter_mut().for_each(|page| composers::complete(&mut page.blocks, config, capabilities));
         let naming =
             pages.iter_mut().filter_map(|page| mentions::resolve(page, config).then(|| page.id.clone())).collect();
         let order = pages.iter().map(|page| page.id.clone()).collect();

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use std::time::Duration;
 use web::openapi::ApiRouter;
 use web::{HttpError, json_error};
-use wire::api::{Answer, SendRequest, Submission};
+use wire::api::{Answer, RunOptions, SendRequest, Submission};
 use wire::{ErrorCode, Role, ToolPart, ToolState, UiMessage, UserError};
 
 /// Returns the routes.
@@ -60,6 +60,8 @@ pub(crate) struct SendBody {
     /// The states of the composer's switches (`true` or `false`).
     #[serde(default)]
     switches: Map<String, Value>,
+    /// Whether the agent writes a plan, for agents whose users may choose (`planMode: optional`).
+    plan_mode: Option<bool>,
 }
 
 /// The query of a send: the conversation.
@@ -108,6 +110,7 @@ pub(crate) async fn send(
         shared_state: body.shared_state,
         url_query: body.url_query,
         switches: body.switches,
+        options: RunOptions { plan_mode: body.plan_mode },
     };
     Ok(stream::response(chat.send(&caller, request).await.map_err(in_body)?.frames, heartbeat))
 }

@@ -1,6 +1,7 @@
 //! The buttons of the composer other than the send button: attachments, switches, dictation.
 
 use super::speech;
+use crate::agent_chat::chunk_tables::PLAN;
 use crate::agent_chat::session::{Session, SessionAction};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -8,15 +9,16 @@ use crate::ui::browser;
 use crate::ui::icons::{Icon, Shape};
 use leptos::ev::Event;
 use leptos::html;
-use wire::page::SenderSwitch;
+use wire::page::{PlanMode, SenderSwitch};
 
 /// The buttons that the config enables; none if it enables none.
 pub(in crate::agent_chat) fn composer_tools(session: Session) -> Option<AnyView> {
-    let (accept, switches, allow_speech) = session.sender(|sender| {
+    let (accept, switches, allow_speech, may_plan) = session.sender(|sender| {
         let accept = sender.attachments.as_ref().map(|attachments| attachments.accept.join(","));
-        (accept, sender.switches.clone(), sender.allow_speech)
+        let may_plan = sender.plan_mode == Some(PlanMode::Optional);
+        (accept, sender.switches.clone(), sender.allow_speech, may_plan)
     });
-    if accept.is_none() && switches.is_empty() && !allow_speech {
+    if accept.is_none() && switches.is_empty() && !allow_speech && !may_plan {
         return None;
     }
     let picker = accept.map(|accept| file_picker(session, accept));
@@ -26,12 +28,14 @@ pub(in crate::agent_chat) fn composer_tools(session: Session) -> Option<AnyView>
         .map(|(index, switch)| switch_button(session, index, switch))
         .collect_view()
         .into_any();
+    let plan = may_plan.then(|| PLAN.view(move |code| (code.switch)(session)));
     let microphone = allow_speech.then(|| microphone(session));
     Some(
         view! {
             <div class="cw-composer-tools">
                 {picker}
                 {switches}
+                {plan}
                 {microphone}
             </div>
         }

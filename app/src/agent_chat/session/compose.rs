@@ -9,7 +9,8 @@ use leptos::ev;
 use leptos::ev::DragEvent;
 use serde_json::{Map, Value, json};
 use wire::Role;
-use wire::page::{Prompt, SenderProperties};
+use wire::api::RunOptions;
+use wire::page::{PlanMode, Prompt, SenderProperties};
 
 impl Session {
     /// Reads the composer's properties.
@@ -57,6 +58,12 @@ impl Session {
         })
     }
 
+    /// What the user has chosen for the next answer. Not tracked.
+    pub(super) fn options(self) -> RunOptions {
+        let may_choose = self.sender(|sender| sender.plan_mode == Some(PlanMode::Optional));
+        RunOptions { plan_mode: may_choose.then(|| self.plan_mode.get_untracked()) }
+    }
+
     /// Toggles a switch.
     pub(in crate::agent_chat) fn toggle_switch(self, index: usize) {
         self.switch_states.update(|switched| {
@@ -84,9 +91,14 @@ impl Session {
         self.draft.set(text.unwrap_or_default());
     }
 
+    /// The beginning of keys in the browser's storage for this chat.
+    pub(in crate::agent_chat) fn storage_key(self) -> String {
+        self.block.with_value(|place| format!("{}/{}", place.page_id, place.block_id))
+    }
+
     /// Saves the draft of the conversation until it is sent, so that it survives a reload.
     pub(in crate::agent_chat) fn keep_draft(self) {
-        let block = self.block.with_value(|place| format!("{}/{}", place.page_id, place.block_id));
+        let block = self.storage_key();
         let mut before: Option<String> = None;
         Effect::new(move |_| {
             let draft = self.draft.get();

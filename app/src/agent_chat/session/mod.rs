@@ -75,6 +75,8 @@ pub(super) struct Session {
     pub(super) queue: RwSignal<Vec<QueuedMessage>>,
     /// The states of the composer's switches, in order.
     pub(super) switch_states: RwSignal<Vec<bool>>,
+    /// Whether the agent plans, where the user may choose.
+    pub(super) plan_mode: RwSignal<bool>,
     /// Whether the request to the model failed and is sent again.
     pub(super) is_retrying: RwSignal<bool>,
     /// Whether files are being dragged over the chat.
@@ -206,6 +208,7 @@ impl Session {
             composer_error: RwSignal::new(None),
             queue: RwSignal::new(Vec::new()),
             switch_states: RwSignal::new(switched),
+            plan_mode: RwSignal::new(false),
             is_retrying: RwSignal::new(false),
             dragging: RwSignal::new(false),
             is_dictating: RwSignal::new(false),

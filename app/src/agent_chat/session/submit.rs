@@ -302,6 +302,7 @@ impl Session {
             shared_state,
             url_query: self.url_query(place.properties.url_query.as_ref()),
             switches: self.switches(),
+            options: self.options(),
         })
     }
 

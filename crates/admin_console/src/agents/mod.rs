@@ -22,7 +22,7 @@ use store::{RecentRun, UsageTotals};
 use web::admin::filters::DAY_MS;
 use web::admin::{Admin, from_store_error};
 use web::openapi::ApiRouter;
-use wire::api::{SendRequest, Submission};
+use wire::api::{RunOptions, SendRequest, Submission};
 use wire::organize::ConversationChange;
 use wire::{UiMessage, UserError};
 
@@ -252,6 +252,7 @@ pub(crate) async fn ask(state: &ConsoleState, admin: &Admin, id: &str, question:
         shared_state: Map::new(),
         url_query: Map::new(),
         switches: Map::new(),
+        options: RunOptions::default(),
     };
     let sent = chat.send(&admin.caller, request).await?;
     let title =

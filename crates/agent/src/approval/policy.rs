@@ -1,7 +1,7 @@
 //! Policies, which decide before a tool call runs whether it may. Of several rulings the strictest
 //! one counts.
 
-use contract::ToolCall;
+use contract::{RunScope, ToolCall, ToolSpec};
 use futures::future::BoxFuture;
 
 /// A tool call for a policy to decide on.
@@ -9,6 +9,10 @@ use futures::future::BoxFuture;
 pub struct PolicyQuery<'a> {
     /// The call; its arguments are valid for the tool.
     pub call: &'a ToolCall,
+    /// The declaration of the called tool.
+    pub tool: &'a ToolSpec,
+    /// The scope of the run.
+    pub scope: &'a RunScope,
     /// The agent that makes the call.
     pub agent_id: &'a str,
     /// The user for whom it is made.

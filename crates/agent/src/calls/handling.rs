@@ -193,6 +193,8 @@ impl Run<'_> {
     pub(super) async fn ruling(&self, call: &ToolCall, tool: &CallTarget) -> Ruling {
         let query = PolicyQuery {
             call,
+            tool: tool.spec(),
+            scope: &self.caller.scope,
             agent_id: &self.agent.id,
             user_id: &self.caller.scope.user_id,
             conversation_id: &self.caller.scope.conversation_id,

@@ -201,3 +201,46 @@ async fn call_ids_are_unique_in_the_conversation() {
     let seen: Vec<_> = notes.lines().filter_map(|line| line.strip_prefix("  call ")).collect();
     assert_eq!(seen, [r#"call_0 slow {"n":1}"#, r#"call_0-2 slow {"n":2}"#, r#"call-2 slow {"n":3}"#]);
 }
+
+/// A source that tells the model once that the door is open, after it has called the tool.
+struct Door;
+
+impl ToolSource for Door {
+    fn name(&self) -> &str {
+        "door"
+    }
+
+    fn tools<'a>(&'a self, _: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
+        Box::pin(std::future::ready(Ok(SourceTools::default())))
+    }
+
+    fn note<'a>(&'a self, scope: &'a RunScope, messages: &'a [Arc<Message>]) -> BoxFuture<'a, Option<String>> {
+        let has_called = messages.iter().any(|message| matches!(&**message, Message::Tool(_)));
+        let text = format!("The door of {} is open.", scope.user_id);
+        let part = UserPart::Text { text: text.clone() };
+        let is_told = messages.iter().any(|message| **message == Message::User(vec![part.clone()]));
+        Box::pin(std::future::ready((has_called && !is_told).then_some(text)))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_tells_the_model_something_between_two_steps() {
+    let replies = ["1", "2"].map(|id| tool_call_reply(&[(id, "slow", r#"{"n":1}"#)]));
+    let mut case = Case::of(replies.into_iter().chain([text_reply("Well.")]).collect());
+    case.sources = vec![Arc::new(Door)];
+    let (events, requests) = case.run().await;
+    let notes: Vec<_> = events.lines().filter(|line| line.contains("note") || line.starts_with("step")).collect();
+    assert_snapshot!(notes.join("\n"), @r#"
+    step 1
+    step 1 ends: ToolCalls
+      note "The door of u is open."
+    step 2
+    step 2 ends: ToolCalls
+    step 3
+    step 3 ends: Stop
+    "#);
+    let told = Message::User(vec![UserPart::Text { text: "The door of u is open.".to_owned() }]);
+    assert_eq!(*requests[1].messages[3], told);
+    // Later requests begin with the earlier ones.
+    assert!(requests.windows(2).all(|pair| pair[1].messages.starts_with(&pair[0].messages)));
+}

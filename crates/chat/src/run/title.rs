@@ -15,7 +15,7 @@ use contract::{ModelUse, RunScope};
 use jobs::{Backoff, Handler, JobContext, JobError, Kind, Lane, Outcome, Workers};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -216,16 +216,10 @@ async fn resolve(
         ..Caller::visitor(user_id.to_owned())
     };
     let Ok(answers) = agents.by_id(&caller, &wanted.agent_id).await else { return Ok(None) };
-    let nothing = Map::new();
     let request = AgentRequest {
-        caller: &caller,
         page_id: &wanted.page_id,
-        block_id: None,
-        agent_id: &wanted.agent_id,
         conversation_id: &wanted.conversation_id,
-        shared_state: &nothing,
-        url_query: &nothing,
-        switches: &nothing,
+        ..AgentRequest::without_page(&caller, &wanted.agent_id)
     };
     Ok(agents.title_agent(&request, &answers).map(|agent| (agent, text)))
 }

@@ -14,7 +14,7 @@ use crate::submit::pending_calls;
 use crate::submit::plan::SubmissionPlan;
 use crate::{Caller, Frames, Hooks, Inner, SendResponse, errors};
 use agent::{Agent, ContextInput};
-use contract::Message;
+use contract::{Message, RunScope};
 use faults::Point;
 use std::sync::Arc;
 use store::{AuditEntry, BeginRun, BeginRunOutcome};
@@ -93,7 +93,7 @@ impl Inner {
                     RunStart {
                         agent,
                         page_id: request.page_id,
-                        scope: caller.scope(),
+                        scope: RunScope { plan_mode: request.options.plan_mode, ..caller.scope() },
                         hooks,
                         title,
                         prompt,

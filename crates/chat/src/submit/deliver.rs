@@ -122,6 +122,7 @@ impl Inner {
             shared_state: Default::default(),
             url_query: Default::default(),
             switches: Default::default(),
+            options: Default::default(),
         };
         let agent = match self.agents.agent(&AgentRequest::new(caller, &request)).await {
             Ok(agent) => agent,

@@ -169,6 +169,7 @@ pub(crate) fn request(submission: Submission) -> SendRequest {
         shared_state: Map::new(),
         url_query: Map::new(),
         switches: Map::new(),
+        options: Default::default(),
     }
 }
 

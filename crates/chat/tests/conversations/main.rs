@@ -114,6 +114,7 @@ fn request(conversation_id: &str, submission: Submission) -> SendRequest {
         shared_state: Map::new(),
         url_query: Map::new(),
         switches: Map::new(),
+        options: Default::default(),
     }
 }
 

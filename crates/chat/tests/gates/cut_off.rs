@@ -154,6 +154,7 @@ async fn interrupted_call_needs_approval_to_repeat() {
         shared_state: Map::new(),
         url_query: Map::new(),
         switches: Map::new(),
+        options: Default::default(),
     };
     assert_eq!(life.test.chat.send(&bob(), request).await.err().unwrap().code, ErrorCode::NotFound);
     assert_eq!(life.paid(), [] as [Value; 0]);

@@ -127,6 +127,7 @@ impl TestChat {
             shared_state: Map::new(),
             url_query: Map::new(),
             switches: Map::new(),
+            options: Default::default(),
         };
         self.chat.send(&ada(), request).await
     }

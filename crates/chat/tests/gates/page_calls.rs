@@ -99,6 +99,7 @@ async fn page_calls_of_other_users_are_not_found() {
             shared_state: serde_json::Map::new(),
             url_query: serde_json::Map::new(),
             switches: serde_json::Map::new(),
+            options: Default::default(),
         };
         assert_eq!(test.chat.send(&bob(), request).await.err().unwrap().code, ErrorCode::NotFound);
     }

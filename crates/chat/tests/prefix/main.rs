@@ -174,6 +174,7 @@ async fn send(chat: &Chat, submission: Submission, state: &Value) {
         shared_state: state.as_object().cloned().unwrap_or_default(),
         url_query: Map::new(),
         switches: Map::new(),
+        options: Default::default(),
     };
     chat.send(&Caller::signed_in("ada"), request).await.unwrap().frames.collect::<Vec<_>>().await;
 }

@@ -31,7 +31,7 @@ pub(crate) fn tools(knowledge: &Knowledge, libraries: Vec<String>) -> AgentTools
     let libraries: Arc<[String]> = libraries.into();
     let search: Arc<dyn Tool> = Arc::new(search::SearchTool::new(knowledge.clone(), libraries.clone()));
     let read: Arc<dyn Tool> = Arc::new(read::ReadTool::new(knowledge.clone(), libraries));
-    AgentTools { tools: vec![search, read], sources: vec![Arc::new(HowToCite)] }
+    AgentTools { tools: vec![search, read], sources: vec![Arc::new(HowToCite)], ..AgentTools::default() }
 }
 
 /// Tells the model how to cite.

@@ -38,6 +38,10 @@ properties! {
         #[schemars(with = "bool", extend("default" = false))]
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub mentions: Vec<SenderMention> = Vec::new(),
+        /// Whether the chat's agent plans. The server sets it by the agent's key `planMode`.
+        #[schemars(skip)]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub plan_mode: Option<PlanMode>,
     }
 
     /// A panel above the composer.
@@ -145,6 +149,15 @@ choices! {
         Enter,
         /// Shift+Enter.
         ShiftEnter,
+    }
+
+    /// When an agent plans.
+    #[schemars(extend("x-names" = "mode"))]
+    pub enum PlanMode {
+        /// In every conversation.
+        Always,
+        /// If the user switches it on.
+        Optional,
     }
 
     /// What happens to a message that is sent while a reply is being written.
