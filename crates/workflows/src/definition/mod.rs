@@ -160,6 +160,12 @@ impl RunLimits {
     /// The most steps of a run by default.
     const STEPS: u32 = 1_000;
 
+    /// Returns whether what the steps use is limited.
+    pub(crate) fn limits_use(&self) -> bool {
+        let Self { requests, total_tokens, tool_calls, cost_usd, .. } = self;
+        requests.is_some() || total_tokens.is_some() || tool_calls.is_some() || cost_usd.is_some()
+    }
+
     /// Returns the stricter of both for each limit.
     #[must_use]
     pub(crate) fn stricter(&self, other: &Self) -> Self {

@@ -42,6 +42,8 @@ pub(super) struct Drive {
     pub(super) cancel: CancellationToken,
     /// The time of the last round.
     pub(super) seen_at: i64,
+    /// When it was looked last whether the run was asked to stop.
+    pub(super) looked_at: Option<Instant>,
 }
 
 /// What the loop does after a round.
@@ -85,6 +87,7 @@ pub(super) async fn drive(host: Arc<dyn StepHost>, job: JobContext, run_id: Stri
         reserved: HashMap::new(),
         cancel,
         seen_at: now_millis(),
+        looked_at: None,
     };
     drive.recover(rows).await?;
     drive.correct_delays().await?;
@@ -160,9 +163,8 @@ impl Drive {
     /// Does what can be done now, or waits for a call to end.
     async fn round(&mut self, is_late: bool) -> Result<Next, JobError> {
         self.follow_clock().await?;
-        if store::is_stop_requested(self.job.store(), &self.run.id).await? {
-            let error = StepError::new("stopped", "The run was stopped.", "");
-            return Ok(Next::End(RunState::Stopped, Err(error)));
+        if self.is_stop_requested().await? {
+            return Ok(stopped());
         }
         let deadline = self.run.created_at.saturating_add(self.run.limits.timeout_ms());
         if now_millis() >= deadline {
@@ -187,6 +189,7 @@ impl Drive {
             match self.start(start).await? {
                 Started::Some => return Ok(Next::Again),
                 Started::Limit(limit) => return Ok(limit_end(limit)),
+                Started::Stopped => return Ok(stopped()),
                 // The end of a call or a child is the next event.
                 Started::Nothing => {}
             }
@@ -203,6 +206,15 @@ impl Drive {
             () = self.job.stop().cancelled() => {}
         }
         Ok(Next::Again)
+    }
+
+    /// Returns whether the run was asked to stop. It looks once in a while: the start of a step looks as well.
+    async fn is_stop_requested(&mut self) -> Result<bool, JobError> {
+        if self.looked_at.is_some_and(|looked_at| looked_at.elapsed() < TICK) {
+            return Ok(false);
+        }
+        self.looked_at = Some(Instant::now());
+        Ok(store::is_stop_requested(self.job.store(), &self.run.id).await?)
     }
 
     async fn plan(&self) -> Result<Plan, JobError> {
@@ -288,6 +300,10 @@ pub(crate) fn end_of_wait(step: Option<&Step>, path: &str) -> Result<Value, Step
         }
         _ => Ok(Value::Null),
     }
+}
+
+fn stopped() -> Next {
+    Next::End(RunState::Stopped, Err(StepError::new("stopped", "The run was stopped.", "")))
 }
 
 fn limit_end(limit: String) -> Next {

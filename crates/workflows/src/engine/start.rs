@@ -53,6 +53,8 @@ pub(super) enum Started {
     Nothing,
     /// This limit is reached.
     Limit(String),
+    /// The run was asked to stop.
+    Stopped,
 }
 
 impl Drive {
@@ -85,17 +87,23 @@ impl Drive {
         let shares = prepared.iter().filter(|prepared| prepared.has_share()).count();
         let of_calls = self.used_by_calls();
         let (chain, owner, jobs) = (self.chain.clone(), self.run.owner.clone(), self.job.jobs().clone());
-        let stored = prepared.clone();
+        let (stored, is_limited) = (prepared.clone(), self.is_limited());
         let write = self.job.write(move |db| {
             Box::pin(async move {
                 let run_id = chain[0].clone();
-                let reserved = of_calls.plus(&Remaining::of_children(&store::open_children(db, &run_id).await?));
-                let remaining = match Remaining::of(&store::used(db, &chain).await?) {
-                    Ok(remaining) => remaining.without(&reserved).share(shares),
-                    Err(limit) => return Ok(Err(limit)),
+                let mut remaining = Remaining::default();
+                if is_limited {
+                    let reserved = of_calls.plus(&Remaining::of_children(&store::open_children(db, &run_id).await?));
+                    remaining = match Remaining::of(&store::used(db, &chain).await?) {
+                        Ok(remaining) => remaining.without(&reserved).share(shares),
+                        Err(limit) => return Ok(Err(Started::Limit(limit))),
+                    };
+                }
+                let Some(first) = store::count_steps(db, &run_id, stored.len()).await? else {
+                    return Ok(Err(Started::Stopped));
                 };
                 let mut too_many = Vec::new();
-                for Prepared { started, beside, .. } in &stored {
+                for (number, Prepared { started, beside, .. }) in (first..).zip(&stored) {
                     let mut started = started.clone();
                     if let Beside::Child(child) = beside {
                         let mut child = (**child).clone();
@@ -108,7 +116,7 @@ impl Drive {
                             }
                         }
                     }
-                    store::start_step(db, (&run_id, &owner), &started, now).await?;
+                    store::start_step(db, (&run_id, &owner), &started, number, now).await?;
                     match beside {
                         Beside::Task(task) => {
                             store::insert_task(db, (&run_id, &owner), (**task).clone(), now).await?;
@@ -126,7 +134,7 @@ impl Drive {
         });
         let (remaining, too_many) = match write.await? {
             Ok(stored) => stored,
-            Err(limit) => return Ok(Started::Limit(limit)),
+            Err(none) => return Ok(none),
         };
         self.run.steps = self.run.steps.saturating_add(u32::try_from(prepared.len()).unwrap_or(u32::MAX));
         for Prepared { start, step, started, error, .. } in prepared {
@@ -146,6 +154,12 @@ impl Drive {
         Ok(Started::Some)
     }
 
+    /// Returns whether the run, or one above it, has limits on what its steps use. Those of a run do not change;
+    /// those of the runs above are not known here.
+    fn is_limited(&self) -> bool {
+        self.chain.len() > 1 || self.run.limits.limits_use()
+    }
+
     /// Returns what the calls that run may use.
     fn used_by_calls(&self) -> Remaining {
         self.reserved.values().fold(Remaining::default(), |sum, one| sum.plus(one))
@@ -154,6 +168,9 @@ impl Drive {
     /// Returns how many calls and children can start now beside those that run. While others run that may
     /// use all that is left, none can; they give back what they do not use.
     async fn affordable(&self) -> Result<usize, JobError> {
+        if !self.is_limited() {
+            return Ok(usize::MAX);
+        }
         let chain = self.chain.clone();
         let read = self.job.store().read(move |db| {
             Box::pin(async move {

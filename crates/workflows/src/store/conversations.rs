@@ -45,9 +45,8 @@ const SET_DELIVERED: &str = "UPDATE workflow_conversation_runs SET is_delivered 
 /// The conversations of `$3` with a run, or a run below it, that asks a user.
 const WAITING: &str = "
     SELECT DISTINCT link.conversation_id AS id FROM workflow_conversation_runs AS link
-    JOIN workflow_tasks ON workflow_tasks.run_id = link.run_id
-        OR workflow_tasks.run_id IN (SELECT id FROM workflow_runs AS below WHERE below.owner = link.owner
-            AND below.ended_at IS NULL AND below.ancestors LIKE '%\"' || link.run_id || '\"%')
+    JOIN workflow_runs AS below ON below.root_id = link.run_id AND below.ended_at IS NULL
+    JOIN workflow_tasks ON workflow_tasks.run_id = below.id
     WHERE link.owner = $1 AND workflow_tasks.state = 'open' AND ";
 
 const AMONG: Sql =

@@ -19,8 +19,8 @@ pub(crate) use runs::{
     open_children, open_without, park, reopen, request_stop, run, runs_of, spend, states, use_definition, used,
 };
 pub(crate) use steps::{
-    FinishedStep, StartedStep, StepRow, close_steps, delay_steps, finish_step, lose_steps, put_back, start_step,
-    steps_of,
+    FinishedStep, StartedStep, StepRow, close_steps, count_steps, delay_steps, finish_step, lose_steps, put_back,
+    start_step, steps_of,
 };
 pub(crate) use tasks::{
     Assignee, NewTask, TaskRow, TaskState, answer_task, cancel_tasks, count_tasks, insert_task, lapse_task, open_task,
@@ -57,6 +57,11 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             name: "conversations",
             sqlite: include_str!("../../migrations/sqlite/0004_conversations.sql"),
             postgres: include_str!("../../migrations/postgres/0004_conversations.sql"),
+        },
+        Migration {
+            name: "root runs",
+            sqlite: include_str!("../../migrations/sqlite/0005_root_runs.sql"),
+            postgres: include_str!("../../migrations/postgres/0005_root_runs.sql"),
         },
     ],
     tables: &[

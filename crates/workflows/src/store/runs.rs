@@ -21,8 +21,8 @@ const DEFINITION: &str = "SELECT definition FROM workflow_definitions WHERE work
 
 const INSERT: &str = "
     INSERT INTO workflow_runs
-        (id, owner, workflow_id, version, parent_id, parent_path, ancestors, caller, input, limits, state, created_at)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'running', $11
+        (id, owner, workflow_id, version, parent_id, parent_path, ancestors, caller, input, limits, state, created_at, root_id)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'running', $11, $13
     WHERE (SELECT count(*) FROM workflow_runs WHERE owner = $2 AND ended_at IS NULL) < $12";
 
 const PARK: &str = "UPDATE workflow_runs SET state = 'waiting', wakes_at = $2 WHERE id = $1 AND ended_at IS NULL";
@@ -41,9 +41,19 @@ const IS_STOP_REQUESTED: &str = "SELECT stop_requested FROM workflow_runs WHERE 
 
 const USE_VERSION: &str = "UPDATE workflow_runs SET version = $2 WHERE id = $1";
 
-const SPEND: &str = "
-    UPDATE workflow_runs SET requests = requests + $2, total_tokens = total_tokens + $3, tool_calls = tool_calls + $4,
-        cost_usd = cost_usd + $5 WHERE id = $1";
+const SPEND: Sql = Sql::pair(
+    "UPDATE workflow_runs SET requests = requests + $2, total_tokens = total_tokens + $3, tool_calls = tool_calls + $4,
+        cost_usd = cost_usd + $5 WHERE id IN (SELECT value FROM json_each($1))",
+    "UPDATE workflow_runs SET requests = requests + $2, total_tokens = total_tokens + $3, tool_calls = tool_calls + $4,
+        cost_usd = cost_usd + $5 WHERE id = ANY($1)",
+);
+
+/// Not the whole rows: an input may be large.
+const USED: Sql = Sql::pair(
+    "SELECT limits, requests, total_tokens, tool_calls, cost_usd, steps FROM workflow_runs
+        WHERE id IN (SELECT value FROM json_each($1))",
+    "SELECT limits, requests, total_tokens, tool_calls, cost_usd, steps FROM workflow_runs WHERE id = ANY($1)",
+);
 
 const STATES: Sql = Sql::pair(
     "SELECT id, state, error FROM workflow_runs WHERE id IN (SELECT value FROM json_each($1))",
@@ -103,7 +113,8 @@ pub(crate) async fn insert_run(db: &mut Db, new: &NewRun) -> Result<bool, StoreE
     let (parent, path) = new.parent.clone().unzip();
     let insert = sql::query(INSERT).bind(&new.id).bind(&new.owner).bind(id).bind(version).bind(parent).bind(path);
     let insert = insert.bind(to_json(&new.ancestors)).bind(to_json(&new.caller)).bind(to_json(&new.input));
-    let insert = insert.bind(to_json(&new.limits)).bind(new.now).bind(MAX_OPEN_RUNS);
+    let root = new.ancestors.last().unwrap_or(&new.id);
+    let insert = insert.bind(to_json(&new.limits)).bind(new.now).bind(MAX_OPEN_RUNS).bind(root);
     Ok(insert.execute(db).await?.rows_affected() > 0)
 }
 
@@ -210,20 +221,22 @@ pub(crate) async fn use_definition(db: &mut Db, id: &str, workflow: &Workflow, n
 
 /// Adds what a step has used to its run and to the runs above.
 pub(crate) async fn spend(db: &mut Db, runs: &[String], used: &Used) -> Result<(), StoreError> {
-    for id in runs {
-        let spend = sql::query(SPEND).bind(id).bind(used.requests.cast_signed()).bind(used.total_tokens.cast_signed());
-        spend.bind(used.tool_calls.cast_signed()).bind(used.cost_usd).execute(&mut *db).await?;
+    if *used == Used::default() {
+        return Ok(());
     }
+    let spend = sql::query(SPEND).bind(runs.to_vec()).bind(used.requests.cast_signed());
+    let spend = spend.bind(used.total_tokens.cast_signed()).bind(used.tool_calls.cast_signed()).bind(used.cost_usd);
+    spend.execute(db).await?;
     Ok(())
 }
 
-/// Returns the limits of runs and what they have used.
+/// Returns the limits of runs, what they have used, and how many steps they have started.
 pub(crate) async fn used(db: &mut Db, runs: &[String]) -> Result<Vec<(RunLimits, Used, u32)>, StoreError> {
-    let mut found = Vec::new();
-    for id in runs {
-        found.extend(run_in(db, id).await?.map(|run| (run.limits, run.used, run.steps)));
-    }
-    Ok(found)
+    let read = |row: &Row| {
+        let steps = u32::try_from(row.try_get::<i64>("steps")?).unwrap_or(u32::MAX);
+        Ok((super::json(row.try_get("limits")?)?, Used::read(row)?, steps))
+    };
+    sql::query(USED).bind(runs.to_vec()).fetch_all(db).await?.iter().map(read).collect()
 }
 
 /// Returns the limits of the children of a run that have not ended, and what they have used.

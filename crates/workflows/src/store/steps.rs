@@ -55,12 +55,13 @@ const COLUMNS: &str = "
 const START: &str = "
     INSERT INTO workflow_steps
         (run_id, path, owner, step_id, step_type, state, attempt, input, child_id, started_at, next_at, start_number)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-        (SELECT coalesce(max(start_number), 0) + 1 FROM workflow_steps WHERE run_id = $1))
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
     ON CONFLICT (run_id, path) DO UPDATE SET state = excluded.state, attempt = excluded.attempt, error = NULL,
         child_id = excluded.child_id, next_at = excluded.next_at";
 
-const COUNT_STEP: &str = "UPDATE workflow_runs SET steps = steps + 1, state = 'running', wakes_at = NULL WHERE id = $1";
+const COUNT_STEPS: &str = "
+    UPDATE workflow_runs SET steps = steps + $2, state = 'running', wakes_at = NULL
+    WHERE id = $1 AND stop_requested = 0 AND ended_at IS NULL RETURNING steps";
 
 const FINISH: &str = "
     UPDATE workflow_steps SET state = $4, output = $5, error = $6, next_at = $7, ended_at = $8,
@@ -169,17 +170,25 @@ pub(crate) async fn steps_of(store: &Store, run_id: &str) -> Result<Vec<StepRow>
     store.read(move |db| Box::pin(async move { step_rows(db, &run_id).await })).await
 }
 
-/// Stores that a step starts.
+/// Counts steps that start. Returns the number of the first of them; `None` if the run was asked to stop, or
+/// is gone.
+pub(crate) async fn count_steps(db: &mut Db, run_id: &str, steps: usize) -> Result<Option<i64>, StoreError> {
+    let steps = i64::try_from(steps).unwrap_or(i64::MAX);
+    let counted: Option<i64> = sql::query_scalar(COUNT_STEPS).bind(run_id).bind(steps).fetch_optional(db).await?;
+    Ok(counted.map(|counted| counted - steps + 1))
+}
+
+/// Stores that a step starts. `number` is its place in the order in which the steps of the run have started.
 pub(crate) async fn start_step(
     db: &mut Db,
     (run_id, owner): (&str, &str),
     step: &StartedStep,
+    number: i64,
     now: i64,
 ) -> Result<(), StoreError> {
     let start = sql::query(START).bind(run_id).bind(&step.path).bind(owner).bind(&step.step_id).bind(step.kind);
     let start = start.bind(state_name(step.state)).bind(step.attempt).bind(to_json(&step.input));
-    start.bind(&step.child_id).bind(now).bind(step.next_at).execute(&mut *db).await?;
-    sql::query(COUNT_STEP).bind(run_id).execute(db).await?;
+    start.bind(&step.child_id).bind(now).bind(step.next_at).bind(number).execute(db).await?;
     Ok(())
 }
 

@@ -213,15 +213,16 @@ pub(crate) async fn tasks_for(
     store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(TaskRow::read).collect() })).await
 }
 
-/// Returns the open tasks of a run, and of the runs below it, that a caller may answer, oldest first.
+/// Returns the open tasks of a run that no other one started, and of the runs below it, that a caller may
+/// answer, oldest first.
 pub(crate) async fn tasks_below(
     store: &Store,
     caller: &Caller,
     run_id: &str,
     most: u32,
 ) -> Result<Vec<TaskRow>, StoreError> {
-    let below = " AND (run_id = $3 OR run_id IN (SELECT id FROM workflow_runs
-        WHERE ended_at IS NULL AND ancestors LIKE '%\"' || $3 || '\"%')) ORDER BY id LIMIT $4";
+    let below =
+        " AND run_id IN (SELECT id FROM workflow_runs WHERE root_id = $3 AND ended_at IS NULL) ORDER BY id LIMIT $4";
     let query = select("state = 'open' AND", MAY_ANSWER, below);
     let query = query.build().bind(&caller.user_id).bind(roles(caller)).bind(run_id).bind(most);
     store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(TaskRow::read).collect() })).await

@@ -1,6 +1,7 @@
 //! Runs on a real queue and database, with calls that are counted.
 
 mod clock;
+mod conversations;
 mod drive;
 mod events;
 mod fake;
