@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::Mutex;
-use wire::api::{ConversationList, ConversationView, WaitingTasks};
+use wire::api::{ConversationList, ConversationView, SendRequest, WaitingTasks};
 use wire::error::{ErrorCode, UserError};
 use wire::organize::ListFilter;
 use wire::page::Page;
-use wire::workflow::{RunChange, RunItem, RunList, RunProgress, RunView, TaskAnswer, TaskList};
+use wire::workflow::{RunChange, RunItem, RunList, RunProgress, RunView, TaskAnswer, TaskList, WorkflowItem};
 
 /// The services behind the UI; a cheap handle.
 #[derive(Clone)]
@@ -152,6 +152,18 @@ pub trait WorkflowSource: Send + Sync {
 
     /// Starts a run.
     fn start(&self, caller: Caller, id: String, input: Map<String, Value>) -> WorkflowFuture<RunItem>;
+
+    /// Returns a workflow that the caller may start.
+    fn startable(&self, caller: Caller, id: String) -> WorkflowFuture<WorkflowItem>;
+
+    /// Starts a run of a workflow of the chat's agent in a conversation, with what would be sent to the agent.
+    fn start_in_chat(
+        &self,
+        caller: Caller,
+        request: SendRequest,
+        id: String,
+        input: Map<String, Value>,
+    ) -> WorkflowFuture<()>;
 
     /// Changes a run of the caller.
     fn change_run(&self, caller: Caller, id: String, change: RunChange) -> WorkflowFuture<()>;

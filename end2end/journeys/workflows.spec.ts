@@ -250,3 +250,82 @@ test("an administrator writes a definition, mends it, compares versions and roll
   await expect(page.getByRole("row", { name: /greet/ })).toHaveCount(0);
   expect((await page.request.post("/api/workflows/greet/runs", { data: {} })).status()).toBe(404);
 });
+
+test("a command of the composer starts a workflow with a form, the card asks, and the result comes into the conversation", async ({ page, console }) => {
+  // The server refuses what the form does not know.
+  console.expect(/status of 422/);
+  test.setTimeout(120_000);
+  expect((await page.request.post("/api/endpoints/runs/repair", { data: {} })).ok()).toBe(true);
+  await page.setViewportSize(WIDE);
+  await visit(page, "/desk");
+  const composer = page.getByRole("textbox", { name: "Message" });
+  await composer.fill("/");
+  const commands = page.getByRole("listbox", { name: "Commands" });
+  await expect(commands.getByRole("option")).toHaveText(["/orderOrder", "/days-offHoliday"]);
+  await picture(page, "command-list");
+  // By keyboard alone.
+  await composer.fill("/or");
+  await composer.press("Enter");
+  const form = page.getByRole("region", { name: "Order" });
+  await expect(form.getByLabel("The order")).toBeFocused();
+  await expect(composer).toHaveValue("");
+  await accessible(page);
+  await form.getByRole("button", { name: "Start" }).click();
+  await expect(form.getByLabel("The order")).toHaveAccessibleDescription(/This field is required\./);
+  await picture(page, "command-form");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.setViewportSize(PHONE);
+  await fits(page);
+  await picture(page, "command-form-phone-dark");
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(WIDE);
+  // Escape gives the composer back, and the form begins anew.
+  await form.getByLabel("The order").press("Escape");
+  await expect(composer).toBeFocused();
+  await expect(form).toHaveCount(0);
+  await composer.fill("/order");
+  await commands.getByRole("option", { name: "/order" }).click();
+  // The server's problem stands beside its field.
+  await form.getByLabel("The order").fill("a");
+  await form.getByRole("button", { name: "Start" }).click();
+  await expect(form.getByLabel("The order")).toHaveAttribute("aria-invalid", "true");
+  await form.getByLabel("The order").fill("customer: Acme, amount: 620");
+  await form.getByLabel("Channel").selectOption("phone");
+  await form.getByRole("button", { name: "Start" }).click();
+  await expect(composer).toBeFocused({ timeout: 20_000 });
+  await expect(form.getByRole("button", { name: "Start" })).toHaveCount(0);
+  const log = page.getByRole("log");
+  await expect(log.getByText("The order: customer: Acme, amount: 620")).toBeVisible();
+  // The card has the question with its form.
+  const card = log.getByRole("region", { name: "Order" }).first();
+  const question = card.getByRole("group", { name: "How is the order of Acme delivered?" });
+  await expect(question).toBeVisible({ timeout: 40_000 });
+  await accessible(page);
+  await picture(page, "command-card");
+  await page.setViewportSize(PHONE);
+  await fits(page);
+  await picture(page, "command-card-phone");
+  await page.setViewportSize(WIDE);
+  // The conversation is there after a reload, and the list marks it.
+  await page.reload();
+  await expect(page.locator("html[data-alive]")).toHaveCount(1, { timeout: 30_000 });
+  await expect(page.getByRole("link", { name: /Order/ }).first()).toBeVisible();
+  await question.getByLabel("Delivery day").fill("2026-12-24");
+  await question.getByLabel("Boxes").fill("3");
+  await question.getByLabel("City").fill("Oslo");
+  await question.getByRole("button", { name: "Answer" }).click();
+  const result = log.getByRole("region", { name: "Order" }).nth(1);
+  await expect(result.getByText("Done")).toBeVisible({ timeout: 40_000 });
+  await expect(result.getByText("Acme")).toBeVisible();
+  await accessible(page);
+  await picture(page, "command-result");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await picture(page, "command-result-dark");
+  await page.setViewportSize(PHONE);
+  await fits(page);
+  await picture(page, "command-result-phone-dark");
+  // The agent goes on talking, and can start the same workflow.
+  await composer.fill("Start days-off: now");
+  await composer.press("Enter");
+  await expect(log.getByRole("group", { name: "Is a holiday from Monday to Friday fine?" })).toBeVisible({ timeout: 40_000 });
+});

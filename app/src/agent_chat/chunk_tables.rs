@@ -95,6 +95,8 @@ pub(crate) struct ExtraFunctions {
     pub(in crate::agent_chat) menu: fn(Session, NodeRef<html::Div>) -> AnyView,
     pub(in crate::agent_chat) queue: fn() -> AnyView,
     pub(in crate::agent_chat) sources: fn(MessageState) -> AnyView,
+    /// The form of a workflow, given its id, whose command was chosen.
+    pub(in crate::agent_chat) start_workflow: fn(Session, &str) -> AnyView,
     pub(in crate::agent_chat) undo: fn() -> AnyView,
     pub(in crate::agent_chat) versions: fn(MessageState) -> AnyView,
 }

@@ -5,7 +5,7 @@ use super::chunk_tables::{
     CONVERSATION, ConversationFunctions, EXTRAS, ExtraFunctions, FRAMES, FrameFunctions, PLAN, PlanFunctions, SESSION,
     SessionFunctions, TOOLS, ToolFunctions,
 };
-use super::composer::{attachments, context_meter, edit_form, header, queue, undo};
+use super::composer::{attachments, context_meter, edit_form, header, queue, start_workflow, undo};
 use super::log::view::Log;
 use super::message::state::MessageState;
 use super::message::{feedback, menu, sources, versions};
@@ -53,6 +53,7 @@ fn extras() -> Result<ExtraFunctions, ChunkError> {
         menu: menu::items,
         queue: || view! { <queue::Queue /> }.into_any(),
         sources: sources::sources_view,
+        start_workflow: start_workflow::start_workflow,
         undo: || view! { <undo::Undo /> }.into_any(),
         versions: versions::version_buttons,
     })

@@ -4,7 +4,8 @@ use crate::api::ApiError;
 use crate::api::codec::{Json, NoContent};
 use crate::prelude::*;
 use serde_json::{Map, Value};
-use wire::workflow::{RunChange, RunItem, RunList, RunProgress, RunView, TaskAnswer, TaskList};
+use wire::api::SendRequest;
+use wire::workflow::{RunChange, RunItem, RunList, RunProgress, RunView, TaskAnswer, TaskList, WorkflowItem};
 
 /// Returns the open questions that the caller may answer, oldest first.
 #[server(prefix = "/ui", endpoint = "workflow-tasks", input = Json, output = Json)]
@@ -67,6 +68,31 @@ pub async fn start_workflow(
 ) -> Result<RunItem, ApiError> {
     let (context, caller) = crate::context::authorize()?;
     Ok(context.workflows.start(caller, id, input).await?)
+}
+
+/// Returns a workflow that the caller may start, with the schema of its input.
+#[server(prefix = "/ui", endpoint = "startable-workflow", input = Json, output = Json)]
+pub async fn startable_workflow(
+    /// The workflow.
+    id: String,
+) -> Result<WorkflowItem, ApiError> {
+    let (context, caller) = crate::context::authorize()?;
+    Ok(context.workflows.startable(caller, id).await?)
+}
+
+/// Starts a run of a workflow of the chat's agent in a conversation, which is created if it does not exist.
+#[server(prefix = "/ui", endpoint = "start-workflow-in-chat", input = Json, output = Json)]
+pub async fn start_workflow_in_chat(
+    /// What would be sent to the agent, with a new message, whose id tells repetitions apart.
+    request: SendRequest,
+    /// The workflow.
+    id: String,
+    /// The input.
+    input: Map<String, Value>,
+) -> Result<NoContent, ApiError> {
+    let (context, caller) = crate::context::authorize()?;
+    context.workflows.start_in_chat(caller, request, id, input).await?;
+    Ok(NoContent)
 }
 
 /// Changes a run.

@@ -1,6 +1,7 @@
 //! The chunk of the blocks for workflows, with the table of its functions. The table is filled in
 //! `lazy.rs`.
 
+use super::command::ChatStart;
 use crate::chunks::Chunk;
 use crate::prelude::*;
 use crate::properties::Properties;
@@ -19,4 +20,6 @@ pub(crate) struct WorkflowFunctions {
     pub(crate) conversation_run: fn(&Value, Callback<(String,), bool>) -> AnyView,
     /// Renders the end of such a run, given its data part.
     pub(crate) conversation_result: fn(&Value) -> AnyView,
+    /// Renders the form with which a command of the composer starts a workflow.
+    pub(crate) start_in_chat: fn(ChatStart) -> AnyView,
 }

@@ -57,6 +57,11 @@ impl SchemaForm {
         view! { <div class="cw-question-fields cw-entry-fields">{views}</div> }.into_any()
     }
 
+    /// Moves the focus to the first control, if there is one.
+    pub(super) fn focus(self) {
+        focus(&self.control_id(0));
+    }
+
     fn control_id(self, index: usize) -> String {
         self.id.with_value(|id| format!("{id}-{index}"))
     }

@@ -1,6 +1,7 @@
 //! Fills the function table of the chunk.
 
 use super::chunk_table::{WORKFLOWS, WorkflowFunctions};
+use super::command::start_in_chat;
 use super::conversation::{conversation_result, conversation_run};
 use super::runs::WorkflowRunsBlock;
 use super::tasks::WorkflowTasksBlock;
@@ -18,7 +19,7 @@ impl ChunkTable for WorkflowFunctions {
 
 #[wasm_split(workflows, fallible)]
 fn workflows() -> Result<WorkflowFunctions, ChunkError> {
-    Ok(WorkflowFunctions { block, conversation_run, conversation_result })
+    Ok(WorkflowFunctions { block, conversation_run, conversation_result, start_in_chat })
 }
 
 fn block(kind: BlockType, id: String, properties: Properties) -> AnyView {

@@ -4,6 +4,7 @@
 
 pub mod api;
 mod chunk_table;
+mod command;
 mod conversation;
 mod form;
 mod lazy;
@@ -17,3 +18,5 @@ mod tasks;
 mod timeline;
 
 pub(crate) use chunk_table::WORKFLOWS;
+pub(crate) use command::ChatStart;
+pub(crate) use start::Started;

@@ -1,8 +1,8 @@
 //! The block `WorkflowRuns`: starts runs, lists those of the user, and shows one of them.
 
-use super::api::workflow_runs;
+use super::api::{start_workflow, workflow_runs};
 use super::run::RunDetails;
-use super::start::start_form;
+use super::start::{StartForm, Started};
 use super::state_names::run_state_view;
 use crate::api::{ApiError, ServerData};
 use crate::prelude::*;
@@ -12,6 +12,8 @@ use crate::ui::browser::is_visible;
 use crate::ui::dates::{RelativeTime, use_now};
 use crate::ui::icons::{Icon, Shape};
 use leptos::task::spawn_local;
+use serde_json::{Map, Value};
+use std::sync::Arc;
 use std::time::Duration;
 use wire::page::WorkflowRunsProperties;
 use wire::workflow::{RunItem, RunList, WorkflowItem};
@@ -92,6 +94,14 @@ impl RunListState {
         });
     }
 
+    /// Shows a run that was started, unless the page is gone.
+    fn show_started(self, run: RunItem) {
+        let id = run.id.clone();
+        if self.items.try_update(|items| items.insert(0, run)).is_some() {
+            self.shown.set(Some(id));
+        }
+    }
+
     fn keep_fresh(self) {
         Effect::new(move |_| {
             let look = move || {
@@ -164,15 +174,20 @@ fn offers(block: &str, workflows: Vec<WorkflowItem>, list: RunListState) -> AnyV
     let is_open = workflows.len() == 1;
     let offer = |workflow: WorkflowItem| {
         let title = workflow.title.clone();
-        let started = move |run: RunItem| {
-            let id = run.id.clone();
-            list.items.update(|items| items.insert(0, run));
-            list.shown.set(Some(id));
+        let id = workflow.id.clone();
+        let send = move |input: Map<String, Value>, started: Started| {
+            let id = id.clone();
+            spawn_local(async move {
+                match start_workflow(id, input).await {
+                    Ok(run) => list.show_started(run),
+                    Err(error) => started(Err(error)),
+                }
+            });
         };
         view! {
             <details class="cw-run-offer" open=is_open>
                 <summary><Icon of=Shape::Chevron /><span dir="auto">{title}</span></summary>
-                {start_form(block, workflow, started)}
+                {StartForm::new(block, workflow, Arc::new(send)).view()}
             </details>
         }
         .into_any()

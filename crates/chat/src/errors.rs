@@ -117,6 +117,11 @@ fn store_error(error: StoreError) -> UserError {
     }
 }
 
+/// The newest answer waits for the user.
+pub(crate) fn waits_for_user() -> UserError {
+    UserError::new(ErrorCode::Busy, "A question waits for your answer in this conversation. Answer it first.")
+}
+
 /// The cursor was not issued by this server.
 pub(crate) fn foreign_cursor() -> UserError {
     UserError::new(ErrorCode::Malformed, "The cursor is invalid.")

@@ -44,6 +44,7 @@ pub use stream::Frames;
 pub use stream::keep_alive::with_keep_alive;
 pub use submit::SendResponse;
 pub use submit::deliver::{Delivery, DeliveryOutcome};
+pub use submit::post::Posting;
 pub use upkeep::readiness::StoreHealth;
 pub use upkeep::retention::{RetentionRule, SweepResult, invocations_due_before};
 

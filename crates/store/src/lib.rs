@@ -34,7 +34,7 @@ pub use audit::chain::{AuditFault, AuditHead, AuditReport};
 pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerdict, MAX_AUDIT_ROWS, append_audit};
 pub use error::StoreError;
 pub use files::{FILE_PIECE, FileRow, NewFile};
-pub use history::append::{AlsoWrite, AppendMessage};
+pub use history::append::{AddMessages, AlsoWrite, AppendMessage};
 pub use history::branches::{CopyBranch, Deletion, MessageNode, SetBranch};
 pub use history::change::{ConversationToDelete, set_generated_title};
 pub use history::conversations::{Conversation, ConversationCursor, ConversationRow, MAX_CONVERSATIONS, RunRow};

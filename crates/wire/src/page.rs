@@ -53,8 +53,8 @@ pub use properties::{
 };
 pub use property::{Keys, Property, as_text};
 pub use sender::{
-    Attachments, PlanMode, SenderCommand, SenderHeader, SenderMention, SenderProperties, SenderSwitch, SubmitType,
-    UploadStorage, WhileRunning,
+    Attachments, PlanMode, SenderCommand, SenderHeader, SenderMention, SenderProperties, SenderSwitch, SenderWorkflow,
+    SubmitType, UploadStorage, WhileRunning,
 };
 pub use shared::{
     FieldType, PageStateUpdate, ReadOnlyKeys, SharedField, apply_updates, is_date, object_fields, parse_number,

@@ -18,6 +18,7 @@ mod triggered;
 mod value;
 
 pub use awaited::{ReportedEvent, report_event};
+pub use conversation::Commands;
 pub use definition::{CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerRights, WebhookSender, WebhookTrigger};
 pub use triggered::{
     RunEnd, StartOutcome, TriggeredRun, TriggeredWorkflow, check_input, ends, start_in, triggered_workflows,

@@ -1,7 +1,7 @@
 //! What pages show of workflows and do with them: the blocks `WorkflowTasks` and `WorkflowRuns`. Each
 //! function takes the caller, as the routes do.
 
-use crate::conversation::result_id;
+use crate::conversation::{result_id, start_by_command};
 use crate::definition::{Ask, Workflow, Workflows};
 use crate::picture::{picture, step_state};
 use crate::routes::current;
@@ -14,6 +14,7 @@ use std::sync::Arc;
 use web::admin::{UserNames, from_store_error};
 use web::html::dollars;
 use wire::UserError;
+use wire::api::SendRequest;
 use wire::workflow::{
     self, RunAction, RunChange, RunItem, RunList, RunProgress, RunView, StepView, Task, TaskAnswer, TaskKind, TaskList,
     WorkflowItem,
@@ -136,6 +137,30 @@ pub async fn start(
     Ok(run_item(&run, &Titles::new(context)))
 }
 
+/// Returns a workflow that the caller may start.
+///
+/// # Errors
+/// 404 for one that does not exist or that the caller may not start.
+pub fn startable_workflow(context: &Context, caller: &Caller, id: &str) -> Result<WorkflowItem, UserError> {
+    Ok(workflow_item(&service::workflow(&context.current.config(), caller, id)?))
+}
+
+/// Starts a run of a workflow of the chat's agent in a conversation, which is created if it does not exist.
+/// `request` is what would be sent to the agent, with a new message, whose id tells repetitions apart.
+///
+/// # Errors
+/// 404 for a workflow that the agent does not have or the caller may not start, 409 while an answer is being
+/// written or waits for the user, 422 for an invalid input, 429 for too many runs, and those of a message.
+pub async fn start_in_chat(
+    context: &Context,
+    caller: &Caller,
+    request: SendRequest,
+    id: &str,
+    input: Map<String, Value>,
+) -> Result<(), UserError> {
+    start_by_command(context, caller, request, id, input).await
+}
+
 /// Changes a run of the caller.
 ///
 /// # Errors
@@ -188,13 +213,16 @@ impl Titles {
 fn startable(context: &Context, caller: &Caller) -> Vec<WorkflowItem> {
     let config = context.current.config();
     let all = config.section::<Workflows>().map_or(&[][..], |all| &all.0);
-    let item = |workflow: &Workflow| WorkflowItem {
+    all.iter().filter(|workflow| service::may_start(workflow, caller)).map(workflow_item).collect()
+}
+
+fn workflow_item(workflow: &Workflow) -> WorkflowItem {
+    WorkflowItem {
         id: workflow.id.0.clone(),
         title: workflow.title().to_owned(),
         description: workflow.description.clone(),
         input: workflow.input.clone().map(Value::Object),
-    };
-    all.iter().filter(|workflow| service::may_start(workflow, caller)).map(item).collect()
+    }
 }
 
 fn task(row: TaskRow, names: &UserNames, titles: &Titles) -> Task {

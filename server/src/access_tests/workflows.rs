@@ -1,6 +1,6 @@
 //! The workflow of `examples/invoices`, from the request to the database, and who may reach what.
 
-use super::{TestRequest, call_route, caller, get, post, state};
+use super::{TestRequest, call_route, caller, get, post, send, state};
 use crate::compose::Composition;
 use crate::router::caller_routes;
 use axum::Router;
@@ -285,6 +285,78 @@ async fn editors_have_the_definitions_without_being_administrators() {
     check(post, "/api/workflows/definitions/pause/rollback", json!({ "version": 1, "to": 1 }), 200).await;
     // The console is for administrators.
     assert_eq!(ask_as(&site, &designer, get("/admin/workflow-definitions".to_owned())).await.0, 404);
+}
+
+const FROM_CHAT: &str = "
+connections: [{ id: demo, type: Demo, properties: { delayMs: 0 } }]
+agents: [{ id: demo, type: Agent, connectionId: demo, properties: { model: demo }, workflows: [{ id: look, name: search_orders }] }]
+workflows:
+  - id: look
+    description: Looks up orders.
+    input: { type: object, properties: { query: { type: string } }, required: [query] }
+    steps: [{ id: ask, type: human, title: Go on?, users: [boss], roles: [reader] }]
+pages: [{ id: home, blocks: [{ id: chat, type: AgentChat, properties: { agentId: demo } }] }]
+";
+
+/// The card of a run shows the questions of the run; nobody but its owner sees it, also nobody who may answer.
+#[tokio::test(flavor = "multi_thread")]
+async fn progress_of_a_run_in_a_conversation_is_for_its_owner() {
+    let site = Site::open_with(FROM_CHAT).await;
+    let (status, answer) = call_route(&site.routes, &site.boss, send("home", "demo", "c", "Search for refunds")).await;
+    assert_eq!(status, 200, "{answer}");
+    let runs = site.ask("/api/workflows/runs".to_owned(), None).await;
+    let id = runs["items"][0]["id"].as_str().unwrap();
+    let progress = || post("/ui/workflow-progress".to_owned(), json!({ "id": id }));
+    site.run(id, |run| run["tasks"][0].is_object()).await;
+    let (status, shown) = ask_as(&site, &site.boss, progress()).await;
+    assert_eq!((status, &shown["tasks"][0]["title"]), (200, &json!("Go on?")), "{shown}");
+    for stranger in [("eve", true, &["reader"][..]), ("root", true, &["admin"]), ("visitor", false, &[])] {
+        let (status, answer) = ask_as(&site, &caller(stranger), progress()).await;
+        assert_eq!(status, 404, "{stranger:?}: {answer}");
+    }
+}
+
+/// Returns the request of a command of the composer.
+fn command(conversation: &str, message: &str, workflow: &str, input: &Value) -> TestRequest {
+    let message = json!({ "id": message, "role": "user", "parts": [{ "type": "text", "text": "x" }] });
+    let submission = json!({ "kind": "message", "message": message });
+    let request =
+        json!({ "pageId": "home", "agentId": "demo", "conversationId": conversation, "submission": submission });
+    post("/ui/start-workflow-in-chat".to_owned(), json!({ "request": request, "id": workflow, "input": input }))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn command_starts_a_workflow_of_the_agent_once_in_the_callers_own_conversation() {
+    let site = Site::open_with(&FROM_CHAT.replace("steps:", "roles: [admin]\n    steps:")).await;
+    let (input, eve) = (json!({ "query": "refunds" }), caller(("eve", true, &["reader"])));
+    let (root, boss) = (caller(("root", true, &["admin"])), site.boss.clone());
+    // Started, and repeated.
+    for _ in 0..2 {
+        assert_eq!(ask_as(&site, &boss, command("c", "m1", "look", &input)).await.0, 200);
+    }
+    // A wrong input, an unknown workflow, one that the caller may not start, another user's conversation.
+    let check = async |who: &Caller, conversation: &str, workflow: &str, input: &Value, expected: (u16, Value)| {
+        let (status, answer) = ask_as(&site, who, command(conversation, "m2", workflow, input)).await;
+        assert_eq!((status, &answer["error"]["path"]), (expected.0, &expected.1), "{answer}");
+    };
+    check(&boss, "c", "look", &json!({}), (422, json!("/input"))).await;
+    check(&boss, "c", "other", &input, (404, Value::Null)).await;
+    check(&eve, "d", "look", &input, (404, Value::Null)).await;
+    check(&root, "c", "look", &input, (404, Value::Null)).await;
+    let runs = site.ask("/api/workflows/runs".to_owned(), None).await;
+    assert_eq!(runs["items"].as_array().unwrap().len(), 1, "{runs}");
+    assert_eq!(ask_as(&site, &root, get("/api/workflows/runs".to_owned())).await.1["items"], json!([]));
+    let conversation = site.ask("/api/conversations/c".to_owned(), None).await;
+    let parts: Vec<_> = conversation["messages"].as_array().unwrap().iter().map(|it| &it["parts"]).collect();
+    assert_eq!(parts[0][0]["text"], "/search_orders\nquery: refunds");
+    assert_eq!((parts.len(), &parts[1][0]["type"], &parts[1][1]), (2, &json!("data-workflow-run"), &Value::Null));
+    // The page offers the command to whom it may concern.
+    let offers =
+        async |who: &Caller| call_route(&site.routes, who, get("/home".to_owned())).await.1.contains("search_orders");
+    assert!(offers(&boss).await && !offers(&eve).await);
+    let form = || post("/ui/startable-workflow".to_owned(), json!({ "id": "look" }));
+    assert_eq!(ask_as(&site, &boss, form()).await.1["input"]["required"], json!(["query"]));
+    assert_eq!(ask_as(&site, &eve, form()).await.0, 404);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -20,6 +20,7 @@ mod served_agent;
 mod sources;
 mod text_models;
 mod titles;
+mod workflow_commands;
 mod workflow_pages;
 
 pub(crate) use current::CurrentConfig;

@@ -1,6 +1,6 @@
 //! The pages of the config, for the UI and for agents.
 
-use super::{composers, mentions};
+use super::{composers, mentions, workflow_commands};
 use auth::rights::Rights;
 use capability::Capabilities;
 use chat::Caller;
@@ -13,6 +13,7 @@ use wire::page::{
     AgentChatProperties, Block, BlockType, Page, SharedField, object_fields, shared_fields, shared_object,
 };
 use wire::{ErrorCode, UserError};
+use workflows::Commands;
 
 /// All pages, with their chats and access rules.
 pub(crate) struct Pages {
@@ -21,9 +22,10 @@ pub(crate) struct Pages {
     chats: HashMap<String, Vec<PageChat>>,
     /// The pages with a block `WorkflowTasks`, in their order.
     with_tasks: Vec<String>,
-    /// The pages with chats in which sub-agents can be mentioned; the mentions depend on the
-    /// caller.
-    with_mentions: HashSet<String>,
+    /// The pages with chats in which sub-agents can be mentioned or workflows be started, both as far as
+    /// the caller may.
+    by_caller: HashSet<String>,
+    commands: Commands,
     rights: Arc<Rights>,
 }
 
@@ -63,13 +65,15 @@ impl Pages {
     pub(crate) fn new(config: &Config, rights: Arc<Rights>, capabilities: &Capabilities) -> Self {
         let mut pages: Vec<Page> = config.pages.iter().map(|page| page.definition.clone()).collect();
         pages.iter_mut().for_each(|page| composers::complete(&mut page.blocks, config, capabilities));
-        let naming =
-            pages.iter_mut().filter_map(|page| mentions::resolve(page, config).then(|| page.id.clone())).collect();
+        let commands = Commands::new(config);
+        let depends_on_caller =
+            |page: &mut Page| mentions::resolve(page, config) | workflow_commands::has_commands(page, &commands);
+        let by_caller = pages.iter_mut().filter_map(|page| depends_on_caller(page).then(|| page.id.clone())).collect();
         let order = pages.iter().map(|page| page.id.clone()).collect();
         let chats = pages.iter().map(|page| (page.id.clone(), chats(page, &page.blocks))).collect();
         let with_tasks = pages.iter().filter(|page| has_tasks(&page.blocks)).map(|page| page.id.clone()).collect();
         let by_id = pages.into_iter().map(|page| (page.id.clone(), Arc::new(page))).collect();
-        Self { order, by_id, chats, with_tasks, with_mentions: naming, rights }
+        Self { order, by_id, chats, with_tasks, by_caller, commands, rights }
     }
 
     /// Returns the page with this id; without an id, the first page that the caller may open.
@@ -80,10 +84,11 @@ impl Pages {
         let Some(id) = id else { return self.first_open(caller) };
         self.rights.check_page(caller, id)?;
         let page = self.by_id.get(id).cloned().ok_or_else(UserError::not_found)?;
-        match self.with_mentions.contains(id) {
-            true => Ok(Arc::new(mentions::for_caller(&page, caller, &self.rights))),
-            false => Ok(page),
+        if !self.by_caller.contains(id) {
+            return Ok(page);
         }
+        let page = mentions::for_caller(&page, caller, &self.rights);
+        Ok(Arc::new(workflow_commands::for_caller(page, caller, &self.commands)))
     }
 
     /// Returns the first page that the caller may open. If there is none, the error is 401 if

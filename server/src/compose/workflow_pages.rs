@@ -4,7 +4,8 @@ use app::context::{WorkflowFuture, WorkflowSource};
 use capability::Context;
 use chat::Caller;
 use serde_json::{Map, Value};
-use wire::workflow::{RunChange, RunItem, RunList, RunProgress, RunView, TaskAnswer, TaskList};
+use wire::api::SendRequest;
+use wire::workflow::{RunChange, RunItem, RunList, RunProgress, RunView, TaskAnswer, TaskList, WorkflowItem};
 use workflows::pages;
 
 /// The workflows of this server.
@@ -50,6 +51,22 @@ impl WorkflowSource for WorkflowPages {
     fn start(&self, caller: Caller, id: String, input: Map<String, Value>) -> WorkflowFuture<RunItem> {
         let Self(context) = self.clone();
         Box::pin(async move { pages::start(&context, &caller, &id, input).await })
+    }
+
+    fn startable(&self, caller: Caller, id: String) -> WorkflowFuture<WorkflowItem> {
+        let Self(context) = self.clone();
+        Box::pin(async move { pages::startable_workflow(&context, &caller, &id) })
+    }
+
+    fn start_in_chat(
+        &self,
+        caller: Caller,
+        request: SendRequest,
+        id: String,
+        input: Map<String, Value>,
+    ) -> WorkflowFuture<()> {
+        let Self(context) = self.clone();
+        Box::pin(async move { pages::start_in_chat(&context, &caller, request, &id, input).await })
     }
 
     fn change_run(&self, caller: Caller, id: String, change: RunChange) -> WorkflowFuture<()> {

@@ -1,9 +1,10 @@
 //! The suggestions for `/` at the start of a message, and for `@` at the start of a word: commands
-//! from the config, and sub-agents that can be mentioned.
+//! from the config, workflows of the chat's agent, and sub-agents that can be mentioned.
 
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
 use crate::texts::{Text, t};
+use wire::page::SenderWorkflow;
 
 /// The matching commands or agents, and which of them is selected; a cheap handle.
 #[derive(Clone, Copy)]
@@ -24,6 +25,8 @@ struct CommandOption {
     description: String,
     /// The draft after the entry is selected.
     text: String,
+    /// The workflow that it starts.
+    workflow: Option<String>,
 }
 
 impl CommandMenu {
@@ -59,13 +62,17 @@ impl CommandMenu {
 
     /// Puts the entry at this position into the composer.
     fn insert(self, place: usize) {
-        let text = self.options.with_untracked(|fitting| fitting.get(place).map(|offer| offer.text.clone()));
-        if let Some(text) = text {
+        let offer = self.options.with_untracked(|fitting| fitting.get(place).cloned());
+        if let Some(CommandOption { text, workflow, .. }) = offer {
             self.chosen.set(0);
             // The text may start with `/` or `@` itself; the list must not open again.
             self.dismissed.set(Some(text.clone()));
             self.session.draft.set(text);
-            self.session.focus_requests.update(|count| *count += 1);
+            match workflow {
+                // The form takes the focus.
+                Some(id) => self.session.starting.set(Some(id)),
+                None => self.session.focus_requests.update(|count| *count += 1),
+            }
         }
     }
 
@@ -127,8 +134,17 @@ fn matching_options(session: Session, draft: &str) -> Vec<CommandOption> {
                 name: format!("/{name}"),
                 description: about.clone().unwrap_or_default(),
                 text: text.clone(),
+                workflow: None,
             };
-            fitting.map(|command| offer(&command.name, &command.description, &command.text)).collect()
+            let commands = fitting.map(|command| offer(&command.name, &command.description, &command.text));
+            let workflows = sender.workflows.iter().filter(|workflow| fits(&workflow.name, typed));
+            let start = |workflow: &SenderWorkflow| CommandOption {
+                name: format!("/{}", workflow.name),
+                description: workflow.title.clone(),
+                text: String::new(),
+                workflow: Some(workflow.workflow_id.clone()),
+            };
+            commands.chain(workflows.map(start)).collect()
         });
     }
     let word = draft.rfind(char::is_whitespace).map_or(draft, |at| draft[at..].trim_start());
@@ -140,6 +156,7 @@ fn matching_options(session: Session, draft: &str) -> Vec<CommandOption> {
             name: format!("@{name}"),
             description: about.clone(),
             text: format!("{before}@{name} "),
+            workflow: None,
         };
         fitting.map(|agent| offer(&agent.name, &agent.description)).collect()
     })

@@ -10,6 +10,7 @@ pub(super) mod header;
 pub(super) mod outgoing;
 pub(super) mod queue;
 pub(super) mod speech;
+pub(super) mod start_workflow;
 pub(super) mod tools;
 pub(super) mod undo;
 pub(super) mod view;

@@ -59,7 +59,10 @@ pub(in crate::agent_chat) fn Composer(
     let header = header.map(|header| EXTRAS.view(move |code| (code.header)(session, &header)));
     let is_waiting = Memo::new(move |_| session.queue.with(|queue| !queue.is_empty()));
     let queue = move || is_waiting.get().then(|| EXTRAS.view(|code| (code.queue)()));
+    let starting =
+        move || session.starting.get().map(|id| EXTRAS.view(move |code| (code.start_workflow)(session, &id)));
     view! {
+        {starting}
         <form class="cw-composer" node_ref=form data-shift-sends=by_shift on:submit=submit>
             {queue}
             {header}

@@ -1,5 +1,6 @@
 //! The actions on a conversation, and the errors that some of them resolve.
 
+use super::WorkflowStart;
 use crate::agent_chat::message::state::MessageState;
 use leptos::web_sys::File;
 use wire::change::Feedback;
@@ -36,6 +37,8 @@ pub(in crate::agent_chat) enum SessionAction {
     DeleteMessage(String),
     /// Save the user's rating of an answer, or remove it.
     Rate(MessageState, Option<Feedback>),
+    /// Start a workflow with a command.
+    StartWorkflow(WorkflowStart),
     /// Start a new conversation with messages from the page.
     SetMessages(serde_json::Value),
     /// Show the messages that the page has set for the new conversation.

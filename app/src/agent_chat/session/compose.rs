@@ -18,6 +18,11 @@ impl Session {
         self.block.with_value(|place| of(&place.properties.sender))
     }
 
+    /// The id of the chat's block.
+    pub(in crate::agent_chat) fn block_id(self) -> String {
+        self.block.with_value(|place| place.block_id.clone())
+    }
+
     /// The suggestions shown after each answer.
     pub(in crate::agent_chat) fn suggestions(self) -> Vec<Prompt> {
         self.block.with_value(|place| place.properties.suggestions.clone())

@@ -75,6 +75,7 @@ impl Session {
             SessionAction::Reload => leptos::task::spawn_local(self.reload()),
             SessionAction::DeleteMessage(id) => self.delete_message(&id),
             SessionAction::Rate(message, feedback) => self.rate(&message, feedback),
+            SessionAction::StartWorkflow(start) => self.start_workflow(start),
             SessionAction::SetMessages(messages) => self.set_messages(&messages),
             SessionAction::ShowPreset => self.show_preset(),
             SessionAction::Remedy(remedy) => self.apply_remedy(remedy),

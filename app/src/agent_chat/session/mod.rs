@@ -13,7 +13,7 @@
 //! - `page/events.rs` derives events, `event_claims.rs` delivers each to one page, `methods.rs`
 //!   contains the methods for the page's actions, `preset.rs` the messages that the page sets.
 //! - `form.rs` saves the shared form, `host_form.rs` states whose form it is.
-//! - `change.rs` contains changes that start no run.
+//! - `change.rs` contains changes that start no run, `workflow.rs` starts workflows by commands.
 //! - `dispatch.rs` loads the code for all of this at the latest with the first action; `action.rs`
 //!   lists the actions.
 
@@ -33,10 +33,12 @@ mod queue;
 mod shared_state;
 mod stream;
 mod submit;
+mod workflow;
 
 pub(super) use action::{Problem, Remedy, SessionAction};
 pub(super) use host_form::HostForm;
 pub(super) use page::PAGE_STATE_TOOL;
+pub(super) use workflow::WorkflowStart;
 
 use super::composer::outgoing::{Attachment, OutgoingMessage, QueuedMessage};
 use super::composer::speech;
@@ -71,6 +73,8 @@ pub(super) struct Session {
     pub(super) attachments: RwSignal<Vec<Attachment>>,
     /// The error about something that could not be added to the message, or could not be sent.
     pub(super) composer_error: RwSignal<Option<String>>,
+    /// The workflow whose form is above the composer.
+    pub(super) starting: RwSignal<Option<String>>,
     /// The messages that wait for the end of the answer, in order.
     pub(super) queue: RwSignal<Vec<QueuedMessage>>,
     /// The states of the composer's switches, in order.
@@ -206,6 +210,7 @@ impl Session {
             draft: RwSignal::new(String::new()),
             attachments: RwSignal::new(Vec::new()),
             composer_error: RwSignal::new(None),
+            starting: RwSignal::new(None),
             queue: RwSignal::new(Vec::new()),
             switch_states: RwSignal::new(switched),
             plan_mode: RwSignal::new(false),

@@ -276,7 +276,7 @@ impl Session {
 
     /// The id that a new conversation will get. A retry uses the same id, because the server may
     /// have accepted the first attempt and its response may be lost.
-    fn new_conversation_id(self) -> String {
+    pub(super) fn new_conversation_id(self) -> String {
         let given = self.chat.preset_id();
         let id = self.inner.try_update_value(|inner| {
             // The page may have set another id since.

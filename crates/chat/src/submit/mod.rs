@@ -10,6 +10,7 @@ pub(crate) mod expiry;
 pub(crate) mod metadata;
 pub(crate) mod pending_calls;
 pub(crate) mod plan;
+pub(crate) mod post;
 pub(crate) mod preset;
 pub(crate) mod send;
 pub(crate) mod standing_approvals;

@@ -81,7 +81,11 @@ impl Inner {
 
     /// Returns the conversation's active branch, with expired requests closed; `None` for a new
     /// conversation.
-    async fn current_branch(&self, caller: &Caller, request: &SendRequest) -> Result<Option<Vec<StoredMessage>>> {
+    pub(super) async fn current_branch(
+        &self,
+        caller: &Caller,
+        request: &SendRequest,
+    ) -> Result<Option<Vec<StoredMessage>>> {
         let (user_id, id) = (&caller.user_id, &request.conversation_id);
         let Some(conversation) = self.store.conversation(user_id, id).await? else { return Ok(None) };
         // The conversation's approvals, audit log and runs refer to one agent, so no other agent

@@ -12,6 +12,11 @@ pub(crate) enum Intent {
     Search(String),
     /// The deletion of the article about this topic.
     Delete(String),
+    /// The call of a tool by its name, with a text: `start invoice: …`.
+    Start {
+        tool: String,
+        text: String,
+    },
     /// A question to the user, with a form or with options.
     Question {
         form: bool,
@@ -33,6 +38,8 @@ pub(crate) fn parse_intent(asked: &str) -> Intent {
         Intent::Failure
     } else if greetings.contains(&words.as_str()) {
         Intent::Greeting
+    } else if let Some(start) = start(asked) {
+        start
     } else if has("what can you do") || words == "help" {
         Intent::Overview
     } else if has("ask me") {
@@ -52,6 +59,15 @@ pub(crate) fn parse_intent(asked: &str) -> Intent {
     } else {
         Intent::Unknown
     }
+}
+
+/// Recognizes `start NAME: TEXT`.
+fn start(asked: &str) -> Option<Intent> {
+    let asked = asked.trim();
+    let rest =
+        asked.get(.."start ".len()).filter(|verb| verb.eq_ignore_ascii_case("start ")).map(|verb| &asked[verb.len()..]);
+    let (tool, text) = rest?.split_once(':')?;
+    Some(Intent::Start { tool: tool.trim().to_owned(), text: text.trim().to_owned() })
 }
 
 /// Returns the text after the first of these leads that occurs.

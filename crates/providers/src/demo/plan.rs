@@ -97,6 +97,7 @@ fn answer(turn: &DemoTurn<'_>, wish: Intent) -> Vec<DemoAction> {
         Intent::Delete(topic) => delete(turn, &topic),
         Intent::Unknown if turn.may_ask_documents() => search_with(turn, DOCUMENTS, &turn.asked),
         Intent::Question { form } => ask_back(turn, form),
+        Intent::Start { tool, text } => start(turn, &tool, &text),
         Intent::Count(to) => {
             say("Counting takes a while, which is good for trying stop and reload.", answers::counting(to))
         }
@@ -137,6 +138,15 @@ fn ask_back(turn: &DemoTurn<'_>, form: bool) -> Vec<DemoAction> {
             say("I was not given a tool for that.", "I have no way to ask you a question with options or a form here.")
         }
     }
+}
+
+fn start(turn: &DemoTurn<'_>, name: &str, text: &str) -> Vec<DemoAction> {
+    let Some(tool) = turn.tools.iter().find(|tool| tool.name.eq_ignore_ascii_case(name)) else {
+        return say("I was not given a tool for that.", "I have nothing with this name that I can start here.");
+    };
+    let has_fields = tool.input_schema["properties"].as_object().is_some_and(|fields| !fields.is_empty());
+    let input = if has_fields { text_arguments(tool, text) } else { json!({}) };
+    say_and_call("The user names one of my tools.", "I am starting it.", tool, input)
 }
 
 fn search(turn: &DemoTurn<'_>, topic: &str) -> Vec<DemoAction> {

@@ -54,6 +54,9 @@ fn report(result: &ToolResult) -> String {
         ToolOutput::Json(value) if result.name == form::TOOL => form::report(value),
         ToolOutput::Json(value) if result.name == question::TOOL => question::report(value),
         ToolOutput::Json(value) if deletes => deleted(value),
+        ToolOutput::Json(value) if value["runId"].is_string() => {
+            "I have started it. The card shows how far it is, and the result comes into this conversation.".to_owned()
+        }
         ToolOutput::Json(value) => found(value),
         other => other.to_text(),
     }

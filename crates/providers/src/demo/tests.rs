@@ -83,6 +83,8 @@ fn plain_requests_are_understood() {
     check("Ask me something", r#"→ ask-user {"kind":"approach_choice","question":"How shall"#);
     check("Ask me with a form.", r#"→ ask-user {"kind":"missing_info","question":"Where shall"#);
     check("Delete the article about refunds", r#"→ search_knowledge_base {"query":"refunds"}"#);
+    check("Start delete_article: Refunds", r#"→ delete_article {"title":"Refunds"}"#);
+    check("start ask-user: now", "→ ask-user {}");
     // Letters whose lowercase form has another length do not shift positions in the text.
     check("İİİ what do you know about Ärger?", r#"→ search_knowledge_base {"query":"Ärger"}"#);
 }
@@ -146,6 +148,7 @@ fn missing_tools_are_explained() {
     check("Ask me something", "I have no way to ask you");
     check("What do you know about refunds?", "I have no knowledge base");
     check("Fill in the form for Ada", "I see no form");
+    check("Start invoice: Number 5", "I have nothing with this name");
     let overview = last_action(&request(vec![user("What can you do?")], Vec::new()));
     assert!(!overview.contains("Fill in") && overview.contains("table"), "{overview}");
     let forbidden = Request { tool_choice: ToolChoice::None, ..request(vec![user("search for x")], tools()) };

@@ -2,7 +2,7 @@
 
 use crate::history::{body, messages};
 use crate::sql::{self, Db};
-use crate::{Store, StoreError};
+use crate::{NewMessage, Store, StoreError};
 use futures::future::BoxFuture;
 use wire::UiMessage;
 
@@ -16,6 +16,35 @@ pub struct AppendMessage {
     /// Unix time, milliseconds.
     pub now: i64,
 }
+
+/// Messages of the user, with what the server answers by itself, to add at the end of the active branch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AddMessages {
+    /// The conversation; created if it does not exist.
+    pub conversation_id: String,
+    /// The page of a new conversation.
+    pub page_id: String,
+    /// The agent of a new conversation.
+    pub agent_id: String,
+    /// The title of a new conversation.
+    pub title: String,
+    /// The messages, parents first. The last one becomes the head of the active branch.
+    pub insert: Vec<NewMessage>,
+    /// Unix time, milliseconds.
+    pub now: i64,
+}
+
+const CREATE: &str = "
+    INSERT INTO conversations (id, owner, page_id, agent_id, title, head, epoch, created_at, updated_at, read_at)
+    VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7, $7) ON CONFLICT (id) DO NOTHING";
+
+/// A user who sends a message has read the conversation.
+const ADVANCE: &str = "
+    UPDATE conversations
+    SET head = $2,
+        updated_at = CASE WHEN updated_at > $3 THEN updated_at ELSE $3 END,
+        read_at = CASE WHEN updated_at > $3 THEN updated_at ELSE $3 END
+    WHERE id = $1";
 
 const HEAD: &str = "SELECT head FROM conversations WHERE id = $1";
 
@@ -46,6 +75,41 @@ impl Store {
         })
         .await
     }
+
+    /// Adds messages of the user at the end of the active branch while no run is active, and writes `also`
+    /// in the same transaction. Their ids are new.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] while a run is active, [`StoreError::NotFound`] for a deleted conversation or
+    /// one of another user, and the error of `also`.
+    pub async fn add_messages(&self, owner: &str, add: AddMessages, also: AlsoWrite) -> Result<(), StoreError> {
+        let bodies = add.insert.iter().map(|new| body::encode(&new.message)).collect::<Result<Vec<_>, _>>()?;
+        let owner = owner.to_owned();
+        self.write(move |db| {
+            Box::pin(async move {
+                add_to(db, &owner, add, bodies).await?;
+                also(db).await
+            })
+        })
+        .await
+    }
+}
+
+async fn add_to(db: &mut Db, owner: &str, add: AddMessages, bodies: Vec<String>) -> Result<(), StoreError> {
+    let AddMessages { conversation_id: id, page_id, agent_id, title, insert, now } = add;
+    let head = insert.last().map(|last| last.message.id.clone()).unwrap_or_default();
+    let create = sql::query(CREATE).bind(&id).bind(owner).bind(page_id).bind(agent_id).bind(title).bind(&head);
+    let is_new = create.bind(now).execute(&mut *db).await?.rows_affected() > 0;
+    if !is_new {
+        messages::check_idle(db, owner, &id).await?;
+        sql::query(ADVANCE).bind(&id).bind(head).bind(now).execute(&mut *db).await?;
+    }
+    for (new, body) in insert.into_iter().zip(bodies) {
+        let NewMessage { parent_id, message } = new;
+        let insert = sql::query(messages::INSERT).bind(&id).bind(message.id).bind(parent_id);
+        insert.bind(body::role_name(message.role)).bind(now).bind(body).execute(&mut *db).await?;
+    }
+    Ok(())
 }
 
 async fn insert(db: &mut Db, owner: &str, append: AppendMessage, body: String) -> Result<(), StoreError> {

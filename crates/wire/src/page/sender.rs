@@ -42,6 +42,22 @@ properties! {
         #[schemars(skip)]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub plan_mode: Option<PlanMode>,
+        /// The workflows of the chat's agent, which the user starts with commands. Not a key of the config:
+        /// the server adds those that the caller may start.
+        #[schemars(skip)]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub workflows: Vec<SenderWorkflow> = Vec::new(),
+    }
+
+    /// A workflow that the user may start.
+    #[derive(Eq)]
+    pub struct SenderWorkflow {
+        /// The command's name, without the `/`.
+        pub name: String,
+        /// The title of the workflow.
+        pub title: String = String::new(),
+        /// The id of the workflow.
+        pub workflow_id: String,
     }
 
     /// A panel above the composer.

@@ -11,6 +11,7 @@ use crate::definition::{RunLimits, Workflow, Workflows};
 use crate::engine::wake;
 use crate::input;
 use crate::store::{self, ConversationLink, MAX_OPEN_RUNS, NewRun, RunCaller, RunRow, StepRow, TaskRow};
+use ::store::sql::Db;
 use ::store::{Store, StoreError};
 use capability::Context;
 use chat::Caller;
@@ -100,6 +101,20 @@ pub(crate) async fn start_linked(
     request: StartRequest,
     link: Option<ConversationLink>,
 ) -> Result<RunRow, UserError> {
+    let new = prepare(caller, workflow, request).await?;
+    let (id, jobs) = (new.id.clone(), runs.jobs.clone());
+    let write = runs.store.write(move |db| Box::pin(async move { store_run(db, &jobs, &new, link).await }));
+    if !write.await.map_err(from_store_error)? {
+        return Err(too_many());
+    }
+    store::run(&runs.store, &id).await.map_err(from_store_error)?.ok_or_else(UserError::not_found)
+}
+
+/// Returns the run that a caller starts.
+///
+/// # Errors
+/// 422 for an invalid input.
+pub(crate) async fn prepare(caller: &Caller, workflow: Workflow, request: StartRequest) -> Result<NewRun, UserError> {
     let input = Value::Object(request.input);
     input::check(&workflow, &input).await?;
     let is_admin = web::admin::is_admin(caller);
@@ -112,7 +127,7 @@ pub(crate) async fn start_linked(
     if let Some(run_as) = &workflow.run_as {
         run_caller.roles = run_as.roles.iter().map(|role| role.0.clone()).collect();
     }
-    let new = NewRun {
+    Ok(NewRun {
         id: crate::new_id(),
         owner: caller.user_id.clone(),
         limits: match is_admin {
@@ -125,27 +140,31 @@ pub(crate) async fn start_linked(
         caller: run_caller,
         input,
         now: now_millis(),
-    };
-    let (id, jobs) = (new.id.clone(), runs.jobs.clone());
-    let link = link.map(|link| ConversationLink { run_id: new.id.clone(), ..link });
-    let write = runs.store.write(move |db| {
-        Box::pin(async move {
-            let is_stored = store::insert_run(db, &new).await?;
-            if is_stored {
-                if let Some(link) = &link {
-                    store::insert_link(db, link).await?;
-                }
-                wake(&jobs, db, &new.id, &new.owner, Due::Now).await?;
-            }
-            Ok(is_stored)
-        })
-    });
-    if !write.await.map_err(from_store_error)? {
-        let message =
-            format!("You have {MAX_OPEN_RUNS} runs that have not ended, which is the limit. Stop some first.");
-        return Err(UserError::new(ErrorCode::RateLimited, message));
+    })
+}
+
+/// Stores a run, with the conversation to which it belongs, and the job that drives it. Returns false if
+/// its owner has too many runs that have not ended.
+pub(crate) async fn store_run(
+    db: &mut Db,
+    jobs: &Jobs,
+    new: &NewRun,
+    link: Option<ConversationLink>,
+) -> Result<bool, StoreError> {
+    if !store::insert_run(db, new).await? {
+        return Ok(false);
     }
-    store::run(&runs.store, &id).await.map_err(from_store_error)?.ok_or_else(UserError::not_found)
+    if let Some(link) = link {
+        store::insert_link(db, &ConversationLink { run_id: new.id.clone(), ..link }).await?;
+    }
+    wake(jobs, db, &new.id, &new.owner, Due::Now).await?;
+    Ok(true)
+}
+
+/// Returns the error of a user who has too many runs that have not ended.
+pub(crate) fn too_many() -> UserError {
+    let message = format!("You have {MAX_OPEN_RUNS} runs that have not ended, which is the limit. Stop some first.");
+    UserError::new(ErrorCode::RateLimited, message)
 }
 
 /// Whose runs a caller may see and change.

@@ -108,7 +108,7 @@ pub(super) fn arguments(route: &Route, id: &str) -> Map<String, Value> {
         _ => json!({ "title": "mine", "folderId": id }),
     };
     let arguments = json!({ "ids": [id], "after": null, "cursor": null, "text": "mine", "page_id": "p", "keys": ["k"], "by": "b", "file": "{}", "create": false,
-        "revoke": id, "filter": { "archived": false, "folderId": id }, "change": change, "request": request });
+        "revoke": id, "filter": { "archived": false, "folderId": id }, "change": change, "request": request, "input": {} });
     arguments.as_object().cloned().unwrap_or_default()
 }
 

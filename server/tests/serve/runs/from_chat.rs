@@ -2,7 +2,7 @@
 
 use crate::http::chunks;
 use crate::process::Server;
-use reqwest::Method;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -117,6 +117,37 @@ async fn conversation_goes_on_and_gets_the_result() {
         chunks(server.message("c", "hello").send().await.unwrap()).await;
         let exported = get(&server, "/api/conversations/c/export?format=json").await.to_string();
         assert!(exported.contains("data-workflow-result"), "{exported}");
+    }
+}
+
+/// The user starts the workflow with a command; the agent reads in its next turn what was started.
+#[tokio::test]
+async fn command_of_the_composer_creates_a_conversation_that_gets_the_result() {
+    for (on_postgres, done) in [(false, "tell"), (true, "tell"), (false, "continue")] {
+        let Some(place) = Place::new(on_postgres, (0, PAUSE, done)).await else { continue };
+        let server = place.start();
+        let start = async |message: &str| {
+            let message = json!({ "id": message, "role": "user", "parts": [{ "type": "text", "text": "" }] });
+            let submission = json!({ "kind": "message", "message": message });
+            let request =
+                json!({ "pageId": "demo", "agentId": "demo", "conversationId": "c", "submission": submission });
+            let body = json!({ "request": request, "id": "look", "input": { "query": "refunds" } });
+            server.request(Method::POST, "/ui/start-workflow-in-chat").json(&body).send().await.unwrap().status()
+        };
+        assert_eq!((start("one").await, start("one").await), (StatusCode::OK, StatusCode::OK));
+        let found = result(&server).await;
+        assert_eq!((found.len(), &found[0]["data"]["output"]["found"]), (1, &json!("refunds")), "{done}");
+        let conversation = server.conversation("c").await;
+        assert_eq!((&conversation["title"], &conversation["waiting"]), (&json!(TITLE), &json!(false)));
+        assert_eq!(last_parts(&server).await.contains(&"text".to_owned()), done == "continue");
+        // The conversation goes on, with another start and with the agent.
+        assert_eq!(start("two").await, StatusCode::OK);
+        while results(&server).await.len() < 2 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        result(&server).await;
+        chunks(server.message("c", "hello").send().await.unwrap()).await;
+        assert!(last_parts(&server).await.contains(&"text".to_owned()));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Messages that the server adds without a run.
 
 use crate::support::{begin, branch, end, on_each_database, turn};
-use store::{AlsoWrite, AppendMessage, Store, StoreError};
+use store::{AddMessages, AlsoWrite, AppendMessage, NewMessage, Store, StoreError};
 use wire::UiMessage;
 use wire::organize::{ConversationChange, ListFilter};
 
@@ -72,6 +72,65 @@ async fn refused_message_writes_nothing() {
         let also: AlsoWrite = Box::new(|_| Box::pin(std::future::ready(Err(StoreError::Fenced))));
         assert_eq!(store.append_message("ada", append, also).await, Err(StoreError::Fenced));
         assert_eq!(branch(store, "c").await, "m=text of m | a-m=done m");
+    })
+    .await;
+}
+
+/// Adds a message of the user with an answer of the server.
+async fn add(
+    store: &Store,
+    (owner, id, key): (&str, &str, &str),
+    parent: Option<&str>,
+    fails: bool,
+) -> Result<(), StoreError> {
+    let answer = UiMessage { role: wire::Role::Assistant, ..UiMessage::user(format!("a-{key}"), "started") };
+    let add = AddMessages {
+        conversation_id: id.to_owned(),
+        page_id: "page".to_owned(),
+        agent_id: "agent".to_owned(),
+        title: "A workflow".to_owned(),
+        insert: vec![
+            NewMessage { parent_id: parent.map(str::to_owned), message: UiMessage::user(key, "/start") },
+            NewMessage { parent_id: Some(key.to_owned()), message: answer },
+        ],
+        now: 50,
+    };
+    let outcome = if fails { Err(StoreError::Full) } else { Ok(()) };
+    store.add_messages(owner, add, Box::new(move |_| Box::pin(std::future::ready(outcome)))).await
+}
+
+#[tokio::test]
+async fn messages_of_the_user_create_or_continue_a_conversation() {
+    on_each_database(async |store| {
+        add(store, ("ada", "c", "one"), None, false).await.unwrap();
+        assert_eq!(branch(store, "c").await, "one=/start | a-one=started");
+        add(store, ("ada", "c", "two"), Some("a-one"), false).await.unwrap();
+        // A run goes on from there.
+        turn(store, "c", "next", Some("a-two"), 60).await;
+        assert!(
+            branch(store, "c").await.ends_with("two=/start | a-two=started | next=text of next | a-next=done next")
+        );
+        add(store, ("ada", "c", "three"), Some("a-next"), false).await.unwrap();
+        let found = store.conversation("ada", "c").await.unwrap().unwrap().summary;
+        assert_eq!((found.title.as_str(), found.unread, found.updated_at), ("A workflow", false, 60));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn refused_messages_of_the_user_leave_nothing() {
+    on_each_database(async |store| {
+        assert_eq!(add(store, ("ada", "new", "one"), None, true).await, Err(StoreError::Full));
+        assert_eq!(store.conversation("ada", "new").await.unwrap(), None);
+        let epoch = begin(store, "c", "m", None, 10).await;
+        let check = async |owner: &str, fails: bool, expected: StoreError| {
+            assert_eq!(add(store, (owner, "c", "one"), Some("a-m"), fails).await, Err(expected), "{owner}");
+            assert_eq!(store.messages("ada", "c").await.unwrap().len(), 2, "{owner}");
+        };
+        check("ada", false, StoreError::Busy).await;
+        store.finish_run(end("m", epoch, 15)).await.unwrap();
+        check("eve", false, StoreError::NotFound).await;
+        check("ada", true, StoreError::Full).await;
     })
     .await;
 }
