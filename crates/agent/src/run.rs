@@ -244,8 +244,11 @@ impl<'a> Run<'a> {
 
     /// Tells the model what its sources have to say before the next step.
     async fn add_notes<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
+        if self.configured.sources.is_empty() {
+            return Ok(());
+        }
+        let messages = self.context.projection.apply(&self.messages, self.agent.settings.context.result_limit());
         for source in &self.configured.sources {
-            let messages = self.context.projection.apply(&self.messages);
             let asked = source.note(&self.caller.scope, &messages);
             if let Some(Some(text)) = self.caller.cancel.run_until_cancelled(asked).await {
                 self.add_note(text, sink).await?;
