@@ -53,7 +53,7 @@ impl CitationState {
     /// Shows the card of a citation at its mark: at once, or when the pointer has rested there.
     pub(crate) fn show_card(self, mark: Element, citation: Citation, at_once: bool) {
         let show = move || {
-            self.forget_mark("data-carded");
+            forget_mark("data-carded");
             // Cannot fail: the name is valid.
             let _ = mark.set_attribute("data-carded", "");
             let _ = mark.set_attribute("aria-describedby", &self.element_id("card"));
@@ -75,7 +75,7 @@ impl CitationState {
     /// Hides the card.
     pub(super) fn close_card(self) {
         self.keep_card();
-        if let Some(mark) = self.forget_mark("data-carded") {
+        if let Some(mark) = forget_mark("data-carded") {
             let _ = mark.remove_attribute("aria-describedby");
         }
         if self.card.with_untracked(Option::is_some) {
@@ -86,7 +86,7 @@ impl CitationState {
     /// Opens the document of a citation.
     pub(crate) fn open(self, mark: &Element, citation: Citation) {
         self.close_card();
-        self.forget_mark("aria-expanded");
+        forget_mark("aria-expanded");
         // Cannot fail: the name is valid.
         let _ = mark.set_attribute("aria-expanded", "true");
         self.panel.set(Some(citation));
@@ -95,7 +95,7 @@ impl CitationState {
     /// Closes the document; returns the mark that opened it.
     pub(super) fn close_panel(self) -> Option<Element> {
         self.panel.set(None);
-        self.forget_mark("aria-expanded")
+        forget_mark("aria-expanded")
     }
 
     /// Does something after a while, unless the pointer or the focus moves before.
@@ -109,11 +109,11 @@ impl CitationState {
         };
         if wait.is_zero() { act() } else { set_timeout(act, wait) }
     }
+}
 
-    /// Removes an attribute from the mark that has it.
-    fn forget_mark(self, attribute: &str) -> Option<Element> {
-        let mark = document().query_selector(&[".cw-passage[", attribute, "]"].concat()).ok().flatten()?;
-        let _ = mark.remove_attribute(attribute);
-        Some(mark)
-    }
+/// Removes an attribute from the mark that has it.
+fn forget_mark(attribute: &str) -> Option<Element> {
+    let mark = document().query_selector(&[".cw-passage[", attribute, "]"].concat()).ok().flatten()?;
+    let _ = mark.remove_attribute(attribute);
+    Some(mark)
 }
