@@ -10,7 +10,7 @@ use settings::Text;
 /// What somebody may do with a collection; the second includes the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Access {
+pub(crate) enum RecordAccess {
     /// Query records.
     Read,
     /// Insert, update and delete records.
@@ -44,11 +44,11 @@ impl From<&RunScope> for Viewer {
 
 impl Viewer {
     /// Returns what the viewer may do; `None` for nothing.
-    pub(crate) fn access(&self, collection: &Collection) -> Option<Access> {
+    pub(crate) fn access(&self, collection: &Collection) -> Option<RecordAccess> {
         let (may_read, may_write) = (self.may_read(collection), self.may_write(collection));
         match collection.is_writable() {
-            true if may_write => Some(Access::Write),
-            _ => (may_read || may_write).then_some(Access::Read),
+            true if may_write => Some(RecordAccess::Write),
+            _ => (may_read || may_write).then_some(RecordAccess::Read),
         }
     }
 
@@ -99,7 +99,7 @@ mod tests {
         let check = |viewer: &Viewer, collection: &Collection, expected| {
             assert_eq!(viewer.access(collection), expected, "{viewer:?} {collection:?}");
         };
-        let (read, write) = (Some(Access::Read), Some(Access::Write));
+        let (read, write) = (Some(RecordAccess::Read), Some(RecordAccess::Write));
         // Nothing is said: agents, and each user their own records.
         let (own, shared) = (collection("own", &[], &[]), collection("shared", &[], &[]));
         check(&user(&[]), &own, read);

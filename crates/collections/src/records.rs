@@ -1,6 +1,6 @@
 //! The operations on the records of a collection, in our database or in a table of a connection.
 
-use crate::access::{Access, Viewer};
+use crate::access::{RecordAccess, Viewer};
 use crate::failure::DataError;
 use crate::filter::Filter;
 use crate::input::{
@@ -32,7 +32,7 @@ pub(crate) struct Data {
 /// The records of a collection that somebody sees.
 pub(crate) struct Records<'c> {
     collection: &'c Collection,
-    access: Access,
+    access: RecordAccess,
     place: Place,
 }
 
@@ -250,7 +250,7 @@ impl Records<'_> {
     }
 
     fn check_writable(&self) -> Result<(), DataError> {
-        if self.access < Access::Write { Err(DataError::ReadOnly) } else { Ok(()) }
+        if self.access < RecordAccess::Write { Err(DataError::ReadOnly) } else { Ok(()) }
     }
 
     async fn list(&self, filter: &Filter, orders: &[Order], page: (u32, u32)) -> Result<Vec<Record>, DataError> {

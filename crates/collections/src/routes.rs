@@ -1,6 +1,6 @@
 //! The routes for programs and pages.
 
-use crate::access::{Access, Viewer};
+use crate::access::{RecordAccess, Viewer};
 use crate::failure::DataError;
 use crate::input::{Computation, Deletion, FacetQuery, Insertion, Query, Update};
 use crate::records::{Data, Deleted, Facets, Found, Groups, Inserted, RecordItem, Records, Updated};
@@ -79,7 +79,7 @@ struct CollectionItem {
     /// Whose records the caller sees.
     records: Sharing,
     /// What the caller may do.
-    access: Access,
+    access: RecordAccess,
 }
 
 impl CollectionItem {

@@ -41,7 +41,7 @@ pub(crate) fn section(memory: Memory) -> Section {
 /// How much agents remember about users.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Overview {
+struct MemoryOverview {
     /// Whether administrators have left memory on.
     enabled: bool,
     /// Whether the config has it on.
@@ -62,10 +62,10 @@ struct SwitchBody {
     enabled: bool,
 }
 
-async fn load(memory: &Memory) -> Result<Overview, UserError> {
+async fn load(memory: &Memory) -> Result<MemoryOverview, UserError> {
     let is_on = memory.store().read(|db| Box::pin(store::is_on_for_all(db))).await.map_err(from_store_error)?;
     let Totals { users, facts, switched_off } = store::totals(memory.store()).await.map_err(from_store_error)?;
-    Ok(Overview { enabled: is_on, enabled_by_config: memory.settings().enabled, users, facts, switched_off })
+    Ok(MemoryOverview { enabled: is_on, enabled_by_config: memory.settings().enabled, users, facts, switched_off })
 }
 
 async fn set(memory: &Memory, admin: &Admin, is_on: bool) -> Result<(), UserError> {
@@ -74,7 +74,7 @@ async fn set(memory: &Memory, admin: &Admin, is_on: bool) -> Result<(), UserErro
 }
 
 /// `GET /api/admin/memory`
-async fn overview(_: Admin, State(memory): State<Memory>) -> Result<Json<Overview>, HttpError> {
+async fn overview(_: Admin, State(memory): State<Memory>) -> Result<Json<MemoryOverview>, HttpError> {
     Ok(Json(load(&memory).await?))
 }
 

@@ -48,11 +48,11 @@ async fn houses(settings: PlanSettings) -> Vec<House> {
     houses
 }
 
-impl House {
-    fn conversation(&self) -> Conversation {
-        Conversation { owner: "ada".to_owned(), id: "c".to_owned() }
-    }
+fn conversation() -> Conversation {
+    Conversation { owner: "ada".to_owned(), id: "c".to_owned() }
+}
 
+impl House {
     /// Begins a run that answers a new message after `parent`; the model reads it.
     async fn ask(&mut self, parent: Option<&str>, question: &str) {
         let end = "UPDATE runs SET status = 'done', ended_at = 1, events_until = 0 WHERE status = 'running'";
@@ -121,22 +121,22 @@ impl House {
     }
 
     async fn without_revision(&self, text: String) -> String {
-        let known = current(&self.store, self.conversation()).await.unwrap();
+        let known = current(&self.store, conversation()).await.unwrap();
         known.map_or(text.clone(), |known| text.replace(&known.plan.revision, "REVISION"))
     }
 
     /// Changes the plan as the user does.
     async fn change(&self, todos: &[(&str, TodoStatus)]) {
-        let known = current(&self.store, self.conversation()).await.unwrap().unwrap();
+        let known = current(&self.store, conversation()).await.unwrap().unwrap();
         let todo = |(content, status): &(&str, TodoStatus)| Todo { content: (*content).to_owned(), status: *status };
         let todos = todos.iter().map(todo).collect();
-        let written = write_of_user(&self.store, self.conversation(), known.plan.revision, todos).await.unwrap();
+        let written = write_of_user(&self.store, conversation(), known.plan.revision, todos).await.unwrap();
         assert!(matches!(written, WriteOutcome::Written(_)));
     }
 
     /// Returns the steps of the shown branch.
     async fn steps(&self) -> Option<Vec<String>> {
-        let known = current(&self.store, self.conversation()).await.unwrap()?;
+        let known = current(&self.store, conversation()).await.unwrap()?;
         Some(known.plan.todos.into_iter().map(|todo| todo.content).collect())
     }
 }

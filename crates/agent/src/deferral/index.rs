@@ -45,7 +45,7 @@ impl ToolIndex {
             let weights: Vec<_> = self.entries.iter().map(|entry| entry.weight(word)).collect();
             let having = weights.iter().filter(|weight| **weight > 0.0).count();
             // Words of few tools say more.
-            let rarity = (1.0 + self.tools.len() as f64 / having.max(1) as f64).ln();
+            let rarity = (self.tools.len() as f64 / having.max(1) as f64).ln_1p();
             scores.iter_mut().zip(weights).for_each(|(score, weight)| *score += weight * rarity);
         }
         let names = query.split(|letter: char| letter.is_whitespace() || ",\"`'".contains(letter));
@@ -71,7 +71,7 @@ impl Entry {
                 0.0
             }
         };
-        4.0 * of(&self.name) + 2.0 * of(&self.arguments) + of(&self.description)
+        4.0_f64.mul_add(of(&self.name), 2.0_f64.mul_add(of(&self.arguments), of(&self.description)))
     }
 }
 

@@ -13,8 +13,6 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor};
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// The caller's error if there is no connection; the reason is only logged.
-
 /// The time limit of the additional connection attempt that determines the reason.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 
