@@ -46,7 +46,7 @@ const test = base.extend<{ site: Site; show: (options: SiteOptions) => Promise<v
   server: async ({ site }, use) => {
     const provider = await Provider.start((role, text, instructions) => {
       if (role === "tool") return `Done: ${text}`;
-      if (text === "who am I?") return instructions.split("\n").at(-1)!;
+      if (text === "who am I?") return instructions.split("\n").find((line) => line.startsWith("You serve"))!;
       if (text === "what do you see?") return instructions.split("\n").filter((line) => line.startsWith("- ")).join("; ");
       if (text.startsWith("show ")) return [{ name: "show_product", arguments: { sku: text.slice(5) } }];
       if (text.startsWith("write ")) return [{ name: "update-page-state", arguments: { updates: JSON.parse(text.slice(6)) as object } }];
