@@ -134,14 +134,14 @@ fn card(workflow: &str, state: AnyView, content: AnyView) -> AnyView {
     let label = text_with_code_points(workflow, TextKind::Prose).into_owned();
     let title = visible_nodes(workflow, TextKind::Prose);
     view! {
-        <section class="cw-run-card" aria-label=label>
+        <div class="cw-run-card" role="group" aria-label=label>
             <div class="cw-run-card-head">
                 <Icon of=Shape::Form />
-                <strong dir="auto">{title}</strong>
+                <h2 dir="auto">{title}</h2>
                 {state}
             </div>
             {content}
-        </section>
+        </div>
     }
     .into_any()
 }
