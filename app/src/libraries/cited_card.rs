@@ -29,7 +29,7 @@ pub(super) fn CitedCard(state: CitationState) -> AnyView {
         <div
             id=state.element_id("card")
             node_ref=card
-            class="cw-cited-card"
+            class="cw-source-card cw-cited-card"
             role="tooltip"
             popover="auto"
             on:toggle=toggled
