@@ -53,6 +53,7 @@ settings ►
 sse ►
 store ► faults wire
 test_postgres ►
+test_process ►
 tools ► contract schemas
 torture ► faults sse test_postgres
 triggers ► auth capability chat config operators schedules store web webhooks wire workflows

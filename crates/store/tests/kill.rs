@@ -1,7 +1,7 @@
 //! Kills a process while it writes, and checks that everything that was acknowledged is stored.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use store::{BeginRun, BeginRunOutcome, JournalBatch, NewMessage, Store};
 use wire::{Role, UiMessage};
 
@@ -51,13 +51,8 @@ async fn nothing_acknowledged_is_lost_by_a_kill() {
 }
 
 async fn check(url: &str, round: usize) {
-    let mut victim = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "victim", "--ignored", "--nocapture", "--test-threads=1"])
-        .env(URL, url)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut command = test_process::command("victim", URL, url);
+    let mut victim = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(victim.stdout.take().unwrap()).lines().map(Result::unwrap);
     let is_news = |line: &String| line.starts_with("begun") || line.starts_with("journaled");
     let mut reported: Vec<_> = lines.by_ref().filter(is_news).take(5 + round * 7).collect();

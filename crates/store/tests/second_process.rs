@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 use store::{Schema, Store, StoreError};
 
@@ -24,14 +24,9 @@ struct Holder(Child);
 
 impl Holder {
     fn start(database: &Path) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "holder", "--ignored", "--nocapture", "--test-threads=1"])
-            .env(URL, url(database))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut command = test_process::command("holder", URL, url(database));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(lines.map(Result::unwrap).any(|line| line == "serving"), "the first process does not serve");
         Self(child)

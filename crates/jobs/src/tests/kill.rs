@@ -3,7 +3,7 @@
 use super::{WORK, job, workers};
 use crate::{Backoff, Handler, JobContext, Jobs, Kind, Outcome};
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 use store::sql::{self, Db};
 use store::{Store, StoreError};
@@ -46,13 +46,8 @@ struct Victim(Child);
 
 impl Victim {
     fn start(url: &str) -> Self {
-        let victim = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "tests::kill::victim", "--ignored", "--nocapture", "--test-threads=1"])
-            .env(URL, url)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn();
-        Self(victim.unwrap())
+        let mut command = test_process::command("tests::kill::victim", URL, url);
+        Self(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap())
     }
 
     /// Reads until this many jobs were acknowledged, kills the process, and returns all of them.

@@ -3,8 +3,7 @@
 use super::*;
 use crate::models::testing::{LocalEmbedder, models};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use test_process::{command, run};
 
 const URL: &str = "KNOWLEDGE_KILL_URL";
 const TEST: &str = "ingest::tests::kill::reading_survives_being_killed_at_any_time";
@@ -50,35 +49,16 @@ async fn serve(url: &str) {
     server.close().await;
 }
 
-/// Runs this test as another process and returns how long it took. If it is not done after `delay`,
-/// it is killed, and the result is `None`.
-fn process(url: &str, delay: Option<Duration>) -> Option<Duration> {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([TEST, "--exact", "--nocapture", "--test-threads=1"]).env(URL, url);
-    let began = Instant::now();
-    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
-    while delay.is_none_or(|delay| began.elapsed() < delay) {
-        if let Some(status) = child.try_wait().unwrap() {
-            assert!(status.success(), "{status}");
-            return Some(began.elapsed());
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    None
-}
-
 fn kill_repeatedly(moments: u32, new_url: impl Fn(&Path) -> Option<String>) {
     let folder = tempfile::tempdir().unwrap();
     let Some(url) = new_url(folder.path()) else { return };
-    let took = process(&url, None).unwrap();
+    let took = run(command(TEST, URL, &url), None).unwrap();
     let mut kills = 0;
     for moment in 1..moments {
         let folder = tempfile::tempdir().unwrap();
         let Some(url) = new_url(folder.path()) else { return };
-        kills += u32::from(process(&url, Some(took * moment / moments)).is_none());
-        process(&url, None);
+        kills += u32::from(run(command(TEST, URL, &url), Some(took * moment / moments)).is_none());
+        run(command(TEST, URL, &url), None);
     }
     assert!(kills > 0, "each process was done before it was to be killed");
 }

@@ -8,8 +8,8 @@ use crate::store::{self, TaskState};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use test_process::{command, run};
 
 const FOLDER: &str = "WORKFLOW_KILL_FOLDER";
 const TEST: &str = "engine::tests::kill::run_survives_being_killed_at_any_time";
@@ -73,25 +73,6 @@ async fn serve(folder: &Path) {
     panic!("the run does not end");
 }
 
-/// Runs this test as another process and returns how long it took. If it is not done after `delay`,
-/// it is killed, and the result is `None`.
-fn process(folder: &Path, delay: Option<Duration>) -> Option<Duration> {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([TEST, "--exact", "--nocapture", "--test-threads=1"]).env(FOLDER, folder);
-    let began = Instant::now();
-    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
-    while delay.is_none_or(|delay| began.elapsed() < delay) {
-        if let Some(status) = child.try_wait().unwrap() {
-            assert!(status.success(), "{status}");
-            return Some(began.elapsed());
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    None
-}
-
 /// Checks that each step had its effect once.
 fn check(folder: &Path) {
     let effects = std::fs::read_to_string(folder.join("effects")).unwrap_or_default();
@@ -109,13 +90,13 @@ fn run_survives_being_killed_at_any_time() {
         return runtime.block_on(serve(Path::new(&folder)));
     }
     let whole = tempfile::tempdir().unwrap();
-    let took = process(whole.path(), None).unwrap();
+    let took = run(command(TEST, FOLDER, whole.path()), None).unwrap();
     check(whole.path());
     let mut kills = 0;
     for moment in 1..KILLS {
         let folder = tempfile::tempdir().unwrap();
-        kills += u32::from(process(folder.path(), Some(took * moment / KILLS)).is_none());
-        process(folder.path(), None);
+        kills += u32::from(run(command(TEST, FOLDER, folder.path()), Some(took * moment / KILLS)).is_none());
+        run(command(TEST, FOLDER, folder.path()), None);
         check(folder.path());
     }
     assert!(kills > 0, "each process was done before it was to be killed");
