@@ -2,7 +2,6 @@
 
 use config::Language;
 use insta::assert_snapshot;
-use std::collections::HashMap;
 
 /// Reads a config with these collections and this key of an agent; returns its problems.
 fn check(data: &str, agent: &str) -> String {
@@ -10,12 +9,9 @@ fn check(data: &str, agent: &str) -> String {
     let text = format!(
         "connections:\n  - {{ id: demo, type: Demo }}\n  - {{ id: db, type: Sql, properties: {{ url: 'sqlite::memory:' }} }}\n  - {{ id: archive, type: Sql, properties: {{ url: 'sqlite::memory:', readOnly: true }} }}\ndata: {data}\nagents:\n  - id: a\n    type: Agent\n    connectionId: demo\n    properties: {{ model: m }}\n    data: {agent}\n"
     );
-    match language.read_embedded(&[("chatwright.yaml", &text)], &HashMap::<String, String>::new()).outcome {
+    match language.read_text(&text) {
         Ok((_, warnings)) => config::render(&warnings),
-        Err(problems) => {
-            let text = config::render(&problems);
-            text.lines().filter(|line| line.contains("error") || line.contains("help")).collect::<Vec<_>>().join("\n")
-        }
+        Err(problems) => config::render_short(&problems),
     }
 }
 

@@ -92,6 +92,13 @@ impl fmt::Display for Diagnostic {
     }
 }
 
+/// Renders the position and the message of each diagnostic and what helps, without excerpts of the config.
+pub fn render_short(diagnostics: &[Diagnostic]) -> String {
+    let text = render(diagnostics);
+    let is_shown = |line: &&str| [": error", ": warning", "= help:"].iter().any(|mark| line.contains(mark));
+    text.lines().filter(is_shown).collect::<Vec<_>>().join("\n")
+}
+
 /// Renders diagnostics for printing, with an empty line between two.
 pub fn render(diagnostics: &[Diagnostic]) -> String {
     diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n")).collect::<Vec<_>>().join("\n")

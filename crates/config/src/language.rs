@@ -12,6 +12,7 @@ use crate::source::{self, ConfigFiles, Node, Report};
 use crate::{Config, MAIN_FILE, reference, section, shape};
 use operators::Operators;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wire::page::{AddedBlock, BlockType};
@@ -122,6 +123,11 @@ impl Language {
     pub fn read_embedded(&self, files: &[(&str, &str)], env: &dyn Env) -> LoadAttempt {
         let main = files.first().map_or(MAIN_FILE, |(name, _)| *name);
         self.read(&ConfigFiles::Embedded(files), main, env)
+    }
+
+    /// Reads a config of one file, [`MAIN_FILE`], that names no environment variables.
+    pub fn read_text(&self, text: &str) -> LoadResult {
+        self.read_embedded(&[(MAIN_FILE, text)], &HashMap::<String, String>::new()).outcome
     }
 
     /// Returns what is wrong with a config that a program has made, in place of a text. The

@@ -34,7 +34,7 @@ pub use config::{
     McpConnection, ModelConnection, Page, RemoteAgentConnection, SqlConnection,
 };
 pub use connection_type::{ConnectionProperties, ConnectionType, SecretText};
-pub use diagnostic::{Diagnostic, Excerpt, Severity, render};
+pub use diagnostic::{Diagnostic, Excerpt, Severity, render, render_short};
 pub use embed::Embed;
 pub use env::{Env, ProcessEnv};
 pub use language::{Language, LoadAttempt, LoadResult};

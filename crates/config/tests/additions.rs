@@ -6,7 +6,6 @@ use operators::{Definition, Kind, Operators, Parameters, required};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
 use std::sync::Arc;
 use wire::page::{AddedBlock, BlockType};
 
@@ -50,7 +49,7 @@ fn language() -> Language {
 fn load(text: &str) -> LoadResult {
     let connections = "connections: [{ id: demo, type: Demo }]\n";
     let text = format!("{connections}{text}");
-    language().read_embedded(&[("chatwright.yaml", &text)], &HashMap::<String, String>::new()).outcome
+    language().read_text(&text)
 }
 
 /// Returns the errors of a config and what helps, without the excerpts of the text.

@@ -106,7 +106,6 @@ mod tests {
     use super::*;
     use config::{Language, SectionType};
     use serde_json::json;
-    use std::collections::HashMap;
 
     const CONFIG: &str = "
 connections: [{ id: demo, type: Demo }, { id: files, type: Mcp, properties: { command: files } }]
@@ -127,7 +126,7 @@ pages: [{ id: p }]
 
     fn load(text: &str) -> Config {
         let language = Language::new(&[SectionType::of::<CustomAgents>()], &[]);
-        language.read_embedded(&[("chatwright.yaml", text)], &HashMap::<String, String>::new()).outcome.unwrap().0
+        language.read_text(text).unwrap().0
     }
 
     fn config() -> Config {

@@ -36,7 +36,6 @@ mod tests {
     use super::*;
     use config::{Language, SectionType};
     use insta::assert_snapshot;
-    use std::collections::HashMap;
 
     const AGENTS: &str = "
 connections: [{ id: demo, type: Demo }]
@@ -45,7 +44,7 @@ agents: [{ id: helper, type: Agent, connectionId: demo, properties: { model: dem
 
     fn check(text: &str) -> String {
         let language = Language::new(&[SectionType::of::<CustomAgents>()], &[]);
-        match language.read_embedded(&[("chatwright.yaml", text)], &HashMap::<String, String>::new()).outcome {
+        match language.read_text(text) {
             Ok((config, _)) => format!("{:?}", config.section::<CustomAgents>()),
             Err(problems) => config::render(&problems),
         }

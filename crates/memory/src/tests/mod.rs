@@ -19,7 +19,6 @@ use jobs::{JobState, Jobs, Workers};
 use operators::Operators;
 use providers::demo::Demo;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
@@ -122,8 +121,7 @@ impl Server {
 
     fn new(memory: Memory, workers: Workers, is_reading: bool) -> Self {
         let language = Language::new(&[SectionType::of::<MemorySettings>(), SectionType::of::<AgentMemory>()], &[]);
-        let read = language.read_embedded(&[("chatwright.yaml", CONFIG)], &HashMap::<String, String>::new());
-        let config = Arc::new(read.outcome.unwrap().0);
+        let config = Arc::new(language.read_text(CONFIG).unwrap().0);
         memory.use_config(&config);
         let model = Arc::new(DemoModel { config, asked: AtomicUsize::new(0) });
         workers.add(extract::handler(memory.clone(), model.clone()));

@@ -104,8 +104,7 @@ impl TestServer {
         let text = format!(
             "connections: [{{ id: billing, type: Webhook, properties: {{ scheme: Standard, secrets: [{SECRET}, \"{NEXT_SECRET}\"] }} }}]"
         );
-        let read = language.read_embedded(&[("chatwright.yaml", &text)], &HashMap::<String, String>::new());
-        let (config, _) = read.outcome.map_err(|problems| config::render(&problems)).unwrap();
+        let (config, _) = language.read_text(&text).map_err(|problems| config::render(&problems)).unwrap();
         let triggers: Vec<Trigger> = serde_json::from_value(triggers).unwrap();
         let workflow = TriggeredWorkflow { id: "invoices".to_owned(), title: "Invoices".to_owned(), triggers };
         self.triggers.active.replace_by(&config, vec![workflow]);

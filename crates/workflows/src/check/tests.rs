@@ -4,7 +4,6 @@ use crate::conversation::AgentWorkflows;
 use crate::definition::Workflows;
 use config::{Language, SectionType};
 use insta::assert_snapshot;
-use std::collections::HashMap;
 
 const REST: &str = "
 connections: [{ id: demo, type: Demo }]
@@ -16,12 +15,9 @@ api: [{ id: post, type: InternalApi, routine: [{ ':return': 1 }] }]
 fn check(workflows: &str) -> String {
     let language = Language::new(&[SectionType::of::<Workflows>()], &[]);
     let text = format!("workflows:\n{workflows}{REST}");
-    match language.read_embedded(&[("chatwright.yaml", &text)], &HashMap::<String, String>::new()).outcome {
+    match language.read_text(&text) {
         Ok((config, _)) => format!("{} workflows", config.section::<Workflows>().map_or(0, |all| all.0.len())),
-        Err(problems) => {
-            let text = config::render(&problems);
-            text.lines().filter(|line| line.contains("error") || line.contains("help")).collect::<Vec<_>>().join("\n")
-        }
+        Err(problems) => config::render_short(&problems),
     }
 }
 
@@ -116,15 +112,11 @@ fn references_to_what_has_no_result_are_reported() {
         "{ id: d, type: endpoint, endpointId: post, payload: [$.inner, { _step: bb }, '$.a[', { _state: x }] }",
     ]), @r#"
     chatwright.yaml:4:73: error: the step `b` has no result here
-     4 | …intId: post, payload: { x: { _step: b.total }, y: $.c, z: { _item: row }, e: { _error: message } } }
        = help: a step reads the steps before it in its own list and before the steps around it; what is within another step is read through the output of that step
     chatwright.yaml:4:87: error: there is no step `c`
-     4 | …ayload: { x: { _step: b.total }, y: $.c, z: { _item: row }, e: { _error: message } } }
     chatwright.yaml:4:104: error: there is no item `row` here
-     4 | …tep: b.total }, y: $.c, z: { _item: row }, e: { _error: message } } }
        = help: only the steps of a loop have an item
     chatwright.yaml:4:124: error: there is no error here
-     4 | ….c, z: { _item: row }, e: { _error: message } } }
        = help: only the steps of `onError` have one
     chatwright.yaml:6:60: error: the step `inner` has no result here
        = help: a step reads the steps before it in its own list and before the steps around it; what is within another step is read through the output of that step
@@ -223,7 +215,7 @@ fn of_agent(entries: &str) -> String {
          workflows: [{{ id: invoice, description: Pays., steps: [{{ id: end, type: return, value: 1 }}] }}]\n\
          pages: [{{ id: home }}]\n"
     );
-    match language.read_embedded(&[("chatwright.yaml", &text)], &HashMap::<String, String>::new()).outcome {
+    match language.read_text(&text) {
         Ok((_, warnings)) => format!("accepted\n{}", config::render(&warnings)),
         Err(problems) => {
             let text = config::render(&problems);

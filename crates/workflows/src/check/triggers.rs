@@ -107,7 +107,6 @@ mod tests {
     use crate::definition::{WebhookSender, Workflows};
     use config::{ConnectionType, Language, SectionType};
     use insta::assert_snapshot;
-    use std::collections::HashMap;
 
     const REST: &str = "
 connections:
@@ -118,7 +117,7 @@ connections:
     /// Reads a config and returns its problems.
     fn read(text: &str) -> String {
         let language = Language::new(&[SectionType::of::<Workflows>()], &[ConnectionType::of::<WebhookSender>()]);
-        match language.read_embedded(&[("chatwright.yaml", text)], &HashMap::<String, String>::new()).outcome {
+        match language.read_text(text) {
             Ok((config, _)) => {
                 let all = config.section::<Workflows>().map_or(&[][..], |all| &all.0);
                 format!("{} triggers", all.iter().map(|workflow| workflow.triggers.len()).sum::<usize>())

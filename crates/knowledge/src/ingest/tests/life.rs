@@ -171,7 +171,7 @@ async fn documents_of_the_config_follow_it() {
     let declared = |documents: &str| {
         let config = format!("libraries:\n  - id: manual\n    documents: {documents}\n");
         let language = capability::language(&[crate::DEFINITION]);
-        language.read_embedded(&[("chatwright.yaml", config.as_str())], &HashMap::<String, String>::new()).outcome
+        language.read_text(&config)
     };
     let found = async |documents: &str, query: &str| {
         let (config, _) = declared(documents).unwrap_or_else(|problems| panic!("{}", config::render(&problems)));
