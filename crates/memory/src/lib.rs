@@ -14,6 +14,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod views;
 
 use capability::{AgentTools, Capability, Context, Definition, Job};
 use config::{Config, SectionType};
