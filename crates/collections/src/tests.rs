@@ -103,18 +103,23 @@ fn any_record() -> impl Strategy<Value = Map<String, Value>> {
     prop::collection::btree_map("[abc]", value, 0..4).prop_map(|fields| fields.into_iter().collect())
 }
 
-fn any_condition() -> impl Strategy<Value = Value> {
-    let op = prop::sample::select(vec!["eq", "ne", "gt", "gte", "lt", "lte", "in", "contains", "startsWith", "exists"]);
-    let field = prop::sample::select(vec!["a", "b", "c", "a.b", "x"]);
-    let value = prop_oneof![4 => any_scalar(), 1 => prop::collection::vec(any_scalar(), 0..3).prop_map(Value::from)];
-    let compare = (field, op, value).prop_map(|(field, op, value)| json!({ "field": field, "op": op, "value": value }));
-    compare.prop_recursive(2, 8, 3, |inner| {
+/// Conditions that combine these.
+pub(crate) fn any_combination(condition: impl Strategy<Value = Value> + 'static) -> impl Strategy<Value = Value> {
+    condition.prop_recursive(2, 8, 3, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..3).prop_map(|any| json!({ "any": any })),
             prop::collection::vec(inner.clone(), 0..3).prop_map(|all| json!({ "all": all })),
             inner.prop_map(|not| json!({ "not": not })),
         ]
     })
+}
+
+fn any_condition() -> impl Strategy<Value = Value> {
+    let op = prop::sample::select(vec!["eq", "ne", "gt", "gte", "lt", "lte", "in", "contains", "startsWith", "exists"]);
+    let field = prop::sample::select(vec!["a", "b", "c", "a.b", "x"]);
+    let value = prop_oneof![4 => any_scalar(), 1 => prop::collection::vec(any_scalar(), 0..3).prop_map(Value::from)];
+    let compare = (field, op, value).prop_map(|(field, op, value)| json!({ "field": field, "op": op, "value": value }));
+    any_combination(compare)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,7 @@ use crate::failure::DataError;
 use crate::filter::Filter;
 use crate::records::{Data, Records};
 use crate::section::Collection;
-use crate::tests::{passes, sorted_texts};
+use crate::tests::{any_combination, passes, sorted_texts};
 use ::store::{Schema, Store};
 use chat::Caller;
 use contract::RunScope;
@@ -102,13 +102,7 @@ fn any_condition() -> impl Strategy<Value = Value> {
     let list = prop::collection::vec(scalar.clone(), 0..3).prop_map(Value::from);
     let compare = (field, op, prop_oneof![4 => scalar, 1 => list])
         .prop_map(|(field, op, value)| json!({ "field": field, "op": op, "value": value }));
-    compare.prop_recursive(2, 8, 3, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..3).prop_map(|any| json!({ "any": any })),
-            prop::collection::vec(inner.clone(), 0..3).prop_map(|all| json!({ "all": all })),
-            inner.prop_map(|not| json!({ "not": not })),
-        ]
-    })
+    any_combination(compare)
 }
 
 #[tokio::test(flavor = "multi_thread")]
