@@ -1,7 +1,8 @@
 //! What pages show of workflows and do with them: the blocks `WorkflowTasks` and `WorkflowRuns`. Each
 //! function takes the caller, as the routes do.
 
-use crate::conversation::{result_id, start_by_command};
+use crate::conversation::result_id;
+pub use crate::conversation::start_in_chat;
 use crate::definition::{Ask, Workflow, Workflows};
 use crate::picture::{picture, step_state};
 use crate::routes::current;
@@ -14,7 +15,6 @@ use std::sync::Arc;
 use web::admin::{UserNames, from_store_error};
 use web::html::dollars;
 use wire::UserError;
-use wire::api::SendRequest;
 use wire::workflow::{
     self, RunAction, RunChange, RunItem, RunList, RunProgress, RunView, StepView, Task, TaskAnswer, TaskKind, TaskList,
     WorkflowItem,
@@ -143,22 +143,6 @@ pub async fn start(
 /// 404 for one that does not exist or that the caller may not start.
 pub fn startable_workflow(context: &Context, caller: &Caller, id: &str) -> Result<WorkflowItem, UserError> {
     Ok(workflow_item(&service::workflow(&context.current.config(), caller, id)?))
-}
-
-/// Starts a run of a workflow of the chat's agent in a conversation, which is created if it does not exist.
-/// `request` is what would be sent to the agent, with a new message, whose id tells repetitions apart.
-///
-/// # Errors
-/// 404 for a workflow that the agent does not have or the caller may not start, 409 while an answer is being
-/// written or waits for the user, 422 for an invalid input, 429 for too many runs, and those of a message.
-pub async fn start_in_chat(
-    context: &Context,
-    caller: &Caller,
-    request: SendRequest,
-    id: &str,
-    input: Map<String, Value>,
-) -> Result<(), UserError> {
-    start_by_command(context, caller, request, id, input).await
 }
 
 /// Changes a run of the caller.

@@ -74,13 +74,13 @@ impl Commands {
     }
 }
 
-/// Starts a run in a conversation, which is created if it does not exist. `request` is what would be sent to
-/// the agent, with a new message, whose id tells repetitions apart.
+/// Starts a run of a workflow of the chat's agent in a conversation, which is created if it does not exist.
+/// `request` is what would be sent to the agent, with a new message, whose id tells repetitions apart.
 ///
 /// # Errors
 /// 404 for a workflow that the agent does not have or the caller may not start, 409 while an answer is being
 /// written or waits for the user, 422 for an invalid input, 429 for too many runs, and those of a message.
-pub(crate) async fn start(
+pub async fn start_in_chat(
     context: &Context,
     caller: &Caller,
     request: SendRequest,

@@ -7,7 +7,7 @@ mod section;
 mod tool;
 
 pub use command::Commands;
-pub(crate) use command::start as start_by_command;
+pub use command::start_in_chat;
 pub(crate) use deliver::{deliver_soon, handler, result_id};
 pub(crate) use section::{AgentWorkflows, check_descriptions};
 pub(crate) use tool::source;
