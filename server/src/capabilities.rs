@@ -22,6 +22,7 @@ const BUILT_IN: &[Definition] = &[
     ::memory::DEFINITION,
     chat_message::DEFINITION,
     plans::DEFINITION,
+    skills::DEFINITION,
 ];
 
 /// The parts of this program.

@@ -48,8 +48,9 @@ retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat chat_message collections config contract custom_agents documents egress endpoints faults jobs knowledge lowdefy_import mcp memory offload operators plans providers remote_agents store tools triggers web web_research wire workflows
+server ► accounts admin_console agent app auth capability chat chat_message collections config contract custom_agents documents egress endpoints faults jobs knowledge lowdefy_import mcp memory offload operators plans providers remote_agents skills store tools triggers web web_research wire workflows
 settings ►
+skills ► agent capability config contract settings store
 sse ►
 store ► faults wire
 test_postgres ►

@@ -30,6 +30,7 @@ const TARGETS: [&str; 21] = [
     "web_search",
     "citations",
     "embeddings",
+    "skills",
 ];
 /// The codecs with recordings, in the order in which the target `codecs` numbers them.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
@@ -221,6 +222,14 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
             [
                 "At night [S1], by day [S2: \u{201c}the pump runs\u{201d}; s13]\u{3010}S4\u{3011}.",
                 "[S1 'a'] [x](y) [S1 \"open",
+            ]
+            .map(|text| text.as_bytes().to_vec()),
+        ),
+        "skills" => inputs.extend(
+            [
+                "---\nname: a-b\ndescription: Use it: always.\nallowed-tools: Bash(git add:*) read\n---\n# Do it\n",
+                "---\nname: a\ndescription: >-\n  b\nmetadata: { version: \"1\" }\n---\n<skill_content name=\"b\">",
+                "references/a.md",
             ]
             .map(|text| text.as_bytes().to_vec()),
         ),

@@ -17,7 +17,9 @@ use crate::model::reply::{self, ModelReply, RunFailure};
 use crate::model::retry;
 use crate::sub_agent::parent::{AgentPermit, ParentContext};
 use crate::{Agent, Ending, Event, EventSink, Limit, PendingCall, RunOutcome, SinkClosed, TurnInput, WaitingCall};
-use contract::{FinishReason, Message, ModelError, ModelErrorKind, ReplyUsage, Request, RunScope, Usage, UserPart};
+use contract::{
+    FinishReason, Message, ModelError, ModelErrorKind, NoteQuery, ReplyUsage, Request, RunScope, Usage, UserPart,
+};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -203,6 +205,8 @@ impl<'a> Run<'a> {
             let mut request = self.build_request();
             if Box::pin(self.fit_context(&request, sink)).await? {
                 Box::pin(self.add_page_context(sink)).await?;
+                // What a source has told may be among the messages that were summarised or cleared.
+                Box::pin(self.add_notes(sink)).await?;
                 request = self.build_request();
             }
             // A summary counts, too.
@@ -249,7 +253,8 @@ impl<'a> Run<'a> {
         }
         let messages = self.context.projection.apply(&self.messages, self.agent.settings.context.result_limit());
         for source in &self.configured.sources {
-            let asked = source.note(&self.caller.scope, &messages);
+            let asked = NoteQuery { scope: &self.caller.scope, messages: &messages, history: &self.messages };
+            let asked = source.note(asked);
             if let Some(Some(text)) = self.caller.cancel.run_until_cancelled(asked).await {
                 self.add_note(text, sink).await?;
             }

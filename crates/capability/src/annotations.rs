@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use config::{AnnotatedTools, SourceAnnotations, compile_patterns};
-use contract::{Annotations, Message, RunScope, SourceTools, Tool, ToolContext, ToolError, ToolSource, ToolSpec};
+use contract::{Annotations, NoteQuery, RunScope, SourceTools, Tool, ToolContext, ToolError, ToolSource, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use globset::GlobSet;
@@ -116,8 +116,8 @@ impl ToolSource for AnnotatedSource {
         self.source.name()
     }
 
-    fn note<'a>(&'a self, scope: &'a RunScope, messages: &'a [Arc<Message>]) -> BoxFuture<'a, Option<String>> {
-        self.source.note(scope, messages)
+    fn note<'a>(&'a self, asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
+        self.source.note(asked)
     }
 
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {

@@ -106,8 +106,8 @@ pub trait Capability: Send + Sync + 'static {
     }
 
     /// Returns properties that the composers of chats with the agent get (`wire::page::SenderProperties`),
-    /// beside those of the config.
-    fn composer(&self, _agent: &config::Agent) -> Map<String, Value> {
+    /// beside those of the config. Lists are added to those that the config has.
+    fn composer(&self, _config: &Config, _agent: &config::Agent) -> Map<String, Value> {
         Map::new()
     }
 

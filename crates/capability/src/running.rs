@@ -77,8 +77,8 @@ impl Capabilities {
     }
 
     /// Returns the properties that the composers of chats with an agent get.
-    pub fn composer(&self, agent: &config::Agent) -> Map<String, Value> {
-        self.all().flat_map(|capability| capability.composer(agent)).collect()
+    pub fn composer(&self, config: &Config, agent: &config::Agent) -> Map<String, Value> {
+        self.all().flat_map(|capability| capability.composer(config, agent)).collect()
     }
 
     /// Checks what a user has chosen for an answer of an agent.

@@ -45,7 +45,7 @@ pub trait Section: JsonSchema + DeserializeOwned + Send + Sync + 'static {
     fn check(&self, _problems: &mut SectionProblems<'_, '_, '_>) {}
 
     /// Reports what is known only when the whole config was read without errors, such as prices of
-    /// models. For sections in the root.
+    /// models.
     fn check_with_config(&self, _config: &Config, _problems: &mut SectionProblems<'_, '_, '_>) {}
 
     /// Returns roles that the section names outside of access rules.
@@ -276,7 +276,7 @@ impl Sections {
         self.0.retain(|(key, _)| keep(key));
     }
 
-    /// Checks the sections of the root when the whole config is known.
+    /// Checks the sections of the root and of the agents when the whole config is known.
     pub(crate) fn check_with_config(config: &Config, root: &Node, context: &mut Context<'_, '_>) {
         if context.report.has_errors() {
             return;
@@ -284,6 +284,13 @@ impl Sections {
         for (key, section) in &config.sections.0 {
             let Some(entry) = root.get(key) else { continue };
             section.check_with_config(config, &mut SectionProblems::new(&entry.value, context));
+        }
+        for (id, entry) in context.agents.clone() {
+            let sections = config.agents.get(id).map(|agent| &agent.sections.0);
+            for (key, section) in sections.into_iter().flatten() {
+                let Some(value) = entry.get(key).map(|entry| &entry.value) else { continue };
+                section.check_with_config(config, &mut SectionProblems::new(value, context));
+            }
         }
     }
 

@@ -25,8 +25,8 @@ pub use part::{Citation, ContextEdit, FinishReason, Part, Source};
 pub use price::Price;
 pub use request::{Request, ResponseFormat, Sampling, ToolChoice};
 pub use tool::{
-    Annotations, ApprovalTerms, Confirm, DeclaredAnnotations, Execution, Exposure, OmittedTool, RunScope, SourceTools,
-    Tool, ToolContext, ToolSource, ToolSpec, is_name,
+    Annotations, ApprovalTerms, Confirm, DeclaredAnnotations, Execution, Exposure, NoteQuery, OmittedTool, RunScope,
+    SourceTools, Tool, ToolContext, ToolSource, ToolSpec, is_name,
 };
 pub use usage::{Usage, estimated_tokens};
 

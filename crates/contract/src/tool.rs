@@ -304,6 +304,17 @@ impl ToolContext {
     }
 }
 
+/// What a source knows when it is asked for a note.
+#[derive(Clone, Copy, Debug)]
+pub struct NoteQuery<'a> {
+    /// The scope of the run.
+    pub scope: &'a RunScope,
+    /// The messages that the model reads: earlier ones may be summarised, and results cleared.
+    pub messages: &'a [Arc<Message>],
+    /// All messages of the shown branch, or of a task.
+    pub history: &'a [Arc<Message>],
+}
+
 /// A source of tools that are known only when a turn begins, such as a server that may be down or
 /// that may change its tools.
 pub trait ToolSource: Send + Sync + 'static {
@@ -317,10 +328,10 @@ pub trait ToolSource: Send + Sync + 'static {
     /// None of the tools is available; the message is for the user.
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>>;
 
-    /// Returns what the model is told before its next step; `None` if there is nothing new. `messages`
-    /// are those that the model reads. The note is stored in the conversation after what the model has
-    /// read, so that the beginning of later requests stays the same.
-    fn note<'a>(&'a self, _scope: &'a RunScope, _messages: &'a [Arc<Message>]) -> BoxFuture<'a, Option<String>> {
+    /// Returns what the model is told before its next step; `None` if there is nothing new. The note is
+    /// stored in the conversation after what the model has read, so that the beginning of later requests
+    /// stays the same.
+    fn note<'a>(&'a self, _asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
         Box::pin(std::future::ready(None))
     }
 }

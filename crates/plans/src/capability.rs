@@ -42,7 +42,7 @@ impl Capability for Plans {
         Ok(offered)
     }
 
-    fn composer(&self, agent: &config::Agent) -> Map<String, Value> {
+    fn composer(&self, _: &Config, agent: &config::Agent) -> Map<String, Value> {
         let name = settings(agent).map(|settings| match settings.mode {
             PlanMode::Always => "always",
             PlanMode::Optional => "optional",

@@ -5,7 +5,7 @@ use crate::section::{PlanMode, PlanSettings};
 use crate::store::{self, StoredPlan};
 use crate::tool::{WriteTodos, conversation};
 use ::store::{Store, StoreError};
-use contract::{Message, RunScope, SourceTools, ToolError, ToolSource};
+use contract::{NoteQuery, RunScope, SourceTools, ToolError, ToolSource};
 use futures::future::BoxFuture;
 use std::sync::Arc;
 
@@ -71,8 +71,9 @@ impl ToolSource for PlanSource {
         })
     }
 
-    fn note<'a>(&'a self, scope: &'a RunScope, messages: &'a [Arc<Message>]) -> BoxFuture<'a, Option<String>> {
+    fn note<'a>(&'a self, asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
         Box::pin(async move {
+            let NoteQuery { scope, messages, .. } = asked;
             let told = async {
                 let Some(Some(known)) = self.plan(scope).await? else { return Ok(None) };
                 let note = notes::note(&known, messages);

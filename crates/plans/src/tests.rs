@@ -8,8 +8,8 @@ use ::store::sql::query;
 use ::store::{BeginRun, BeginRunOutcome, CapabilityTables, NewMessage, Schema, Store};
 use agent::{Policy, PolicyQuery};
 use contract::{
-    Annotations, CallReports, Message, ModelUse, RunScope, Tool, ToolCall, ToolContext, ToolOutput, ToolResult,
-    ToolSource, ToolSpec, UserPart,
+    Annotations, CallReports, Message, ModelUse, NoteQuery, RunScope, Tool, ToolCall, ToolContext, ToolOutput,
+    ToolResult, ToolSource, ToolSpec, UserPart,
 };
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -115,7 +115,8 @@ impl House {
 
     /// Asks for a note before a step; the model reads it.
     async fn note(&mut self) -> String {
-        let Some(text) = self.source.note(&self.scope, &self.messages).await else { return "nothing".to_owned() };
+        let asked = NoteQuery { scope: &self.scope, messages: &self.messages, history: &self.messages };
+        let Some(text) = self.source.note(asked).await else { return "nothing".to_owned() };
         self.read(Message::User(vec![UserPart::Text { text: text.clone() }]));
         self.without_revision(text).await
     }
@@ -287,6 +288,7 @@ async fn new_steps_are_approved_before_tools_with_an_effect() {
                 user_id: "ada",
                 conversation_id: "c",
                 is_sub_agent: false,
+                history: &[],
             };
             format!("{:?}", policy.decide(asked).await).chars().take(31).collect::<String>()
         };

@@ -37,5 +37,6 @@ fn examples_are_valid() {
     };
     check("intake", &["intake"], &[]);
     check("invoices", &["home"], &[]);
+    check("skills", &["home"], &[]);
     check("support", &["support"], &["search_articles", "delete_article"]);
 }

@@ -1,8 +1,9 @@
 //! Policies, which decide before a tool call runs whether it may. Of several rulings the strictest
 //! one counts.
 
-use contract::{RunScope, ToolCall, ToolSpec};
+use contract::{Message, RunScope, ToolCall, ToolSpec};
 use futures::future::BoxFuture;
+use std::sync::Arc;
 
 /// A tool call for a policy to decide on.
 #[derive(Clone, Debug)]
@@ -21,6 +22,9 @@ pub struct PolicyQuery<'a> {
     pub conversation_id: &'a str,
     /// Whether the agent is a sub-agent. The policies of its calling agents are asked, too.
     pub is_sub_agent: bool,
+    /// All messages that the agent has read, in the shown branch or in its task. Empty for a call that a
+    /// program makes.
+    pub history: &'a [Arc<Message>],
 }
 
 /// The decision on a call, from the mildest to the strictest.

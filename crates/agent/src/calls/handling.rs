@@ -199,6 +199,7 @@ impl Run<'_> {
             user_id: &self.caller.scope.user_id,
             conversation_id: &self.caller.scope.conversation_id,
             is_sub_agent: self.caller.is_sub_agent,
+            history: &self.messages,
         };
         let rulings = self.caller.policies.iter().map(|policy| policy.decide(query.clone()));
         let rulings = futures::future::join(tool.ruling(call, &self.caller.scope), futures::future::join_all(rulings));

@@ -10,9 +10,10 @@ use contract::testing::{
     Cue, RecordingTool, ScriptedModel, finish_cue, history_error, model_error, text_reply, tool_call_reply,
 };
 use contract::{
-    AssistantPart, FinishReason, Message, ModelErrorKind, Request, Tool, ToolCall, ToolOutput, ToolResult, ToolSpec,
-    UserPart,
+    AssistantPart, FinishReason, Message, ModelErrorKind, NoteQuery, Request, RunScope, SourceTools, Tool, ToolCall,
+    ToolError, ToolOutput, ToolResult, ToolSource, ToolSpec, UserPart,
 };
+use futures::future::BoxFuture;
 use proptest::prelude::*;
 use serde_json::json;
 use std::sync::Arc;
@@ -31,6 +32,7 @@ impl EventSink for Events {
                 | Event::SummaryFailed { .. }
                 | Event::SummaryReply(_)
                 | Event::PageContext { .. }
+                | Event::PromptNote { .. }
         ) {
             self.0.push(event);
         }
@@ -221,6 +223,42 @@ async fn page_context_is_told_when_the_model_does_not_know_it() {
     check(1, true, false).await;
     check(30, false, true).await;
     check(30, true, true).await;
+}
+
+/// A source that tells the model a rule as soon as the model does not read it, once the history has it.
+struct Rule;
+
+const RULE: &str = "Answer in Latin.";
+
+impl ToolSource for Rule {
+    fn name(&self) -> &str {
+        "rule"
+    }
+
+    fn tools<'a>(&'a self, _: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
+        Box::pin(std::future::ready(Ok(SourceTools::default())))
+    }
+
+    fn note<'a>(&'a self, asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
+        let has = |messages: &[Arc<Message>]| messages.iter().any(|message| **message == user(RULE));
+        Box::pin(std::future::ready((has(asked.history) && !has(asked.messages)).then(|| RULE.to_owned())))
+    }
+}
+
+#[tokio::test]
+async fn what_a_source_has_told_is_told_again_with_the_summary() {
+    let mut messages = vec![user(RULE)];
+    for _ in 0..30 {
+        messages.extend([says("Yes."), user(&"y".repeat(400))]);
+    }
+    let (agent, model) =
+        agent(vec![text_reply("Facts."), text_reply("ok")], settings(3_000, ContextSettings::default()));
+    let agent = Agent { sources: vec![Arc::new(Rule)], ..agent };
+    let (_, events) = turn(&agent, shared(messages), Projection::default()).await;
+    let notes = events.iter().filter(|event| matches!(event, Event::PromptNote { .. })).count();
+    let answered = &model.requests()[1];
+    assert_eq!((notes, text(answered).matches(RULE).count()), (1, 1));
+    assert_eq!(**answered.messages.last().unwrap(), user(RULE));
 }
 
 #[tokio::test]

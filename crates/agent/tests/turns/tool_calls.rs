@@ -1,6 +1,7 @@
 //! Tool calls: sources, reports, order, errors and time limits.
 
 use super::*;
+use contract::NoteQuery;
 
 #[tokio::test(start_paused = true)]
 async fn tools_of_sources_are_added_to_a_turn() {
@@ -214,7 +215,8 @@ impl ToolSource for Door {
         Box::pin(std::future::ready(Ok(SourceTools::default())))
     }
 
-    fn note<'a>(&'a self, scope: &'a RunScope, messages: &'a [Arc<Message>]) -> BoxFuture<'a, Option<String>> {
+    fn note<'a>(&'a self, asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
+        let NoteQuery { scope, messages, .. } = asked;
         let has_called = messages.iter().any(|message| matches!(&**message, Message::Tool(_)));
         let text = format!("The door of {} is open.", scope.user_id);
         let part = UserPart::Text { text: text.clone() };

@@ -1,0 +1,100 @@
+//! The capability: skills of agents.
+
+use crate::catalog::{Catalog, CatalogSkill, stamp};
+use crate::policy::AllowedTools;
+use crate::section::{AgentSkills, Skills};
+use crate::source::SkillSource;
+use crate::tool::ReadSkill;
+use ::capability::{AgentTools, Capability, ConfigAdditions, Context, Definition, Job};
+use config::{Config, SectionType};
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use store::StoreError;
+
+/// How often the folders are looked at for changes.
+const FOLLOW_INTERVAL: Duration = Duration::from_secs(3);
+
+/// The capability.
+pub const DEFINITION: Definition = Definition {
+    sections: &[SectionType::of::<Skills>(), SectionType::of::<AgentSkills>()],
+    config_additions: Some(ConfigAdditions {
+        version: |_| Box::pin(async { Ok(String::new()) }),
+        add: |_, config| Box::pin(with_catalog(config)),
+    }),
+    start: Some(|_| Ok(Arc::new(SkillCapability))),
+    ..Definition::new("skills")
+};
+
+/// Returns the config with the skills of its folders.
+async fn with_catalog(mut config: Config) -> Result<Config, StoreError> {
+    let Some(skills) = config.section::<Skills>().cloned() else { return Ok(config) };
+    let folders = skills.paths(config.folder.as_deref());
+    let catalog = blocking(move || Catalog::read(&folders)).await?;
+    for problem in &catalog.problems {
+        tracing::warn!(folder = skills.folders[problem.folder].0, problem = problem.message, "a problem of a skill");
+    }
+    config.set_section(Skills { catalog: Arc::new(catalog), ..skills });
+    Ok(config)
+}
+
+/// Runs what reads folders.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
+    let failed = |error| StoreError::Failed(format!("the folders of skills cannot be read: {error}"));
+    tokio::task::spawn_blocking(work).await.map_err(failed)
+}
+
+/// Returns the skills of an agent.
+fn skills(config: &Config, agent: &config::Agent) -> Vec<Arc<CatalogSkill>> {
+    let both = agent.section::<AgentSkills>().zip(config.section::<Skills>());
+    both.map(|(chosen, all)| chosen.of(&all.catalog)).unwrap_or_default()
+}
+
+/// The capability of a running server.
+struct SkillCapability;
+
+impl Capability for SkillCapability {
+    fn agent_tools(&self, config: &Config, agent: &config::Agent) -> anyhow::Result<AgentTools> {
+        let skills = skills(config, agent);
+        if skills.is_empty() {
+            return Ok(AgentTools::default());
+        }
+        let mut offered = AgentTools {
+            tools: vec![Arc::new(ReadSkill::new(skills.clone()))],
+            sources: vec![Arc::new(SkillSource::new(skills.clone()))],
+            ..AgentTools::default()
+        };
+        if skills.iter().any(|skill| skill.skill.allowed_tools.is_some()) {
+            offered.policies.push(Arc::new(AllowedTools { agent_id: agent.id.clone(), skills }));
+        }
+        Ok(offered)
+    }
+
+    fn composer(&self, config: &Config, agent: &config::Agent) -> Map<String, Value> {
+        let command = |CatalogSkill { skill, .. }: &CatalogSkill| json!({ "name": skill.name, "description": skill.description, "text": format!("/{} ", skill.name) });
+        let commands: Vec<_> = skills(config, agent).iter().map(|skill| command(skill)).collect();
+        let commands = (!commands.is_empty()).then(|| ("commands".to_owned(), commands.into()));
+        commands.into_iter().collect()
+    }
+
+    fn jobs(&self, context: &Context) -> Vec<Job> {
+        let context = context.clone();
+        let follow = move || {
+            let context = context.clone();
+            async move { follow(&context).await }
+        };
+        vec![Job::on_each_server("skills.follow", FOLLOW_INTERVAL, follow)]
+    }
+}
+
+/// Reads the folders again if their files have changed.
+async fn follow(context: &Context) -> anyhow::Result<()> {
+    let config = context.current.config();
+    let Some(skills) = config.section::<Skills>().filter(|skills| !skills.folders.is_empty()) else { return Ok(()) };
+    let folders: Vec<PathBuf> = skills.paths(config.folder.as_deref());
+    if blocking(move || stamp(&folders)).await? != skills.catalog.stamp {
+        context.current.refresh_additions().await?;
+    }
+    Ok(())
+}
