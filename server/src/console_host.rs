@@ -6,6 +6,7 @@ use crate::compose::{Composition, CurrentConfig};
 use crate::router::AppState;
 use admin_console::{ConfigState, ConsoleState, Host};
 use auth::Authentication;
+use axum::Extension;
 use capability::{EndpointCall, EndpointFailure, ModelQuestion, ToolServerStatus};
 use chat::Caller;
 use config::{Config, Language};
@@ -27,8 +28,12 @@ pub(crate) fn routes(composition: &Composition) -> ApiRouter<AppState> {
 
 /// Returns the routes of capabilities with larger bodies than other requests.
 pub(crate) fn upload_routes(composition: &Composition) -> Vec<ApiRouter<AppState>> {
-    let routes = composition.current.capabilities().upload_routes(&composition.context());
-    routes.into_iter().map(|routes| routes.map(|router| router.with_state(()))).collect()
+    let (context, capabilities) = (composition.context(), composition.current.capabilities());
+    let menu = admin_console::menu(&capabilities.console(&context));
+    let routes = capabilities.upload_routes(&context).into_iter();
+    // Some of them answer with pages of the console.
+    let with_menu = |routes: ApiRouter| routes.map(|router| router.layer(Extension(menu.clone())).with_state(()));
+    routes.map(with_menu).collect()
 }
 
 /// Returns the routes of capabilities for other services.

@@ -50,7 +50,7 @@ schedules ►
 schemas ► offload
 server ► accounts admin_console agent app auth capability chat chat_message collections config contract custom_agents documents egress endpoints faults jobs knowledge lowdefy_import mcp memory offload operators plans providers remote_agents skills store tools triggers web web_research wire workflows
 settings ►
-skills ► agent capability config contract settings store
+skills ► agent capability config contract settings store web wire
 sse ►
 store ► faults wire
 test_postgres ►

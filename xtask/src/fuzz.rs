@@ -31,6 +31,7 @@ const TARGETS: [&str; 21] = [
     "citations",
     "embeddings",
     "skills",
+    "skill_archives",
 ];
 /// The codecs with recordings, in the order in which the target `codecs` numbers them.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];

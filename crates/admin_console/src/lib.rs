@@ -59,16 +59,21 @@ pub fn routes<S: Clone + Send + Sync + 'static>(state: ConsoleState, sections: V
         config_page::routes(),
         audit::routes(),
     ];
-    // What a capability brings comes first: the queue is what few look at.
-    let brought = sections.iter().flat_map(|section| section.menu.iter().copied());
-    let (front, back): (Vec<_>, Vec<_>) = MENU.into_iter().partition(|entry| entry.group != Work);
-    let menu: Menu = front.into_iter().chain(brought).chain(back).collect();
+    let menu = menu(&sections);
     let actions = sections.iter().flat_map(|section| section.actions.iter().cloned()).collect();
     let state = ConsoleState { actions, ..state };
     let own = subjects.into_iter().fold(ApiRouter::new(&ADMINISTRATION), ApiRouter::merge);
     let own = own.map(|router| router.with_state(state));
     let routes = sections.into_iter().fold(own, |routes, section| routes.merge(section.routes.map(admins_only)));
     routes.map(|router| router.layer(Extension(menu)))
+}
+
+/// Returns the menu with the entries of capabilities: an extension of all requests for pages of the console.
+pub fn menu(sections: &[Section]) -> Menu {
+    // What a capability brings comes first: the queue is what few look at.
+    let brought = sections.iter().flat_map(|section| section.menu.iter().copied());
+    let (front, back): (Vec<_>, Vec<_>) = MENU.into_iter().partition(|entry| entry.group != Work);
+    front.into_iter().chain(brought).chain(back).collect()
 }
 
 /// Refuses everybody but administrators. The console's own routes do that with their first extractor;

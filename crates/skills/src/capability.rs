@@ -1,17 +1,21 @@
 //! The capability: skills of agents.
 
 use crate::catalog::{Catalog, CatalogSkill, stamp};
+use crate::console;
 use crate::policy::AllowedTools;
 use crate::section::{AgentSkills, Skills};
 use crate::source::SkillSource;
+use crate::store::{self, TABLES};
 use crate::tool::ReadSkill;
 use ::capability::{AgentTools, Capability, ConfigAdditions, Context, Definition, Job};
+use ::store::{Store, StoreError};
 use config::{Config, SectionType};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use store::StoreError;
+use web::admin;
+use web::openapi::ApiRouter;
 
 /// How often the folders are looked at for changes.
 const FOLLOW_INTERVAL: Duration = Duration::from_secs(3);
@@ -19,21 +23,26 @@ const FOLLOW_INTERVAL: Duration = Duration::from_secs(3);
 /// The capability.
 pub const DEFINITION: Definition = Definition {
     sections: &[SectionType::of::<Skills>(), SectionType::of::<AgentSkills>()],
+    tables: Some(TABLES),
     config_additions: Some(ConfigAdditions {
-        version: |_| Box::pin(async { Ok(String::new()) }),
-        add: |_, config| Box::pin(with_catalog(config)),
+        version: |store| Box::pin(store::version(store)),
+        add: |store, config| Box::pin(with_catalog(store, config)),
     }),
     start: Some(|_| Ok(Arc::new(SkillCapability))),
     ..Definition::new("skills")
 };
 
-/// Returns the config with the skills of its folders.
-async fn with_catalog(mut config: Config) -> Result<Config, StoreError> {
-    let Some(skills) = config.section::<Skills>().cloned() else { return Ok(config) };
+/// Returns the config with the skills of its folders, and with those that are installed.
+async fn with_catalog(store: &Store, mut config: Config) -> Result<Config, StoreError> {
+    let has_agent = config.agents.values().any(|agent| agent.section::<AgentSkills>().is_some());
+    let skills = config.section::<Skills>().cloned();
+    let Some(skills) = skills.or_else(|| has_agent.then(Skills::default)) else { return Ok(config) };
     let folders = skills.paths(config.folder.as_deref());
-    let catalog = blocking(move || Catalog::read(&folders)).await?;
+    let mut catalog = blocking(move || Catalog::read(&folders)).await?;
+    catalog.add_installed(store).await?;
     for problem in &catalog.problems {
-        tracing::warn!(folder = skills.folders[problem.folder].0, problem = problem.message, "a problem of a skill");
+        let folder = problem.folder.and_then(|index| skills.folders.get(index)).map(|folder| folder.0.as_str());
+        tracing::warn!(folder, problem = problem.message, "a problem of a skill");
     }
     config.set_section(Skills { catalog: Arc::new(catalog), ..skills });
     Ok(config)
@@ -76,6 +85,14 @@ impl Capability for SkillCapability {
         let commands: Vec<_> = skills(config, agent).iter().map(|skill| command(skill)).collect();
         let commands = (!commands.is_empty()).then(|| ("commands".to_owned(), commands.into()));
         commands.into_iter().collect()
+    }
+
+    fn upload_routes(&self, context: &Context) -> Option<ApiRouter> {
+        Some(console::upload_routes(context.clone()))
+    }
+
+    fn console(&self, context: &Context) -> Option<admin::Section> {
+        Some(console::section(context.clone()))
     }
 
     fn jobs(&self, context: &Context) -> Vec<Job> {

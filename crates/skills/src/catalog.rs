@@ -1,28 +1,77 @@
-//! The skills that agents can have: those of folders, as they were when the config was built.
+//! The skills that agents can have: those of folders and those that are installed, as they were when the config
+//! was built.
 
 use crate::content;
-use crate::folder::{self, FoundFolder};
+use crate::folder::{self, FoundFolder, SKILL_FILES};
 use crate::path::SkillPath;
 use crate::skill::{self, MAX_SKILL, ReadSkill, Skill};
+use crate::store::{self, InstalledSkill};
+use ::store::{Store, StoreError};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A skill that agents can have.
-#[derive(Debug)]
 pub(crate) struct CatalogSkill {
     pub(crate) skill: Skill,
     /// What the model reads of it: the instructions and the names of its files.
     pub(crate) content: Arc<str>,
-    /// Its folder.
-    pub(crate) folder: PathBuf,
+    /// Where its files are.
+    pub(crate) files: SkillFiles,
+}
+
+/// Where the files of a skill are.
+pub(crate) enum SkillFiles {
+    /// In this folder.
+    Folder(PathBuf),
+    /// In the database; the hashes by the paths.
+    Installed(Store, BTreeMap<String, String>),
+}
+
+/// Formats the name.
+impl fmt::Debug for CatalogSkill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CatalogSkill").field(&self.skill.name).finish()
+    }
+}
+
+impl CatalogSkill {
+    /// Returns whether it is in a folder of the config.
+    pub(crate) fn is_of_folder(&self) -> bool {
+        matches!(self.files, SkillFiles::Folder(_))
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Why it cannot be read, for the model.
+    pub(crate) async fn read_file(&self, path: SkillPath) -> Result<Vec<u8>, String> {
+        match &self.files {
+            SkillFiles::Folder(folder) => {
+                let folder = folder.clone();
+                let read = tokio::task::spawn_blocking(move || folder::read_file(&folder, &path)).await;
+                read.map_err(|_| "The file cannot be read right now.".to_owned())?
+            }
+            SkillFiles::Installed(store, hashes) => {
+                let missing = || format!("The skill has no file `{path}`.");
+                let sha256 = hashes.get(path.as_str()).ok_or_else(missing)?;
+                let read = store::read_file(store, &self.skill.name, path.as_str(), sha256).await;
+                let read = read.map_err(|error| {
+                    tracing::error!(%error, "a file of a skill cannot be read");
+                    "The file cannot be read right now.".to_owned()
+                })?;
+                read.ok_or_else(|| format!("`{path}` is not the file that was enabled."))
+            }
+        }
+    }
 }
 
 /// Something that is wrong with a folder or a skill in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CatalogProblem {
-    /// The index of the folder in the config.
-    pub(crate) folder: usize,
+    /// The index of the folder in the config; `None` for an installed skill.
+    pub(crate) folder: Option<usize>,
     pub(crate) message: String,
 }
 
@@ -66,11 +115,31 @@ impl Catalog {
         }
         let content = content::skill_content(&skill, &found.files);
         let name = skill.name.clone();
-        self.skills.insert(name, Arc::new(CatalogSkill { skill, content, folder: found.path }));
+        self.skills.insert(name, Arc::new(CatalogSkill { skill, content, files: SkillFiles::Folder(found.path) }));
     }
 
     fn report(&mut self, folder: usize, message: String) {
-        self.problems.push(CatalogProblem { folder, message });
+        self.problems.push(CatalogProblem { folder: Some(folder), message });
+    }
+
+    /// Adds the enabled skills that administrators have installed. A skill of a folder comes first.
+    pub(crate) async fn add_installed(&mut self, store: &Store) -> Result<(), StoreError> {
+        for installed in store::list(store).await?.into_iter().filter(|installed| installed.enabled) {
+            let name = installed.name.clone();
+            if self.skills.contains_key(&name) {
+                self.refuse(format!("the installed skill `{name}` is not used: a folder has one with this name"));
+                continue;
+            }
+            match read_installed(store, &installed).await? {
+                Ok(skill) => drop(self.skills.insert(name, Arc::new(skill))),
+                Err(reason) => self.refuse(format!("the installed skill `{name}` cannot be used: {reason}")),
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, message: String) {
+        self.problems.push(CatalogProblem { folder: None, message });
     }
 
     /// Returns the skill with this name.
@@ -87,6 +156,30 @@ impl Catalog {
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.skills.keys().map(String::as_str)
     }
+}
+
+/// Reads an installed skill, if its files are those that were enabled.
+async fn read_installed(store: &Store, installed: &InstalledSkill) -> Result<Result<CatalogSkill, String>, StoreError> {
+    let files = store::files(store, &installed.name).await?;
+    let digest = store::digest(files.iter().map(|file| (file.path.as_str(), file.sha256.as_str())));
+    if digest != installed.digest {
+        return Ok(Err("its files are not those that were enabled".to_owned()));
+    }
+    let is_skill = |path: &str| SKILL_FILES.contains(&path);
+    let Some(file) = files.iter().find(|file| is_skill(&file.path)) else {
+        return Ok(Err("it has no SKILL.md".to_owned()));
+    };
+    let bytes = store::read_file(store, &installed.name, &file.path, &file.sha256).await?;
+    let text = bytes.map(String::from_utf8).and_then(Result::ok);
+    let read = text.ok_or_else(|| "its SKILL.md is not the one that was installed".to_owned());
+    let others = files.iter().filter(|file| !is_skill(&file.path));
+    let others: Vec<_> = others.filter_map(|file| SkillPath::parse(&file.path).ok()).collect();
+    let hashes = files.iter().map(|file| (file.path.clone(), file.sha256.clone())).collect();
+    Ok(read.and_then(|text| skill::read(&installed.name, &text)).map(|ReadSkill { skill, .. }| CatalogSkill {
+        content: content::skill_content(&skill, &others),
+        skill,
+        files: SkillFiles::Installed(store.clone(), hashes),
+    }))
 }
 
 fn read_skill(found: &FoundFolder) -> Result<ReadSkill, String> {

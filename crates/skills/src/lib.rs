@@ -1,22 +1,44 @@
 #![doc = include_str!("../README.md")]
 
+mod archive;
 mod capability;
 mod catalog;
+mod console;
 mod content;
 mod folder;
 mod frontmatter;
 mod in_use;
+mod install;
 mod path;
 mod policy;
+mod scan;
 mod section;
 mod skill;
 mod source;
+mod store;
 mod tool;
+mod validate;
 
+#[cfg(test)]
+mod installed_tests;
 #[cfg(test)]
 mod tests;
 
 pub use self::capability::DEFINITION;
+
+/// What the fuzz target calls: whatever an archive contains, it is refused with reasons, or its files are below the
+/// skill's folder and within the bounds.
+#[cfg(feature = "fuzz")]
+pub fn fuzz_archive(bytes: &[u8]) {
+    match install::prepare(bytes) {
+        Ok(new) => {
+            assert!(skill::name_problem(&new.skill.name).is_none());
+            assert!(new.files.iter().map(|file| file.bytes.len() as u64).sum::<u64>() <= archive::MAX_UNPACKED);
+            assert!(new.files.iter().all(|file| path::SkillPath::parse(file.path.as_str()).as_ref() == Ok(&file.path)));
+        }
+        Err(reasons) => assert!(!reasons.is_empty()),
+    }
+}
 
 /// What the fuzz target calls: whatever a `SKILL.md` says, its name can be shown, and what a model reads of it
 /// has one beginning and one end.

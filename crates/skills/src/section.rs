@@ -48,12 +48,9 @@ impl Section for Skills {
             return;
         }
         for problem in Catalog::read(&self.paths(base)).problems {
-            let folder = &self.folders[problem.folder].0;
-            problems.warning(
-                &[PathStep::Key("folders"), PathStep::Index(problem.folder)],
-                format!("in `{folder}`: {}", problem.message),
-                None,
-            );
+            let Some(index) = problem.folder else { continue };
+            let at = [PathStep::Key("folders"), PathStep::Index(index)];
+            problems.warning(&at, format!("in `{}`: {}", self.folders[index].0, problem.message), None);
         }
     }
 }
@@ -100,7 +97,7 @@ impl Section for AgentSkills {
         for (index, name) in names.iter().enumerate().filter(|(_, name)| catalog.get(&name.0).is_none()) {
             let help = match SectionProblems::nearest_name(&name.0, catalog.names()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "add its folder to one of `skills.folders`".to_owned(),
+                None => "add its folder to one of `skills.folders`, or install it in the admin console".to_owned(),
             };
             problems.warning(&[PathStep::Index(index)], format!("no folder has the skill `{}`", name.0), Some(help));
         }

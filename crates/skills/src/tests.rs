@@ -113,7 +113,7 @@ fn config_names_skills() {
        |
      4 |   - { id: a, type: Agent, connectionId: demo, properties: { model: demo }, skills: [ordr] }
        |                                                                                     ^^^^
-       = help: add its folder to one of `skills.folders`
+       = help: add its folder to one of `skills.folders`, or install it in the admin console
     ");
     assert_snapshot!(check("{ folders: [own/order] }", "[ordr]"), @"
     chatwright.yaml:4:85: warning: no folder has the skill `ordr`

@@ -2,7 +2,6 @@
 
 use crate::catalog::CatalogSkill;
 use crate::content::piece;
-use crate::folder;
 use crate::path::SkillPath;
 use contract::{Annotations, Tool, ToolContext, ToolError, ToolSpec, read_arguments};
 use futures::future::BoxFuture;
@@ -76,11 +75,7 @@ async fn text(skill: &CatalogSkill, file: &str) -> Result<String, ToolError> {
     if path.as_str().split('/').any(|name| name.starts_with('.')) {
         return Err(ToolError::new("Files and folders whose names begin with a dot are not read."));
     }
-    let (folder, read) = (skill.folder.clone(), path.clone());
-    let bytes = tokio::task::spawn_blocking(move || folder::read_file(&folder, &read))
-        .await
-        .map_err(|_| ToolError::new("The file cannot be read right now."))?
-        .map_err(ToolError::new)?;
+    let bytes = skill.read_file(path.clone()).await.map_err(ToolError::new)?;
     if bytes.contains(&0) {
         return Err(ToolError::new(format!("`{path}` is no text: it has {} bytes.", bytes.len())));
     }

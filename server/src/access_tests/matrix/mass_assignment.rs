@@ -22,7 +22,7 @@ const ACCEPTED_FIELDS: [(&str, &[&str]); 10] = [
     ("/auth/sign-in", &["name"]),
     ("/ui/change", &["title", "pinned", "archived", "folderId", "unread", "deleted", "temporary"]),
 ];
-const CUSTOM: &[&str] = &["name", "version"];
+const CUSTOM: &[&str] = &["description", "name", "version"];
 
 /// Required fields that a form does not report as missing.
 const UNREPORTED_FIELDS: [(&str, &str); 1] = [("/admin/users", "name")];

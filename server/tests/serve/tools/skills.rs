@@ -6,8 +6,11 @@ use crate::provider::start_provider;
 use insta::assert_snapshot;
 use reqwest::Method;
 use serde_json::{Value, json};
+use std::io::{Cursor, Write};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 const ORDER: &str =
     "---\nname: order\ndescription: Looks after orders.\nallowed-tools: ask-user\n---\nFind the order first.\n";
@@ -123,4 +126,68 @@ async fn example_runs_with_the_demo_model() {
     let message = server.message_to("home/helper", "c", "start read_skill: meeting-notes");
     let read = outcome(&chunks(message.send().await.unwrap()).await);
     assert!(read.contains("# Minutes of a meeting") && read.contains("- references/tasks.md"), "{read}");
+}
+
+/// Packs files into an archive.
+fn pack(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, text) in files {
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(text.as_bytes()).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+#[tokio::test]
+async fn administrator_installs_a_skill_for_agents() {
+    let folder = write_config("{ id: model, type: Demo }", "demo");
+    let server = start(&folder);
+    let call = async |method: Method, path: &str, body: Vec<u8>| {
+        let request = server.request(method, path).header("content-type", "application/json").body(body);
+        let response = request.send().await.unwrap();
+        let status = response.status().as_u16();
+        (status, serde_json::from_str(&response.text().await.unwrap()).unwrap_or(Value::Null))
+    };
+    let install = async |query: &str, files: &[(&str, &str)]| {
+        let (status, body) = call(Method::POST, &format!("/api/admin/skills{query}"), pack(files)).await;
+        let reasons = body["error"]["message"].as_str().unwrap_or_default().to_owned();
+        (status, reasons, body)
+    };
+    let check = async |query: &str, files: &[(&str, &str)], expected: (u16, &str)| {
+        let (status, reasons, _) = install(query, files).await;
+        assert_eq!((status, reasons.as_str()), expected);
+    };
+    let skill = "---\nname: refund\ndescription: Looks after refunds.\n---\nWithin thirty days.\n";
+    check("", &[("refund/SKILL.md", "---\nname: refund\n---\n")], (422, "The frontmatter has no `description`, or it is not a text.\nThe SKILL.md has no instructions after the frontmatter.")).await;
+    check(
+        "",
+        &[("SKILL.md", skill), ("../secret", "")],
+        (422, "The path \"../secret\" is refused: a path has no empty names and none that ends with a dot or a space."),
+    )
+    .await;
+    let (status, _, installed) = install("", &[("refund/SKILL.md", skill), ("refund/run.sh", "#!/bin/sh\n")]).await;
+    assert_eq!((status, &installed["name"], &installed["enabled"]), (201, &json!("refund"), &json!(false)));
+    assert_eq!(installed["findings"][0]["kind"], "script");
+    check(
+        "",
+        &[("refund/SKILL.md", skill)],
+        (409, "The skill `refund` is installed already. Choose to replace it, or delete it first."),
+    )
+    .await;
+    assert_eq!(install("?replace=true&sha256=00", &[("SKILL.md", skill)]).await.0, 422);
+
+    let read = async |id: &str| outcome(&send(&server, id, "m1", "start read_skill: refund").await);
+    assert!(!read("c1").await.contains("Within thirty days."), "it is not enabled");
+    let enable = |digest: &Value| json!({ "enabled": true, "digest": digest }).to_string().into_bytes();
+    assert_eq!(call(Method::PUT, "/api/admin/skills/refund", enable(&json!("other"))).await.0, 409);
+    assert_eq!(call(Method::PUT, "/api/admin/skills/refund", enable(&installed["digest"])).await.0, 200);
+    assert!(read("c2").await.contains("Within thirty days."));
+    let (_, listed) = call(Method::GET, "/api/admin/skills?state=enabled", Vec::new()).await;
+    let names: Vec<_> = listed["items"].as_array().unwrap().iter().map(|item| &item["name"]).collect();
+    assert_eq!(names, ["greet", "order", "refund"]);
+    // More than other requests may have.
+    let large = call(Method::POST, "/api/admin/skills", vec![0; (10 << 20) + 1]).await;
+    assert_eq!((large.0, &large.1["error"]["code"]), (413, &json!("too_large")));
+    assert_eq!(call(Method::DELETE, "/api/admin/skills/refund", Vec::new()).await.0, 204);
+    assert!(!read("c3").await.contains("Within thirty days."));
 }
