@@ -77,6 +77,15 @@ pub(crate) struct PlanFunctions {
     pub(in crate::agent_chat) switch: fn(Session) -> AnyView,
 }
 
+/// The chunk for what the user chooses for answers: documents, libraries, the web.
+pub(crate) static CHOICES: Chunk<ChoiceFunctions> = Chunk::new("choices");
+
+/// The functions of the chunk.
+pub(crate) struct ChoiceFunctions {
+    /// The switches and the menu in the composer.
+    pub(in crate::agent_chat) choices: fn(Session) -> AnyView,
+}
+
 /// The chunk for less common actions: files, versions, message menus, feedback, the queue,
 /// dictation.
 pub(crate) static EXTRAS: Chunk<ExtraFunctions> = Chunk::new("extras");

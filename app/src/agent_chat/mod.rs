@@ -10,6 +10,7 @@
 #![expect(unreachable_pub, reason = "the component macro makes what it generates pub")]
 
 mod cards;
+mod choices;
 pub(crate) mod chunk_tables;
 mod component;
 mod composer;

@@ -14,12 +14,13 @@ pub use job::{Job, RepeatedJob};
 pub use running::Capabilities;
 pub use status::ToolServerStatus;
 
-pub use chat::LifecycleEvent;
+pub use chat::{Caller, LifecycleEvent};
 
 use agent::Policy;
 use config::{Config, Connection, ConnectionType, Language, SectionType};
 use contract::{Model, Tool, ToolSource};
 use endpoints::OpenDatabases;
+use futures::future::BoxFuture;
 use jobs::Jobs;
 use operators::Operators;
 use serde_json::{Map, Value};
@@ -114,9 +115,14 @@ pub trait Capability: Send + Sync + 'static {
     /// Checks what a user has chosen for an answer of the agent, as far as the capability knows it.
     ///
     /// # Errors
-    /// The agent does not allow it: 422 with the path of the option.
-    fn check_options(&self, _agent: &config::Agent, _options: &RunOptions) -> Result<(), UserError> {
-        Ok(())
+    /// The agent does not allow it, or the user has no right to it: 422 with the path of the option.
+    fn check_options<'a>(
+        &'a self,
+        _caller: &'a Caller,
+        _agent: &'a config::Agent,
+        _options: &'a RunOptions,
+    ) -> BoxFuture<'a, Result<(), UserError>> {
+        Box::pin(std::future::ready(Ok(())))
     }
 
     /// Returns whether tools need the user's own token with this config, so that the server keeps

@@ -2,7 +2,7 @@
 
 use crate::{AgentTools, Capability, Context, Definition, Host, Job, ToolServerStatus};
 use anyhow::{anyhow, bail};
-use chat::{LifecycleEvent, LifecycleObserver};
+use chat::{Caller, LifecycleEvent, LifecycleObserver};
 use config::{Config, Connection};
 use contract::Model;
 use serde_json::{Map, Value};
@@ -85,8 +85,16 @@ impl Capabilities {
     ///
     /// # Errors
     /// The first choice that the agent does not allow.
-    pub fn check_options(&self, agent: &config::Agent, options: &RunOptions) -> Result<(), UserError> {
-        self.all().try_for_each(|capability| capability.check_options(agent, options))
+    pub async fn check_options(
+        &self,
+        caller: &Caller,
+        agent: &config::Agent,
+        options: &RunOptions,
+    ) -> Result<(), UserError> {
+        for capability in self.all() {
+            capability.check_options(caller, agent, options).await?;
+        }
+        Ok(())
     }
 
     /// Returns whether any tool needs the user's own token.

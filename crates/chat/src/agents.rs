@@ -97,7 +97,7 @@ pub struct AgentRequest<'a> {
 static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
 /// The options of a request in which nobody has chosen anything.
-static NO_OPTIONS: RunOptions = RunOptions { plan_mode: None };
+static NO_OPTIONS: LazyLock<RunOptions> = LazyLock::new(RunOptions::default);
 
 impl<'a> AgentRequest<'a> {
     /// The request of a program: there is neither a page nor a conversation.

@@ -44,6 +44,9 @@ pub trait Section: JsonSchema + DeserializeOwned + Send + Sync + 'static {
     /// Reports what the schema cannot express, such as references to entries that do not exist.
     fn check(&self, _problems: &mut SectionProblems<'_, '_, '_>) {}
 
+    /// Reports what the section does not fit to in the same agent. For sections of an agent.
+    fn check_with_agent(&self, _agent: &Sections, _problems: &mut SectionProblems<'_, '_, '_>) {}
+
     /// Reports what is known only when the whole config was read without errors, such as prices of
     /// models.
     fn check_with_config(&self, _config: &Config, _problems: &mut SectionProblems<'_, '_, '_>) {}
@@ -113,6 +116,8 @@ trait ReadValue: Any + Send + Sync {
 
     fn tool_names(&self) -> Vec<String>;
 
+    fn check_with_agent(&self, agent: &Sections, problems: &mut SectionProblems<'_, '_, '_>);
+
     fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>);
 }
 
@@ -123,6 +128,10 @@ impl<S: Section> ReadValue for S {
 
     fn roles(&self) -> Vec<&str> {
         Section::roles(self)
+    }
+
+    fn check_with_agent(&self, agent: &Sections, problems: &mut SectionProblems<'_, '_, '_>) {
+        Section::check_with_agent(self, agent, problems);
     }
 
     fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
@@ -240,7 +249,14 @@ impl Sections {
                 !types.iter().any(|section| section.place == SectionPlace::Agent && section.key == entry.key)
             });
         }
-        (sections.into_iter().collect::<Option<Vec<_>>>().map(Self), rest)
+        let sections = sections.into_iter().collect::<Option<Vec<_>>>().map(Self);
+        if let Some(sections) = &sections {
+            for (key, section) in &sections.0 {
+                let Some(entry) = node.get(key) else { continue };
+                section.check_with_agent(sections, &mut SectionProblems::new(&entry.value, context));
+            }
+        }
+        (sections, rest)
     }
 
     /// Reads the sections of this place that stand in a node; `None` for one with the wrong form.
@@ -260,7 +276,7 @@ impl Sections {
     }
 
     /// Returns a section. `None` if it is not written.
-    fn get<S: Section>(&self) -> Option<&S> {
+    pub fn get<S: Section>(&self) -> Option<&S> {
         let (_, section) = self.0.iter().find(|(key, _)| *key == S::KEY)?;
         let section: &dyn Any = &**section;
         section.downcast_ref()

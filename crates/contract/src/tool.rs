@@ -272,6 +272,12 @@ pub struct RunScope {
     pub key: String,
     /// Whether the user has switched planning on or off for this turn; `None` if they have not chosen.
     pub plan_mode: Option<bool>,
+    /// Whether the user has switched documents on or off for this turn; `None` if they have not chosen.
+    pub documents: Option<bool>,
+    /// The libraries that the user has chosen for this turn; `None` if they have not chosen.
+    pub libraries: Option<Arc<[String]>>,
+    /// Whether the user has switched the web on or off for this turn; `None` if they have not chosen.
+    pub web: Option<bool>,
 }
 
 /// The context of one call.

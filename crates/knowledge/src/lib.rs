@@ -13,15 +13,19 @@ mod tools;
 #[cfg(feature = "fuzz")]
 pub use citations::fuzz_markers;
 
-use capability::{AgentTools, Capability, Context, Definition, Host, Job};
+use capability::{AgentTools, Caller, Capability, Context, Definition, Host, Job};
 use config::{Config, ConnectionType, SectionType};
 use contract::Model;
+use futures::future::BoxFuture;
 use models::{Embeddings, Rerank};
-use section::{AgentKnowledge, AnswerOnlyFromKnowledge, KnowledgeSettings, Libraries};
+use section::{AgentKnowledge, AnswerOnlyFromKnowledge, KnowledgeOptions, KnowledgeSettings, Libraries};
+use serde_json::{Map, Value, json};
 use service::Knowledge;
 use std::sync::Arc;
 use std::time::Duration;
 use web::openapi::ApiRouter;
+use wire::UserError;
+use wire::api::RunOptions;
 
 #[cfg(feature = "fuzz")]
 pub use models::fuzz_answer;
@@ -58,9 +62,45 @@ impl KnowledgeCapability {
 
 impl Capability for KnowledgeCapability {
     fn agent_tools(&self, _: &Config, agent: &config::Agent) -> anyhow::Result<AgentTools> {
-        let Some(AgentKnowledge(libraries)) = agent.section() else { return Ok(AgentTools::default()) };
-        let libraries = libraries.iter().map(|id| id.0.clone()).collect();
-        Ok(tools::tools(&self.knowledge, libraries))
+        let Some(options) = options(agent) else { return Ok(AgentTools::default()) };
+        Ok(tools::tools(&self.knowledge, options))
+    }
+
+    fn composer(&self, agent: &config::Agent) -> Map<String, Value> {
+        let KnowledgeOptions { libraries, choose, documents } = options(agent).unwrap_or_default();
+        let mut choices = Map::new();
+        if let Some(switch) = documents {
+            choices.insert("isOn".to_owned(), switch.is_on(None).into());
+        }
+        if choose.is_some() {
+            let ids: Vec<_> = libraries.iter().map(|library| library.0.as_str()).collect();
+            choices.insert("libraries".to_owned(), json!(ids));
+        }
+        let choices = (!choices.is_empty()).then(|| ("documents".to_owned(), choices.into()));
+        choices.into_iter().collect()
+    }
+
+    fn check_options<'a>(
+        &'a self,
+        caller: &'a Caller,
+        agent: &'a config::Agent,
+        chosen: &'a RunOptions,
+    ) -> BoxFuture<'a, Result<(), UserError>> {
+        Box::pin(async move {
+            let options = options(agent);
+            let refused = |message: &str| Err(UserError::invalid("/documents", message));
+            match (&options, chosen.documents) {
+                (None, Some(true)) => return refused("This agent does not search documents: it has no `knowledge`."),
+                (Some(KnowledgeOptions { documents: None, .. }), Some(false)) => {
+                    return refused("Documents cannot be switched off: the agent's `knowledge` has no `documents`.");
+                }
+                _ => {}
+            }
+            match &chosen.libraries {
+                Some(ids) => self.knowledge.check_chosen(caller, options.as_ref(), ids).await,
+                None => Ok(()),
+            }
+        })
     }
 
     fn wrap_model(&self, agent: &config::Agent, model: Arc<dyn Model>) -> Arc<dyn Model> {
@@ -102,6 +142,11 @@ impl Capability for KnowledgeCapability {
             Job::recurring("knowledge.sweep", SWEEP_INTERVAL, sweep),
         ]
     }
+}
+
+/// Returns what an agent searches; `None` if it searches no documents.
+fn options(agent: &config::Agent) -> Option<KnowledgeOptions> {
+    agent.section().map(AgentKnowledge::options)
 }
 
 /// Returns a new id, which begins with the time.

@@ -3,10 +3,10 @@
 
 use crate::models::{Embeddings, HAS_FOLDERS, Rerank};
 use crate::tools::{READ, SEARCH};
-use config::{Config, PathStep, Section, SectionPlace, SectionProblems};
+use config::{Config, PathStep, Section, SectionPlace, SectionProblems, Sections};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use settings::{Id, Text};
+use settings::{Id, Text, UserSwitch};
 use std::collections::HashSet;
 
 /// Libraries of documents that the config declares.
@@ -244,13 +244,78 @@ impl KnowledgeSettings {
     }
 }
 
-/// The libraries that the agent may search: ids of `libraries`, or of libraries that users have created.
+/// The libraries that the agent may search: ids of `libraries`, or of libraries that users have created. With
+/// `choose` and `documents`, users have a say in it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-pub(crate) struct AgentKnowledge(#[schemars(length(min = 1, max = 20))] pub(crate) Vec<Text>);
+#[serde(untagged)]
+pub(crate) enum AgentKnowledge {
+    /// The libraries.
+    Libraries(NamedLibraries),
+    /// The libraries, and what users choose.
+    Options(KnowledgeOptions),
+}
+
+/// Ids of libraries.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub(crate) struct NamedLibraries(#[schemars(length(min = 1, max = 20))] Vec<Text>);
+
+/// What an agent searches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct KnowledgeOptions {
+    /// The libraries that are searched until the user chooses others. Default, with `choose: all`: all that the
+    /// user may read.
+    #[schemars(length(max = 20))]
+    pub(crate) libraries: Vec<Text>,
+    /// A menu in the composer with which the user chooses the libraries that are searched, at most 20 at once:
+    /// among those of this agent (`listed`), or among all that they may read (`all`).
+    pub(crate) choose: Option<LibraryChoice>,
+    /// A switch in the composer with which the user lets the agent search: `optIn` is off until they switch it
+    /// on, `optOut` is on until they switch it off. While it is off, the agent has neither `document_search` nor
+    /// `document_read`. Default: no switch; the agent always has them.
+    pub(crate) documents: Option<UserSwitch>,
+}
+
+/// Among which libraries the user chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum LibraryChoice {
+    /// Among those of the agent.
+    Listed,
+    /// Among all that the user may read.
+    All,
+}
+
+impl AgentKnowledge {
+    /// Returns what the agent searches.
+    pub(crate) fn options(&self) -> KnowledgeOptions {
+        match self {
+            Self::Libraries(NamedLibraries(libraries)) => {
+                KnowledgeOptions { libraries: libraries.clone(), ..KnowledgeOptions::default() }
+            }
+            Self::Options(options) => options.clone(),
+        }
+    }
+}
+
+impl KnowledgeOptions {
+    /// Returns whether the agent's config names the library.
+    pub(crate) fn names(&self, id: &str) -> bool {
+        self.libraries.iter().any(|library| library.0 == id)
+    }
+}
 
 impl Section for AgentKnowledge {
     const KEY: &'static str = "knowledge";
     const PLACE: SectionPlace = SectionPlace::Agent;
+
+    fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
+        let KnowledgeOptions { libraries, choose, .. } = self.options();
+        if libraries.is_empty() && choose != Some(LibraryChoice::All) {
+            let help = "name `libraries`, or let the user choose among all: `choose: all`".to_owned();
+            problems.error(&[], "there is nothing to search", Some(help));
+        }
+    }
 
     fn tool_names(&self) -> Vec<String> {
         vec![SEARCH.to_owned(), READ.to_owned()]
@@ -265,4 +330,22 @@ pub(crate) struct AnswerOnlyFromKnowledge(pub(crate) bool);
 impl Section for AnswerOnlyFromKnowledge {
     const KEY: &'static str = "answerOnlyFromKnowledge";
     const PLACE: SectionPlace = SectionPlace::Agent;
+
+    fn check_with_agent(&self, agent: &Sections, problems: &mut SectionProblems<'_, '_, '_>) {
+        if !self.0 {
+            return;
+        }
+        match agent.get::<AgentKnowledge>().map(AgentKnowledge::options) {
+            None => {
+                let help = "name libraries: `knowledge: [handbook]`".to_owned();
+                problems.error(&[], "this agent has no `knowledge`, so it could not answer anything", Some(help));
+            }
+            Some(KnowledgeOptions { documents: Some(_), .. }) => {
+                let help = "leave out `documents` in `knowledge`, or this key".to_owned();
+                let message = "this agent could not answer anything while the user has switched documents off";
+                problems.error(&[], message, Some(help));
+            }
+            Some(_) => {}
+        }
+    }
 }

@@ -5,9 +5,10 @@ use crate::routes;
 use crate::section::{PlanMode, PlanModeKey, PlanSettings};
 use crate::source::PlanSource;
 use crate::store::TABLES;
-use ::capability::{AgentTools, Capability, Context, Definition};
+use ::capability::{AgentTools, Caller, Capability, Context, Definition};
 use ::store::Store;
 use config::{Config, SectionType};
+use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use web::openapi::ApiRouter;
@@ -50,15 +51,21 @@ impl Capability for Plans {
         name.into_iter().map(|name| ("planMode".to_owned(), name.into())).collect()
     }
 
-    fn check_options(&self, agent: &config::Agent, options: &RunOptions) -> Result<(), UserError> {
+    fn check_options<'a>(
+        &'a self,
+        _: &'a Caller,
+        agent: &'a config::Agent,
+        options: &'a RunOptions,
+    ) -> BoxFuture<'a, Result<(), UserError>> {
         let refused = |message: &str| Err(UserError::invalid("/planMode", message));
-        match (settings(agent), options.plan_mode) {
+        let checked = match (settings(agent), options.plan_mode) {
             (None, Some(true)) => refused("This agent does not plan: its config has no `planMode`."),
             (Some(PlanSettings { mode: PlanMode::Always, .. }), Some(false)) => {
                 refused("This agent always plans; only with `planMode: optional` can it be switched off.")
             }
             _ => Ok(()),
-        }
+        };
+        Box::pin(std::future::ready(checked))
     }
 
     fn routes(&self, _: &Context) -> Option<ApiRouter> {

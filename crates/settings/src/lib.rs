@@ -10,6 +10,7 @@ pub mod pattern;
 mod quota;
 mod retention;
 mod selection;
+mod switch;
 mod tiers;
 
 pub use compile::compile_patterns;
@@ -20,4 +21,5 @@ pub use operators::{allow_operator, allow_operators};
 pub use quota::{Quota, QuotaPeriod};
 pub use retention::Retention;
 pub use selection::ToolSelection;
+pub use switch::UserSwitch;
 pub use tiers::InvocationTiers;

@@ -1,20 +1,25 @@
-//! The capability: the tools of agents that have `webSearch` or `webFetch`.
+//! The capability: the tools of agents that have `webSearch` or `webFetch`, and the switch `web`.
 
 use crate::connection::{Brave, Exa, ProviderSettings, SearXng, Tavily};
 use crate::fetch::{Hosts, PageCache, WebFetch};
 use crate::known::{KnownUrls, TABLES};
 use crate::provider::Provider;
 use crate::search::{Pauses, WebSearch};
-use crate::section::{AgentWebFetch, AgentWebSearch};
-use ::capability::{AgentTools, Capability, Definition, LifecycleEvent};
+use crate::section::{AgentWeb, AgentWebFetch, AgentWebSearch};
+use crate::switched::SwitchedTools;
+use ::capability::{AgentTools, Caller, Capability, Definition, LifecycleEvent};
 use anyhow::anyhow;
 use config::{Config, ConnectionType, SectionType};
 use contract::Tool;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
 use std::sync::Arc;
+use wire::UserError;
+use wire::api::RunOptions;
 
 /// The capability.
 pub const DEFINITION: Definition = Definition {
-    sections: &[SectionType::of::<AgentWebSearch>(), SectionType::of::<AgentWebFetch>()],
+    sections: &[SectionType::of::<AgentWebSearch>(), SectionType::of::<AgentWebFetch>(), SectionType::of::<AgentWeb>()],
     connections: &[
         ConnectionType::of::<SearXng>(),
         ConnectionType::of::<Brave>(),
@@ -65,7 +70,34 @@ impl Capability for WebResearch {
         if let Some(section) = agent.section::<AgentWebFetch>() {
             tools.push(self.fetch_tool(section)?);
         }
-        Ok(AgentTools { tools, ..AgentTools::default() })
+        Ok(match agent.section() {
+            Some(AgentWeb(switch)) => {
+                let source = Arc::new(SwitchedTools { switch: *switch, tools });
+                AgentTools { sources: vec![source], ..AgentTools::default() }
+            }
+            None => AgentTools { tools, ..AgentTools::default() },
+        })
+    }
+
+    fn composer(&self, agent: &config::Agent) -> Map<String, Value> {
+        let switch = agent.section().map(|AgentWeb(switch)| ("web".to_owned(), switch.is_on(None).into()));
+        switch.into_iter().collect()
+    }
+
+    fn check_options<'a>(
+        &'a self,
+        _: &'a Caller,
+        agent: &'a config::Agent,
+        options: &'a RunOptions,
+    ) -> BoxFuture<'a, Result<(), UserError>> {
+        let has_tools = agent.section::<AgentWebSearch>().is_some() || agent.section::<AgentWebFetch>().is_some();
+        let is_switched = agent.section::<AgentWeb>().is_some();
+        let checked = match options.web {
+            Some(true) if !has_tools => Err("This agent does not use the web."),
+            Some(false) if has_tools && !is_switched => Err("The web cannot be switched off: the agent has no `web`."),
+            _ => Ok(()),
+        };
+        Box::pin(std::future::ready(checked.map_err(|message| UserError::invalid("/web", message))))
     }
 
     fn observe(&self, event: &LifecycleEvent) {

@@ -7,6 +7,7 @@ mod known;
 mod provider;
 mod search;
 mod section;
+mod switched;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

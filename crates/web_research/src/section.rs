@@ -1,10 +1,10 @@
-//! The keys `webSearch` and `webFetch` of an agent.
+//! The keys `webSearch`, `webFetch` and `web` of an agent.
 
 use crate::connection::TYPES;
-use config::{PathStep, Section, SectionPlace, SectionProblems};
+use config::{PathStep, Section, SectionPlace, SectionProblems, Sections};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use settings::compile_patterns;
+use settings::{UserSwitch, compile_patterns};
 use std::collections::HashSet;
 
 /// The name of the tool that searches.
@@ -46,6 +46,12 @@ pub(crate) struct AgentWebFetch {
     /// Allows addresses of this machine and its networks. Every page can then name such an address.
     pub(crate) allow_private: bool,
 }
+
+/// A switch in the composer with which the user lets the agent use the web: `optIn` is off until they switch
+/// it on, `optOut` is on until they switch it off. While it is off, the agent has neither `web_search` nor
+/// `web_fetch`. Default: no switch; the agent always has them.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+pub(crate) struct AgentWeb(pub(crate) UserSwitch);
 
 fn default_results() -> u32 {
     5
@@ -91,5 +97,17 @@ impl Section for AgentWebFetch {
 
     fn tool_names(&self) -> Vec<String> {
         vec![FETCH.to_owned()]
+    }
+}
+
+impl Section for AgentWeb {
+    const KEY: &'static str = "web";
+    const PLACE: SectionPlace = SectionPlace::Agent;
+
+    fn check_with_agent(&self, agent: &Sections, problems: &mut SectionProblems<'_, '_, '_>) {
+        if agent.get::<AgentWebSearch>().is_none() && agent.get::<AgentWebFetch>().is_none() {
+            let help = "add `webSearch`, `webFetch` or both, or leave out `web`".to_owned();
+            problems.error(&[], "this agent does not use the web", Some(help));
+        }
     }
 }

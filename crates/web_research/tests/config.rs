@@ -25,6 +25,8 @@ fn all_keys_are_accepted() {
     webFetch: { allow: ['*.example.com'], deny: [bad.example.com], followLinks: true, allowPrivate: false }";
     assert_snapshot!(check(ALL, agent), @"");
     assert_snapshot!(check(ALL, "    webFetch: {}"), @"");
+    assert_snapshot!(check(ALL, "    webFetch: {}\n    web: optIn"), @"");
+    assert_snapshot!(check(ALL, "    webSearch: { connections: [own] }\n    web: optOut"), @"");
 }
 
 #[test]
@@ -35,6 +37,14 @@ fn mistakes_are_named_with_their_position() {
     chatwright.yaml:7:38: error: there is no connection `nowhere`
        = help: one of `demo`, `own`, `brave`, `tavily` and `exa`
     chatwright.yaml:7:52: error: `own` is listed twice
+    ");
+    assert_snapshot!(check(ALL, "    web: optIn"), @r"
+    chatwright.yaml:7:10: error: this agent does not use the web
+       = help: add `webSearch`, `webFetch` or both, or leave out `web`
+    ");
+    assert_snapshot!(check(ALL, "    webFetch: {}\n    web: yes"), @r"
+    chatwright.yaml:8:10: error: there is no value `yes`
+       = help: one of `optIn` and `optOut`
     ");
     assert_snapshot!(check(ALL, "    webSearch: { connections: [] }"), @r"
     chatwright.yaml:7:31: error: expected a list of at least 1, found 0

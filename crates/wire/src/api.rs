@@ -52,6 +52,15 @@ pub struct RunOptions {
     /// Whether the agent writes a plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_mode: Option<bool>,
+    /// Whether the agent may search its documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub documents: Option<bool>,
+    /// The ids of the libraries that the agent may search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub libraries: Option<Vec<String>>,
+    /// Whether the agent may use the web.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub web: Option<bool>,
 }
 
 /// The kinds of submission.

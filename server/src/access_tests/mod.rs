@@ -3,6 +3,7 @@
 
 mod admin;
 mod chat_message;
+mod choices;
 mod cited;
 mod conversations;
 mod custom;

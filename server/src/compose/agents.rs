@@ -234,7 +234,7 @@ impl AgentSource for ConfiguredAgents {
         Box::pin(async move {
             self.check_agent_on_page(request.caller, request.page_id, request.agent_id)?;
             if let Some(agent) = self.config.agents.get(request.agent_id) {
-                self.capabilities.check_options(agent, request.options)?;
+                self.capabilities.check_options(request.caller, agent, request.options).await?;
             }
             let agent = self.resolve(request.caller, request.agent_id, || hooks::context(request)).await?;
             self.with_page(self.with_policy(agent, request.caller), request)

@@ -62,6 +62,13 @@ pub(crate) struct SendBody {
     switches: Map<String, Value>,
     /// Whether the agent writes a plan, for agents whose users may choose (`planMode: optional`).
     plan_mode: Option<bool>,
+    /// Whether the agent searches documents, for agents whose users may choose (`documents` in `knowledge`).
+    documents: Option<bool>,
+    /// The ids of the libraries that the agent searches, at most 20, for agents whose users may choose (`choose` in
+    /// `knowledge`). `GET /api/libraries?agentId=` lists them.
+    libraries: Option<Vec<String>>,
+    /// Whether the agent uses the web, for agents whose users may choose (`web`).
+    web: Option<bool>,
 }
 
 /// The query of a send: the conversation.
@@ -110,7 +117,12 @@ pub(crate) async fn send(
         shared_state: body.shared_state,
         url_query: body.url_query,
         switches: body.switches,
-        options: RunOptions { plan_mode: body.plan_mode },
+        options: RunOptions {
+            plan_mode: body.plan_mode,
+            documents: body.documents,
+            libraries: body.libraries,
+            web: body.web,
+        },
     };
     Ok(stream::response(chat.send(&caller, request).await.map_err(in_body)?.frames, heartbeat))
 }

@@ -66,7 +66,18 @@ impl Session {
     /// What the user has chosen for the next answer. Not tracked.
     pub(super) fn options(self) -> RunOptions {
         let may_choose = self.sender(|sender| sender.plan_mode == Some(PlanMode::Optional));
-        RunOptions { plan_mode: may_choose.then(|| self.plan_mode.get_untracked()) }
+        let choices = self.inner.with_value(|inner| inner.choices.clone());
+        RunOptions { plan_mode: may_choose.then(|| self.plan_mode.get_untracked()), ..choices }
+    }
+
+    /// Sets what the user has chosen about documents and the web for the next answers.
+    pub(in crate::agent_chat) fn set_choices(self, choices: RunOptions) {
+        self.inner.update_value(|inner| inner.choices = choices);
+    }
+
+    /// The agent of the chat.
+    pub(in crate::agent_chat) fn agent_id(self) -> String {
+        self.block.with_value(|place| place.properties.agent_id.clone())
     }
 
     /// Toggles a switch.

@@ -55,7 +55,7 @@ use futures::future::AbortHandle;
 use host_form::FormConversation;
 use page::event_claims::{ExpectedAnswer, PendingEvent};
 use serde_json::Value;
-use wire::api::{Answer, ConversationView};
+use wire::api::{Answer, ConversationView, RunOptions};
 use wire::page::{AgentChatProperties, MessageActions, MessageDisplay, SharedField, Speaker};
 use wire::{Role, UiMessage};
 
@@ -186,6 +186,8 @@ struct SessionInner {
     pending_events: Vec<PendingEvent>,
     /// Whether events are being claimed.
     is_claiming: bool,
+    /// What the user has chosen about documents and the web.
+    choices: RunOptions,
 }
 
 impl Session {

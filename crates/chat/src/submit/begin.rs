@@ -93,7 +93,13 @@ impl Inner {
                     RunStart {
                         agent,
                         page_id: request.page_id,
-                        scope: RunScope { plan_mode: request.options.plan_mode, ..caller.scope() },
+                        scope: RunScope {
+                            plan_mode: request.options.plan_mode,
+                            documents: request.options.documents,
+                            libraries: request.options.libraries.map(Into::into),
+                            web: request.options.web,
+                            ..caller.scope()
+                        },
                         hooks,
                         title,
                         prompt,

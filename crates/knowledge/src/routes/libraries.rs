@@ -3,16 +3,16 @@
 use crate::models::{Models, model_name};
 use crate::service::{Access, Knowledge, LibraryChange, LibraryRequest, Viewer, failed};
 use crate::store::{self, EmbeddingProgress, LibraryCounts, LibraryRow};
-use axum::extract::rejection::JsonRejection;
-use axum::extract::{Path, State};
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
 use chat::Caller;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use web::openapi::Created;
-use web::{HttpError, json_error};
+use web::{HttpError, json_error, valid_query};
 use wire::UserError;
 
 /// A library.
@@ -131,12 +131,25 @@ pub(super) async fn one(knowledge: &Knowledge, viewer: &Viewer, library: Library
     Ok(item)
 }
 
+/// Which libraries are listed.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LibrariesQuery {
+    /// Lists those among which the caller may choose for answers of this agent, instead of all.
+    agent_id: Option<String>,
+}
+
 pub(super) async fn list(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
+    query: Result<Query<LibrariesQuery>, QueryRejection>,
 ) -> Result<Json<LibraryItems>, HttpError> {
-    let viewer = Viewer::from(&caller);
-    let libraries = knowledge.libraries(&viewer).await?;
+    let LibrariesQuery { agent_id } = valid_query(query)?;
+    let viewer = Viewer { is_agent: agent_id.is_some(), ..Viewer::from(&caller) };
+    let libraries = match agent_id {
+        Some(agent_id) => knowledge.choices(&caller, &agent_id).await?,
+        None => knowledge.libraries(&viewer).await?,
+    };
     let ids = libraries.iter().map(|library| library.id.clone()).collect();
     let counts = store::counts(knowledge.store(), ids).await.map_err(failed)?;
     let models = knowledge.models();

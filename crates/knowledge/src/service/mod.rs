@@ -1,6 +1,7 @@
 //! What callers do with libraries and documents, with their rights.
 
 mod access;
+mod choice;
 mod edit;
 mod follow;
 mod loaded;
@@ -18,7 +19,7 @@ pub(crate) use search::{Filter, Found, SearchMode, SearchOutcome, SearchRequest}
 pub(crate) use upload::{NewFile, UploadOptions, read_metadata};
 
 use crate::models::Models;
-use crate::section::{AgentKnowledge, KnowledgeSettings, Libraries};
+use crate::section::{KnowledgeSettings, Libraries};
 use crate::store::{self, DocumentRow, LibraryRow, NewLibrary};
 use crate::{audit, ingest};
 use ::store::{Store, append_audit};
@@ -272,14 +273,8 @@ impl Knowledge {
     ) -> Result<bool, UserError> {
         let conversation = self.store().conversation(&caller.user_id, conversation_id).await.map_err(failed)?;
         let Some(conversation) = conversation else { return Ok(false) };
-        let Some(config) = self.0.config.load_full() else { return Ok(false) };
-        let Some(agent) = config.agents.get(&conversation.summary.agent_id) else { return Ok(false) };
-        let may_use = caller.check_agent(&agent.id).is_ok()
-            && auth::rights::check_rule(caller, &agent.auth) == auth::rights::AccessDecision::Allowed;
-        let names = |AgentKnowledge(libraries): &AgentKnowledge| {
-            libraries.iter().any(|library| library.0 == document.library_id)
-        };
-        if !may_use || !agent.section().is_some_and(names) {
+        let agent = self.options_of_agent(caller, &conversation.summary.agent_id);
+        if !agent.is_some_and(|options| options.names(&document.library_id)) {
             return Ok(false);
         }
         let viewer = Viewer { is_agent: true, ..Viewer::from(caller) };

@@ -19,7 +19,7 @@ pub(crate) const MAX_LIMIT: u32 = 50;
 /// The longest query in bytes.
 const MAX_QUERY: usize = 8 * 1024;
 /// The most libraries of a search.
-const MAX_LIBRARIES: usize = 20;
+pub(super) const MAX_LIBRARIES: usize = 20;
 /// The most conditions of a filter.
 const MAX_CONDITIONS: usize = 20;
 /// From which overlap on a text counts as one that was shown already.

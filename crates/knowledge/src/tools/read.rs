@@ -1,6 +1,7 @@
 //! The tool `document_read`.
 
 use super::{ANNOTATIONS, READ, database, numbers, result, told};
+use crate::section::KnowledgeOptions;
 use crate::service::{Access, Knowledge, Viewer};
 use crate::store::{self, ChunkRow};
 use contract::{Tool, ToolContext, ToolError, ToolSpec};
@@ -16,7 +17,7 @@ const DEFAULT_COUNT: u32 = 6;
 pub(super) struct ReadTool {
     spec: ToolSpec,
     knowledge: Knowledge,
-    libraries: Arc<[String]>,
+    options: Arc<KnowledgeOptions>,
 }
 
 /// The arguments.
@@ -31,7 +32,7 @@ struct Arguments {
 }
 
 impl ReadTool {
-    pub(super) fn new(knowledge: Knowledge, libraries: Arc<[String]>) -> Self {
+    pub(super) fn new(knowledge: Knowledge, options: Arc<KnowledgeOptions>) -> Self {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -44,14 +45,15 @@ impl ReadTool {
         });
         let description = "Reads passages of a document in their order, each with the id to cite: what stands before or after a result, or the whole document in parts.";
         let spec = ToolSpec { annotations: ANNOTATIONS, ..ToolSpec::new(READ, description, schema) };
-        Self { spec, knowledge, libraries }
+        Self { spec, knowledge, options }
     }
 
     async fn read(&self, input: Value, context: &ToolContext) -> Result<Value, ToolError> {
         let arguments: Arguments = serde_json::from_value(input).map_err(|error| ToolError::new(error.to_string()))?;
         let viewer = Viewer::from(&*context.scope);
         let document = self.knowledge.document(&viewer, &arguments.document_id, Access::Read).await.map_err(told)?;
-        if !self.libraries.contains(&document.library_id) {
+        let searched = self.knowledge.searched(&context.scope, &self.options).await.map_err(told)?;
+        if !searched.iter().any(|library| library.id == document.library_id) {
             return Err(ToolError::new("There is no such document."));
         }
         let Some(version) = &document.version_id else {

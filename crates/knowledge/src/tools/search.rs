@@ -1,7 +1,8 @@
 //! The tool `document_search`.
 
 use super::{ANNOTATIONS, SEARCH, database, numbers, result, told};
-use crate::service::{Access, Filter, Knowledge, SearchMode, SearchRequest, Viewer};
+use crate::section::KnowledgeOptions;
+use crate::service::{Filter, Knowledge, SearchMode, SearchRequest, Viewer};
 use contract::{Tool, ToolContext, ToolError, ToolSpec};
 use futures::future::BoxFuture;
 use serde::Deserialize;
@@ -17,7 +18,7 @@ const MAX_TEXT: usize = 48 * 1024;
 pub(super) struct SearchTool {
     spec: ToolSpec,
     knowledge: Knowledge,
-    libraries: Arc<[String]>,
+    options: Arc<KnowledgeOptions>,
 }
 
 /// The arguments.
@@ -36,7 +37,7 @@ struct Arguments {
 }
 
 impl SearchTool {
-    pub(super) fn new(knowledge: Knowledge, libraries: Arc<[String]>) -> Self {
+    pub(super) fn new(knowledge: Knowledge, options: Arc<KnowledgeOptions>) -> Self {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -52,19 +53,15 @@ impl SearchTool {
         let description =
             "Searches the documents and returns the passages that fit a question best, each with the id to cite.";
         let spec = ToolSpec { annotations: ANNOTATIONS, ..ToolSpec::new(SEARCH, description, schema) };
-        Self { spec, knowledge, libraries }
+        Self { spec, knowledge, options }
     }
 
     async fn search(&self, input: Value, context: &ToolContext) -> Result<Value, ToolError> {
         let arguments: Arguments = serde_json::from_value(input).map_err(|error| ToolError::new(error.to_string()))?;
         let viewer = Viewer::from(&*context.scope);
         // Rights come before ranking: what the user may not read is not even looked at.
-        let mut libraries = Vec::new();
-        for id in &*self.libraries {
-            if self.knowledge.library(&viewer, id, Access::Read).await.is_ok() {
-                libraries.push(id.clone());
-            }
-        }
+        let searched = self.knowledge.searched(&context.scope, &self.options).await.map_err(told)?;
+        let libraries: Vec<_> = searched.into_iter().map(|library| library.id).collect();
         if libraries.is_empty() {
             return Err(ToolError::new("There are no documents that the user may read."));
         }

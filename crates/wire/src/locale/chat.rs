@@ -228,4 +228,5 @@ texts! { super::page::TEXTS.len();
     PlanSameStep = "The plan has this step already.",
     PlanFull = "A plan has at most {1} steps.",
     PlanChanged = "The plan keeps changing. Your change was not made.",
+    Web = "Web",
 }

@@ -42,6 +42,15 @@ properties! {
         #[schemars(skip)]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub plan_mode: Option<PlanMode>,
+        /// What the user chooses about the documents of the chat's agent. The server sets it by the agent's
+        /// key `knowledge`; the code of the choices reads it.
+        #[schemars(skip)]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub documents: Option<Value>,
+        /// Whether the web is on at first, if the user switches it. The server sets it by the agent's key `web`.
+        #[schemars(skip)]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub web: Option<bool>,
         /// The workflows of the chat's agent, which the user starts with commands. Not a key of the config:
         /// the server adds those that the caller may start.
         #[schemars(skip)]

@@ -1,0 +1,105 @@
+//! Which libraries an agent searches for a user, and among which of them the user may choose.
+
+use super::search::MAX_LIBRARIES;
+use super::{Access, Knowledge, Viewer};
+use crate::section::{AgentKnowledge, KnowledgeOptions, LibraryChoice};
+use crate::store::LibraryRow;
+use auth::rights::{AccessDecision, check_rule};
+use chat::Caller;
+use contract::RunScope;
+use wire::{ErrorCode, UserError};
+
+/// The path of the option in a request.
+const PATH: &str = "/libraries";
+
+impl Knowledge {
+    /// Returns what an agent searches; `None` if it searches nothing, or the caller may not use it.
+    pub(super) fn options_of_agent(&self, caller: &Caller, agent_id: &str) -> Option<KnowledgeOptions> {
+        let config = self.0.config.load_full()?;
+        let agent = config.agents.get(agent_id)?;
+        let may_use =
+            caller.check_agent(agent_id).is_ok() && check_rule(caller, &agent.auth) == AccessDecision::Allowed;
+        agent.section().filter(|_| may_use).map(AgentKnowledge::options)
+    }
+
+    /// Returns the libraries that an agent may search for a user: those that it names, and with `choose: all`
+    /// all others that the user may read.
+    async fn offered(&self, viewer: &Viewer, options: &KnowledgeOptions) -> Result<Vec<LibraryRow>, UserError> {
+        let through_agent = Viewer { is_agent: true, ..viewer.clone() };
+        let mut offered = Vec::new();
+        for id in &options.libraries {
+            match self.library(&through_agent, &id.0, Access::Read).await {
+                Ok(library) => offered.push(library),
+                Err(error) if error.code == ErrorCode::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if options.choose == Some(LibraryChoice::All) {
+            // What no config names for the agent is read with the user's own rights.
+            let own = self.libraries(&Viewer { is_agent: false, ..viewer.clone() }).await?;
+            offered.extend(own.into_iter().filter(|library| !options.names(&library.id)));
+        }
+        Ok(offered)
+    }
+
+    /// Returns the libraries among which a caller may choose for an answer of an agent; none where nothing is
+    /// to choose.
+    ///
+    /// # Errors
+    /// 404 for an agent that the caller may not use, or that searches no documents.
+    pub(crate) async fn choices(&self, caller: &Caller, agent_id: &str) -> Result<Vec<LibraryRow>, UserError> {
+        let options = self.options_of_agent(caller, agent_id).ok_or_else(UserError::not_found)?;
+        match options.choose {
+            Some(_) => self.offered(&Viewer::from(caller), &options).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Checks the libraries that a caller has chosen for an answer of an agent.
+    ///
+    /// # Errors
+    /// 422 if nothing is to choose, or for a library that the caller may not choose; whether there is one with
+    /// this id is not told.
+    pub(crate) async fn check_chosen(
+        &self,
+        caller: &Caller,
+        options: Option<&KnowledgeOptions>,
+        chosen: &[String],
+    ) -> Result<(), UserError> {
+        let Some(options) = options.filter(|options| options.choose.is_some()) else {
+            let message = "Libraries cannot be chosen for this agent: its `knowledge` has no `choose`.";
+            return Err(UserError::invalid(PATH, message));
+        };
+        if chosen.len() > MAX_LIBRARIES {
+            return Err(UserError::invalid(PATH, format!("At most {MAX_LIBRARIES} libraries can be chosen at once.")));
+        }
+        let offered = self.offered(&Viewer::from(caller), options).await?;
+        match chosen.iter().position(|id| !offered.iter().any(|library| library.id == *id)) {
+            Some(at) => {
+                let message = "There is no such library, or you may not choose it for this agent.";
+                Err(UserError::invalid(format!("{PATH}/{at}"), message))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the libraries that an agent searches in a turn: those that the user has chosen, otherwise those
+    /// that the agent names, otherwise all that the user may read.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub(crate) async fn searched(
+        &self,
+        scope: &RunScope,
+        options: &KnowledgeOptions,
+    ) -> Result<Vec<LibraryRow>, UserError> {
+        let mut libraries = self.offered(&Viewer::from(scope), options).await?;
+        match &scope.libraries {
+            Some(chosen) if options.choose.is_some() => libraries.retain(|library| chosen.contains(&library.id)),
+            _ if !options.libraries.is_empty() => libraries.retain(|library| options.names(&library.id)),
+            _ => {}
+        }
+        libraries.truncate(MAX_LIBRARIES);
+        Ok(libraries)
+    }
+}

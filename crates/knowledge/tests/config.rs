@@ -1,0 +1,64 @@
+//! What a config says about what an agent searches, and what its author reads about mistakes.
+
+use config::Language;
+use insta::assert_snapshot;
+use std::collections::HashMap;
+
+/// Reads a config with these keys of an agent; returns its problems.
+fn check(agent: &str) -> String {
+    let language: Language = capability::language(&[knowledge::DEFINITION]);
+    let text = format!(
+        "connections: [{{ id: demo, type: Demo }}]\nagents:\n  - id: a\n    type: Agent\n    connectionId: demo\n    properties: {{ model: m }}\n{agent}\n"
+    );
+    match language.read_embedded(&[("chatwright.yaml", &text)], &HashMap::<String, String>::new()).outcome {
+        Ok((_, warnings)) => config::render(&warnings),
+        Err(problems) => {
+            let text = config::render(&problems);
+            text.lines().filter(|line| line.contains("error") || line.contains("help")).collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+#[test]
+fn all_forms_are_accepted() {
+    for value in [
+        "[handbook]",
+        "{ libraries: [handbook] }",
+        "{ choose: all }",
+        "{ libraries: [handbook, travel], choose: listed, documents: optIn }",
+        "{ libraries: [handbook], documents: optOut }",
+    ] {
+        assert_eq!(check(&format!("    knowledge: {value}")), "", "{value}");
+    }
+    assert_eq!(check("    knowledge: [handbook]\n    answerOnlyFromKnowledge: true"), "");
+    assert_eq!(check("    answerOnlyFromKnowledge: false"), "");
+}
+
+#[test]
+fn mistakes_are_named_with_their_position() {
+    assert_snapshot!(check("    knowledge: []"), @r"
+    chatwright.yaml:7:16: error: expected a list of at least 1, found 0
+    ");
+    assert_snapshot!(check("    knowledge: {}"), @r"
+    chatwright.yaml:7:16: error: there is nothing to search
+       = help: name `libraries`, or let the user choose among all: `choose: all`
+    ");
+    assert_snapshot!(check("    knowledge: { choose: listed }"), @r"
+    chatwright.yaml:7:16: error: there is nothing to search
+       = help: name `libraries`, or let the user choose among all: `choose: all`
+    ");
+    assert_snapshot!(check("    knowledge: { libraries: [a], choose: some, document: optIn }"), @r"
+    chatwright.yaml:7:42: error: there is no value `some`
+       = help: one of `listed` and `all`
+    chatwright.yaml:7:48: error: there is no key `document` here
+       = help: did you mean `documents`?
+    ");
+    assert_snapshot!(check("    answerOnlyFromKnowledge: true"), @r"
+    chatwright.yaml:7:30: error: this agent has no `knowledge`, so it could not answer anything
+       = help: name libraries: `knowledge: [handbook]`
+    ");
+    assert_snapshot!(check("    knowledge: { libraries: [a], documents: optOut }\n    answerOnlyFromKnowledge: true"), @r"
+    chatwright.yaml:8:30: error: this agent could not answer anything while the user has switched documents off
+       = help: leave out `documents` in `knowledge`, or this key
+    ");
+}
