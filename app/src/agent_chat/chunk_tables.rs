@@ -94,7 +94,7 @@ pub(crate) static EXTRAS: Chunk<ExtraFunctions> = Chunk::new("extras");
 pub(crate) struct ExtraFunctions {
     pub(in crate::agent_chat) attach: fn(Session, Vec<File>, bool),
     pub(in crate::agent_chat) attachments: fn() -> AnyView,
-    pub(in crate::agent_chat) context_meter: fn(ContextUsage) -> AnyView,
+    pub(in crate::agent_chat) context_meter: fn(Session, ContextUsage) -> AnyView,
     pub(in crate::agent_chat) dictate: fn(Session),
     pub(in crate::agent_chat) edit: fn() -> AnyView,
     pub(in crate::agent_chat) feedback: fn(MessageState, RwSignal<bool>) -> AnyView,
@@ -104,6 +104,8 @@ pub(crate) struct ExtraFunctions {
     pub(in crate::agent_chat) menu: fn(Session, NodeRef<html::Div>) -> AnyView,
     pub(in crate::agent_chat) queue: fn() -> AnyView,
     pub(in crate::agent_chat) sources: fn(MessageState) -> AnyView,
+    /// The line about a summary of earlier messages, given its data.
+    pub(in crate::agent_chat) summary: fn(Session, &Value) -> AnyView,
     /// The form of a workflow, given its id, whose command was chosen.
     pub(in crate::agent_chat) start_workflow: fn(Session, &str) -> AnyView,
     pub(in crate::agent_chat) undo: fn() -> AnyView,

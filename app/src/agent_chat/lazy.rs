@@ -8,7 +8,7 @@ use super::chunk_tables::{
 use super::composer::{attachments, context_meter, edit_form, header, queue, start_workflow, undo};
 use super::log::view::Log;
 use super::message::state::MessageState;
-use super::message::{feedback, menu, sources, versions};
+use super::message::{feedback, menu, sources, summary, versions};
 use super::session::Session;
 use super::{choices, drawer, embedded, plan};
 use crate::chunks::{ChunkError, ChunkFuture, ChunkTable};
@@ -53,6 +53,7 @@ fn extras() -> Result<ExtraFunctions, ChunkError> {
         menu: menu::items,
         queue: || view! { <queue::Queue /> }.into_any(),
         sources: sources::sources_view,
+        summary: summary::summary_line,
         start_workflow: start_workflow::start_workflow,
         undo: || view! { <undo::Undo /> }.into_any(),
         versions: versions::version_buttons,

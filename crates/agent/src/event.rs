@@ -1,6 +1,6 @@
 //! The events of a run, in order.
 
-use crate::{Checkpoint, Decision, Grant, Ruling};
+use crate::{Checkpoint, ContextSize, Decision, Grant, Ruling};
 use contract::{
     ApprovalTerms, Exposure, FinishReason, ModelId, Part, ProviderMetadata, ReplyUsage, ToolCall, ToolError, ToolSpec,
     Usage,
@@ -65,6 +65,8 @@ pub enum Event {
         /// The estimated tokens after.
         tokens_after: u64,
     },
+    /// How large the context of the newest request of the agent is. With every complete reply.
+    ContextSize(ContextSize),
     /// A model was asked for a summary; the usage of its reply.
     SummaryReply(ReplyUsage),
     /// A summary failed. The whole context stays in use.

@@ -5,7 +5,7 @@ use crate::calls::execution::CallScope;
 use crate::calls::handling::CallsOutcome;
 use crate::calls::sources;
 use crate::calls::validation::{ConversationCallIds, OfferedTools};
-use crate::context::ContextInput;
+use crate::context::{ContextInput, ContextSize, size};
 use crate::deferral::{self, Deferral};
 use crate::limits::UsageMeter;
 use crate::limits::estimate::estimated_usage;
@@ -52,7 +52,11 @@ pub(crate) async fn run_nested<S: EventSink>(
         clock.cancel();
     }));
     let mut run = Run::new(agent, turn, above, cancel.clone());
-    let ending = match run.run_loop(sink).await {
+    let ended = match run.context.compaction {
+        Some(_) => Box::pin(run.compact(sink)).await,
+        None => run.run_loop(sink).await,
+    };
+    let ending = match ended {
         Ok(ending) => ending,
         Err(RunFailure::Sink) => Ending::SinkClosed,
         Err(RunFailure::UnknownPrice { model }) => Ending::UnknownPrice { model },
@@ -88,7 +92,7 @@ pub(crate) struct Run<'a> {
     pub(crate) pending: Vec<PendingCall>,
     /// The calls that wait for the user's decision.
     pub(crate) waiting: Vec<WaitingCall>,
-    finish_reason: FinishReason,
+    pub(crate) finish_reason: FinishReason,
     /// The number of requests to the model in this run.
     pub(crate) steps: u32,
     /// The number of requests to the model in earlier runs of the turn.
@@ -373,10 +377,14 @@ impl<'a> Run<'a> {
                     .into())
             })?,
         };
-        if reply.usage == Usage::default() {
+        let is_measured = reply.usage != Usage::default();
+        if !is_measured {
             reply.usage = estimated_usage(&request, &reply.said);
         }
         self.correct_estimate(&request, reply.usage.input_tokens);
+        let used = reply.usage.input_tokens.saturating_add(reply.usage.output_tokens);
+        let size = ContextSize { parts: size::parts(&request), used, is_measured };
+        sink.emit(Event::ContextSize(size)).await?;
         self.finish_reason = reply.reason;
         let cost_usd = self.cost(reply.usage);
         self.caller.meter.count_reply(reply.usage, cost_usd);

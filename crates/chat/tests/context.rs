@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use tempfile::TempDir;
-use wire::api::{SendRequest, Submission};
-use wire::{CONTEXT_CLEARED, CONTEXT_SUMMARY, SUMMARY_FAILED, SummaryData, UiMessage, UiPart, UserError};
+use wire::api::{MessageMetadata, Outcome, SendRequest, Submission};
+use wire::{CONTEXT_CLEARED, CONTEXT_SUMMARY, ErrorCode, SUMMARY_FAILED, SummaryData, UiMessage, UiPart, UserError};
 
 struct OneAgent(Arc<Agent>);
 
@@ -51,9 +51,20 @@ impl Server {
     }
 
     async fn send(&self, id: &str, replaces: Option<&str>) {
-        let frames = self.chat.send(&ada(), request(id, replaces)).await.unwrap().frames;
+        self.submit(request(id, replaces)).await;
+    }
+
+    async fn submit(&self, request: SendRequest) {
+        let frames = self.chat.send(&ada(), request).await.unwrap().frames;
         frames.collect::<Vec<_>>().await;
         self.idle().await;
+    }
+
+    /// Returns how the newest answer ended, with the tokens of its context.
+    async fn ending(&self) -> (Option<Outcome>, Option<u64>) {
+        let view = self.chat.conversation(&ada(), "c1").await.unwrap();
+        let metadata = MessageMetadata::from_message(view.messages.last().unwrap());
+        (metadata.outcome, metadata.context_used)
     }
 
     /// Waits until the run is closed.
@@ -77,12 +88,22 @@ impl Server {
 
 fn request(id: &str, replaces: Option<&str>) -> SendRequest {
     let message = UiMessage::user(id, format!("{id} {}", "q".repeat(1_000)));
+    submission(Submission::Message { message, replaces: replaces.map(str::to_owned), history: Vec::new() })
+}
+
+/// A message with this text.
+fn says(id: &str, text: &str) -> SendRequest {
+    let message = UiMessage::user(id, text);
+    submission(Submission::Message { message, replaces: None, history: Vec::new() })
+}
+
+fn submission(submission: Submission) -> SendRequest {
     SendRequest {
         page_id: "p".to_owned(),
         block_id: None,
         agent_id: "helper".to_owned(),
         conversation_id: "c1".to_owned(),
-        submission: Submission::Message { message, replaces: replaces.map(str::to_owned), history: Vec::new() },
+        submission,
         shared_state: Map::new(),
         url_query: Map::new(),
         switches: Map::new(),
@@ -199,4 +220,88 @@ async fn cleared_results_stay_cleared() {
     let requests = server.model.requests();
     assert!(text(&requests[0]).starts_with(&before));
     assert!(requests[0].tools.iter().any(|tool| tool.name == "read-tool-result"));
+}
+
+#[tokio::test]
+async fn user_has_the_conversation_summarised() {
+    let folder = TempDir::new().unwrap();
+    let answers = vec![text_reply("Yes."), text_reply("Yes."), text_reply("The facts."), text_reply("Yes.")];
+    let server = Server::open(&folder, answers).await;
+    server.send("u1", None).await;
+    server.send("u2", None).await;
+    server.submit(says("u3", "/compact keep the <numbers>")).await;
+    let summaries = server.parts(CONTEXT_SUMMARY).await;
+    let [summary] = &summaries[..] else { panic!("{summaries:?}") };
+    assert_eq!(summary["text"], "The facts.");
+    assert_eq!(server.ending().await, (Some(Outcome::Done), summary["tokensAfter"].as_u64()));
+    let asked = &server.model.requests()[2];
+    assert!(text(asked).contains("<what-matters>\\nkeep the <numbers>\\n</what-matters>"), "{}", text(asked));
+    assert!(text(asked).contains("u1 ") && text(asked).contains("u2 ") && asked.tools.is_empty());
+    let usage = server.chat.usage(&ada(), "c1").await.unwrap();
+    assert_eq!(usage.steps.iter().filter(|step| step.number == 0).count(), 1, "the summary is counted");
+
+    let again = server.chat.send(&ada(), says("u4", "/compact")).await.map(|_| ()).unwrap_err();
+    assert!(again.message.contains("nothing to summarize"), "{again:?}");
+    assert_eq!(server.chat.conversation(&ada(), "c1").await.unwrap().messages.len(), 6, "nothing is stored of it");
+
+    server.send("u5", None).await;
+    let sent = text(&server.model.requests()[3]);
+    assert!(sent.contains("The facts.") && sent.contains("u5 ") && !sent.contains("u2 "), "{sent}");
+    assert!(!sent.contains("/compact"), "the command is nothing to the model: {sent}");
+    drop(server);
+    let server = Server::open(&folder, replies(1)).await;
+    server.send("u6", None).await;
+    assert!(text(&server.model.requests()[0]).starts_with(&sent), "it is the same after a crash");
+}
+
+#[tokio::test]
+async fn demanded_summary_that_fails_or_is_stopped_loses_nothing() {
+    let folder = TempDir::new().unwrap();
+    let answers = vec![
+        text_reply("Yes."),
+        text_reply("  "),
+        text_reply("Yes."),
+        vec![Cue::Silence],
+        text_reply("The facts."),
+        text_reply("Yes."),
+    ];
+    let server = Server::open(&folder, answers).await;
+    server.send("u1", None).await;
+    server.submit(says("u2", "/compact")).await;
+    assert_eq!(server.parts(SUMMARY_FAILED).await.len(), 1);
+    assert_eq!(server.ending().await.0, Some(Outcome::Failed));
+    server.send("u3", None).await;
+    let sent = text(&server.model.requests()[2]);
+    assert!(sent.contains("u1 ") && sent.contains("u3 "), "{sent}");
+    assert!(!sent.contains("/compact") && !sent.contains("not complete"), "{sent}");
+
+    let frames = server.chat.send(&ada(), says("u4", "/compact")).await.unwrap().frames;
+    while server.model.requests().len() < 4 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    server.chat.stop(&ada(), "c1").await.unwrap();
+    frames.collect::<Vec<_>>().await;
+    server.idle().await;
+    assert_eq!((server.ending().await.0, server.parts(CONTEXT_SUMMARY).await), (Some(Outcome::Stopped), Vec::new()));
+    // The user goes on with it.
+    server.submit(submission(Submission::Continue)).await;
+    assert_eq!(server.parts(CONTEXT_SUMMARY).await.len(), 1);
+    server.send("u5", None).await;
+    let sent = text(&server.model.requests()[5]);
+    assert!(sent.contains("The facts.") && !sent.contains("u3 ") && !sent.contains("/compact"), "{sent}");
+}
+
+#[tokio::test]
+async fn summary_is_demanded_only_where_there_is_something_to_summarise() {
+    let folder = TempDir::new().unwrap();
+    let server = Server::open(&folder, replies(1)).await;
+    let first = server.chat.send(&ada(), says("u1", "/compact")).await.map(|_| ()).unwrap_err();
+    assert!(first.message.contains("nothing to summarize"), "{first:?}");
+    assert_eq!(server.chat.conversation(&ada(), "c1").await.unwrap_err().code, ErrorCode::NotFound);
+    let unknown = server.chat.compact(&ada(), says("u1", ""), None).await.map(|_| ()).unwrap_err();
+    assert_eq!(unknown.code, ErrorCode::NotFound);
+    server.send("u1", None).await;
+    let long = server.chat.compact(&ada(), says("u2", ""), Some(&"x".repeat(2_001))).await.map(|_| ()).unwrap_err();
+    assert_eq!((long.code, long.path.as_deref()), (ErrorCode::Invalid, Some("/focus")));
+    assert_eq!(server.model.requests().len(), 1);
 }

@@ -6,7 +6,7 @@ mod metadata;
 
 pub use approval::{ApprovalScope, StandingApproval, StandingApprovals};
 pub use conversation::{ActiveRun, ConversationList, ConversationSummary, ConversationView, WaitingTasks};
-pub use metadata::{MessageMetadata, Outcome, TokenUsage};
+pub use metadata::{ContextParts, MessageMetadata, Outcome, TokenUsage};
 
 use crate::UiMessage;
 use serde::{Deserialize, Serialize};

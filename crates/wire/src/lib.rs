@@ -86,10 +86,14 @@ pub const WORKFLOW_RUN: &str = "data-workflow-run";
 /// as data. Only the server adds it.
 pub const WORKFLOW_RESULT: &str = "data-workflow-result";
 
+/// The name of the data part of a message whose run summarises the conversation, because the user has
+/// demanded it with the message before it. The model reads neither of the two.
+pub const COMPACTION: &str = "data-compaction";
+
 /// Returns whether parts of this type determine what a model reads of a conversation. Only the server
 /// adds them.
 pub fn is_context(kind: &str) -> bool {
-    matches!(kind, CONTEXT_SUMMARY | SUMMARY_FAILED | CONTEXT_CLEARED)
+    matches!(kind, CONTEXT_SUMMARY | SUMMARY_FAILED | CONTEXT_CLEARED | COMPACTION)
 }
 
 /// Returns whether a client may choose this id for a conversation or a message: 1 to 128 letters,

@@ -7,7 +7,7 @@ use crate::router::router;
 /// and that of one of the caller.
 pub(super) type RouteCase = fn(&str, &str, &str) -> TestRequest;
 
-pub(super) const ROUTES: [(&str, RouteCase); 17] = [
+pub(super) const ROUTES: [(&str, RouteCase); 19] = [
     ("a page", |kind, _, _| get(format!("/p_{kind}"))),
     ("a page's definition", |kind, _, _| post("/ui/page".to_owned(), json!({ "id": format!("p_{kind}") }))),
     ("a message on a page", |kind, new, _| send(&format!("p_{kind}"), "a_open", new, "Hello")),
@@ -19,6 +19,8 @@ pub(super) const ROUTES: [(&str, RouteCase); 17] = [
     ("an agent from a page", |kind, new, _| send_from_page("p_open", &format!("a_{kind}"), new)),
     ("an agent's stream", |kind, _, own| get(format!("/api/agent/p_open/a_{kind}/{own}/stream"))),
     ("an agent's stop", |kind, _, own| post(format!("/api/agent/p_open/a_{kind}/{own}/stop"), json!({}))),
+    ("a summary on a page", |kind, _, own| compact(&format!("p_{kind}"), "a_open", own)),
+    ("an agent's summary", |kind, _, own| compact("p_open", &format!("a_{kind}"), own)),
     ("an agent in a conversation", |kind, _, own| send("p_open", &format!("a_{kind}"), own, "Hello")),
     ("an agent from a page in a conversation", |kind, _, own| send_from_page("p_open", &format!("a_{kind}"), own)),
     ("answers to an agent that asked nothing", |kind, _, own| send_answers("p_open", &format!("a_{kind}"), own)),
@@ -34,12 +36,20 @@ pub(super) const ROUTES: [(&str, RouteCase); 17] = [
     ("an endpoint", |kind, _, _| post(format!("/api/endpoints/p_open/e_{kind}"), json!({}))),
 ];
 
+/// Demands a summary, in too many words, so that every caller who may demand it is refused alike.
+fn compact(page: &str, agent: &str, conversation: &str) -> TestRequest {
+    post(format!("/api/agent/{page}/{agent}/{conversation}/compact"), json!({ "focus": "x".repeat(3_000) }))
+}
+
 /// Routes that continue the caller's conversation with the agent `a_open`.
 const IN_CONVERSATION: [&str; 2] = ["an agent in a conversation", "an agent from a page in a conversation"];
 
 /// Returns the expected status where the access rules alone would give `by_rules`. A conversation
 /// belongs to one agent, so another one is refused, but only to callers who may know of it.
 pub(super) fn expected_status(case: &str, kind: &str, by_rules: u16) -> u16 {
+    if by_rules == 200 && case.contains("summary") {
+        return if case.starts_with("an agent") && kind != "open" { 409 } else { 422 };
+    }
     if by_rules == 200 && kind != "open" && IN_CONVERSATION.contains(&case) { 409 } else { by_rules }
 }
 

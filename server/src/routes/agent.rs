@@ -30,6 +30,11 @@ pub(crate) fn routes() -> ApiRouter<AppState> {
             "Send a message, approval decisions or tool outputs; 409 `other_agent` in a conversation with another agent",
         )
         .get("/api/agent/{page}/{agent}/{conversation}/stream", stream, "Stream a running answer")
+        .post(
+            "/api/agent/{page}/{agent}/{conversation}/compact",
+            compact,
+            "Summarize the conversation so far for the model; streams the answer with the summary, as a message `/compact` does",
+        )
         .post("/api/agent/{page}/{agent}/{conversation}/stop", stop, "Stop a running answer")
 }
 
@@ -158,6 +163,49 @@ pub(crate) async fn stream(
     let cursor = headers.get("last-event-id").map(|cursor| cursor.to_str().unwrap_or_default());
     let frames = state.composition.chat.watch(&caller, &conversation_id, cursor).await?;
     Ok(OptionalStream(frames.map(|frames| stream::response(frames, state.composition.limits.heartbeat))))
+}
+
+/// What matters for a summary that the user demands.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CompactBody {
+    /// What the summary must keep in any case, in at most 2000 characters.
+    focus: Option<String>,
+    /// The id of the chat block, if the page has several with this agent.
+    block_id: Option<String>,
+    /// The query string of the page.
+    #[serde(default)]
+    url_query: Map<String, Value>,
+    /// The shared state of the page.
+    #[serde(default)]
+    shared_state: Map<String, Value>,
+}
+
+/// `POST /api/agent/{page}/{agent}/{conversation}/compact`
+pub(crate) async fn compact(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path(names): Path<(String, String, String)>,
+    body: Result<Json<CompactBody>, JsonRejection>,
+) -> Result<EventStream, HttpError> {
+    state.composition.current.check_agent_on_page(&caller, &names.0, &names.1)?;
+    let Json(body) = body.map_err(|rejection| json_error(&rejection))?;
+    let (page_id, agent_id) = (names.0.clone(), names.1.clone());
+    let conversation_id = resolve_conversation_id(&state.composition.chat, &caller, names).await?;
+    let message = UiMessage::user(uuid::Uuid::now_v7().simple().to_string(), String::new());
+    let request = SendRequest {
+        page_id,
+        block_id: body.block_id,
+        agent_id,
+        conversation_id,
+        submission: Submission::Message { message, replaces: None, history: Vec::new() },
+        shared_state: body.shared_state,
+        url_query: body.url_query,
+        switches: Map::new(),
+        options: RunOptions::default(),
+    };
+    let sent = state.composition.chat.compact(&caller, request, body.focus.as_deref()).await?;
+    Ok(stream::response(sent.frames, state.composition.limits.heartbeat))
 }
 
 /// `POST /api/agent/{page}/{agent}/{conversation}/stop`

@@ -2,6 +2,7 @@
 
 use super::notice::notice;
 use crate::agent_chat::cards::standing_approvals;
+use crate::agent_chat::chunk_tables::EXTRAS;
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
 use crate::texts::group_digits;
@@ -11,7 +12,6 @@ use crate::ui::icons::{Icon, Shape};
 use crate::workflows::WORKFLOWS;
 use serde_json::Value;
 use wire::file::{is_shown_inline, stored_file_id};
-use wire::locale::fill_placeholders;
 use wire::message::FilePart;
 use wire::{
     CONTEXT_EDITS, CONTEXT_SUMMARY, ContextEdit, STANDING_APPROVAL, SUMMARY_FAILED, UiPart, WORKFLOW_RESULT,
@@ -28,7 +28,10 @@ pub(in crate::agent_chat) fn fixed_part(part: &UiPart) -> AnyView {
         UiPart::File(file) => file_view(file),
         UiPart::Data(data) if data.kind == STANDING_APPROVAL => standing_approvals::standing_approval_line(&data.data),
         UiPart::Data(data) if data.kind == UNAVAILABLE => unavailable_notice(&data.data),
-        UiPart::Data(data) if data.kind == CONTEXT_SUMMARY => summary_notice(&data.data),
+        UiPart::Data(data) if data.kind == CONTEXT_SUMMARY => {
+            let (data, session) = (data.data.clone(), expect_context::<Session>());
+            EXTRAS.view(move |code| (code.summary)(session, &data))
+        }
         UiPart::Data(data) if data.kind == SUMMARY_FAILED => {
             notice("cw-notice cw-notice-quiet", None, t(Text::SummaryFailed).to_owned(), ().into_any())
         }
@@ -99,23 +102,6 @@ fn unavailable_notice(data: &Value) -> AnyView {
     let (name, message) = (text("name"), text("message"));
     let line = if message.contains(name) { message.to_owned() } else { format!("{name}: {message}") };
     notice("cw-notice cw-notice-quiet cw-notice-warning", Some(Shape::Warning), line, ().into_any())
-}
-
-/// A line that opens the summary which the model reads instead of the messages above.
-fn summary_notice(data: &Value) -> AnyView {
-    let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let tokens = |key: &str| group_digits(data.get(key).and_then(Value::as_u64).unwrap_or_default());
-    let values = [text("model"), tokens("tokensAfter"), tokens("tokensBefore")];
-    let details = fill_placeholders(t(Text::EarlierSummarizedDetails), &[&values[0], &values[1], &values[2]]);
-    let summary = text_with_code_points(&text("text"), TextKind::Prose).into_owned();
-    view! {
-        <details class="cw-notice cw-notice-quiet cw-summary">
-            <summary>{t(Text::EarlierSummarized)}</summary>
-            <p>{details}</p>
-            <p dir="auto" class="cw-summary-text">{summary}</p>
-        </details>
-    }
-    .into_any()
 }
 
 /// One line per context edit: the model wrote the answer without the content that was cleared.

@@ -11,6 +11,7 @@ pub(super) mod reader;
 pub(super) mod reasoning;
 pub(super) mod sources;
 pub(super) mod state;
+pub(super) mod summary;
 pub(super) mod user_text;
 pub(super) mod versions;
 pub(super) mod view;

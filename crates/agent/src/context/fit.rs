@@ -10,9 +10,19 @@ use crate::context::summary::{self, SummaryOutcome, SummaryTask};
 use crate::model::reply::RunFailure;
 use crate::run::Run;
 use crate::{Event, EventSink};
-use contract::Request;
+use contract::{ModelError, Request};
 use std::borrow::Cow;
 use std::sync::Arc;
+
+/// What has become of a piece of the history that is to be summarised.
+pub(super) enum PieceOutcome {
+    /// There is a summary through it.
+    Summarized,
+    /// Nothing is left before the cut.
+    Nothing,
+    /// There is no summary, and the projection is as before.
+    Failed(ModelError),
+}
 
 impl Run<'_> {
     /// Makes the context smaller if the next request would reach a limit: clears old results, and
@@ -40,7 +50,7 @@ impl Run<'_> {
         Ok(true)
     }
 
-    fn view(&self, fixed: u64) -> HistoryView<'_> {
+    pub(super) fn view(&self, fixed: u64) -> HistoryView<'_> {
         HistoryView {
             messages: &self.messages,
             boundaries: &self.context.boundaries,
@@ -80,22 +90,25 @@ impl Run<'_> {
         while self.context.projection.start(&self.messages) < cut {
             self.check_not_stopped()?;
             // The next request to the model would be refused as well.
-            if self.caller.meter.reached().is_some() || !self.summarize_piece(cut, budget, fixed, sink).await? {
+            if self.caller.meter.reached().is_some() {
                 break;
+            }
+            match self.summarize_piece(cut, budget, fixed, sink).await? {
+                PieceOutcome::Summarized => {}
+                PieceOutcome::Nothing | PieceOutcome::Failed(_) => break,
             }
         }
         Ok(())
     }
 
-    /// Summarises as many turns before the cut as fit into one request, at least one. Returns whether
-    /// there is a summary.
-    async fn summarize_piece<S: EventSink>(
+    /// Summarises as many turns before the cut as fit into one request, at least one.
+    pub(super) async fn summarize_piece<S: EventSink>(
         &mut self,
         cut: usize,
         budget: ContextBudget,
         fixed: u64,
         sink: &mut S,
-    ) -> Result<bool, RunFailure> {
+    ) -> Result<PieceOutcome, RunFailure> {
         let view = self.view(fixed);
         let known = &self.context.projection;
         let start = known.start(&self.messages);
@@ -112,11 +125,12 @@ impl Run<'_> {
             }
             fitting = Some(boundary);
         }
-        let Some(end) = fitting.cloned() else { return Ok(false) };
+        let Some(end) = fitting.cloned() else { return Ok(PieceOutcome::Nothing) };
         self.check_prices()?;
         self.caller.meter.count_request();
         let earlier = known.summary.as_ref().map(|summary| summary.text.as_str());
-        let task = SummaryTask { earlier, messages: &self.messages[start..end.at], most };
+        let focus = self.context.compaction.as_ref().and_then(|compaction| compaction.focus.as_deref());
+        let task = SummaryTask { earlier, focus, messages: &self.messages[start..end.at], most };
         let SummaryOutcome { text, usage } = summary::ask(&self.agent, &task, &self.caller.cancel).await;
         let before = view.size(known).tokens;
         let model = usage.as_ref().map(|usage| usage.model.to_string()).unwrap_or_default();
@@ -131,7 +145,7 @@ impl Run<'_> {
                 tracing::warn!(agent = self.agent.id, %error, "older messages could not be summarised");
                 self.context.rests = true;
                 sink.emit(Event::SummaryFailed { error: error.to_string() }).await?;
-                return Ok(false);
+                return Ok(PieceOutcome::Failed(error));
             }
         };
         let summary = ContextSummary { text: text.clone(), covers: end.at };
@@ -147,7 +161,7 @@ impl Run<'_> {
         .await?;
         self.context.projection = projection;
         self.forget_page_context();
-        Ok(true)
+        Ok(PieceOutcome::Summarized)
     }
 
     /// Looks for large results among the messages that are new since the last call.

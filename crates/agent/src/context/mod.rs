@@ -3,6 +3,7 @@
 //! summary. Both are events, so that whoever stores the history can store the projection with it and
 //! hand it to the next run: between two changes the model reads the same bytes again.
 
+mod compact;
 pub(crate) mod fit;
 pub(crate) mod large_result;
 mod page;
@@ -10,10 +11,11 @@ mod plan;
 mod projection;
 mod read_result;
 mod settings;
-mod size;
+pub(crate) mod size;
 mod summary;
 
 pub use page::PageContext;
-pub use projection::{ContextInput, ContextSummary, Projection, TurnBoundary};
+pub use projection::{Compaction, ContextInput, ContextSummary, Projection, TurnBoundary};
 pub use read_result::READ_RESULT_TOOL;
 pub use settings::{ContextSettings, ContextTriggers, SummarySettings};
+pub use size::{ContextParts, ContextSize};

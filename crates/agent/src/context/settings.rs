@@ -99,6 +99,16 @@ impl ContextSettings {
         if self.enabled { self.max_result_bytes } else { usize::MAX }
     }
 
+    /// Returns whether the user may have the history summarised on demand.
+    pub fn summarizes_on_demand(&self) -> bool {
+        self.enabled && self.summary.enabled
+    }
+
+    /// Returns whether the history is made shorter by itself, for a model with a context of this size.
+    pub fn has_budget(&self, context_tokens: Option<u64>) -> bool {
+        self.budget(context_tokens).is_some()
+    }
+
     /// Returns the limits for a model with a context of this size; `None` if the whole history is
     /// sent.
     pub(crate) fn budget(&self, context_tokens: Option<u64>) -> Option<ContextBudget> {

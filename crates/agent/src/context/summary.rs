@@ -29,6 +29,8 @@ const RESULT_BYTES: usize = 2_000;
 pub(crate) struct SummaryTask<'a> {
     /// The summary so far.
     pub(crate) earlier: Option<&'a str>,
+    /// What matters most, in the user's words.
+    pub(crate) focus: Option<&'a str>,
     pub(crate) messages: &'a [Arc<Message>],
     /// The most bytes of the conversation in the request.
     pub(crate) most: usize,
@@ -129,6 +131,10 @@ fn request(writer: &Agent, prompt: Option<&str>, max_tokens: u32, task: &Summary
         let _ = write!(system, "\n\nWhat matters most: {prompt}");
     }
     let mut text = String::new();
+    if let Some(focus) = task.focus {
+        system.push_str("\n\nThe user says in <what-matters> what must be kept in any case.");
+        let _ = write!(text, "<what-matters>\n{}\n</what-matters>\n\n", escaped(focus));
+    }
     if let Some(earlier) = task.earlier {
         let _ = write!(text, "<earlier-summary>\n{}\n</earlier-summary>\n\n", escaped(earlier));
     }
@@ -153,7 +159,7 @@ fn text_of(reply: &ModelReply, max_tokens: u32) -> Result<String, ModelError> {
     let text = texts.collect::<Vec<_>>().concat();
     let text = clipped(text.trim(), max_tokens as usize * 8);
     match text.is_empty() || !complete {
-        true => Err(failure(ModelErrorKind::Refused, "the summary was empty")),
+        true => Err(failure(ModelErrorKind::BrokenStream, "the summary was empty")),
         false => Ok(text),
     }
 }

@@ -328,6 +328,7 @@ fn is_for_the_record(event: &Event) -> bool {
     matches!(
         event,
         Event::ReplyComplete(_)
+            | Event::ContextSize(_)
             | Event::ToolCall { .. }
             | Event::ToolCallInvalid { .. }
             | Event::CallDecided { .. }

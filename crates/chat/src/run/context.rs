@@ -3,12 +3,13 @@
 //! after a reload and on another server, and a branch that leaves the conversation before that message
 //! has none of them.
 
-use agent::{ContextInput, ContextSummary, PageContext, Projection, TurnBoundary};
+use agent::{ContextInput, ContextSize, ContextSummary, PageContext, Projection, TurnBoundary};
 use serde_json::{Value, json};
+use wire::api::ContextParts;
 use wire::message::DataPart;
 use wire::{
-    CONTEXT_CLEARED, CONTEXT_SUMMARY, Chunk, DataChunk, PAGE_CONTEXT, Role, SUMMARY_FAILED, SummaryData, UiMessage,
-    UiPart,
+    COMPACTION, CONTEXT_CLEARED, CONTEXT_SUMMARY, Chunk, DataChunk, PAGE_CONTEXT, Role, SUMMARY_FAILED, SummaryData,
+    UiMessage, UiPart,
 };
 
 /// How long no summary is attempted after a failed one, in milliseconds. It doubles with each failure.
@@ -91,7 +92,7 @@ pub(crate) fn input(
         let known = newest_page(history[begin..].iter().chain([message]));
         PageContext { text: text.to_owned(), is_known: known == Some(text) }
     });
-    ContextInput { projection, boundaries, rests, page }
+    ContextInput { projection, boundaries, rests, page, compaction: None }
 }
 
 /// Returns what the model was last told about the user's page.
@@ -102,6 +103,22 @@ fn newest_page<'a>(messages: impl DoubleEndedIterator<Item = &'a UiMessage>) -> 
             _ => None,
         })
     })
+}
+
+/// Converts the size of a context for the message's metadata.
+pub(crate) fn parts(size: &ContextSize) -> ContextParts {
+    let agent::ContextParts { instructions, tools, summary, messages, results, files } = size.parts;
+    ContextParts { instructions, tools, summary, messages, results, files, measured: size.is_measured }
+}
+
+/// Builds the part that marks the answer to a demand for a summary.
+pub(crate) fn compaction() -> UiPart {
+    UiPart::Data(DataPart { kind: COMPACTION.to_owned(), id: None, data: json!({}) })
+}
+
+/// Returns whether the run of a message summarises the conversation.
+pub(crate) fn is_compaction(message: &UiMessage) -> bool {
+    message.parts.iter().any(|part| matches!(part, UiPart::Data(data) if data.kind == COMPACTION))
 }
 
 /// Builds the part of a summary.

@@ -3,11 +3,11 @@
 use crate::events::LifecycleEvent;
 use crate::record::audit::{self, RunContext};
 use crate::record::steps;
-use crate::run::chunks;
 use crate::run::ending::RunEnd;
 use crate::run::hooks::{self, HookEnd};
 use crate::run::sink::RunSink;
 use crate::run::to_wire;
+use crate::run::{chunks, context};
 use crate::stream::live::LiveRun;
 use crate::submit::pending_calls;
 use crate::{Inner, errors};
@@ -62,9 +62,8 @@ impl RunClose {
             (None, _) => {}
         }
         let mut close = Self { parts, ..Self::from_outcome(outcome, settings, sink) };
-        // Only the agent's own steps: sub-agents have contexts of their own.
-        let newest = sink.writer.newest_step();
-        close.metadata.context_used = newest.map(|step| step.usage.input_tokens + step.usage.output_tokens);
+        close.metadata.context_used = sink.context.map(|size| size.used);
+        close.metadata.context_parts = sink.context.and_then(|size| serde_json::to_value(context::parts(&size)).ok());
         close.metadata.context_size = settings.context_tokens;
         close
     }

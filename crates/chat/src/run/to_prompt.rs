@@ -4,6 +4,7 @@
 //!
 //! The result is a valid history for any provider: a call without a result gets an error result.
 
+use crate::run::context;
 use contract::{AssistantPart, FileData, Message, OutputPart, ToolCall, ToolOutput, ToolResult, UserPart};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -33,8 +34,13 @@ pub(crate) fn to_prompt_with_ends<'a>(
     pending: impl Fn(&ToolPart) -> bool,
 ) -> (Vec<Arc<Message>>, Vec<usize>) {
     let (mut prompt, mut broken_off, mut ends) = (Vec::new(), None, Vec::new());
-    for message in messages {
+    let mut messages = messages.into_iter().peekable();
+    while let Some(message) = messages.next() {
+        let next_is_compaction = messages.peek().is_some_and(|next| context::is_compaction(next));
         match message.role {
+            // What the user demands of the server, and its answer, are nothing to the model.
+            _ if context::is_compaction(message) => {}
+            Role::User if next_is_compaction => {}
             // Instructions come from the config; a stored system message could only come from a
             // client.
             Role::System => {}

@@ -112,6 +112,7 @@ impl ToWire {
                 out.push(available(call, false));
             }
             Event::ReplyComplete(_)
+            | Event::ContextSize(_)
             | Event::SummaryReply(_)
             | Event::ToolStarted { .. }
             | Event::PageCallReady { .. }

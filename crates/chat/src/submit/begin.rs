@@ -10,8 +10,8 @@ use crate::run::start::{self, RunStart};
 use crate::run::{context, exposure, to_prompt};
 use crate::stream::live::{LiveRun, RunIdentity};
 use crate::stream::{remote, watch};
-use crate::submit::pending_calls;
 use crate::submit::plan::SubmissionPlan;
+use crate::submit::{compaction, pending_calls};
 use crate::{Caller, Frames, Hooks, Inner, SendResponse, errors};
 use agent::{Agent, ContextInput};
 use contract::{Message, RunScope};
@@ -42,6 +42,11 @@ impl Inner {
         let read = attachments::with_files(&self.store, &self.attachment_texts, &caller.user_id, &plan.history).await?;
         let (prompt, own_from, context) = prompt(&read, &plan, agent.page_context.as_deref());
         drop(read);
+        if context.compaction.is_some() && !context.has_open_turns(&prompt) {
+            return Err(compaction::nothing_to_summarize().into());
+        }
+        // No turn of the agent begins, of which hooks could be told.
+        let hooks = hooks.filter(|_| context.compaction.is_none());
         let seen = exposure::for_branch(plan.history.iter().chain([&plan.message]));
         let now = crate::now();
         let begin = BeginRun {
@@ -182,9 +187,10 @@ fn prompt(
     plan: &SubmissionPlan,
     page: Option<&str>,
 ) -> (Vec<Arc<Message>>, usize, ContextInput) {
-    let own = plan.continues.then_some(&plan.message);
+    // A summary that is continued begins anew after the pieces that are done.
+    let own = (plan.continues && plan.compaction.is_none()).then_some(&plan.message);
     let (messages, ends) = to_prompt::to_prompt_with_ends(history.iter().chain(own), pending_calls::is_decided);
     let own_from = history.len().checked_sub(1).and_then(|last| ends.get(last)).copied().unwrap_or_default();
     let context = context::input(history, &plan.message, &ends, page, crate::now());
-    (messages, own_from, context)
+    (messages, own_from, ContextInput { compaction: plan.compaction.clone(), ..context })
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod begin;
 pub(crate) mod check;
+pub(crate) mod compaction;
 pub(crate) mod content;
 pub(crate) mod conversation_locks;
 pub(crate) mod deliver;

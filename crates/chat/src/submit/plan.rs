@@ -3,10 +3,10 @@
 
 use crate::ids::new_id;
 use crate::record::audit;
-use crate::run::chunks;
+use crate::run::{chunks, context};
 use crate::submit::content::{created_now, sanitized, title_from};
-use crate::submit::{metadata, pending_calls, standing_approvals};
-use agent::{PendingCall, TurnUsage};
+use crate::submit::{compaction, metadata, pending_calls, standing_approvals};
+use agent::{Compaction, ContextSettings, PendingCall, TurnUsage};
 use store::{AuditEntry, NewGrant, NewMessage, StoredMessage};
 use wire::api::Answer;
 use wire::chunk::DataChunk;
@@ -42,6 +42,8 @@ pub(crate) struct SubmissionPlan {
     pub(crate) grants: Vec<NewGrant>,
     /// The usage of the turn before it waited for the user.
     pub(crate) earlier: TurnUsage,
+    /// Set if the run summarises the history, because its newest message demands that.
+    pub(crate) compaction: Option<Compaction>,
 }
 
 impl SubmissionPlan {
@@ -60,6 +62,7 @@ impl SubmissionPlan {
             pending: Vec::new(),
             grants: Vec::new(),
             earlier: TurnUsage::default(),
+            compaction: None,
         }
     }
 
@@ -86,6 +89,17 @@ impl SubmissionPlan {
         pending_calls::forget_suspended(&mut self.message, &self.pending);
         self.earlier = pending_calls::stored_usage(&self.message);
         Self { update: vec![self.message.clone()], ..self }
+    }
+
+    /// Makes the run a summary of the history, if the user's newest message demands that.
+    pub(crate) fn with_compaction(mut self, settings: &ContextSettings) -> Result<Self, UserError> {
+        self.compaction = compaction::demanded(&self.history, settings)?;
+        if self.compaction.is_some() {
+            let mark = context::compaction();
+            let new = self.insert.iter_mut().map(|new| &mut new.message).find(|new| new.id == self.message.id);
+            new.into_iter().chain([&mut self.message]).for_each(|message| message.parts.push(mark.clone()));
+        }
+        Ok(self)
     }
 
     /// Returns whether other calls of the message still wait for answers, so that no run starts.
@@ -164,8 +178,17 @@ pub(crate) fn plan_answers(
 }
 
 /// Plans the continuation of an answer that ended early.
-pub(crate) fn plan_continue(branch: Vec<StoredMessage>) -> Result<SubmissionPlan, UserError> {
+pub(crate) fn plan_continue(
+    branch: Vec<StoredMessage>,
+    settings: &ContextSettings,
+) -> Result<SubmissionPlan, UserError> {
     let (mut message, history) = newest_answer(branch)?;
+    if context::is_compaction(&message) {
+        let compaction = compaction::demanded(&history, settings)?;
+        let compaction = Some(compaction.ok_or_else(compaction::switched_off)?);
+        let plan = SubmissionPlan::continuation(format!("continue:{}", new_id()), message, history);
+        return Ok(SubmissionPlan { compaction, ..plan });
+    }
     if message.tools().any(pending_calls::is_pending) {
         return Err(UserError::invalid("/submission", "Answer the open question first."));
     }

@@ -143,8 +143,9 @@ impl Inner {
                 let plan = SubmissionPlan { audit, ..plan };
                 return Ok(if plan.is_waiting() { plan } else { plan.with_pending_calls() });
             }
-            Submission::Continue => return Ok(plan::plan_continue(branch)?),
+            Submission::Continue => return Ok(plan::plan_continue(branch, &agent.settings.context)?),
         };
+        let plan = plan.with_compaction(&agent.settings.context)?;
         Ok(plan.leaving(left, undecided.unwrap_or_default()))
     }
 

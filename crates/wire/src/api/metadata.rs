@@ -44,6 +44,31 @@ pub struct MessageMetadata {
     /// The size of the model's context window in tokens, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_size: Option<u64>,
+    /// What takes this room, as [`ContextParts`]. Few pages read it, so it is read where it is shown.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<ContextParts>"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_parts: Option<Value>,
+}
+
+/// What takes room in a model's context, in estimated tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ContextParts {
+    /// The instructions.
+    pub instructions: u64,
+    /// The descriptions of the tools.
+    pub tools: u64,
+    /// The summary of earlier messages.
+    pub summary: u64,
+    /// The texts of the user and the agent, with the agent's calls.
+    pub messages: u64,
+    /// The results of tools.
+    pub results: u64,
+    /// Files.
+    pub files: u64,
+    /// Whether the provider reported the tokens in all, `contextUsed`; otherwise they are estimated, too.
+    pub measured: bool,
 }
 
 read_struct!(MessageMetadata {
@@ -58,6 +83,17 @@ read_struct!(MessageMetadata {
     model: "model",
     context_used: "contextUsed",
     context_size: "contextSize",
+    context_parts: "contextParts",
+});
+
+read_struct!(ContextParts {
+    instructions: "instructions",
+    tools: "tools",
+    summary: "summary",
+    messages: "messages",
+    results: "results",
+    files: "files",
+    measured: "measured",
 });
 
 impl MessageMetadata {

@@ -18,7 +18,7 @@ use crate::run::ending::SinkEnd;
 use crate::run::hooks::HookObserver;
 use crate::run::title::PendingTitle;
 use crate::stream::live::LiveRun;
-use agent::{Event, EventSink, SinkClosed};
+use agent::{ContextSize, Event, EventSink, SinkClosed};
 use faults::Point;
 use ledger::Ledger;
 use observer::{EventRows, RunEvent, RunObserver};
@@ -44,6 +44,8 @@ pub(crate) struct RunSink {
     pub(crate) writer: RowWriter,
     publisher: Publisher,
     memory: Arc<MemoryGuard>,
+    /// How large the context of the newest request of the run's own agent is.
+    pub(crate) context: Option<ContextSize>,
     /// Whether a step is open, so that a failure can end the stream correctly.
     pub(crate) in_step: bool,
     /// Why the sink closed, if it did.
@@ -69,6 +71,7 @@ impl RunSink {
             writer: RowWriter::new(chat.store.clone(), run.identity.clone()),
             publisher: Publisher::new(run.clone(), chat.journal.clone(), chat.clock.clone()),
             memory: chat.memory.clone(),
+            context: None,
             in_step: false,
             closed: None,
             run,
@@ -103,6 +106,10 @@ impl EventSink for RunSink {
             Event::StepFinish { .. } => self.in_step = false,
             // The parts of the reply do not wait until its usage is stored.
             Event::ReplyComplete(_) => self.run.announce(),
+            Event::ContextSize(size) => {
+                self.context = Some(size);
+                return Ok(());
+            }
             _ => {}
         }
         let Some(event) = RunEvent::new(event) else { return Ok(()) };

@@ -57,12 +57,6 @@ impl RowWriter {
         }
     }
 
-    /// Returns the usage of the newest request of the run's own agent, if it is not stored yet. The
-    /// requests for summaries have the number 0.
-    pub(crate) fn newest_step(&self) -> Option<&StepRecord> {
-        self.steps.iter().rev().find(|step| step.call_id.is_none() && step.number > 0)
-    }
-
     /// Takes the usage that is not stored yet.
     pub(crate) fn take_steps(&mut self) -> Vec<StepRecord> {
         std::mem::take(&mut self.steps)
