@@ -66,14 +66,14 @@ pub(super) fn libraries(session: Session, offer: Offer, chosen: RwSignal<RunOpti
         at_first.is_some_and(|at_first| !chosen.with(|chosen| chosen.documents.unwrap_or(at_first)))
     };
     view! {
-        <button type="button" class="cw-switch-button cw-choice-button" popovertarget=id.clone() disabled=is_off>
+        <button type="button" class="cw-switch-button cw-chosen-button" popovertarget=id.clone() disabled=is_off>
             {move || menu.label()}
             <Icon of=Shape::Chevron />
         </button>
         <div
             id=id
             node_ref=popover
-            class="cw-choices"
+            class="cw-chosen-libraries"
             popover="auto"
             role="group"
             aria-label=t(Text::Libraries)
@@ -158,9 +158,9 @@ impl Menu {
                 chosen.libraries = self.offer.with_value(of);
             });
         };
-        let about = description.map(|text| view! { <span class="cw-choice-about" dir="auto">{text}</span> });
+        let about = description.map(|text| view! { <span class="cw-chosen-about" dir="auto">{text}</span> });
         view! {
-            <label class="cw-choice">
+            <label class="cw-chosen-library">
                 <input
                     type="checkbox"
                     prop:checked=move || is_on.get()
