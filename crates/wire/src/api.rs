@@ -52,6 +52,12 @@ pub struct RunOptions {
     /// Whether the agent writes a plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_mode: Option<bool>,
+    /// The id of the model that answers, among those that the agent allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Whether the model thinks before it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<bool>,
 }
 
 /// The kinds of submission.

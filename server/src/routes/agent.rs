@@ -62,6 +62,12 @@ pub(crate) struct SendBody {
     switches: Map<String, Value>,
     /// Whether the agent writes a plan, for agents whose users may choose (`planMode: optional`).
     plan_mode: Option<bool>,
+    /// The id of the model that answers, for agents whose users may choose (`models`). It holds for the
+    /// conversation until another is chosen.
+    model: Option<String>,
+    /// Whether the model thinks before it answers, for models whose users may choose (`thinking`). It
+    /// holds for the conversation, too.
+    thinking: Option<bool>,
 }
 
 /// The query of a send: the conversation.
@@ -110,7 +116,7 @@ pub(crate) async fn send(
         shared_state: body.shared_state,
         url_query: body.url_query,
         switches: body.switches,
-        options: RunOptions { plan_mode: body.plan_mode },
+        options: RunOptions { plan_mode: body.plan_mode, model: body.model, thinking: body.thinking },
     };
     Ok(stream::response(chat.send(&caller, request).await.map_err(in_body)?.frames, heartbeat))
 }

@@ -5,10 +5,10 @@ use crate::ids::new_id;
 use crate::record::audit;
 use crate::run::chunks;
 use crate::submit::content::{created_now, sanitized, title_from};
-use crate::submit::{metadata, pending_calls, standing_approvals};
+use crate::submit::{metadata, model_choice, pending_calls, standing_approvals};
 use agent::{PendingCall, TurnUsage};
 use store::{AuditEntry, NewGrant, NewMessage, StoredMessage};
-use wire::api::Answer;
+use wire::api::{Answer, RunOptions};
 use wire::chunk::DataChunk;
 use wire::message::DataPart;
 use wire::{Role, ToolPart, UiMessage, UiPart, UserError};
@@ -86,6 +86,16 @@ impl SubmissionPlan {
         pending_calls::forget_suspended(&mut self.message, &self.pending);
         self.earlier = pending_calls::stored_usage(&self.message);
         Self { update: vec![self.message.clone()], ..self }
+    }
+
+    /// Records in the answer which model the user has chosen for it.
+    pub(crate) fn with_choice(mut self, options: &RunOptions) -> Self {
+        let id = self.message.id.clone();
+        let stored = self.insert.iter_mut().map(|new| &mut new.message).chain(&mut self.update);
+        for message in stored.filter(|message| message.id == id).chain([&mut self.message]) {
+            model_choice::record(message, options);
+        }
+        self
     }
 
     /// Returns whether other calls of the message still wait for answers, so that no run starts.
