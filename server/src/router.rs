@@ -7,7 +7,7 @@ use crate::console_host;
 use crate::error;
 use crate::gates;
 use crate::routes::{
-    agent, change, config, conversations, embed, endpoints, files, folders, grants, health, openapi, pages,
+    agent, change, config, conversations, embed, endpoints, files, folders, grants, health, models, openapi, pages,
     remote_agent, runs, search, sharing, site,
 };
 use crate::telemetry::requests;
@@ -94,6 +94,7 @@ pub(crate) fn caller_routes(state: &AppState) -> ApiRouter<AppState> {
     let accounts = AccountState::new(move || current.authentication(), state.composition.chat.clone())
         .with_links(move || linked.capabilities().account_links());
     agent::routes()
+        .merge(models::routes())
         .merge(runs::routes())
         .merge(grants::routes())
         .merge(conversations::routes())

@@ -22,6 +22,12 @@ pub trait AgentSource: Send + Sync + 'static {
         None
     }
 
+    /// Returns the models among which the users of an agent choose, the default first; none if there is
+    /// no choice.
+    fn models(&self, _agent_id: &str) -> Vec<SelectableModel> {
+        Vec::new()
+    }
+
     /// Returns the agent that names a new conversation, if it is to be named by a model. `agent` is
     /// the one that answers.
     fn title_agent(&self, _request: &AgentRequest<'_>, _agent: &agent::Agent) -> Option<agent::Agent> {
@@ -53,6 +59,15 @@ pub trait AgentSource: Send + Sync + 'static {
     /// # Errors
     /// The same as [`AgentSource::agent`].
     fn by_id<'a>(&'a self, caller: &'a Caller, id: &'a str) -> BoxFuture<'a, Result<Arc<agent::Agent>, UserError>>;
+}
+
+/// A model that the users of an agent may choose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelectableModel {
+    /// The id by which requests name it.
+    pub id: String,
+    /// Whether its thinking can be switched on.
+    pub can_think: bool,
 }
 
 /// Limits on a user's submissions.

@@ -21,7 +21,7 @@ mod upkeep;
 pub use admission::memory::{MemoryLevel, MemoryProbe, MemoryStatus, MemoryUse};
 pub use admission::quota::QuotaUsage;
 pub use agent::ToolFailure;
-pub use agents::{AgentRequest, AgentSource, SubmissionLimits};
+pub use agents::{AgentRequest, AgentSource, SelectableModel, SubmissionLimits};
 pub use caller::{Caller, SiteClaims};
 pub use chat::Chat;
 pub use clock::Clock;

@@ -1,6 +1,7 @@
 //! An agent of a checked config.
 
 use crate::config::McpConnection;
+use crate::model::{AllowedModels, UnreadFiles};
 use crate::rule::AccessRule;
 use crate::section_type::Sections;
 use crate::source::Location;
@@ -26,6 +27,11 @@ pub struct Agent {
     pub connection_id: String,
     /// The provider's name for the model. Empty if an operator decides it for each turn.
     pub model: String,
+    /// The models among which users choose. `None`: there is no choice. [`Agent::for_turn`] returns the
+    /// agent with one of them; the fields here are those of the default.
+    pub models: Option<AllowedModels>,
+    /// The files that the model is not sent.
+    pub unread_files: UnreadFiles,
     /// The models to try, in this order, if a model fails before its reply begins.
     pub fallback_models: Vec<ModelRef>,
     /// The model that names new conversations. `None`: they are named after the first words.
@@ -43,8 +49,11 @@ pub struct Agent {
     pub page_context: bool,
     /// Whether the agent may ask the user a question and wait for the answer.
     pub ask_user: bool,
-    /// The properties above that hold operators. [`Agent::with_dynamic_values`] evaluates them for a turn.
+    /// The properties above that hold operators. [`Agent::for_turn`] takes their values.
     pub dynamic_properties: Option<Arc<DynamicProperties>>,
+    /// The agent's other keys and properties as written, into which values and models are put. `None` if
+    /// the agent is the same in every turn.
+    pub(crate) static_entry: Option<Arc<Value>>,
     /// The secrets that these properties refer to: pairs of the environment variable's name and its
     /// value.
     pub secrets: Vec<(String, SecretString)>,
@@ -75,8 +84,6 @@ pub struct Agent {
 /// The properties of an agent that hold operators and therefore have a value only for a turn.
 #[derive(Clone, Debug)]
 pub struct DynamicProperties {
-    /// The agent's other keys and properties as written, into which the values are put.
-    pub(crate) static_entry: Value,
     /// The properties with operators.
     pub properties: Vec<DynamicProperty>,
 }

@@ -4,6 +4,7 @@ use crate::agent::Agent;
 use crate::auth::Auth;
 use crate::embed::Embed;
 use crate::limits::Limits;
+use crate::model::Model;
 use crate::rate_limit::RateLimit;
 use crate::rule::AccessRule;
 use crate::section_type::Sections;
@@ -63,6 +64,8 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     /// The language and the texts of the UI. `None`: English.
     pub locale: Option<Locale>,
+    /// The models among which users of agents choose, by id, in the order of the file.
+    pub models: IndexMap<String, Model>,
     /// The prices of models by a prefix of the model's name. `default` is the price of all others.
     pub prices: IndexMap<String, Price>,
     /// The folder of the main file, if the config is on disk.

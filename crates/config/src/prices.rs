@@ -3,7 +3,6 @@
 
 use crate::Config;
 use contract::Price;
-use indexmap::IndexMap;
 
 /// The key of the section `prices` for all models that it does not name.
 const DEFAULT: &str = "default";
@@ -37,18 +36,14 @@ const PRICES: &[(&str, f64, f64, f64, f64)] = &[
 ];
 
 impl Config {
-    /// Returns the price of a model: the config's price with the longest matching prefix, else the
-    /// list price, else the config's `default`.
+    /// Returns the price of a model: that of its entry in `models`, else the config's price with the
+    /// longest matching prefix, else the list price, else the config's `default`.
     pub fn price_of(&self, model: &str) -> Option<Price> {
-        price_of(&self.prices, model)
+        let exact = self.models.values().filter(|known| known.model == model).find_map(|known| known.price);
+        let known = self.prices.iter().filter(|(start, _)| model.starts_with(start.as_str()));
+        let own = exact.or_else(|| known.max_by_key(|(start, _)| start.len()).map(|(_, price)| *price));
+        own.or_else(|| list_price(model)).or_else(|| self.prices.get(DEFAULT).copied())
     }
-}
-
-/// Returns the price of a model, see [`Config::price_of`].
-pub(crate) fn price_of(prices: &IndexMap<String, Price>, model: &str) -> Option<Price> {
-    let known = prices.iter().filter(|(start, _)| model.starts_with(start.as_str()));
-    let own = known.max_by_key(|(start, _)| start.len()).map(|(_, price)| *price);
-    own.or_else(|| list_price(model)).or_else(|| prices.get(DEFAULT).copied())
 }
 
 /// Returns the list price of a well-known model. A gateway's `vendor/` before the name is ignored.

@@ -53,6 +53,7 @@ impl Language {
             root: &null,
             folder: None,
             connections: declared(&connections),
+            models: DeclaredIds::new(),
             agents: declared(&agents),
             endpoints: config.endpoints.keys().map(|id| (id.as_str(), &null)).collect(),
             pages: DeclaredIds::new(),

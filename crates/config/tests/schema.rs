@@ -42,9 +42,12 @@ fn good() -> Value {
 }
 
 /// Changes one value of the valid config and returns whether the schema and the loader accept it.
-#[expect(clippy::disallowed_methods, reason = "the schema is our own and exceeds the limits for untrusted schemas")]
 fn verdicts(pointer: &str, value: Value) -> (bool, bool) {
-    let mut config = good();
+    verdicts_of(good(), pointer, value)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the schema is our own and exceeds the limits for untrusted schemas")]
+fn verdicts_of(mut config: Value, pointer: &str, value: Value) -> (bool, bool) {
     match pointer.rsplit_once('/') {
         Some((parent, key)) if config.pointer(pointer).is_none() => config.pointer_mut(parent).unwrap()[key] = value,
         _ => *config.pointer_mut(pointer).unwrap() = value,
@@ -54,6 +57,16 @@ fn verdicts(pointer: &str, value: Value) -> (bool, bool) {
     let text = config.to_string();
     let files = [("chatwright.yaml", text.as_str()), ("tables.sql", "create table a (b)")];
     (schema.is_valid(&config), config::load_embedded(&files, &env).is_ok())
+}
+
+#[test]
+fn models_take_the_place_of_connection_and_model() {
+    let mut config = good();
+    config["models"] = json!([{ "id": "m", "connectionId": "demo", "model": "x" }]);
+    config["agents"][0] = json!({ "id": "a", "type": "Agent", "models": ["m"], "tools": ["e/f"] });
+    assert_eq!(verdicts_of(config.clone(), "/agents/0/models", json!(["m"])), (true, true));
+    assert_eq!(verdicts_of(config.clone(), "/agents/0/models", json!("m")), (false, false));
+    assert_eq!(verdicts_of(config, "/models/0/whenThinking", json!({ "maxSteps": 1 })), (false, false));
 }
 
 #[test]
@@ -71,6 +84,10 @@ fn published_schema_agrees_with_the_loader() {
     ] {
         check(&format!("/agents/0/properties/{property}"), value, expected);
     }
+    // Each with what the other lacks.
+    let models = json!([{ "id": "m", "connectionId": "demo", "model": "x" }]);
+    check("/models", models, true);
+    check("/agents/0", json!({ "id": "a", "type": "Agent", "models": [] }), false);
     check("/auth/mode", json!("local"), true);
     check("/auth", json!({ "mode": "password", "openSignUp": true, "sessionIdleHours": 8 }), true);
     check("/auth", json!({ "mode": "password", "sessionIdleHours": 0 }), false);

@@ -2,13 +2,13 @@
 
 use crate::Usage;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The number of tokens that a price is for.
 const PER: f64 = 1_000_000.0;
 
 /// The price of a model in US dollars per million tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Price {
     /// The price of input tokens.
@@ -18,9 +18,11 @@ pub struct Price {
     #[schemars(range(min = 0))]
     pub output: f64,
     /// The price of input tokens that are read from the provider's cache. Default: `input`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub cache_read: Option<f64>,
     /// The price of input tokens that are written to the provider's cache. Default: `input`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub cache_write: Option<f64>,
 }

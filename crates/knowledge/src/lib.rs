@@ -66,7 +66,7 @@ impl Capability for KnowledgeCapability {
         Ok(tools::tools(&self.knowledge, options))
     }
 
-    fn composer(&self, agent: &config::Agent) -> Map<String, Value> {
+    fn composer(&self, _: &Config, agent: &config::Agent) -> Map<String, Value> {
         let KnowledgeOptions { libraries, choose, documents } = options(agent).unwrap_or_default();
         let mut choices = Map::new();
         if let Some(switch) = documents {

@@ -51,8 +51,14 @@ pub(crate) fn unreadable_note(kind: &str, filename: Option<&str>) -> String {
 /// Returns the request with notes in place of the files of users and tools; `None` if there are no
 /// such files.
 pub(crate) fn without_files(request: &Request) -> Option<Request> {
+    without(request, &|_| true)
+}
+
+/// Returns the request with notes in place of those files of users and tools whose media type is not
+/// read; `None` if there are no such files.
+pub(crate) fn without(request: &Request, is_unread: &dyn Fn(&str) -> bool) -> Option<Request> {
     let messages: Vec<_> =
-        request.messages.iter().map(|message| message_without_files(message).map(Arc::new)).collect();
+        request.messages.iter().map(|message| message_without(message, is_unread).map(Arc::new)).collect();
     if messages.iter().all(Option::is_none) {
         return None;
     }
@@ -61,17 +67,24 @@ pub(crate) fn without_files(request: &Request) -> Option<Request> {
     Some(Request { messages: messages.collect(), ..request.clone() })
 }
 
-fn message_without_files(message: &Message) -> Option<Message> {
+fn message_without(message: &Message, is_unread: &dyn Fn(&str) -> bool) -> Option<Message> {
     match message {
-        Message::User(parts) if parts.iter().any(|part| matches!(part, UserPart::File { .. })) => {
-            Some(Message::User(parts.iter().map(part_without_file).collect()))
+        Message::User(parts) => {
+            let parts: Vec<_> = parts.iter().map(|part| note(part, is_unread).ok_or(part)).collect();
+            parts
+                .iter()
+                .any(Result::is_ok)
+                .then(|| Message::User(parts.into_iter().map(|part| part.unwrap_or_else(UserPart::clone)).collect()))
         }
-        Message::Tool(results) if results.iter().any(|result| matches!(result.output, ToolOutput::Content(_))) => {
+        Message::Tool(results) if results.iter().any(|result| has_unread(&result.output, is_unread)) => {
             let mut results = results.clone();
             for result in &mut results {
                 if let ToolOutput::Content(parts) = &result.output {
-                    let texts: Vec<_> = parts.iter().map(OutputPart::to_text).collect();
-                    result.output = ToolOutput::Text(texts.join("\n"));
+                    let shown = |part: &OutputPart| match part {
+                        OutputPart::File { media_type, .. } if !is_unread(media_type) => part.clone(),
+                        part => OutputPart::Text { text: part.to_text() },
+                    };
+                    result.output = texts_and_files(parts.iter().map(shown).collect());
                 }
             }
             Some(Message::Tool(results))
@@ -80,12 +93,23 @@ fn message_without_files(message: &Message) -> Option<Message> {
     }
 }
 
-fn part_without_file(part: &UserPart) -> UserPart {
-    match part {
-        UserPart::Text { text } => UserPart::Text { text: text.clone() },
-        UserPart::File { media_type, data, filename } => {
-            UserPart::Text { text: unreadable_note(detect_media_type(media_type, data), filename.as_deref()) }
-        }
+/// Returns the note for a file that is not read.
+fn note(part: &UserPart, is_unread: &dyn Fn(&str) -> bool) -> Option<UserPart> {
+    let UserPart::File { media_type, data, filename } = part else { return None };
+    let kind = detect_media_type(media_type, data);
+    is_unread(kind).then(|| UserPart::Text { text: unreadable_note(kind, filename.as_deref()) })
+}
+
+fn has_unread(output: &ToolOutput, is_unread: &dyn Fn(&str) -> bool) -> bool {
+    let ToolOutput::Content(parts) = output else { return false };
+    parts.iter().any(|part| matches!(part, OutputPart::File { media_type, .. } if is_unread(media_type)))
+}
+
+/// Content has at least one file; texts alone are one text.
+fn texts_and_files(parts: Vec<OutputPart>) -> ToolOutput {
+    match parts.iter().any(|part| matches!(part, OutputPart::File { .. })) {
+        true => ToolOutput::Content(parts),
+        false => ToolOutput::Text(parts.iter().map(OutputPart::to_text).collect::<Vec<_>>().join("\n")),
     }
 }
 

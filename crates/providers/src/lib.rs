@@ -28,9 +28,11 @@ mod parallel;
 mod requests;
 #[cfg(test)]
 mod testing;
+mod without_files;
 
 pub use context::context_tokens;
 pub use no_think::supports_no_think;
+pub use without_files::WithoutFiles;
 
 use secrecy::SecretString;
 

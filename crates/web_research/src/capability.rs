@@ -79,7 +79,7 @@ impl Capability for WebResearch {
         })
     }
 
-    fn composer(&self, agent: &config::Agent) -> Map<String, Value> {
+    fn composer(&self, _: &Config, agent: &config::Agent) -> Map<String, Value> {
         let switch = agent.section().map(|AgentWeb(switch)| ("web".to_owned(), switch.is_on(None).into()));
         switch.into_iter().collect()
     }

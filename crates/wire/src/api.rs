@@ -61,6 +61,12 @@ pub struct RunOptions {
     /// Whether the agent may use the web.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web: Option<bool>,
+    /// The id of the model that answers, among those that the agent allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Whether the model thinks before it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<bool>,
 }
 
 /// The kinds of submission.

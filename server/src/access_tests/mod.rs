@@ -16,6 +16,7 @@ mod jobs;
 mod knowledge;
 mod matrix;
 mod memory;
+mod models;
 mod modes;
 mod revoked;
 mod routes;
@@ -66,7 +67,7 @@ pub(crate) fn expected_scope(path: &str) -> Option<KeyScope> {
         return Some(KeyScope::Agents);
     }
     match path.strip_prefix("/api/")?.split('/').next()? {
-        "agent" | "runs" => Some(KeyScope::Agents),
+        "agent" | "models" | "runs" => Some(KeyScope::Agents),
         "conversations" | "folders" | "memory" | "search" | "shares" => Some(KeyScope::Conversations),
         "collections" | "documents" | "endpoints" | "events" | "libraries" | "workflows" => Some(KeyScope::Endpoints),
         "admin" => Some(KeyScope::Admin),

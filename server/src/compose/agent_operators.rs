@@ -1,11 +1,10 @@
 //! Operators in an agent's properties, evaluated for each turn.
 
-use super::agent_settings::settings;
-use super::agents::models_for;
+use super::agent_settings::replace_model;
 use super::models::ModelBuilder;
 use crate::capabilities::all_operators;
 use agent::Agent;
-use config::Config;
+use config::{Config, Model};
 use endpoints::{OwnedScope, Secrets};
 use operators::OperatorError;
 use serde_json::{Map, Value};
@@ -41,7 +40,7 @@ impl AgentOperators {
     }
 
     /// Evaluates the properties for this turn and applies them to the agent. `user` is the value of
-    /// `_user`, `context` that of `_payload`.
+    /// `_user`, `context` that of `_payload`, `choice` the model that answers and whether it thinks.
     ///
     /// # Errors
     /// A message for the user; the cause is logged.
@@ -50,8 +49,9 @@ impl AgentOperators {
         agent: &mut Agent,
         user: Value,
         context: Map<String, Value>,
+        choice: Option<(&Model, bool)>,
     ) -> Result<(), UserError> {
-        let evaluation = tokio::time::timeout(TIMEOUT, self.evaluate(agent, user, context));
+        let evaluation = tokio::time::timeout(TIMEOUT, self.evaluate(agent, user, context, choice));
         evaluation.await.unwrap_or_else(|_| Err("the evaluation took too long".to_owned())).map_err(|cause| {
             tracing::error!(agent = self.agent.id, cause, "the agent's properties cannot be evaluated");
             UserError::new(
@@ -61,7 +61,13 @@ impl AgentOperators {
         })
     }
 
-    async fn evaluate(&self, agent: &mut Agent, user: Value, context: Map<String, Value>) -> Result<(), String> {
+    async fn evaluate(
+        &self,
+        agent: &mut Agent,
+        user: Value,
+        context: Map<String, Value>,
+        choice: Option<(&Model, bool)>,
+    ) -> Result<(), String> {
         let payload = Some(Arc::new(Value::Object(context)));
         let (user, operators) = (Some(Arc::new(user)), Some(all_operators()));
         let facts = OwnedScope { payload, user, operators, ..OwnedScope::default() };
@@ -73,9 +79,11 @@ impl AgentOperators {
                 other => Some(other.to_string()),
             };
         }
-        let Some(later) = &self.agent.dynamic_properties else { return Ok(()) };
+        if self.agent.dynamic_properties.is_none() && choice.is_none() {
+            return Ok(());
+        }
         let mut values = Vec::new();
-        for property in &later.properties {
+        for property in self.agent.dynamic_properties.iter().flat_map(|later| &later.properties) {
             // Other properties get no secrets, since a model may repeat them and users may see
             // them.
             let secrets = property.may_hold_secrets.then(|| self.secrets.clone());
@@ -85,11 +93,7 @@ impl AgentOperators {
             }
             values.push(value);
         }
-        let settled = self.agent.with_dynamic_values(values)?;
-        let (model, fallbacks) =
-            models_for(&self.config, &settled, &self.models)?.ok_or("its connection has no models")?;
-        (agent.model, agent.fallbacks, agent.settings) = (model, fallbacks, settings(&self.config, &settled));
-        Ok(())
+        replace_model(agent, &self.config, &self.agent, &self.models, (values, choice))
     }
 }
 

@@ -1,9 +1,33 @@
 //! The settings of an agent's runs: those of the config, completed by what the config says for all
 //! agents and by what is known of the model.
 
-use agent::{RunSettings, Timeouts};
-use config::Config;
+use super::agents::models_for;
+use super::models::ModelBuilder;
+use agent::{Agent, RunSettings, Timeouts};
+use config::{Config, Model};
+use serde_json::Value;
 use std::time::Duration;
+
+/// What an agent's config depends on in a turn: the values of its operators, and the model that answers
+/// with whether it thinks.
+pub(super) type TurnValues<'a> = (Vec<Value>, Option<(&'a Model, bool)>);
+
+/// Replaces the parts of an agent that depend on the turn: its models and its settings.
+///
+/// # Errors
+/// The config does not allow it, or there is no such model; the cause is for the operator.
+pub(super) fn replace_model(
+    agent: &mut Agent,
+    config: &Config,
+    written: &config::Agent,
+    models: &ModelBuilder,
+    (values, choice): TurnValues<'_>,
+) -> Result<(), String> {
+    let settled = written.for_turn(values, choice)?;
+    let (model, fallbacks) = models_for(config, &settled, models)?.ok_or("its connection has no models")?;
+    (agent.model, agent.fallbacks, agent.settings) = (model, fallbacks, settings(config, &settled));
+    Ok(())
+}
 
 /// Returns the settings of an agent's runs.
 pub(super) fn settings(config: &Config, agent: &config::Agent) -> RunSettings {

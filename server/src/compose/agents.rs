@@ -3,10 +3,11 @@
 
 use super::agent_context::{field, undeclared_field, with_page_context, with_page_tools, with_shared_state};
 use super::agent_operators::AgentOperators;
-use super::agent_settings::settings;
+use super::agent_settings::{self, settings};
 use super::current::RetainedState;
 use super::hooks::{self, HookRunner};
 use super::mentions;
+use super::model_choice;
 use super::models::ModelBuilder;
 use super::page_tools::PageTools;
 use super::pages::{ChatOrigin, PageChat, Pages};
@@ -16,15 +17,17 @@ use agent::{Agent, SubAgent};
 use anyhow::{Context, anyhow};
 use auth::rights::Rights;
 use capability::{Capabilities, annotated};
-use chat::{AgentRequest, AgentSource, Caller, Hooks};
-use config::{Config, ModelRef, OpenAiApi};
+use chat::{AgentRequest, AgentSource, Caller, Hooks, SelectableModel};
+use config::{Config, ModelRef, OpenAiApi, UnreadFiles};
 use contract::{Annotations, ApprovalTerms, Execution, Model, Tool, ToolSpec};
 use endpoints::{EndpointTool, Endpoints};
 use futures::future::BoxFuture;
+use providers::WithoutFiles;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tools::{AskUserTool, StateField};
+use wire::api::RunOptions;
 use wire::{ErrorCode, UserError};
 
 /// A model and its fallbacks, in order.
@@ -41,6 +44,7 @@ pub(crate) struct ConfiguredAgents {
     policy: Option<AgentPolicy>,
     config: Arc<Config>,
     capabilities: Capabilities,
+    models: ModelBuilder,
 }
 
 /// An agent with the parts that depend on the caller and the page.
@@ -112,8 +116,8 @@ impl ConfiguredAgents {
         let policy = policy.map(|policy| AgentPolicy::build(policy, endpoints, &rights, &kept.meters)).transpose();
         let policy = policy.map_err(|error| anyhow!("policy: {error}"))?;
         let hooks = HookRunner::new(endpoints.clone(), rights.clone(), kept.meters.clone());
-        let (config, capabilities) = (config.clone(), capabilities.clone());
-        Ok(Self { agents, pages, tools, rights, hooks, policy, config, capabilities })
+        let (config, capabilities, models) = (config.clone(), capabilities.clone(), kept.models.clone());
+        Ok(Self { agents, pages, tools, rights, hooks, policy, config, capabilities, models })
     }
 }
 
@@ -130,6 +134,7 @@ impl ConfiguredAgents {
         &self,
         caller: &Caller,
         id: &str,
+        options: &RunOptions,
         context: impl FnOnce() -> Map<String, Value> + Send,
     ) -> Result<Arc<Agent>, UserError> {
         self.rights.check_agent(caller, id)?;
@@ -137,7 +142,9 @@ impl ConfiguredAgents {
         let agent = configured.agent.clone().ok_or_else(|| {
             UserError::new(ErrorCode::Unavailable, "This agent's model provider is not available in this version.")
         })?;
-        if configured.is_static() {
+        let written = self.config.agents.get(id).ok_or_else(UserError::not_found)?;
+        let choice = model_choice::chosen(&self.config, written, options)?;
+        if configured.is_static() && choice.is_none() {
             return Ok(agent);
         }
         let context = context();
@@ -150,8 +157,10 @@ impl ConfiguredAgents {
                 .map(|(tool, marks)| annotated(Arc::new(tool.for_caller(gate.clone())), *marks));
             agent.tools.splice(0..0, tools);
         }
-        if let Some(operators) = &configured.operators {
-            operators.apply(&mut agent, caller.facts(), context.clone()).await?;
+        match (&configured.operators, choice) {
+            (Some(operators), choice) => operators.apply(&mut agent, caller.facts(), context.clone(), choice).await?,
+            (None, Some(choice)) => self.answer_with(&mut agent, written, choice)?,
+            (None, None) => {}
         }
         if let Some(policy) = &configured.policy {
             agent.policy = Some(policy::both(policy.for_caller(caller), agent.policy.take()));
@@ -166,6 +175,29 @@ impl ConfiguredAgents {
             agent.append_instructions(mentions::INSTRUCTIONS);
         }
         Ok(Arc::new(agent))
+    }
+
+    /// Replaces the model of an agent, and the settings that go with it.
+    fn answer_with(
+        &self,
+        agent: &mut Agent,
+        written: &config::Agent,
+        choice: (&config::Model, bool),
+    ) -> Result<(), UserError> {
+        let replaced =
+            agent_settings::replace_model(agent, &self.config, written, &self.models, (Vec::new(), Some(choice)));
+        replaced.map_err(|cause| {
+            tracing::error!(agent = written.id, model = choice.0.id, cause, "the agent cannot use a model");
+            UserError::new(
+                ErrorCode::Unavailable,
+                "This model is not available right now. The reason is in the server log.",
+            )
+        })
+    }
+
+    /// Returns the models among which the users of an agent choose.
+    pub(super) fn models(&self, id: &str) -> Vec<SelectableModel> {
+        self.config.agents.get(id).map(|agent| model_choice::selectable(&self.config, agent)).unwrap_or_default()
     }
 
     /// Adds the policy of the whole server, which sub-agents inherit from the agent.
@@ -204,7 +236,7 @@ impl ConfiguredAgents {
         context.insert("agentId".to_owned(), below.agent_id.as_str().into());
         // Boxed, since sub-agents have sub-agents.
         Box::pin(async move {
-            let agent = self.resolve(caller, &below.agent_id, || context).await?;
+            let agent = self.resolve(caller, &below.agent_id, &RunOptions::default(), || context).await?;
             Ok(sub_agent(Arc::unwrap_or_clone(agent), below))
         })
     }
@@ -217,7 +249,7 @@ impl AgentSource for ConfiguredAgents {
             caller.check_page("")?;
             caller.check_agent(id)?;
             let context = || hooks::context(&AgentRequest::without_page(caller, id));
-            Ok(self.with_policy(self.resolve(caller, id, context).await?, caller))
+            Ok(self.with_policy(self.resolve(caller, id, &RunOptions::default(), context).await?, caller))
         })
     }
 
@@ -236,7 +268,8 @@ impl AgentSource for ConfiguredAgents {
             if let Some(agent) = self.config.agents.get(request.agent_id) {
                 self.capabilities.check_options(request.caller, agent, request.options).await?;
             }
-            let agent = self.resolve(request.caller, request.agent_id, || hooks::context(request)).await?;
+            let context = || hooks::context(request);
+            let agent = self.resolve(request.caller, request.agent_id, request.options, context).await?;
             self.with_page(self.with_policy(agent, request.caller), request)
         })
     }
@@ -291,7 +324,12 @@ pub(super) fn models_for(
     let fallbacks = agent.fallback_models.iter().map(model);
     let fallbacks = fallbacks.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     let first = ModelRef { connection_id: agent.connection_id.clone(), model: agent.model.clone() };
-    Ok(model(&first)?.map(|model| (model, fallbacks)))
+    let UnreadFiles { images, others } = agent.unread_files;
+    let readable = |model: Arc<dyn Model>| match images || others {
+        true => Arc::new(WithoutFiles::new(model, images, others)),
+        false => model,
+    };
+    Ok(model(&first)?.map(|model| (readable(model), fallbacks)))
 }
 
 /// Returns a model of a connection; `None` if the connection has no models.

@@ -1,6 +1,7 @@
 //! What the server adds to the composers of chats, by the chat's agent: the properties of capabilities, and
 //! the command that summarises the conversation.
 
+use super::model_choice;
 use capability::Capabilities;
 use config::{Agent, Config};
 use serde_json::{Map, Value, json};
@@ -16,7 +17,9 @@ pub(super) fn complete(blocks: &mut [Block], config: &Config, capabilities: &Cap
         complete(&mut block.blocks, config, capabilities);
         let agent_id = block.properties.get("agentId").and_then(Value::as_str).unwrap_or_default();
         let agent = config.agents.get(agent_id).filter(|_| block.kind == BlockType::AgentChat);
-        let added = agent.map(|agent| capabilities.composer(config, agent)).unwrap_or_default();
+        let mut added = agent.map(|agent| capabilities.composer(config, agent)).unwrap_or_default();
+        let models = agent.and_then(|agent| model_choice::composer(config, agent));
+        added.extend(models.map(|models| ("models".to_owned(), models)));
         let compact = agent.filter(|agent| offers_compact(agent)).map(|_| compact_command(block, config));
         if added.is_empty() && compact.is_none() {
             continue;

@@ -5,6 +5,7 @@ use super::agents::ConfiguredAgents;
 use super::background_models;
 use super::endpoints::{self, Databases};
 use super::history::{ConfigHistory, ConfigStatus, LoadSummary};
+use super::model_list::{self, ModelList};
 use super::models::ModelBuilder;
 use super::page_tools::PageTools;
 use super::pages::Pages;
@@ -22,7 +23,8 @@ use auth::rights::Rights;
 use auth::{AuthState, Authentication};
 use capability::{Capabilities, EndpointCall, EndpointFailure, Host, ModelQuestion, StoredAdditions};
 use chat::{
-    AgentRequest, AgentSource, Caller, Chat, Hooks, InvocationTiers, Quota, Retention, RoutineMeters, SubmissionLimits,
+    AgentRequest, AgentSource, Caller, Chat, Hooks, InvocationTiers, Quota, Retention, RoutineMeters, SelectableModel,
+    SubmissionLimits,
 };
 use config::Config;
 use futures::future::BoxFuture;
@@ -311,6 +313,12 @@ impl CurrentConfig {
         snapshot.pages.for_agent(caller, agent_id).map(str::to_owned)
     }
 
+    /// Returns the models of the agents that the caller may use.
+    pub(crate) fn models(&self, caller: &Caller) -> ModelList {
+        let snapshot = self.snapshot.load();
+        model_list::models(&snapshot.config, &snapshot.rights, caller)
+    }
+
     /// Checks that the caller may use this agent on this page.
     ///
     /// # Errors
@@ -345,6 +353,10 @@ impl AgentSource for CurrentConfig {
 
     fn hooks(&self, request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
         self.snapshot.load().agents.hooks(request)
+    }
+
+    fn models(&self, agent_id: &str) -> Vec<SelectableModel> {
+        self.snapshot.load().agents.models(agent_id)
     }
 
     fn title_agent(&self, request: &AgentRequest<'_>, agent: &agent::Agent) -> Option<agent::Agent> {

@@ -12,6 +12,8 @@ mod endpoints;
 mod history;
 mod hooks;
 mod mentions;
+mod model_choice;
+mod model_list;
 mod models;
 mod page_tools;
 mod pages;
@@ -25,6 +27,7 @@ mod workflow_pages;
 
 pub(crate) use current::CurrentConfig;
 pub(crate) use history::{ConfigStatus, LoadSummary};
+pub(crate) use model_list::ModelList;
 pub(crate) use served_agent::{ServedTools, ToolList};
 pub(crate) use sources::sources;
 pub(crate) use workflow_pages::WorkflowPages;

@@ -74,6 +74,12 @@ pub(crate) struct SendBody {
     libraries: Option<Vec<String>>,
     /// Whether the agent uses the web, for agents whose users may choose (`web`).
     web: Option<bool>,
+    /// The id of the model that answers, for agents whose users may choose (`models`). It holds for the
+    /// conversation until another is chosen.
+    model: Option<String>,
+    /// Whether the model thinks before it answers, for models whose users may choose (`thinking`). It
+    /// holds for the conversation, too.
+    thinking: Option<bool>,
 }
 
 /// The query of a send: the conversation.
@@ -127,6 +133,8 @@ pub(crate) async fn send(
             documents: body.documents,
             libraries: body.libraries,
             web: body.web,
+            model: body.model,
+            thinking: body.thinking,
         },
     };
     Ok(stream::response(chat.send(&caller, request).await.map_err(in_body)?.frames, heartbeat))

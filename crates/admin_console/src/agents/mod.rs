@@ -121,6 +121,7 @@ fn settings(agent: &Agent, config: &Config) -> Vec<(&'static str, String)> {
     let later = agent.dynamic_properties.iter().flat_map(|later| &later.properties);
     add("Dynamic properties", Some(later.map(|property| property.name.clone()).collect::<Vec<_>>().join(", ")));
     add("Declared at", Some(config_location(&agent.at.to_string(), config)));
+    add("Models", agent.models.as_ref().map(|allowed| list(&allowed.ids)));
     add("Connection", Some(agent.connection_id.clone()));
     let fallbacks =
         agent.fallback_models.iter().map(|fallback| format!("{} ({})", fallback.model, fallback.connection_id));

@@ -105,8 +105,11 @@ async fn abandon(chat: &Inner, run: &LiveRun) {
 /// Publishes the first chunk, which has the message's id and metadata.
 fn publish_start(run: &LiveRun, agent: &Agent) {
     let known = run.message().metadata.and_then(|metadata| serde_json::from_value::<MessageMetadata>(metadata).ok());
+    let known = known.unwrap_or_default();
     let metadata = MessageMetadata {
-        created_at: Some(known.and_then(|known| known.created_at).unwrap_or_else(crate::now)),
+        created_at: Some(known.created_at.unwrap_or_else(crate::now)),
+        model_id: known.model_id,
+        thinking: known.thinking,
         model: Some(agent.model.id().to_string()),
         ..MessageMetadata::default()
     };

@@ -5,12 +5,12 @@ use crate::errors::{Error, Result};
 use crate::ids;
 use crate::run::exposure;
 use crate::submit::begin::AcceptedSubmission;
-use crate::submit::{content, plan};
+use crate::submit::{content, model_choice, plan};
 use crate::{AgentRequest, Caller, Chat, Inner};
 use contract::Exposure;
 use std::sync::Arc;
 use store::{AlsoWrite, AppendMessage, Conversation, StoreError, StoredMessage};
-use wire::api::{SendRequest, Submission};
+use wire::api::{RunOptions, SendRequest, Submission};
 use wire::message::DataPart;
 use wire::{Role, UiMessage, UiPart, UserError, WORKFLOW_RESULT};
 
@@ -113,6 +113,9 @@ impl Inner {
         delivery: &Delivery,
     ) -> Result<bool> {
         self.check_capacity()?;
+        let mut options = RunOptions::default();
+        let models = self.agents.models(&conversation.summary.agent_id);
+        model_choice::complete(&mut options, &models, &branch, true);
         let request = SendRequest {
             page_id: conversation.summary.page_id.clone(),
             block_id: None,
@@ -122,7 +125,7 @@ impl Inner {
             shared_state: Default::default(),
             url_query: Default::default(),
             switches: Default::default(),
-            options: Default::default(),
+            options,
         };
         let agent = match self.agents.agent(&AgentRequest::new(caller, &request)).await {
             Ok(agent) => agent,
@@ -134,7 +137,7 @@ impl Inner {
             Err(error) => return Err(error),
         }
         let hooks = self.agents.hooks(&AgentRequest::new(caller, &request));
-        let plan = plan::plan_delivered(branch, message(delivery));
+        let plan = plan::plan_delivered(branch, message(delivery)).with_choice(&request.options);
         let permit = self.acquire_permit(caller, self.agents.submission_limits(caller).runs)?;
         let run_id = ids::new_id();
         let accepted = AcceptedSubmission { request, run_id, agent, hooks, title_agent: None, plan, permit };

@@ -7,7 +7,7 @@ use wire::{UiMessage, UserError};
 /// The maximum size of the metadata in bytes of JSON.
 const MAX_BYTES: usize = 4 * 1024;
 /// The keys that the server sets: those of [`wire::api::MessageMetadata`].
-const RESERVED: [&str; 11] = [
+const RESERVED: [&str; 13] = [
     "createdAt",
     "outcome",
     "error",
@@ -17,6 +17,8 @@ const RESERVED: [&str; 11] = [
     "usage",
     "costUsd",
     "model",
+    "modelId",
+    "thinking",
     "contextUsed",
     "contextSize",
 ];

@@ -9,6 +9,7 @@ pub(crate) mod conversation_locks;
 pub(crate) mod deliver;
 pub(crate) mod expiry;
 pub(crate) mod metadata;
+pub(crate) mod model_choice;
 pub(crate) mod pending_calls;
 pub(crate) mod plan;
 pub(crate) mod post;

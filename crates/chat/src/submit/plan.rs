@@ -5,10 +5,10 @@ use crate::ids::new_id;
 use crate::record::audit;
 use crate::run::{chunks, context};
 use crate::submit::content::{created_now, sanitized, title_from};
-use crate::submit::{compaction, metadata, pending_calls, standing_approvals};
+use crate::submit::{compaction, metadata, model_choice, pending_calls, standing_approvals};
 use agent::{Compaction, ContextSettings, PendingCall, TurnUsage};
 use store::{AuditEntry, NewGrant, NewMessage, StoredMessage};
-use wire::api::Answer;
+use wire::api::{Answer, RunOptions};
 use wire::chunk::DataChunk;
 use wire::message::DataPart;
 use wire::{Role, ToolPart, UiMessage, UiPart, UserError};
@@ -100,6 +100,16 @@ impl SubmissionPlan {
             new.into_iter().chain([&mut self.message]).for_each(|message| message.parts.push(mark.clone()));
         }
         Ok(self)
+    }
+
+    /// Records in the answer which model the user has chosen for it.
+    pub(crate) fn with_choice(mut self, options: &RunOptions) -> Self {
+        let id = self.message.id.clone();
+        let stored = self.insert.iter_mut().map(|new| &mut new.message).chain(&mut self.update);
+        for message in stored.filter(|message| message.id == id).chain([&mut self.message]) {
+            model_choice::record(message, options);
+        }
+        self
     }
 
     /// Returns whether other calls of the message still wait for answers, so that no run starts.

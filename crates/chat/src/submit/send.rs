@@ -52,6 +52,7 @@ impl Inner {
         if let Submission::Message { message, .. } = &mut request.submission {
             attachments::resolve_files(&self.store, &caller.user_id, message).await?;
         }
+        self.complete_options(caller, &mut request).await?;
         let agent = self.agents.agent(&AgentRequest::new(caller, &request)).await?;
         let hooks = self.agents.hooks(&AgentRequest::new(caller, &request));
         // Held until the run has started, so that what is read below does not change: of two
@@ -67,7 +68,7 @@ impl Inner {
             let is_message = matches!(request.submission, Submission::Message { .. } | Submission::Regenerate { .. });
             self.check_quotas(caller, is_message, agent.unpriced_model()).await?;
         }
-        let plan = self.plan(caller, &request, branch, &agent, &run_id).await?;
+        let plan = self.plan(caller, &request, branch, &agent, &run_id).await?.with_choice(&request.options);
         if plan.is_waiting() {
             return self.keep_answers(caller, &request.conversation_id, plan).await;
         }

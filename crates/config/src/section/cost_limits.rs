@@ -93,13 +93,20 @@ impl PriceCheck<'_, '_, '_> {
         let (node, known) = (self.context.agents.get(id).copied(), self.config.agents.get(id));
         let (Some(node), Some(agent)) = (node, known) else { return };
         if let Some(properties) = node.get("properties").map(|entry| &entry.value) {
-            self.visit_model(properties.get("model").map(|entry| &entry.value), limit);
+            // With `models`, the key is the id or the name of one of them.
+            if agent.models.is_none() {
+                self.visit_model(properties.get("model").map(|entry| &entry.value), limit);
+            }
             let titles = properties.get("generateTitle").and_then(|entry| entry.value.get("model"));
             self.visit_model(titles.map(|entry| &entry.value), limit);
             let fallbacks = properties.get("fallbackModels").map(|entry| entry.value.items()).unwrap_or_default();
             for fallback in fallbacks {
                 self.visit_model(fallback.get("model").map_or(Some(fallback), |entry| Some(&entry.value)), limit);
             }
+        }
+        for id in agent.models.iter().flat_map(|allowed| &allowed.ids) {
+            let model = self.context.models.get(id.as_str()).and_then(|node| node.get("model"));
+            self.visit_model(model.map(|entry| &entry.value), limit);
         }
         agent.tools.iter().for_each(|tool| self.visit_endpoint(&tool.endpoint_id, limit));
         agent.agents.iter().for_each(|below| self.visit_agent(&below.agent_id, limit));

@@ -12,6 +12,7 @@ pub(crate) mod cost_limits;
 mod dynamic;
 mod embed;
 mod locale;
+pub(crate) mod models;
 pub(crate) mod operator;
 mod pages;
 mod pictures;
@@ -51,6 +52,8 @@ pub(crate) struct RootEntry {
     config_version: Option<u32>,
     /// Connections to external services, such as model providers and databases.
     connections: Vec<ConnectionEntry>,
+    /// Models that agents allow their users to choose.
+    models: Vec<models::ModelEntry>,
     /// The agents.
     agents: Vec<AgentEntry>,
     /// Endpoints: routines that pages, agents and other clients can call.
@@ -91,6 +94,7 @@ pub(crate) struct Context<'n, 'r> {
     /// The declared ids, also of entries with other errors, so that references to them cause no
     /// further errors.
     pub(crate) connections: DeclaredIds<'n>,
+    pub(crate) models: DeclaredIds<'n>,
     pub(crate) agents: DeclaredIds<'n>,
     pub(crate) endpoints: DeclaredIds<'n>,
     pub(crate) pages: DeclaredIds<'n>,
@@ -131,6 +135,11 @@ impl<'n> Context<'n, '_> {
         find(&ids, id, (what, section), at, self.report);
     }
 
+    /// Returns the model with an id, or reports that it does not exist.
+    pub(crate) fn model(&mut self, id: &str, at: Span) -> Option<&'n Node> {
+        find(&self.models, id, ("model", "models"), at, self.report)
+    }
+
     /// Returns the agent with an id, or reports that it does not exist.
     pub(crate) fn agent(&mut self, id: &str, at: Span) -> Option<&'n Node> {
         find(&self.agents, id, ("agent", "agents"), at, self.report)
@@ -165,6 +174,7 @@ pub(crate) fn read(
         root.get("embed").map(|entry| &entry.value).filter(|node| !matches!(node.kind, crate::source::NodeKind::Null));
     let mut context = Context {
         connections: declared_ids(section("connections"), "connection", report),
+        models: declared_ids(section("models"), "model", report),
         agents: declared_ids(section("agents"), "agent", report),
         endpoints: declared_ids(section("api"), "endpoint", report),
         pages: declared_ids(section("pages"), "page", report),
@@ -179,11 +189,13 @@ pub(crate) fn read(
     settings::check_version(section("configVersion"), &mut context);
     let (limits, bounds) = settings::limits(section("limits"), &mut context);
     let connections = connections::read(section("connections"), &mut context);
+    let models = models::read(section("models"), &mut context);
     let endpoints = api::read(section("api"), &mut context);
     let pages = pages::read(section("pages"), &mut context);
     let (store, retention) = settings::store(section("store"), &mut context);
     let config = Config {
-        agents: agents::read(section("agents"), &connections, &mut context),
+        agents: agents::read(section("agents"), &connections, &models, &mut context),
+        models,
         connections,
         served_agent: serve_as_remote_agent::read(section("serveAsRemoteAgent"), &endpoints, &mut context),
         endpoints,

@@ -23,6 +23,7 @@ pub(crate) fn published(internal: &Value) -> Value {
 /// some of them. `root` is the schema with internal keywords.
 fn publish(schema: &mut Value, whole: bool, root: &Value) {
     let Value::Object(keywords) = schema else { return };
+    let replaceable = keywords.get("x-may-be-absent").and_then(Value::as_array).cloned().unwrap_or_default();
     keywords.retain(|keyword, _| !keyword.starts_with("x-"));
     let named = keywords.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten();
     named.for_each(|(_, schema)| publish_value(schema, root));
@@ -39,7 +40,7 @@ fn publish(schema: &mut Value, whole: bool, root: &Value) {
     if described {
         let absent = CONTENT_KEYS.map(|key| contents_may_be_absent(&keywords["properties"][key], root).then_some(key));
         if let Some(required) = keywords.get_mut("required").and_then(Value::as_array_mut) {
-            required.retain(|key| !absent.iter().flatten().any(|absent| key == absent));
+            required.retain(|key| !absent.iter().flatten().any(|absent| key == absent) && !replaceable.contains(key));
         }
     }
     if described && whole {

@@ -4,7 +4,7 @@
 //! that this version does not support. `x-names` is the noun for a choice in messages ("connection
 //! type"). `x-operator` marks the shape of operators, which are recognized by their single key.
 //! `x-checked-apart` marks a value that is decoded separately, so that an error in it does not hide
-//! others.
+//! others. `x-may-be-absent` lists required keys that another key replaces before the value is checked.
 
 use crate::connection_type::ConnectionType;
 use crate::section::{AgentEntry, ConnectionEntry, RootEntry, define_page_parts};

@@ -35,13 +35,13 @@ fn invalid_ids_types_and_connections_are_rejected() {
        |
      5 |   - { id: c, type: Agent, connectionId: demo, properties: { instructions: hi } }
        |                                               ^^^^^^^^^^
-       = help: `model`: The provider's name for the model.
+       = help: `model`: The provider's name for the model. It is needed unless the agent has `models`; then it may name the default one of these.
 
     chatwright.yaml:6:5: error: `connectionId` is missing here
        |
      6 |   - { id: d, type: Agent, properties: { model: m } }
        |     ^
-       = help: `connectionId`: The connection to the model's provider.
+       = help: `connectionId`: The connection to the model's provider. It is needed unless the agent has `models`.
 
     chatwright.yaml:7:11: error: there are two agents with the id `d`
        |
@@ -301,7 +301,7 @@ agents:
        |
      8 | …}, { connectionId: dmo, model: m }, { model: m }, '']
        |                                      ^
-       = help: `connectionId`: The connection to the model's provider.
+       = help: `connectionId`: The connection to the model's provider. It is needed unless the agent has `models`.
 
     chatwright.yaml:8:110: error: this text is empty
        |

@@ -13,6 +13,7 @@ mod file_system;
 mod locale;
 mod marks;
 mod mcp;
+mod models;
 mod operators;
 mod pages;
 mod requests;

@@ -235,7 +235,7 @@ fn values_of_operators_are_checked_for_each_turn() {
     let agent = &config.agents["a"];
     let later = agent.dynamic_properties.as_ref().unwrap().properties.iter().map(|property| property.name.as_str());
     assert_eq!(later.collect::<Vec<_>>(), ["model", "topP", "limits", "prune"]);
-    let settled = |values: [Value; 4]| match agent.with_dynamic_values(values.to_vec()) {
+    let settled = |values: [Value; 4]| match agent.for_turn(values.to_vec(), None) {
         Ok(agent) => {
             let RunSettings { max_steps, sampling, limits, prune, .. } = agent.settings;
             let (requests, calls, reasoning) = (limits.requests, limits.tool_calls, prune.reasoning);

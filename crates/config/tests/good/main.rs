@@ -2,6 +2,7 @@
 
 mod agents;
 mod limits;
+mod models;
 
 use config::{
     AgentType, AuthMode, Config, ConnectionKind, Env, ModelRef, OpenAiApi, RateLimit, RateLimitKey, RateLimitTarget,

@@ -60,9 +60,26 @@ pub(crate) fn plan(request: &Request) -> Result<Vec<DemoAction>, ModelError> {
         }
         return Ok(vec![DemoAction::Say(extract::object(&asked, &format.schema).to_string())]);
     }
-    match interrupted_answer(&request.messages) {
-        Some((before, written)) => Ok(continue_plan(respond(&DemoTurn::from_messages(before, offered))?, &written)),
-        None => respond(&DemoTurn::from_messages(&request.messages, offered)),
+    let actions = match interrupted_answer(&request.messages) {
+        Some((before, written)) => continue_plan(respond(&DemoTurn::from_messages(before, offered))?, &written),
+        None => respond(&DemoTurn::from_messages(&request.messages, offered))?,
+    };
+    Ok(match request.provider_options.get("demo").and_then(|own| own.get("thinking")?.as_bool()) {
+        Some(true) => actions.into_iter().map(think_longer).collect(),
+        Some(false) => actions.into_iter().filter(|action| !matches!(action, DemoAction::Think(_))).collect(),
+        None => actions,
+    })
+}
+
+/// Adds to a thought what a model that reasons step by step would think.
+fn think_longer(action: DemoAction) -> DemoAction {
+    match action {
+        DemoAction::Think(text) => DemoAction::Think(format!(
+            "{text}\n\nLet me go through it step by step. First, what is asked? Second, what do I have for it: the \
+             conversation so far, and the tools that I was given. Third, is my answer complete, and does it say only \
+             what I know? Then I can write it."
+        )),
+        action => action,
     }
 }
 

@@ -38,6 +38,12 @@ pub struct MessageMetadata {
     /// The model that answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The id of the model that the user chose for the answer, where the agent allows a choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_id: Option<String>,
+    /// Whether that model thought before it answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<bool>,
     /// Tokens of the context window that the newest request and its reply used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_used: Option<u64>,
@@ -81,6 +87,8 @@ read_struct!(MessageMetadata {
     usage: "usage",
     cost_usd: "costUsd",
     model: "model",
+    model_id: "modelId",
+    thinking: "thinking",
     context_used: "contextUsed",
     context_size: "contextSize",
     context_parts: "contextParts",

@@ -51,6 +51,11 @@ properties! {
         #[schemars(skip)]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub web: Option<bool>,
+        /// The models among which the user chooses, as `[{ id, title, thinking, default }]`. The server sets
+        /// them by the agent's key `models`. Only the code that shows them reads them.
+        #[schemars(skip)]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub models: Option<Value>,
         /// The workflows of the chat's agent, which the user starts with commands. Not a key of the config:
         /// the server adds those that the caller may start.
         #[schemars(skip)]

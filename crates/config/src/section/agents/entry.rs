@@ -10,6 +10,7 @@ use serde_json::Value;
 /// An agent: a model with instructions and tools.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("x-may-be-absent" = ["connectionId", "properties"]))]
 pub(crate) struct AgentEntry {
     /// The agent's id, by which pages refer to it.
     pub(crate) id: Id,
@@ -19,8 +20,13 @@ pub(crate) struct AgentEntry {
     /// A ready-made agent, which needs only a model. What is set here takes precedence over the
     /// preset.
     pub(crate) preset: Option<super::preset::PresetEntry>,
-    /// The connection to the model's provider.
+    /// The connection to the model's provider. It is needed unless the agent has `models`.
     pub(crate) connection_id: Id,
+    /// The ids of models of the section `models` among which the users of the agent choose. The one that
+    /// `properties.model` names, or the first, answers until they do.
+    #[serde(rename = "models", default)]
+    #[schemars(with = "Vec<Id>", length(min = 1))]
+    _models: Value,
     /// Model, instructions and settings.
     pub(crate) properties: AgentProperties,
     /// The endpoints that the agent may call as tools.
@@ -79,9 +85,10 @@ pub(crate) struct ToolProperties {
 /// `urlQuery.…` and `sharedState.…`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = super::operators::allow_operators)]
+#[schemars(transform = super::operators::allow_operators, extend("x-may-be-absent" = ["model"]))]
 pub(crate) struct AgentProperties {
-    /// The provider's name for the model.
+    /// The provider's name for the model. It is needed unless the agent has `models`; then it may name
+    /// the default one of these.
     pub(crate) model: Text,
     /// The instructions for the model (the system prompt).
     #[serde(default)]

@@ -5,6 +5,7 @@ pub(super) mod fallbacks;
 pub(super) mod file_system;
 pub(super) mod hooks;
 pub(super) mod mcp;
+pub(super) mod models;
 pub(super) mod operators;
 pub(super) mod other_model;
 pub(super) mod policy;
@@ -20,6 +21,7 @@ pub(super) mod tools;
 
 use crate::agent::{Agent, AgentType, DynamicProperties, FileSystem, OpenAiApi, ToolRef};
 use crate::config::Connection;
+use crate::model::{Model, UnreadFiles};
 use crate::rule::AccessRule;
 use crate::section::pages::client_tools;
 use crate::section::{Context, operator, rule_entry, type_of};
@@ -30,6 +32,7 @@ use agent::ToolStrategy;
 use contract::ToolChoice;
 use entry::{AgentEntry, AgentProperties};
 use indexmap::IndexMap;
+use models::AgentModels;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -37,20 +40,32 @@ use std::sync::Arc;
 pub(super) fn read(
     section: &Node,
     connections: &IndexMap<String, Connection>,
+    models: &IndexMap<String, Model>,
     context: &mut Context<'_, '_>,
 ) -> IndexMap<String, Agent> {
     let items = list_items(section, context.report);
-    let agents = items.iter().filter_map(|node| agent(node, connections, context));
+    let agents = items.iter().filter_map(|node| agent(node, connections, models, context));
     let agents = agents.map(|agent| (agent.id.clone(), agent)).collect();
     sub_agents::check(&agents, context);
     policy::check_other_names(&agents, context);
     agents
 }
 
-fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut Context<'_, '_>) -> Option<Agent> {
+fn agent(
+    node: &Node,
+    connections: &IndexMap<String, Connection>,
+    models: &IndexMap<String, Model>,
+    context: &mut Context<'_, '_>,
+) -> Option<Agent> {
+    let agent_type = type_of(node).and_then(|name| serde_json::from_value(name.into()).ok());
+    let AgentModels { node, allowed } = models::read(node, agent_type.unwrap_or(AgentType::Agent), context);
+    let node = &*node;
     let place = node.get("properties").map_or(node, |entry| &entry.value);
-    if let Some(agent_type) = type_of(node).and_then(|name| serde_json::from_value(name.into()).ok()) {
-        check_connection(node, agent_type, context);
+    if let Some(agent_type) = agent_type {
+        // Those of `models` are checked with these.
+        if allowed.is_none() {
+            check_connection(node, agent_type, context);
+        }
         provider::check_type(place, agent_type, context);
         sampling::check(node, place, agent_type, context);
     }
@@ -69,7 +84,11 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     let mut value = check_value(&rest, shape, context.report)?;
     let sections = sections?;
     let later = operators::take_dynamic(&mut value, place, context.report);
-    let known = (!later.is_empty()).then(|| operators::static_entry(&value));
+    let known = (!later.is_empty() || allowed.is_some()).then(|| Arc::new(operators::static_entry(&value)));
+    let default = models::default_of(allowed.as_ref(), models);
+    if let Some(default) = default {
+        models::apply(&mut value, default, false);
+    }
     let mut entry: AgentEntry = shape::deserialize(value, node.at, context.report)?;
     // The tools of MCP servers and remote agents are not known here.
     if node.get("mcp").is_none() && node.get("remoteAgents").is_none() {
@@ -88,22 +107,64 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     let at = context.report.location(node.at);
     let agent = build_agent(entry, tools, files, at);
     let secrets = operator::resolve_secrets(later.iter().map(|property| &property.value), context.env);
-    let later = known.map(|known| Arc::new(DynamicProperties { static_entry: known, properties: later }));
-    Some(Agent { secrets, dynamic_properties: later, policy, mcp, remote_agents, agents, sections, auth, ..agent })
+    let later = (!later.is_empty()).then(|| Arc::new(DynamicProperties { properties: later }));
+    let agent = Agent {
+        agent_type: agent_type.unwrap_or(agent.agent_type),
+        models: allowed,
+        unread_files: default.map(Model::unread_files).unwrap_or_default(),
+        static_entry: known,
+        secrets,
+        dynamic_properties: later,
+        policy,
+        mcp,
+        remote_agents,
+        agents,
+        sections,
+        auth,
+        ..agent
+    };
+    check_variants(&agent, models, node, context);
+    Some(agent)
+}
+
+/// Reports models whose settings do not fit to the agent's properties. With operators in these, that is
+/// known only when they have values.
+fn check_variants(agent: &Agent, models: &IndexMap<String, Model>, node: &Node, context: &mut Context<'_, '_>) {
+    if agent.dynamic_properties.is_some() {
+        return;
+    }
+    let ids = agent.models.iter().flat_map(|allowed| &allowed.ids).enumerate();
+    for (index, model) in ids.filter_map(|(index, id)| Some((index, models.get(id)?))) {
+        let tried = [false, true].map(|thinks| agent.for_turn(Vec::new(), Some((model, thinks))));
+        if let Some(problem) = tried.into_iter().find_map(Result::err) {
+            let at = node.span_at(&[PathStep::Key("models"), PathStep::Index(index)]);
+            context.report.error(at, format!("this agent cannot use the model `{}`: {problem}", model.id), None);
+        }
+    }
 }
 
 impl Agent {
-    /// Returns the agent for one turn, with the values of the operators in its properties, in the
-    /// order of [`DynamicProperties::properties`]. Instructions, tools, files and sub-agents stay as they are.
+    /// Returns the agent for one turn. `values` are those of the operators in its properties, in the
+    /// order of [`DynamicProperties::properties`]; `model` is the one that answers, and whether it thinks,
+    /// for an agent with [`models`](Self::models). Instructions, tools, files and sub-agents stay as they
+    /// are.
     ///
     /// # Errors
     /// The first value that is not allowed, with the position of its operator in the config.
-    pub fn with_dynamic_values(&self, values: Vec<Value>) -> Result<Self, String> {
-        let Some(later) = &self.dynamic_properties else { return Ok(self.clone()) };
-        let entry = operators::apply_values(later.static_entry.clone(), &later.properties, values)?;
+    pub fn for_turn(&self, values: Vec<Value>, model: Option<(&Model, bool)>) -> Result<Self, String> {
+        let Some(known) = &self.static_entry else { return Ok(self.clone()) };
+        let later = self.dynamic_properties.as_ref().map_or(&[][..], |later| &later.properties);
+        let mut entry = operators::apply_values(Value::clone(known), later, values)?;
+        if let Some((model, thinks)) = model {
+            models::apply(&mut entry, model, thinks);
+        }
+        let entry = operators::read_entry(entry)?;
         let settled = build_agent(entry, Vec::new(), None, self.at.clone());
         let own = self.clone();
         Ok(Self {
+            agent_type: own.agent_type,
+            models: own.models,
+            unread_files: model.map(|(model, _)| model.unread_files()).unwrap_or_default(),
             id: own.id,
             instructions: own.instructions,
             ask_user: own.ask_user,
@@ -151,6 +212,9 @@ fn build_agent(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<F
         settings,
         page_context: properties.page_context,
         ask_user: properties.ask_user,
+        models: None,
+        unread_files: UnreadFiles::default(),
+        static_entry: None,
         dynamic_properties: None,
         secrets: Vec::new(),
         openai_api,

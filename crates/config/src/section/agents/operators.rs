@@ -116,15 +116,11 @@ pub(crate) fn static_entry(agent: &Value) -> Value {
     kept.into_iter().filter_map(|key| Some((key.to_owned(), agent.get(key)?.clone()))).collect::<Map<_, _>>().into()
 }
 
-/// Puts the values of the operators into an agent's entry and reads it.
+/// Puts the values of the operators into an agent's entry.
 ///
 /// # Errors
 /// The first value that is not allowed, with the position of its operator in the config.
-pub(crate) fn apply_values(
-    mut known: Value,
-    later: &[DynamicProperty],
-    values: Vec<Value>,
-) -> Result<AgentEntry, String> {
+pub(crate) fn apply_values(mut known: Value, later: &[DynamicProperty], values: Vec<Value>) -> Result<Value, String> {
     let shape = Shape::for_type::<AgentProperties>();
     for (property, value) in later.iter().zip(values) {
         let DynamicProperty { name, at, .. } = property;
@@ -145,8 +141,16 @@ pub(crate) fn apply_values(
         let checked = checked.filter(|value| !operators::is_dynamic(value) || property.may_hold_secrets);
         known["properties"][name] = checked.ok_or_else(|| told(first_problem(report)))?;
     }
+    Ok(known)
+}
+
+/// Reads an agent's entry that has been checked.
+///
+/// # Errors
+/// The values do not fit together.
+pub(crate) fn read_entry(entry: Value) -> Result<AgentEntry, String> {
     let mut report = Report::default();
-    deserialize(known, Span::default(), &mut report).ok_or_else(|| first_problem(report))
+    deserialize(entry, Span::default(), &mut report).ok_or_else(|| first_problem(report))
 }
 
 /// Returns the path of the first operator in a limit that yielded no value.

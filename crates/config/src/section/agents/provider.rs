@@ -41,6 +41,18 @@ pub(crate) fn check_type(properties: &Node, agent_type: AgentType, context: &mut
     }
 }
 
+/// Reports settings of a model that belong to another provider.
+pub(crate) fn check_model_settings(settings: &Node, agent_type: AgentType, context: &mut Context<'_, '_>) {
+    for entry in settings.entries() {
+        let Some((key, owner)) = KEYS.iter().find(|(key, _)| *key == entry.key) else { continue };
+        if *owner != agent_type {
+            let message = format!("`{key}` is not a setting of the model's provider, but of models of a {owner:?}");
+            let help = "write it under `providerOptions`, in the provider's own words".to_owned();
+            context.report.error(entry.key_at, message, Some(help));
+        }
+    }
+}
+
 /// Properties of single providers; [`KEYS`] lists the type of agent of each.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -210,7 +222,7 @@ impl ProviderProperties {
 
 /// Merges a value into another one. Mappings are merged key by key, unless they have different
 /// `type`s; anything else is replaced.
-fn merge(known: &mut Value, news: Value) {
+pub(crate) fn merge(known: &mut Value, news: Value) {
     let is_same_kind = |known: Option<&Value>, news: Option<&Value>| known.zip(news).is_none_or(|(a, b)| a == b);
     match (known, news) {
         (Value::Object(known), Value::Object(news)) if is_same_kind(known.get("type"), news.get("type")) => {

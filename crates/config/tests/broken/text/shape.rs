@@ -331,7 +331,7 @@ pages:
         |
      11 |     properties: {}
         |     ^^^^^^^^^^
-        = help: `model`: The provider's name for the model.
+        = help: `model`: The provider's name for the model. It is needed unless the agent has `models`; then it may name the default one of these.
 
     chatwright.yaml:16:62: error: there is no agent `c`
         |

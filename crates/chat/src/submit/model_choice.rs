@@ -1,0 +1,98 @@
+//! The model that the user has chosen for a conversation. Each answer records it in its metadata, so
+//! that the next one is written by the same model until the user chooses another.
+
+use crate::errors::Result;
+use crate::{Caller, Inner, SelectableModel};
+use store::StoredMessage;
+use wire::UiMessage;
+use wire::api::{MessageMetadata, RunOptions, SendRequest, Submission};
+
+/// The id of a model, and whether it thinks.
+type Choice = (String, bool);
+
+impl Inner {
+    /// Completes the options of a submission by what was chosen before. An answer that goes on does so
+    /// with the model that began it, whatever the client sends.
+    pub(super) async fn complete_options(&self, caller: &Caller, request: &mut SendRequest) -> Result<()> {
+        let models = self.agents.models(&request.agent_id);
+        let goes_on = matches!(request.submission, Submission::Answers { .. } | Submission::Continue);
+        let is_complete = request.options.model.is_some() && request.options.thinking.is_some();
+        if models.is_empty() || is_complete && !goes_on {
+            return Ok(());
+        }
+        let branch = self.store.branch(&caller.user_id, &request.conversation_id).await?;
+        complete(&mut request.options, &models, &branch, goes_on);
+        Ok(())
+    }
+}
+
+/// Completes options by the choice of the newest answer of a branch, or by the first of the models.
+pub(super) fn complete(options: &mut RunOptions, models: &[SelectableModel], branch: &[StoredMessage], goes_on: bool) {
+    let before = branch.iter().rev().find_map(|stored| choice(&stored.message, models));
+    if goes_on && before.is_some() {
+        (options.model, options.thinking) = (None, None);
+    }
+    let thought = before.as_ref().is_some_and(|(_, thinks)| *thinks);
+    let Some(first) = models.first() else { return };
+    let model = options.model.get_or_insert_with(|| before.map_or_else(|| first.id.clone(), |(id, _)| id));
+    let can_think = models.iter().any(|known| known.id == *model && known.can_think);
+    options.thinking.get_or_insert(thought && can_think);
+}
+
+/// Returns the choice that a message records, if the agent still allows the model.
+fn choice(message: &UiMessage, models: &[SelectableModel]) -> Option<Choice> {
+    let metadata = MessageMetadata::from_message(message);
+    let id = metadata.model_id.filter(|id| models.iter().any(|known| known.id == *id))?;
+    Some((id, metadata.thinking == Some(true)))
+}
+
+/// Records the choice in the metadata of an answer.
+pub(super) fn record(message: &mut UiMessage, options: &RunOptions) {
+    if options.model.is_some() {
+        let known = MessageMetadata::from_message(message);
+        let (model_id, thinking) = (options.model.clone(), options.thinking);
+        message.metadata = serde_json::to_value(MessageMetadata { model_id, thinking, ..known }).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::Role;
+
+    #[test]
+    fn what_is_not_chosen_is_as_before() {
+        let models = [("fast", false), ("deep", true)];
+        let models = models.map(|(id, can_think)| SelectableModel { id: id.to_owned(), can_think });
+        let options = |model: Option<&str>, thinking| RunOptions {
+            model: model.map(str::to_owned),
+            thinking,
+            ..RunOptions::default()
+        };
+        let answer = |(model, thinking): (Option<&str>, Option<bool>)| {
+            let mut message = UiMessage::new("m", Role::Assistant);
+            record(&mut message, &options(model, thinking));
+            StoredMessage { id: "m".to_owned(), parent_id: None, created_at: 0, message }
+        };
+        let check = |before: &[(Option<&str>, Option<bool>)], asked, goes_on, expected: (&str, bool)| {
+            let branch: Vec<_> = before.iter().copied().map(answer).collect();
+            let (model, thinking) = asked;
+            let mut completed = options(model, thinking);
+            complete(&mut completed, &models, &branch, goes_on);
+            assert_eq!(completed, options(Some(expected.0), Some(expected.1)), "{before:?} {asked:?} {goes_on}");
+        };
+        let deep = (Some("deep"), Some(true));
+        check(&[], (None, None), false, ("fast", false));
+        check(&[], (Some("deep"), None), false, ("deep", false));
+        check(&[deep], (None, None), false, ("deep", true));
+        check(&[deep], (None, Some(false)), false, ("deep", false));
+        check(&[deep], (Some("fast"), None), false, ("fast", false));
+        // A result of a workflow is a message without a choice.
+        check(&[deep, (None, None)], (None, None), false, ("deep", true));
+        // The config no longer allows it.
+        check(&[(Some("old"), Some(true))], (None, None), false, ("fast", false));
+        // An approval does not change the model, and nothing is refused because of what a client sends.
+        check(&[deep], (Some("fast"), Some(false)), true, ("deep", true));
+        check(&[], (Some("deep"), Some(true)), true, ("deep", true));
+    }
+}
