@@ -65,6 +65,10 @@ fn result(text: &str) -> Arc<Message> {
     Arc::new(Message::Tool(vec![result]))
 }
 
+fn owned(messages: &[&Arc<Message>]) -> Vec<Arc<Message>> {
+    messages.iter().map(|message| Arc::clone(message)).collect()
+}
+
 #[test]
 fn config_names_skills() {
     let check = |skills: &str, chosen: &str| {
@@ -190,8 +194,8 @@ async fn skills_and_their_files_are_read() {
 fn skills_in_use_are_told_when_the_model_does_not_read_them() {
     let (_folder, skills) = catalog();
     let (greet, order) = (skills[0].content.clone(), skills[1].content.clone());
-    let check = |messages: &[Arc<Message>], history: &[Arc<Message>], expected: &[&str]| {
-        let note = in_use::note(&skills, messages, history);
+    let check = |messages: &[&Arc<Message>], history: &[&Arc<Message>], expected: &[&str]| {
+        let note = in_use::note(&skills, &owned(messages), &owned(history));
         let told = |skill: &&Arc<CatalogSkill>| note.as_ref().is_some_and(|note| note.contains(&*skill.content));
         let told: Vec<_> = skills.iter().filter(told).map(|skill| skill.skill.name.as_str()).collect();
         assert_eq!(told, expected);
@@ -199,23 +203,23 @@ fn skills_in_use_are_told_when_the_model_does_not_read_them() {
     };
     let hello = user("Hello");
     let (read, cleared) = (result(&greet), result("[This result was cleared]"));
-    check(&[hello.clone()], &[hello.clone()], &[]);
+    check(&[&hello], &[&hello], &[]);
     // The model reads it.
-    check(&[read.clone()], &[read.clone()], &[]);
+    check(&[&read], &[&read], &[]);
     // Its result was cleared, or summarised.
-    check(&[cleared], &[read.clone()], &["greet"]);
-    check(&[hello.clone()], &[read.clone(), hello.clone()], &["greet"]);
+    check(&[&cleared], &[&read], &["greet"]);
+    check(&[&hello], &[&read, &hello], &["greet"]);
     // The user has chosen it.
-    let chosen = [user("/order 17, please")];
-    check(&chosen, &chosen, &["order"]);
-    check(&[user("/orders")], &[user("/orders")], &[]);
-    check(&[user("a /order")], &[user("a /order")], &[]);
+    let chosen = user("/order 17, please");
+    check(&[&chosen], &[&chosen], &["order"]);
+    check(&[&user("/orders")], &[&user("/orders")], &[]);
+    check(&[&user("a /order")], &[&user("a /order")], &[]);
     // A note is read like a result, and loads what it tells.
-    let note = user(&in_use::note(&skills, &[], &[read.clone(), chosen[0].clone()]).unwrap());
-    check(&[note.clone()], &[note.clone()], &[]);
-    check(&[], &[note], &["greet", "order"]);
+    let note = user(&in_use::note(&skills, &[], &[read.clone(), chosen]).unwrap());
+    check(&[&note], &[&note], &[]);
+    check(&[], &[&note], &["greet", "order"]);
     // A part of it is not enough.
-    check(&[result(&order[..order.len() - 20])], &[result(&order)], &["order"]);
+    check(&[&result(&order[..order.len() - 20])], &[&result(&order)], &["order"]);
     // The result of another tool loads nothing.
     let other = ToolResult {
         call_id: "1".to_owned(),
@@ -223,7 +227,7 @@ fn skills_in_use_are_told_when_the_model_does_not_read_them() {
         output: ToolOutput::Text(greet.to_string()),
         metadata: None,
     };
-    check(&[], &[Arc::new(Message::Tool(vec![other]))], &[]);
+    check(&[], &[&Arc::new(Message::Tool(vec![other]))], &[]);
 }
 
 #[tokio::test]
@@ -231,7 +235,7 @@ async fn allowed_tools_narrow_what_the_agent_may_call() {
     let (_folder, skills) = catalog();
     let [greet, order, quiet] = [0, 1, 2].map(|index: usize| result(&skills[index].content));
     let policy = AllowedTools { agent_id: "helper".to_owned(), skills };
-    let check = async |history: &[Arc<Message>], agent_id: &str, tool: &str, expected: &str| {
+    let check = async |history: &[&Arc<Message>], agent_id: &str, tool: &str, expected: &str| {
         let spec = ToolSpec::new(tool, "", json!({}));
         let call = ToolCall {
             id: "1".to_owned(),
@@ -249,7 +253,7 @@ async fn allowed_tools_narrow_what_the_agent_may_call() {
             user_id: "ada",
             conversation_id: "c",
             is_sub_agent: false,
-            history,
+            history: &owned(history),
         };
         let ruling = match policy.decide(asked).await {
             Ruling::Deny(reason) => reason,
@@ -260,13 +264,13 @@ async fn allowed_tools_narrow_what_the_agent_may_call() {
     let only_order = "the skill `order` is in use, which allows only these tools: find_order, refund";
     let only_quiet = "the skill `quiet` is in use, which allows only these tools: refund";
     check(&[], "helper", "send", "Allow").await;
-    check(&[greet.clone()], "helper", "send", "Allow").await;
-    check(&[order.clone()], "helper", "send", only_order).await;
-    check(&[order.clone()], "helper", "find_order", "Allow").await;
-    check(&[order.clone()], "helper", READ_SKILL, "Allow").await;
+    check(&[&greet], "helper", "send", "Allow").await;
+    check(&[&order], "helper", "send", only_order).await;
+    check(&[&order], "helper", "find_order", "Allow").await;
+    check(&[&order], "helper", READ_SKILL, "Allow").await;
     // The calls of a sub-agent are not those of the agent.
-    check(&[order.clone()], "clerk", "send", "Allow").await;
+    check(&[&order], "clerk", "send", "Allow").await;
     // Another skill does not widen what one allows.
-    check(&[quiet.clone(), order.clone()], "helper", "find_order", only_quiet).await;
-    check(&[quiet, order, greet], "helper", "refund", "Allow").await;
+    check(&[&quiet, &order], "helper", "find_order", only_quiet).await;
+    check(&[&quiet, &order, &greet], "helper", "refund", "Allow").await;
 }

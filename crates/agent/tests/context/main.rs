@@ -86,7 +86,7 @@ async fn turn_with(agent: &Agent, messages: Vec<Arc<Message>>, context: ContextI
         turn_start: messages.len(),
         messages,
         pending: Vec::new(),
-        scope: contract::RunScope::default(),
+        scope: RunScope::default(),
         grants: None,
         exposure: ExposureState::default(),
         context,
