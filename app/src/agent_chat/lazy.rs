@@ -2,15 +2,15 @@
 
 use super::cards::{standing_approvals, standing_button, tool_card};
 use super::chunk_tables::{
-    CONVERSATION, ConversationFunctions, EXTRAS, ExtraFunctions, FRAMES, FrameFunctions, PLAN, PlanFunctions, SESSION,
-    SessionFunctions, TOOLS, ToolFunctions,
+    CONVERSATION, ConversationFunctions, EXTRAS, ExtraFunctions, FRAMES, FrameFunctions, MODELS, ModelFunctions, PLAN,
+    PlanFunctions, SESSION, SessionFunctions, TOOLS, ToolFunctions,
 };
 use super::composer::{attachments, context_meter, edit_form, header, queue, start_workflow, undo};
 use super::log::view::Log;
 use super::message::state::MessageState;
 use super::message::{feedback, menu, sources, versions};
 use super::session::Session;
-use super::{drawer, embedded, plan};
+use super::{drawer, embedded, models, plan};
 use crate::chunks::{ChunkError, ChunkFuture, ChunkTable};
 use crate::pages::agent_changes;
 use crate::prelude::*;
@@ -98,6 +98,17 @@ impl ChunkTable for PlanFunctions {
 #[wasm_split(plan, fallible)]
 fn plan_functions() -> Result<PlanFunctions, ChunkError> {
     Ok(PlanFunctions { bar: plan::bar::bar, switch: plan::switch::switch })
+}
+
+impl ChunkTable for ModelFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { MODELS.set_functions(model_functions().await?) })
+    }
+}
+
+#[wasm_split(models, fallible)]
+fn model_functions() -> Result<ModelFunctions, ChunkError> {
+    Ok(ModelFunctions { picker: models::picker })
 }
 
 impl ChunkTable for FrameFunctions {

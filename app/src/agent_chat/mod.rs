@@ -18,6 +18,7 @@ mod embedded;
 mod lazy;
 mod log;
 pub(crate) mod message;
+mod models;
 mod pane;
 mod plan;
 mod session;

@@ -1,7 +1,7 @@
 //! The buttons of the composer other than the send button: attachments, switches, dictation.
 
 use super::speech;
-use crate::agent_chat::chunk_tables::PLAN;
+use crate::agent_chat::chunk_tables::{MODELS, PLAN};
 use crate::agent_chat::session::{Session, SessionAction};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -13,12 +13,12 @@ use wire::page::{PlanMode, SenderSwitch};
 
 /// The buttons that the config enables; none if it enables none.
 pub(in crate::agent_chat) fn composer_tools(session: Session) -> Option<AnyView> {
-    let (accept, switches, allow_speech, may_plan) = session.sender(|sender| {
+    let (accept, switches, allow_speech, may_plan, has_models) = session.sender(|sender| {
         let accept = sender.attachments.as_ref().map(|attachments| attachments.accept.join(","));
         let may_plan = sender.plan_mode == Some(PlanMode::Optional);
-        (accept, sender.switches.clone(), sender.allow_speech, may_plan)
+        (accept, sender.switches.clone(), sender.allow_speech, may_plan, sender.models.is_some())
     });
-    if accept.is_none() && switches.is_empty() && !allow_speech && !may_plan {
+    if accept.is_none() && switches.is_empty() && !allow_speech && !may_plan && !has_models {
         return None;
     }
     let picker = accept.map(|accept| file_picker(session, accept));
@@ -29,6 +29,7 @@ pub(in crate::agent_chat) fn composer_tools(session: Session) -> Option<AnyView>
         .collect_view()
         .into_any();
     let plan = may_plan.then(|| PLAN.view(move |code| (code.switch)(session)));
+    let models = has_models.then(|| MODELS.view(move |code| (code.picker)(session)));
     let microphone = allow_speech.then(|| microphone(session));
     Some(
         view! {
@@ -36,6 +37,7 @@ pub(in crate::agent_chat) fn composer_tools(session: Session) -> Option<AnyView>
                 {picker}
                 {switches}
                 {plan}
+                {models}
                 {microphone}
             </div>
         }

@@ -66,7 +66,12 @@ impl Session {
     /// What the user has chosen for the next answer. Not tracked.
     pub(super) fn options(self) -> RunOptions {
         let may_choose = self.sender(|sender| sender.plan_mode == Some(PlanMode::Optional));
-        RunOptions { plan_mode: may_choose.then(|| self.plan_mode.get_untracked()), ..RunOptions::default() }
+        let model = self.model.get_untracked();
+        RunOptions {
+            plan_mode: may_choose.then(|| self.plan_mode.get_untracked()),
+            thinking: model.is_some().then(|| self.thinks.get_untracked()),
+            model,
+        }
     }
 
     /// Toggles a switch.
