@@ -59,7 +59,7 @@ test("the user chooses the model and lets it think, and the conversation keeps b
 
   // A new conversation begins with the default; the old one has its own.
   await list(page).selectOption("thorough");
-  await page.getByRole("button", { name: "New conversation" }).click();
+  await page.getByRole("link", { name: "New conversation" }).click();
   await expect(list(page)).toHaveValue("quick");
   await page.getByRole("link", { name: /Hello/ }).click();
   await expect(list(page)).toHaveValue("thorough");
