@@ -1,7 +1,7 @@
 //! Starts the page in the browser.
 
 use crate::actions::ACTIONS;
-use crate::agent_chat::chunk_tables::{CHOICES, CONVERSATION, EXTRAS, FRAMES, PLAN, SESSION, TOOLS};
+use crate::agent_chat::chunk_tables::{CHOICES, CONVERSATION, EXTRAS, FRAMES, MODELS, PLAN, SESSION, TOOLS};
 use crate::agent_conversations::ORGANIZING;
 use crate::blocks::chunk_tables::{BLOCKS, INPUTS};
 use crate::chunks::{ChunkState, load_all};
@@ -32,6 +32,7 @@ fn all_chunks() -> [&'static ChunkState; 17] {
         CONVERSATION.state(),
         EXTRAS.state(),
         FRAMES.state(),
+        MODELS.state(),
         PLAN.state(),
         SESSION.state(),
         TOOLS.state(),

@@ -86,6 +86,15 @@ pub(crate) struct ChoiceFunctions {
     pub(in crate::agent_chat) choices: fn(Session) -> AnyView,
 }
 
+/// The chunk for choosing among the models of an agent.
+pub(crate) static MODELS: Chunk<ModelFunctions> = Chunk::new("models");
+
+/// The functions of the chunk.
+pub(crate) struct ModelFunctions {
+    /// The picker and the switch for thinking, in the composer.
+    pub(in crate::agent_chat) picker: fn(Session) -> AnyView,
+}
+
 /// The chunk for less common actions: files, versions, message menus, feedback, the queue,
 /// dictation.
 pub(crate) static EXTRAS: Chunk<ExtraFunctions> = Chunk::new("extras");

@@ -3,14 +3,14 @@
 use super::cards::{standing_approvals, standing_button, tool_card};
 use super::chunk_tables::{
     CHOICES, CONVERSATION, ChoiceFunctions, ConversationFunctions, EXTRAS, ExtraFunctions, FRAMES, FrameFunctions,
-    PLAN, PlanFunctions, SESSION, SessionFunctions, TOOLS, ToolFunctions,
+    MODELS, ModelFunctions, PLAN, PlanFunctions, SESSION, SessionFunctions, TOOLS, ToolFunctions,
 };
 use super::composer::{attachments, context_meter, edit_form, header, queue, start_workflow, undo};
 use super::log::view::Log;
 use super::message::state::MessageState;
 use super::message::{feedback, menu, sources, summary, versions};
 use super::session::Session;
-use super::{choices, drawer, embedded, plan};
+use super::{choices, drawer, embedded, models, plan};
 use crate::chunks::{ChunkError, ChunkFuture, ChunkTable};
 use crate::pages::agent_changes;
 use crate::prelude::*;
@@ -110,6 +110,17 @@ impl ChunkTable for ChoiceFunctions {
 #[wasm_split(choices, fallible)]
 fn choice_functions() -> Result<ChoiceFunctions, ChunkError> {
     Ok(ChoiceFunctions { choices: choices::view::choices })
+}
+
+impl ChunkTable for ModelFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { MODELS.set_functions(model_functions().await?) })
+    }
+}
+
+#[wasm_split(models, fallible)]
+fn model_functions() -> Result<ModelFunctions, ChunkError> {
+    Ok(ModelFunctions { picker: models::picker })
 }
 
 impl ChunkTable for FrameFunctions {

@@ -19,6 +19,7 @@ mod embedded;
 mod lazy;
 mod log;
 pub(crate) mod message;
+mod models;
 mod pane;
 mod plan;
 mod session;

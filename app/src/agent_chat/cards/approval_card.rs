@@ -239,7 +239,7 @@ fn scope_select(scope: RwSignal<String>) -> AnyView {
     let change = move |event: Event| scope.set(event_target_value(&event));
     view! {
         <div class="cw-select">
-            <select class="cw-approval-scope" aria-label=t(Text::ApprovalHolds) on:change=change>
+            <select class="cw-quiet-select" aria-label=t(Text::ApprovalHolds) on:change=change>
                 <option value="">{t(Text::Once)}</option>
                 <option value="conversation">{t(Text::InThisConversation)}</option>
                 <option value="always">{t(Text::Always)}</option>

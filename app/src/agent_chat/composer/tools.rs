@@ -1,7 +1,7 @@
 //! The buttons of the composer other than the send button: attachments, switches, choices, dictation.
 
 use super::speech;
-use crate::agent_chat::chunk_tables::{CHOICES, PLAN};
+use crate::agent_chat::chunk_tables::{CHOICES, MODELS, PLAN};
 use crate::agent_chat::session::{Session, SessionAction};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -13,13 +13,16 @@ use wire::page::{PlanMode, SenderSwitch};
 
 /// The buttons that the config enables; none if it enables none.
 pub(in crate::agent_chat) fn composer_tools(session: Session) -> Option<AnyView> {
-    let (accept, switches, allow_speech, may_plan, may_choose) = session.sender(|sender| {
+    let (accept, switches, allow_speech) = session.sender(|sender| {
         let accept = sender.attachments.as_ref().map(|attachments| attachments.accept.join(","));
-        let may_plan = sender.plan_mode == Some(PlanMode::Optional);
-        let may_choose = sender.documents.is_some() || sender.web.is_some();
-        (accept, sender.switches.clone(), sender.allow_speech, may_plan, may_choose)
+        (accept, sender.switches.clone(), sender.allow_speech)
     });
-    if accept.is_none() && switches.is_empty() && !allow_speech && !may_plan && !may_choose {
+    let (may_plan, may_choose, has_models) = session.sender(|sender| {
+        let may_choose = sender.documents.is_some() || sender.web.is_some();
+        (sender.plan_mode == Some(PlanMode::Optional), may_choose, sender.models.is_some())
+    });
+    let has_none = accept.is_none() && switches.is_empty() && !allow_speech;
+    if has_none && !may_plan && !may_choose && !has_models {
         return None;
     }
     let picker = accept.map(|accept| file_picker(session, accept));
@@ -31,6 +34,7 @@ pub(in crate::agent_chat) fn composer_tools(session: Session) -> Option<AnyView>
         .into_any();
     let plan = may_plan.then(|| PLAN.view(move |code| (code.switch)(session)));
     let choices = may_choose.then(|| CHOICES.view(move |code| (code.choices)(session)));
+    let models = has_models.then(|| MODELS.view(move |code| (code.picker)(session)));
     let microphone = allow_speech.then(|| microphone(session));
     Some(
         view! {
@@ -39,6 +43,7 @@ pub(in crate::agent_chat) fn composer_tools(session: Session) -> Option<AnyView>
                 {switches}
                 {choices}
                 {plan}
+                {models}
                 {microphone}
             </div>
         }

@@ -67,7 +67,13 @@ impl Session {
     pub(super) fn options(self) -> RunOptions {
         let may_choose = self.sender(|sender| sender.plan_mode == Some(PlanMode::Optional));
         let choices = self.inner.with_value(|inner| inner.choices.clone());
-        RunOptions { plan_mode: may_choose.then(|| self.plan_mode.get_untracked()), ..choices }
+        let model = self.model.get_untracked();
+        RunOptions {
+            plan_mode: may_choose.then(|| self.plan_mode.get_untracked()),
+            thinking: model.is_some().then(|| self.thinks.get_untracked()),
+            model,
+            ..choices
+        }
     }
 
     /// Sets what the user has chosen about documents and the web for the next answers.

@@ -81,6 +81,10 @@ pub(super) struct Session {
     pub(super) switch_states: RwSignal<Vec<bool>>,
     /// Whether the agent plans, where the user may choose.
     pub(super) plan_mode: RwSignal<bool>,
+    /// The id of the model that answers next, where the user may choose. The picker sets it.
+    pub(super) model: RwSignal<Option<String>>,
+    /// Whether that model thinks.
+    pub(super) thinks: RwSignal<bool>,
     /// Whether the request to the model failed and is sent again.
     pub(super) is_retrying: RwSignal<bool>,
     /// Whether files are being dragged over the chat.
@@ -216,6 +220,8 @@ impl Session {
             queue: RwSignal::new(Vec::new()),
             switch_states: RwSignal::new(switched),
             plan_mode: RwSignal::new(false),
+            model: RwSignal::new(None),
+            thinks: RwSignal::new(false),
             is_retrying: RwSignal::new(false),
             dragging: RwSignal::new(false),
             is_dictating: RwSignal::new(false),

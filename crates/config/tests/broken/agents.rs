@@ -301,7 +301,7 @@ agents:
        |
      8 | …}, { connectionId: dmo, model: m }, { model: m }, '']
        |                                      ^
-       = help: `connectionId`: The connection to the model's provider. It is needed unless the agent has `models`.
+       = help: `connectionId`: The connection to the model's provider.
 
     chatwright.yaml:8:110: error: this text is empty
        |

@@ -228,6 +228,8 @@ texts! { super::page::TEXTS.len();
     TaskToDo = "To do",
     Table = "Table",
     Image = "Image",
+    Model = "Model",
+    Think = "Think",
     Plan = "Plan",
     PlanProgress = "{1} of {2}",
     PlanDone = "All steps are completed",
