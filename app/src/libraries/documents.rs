@@ -151,8 +151,10 @@ fn about(document: &Document) -> String {
     if document.pages > 1 {
         facts.push(fill_count(Text::DocumentPages, document.pages as usize));
     }
-    if document.chunks > 0 {
-        facts.push(fill_count(Text::DocumentPassages, document.chunks as usize));
+    match document.chunks {
+        0 => {}
+        1 => facts.push(t(Text::DocumentPassageOne).to_owned()),
+        count => facts.push(fill_count(Text::DocumentPassages, count as usize)),
     }
     facts.join(" · ")
 }

@@ -156,9 +156,13 @@ fn ask_to_delete(state: LibraryState) {
     let agreed = move || {
         spawn_local(async move {
             let Some(id) = state.id.try_get_value() else { return };
+            state.is_deleting.try_set_value(true);
             match api::act(Method::Delete, &library_path(&id, "")).await {
                 Ok(()) => address.navigate(&untrack(|| Shown::default().url(address)), false),
-                Err(error) => drop(state.error.try_set(Some(error))),
+                Err(error) => {
+                    state.is_deleting.try_set_value(false);
+                    state.error.try_set(Some(error));
+                }
             }
         });
     };

@@ -149,6 +149,7 @@ pub(super) struct Changes {
     pub(super) library: Library,
     pub(super) documents: Vec<Document>,
     pub(super) reload: bool,
+    pub(super) deleted: bool,
 }
 
 /// The roles that the config names.

@@ -104,6 +104,7 @@ pub(super) fn LibrarySearch(block: String, search: SearchState) -> AnyView {
         move || match (search.is_searching.get(), search.results.with(|results| results.as_ref().map(Vec::len))) {
             (true, _) => t(Text::Loading).to_owned(),
             (_, Some(0)) => t(Text::SearchNothing).to_owned(),
+            (_, Some(1)) => t(Text::SearchFoundOne).to_owned(),
             (_, Some(count)) => fill_count(Text::SearchFound, count),
             _ => String::new(),
         };

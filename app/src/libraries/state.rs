@@ -8,7 +8,7 @@ use crate::prelude::*;
 use crate::ui::browser::{is_visible, now, sleep};
 use leptos::task::spawn_local;
 use std::time::Duration;
-use wire::error::ErrorCode;
+use wire::error::{ErrorCode, UserError};
 
 /// How long the server waits for a change, in seconds.
 const WAIT: &str = "20";
@@ -49,6 +49,8 @@ pub(super) struct LibraryState {
     pub(super) error: RwSignal<Option<ApiError>>,
     pub(super) asked: RwSignal<Option<Question>>,
     reading: StoredValue<Option<Reading>>,
+    /// Whether the user deletes it on this page, so that no change follows.
+    pub(super) is_deleting: StoredValue<bool>,
     /// About how many milliseconds the documents take that are being read.
     pub(super) left: RwSignal<Option<u64>>,
 }
@@ -64,6 +66,7 @@ impl LibraryState {
             error: RwSignal::new(None),
             asked: RwSignal::new(None),
             reading: StoredValue::new(None),
+            is_deleting: StoredValue::new(false),
             left: RwSignal::new(None),
         }
     }
@@ -82,13 +85,19 @@ impl LibraryState {
         let mut cursor = None::<String>;
         // The block is gone as soon as its signals are.
         while let Some(id) = self.id.try_get_value() {
-            if cursor.is_some() && !is_visible() {
+            let is_deleting = self.is_deleting.try_get_value() == Some(true);
+            if is_deleting || cursor.is_some() && !is_visible() {
                 sleep(PAUSE).await;
                 continue;
             }
             let is_first = cursor.is_none();
             let query = cursor.as_ref().map_or(String::new(), |cursor| ["?since=", cursor, "&wait=", WAIT].concat());
             match api::get::<Changes>(&library_path(&id, &["/changes", &query].concat())).await {
+                Ok(changes) if changes.deleted => {
+                    self.error.try_set(Some(ApiError(UserError::not_found())));
+                    self.library.try_set(None);
+                    return;
+                }
                 Ok(changes) => {
                     cursor = Some(changes.cursor.clone());
                     self.error.try_set(None);

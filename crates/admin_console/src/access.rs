@@ -147,13 +147,15 @@ impl List for AccessList {
         Ok(page.page(found.map_err(from_store_error)?))
     }
 
-    fn filters(_: &ConsoleState, query: &AccessQuery) -> AnyView {
-        view! {
-            {field("user", "User (name or id)", "text", query.user.as_deref())}
-            {select_field("kind", "Type", query.kind)}
-            {select_field("sort", "Order", query.sort)}
-        }
-        .into_any()
+    fn filters(_: &ConsoleState, query: &AccessQuery) -> Option<AnyView> {
+        Some(
+            view! {
+                {field("user", "User (name or id)", "text", query.user.as_deref())}
+                {select_field("kind", "Type", query.kind)}
+                {select_field("sort", "Order", query.sort)}
+            }
+            .into_any(),
+        )
     }
 
     async fn content(_: &ConsoleState, _: &AccessQuery, list: ListView) -> Result<AnyView, UserError> {

@@ -117,14 +117,16 @@ impl List for ApprovalList {
         Ok(page.page(found.map_err(from_store_error)?))
     }
 
-    fn filters(_: &ConsoleState, query: &ApprovalQuery) -> AnyView {
-        view! {
-            {field("user", "User (name or id)", "text", query.user.as_deref())}
-            {field("agent", "Agent", "text", query.agent.as_deref())}
-            {field("tool", "Tool", "text", query.tool.as_deref())}
-            {select_field("sort", "Order", query.sort)}
-        }
-        .into_any()
+    fn filters(_: &ConsoleState, query: &ApprovalQuery) -> Option<AnyView> {
+        Some(
+            view! {
+                {field("user", "User (name or id)", "text", query.user.as_deref())}
+                {field("agent", "Agent", "text", query.agent.as_deref())}
+                {field("tool", "Tool", "text", query.tool.as_deref())}
+                {select_field("sort", "Order", query.sort)}
+            }
+            .into_any(),
+        )
     }
 
     async fn content(_: &ConsoleState, _: &ApprovalQuery, list: ListView) -> Result<AnyView, UserError> {

@@ -146,14 +146,16 @@ impl List for JobList {
         Ok(page.page_by(found.into_iter().map(item).collect(), |item| item.job.id.clone()))
     }
 
-    fn filters(state: &ConsoleState, query: &JobQuery) -> AnyView {
+    fn filters(state: &ConsoleState, query: &JobQuery) -> Option<AnyView> {
         let kinds = state.chat.jobs().kinds().into_iter().map(str::to_owned);
-        view! {
-            {field_with_suggestions("kind", "Kind", query.kind.as_deref(), kinds)}
-            {select_field("state", "State", query.state)}
-            {field("user", "User (name or id)", "text", query.user.as_deref())}
-        }
-        .into_any()
+        Some(
+            view! {
+                {field_with_suggestions("kind", "Kind", query.kind.as_deref(), kinds)}
+                {select_field("state", "State", query.state)}
+                {field("user", "User (name or id)", "text", query.user.as_deref())}
+            }
+            .into_any(),
+        )
     }
 
     async fn content(state: &ConsoleState, _: &JobQuery, list: ListView) -> Result<AnyView, UserError> {

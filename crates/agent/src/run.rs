@@ -9,7 +9,7 @@ use crate::context::{ContextInput, ContextSize, size};
 use crate::deferral::{self, Deferral};
 use crate::limits::UsageMeter;
 use crate::limits::estimate::estimated_usage;
-use crate::limits::loop_detection::{self, LoopDetector, LoopVerdict};
+use crate::limits::loop_detection::{self, EarlierSteps, LoopDetector, LoopVerdict};
 use crate::limits::stop;
 use crate::limits::turn_usage::TurnUsage;
 use crate::model::prune::{self, EmptyMessages, Prune};
@@ -98,6 +98,8 @@ pub(crate) struct Run<'a> {
     /// The number of requests to the model in earlier runs of the turn.
     steps_before: u32,
     loops: LoopDetector,
+    /// The calls of the turns before.
+    earlier_steps: EarlierSteps,
     /// Whether to warn the model about a loop before the next request.
     warns: bool,
     /// Whether a call that the turn waits for, or waited for, ends the turn.
@@ -155,6 +157,7 @@ impl<'a> Run<'a> {
             offer: OfferedTools::default(),
             deferral: None,
             ids: ConversationCallIds::from_history(&turn.messages),
+            earlier_steps: EarlierSteps::from_history(turn.messages.get(..turn.turn_start).unwrap_or(&turn.messages)),
             caller,
             has_begun: turn.messages.len() > turn.turn_start,
             adds_page_context: false,
@@ -221,8 +224,8 @@ impl<'a> Run<'a> {
             // A provider that paused continues when it reads its reply so far. The limit of steps
             // applies to that, too.
             let is_paused = reply.reason == FinishReason::Pause;
-            let verdict =
-                self.loops.record(&reply.calls.iter().map(|checked| checked.call.clone()).collect::<Vec<_>>());
+            let calls: Vec<_> = reply.calls.iter().map(|checked| checked.call.clone()).collect();
+            let verdict = self.loops.record(&calls, &self.earlier_steps);
             self.warns = verdict == LoopVerdict::Warn;
             let invalid = self.invalid_call(&reply);
             let CallsOutcome { has_calls, all_have_results, accepted } =

@@ -136,6 +136,11 @@ pub struct RunSettings {
     #[serde(rename = "timeout", deserialize_with = "settings::from_form::<TimeoutForm, _, _>")]
     #[schemars(with = "Option<TimeoutForm>")]
     pub timeouts: Timeouts,
+    /// The roles whose users decide on calls that need an approval when the agent runs without a
+    /// conversation (`POST /api/runs`). Whoever started the run does not, unless they have such a role.
+    /// Default: whoever started it, unless the request names roles.
+    #[schemars(length(max = 20))]
+    pub approvers: Vec<String>,
     /// Limits for one turn.
     pub limits: TurnLimits,
     /// Options for the provider, by its name, in the terms of its API (`reasoning_effort`) or of
@@ -194,6 +199,7 @@ impl Default for RunSettings {
             context: ContextSettings::default(),
             repair_tool_call: true,
             timeouts: Timeouts::default(),
+            approvers: Vec::new(),
             limits: TurnLimits::default(),
             provider_options: Map::new(),
             response_format: None,

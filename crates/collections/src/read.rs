@@ -117,16 +117,20 @@ pub(crate) async fn aggregate(
     }
     for (index, aggregate) in aggregates.iter().enumerate() {
         sql.push(", ").push(aggregate.op.function());
-        match aggregate.field {
+        match (aggregate.op, &aggregate.field) {
+            (AggregateOperator::Count, Some(_)) => {
+                push_column(&mut sql, ("", 'a', index, "kind"));
+                sql.push(")");
+            }
             // `sum` and others ignore values that are not numbers.
-            Some(_) => {
+            (_, Some(_)) => {
                 sql.push("CASE WHEN ");
                 push_column(&mut sql, ("", 'a', index, "kind"));
                 sql.push(" = 1 THEN ");
                 push_column(&mut sql, ("", 'a', index, "number"));
                 sql.push(" END)");
             }
-            None => {
+            (_, None) => {
                 sql.push("*)");
             }
         }

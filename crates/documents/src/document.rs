@@ -169,6 +169,14 @@ impl Place {
         }
     }
 
+    /// Returns whether both are on the same page or slide, or have none.
+    pub(crate) fn is_same_page(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Page { .. } | Self::Slide { .. }, _) | (_, Self::Page { .. } | Self::Slide { .. }) => self == other,
+            _ => true,
+        }
+    }
+
     /// Returns the place that spans this one and a later one, or `None` if they are not of one kind.
     pub fn to(&self, end: &Self) -> Option<Self> {
         match (self, end) {

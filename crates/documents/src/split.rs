@@ -100,7 +100,7 @@ pub fn split(document: &Document, options: &SplitOptions) -> Vec<Chunk> {
 
 impl<'d> Pending<'d> {
     /// Returns whether the following chunk can be joined with this one: one of them is small, both
-    /// fit, and no heading is lost.
+    /// fit, no heading is lost, and both are on the same page, so that a citation names the right one.
     fn takes(&self, next: &Self, max: usize, min: usize) -> bool {
         let is_small = self.chars < min || next.chars < min;
         let follows = match (self.spans.last(), next.spans.first()) {
@@ -110,8 +110,12 @@ impl<'d> Pending<'d> {
         };
         let headings = common(self.headings, next.headings).len();
         let keeps = |chunk: &Self| chunk.headings.len() <= headings + usize::from(chunk.shows_heading);
+        let same_page = match (self.spans.last(), next.spans.first()) {
+            (Some(last), Some(first)) => last.place.is_same_page(&first.place),
+            _ => true,
+        };
         let fits = self.chars + next.chars + SEPARATOR.len() <= max;
-        is_small && fits && follows && self.table_header == next.table_header && keeps(self) && keeps(next)
+        is_small && fits && follows && same_page && self.table_header == next.table_header && keeps(self) && keeps(next)
     }
 
     fn append(&mut self, next: Self) {

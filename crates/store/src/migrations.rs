@@ -38,6 +38,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0027_agent_runs",
     "0028_events",
     "0031_turns_of_owners",
+    "0034_approvers_of_agent_runs",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -55,6 +56,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0027_agent_runs",
     "0028_events",
     "0031_turns_of_owners",
+    "0034_approvers_of_agent_runs",
 ];
 
 /// Returns the migrations for SQLite.

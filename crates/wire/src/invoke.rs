@@ -140,6 +140,11 @@ pub struct RunRequest {
     /// administrator replace the agent's.
     #[serde(default)]
     pub limits: InvokeLimits,
+    /// The roles whose users decide on calls that need an approval, instead of the caller; at most 20.
+    /// If the agent's config names some, those apply, and the request may only narrow them.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(length(max = 20)))]
+    pub approvers: Vec<String>,
 }
 
 fn all_tools() -> InvokeTools {
@@ -164,8 +169,17 @@ pub enum RunMode {
 
 impl From<RunRequest> for InvokeRequest {
     fn from(request: RunRequest) -> Self {
-        let RunRequest { agent_name, input, mode: _, response_schema, agent_tier, tools, approved_tools, limits } =
-            request;
+        let RunRequest {
+            agent_name,
+            input,
+            mode: _,
+            response_schema,
+            agent_tier,
+            tools,
+            approved_tools,
+            limits,
+            approvers: _,
+        } = request;
         Self { agent_name, input, response_schema, agent_tier, tools, approved_tools, limits }
     }
 }
@@ -201,6 +215,33 @@ pub struct RunAnswer {
     /// Why not, for the model; at most 2,000 characters.
     #[serde(default)]
     pub reason: Option<String>,
+}
+
+/// A run that waits for the decision of a user with a role that the caller has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UndecidedRun {
+    /// The id of the run.
+    pub run_id: String,
+    /// The agent.
+    pub agent_name: String,
+    /// The user who started it.
+    pub started_by: String,
+    /// Their name, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_by_name: Option<String>,
+    /// The tool calls that wait for an answer.
+    pub questions: Vec<RunQuestion>,
+    /// Unix time, milliseconds.
+    pub created_at: i64,
+}
+
+/// Runs that wait for a decision, oldest first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UndecidedRunList {
+    /// At most 100.
+    pub items: Vec<UndecidedRun>,
 }
 
 /// The status of an invocation.

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use web::admin::is_admin;
 use web::openapi::{ApiRouter, Description, RouteOutput};
 use web::{HttpError, json_error};
-use wire::invoke::{Invocation, InvocationList, InvokeRequest, RunAnswer, RunRequest};
+use wire::invoke::{Invocation, InvocationList, InvokeRequest, RunAnswer, RunRequest, UndecidedRunList};
 
 /// The default number of items in a list.
 const DEFAULT_LIMIT: u32 = 50;
@@ -29,6 +29,11 @@ pub(crate) fn routes() -> ApiRouter<AppState> {
         )
         .post("/api/runs", start, "Run an agent with its tools, without a conversation")
         .get("/api/runs", list, "List runs without a conversation")
+        .get(
+            "/api/runs/waiting",
+            waiting,
+            "List the runs that wait for a decision of a user with one of the caller's roles",
+        )
         .get("/api/runs/{id}", show, "Get a run with its questions")
         .post("/api/runs/{id}/answer", answer, "Answer a question of a run")
         .post("/api/runs/{id}/stop", stop, "Stop a run")
@@ -122,6 +127,14 @@ pub(crate) async fn list(
     Query(page): Query<RunListQuery>,
 ) -> Result<Json<InvocationList>, HttpError> {
     Ok(Json(state.composition.chat.invocations(&caller, page.limit.unwrap_or(DEFAULT_LIMIT)).await?))
+}
+
+/// `GET /api/runs/waiting`
+pub(crate) async fn waiting(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<UndecidedRunList>, HttpError> {
+    Ok(Json(state.composition.chat.undecided_runs(&caller).await?))
 }
 
 /// `GET /api/runs/{id}`

@@ -118,12 +118,14 @@ impl List for AgentList {
         page.page_in(rows)
     }
 
-    fn filters(_: &ConsoleState, query: &AgentQuery) -> AnyView {
-        view! {
-            {field("text", "Name or model", "search", query.text.as_deref())}
-            {select_field("sort", "Order", query.sort)}
-        }
-        .into_any()
+    fn filters(_: &ConsoleState, query: &AgentQuery) -> Option<AnyView> {
+        Some(
+            view! {
+                {field("text", "Name or model", "search", query.text.as_deref())}
+                {select_field("sort", "Order", query.sort)}
+            }
+            .into_any(),
+        )
     }
 
     async fn content(_: &ConsoleState, _: &AgentQuery, list: ListView) -> Result<AnyView, UserError> {

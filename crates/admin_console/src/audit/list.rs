@@ -225,17 +225,19 @@ impl List for AuditList {
         Ok(page.map(|row| AuditItem { user_name: names.get(&row.user_id).map(str::to_owned), row }))
     }
 
-    fn filters(state: &ConsoleState, query: &AuditQuery) -> AnyView {
-        view! {
-            {field("user", "User (name or id)", "text", query.user.as_deref())}
-            {select_field("kind", "About", query.kind)}
-            {field_with_suggestions("tool", "Tool or action", query.tool.as_deref(), suggestions(state))}
-            {field("agent", "Agent", "text", query.agent.as_deref())}
-            {field("conversation", "Conversation (id)", "text", query.conversation.as_deref())}
-            {select_field("outcome", "Outcome", query.outcome)}
-            {period_fields(query.from.as_deref(), query.to.as_deref())}
-        }
-        .into_any()
+    fn filters(state: &ConsoleState, query: &AuditQuery) -> Option<AnyView> {
+        Some(
+            view! {
+                {field("user", "User (name or id)", "text", query.user.as_deref())}
+                {select_field("kind", "About", query.kind)}
+                {field_with_suggestions("tool", "Tool or action", query.tool.as_deref(), suggestions(state))}
+                {field("agent", "Agent", "text", query.agent.as_deref())}
+                {field("conversation", "Conversation (id)", "text", query.conversation.as_deref())}
+                {select_field("outcome", "Outcome", query.outcome)}
+                {period_fields(query.from.as_deref(), query.to.as_deref())}
+            }
+            .into_any(),
+        )
     }
 
     async fn content(state: &ConsoleState, query: &AuditQuery, list: ListView) -> Result<AnyView, UserError> {

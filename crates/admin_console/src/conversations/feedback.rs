@@ -95,11 +95,13 @@ impl List for FeedbackList {
         Ok(page.page(found.map_err(from_store_error)?))
     }
 
-    fn filters(_: &ConsoleState, query: &FeedbackQuery) -> AnyView {
-        view! {
-            {select_field("judged", "Feedback", query.judged)}
-            {select_field("sort", "Order", query.sort)}
-        }
-        .into_any()
+    fn filters(_: &ConsoleState, query: &FeedbackQuery) -> Option<AnyView> {
+        Some(
+            view! {
+                {select_field("judged", "Feedback", query.judged)}
+                {select_field("sort", "Order", query.sort)}
+            }
+            .into_any(),
+        )
     }
 }

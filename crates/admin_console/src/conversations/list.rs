@@ -148,18 +148,20 @@ impl List for ConversationsList {
         Ok(page.page(found.map_err(from_store_error)?))
     }
 
-    fn filters(_: &ConsoleState, query: &ConversationQuery) -> AnyView {
-        view! {
-            {field("text", "Search text", "search", query.text.as_deref())}
-            {field("owner", "User (name or id)", "text", query.owner.as_deref())}
-            {field("agent", "Agent", "text", query.agent.as_deref())}
-            {period_fields(query.from.as_deref(), query.to.as_deref())}
-            {field("cost", "Minimum cost ($)", "text", query.cost.as_deref())}
-            {select_field("judged", "Feedback", query.judged)}
-            {select_field("sort", "Order", query.sort)}
-            {check_field("errors", "With errors", query.errors.is_some())}
-        }
-        .into_any()
+    fn filters(_: &ConsoleState, query: &ConversationQuery) -> Option<AnyView> {
+        Some(
+            view! {
+                {field("text", "Search text", "search", query.text.as_deref())}
+                {field("owner", "User (name or id)", "text", query.owner.as_deref())}
+                {field("agent", "Agent", "text", query.agent.as_deref())}
+                {period_fields(query.from.as_deref(), query.to.as_deref())}
+                {field("cost", "Minimum cost ($)", "text", query.cost.as_deref())}
+                {select_field("judged", "Feedback", query.judged)}
+                {select_field("sort", "Order", query.sort)}
+                {check_field("errors", "With errors", query.errors.is_some())}
+            }
+            .into_any(),
+        )
     }
 }
 

@@ -136,13 +136,15 @@ impl List for ToolList {
         page.page_in(rows)
     }
 
-    fn filters(_: &ConsoleState, query: &ToolQuery) -> AnyView {
-        view! {
-            {field("text", "Tool", "search", query.text.as_deref())}
-            {field("agent", "Agent", "text", query.agent.as_deref())}
-            {select_field("sort", "Order", query.sort)}
-        }
-        .into_any()
+    fn filters(_: &ConsoleState, query: &ToolQuery) -> Option<AnyView> {
+        Some(
+            view! {
+                {field("text", "Tool", "search", query.text.as_deref())}
+                {field("agent", "Agent", "text", query.agent.as_deref())}
+                {select_field("sort", "Order", query.sort)}
+            }
+            .into_any(),
+        )
     }
 
     async fn content(state: &ConsoleState, _: &ToolQuery, list: ListView) -> Result<AnyView, UserError> {

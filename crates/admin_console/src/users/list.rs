@@ -137,14 +137,16 @@ impl List for UserList {
         Ok(page.page(found).map(|user| UserItem { user, config_roles: config_roles.clone() }))
     }
 
-    fn filters(_: &ConsoleState, query: &UserQuery) -> AnyView {
-        view! {
-            {field("text", "Name", "search", query.text.as_deref())}
-            {field("role", "Role", "text", query.role.as_deref())}
-            {select_field("state", "State", query.state)}
-            {select_field("sort", "Order", query.sort)}
-        }
-        .into_any()
+    fn filters(_: &ConsoleState, query: &UserQuery) -> Option<AnyView> {
+        Some(
+            view! {
+                {field("text", "Name", "search", query.text.as_deref())}
+                {field("role", "Role", "text", query.role.as_deref())}
+                {select_field("state", "State", query.state)}
+                {select_field("sort", "Order", query.sort)}
+            }
+            .into_any(),
+        )
     }
 }
 

@@ -1,16 +1,24 @@
-//! Detects a model that repeats the same tool calls. It is warned first, and then stopped.
+//! Detects a model that repeats the same tool calls. It is warned first, and then stopped. The steps of
+//! earlier turns of the conversation count, too: a model that has stopped because of a loop would
+//! otherwise begin it anew with each message of the user.
 
-use contract::ToolCall;
+use contract::{AssistantPart, Message, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// The number of identical steps after which the model is warned.
 const WARN_AT: usize = 3;
 /// The number of identical steps after which the run ends.
 const STOP_AT: usize = 5;
+/// The fewest of the identical steps that must be of the turn itself for a warning, so that what the
+/// user asks for anew is done.
+const WARN_IN_TURN: usize = 2;
+/// The same for the end of the run: the warning comes first.
+const STOP_IN_TURN: usize = 3;
 /// The number of recent steps that are compared.
 const WINDOW: usize = 20;
 
@@ -35,26 +43,54 @@ pub(crate) enum LoopVerdict {
 }
 
 impl LoopDetector {
-    /// Records the calls of a step, in any order.
-    pub(crate) fn record(&mut self, calls: &[ToolCall]) -> LoopVerdict {
-        if calls.is_empty() {
-            return LoopVerdict::Fine;
-        }
-        let mut each: Vec<u64> = calls.iter().map(fingerprint).collect();
-        each.sort_unstable();
-        let mut hasher = DefaultHasher::new();
-        each.hash(&mut hasher);
-        let step = hasher.finish();
+    /// Records the calls of a step, in any order. `earlier` are the steps of the turns before.
+    pub(crate) fn record(&mut self, calls: &[ToolCall], earlier: &EarlierSteps) -> LoopVerdict {
+        let Some(step) = step(calls.iter()) else { return LoopVerdict::Fine };
         while self.0.len() >= WINDOW {
             self.0.pop_front();
         }
         self.0.push_back(step);
-        match self.0.iter().filter(|known| **known == step).count() {
-            STOP_AT.. => LoopVerdict::Stop,
-            WARN_AT => LoopVerdict::Warn,
+        let same = |known: &&u64| **known == step;
+        let in_turn = self.0.iter().filter(same).count();
+        let before = earlier.0.iter().rev().take(WINDOW - self.0.len()).filter(same).count();
+        match in_turn + before {
+            STOP_AT.. if in_turn >= STOP_IN_TURN => LoopVerdict::Stop,
+            WARN_AT if in_turn >= WARN_IN_TURN => LoopVerdict::Warn,
+            // Earlier turns have taken the place of the warning.
+            WARN_AT.. if in_turn == WARN_IN_TURN => LoopVerdict::Warn,
             _ => LoopVerdict::Fine,
         }
     }
+}
+
+/// The hashes of the tool calls of the last steps before a turn.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EarlierSteps(Vec<u64>);
+
+impl EarlierSteps {
+    /// Reads the steps from the messages before a turn, oldest first. Calls count whether they ran on the
+    /// server or in the page, and whether they were approved or denied.
+    pub(crate) fn from_history(messages: &[Arc<Message>]) -> Self {
+        let calls = |message: &Arc<Message>| match &**message {
+            Message::Assistant(parts) => step(parts.iter().filter_map(|part| match part {
+                AssistantPart::ToolCall(call) => Some(call),
+                _ => None,
+            })),
+            _ => None,
+        };
+        let mut newest: Vec<u64> = messages.iter().rev().filter_map(calls).take(WINDOW).collect();
+        newest.reverse();
+        Self(newest)
+    }
+}
+
+/// Returns the hash of the calls of a step, in any order; `None` if it has none.
+fn step<'c>(calls: impl Iterator<Item = &'c ToolCall>) -> Option<u64> {
+    let mut each: Vec<u64> = calls.map(fingerprint).collect();
+    each.sort_unstable();
+    let mut hasher = DefaultHasher::new();
+    each.hash(&mut hasher);
+    (!each.is_empty()).then(|| hasher.finish())
 }
 
 fn fingerprint(call: &ToolCall) -> u64 {
@@ -99,7 +135,7 @@ mod tests {
         let (a, b) = (call("a", json!({ "x": 1, "y": [2] })), call("b", json!({})));
         let turned = call("a", json!({ "y": [2], "x": 1 }));
         let verdicts: Vec<_> = [[&a, &b], [&b, &turned], [&turned, &b], [&a, &b], [&b, &a]]
-            .map(|calls| loops.record(&calls.map(Clone::clone)))
+            .map(|calls| loops.record(&calls.map(Clone::clone), &EarlierSteps::default()))
             .to_vec();
         assert_eq!(
             verdicts,
@@ -109,13 +145,34 @@ mod tests {
 
     #[test]
     fn repeated_calls_outside_the_window_are_no_loop() {
-        let mut loops = LoopDetector::default();
+        let (mut loops, none) = (LoopDetector::default(), EarlierSteps::default());
         for round in 0..3 {
-            assert_ne!(loops.record(&[call("a", json!({}))]), LoopVerdict::Stop);
+            assert_ne!(loops.record(&[call("a", json!({}))], &none), LoopVerdict::Stop);
             for n in 0..9 {
-                assert_eq!(loops.record(&[call("a", json!({ "n": n + 100 * round }))]), LoopVerdict::Fine);
+                let other = call("a", json!({ "n": n + 100 * round }));
+                assert_eq!(loops.record(&[other], &none), LoopVerdict::Fine);
             }
         }
-        assert_eq!(loops.record(&[]), LoopVerdict::Fine);
+        assert_eq!(loops.record(&[], &none), LoopVerdict::Fine);
+    }
+
+    #[test]
+    fn steps_of_earlier_turns_count() {
+        use LoopVerdict::{Fine, Stop, Warn};
+        let check = |before: usize, expected: &[LoopVerdict]| {
+            let says = |call: ToolCall| Arc::new(Message::Assistant(vec![AssistantPart::ToolCall(call)]));
+            let asks = || Arc::new(Message::User(Vec::new()));
+            let history: Vec<_> =
+                (0..before).flat_map(|_| [asks(), says(call("a", json!({ "x": 1 })))]).chain([asks()]).collect();
+            let (earlier, mut loops) = (EarlierSteps::from_history(&history), LoopDetector::default());
+            let found: Vec<_> =
+                expected.iter().map(|_| loops.record(&[call("a", json!({ "x": 1 }))], &earlier)).collect();
+            assert_eq!(found, expected, "{before}");
+            assert_eq!(loops.record(&[call("a", json!({ "x": 2 }))], &earlier), Fine);
+        };
+        check(0, &[Fine, Fine, Warn, Fine, Stop]);
+        check(1, &[Fine, Warn, Fine, Stop]);
+        // What the user asks for anew is done, however often they ask.
+        check(9, &[Fine, Warn, Stop]);
     }
 }

@@ -52,6 +52,7 @@ impl ResourceUsage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::loop_detection::EarlierSteps;
     use serde_json::json;
 
     #[test]
@@ -64,7 +65,7 @@ mod tests {
             provider_executed: false,
             metadata: None,
         };
-        loops.record(&[call]);
+        loops.record(&[call], &EarlierSteps::default());
         let used = ResourceUsage { requests: 2, tool_calls: 3, cost_usd: Some(0.5), ..ResourceUsage::default() };
         let spent = TurnUsage { used, steps: 2, loops, warns: true, is_last: false };
         let stored = serde_json::to_value(&spent).unwrap();

@@ -220,3 +220,40 @@ async fn interrupted_call_is_asked_about_by_the_next_server() {
     check(true, false, 0).await;
     check(false, false, 0).await;
 }
+
+#[tokio::test]
+async fn users_with_a_role_decide_instead_of_the_owner() {
+    let has_role = |name: &str| chat::Caller { roles: vec!["treasurer".to_owned()], ..caller(name) };
+    let check = async |mode: &str, configured: &[&str], named: Value| {
+        let approvers = configured.iter().map(|role| (*role).to_owned()).collect();
+        let settings = RunSettings { max_retries: 0, approvers, ..RunSettings::default() };
+        let test = super::open_with(vec![pay("p"), text_reply("Finished.")], settings).await;
+        let id = run(&test, json!({ "mode": mode, "approvers": named })).await.unwrap().run_id;
+        until(&test.chat, &id, InvocationStatus::Waiting).await;
+        assert_eq!(answer(&test.chat, "ada", &id, "p", true).await.unwrap_err().code, ErrorCode::Forbidden);
+        assert_eq!(answer(&test.chat, "bob", &id, "p", true).await.unwrap_err(), UserError::not_found());
+        // A visitor's roles count for nothing.
+        let visitor = chat::Caller { is_authenticated: false, ..has_role("eve") };
+        assert!(test.chat.undecided_runs(&visitor).await.unwrap().items.is_empty());
+        assert!(test.chat.undecided_runs(&caller("ada")).await.unwrap().items.is_empty());
+
+        let bob = has_role("bob");
+        let waiting = test.chat.undecided_runs(&bob).await.unwrap().items;
+        let [found] = &waiting[..] else { panic!("{waiting:?}") };
+        assert_eq!((found.run_id.as_str(), found.started_by.as_str()), (id.as_str(), "ada"));
+        assert_eq!((found.questions[0].call_id.as_str(), &found.questions[0].input), ("p", &json!({ "amount": 5 })));
+        let decided = RunAnswer { call_id: "p".to_owned(), approved: true, reason: None };
+        test.chat.answer_run(&bob, &id, decided.clone()).await.unwrap();
+        until(&test.chat, &id, InvocationStatus::Succeeded).await;
+        assert_eq!(test.paid.lock().unwrap().len(), 1, "{mode}");
+        let again = test.chat.answer_run(&bob, &id, decided).await;
+        assert_eq!(again.unwrap_err(), UserError::not_found(), "the run is the owner's again");
+        assert!(test.chat.undecided_runs(&bob).await.unwrap().items.is_empty());
+        let log = test.log().await;
+        assert!(log.lines().any(|line| line.starts_with("bob ") && line.contains(" run:answer ok")), "{log}");
+        assert!(log.lines().any(|line| line.starts_with("ada p pay ok")), "it runs as its owner: {log}");
+    };
+    check("sync", &[], json!(["treasurer"])).await;
+    check("queued", &["clerk", "treasurer"], json!([])).await;
+    check("queued", &["clerk", "treasurer"], json!(["treasurer"])).await;
+}

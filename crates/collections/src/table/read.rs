@@ -66,9 +66,10 @@ impl Table {
             sql.push(&format!(", {} AS g{index}", column.ordered(self.dialect)));
         }
         for (index, Aggregate { op, field }) in aggregates.iter().enumerate() {
-            let of = match field {
-                Some(field) => self.column(field)?.numeric(self.dialect),
-                None => "*".to_owned(),
+            let of = match (op, field) {
+                (AggregateOperator::Count, Some(field)) => self.column(field)?.ordered(self.dialect),
+                (_, Some(field)) => self.column(field)?.numeric(self.dialect),
+                (_, None) => "*".to_owned(),
             };
             sql.push(&format!(", {}({of}) AS x{index}", op.name()));
         }

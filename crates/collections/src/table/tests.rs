@@ -179,7 +179,7 @@ async fn rows_are_read_and_changed_in_each_table() {
     {"ids":["1","2","3","4"]}
     {"records":[{"id":"2","data":{"a":"B","b":0.1}},{"id":"1","data":{"a":"x","b":2,"c":true,"day":"2024-02-29"}},{"id":"3","data":{"a":"x","b":0.2,"c":false,"day":"2025-01-01"}}],"total":4,"nextOffset":3}
     {"records":[{"id":"3","data":{"c":false,"day":"2025-01-01"}}],"total":1}
-    {"groups":[{"count":2,"group":{"a":"x"},"sum(b)":2.2,"max(b)":2,"count(a)":0},{"count":1,"group":{"a":"B"},"sum(b)":0.1,"max(b)":0.1,"count(a)":0},{"count":1,"group":{"a":null},"sum(b)":10,"max(b)":10,"count(a)":0}]}
+    {"groups":[{"count":2,"group":{"a":"x"},"sum(b)":2.2,"max(b)":2,"count(a)":2},{"count":1,"group":{"a":"B"},"sum(b)":0.1,"max(b)":0.1,"count(a)":1},{"count":1,"group":{"a":null},"sum(b)":10,"max(b)":10,"count(a)":0}]}
     {"facets":{"a":[{"value":"x","count":2},{"value":"B","count":1}],"c":[{"value":false,"count":1},{"value":true,"count":1}],"day":[{"value":"2024-02-29","count":1},{"value":"2025-01-01","count":1}]}}
     {"updated":2}
     {"deleted":0,"left":0}

@@ -98,12 +98,14 @@ impl List for CustomAgentList {
         Ok(page.map(|item| CustomAgentItem { owner_name: names.get(&item.row.owner).map(str::to_owned), ..item }))
     }
 
-    fn filters(_: &Context, query: &CustomAgentQuery) -> AnyView {
-        view! {
-            {field("text", "Name, purpose or base", "search", query.text.as_deref())}
-            {select_field("sort", "Order", query.sort)}
-        }
-        .into_any()
+    fn filters(_: &Context, query: &CustomAgentQuery) -> Option<AnyView> {
+        Some(
+            view! {
+                {field("text", "Name, purpose or base", "search", query.text.as_deref())}
+                {select_field("sort", "Order", query.sort)}
+            }
+            .into_any(),
+        )
     }
 
     async fn content(state: &Context, _: &CustomAgentQuery, list: ListView) -> Result<AnyView, UserError> {

@@ -1,7 +1,7 @@
 //! Reads text formats and splits them.
 
 use crate::{outline, parse};
-use documents::{FailureCode, Limits, Source, SplitOptions, read, split};
+use documents::{Document, FailureCode, Limits, Part, Place, Source, SplitOptions, Syntax, read, split};
 
 #[test]
 fn text_and_code_keep_their_lines() {
@@ -162,6 +162,27 @@ fn chunks_have_their_context_and_their_places() {
         assert_eq!(texts.join("\n\n"), chunk.text);
         assert!(chunk.text.chars().count() <= 260);
     }
+}
+
+/// A citation names the page of its chunk.
+#[test]
+fn small_pages_have_chunks_of_their_own() {
+    let check = |places: [Place; 3], expected: &[&str]| {
+        let part = |place: Place| Part {
+            place,
+            headings: Vec::new(),
+            table_header: None,
+            syntax: Syntax::Plain,
+            text: "Short.".to_owned(),
+        };
+        let document = Document { parts: places.map(part).to_vec(), ..parse("a.txt", b"x") };
+        let chunks = split(&document, &SplitOptions::default());
+        let found: Vec<_> = chunks.iter().map(|chunk| chunk.place().unwrap().to_string()).collect();
+        assert_eq!(found, expected);
+    };
+    check([1, 2, 2].map(|page| Place::Page { page }), &["page 1", "page 2"]);
+    check([1, 2, 3].map(|slide| Place::Slide { slide }), &["slide 1", "slide 2", "slide 3"]);
+    check([1, 2, 3].map(|line| Place::Lines { first: line, last: line }), &["lines 1–3"]);
 }
 
 #[test]

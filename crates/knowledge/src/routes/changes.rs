@@ -37,6 +37,9 @@ pub(super) struct LibraryChanges {
     documents: Vec<DocumentItem>,
     /// Whether more documents have changed than can be listed, so that the list is to be loaded again.
     reload: bool,
+    /// Whether the library was deleted while the request waited, or the caller may not read it any more.
+    /// Then `library` is what it was before, and no changes follow.
+    deleted: bool,
 }
 
 pub(super) async fn changes(
@@ -52,11 +55,13 @@ pub(super) async fn changes(
     };
     let viewer = Viewer::from(&caller);
     let wait = Duration::from_secs(wait.unwrap_or(0).min(MAX_WAIT));
-    let Changes { library, documents, is_cut, cursor } = knowledge.changes(&viewer, &id, since, wait).await?;
+    let Changes { library, documents, is_cut, cursor, is_deleted } =
+        knowledge.changes(&viewer, &id, since, wait).await?;
     Ok(Json(LibraryChanges {
         cursor: cursor.text(),
         library: libraries::one(&knowledge, &viewer, library).await?,
         documents: documents.into_iter().map(DocumentItem::from).collect(),
         reload: is_cut,
+        deleted: is_deleted,
     }))
 }

@@ -46,6 +46,8 @@ pub(crate) struct Changes {
     /// Whether more have changed than are listed.
     pub(crate) is_cut: bool,
     pub(crate) cursor: Cursor,
+    /// Whether the library was deleted while the request waited. Then `library` is what it was before.
+    pub(crate) is_deleted: bool,
 }
 
 impl Knowledge {
@@ -53,8 +55,8 @@ impl Knowledge {
     /// cursor it returns at once.
     ///
     /// # Errors
-    /// 404 as for [`Knowledge::library`], also if the right ends while it waits; 503 if too many requests
-    /// wait.
+    /// 404 as for [`Knowledge::library`]; 503 if too many requests wait. It is no error if the library is
+    /// deleted, or the right to read it ends, while the request waits.
     pub(crate) async fn changes(
         &self,
         viewer: &Viewer,
@@ -67,11 +69,18 @@ impl Knowledge {
             let message = "Too many pages wait for changes. Ask for the list of documents instead.";
             return Err(UserError { retry_after: Some(10), ..UserError::new(ErrorCode::Unavailable, message) });
         };
+        let mut known = None;
         loop {
-            let library = self.library(viewer, id, Access::Read).await?;
+            let library = match (self.library(viewer, id, Access::Read).await, known.take(), since) {
+                (Ok(library), _, _) => library,
+                (Err(error), Some(library), Some(cursor)) if error.code == ErrorCode::NotFound => {
+                    return Ok(Changes { library, documents: Vec::new(), is_cut: false, cursor, is_deleted: true });
+                }
+                (Err(error), _, _) => return Err(error),
+            };
             let Some(since) = since else {
                 let cursor = Cursor { changed_at: now_millis(), generation: library.generation };
-                return Ok(Changes { library, documents: Vec::new(), is_cut: false, cursor });
+                return Ok(Changes { library, documents: Vec::new(), is_cut: false, cursor, is_deleted: false });
             };
             let most = MAX_CHANGED as u32 + 1;
             let found = store::documents_since(self.store(), id, since.changed_at, most).await;
@@ -80,6 +89,7 @@ impl Knowledge {
             if is_changed || Instant::now() >= end {
                 return Ok(changes_since(since, library, documents));
             }
+            known = Some(library);
             tokio::time::sleep_until(end.min(Instant::now() + CHECK_INTERVAL)).await;
         }
     }
@@ -95,7 +105,13 @@ fn changes_since(since: Cursor, library: LibraryRow, mut documents: Vec<Document
     if is_cut {
         documents.clear();
     }
-    Changes { cursor: Cursor { changed_at, generation: library.generation }, library, documents, is_cut }
+    Changes {
+        cursor: Cursor { changed_at, generation: library.generation },
+        library,
+        documents,
+        is_cut,
+        is_deleted: false,
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Table `agent_runs`: runs without a conversation that outlive their request. The row of
 //! `invocations` has their status; this one has from where they continue, until they end.
 
+use crate::run::agent_run_approvers;
 use crate::run::invocation_calls;
 use crate::run::invocations::{self, FinishInvocation};
 use crate::run::steps::{StepRecord, append_steps};
@@ -78,6 +79,8 @@ pub struct AgentRun {
     pub created_at: i64,
     /// Whether it is to stop.
     pub is_stop_requested: bool,
+    /// The roles whose users decide on its calls, each once; its owner does if there are none.
+    pub approvers: Vec<String>,
 }
 
 /// A change of a run's phase. The state stays as it is if there is none.
@@ -139,7 +142,8 @@ pub async fn insert_agent_run(db: &mut Db, run: &AgentRun) -> Result<bool, Store
     }
     let insert = sql::query(INSERT).bind(&run.id).bind(&run.owner).bind(run.phase.name()).bind(&run.caller);
     let insert = insert.bind(&run.request).bind(&run.state).bind(&run.questions).bind(run.active_ms);
-    insert.bind(run.created_at).execute(db).await?;
+    insert.bind(run.created_at).execute(&mut *db).await?;
+    agent_run_approvers::insert(db, &run.id, &run.approvers).await?;
     Ok(true)
 }
 
@@ -157,8 +161,9 @@ pub async fn begin_agent_run(db: &mut Db, run: &AgentRun) -> Result<bool, StoreE
 /// # Errors
 /// The database failed.
 pub async fn agent_run(db: &mut Db, id: &str) -> Result<Option<AgentRun>, StoreError> {
-    let row = sql::query(ONE).bind(id).fetch_optional(db).await?;
-    row.map(|row| read(id, &row)).transpose()
+    let Some(row) = sql::query(ONE).bind(id).fetch_optional(&mut *db).await? else { return Ok(None) };
+    let run = read(id, &row)?;
+    Ok(Some(AgentRun { approvers: agent_run_approvers::roles(db, id).await?, ..run }))
 }
 
 fn read(id: &str, row: &Row) -> Result<AgentRun, StoreError> {
@@ -174,6 +179,7 @@ fn read(id: &str, row: &Row) -> Result<AgentRun, StoreError> {
         active_ms: row.try_get("active_ms")?,
         created_at: row.try_get("created_at")?,
         is_stop_requested: row.try_get::<i64>("stop_requested")? != 0,
+        approvers: Vec::new(),
     })
 }
 

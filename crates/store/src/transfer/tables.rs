@@ -22,6 +22,7 @@ pub(crate) const CORE_TABLES: &[Table] = &[
     table("tool_calls", "conversation_id, call_id"),
     table("invocations", "id"),
     table("agent_runs", "id"),
+    table("agent_run_approvers", "run_id, role"),
     table("invocation_calls", "invocation_id, call_id"),
     table("audit", "no"),
     table("grants", "id"),

@@ -82,8 +82,8 @@ impl List for TriggerList {
         page.page_in(items)
     }
 
-    fn filters(_: &Triggers, query: &TriggerQuery) -> AnyView {
-        select_field("state", "State", query.state).into_any()
+    fn filters(_: &Triggers, query: &TriggerQuery) -> Option<AnyView> {
+        Some(select_field("state", "State", query.state).into_any())
     }
 }
 

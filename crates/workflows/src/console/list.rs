@@ -115,11 +115,13 @@ impl List for RunList {
         Ok(page.map(|run| RunItem { owner_name: names.get(&run.owner).map(str::to_owned), run }))
     }
 
-    fn filters(_: &Context, query: &RunQuery) -> AnyView {
-        view! {
-            {field("workflow", "Workflow", "search", query.workflow.as_deref())}
-            {select_field("state", "State", query.state)}
-        }
-        .into_any()
+    fn filters(_: &Context, query: &RunQuery) -> Option<AnyView> {
+        Some(
+            view! {
+                {field("workflow", "Workflow", "search", query.workflow.as_deref())}
+                {select_field("state", "State", query.state)}
+            }
+            .into_any(),
+        )
     }
 }

@@ -119,7 +119,9 @@ impl Inner {
         if self.memory.admit(self.is_answering()).is_err() {
             return Ok(Outcome::again(Due::After(LATER)));
         }
-        let accepted = Accepted { id: id.to_owned(), caller, agent, form, stored, created_at: run.created_at };
+        let approvers = run.approvers.clone();
+        let created_at = run.created_at;
+        let accepted = Accepted { id: id.to_owned(), caller, agent, form, stored, approvers, created_at };
         let kept = RunState::stored(job.fence(), state.clone());
         let execution = self.execution(&accepted, state, kept, run.active_ms, None, cancel.clone());
         let begun = Instant::now();

@@ -1,6 +1,7 @@
 //! Runs of agents with their tools and no conversation. A run may wait for the answer to a question,
 //! and a queued one is continued by another server if its own dies.
 
+mod approvers;
 mod drive;
 mod request;
 
@@ -19,7 +20,7 @@ use request::{StoredRequest, questions};
 use std::sync::Arc;
 use std::time::Duration;
 use store::sql::Db;
-use store::{AgentRun, AgentRunChange, AgentRunPhase, MAX_OPEN_AGENT_RUNS, StoreError};
+use store::{AgentRun, AgentRunChange, AgentRunPhase, AuditEntry, MAX_OPEN_AGENT_RUNS, StoreError};
 use tokio_util::sync::CancellationToken;
 use wire::invoke::{Invocation, InvocationStatus, InvokeRequest, RunAnswer, RunMode, RunRequest};
 use wire::{ErrorCode, UserError};
@@ -44,6 +45,8 @@ struct Accepted {
     agent: Arc<Agent>,
     form: Option<AnswerForm>,
     stored: StoredRequest,
+    /// The roles whose users decide on calls.
+    approvers: Vec<String>,
     created_at: i64,
 }
 
@@ -65,7 +68,7 @@ impl Chat {
             return Err(errors::draining());
         }
         let mode = request.mode;
-        let accepted = self.inner.accept_run(caller, request.into(), is_admin).await?;
+        let accepted = self.inner.accept_run(caller, request, is_admin).await?;
         if mode == RunMode::Queued {
             return Ok(RunResponse::Queued(self.inner.enqueue_run(accepted).await?));
         }
@@ -87,10 +90,11 @@ impl Chat {
         }
     }
 
-    /// Answers a question of the caller's run. When no question is left, the run goes on.
+    /// Answers a question of a run: the caller's own, or one whose approvers have a role of the caller.
+    /// When no question is left, the run goes on.
     ///
     /// # Errors
-    /// 404 for another user's run, 409 if the call does not wait for an answer, 422 for a reason that
+    /// 404 for another user's run, 403 for the caller's own if others decide, 409 if the call does not wait for an answer, 422 for a reason that
     /// is too long.
     pub async fn answer_run(&self, caller: &Caller, id: &str, answer: RunAnswer) -> Result<Invocation, UserError> {
         Ok(self.inner.answer_run(caller, id, answer).await?)
@@ -107,15 +111,18 @@ impl Chat {
 
 impl Inner {
     /// Checks a request before anything is stored.
-    async fn accept_run(&self, caller: &Caller, request: InvokeRequest, is_admin: bool) -> Result<Accepted> {
+    async fn accept_run(&self, caller: &Caller, request: RunRequest, is_admin: bool) -> Result<Accepted> {
+        let wanted = request.approvers.clone();
+        let request = InvokeRequest::from(request);
         invoke_request::check(&request)?;
         let agent = self.agents.by_id(caller, &request.agent_name).await?;
         invoke_request::check_tools(&request, &agent)?;
+        let approvers = approvers::roles(&agent.settings.approvers, wanted)?;
         self.check_quotas(caller, true, agent.unpriced_model()).await?;
         let form = form(&request).await?;
         let id = uuid::Uuid::now_v7().simple().to_string();
         let stored = StoredRequest { request, replaces_limits: is_admin };
-        Ok(Accepted { id, caller: caller.clone(), agent, form, stored, created_at: now() })
+        Ok(Accepted { id, caller: caller.clone(), agent, form, stored, approvers, created_at: now() })
     }
 
     async fn enqueue_run(&self, accepted: Accepted) -> Result<Invocation> {
@@ -240,7 +247,8 @@ impl Inner {
         if reason.as_ref().is_some_and(|reason| reason.chars().count() > MAX_REASON) {
             return Err(UserError::invalid("/reason", format!("A reason has up to {MAX_REASON} characters.")).into());
         }
-        self.invocation_of(&caller.user_id, id).await?;
+        let owner = self.check_approver(caller, id).await?;
+        let audit = (owner != caller.user_id).then(|| approvers::audit_row(caller, id, &call_id, approved));
         let decision = if approved { Decision::Approved } else { Decision::Denied(reason) };
         let (jobs, run_id) = (self.workers.jobs().clone(), id.to_owned());
         let write = self.store.write(move |db| {
@@ -261,6 +269,8 @@ impl Inner {
                     now: now(),
                 };
                 store::change_agent_run(db, &run_id, change).await?;
+                let audit = audit.map(|row| AuditEntry { agent_id: run.agent_id.clone(), ..row });
+                store::append_audit(db, audit.into_iter().collect()).await?;
                 if let Some(due) = due {
                     wake(&jobs, db, &run_id, &run.owner, due).await?;
                 }
@@ -271,7 +281,7 @@ impl Inner {
             let message = "This call does not wait for an answer.";
             return Err(UserError::new(ErrorCode::Busy, message).into());
         }
-        self.invocation_of(&caller.user_id, id).await
+        self.invocation_of(&owner, id).await
     }
 
     /// See [`Chat::stop_run`].
@@ -308,6 +318,7 @@ impl Accepted {
             active_ms: 0,
             created_at: self.created_at,
             is_stop_requested: false,
+            approvers: self.approvers.clone(),
         })
     }
 

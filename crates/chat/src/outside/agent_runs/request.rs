@@ -49,6 +49,11 @@ pub(super) fn caller_of(run: &AgentRun) -> Result<Caller, StoreError> {
     Ok(Caller { name, is_authenticated, roles, ..Caller::visitor(&*run.owner) })
 }
 
+/// Reads the name of the user as whom a run is executed.
+pub(super) fn caller_name(caller: &str) -> Option<String> {
+    from_json::<StoredCaller>(caller).ok()?.name
+}
+
 /// Reads the request of a run.
 pub(super) fn request_of(run: &AgentRun) -> Result<StoredRequest, StoreError> {
     from_json(&run.request)

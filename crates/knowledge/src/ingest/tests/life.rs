@@ -250,6 +250,15 @@ async fn pages_are_told_of_changes() {
         assert!(told.documents.is_empty() && told.cursor != cursor);
         let stranger = server.knowledge.changes(&viewer("eve"), &library, None, Duration::ZERO).await;
         assert_eq!(stranger.unwrap_err().code, ErrorCode::NotFound);
+        // A page that waits is told of the end, and one that asks later gets an error.
+        let cursor = told.cursor;
+        let delete = async {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            server.knowledge.delete(&ada, &library).await.unwrap();
+        };
+        let (told, ()) = tokio::join!(changes(Some(cursor), 20), delete);
+        assert!(told.unwrap().is_deleted);
+        assert_eq!(changes(Some(cursor), 20).await.unwrap_err().code, ErrorCode::NotFound);
         server.close().await;
     }
 }

@@ -14,7 +14,7 @@ pub use page::ListView;
 pub use routes::{After, api_routes, file, pages, routes, show, view};
 
 use super::MenuGroup;
-use leptos::prelude::{AnyView, IntoAny};
+use leptos::prelude::AnyView;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -67,10 +67,9 @@ pub trait List: 'static {
         page: &PageRequest,
     ) -> impl Future<Output = Result<ListPage<Self::Row>, UserError>> + Send;
 
-    /// Renders the fields of the form that filters and sorts the list. Without own ones, there are
-    /// none.
-    fn filters(_state: &Self::State, _query: &Self::Query) -> AnyView {
-        ().into_any()
+    /// Renders the fields of the form that filters and sorts the list. Without them there is no form.
+    fn filters(_state: &Self::State, _query: &Self::Query) -> Option<AnyView> {
+        None
     }
 
     /// Renders the content of the page around the list. Without an own one, it is only the list.

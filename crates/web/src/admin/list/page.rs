@@ -9,7 +9,7 @@ use leptos::prelude::*;
 
 /// The parts of a list on its page, in their order.
 pub struct ListView {
-    /// The form with the filters.
+    /// The form with the filters, if the list has some.
     pub form: AnyView,
     /// The links above the table: to the CSV file.
     pub links: AnyView,
@@ -23,12 +23,14 @@ impl ListView {
     /// Renders a page of a list. `raw` is the query of the URL.
     pub(super) fn new<L: List>(state: &L::State, query: &L::Query, raw: Option<&str>, page: ListPage<L::Row>) -> Self {
         let file = format!("{}.csv?{}", L::PATH, raw.unwrap_or_default());
-        let form = view! {
-            <form class="cw-admin-filter" method="get" role="search" aria-label=L::TITLE>
-                {L::filters(state, query)}
-                <button class="cw-button">"Show"</button>
-            </form>
-        };
+        let form = L::filters(state, query).map(|filters| {
+            view! {
+                <form class="cw-admin-filter" method="get" role="search" aria-label=L::TITLE>
+                    {filters}
+                    <button class="cw-button">"Show"</button>
+                </form>
+            }
+        });
         Self {
             form: form.into_any(),
             links: view! { <a href=file>"Download as CSV"</a> }.into_any(),

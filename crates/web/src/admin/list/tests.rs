@@ -80,12 +80,40 @@ impl List for NumberList {
         page.page_in(rows)
     }
 
-    fn filters(_: &Store, query: &NumberQuery) -> AnyView {
-        view! {
-            {field("name", "Name", "search", query.name.as_deref())}
-            {select_field("sort", "Order", query.sort)}
-        }
-        .into_any()
+    fn filters(_: &Store, query: &NumberQuery) -> Option<AnyView> {
+        Some(
+            view! {
+                {field("name", "Name", "search", query.name.as_deref())}
+                {select_field("sort", "Order", query.sort)}
+            }
+            .into_any(),
+        )
+    }
+}
+
+/// A list that cannot be filtered.
+struct PlainList;
+
+#[derive(Deserialize, JsonSchema)]
+struct PlainQuery {}
+
+impl List for PlainList {
+    type State = Store;
+    type Query = PlainQuery;
+    type Row = Number;
+
+    const PATH: &'static str = "/admin/plain-numbers";
+    const SUMMARY: &'static str = "List plain numbers";
+    const TITLE: &'static str = "Plain numbers";
+    const EMPTY: &'static str = "There are no numbers.";
+    const COLUMNS: &'static [NumberColumn] = &[NumberColumn::new("Number", "value", |row| Cell::count(row.value))];
+
+    fn store(store: &Store) -> &Store {
+        store
+    }
+
+    async fn fetch(_: &Store, _: &PlainQuery, page: &PageRequest) -> Result<ListPage<Number>, UserError> {
+        page.page_in(vec![Number { value: 7, english_name: None }])
     }
 }
 
@@ -135,4 +163,17 @@ async fn columns_make_the_page_the_file_and_the_json() {
     for path in ["/admin/odd-numbers", "/admin/odd-numbers.csv", "/api/admin/odd-numbers"] {
         assert_eq!(get(&routes, "editor", path).await.0, 404, "{path}");
     }
+}
+
+#[tokio::test]
+async fn list_without_filters_has_no_form() {
+    let store = Schema::new(&[]).open("sqlite::memory:", "", Duration::ZERO).await.unwrap();
+    let check = async |routes: Router<Store>, path: &str, expected: bool| {
+        let routes = routes.layer(Extension(Menu::default())).with_state(store.clone());
+        let (status, page) = get(&routes, "admin", path).await;
+        assert_eq!((status, page.contains("role=\"search\"")), (200, expected), "{page}");
+        assert!(page.contains("Download as CSV"), "{page}");
+    };
+    check(routes::<NumberList>().mount(&mut Vec::new()), "/admin/odd-numbers", true).await;
+    check(routes::<PlainList>().mount(&mut Vec::new()), "/admin/plain-numbers", false).await;
 }

@@ -106,12 +106,14 @@ impl List for DefinitionList {
         }))
     }
 
-    fn filters(_: &Context, query: &DefinitionQuery) -> AnyView {
-        view! {
-            {field("text", "Id or title", "search", query.text.as_deref())}
-            {select_field("source", "Source", query.source)}
-        }
-        .into_any()
+    fn filters(_: &Context, query: &DefinitionQuery) -> Option<AnyView> {
+        Some(
+            view! {
+                {field("text", "Id or title", "search", query.text.as_deref())}
+                {select_field("source", "Source", query.source)}
+            }
+            .into_any(),
+        )
     }
 
     async fn content(_: &Context, _: &DefinitionQuery, list: ListView) -> Result<AnyView, UserError> {
