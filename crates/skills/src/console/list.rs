@@ -87,8 +87,8 @@ impl List for SkillList {
         page.page_in(items)
     }
 
-    fn filters(_: &Context, query: &SkillQuery) -> AnyView {
-        select_field("state", "State", query.state).into_any()
+    fn filters(_: &Context, query: &SkillQuery) -> Option<AnyView> {
+        Some(select_field("state", "State", query.state).into_any())
     }
 
     async fn content(_: &Context, _: &SkillQuery, list: ListView) -> Result<AnyView, UserError> {
