@@ -156,7 +156,7 @@ fn invalid_roots_are_rejected() {
        | ^
        = help: a config is a mapping of sections: `configVersion`, `connections`, `models`, `agents`, `api`, `pages`, `policy`, `auth`, `limits`, `prices`, `locale`, `store`, `embed`, `pictures` and `serveAsRemoteAgent`
     ");
-    assert_snapshot!(check("agent: []\nconections: []\nmodels: []\n"), @"
+    assert_snapshot!(check("agent: []\nconections: []\ncolours: []\n"), @"
     refused
     chatwright.yaml:1:1: error: there is no section `agent`
        |
@@ -170,10 +170,10 @@ fn invalid_roots_are_rejected() {
        | ^^^^^^^^^^
        = help: did you mean `connections`?
 
-    chatwright.yaml:3:1: error: there is no section `models`
+    chatwright.yaml:3:1: error: there is no section `colours`
        |
-     3 | models: []
-       | ^^^^^^
+     3 | colours: []
+       | ^^^^^^^
        = help: one of `configVersion`, `connections`, `models`, `agents`, `api`, `pages`, `policy`, `auth`, `limits`, `prices`, `locale`, `store`, `embed`, `pictures` and `serveAsRemoteAgent`
     ");
     assert_snapshot!(check("agents: { id: a }\n"), @"
