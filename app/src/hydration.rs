@@ -26,7 +26,7 @@ pub fn mark_alive() {
 }
 
 /// Returns the state of every chunk.
-fn all_chunks() -> [&'static ChunkState; 17] {
+fn all_chunks() -> [&'static ChunkState; 18] {
     [
         CHOICES.state(),
         CONVERSATION.state(),

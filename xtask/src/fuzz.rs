@@ -8,7 +8,7 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// The fuzz targets, each a file in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 21] = [
+const TARGETS: [&str; 23] = [
     "sse",
     "codecs",
     "wire",
