@@ -159,7 +159,7 @@ fn published_schema_agrees_with_the_loader() {
 /// Each keyword of the schema is either checked by the decoder or only an annotation.
 #[test]
 fn decoder_supports_every_schema_keyword() {
-    const KNOWN: [&str; 22] = [
+    const KNOWN: [&str; 23] = [
         "$defs",
         "$ref",
         "$schema",
@@ -171,6 +171,7 @@ fn decoder_supports_every_schema_keyword() {
         "enum",
         "format",
         "items",
+        "maxItems",
         "maxProperties",
         "maximum",
         "minItems",

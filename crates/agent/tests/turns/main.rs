@@ -33,8 +33,8 @@ struct Notes {
 
 impl EventSink for Notes {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
-        // The test of usage is in `sub_agents`.
-        if matches!(event, Event::ReplyComplete(_)) {
+        // The tests of usage are in `sub_agents`, those of the context in `context`.
+        if matches!(event, Event::ReplyComplete(_) | Event::ContextSize(_)) {
             return Ok(());
         }
         let line = note(&event);

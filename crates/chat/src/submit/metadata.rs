@@ -21,6 +21,7 @@ const RESERVED: [&str; 13] = [
     "thinking",
     "contextUsed",
     "contextSize",
+    "contextParts",
 ];
 
 /// Checks the metadata of a submitted message.

@@ -170,6 +170,9 @@ impl Decoder<'_> {
         if let Some(least) = shape.number("minItems").filter(|least| (items.len() as f64) < *least) {
             return self.error(node.at, format!("expected a list of at least {least}, found {}", items.len()), None);
         }
+        if let Some(most) = shape.number("maxItems").filter(|most| (items.len() as f64) > *most) {
+            return self.error(node.at, format!("expected a list of at most {most}, found {}", items.len()), None);
+        }
         let Some(shape) = shape.items() else { return Some(node.to_value()) };
         let values: Vec<Option<Value>> = items.iter().map(|item| self.value(item, shape, item.at)).collect();
         values.into_iter().collect::<Option<Vec<Value>>>().map(Value::Array)

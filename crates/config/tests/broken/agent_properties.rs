@@ -108,6 +108,12 @@ fn context_has_a_strict_shape() {
 }
 
 #[test]
+fn lists_have_their_bounds() {
+    let text = check(&agent(&format!(", approvers: [{}]", ["a"; 21].join(", ")), "[]"));
+    assert!(text.contains("error: expected a list of at most 20, found 21"), "{text}");
+}
+
+#[test]
 fn prepare_step_and_prune_have_a_strict_shape() {
     assert_snapshot!(check(&with_basics("agents:
   - id: a
