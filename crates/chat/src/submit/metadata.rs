@@ -7,7 +7,7 @@ use wire::{UiMessage, UserError};
 /// The maximum size of the metadata in bytes of JSON.
 const MAX_BYTES: usize = 4 * 1024;
 /// The keys that the server sets: those of [`wire::api::MessageMetadata`].
-const RESERVED: [&str; 13] = [
+const RESERVED: [&str; 14] = [
     "createdAt",
     "outcome",
     "error",
