@@ -1,7 +1,9 @@
 //! Starts the page in the browser.
 
 use crate::actions::ACTIONS;
-use crate::agent_chat::chunk_tables::{CHOICES, CONVERSATION, EXTRAS, FRAMES, MODELS, PLAN, SESSION, TOOLS};
+use crate::agent_chat::chunk_tables::{
+    BELOW, CHOICES, CONVERSATION, EXTRAS, FRAMES, MODELS, PLAN, PRESENTED, SESSION, TOOLS,
+};
 use crate::agent_conversations::ORGANIZING;
 use crate::blocks::chunk_tables::{BLOCKS, INPUTS};
 use crate::chunks::{ChunkState, load_all};
@@ -26,14 +28,16 @@ pub fn mark_alive() {
 }
 
 /// Returns the state of every chunk.
-fn all_chunks() -> [&'static ChunkState; 18] {
+fn all_chunks() -> [&'static ChunkState; 20] {
     [
+        BELOW.state(),
         CHOICES.state(),
         CONVERSATION.state(),
         EXTRAS.state(),
         FRAMES.state(),
         MODELS.state(),
         PLAN.state(),
+        PRESENTED.state(),
         SESSION.state(),
         TOOLS.state(),
         ORGANIZING.state(),

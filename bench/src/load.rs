@@ -3,6 +3,7 @@
 use crate::process::MeasuredServer;
 use anyhow::{Result, ensure};
 use futures::StreamExt;
+use serde::Deserialize;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -89,7 +90,7 @@ pub(crate) async fn run_turn(
     conversation: &str,
 ) -> Result<Duration> {
     let url = format!("{}/api/agent/bench/{agent}", server.origin);
-    let result = send(client, &url, conversation).await?;
+    let result = ask(client, &url, conversation, "hello").await?;
     ensure!(result.finished, "a stream is incomplete");
     Ok(result.first)
 }
@@ -98,7 +99,7 @@ pub(crate) async fn run_turn(
 async fn turn(client: &reqwest::Client, url: &str, deltas: usize) -> Result<Duration> {
     static CONVERSATION: AtomicUsize = AtomicUsize::new(0);
     let conversation = format!("c{}", CONVERSATION.fetch_add(1, Relaxed));
-    let TurnResult { first, deltas: received, finished } = send(client, url, &conversation).await?;
+    let TurnResult { first, deltas: received, finished, .. } = ask(client, url, &conversation, "hello").await?;
     ensure!(
         received == deltas && finished,
         "a stream is incomplete: {received} of {deltas} deltas, finished: {finished}"
@@ -107,21 +108,31 @@ async fn turn(client: &reqwest::Client, url: &str, deltas: usize) -> Result<Dura
 }
 
 /// The result of a turn.
-struct TurnResult {
-    first: Duration,
+pub(crate) struct TurnResult {
+    /// The time to first text.
+    pub(crate) first: Duration,
     deltas: usize,
-    finished: bool,
+    pub(crate) finished: bool,
+    pub(crate) text: String,
 }
 
-async fn send(client: &reqwest::Client, url: &str, conversation: &str) -> Result<TurnResult> {
+/// A delta of a text.
+#[derive(Deserialize)]
+struct TextDelta {
+    delta: String,
+}
+
+/// Sends a message and reads the whole reply.
+pub(crate) async fn ask(client: &reqwest::Client, url: &str, conversation: &str, text: &str) -> Result<TurnResult> {
     static MESSAGE: AtomicUsize = AtomicUsize::new(0);
     let message = MESSAGE.fetch_add(1, Relaxed);
-    let message = serde_json::json!({ "id": format!("m{message}"), "role": "user", "parts": [{ "type": "text", "text": "hello" }] });
+    let message =
+        serde_json::json!({ "id": format!("m{message}"), "role": "user", "parts": [{ "type": "text", "text": text }] });
     let body = serde_json::json!({ "id": conversation, "trigger": "submit-message", "messages": [message] });
     let began = Instant::now();
     let response = client.post(url).json(&body).send().await?;
     ensure!(response.status().is_success(), "{}: {}", response.status(), response.text().await?);
-    let (mut first, mut deltas, mut finished) = (None, 0, false);
+    let (mut first, mut deltas, mut finished, mut text) = (None, 0, false, String::new());
     let mut decoder = sse::SseDecoder::new(sse::SseLimits::default());
     let mut bytes = response.bytes_stream();
     while let Some(piece) = bytes.next().await {
@@ -131,9 +142,10 @@ async fn send(client: &reqwest::Client, url: &str, conversation: &str) -> Result
             if data.starts_with(r#"{"type":"text-delta""#) {
                 first.get_or_insert_with(|| began.elapsed());
                 deltas += 1;
+                text.push_str(&serde_json::from_str::<TextDelta>(data)?.delta);
             }
             finished |= data.starts_with(r#"{"type":"finish""#) && !data.contains("finish-step");
         }
     }
-    Ok(TurnResult { first: first.unwrap_or_default(), deltas, finished })
+    Ok(TurnResult { first: first.unwrap_or_default(), deltas, finished, text })
 }

@@ -2,6 +2,7 @@
 
 mod admin;
 mod config;
+mod conversation;
 mod floor;
 mod growth;
 mod load;
@@ -41,6 +42,11 @@ async fn main() -> Result<()> {
             let binary = std::env::args().nth(2).context("usage: bench workflows BINARY [--small]")?;
             let is_small = std::env::args().any(|word| word == "--small");
             workflows::measure(&PathBuf::from(binary), is_small).await
+        }
+        Some("conversation") => {
+            let binary = std::env::args().nth(2).context("usage: bench conversation BINARY [--small]")?;
+            let is_small = std::env::args().any(|word| word == "--small");
+            conversation::measure(&PathBuf::from(binary), is_small).await
         }
         Some("retrieval") => {
             let usage = "usage: bench retrieval BINARY [--small] [FOLDER]…";

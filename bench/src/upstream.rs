@@ -46,7 +46,7 @@ async fn messages(Json(UpstreamRequest { model, messages }): Json<UpstreamReques
     }
     let (count, pause) = text_plan(&model).unwrap_or((1, 0));
     let body = async_stream::stream! {
-        for event in opening(&model) {
+        for event in opening(&model, 20) {
             yield event;
         }
         for at in 0..count {
@@ -57,7 +57,7 @@ async fn messages(Json(UpstreamRequest { model, messages }): Json<UpstreamReques
             let delta = json!({ "type": "text_delta", "text": &TEXT[from..from + DELTA_BYTES] });
             yield event(json!({ "type": "content_block_delta", "index": 0, "delta": delta }));
         }
-        for event in closing(count) {
+        for event in closing(count, "end_turn") {
             yield event;
         }
     };
@@ -78,20 +78,16 @@ fn call_response(model: &str, count: usize) -> Response {
         event(json!({ "type": "content_block_delta", "index": 0, "delta": delta }))
     };
     let words = (0..count).map(|_| piece("sixteen letters ".to_owned()));
-    let events: Vec<_> = opening(model)
+    let events: Vec<_> = opening(model, 20)
         .into_iter()
         .take(1)
         .chain([event(start), piece("{\"text\":\"".to_owned())])
         .chain(words)
         .chain([piece("\"}".to_owned())])
-        .chain(closing(count).into_iter().map(|last| last.map(|bytes| tool_use(&bytes))))
+        .chain(closing(count, "tool_use"))
         .collect();
     let body = Body::from_stream(futures::stream::iter(events));
     Response::builder().header("content-type", "text/event-stream").body(body).unwrap_or_default()
-}
-
-fn tool_use(event: &Bytes) -> Bytes {
-    Bytes::from(String::from_utf8_lossy(event).replace("end_turn", "tool_use"))
 }
 
 fn text_plan(model: &str) -> Option<(usize, u64)> {
@@ -99,8 +95,9 @@ fn text_plan(model: &str) -> Option<(usize, u64)> {
     Some((count.parse().ok()?, pause.parse().ok()?))
 }
 
-fn opening(model: &str) -> [Result<Bytes, Infallible>; 2] {
-    let usage = json!({ "input_tokens": 20, "output_tokens": 1 });
+/// Returns the first events of a reply to a request of so many tokens; the second one begins its text.
+pub(crate) fn opening(model: &str, tokens: usize) -> [Result<Bytes, Infallible>; 2] {
+    let usage = json!({ "input_tokens": tokens, "output_tokens": 1 });
     let message = json!({ "id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": [],
         "stop_reason": null, "stop_sequence": null, "usage": usage });
     let block = json!({ "type": "text", "text": "" });
@@ -110,8 +107,9 @@ fn opening(model: &str) -> [Result<Bytes, Infallible>; 2] {
     ]
 }
 
-fn closing(count: usize) -> [Result<Bytes, Infallible>; 3] {
-    let delta = json!({ "stop_reason": "end_turn", "stop_sequence": null });
+/// Returns the last events of a reply of so many tokens.
+pub(crate) fn closing(count: usize, stop_reason: &str) -> [Result<Bytes, Infallible>; 3] {
+    let delta = json!({ "stop_reason": stop_reason, "stop_sequence": null });
     [
         event(json!({ "type": "content_block_stop", "index": 0 })),
         event(json!({ "type": "message_delta", "delta": delta, "usage": { "output_tokens": count } })),
@@ -119,7 +117,8 @@ fn closing(count: usize) -> [Result<Bytes, Infallible>; 3] {
     ]
 }
 
-fn event(data: Value) -> Result<Bytes, Infallible> {
+/// Returns an event.
+pub(crate) fn event(data: Value) -> Result<Bytes, Infallible> {
     let name = data["type"].as_str().unwrap_or_default();
     Ok(Bytes::from(format!("event: {name}\ndata: {data}\n\n")))
 }

@@ -117,6 +117,21 @@ test("the user chooses what is searched, and the conversation keeps it", async (
   await expect(web).toHaveAttribute("aria-pressed", "false");
 });
 
+test("a library that is gone is taken out of the choice", async ({ page }) => {
+  await open(page, "/assistant");
+  // Libraries of a config are there a moment after the start.
+  await expect.poll(async () => (await (await page.request.get("/api/libraries?agentId=assistant")).json()).items.length).toBe(2);
+  await button(page, "Libraries").click();
+  await menu(page).getByRole("checkbox", { name: "Employee handbook" }).uncheck();
+  await expect(button(page, "Libraries (1)")).toBeVisible();
+  await page.route(/\/api\/libraries\?agentId=assistant/, (route) => route.fulfill({ json: { items: [{ id: "handbook", name: "Employee handbook" }] } }));
+  await page.reload();
+  await alive(page);
+  await expect(button(page, "Libraries (0)")).toBeVisible();
+  await new Chat(page).ask("How do I travel?");
+  expect(seen.tools).toEqual([]);
+});
+
 test("a chat without choices does not load their code", async ({ page }) => {
   const loaded: string[] = [];
   page.on("request", (request) => loaded.push(request.url()));

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import { accessible, fits } from "../fixtures/axe.ts";
 import { Chat } from "../fixtures/chat.ts";
+import { attached, choose } from "../fixtures/files.ts";
 import { expect, open, test } from "../fixtures/test.ts";
 
 const PHONE = { width: 375, height: 720 };
@@ -61,9 +62,15 @@ function written(auth: string): { config: string; documents: string } {
     `auth: { mode: ${auth} }
 connections: [{ id: demo, type: Demo, properties: { delayMs: 0 } }]
 libraries: [{ id: plant, title: The plant, folder: documents }]
-agents: [{ id: helper, type: Agent, connectionId: demo, auth: public, knowledge: [plant], properties: { model: demo } }]
+agents:
+  - { id: helper, type: Agent, connectionId: demo, auth: public, knowledge: [plant], properties: { model: demo } }
+  - { id: reader, type: Agent, connectionId: demo, auth: public, knowledge: { attachments: true }, properties: { model: demo } }
 pages:
   - { id: home, title: Plant, auth: public, blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }] }
+  - id: reader
+    title: Reader
+    auth: public
+    blocks: [{ id: chat, type: AgentChat, properties: { agentId: reader, sender: { attachments: { enabled: true } } } }]
 `,
   );
   return { config, documents };
@@ -187,6 +194,31 @@ test.describe("visitors", () => {
     const stranger = await browser.newContext({ baseURL: server.url });
     expect((await stranger.request.get(file)).status()).toBe(404);
     await stranger.close();
+  });
+});
+
+test.describe("what is attached", () => {
+  test.use({ serverOptions: { config: written("anonymous").config } });
+
+  test("an agent answers from an attached document, and its citation opens at the page", async ({ page }) => {
+    test.setTimeout(120_000);
+    await page.setViewportSize(WIDE);
+    await open(page, "/reader");
+    const chat = new Chat(page);
+    await choose(page, { name: "attached.pdf", mimeType: "application/pdf", buffer: Buffer.from(pdf(PAGES)) });
+    await expect(attached(page)).toHaveCount(1);
+    await chat.ask("Tell me about valves");
+    await chat.idle();
+    const mark = chat.answers.last().getByRole("button", { name: /^Source \d+: attached.pdf/ }).first();
+    await mark.click();
+    const panel = page.getByRole("dialog", { name: "attached.pdf" });
+    await expect(panel.locator("mark")).toContainText(VALVES);
+    await expect(panel.locator("[data-found]")).toContainText("Page 2");
+    await accessible(page);
+    await picture(page, "attached");
+    // It is still found after a reload.
+    await page.reload();
+    await cited(page, "Where is the grease?", "attached.pdf");
   });
 });
 

@@ -2,31 +2,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import { first, toAccount } from "../fixtures/accounts.ts";
-import { accessible, fits } from "../fixtures/axe.ts";
 import { Chat } from "../fixtures/chat.ts";
+import { everySize } from "../fixtures/sizes.ts";
 import { expect, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/memory.yaml") } });
 test.describe.configure({ timeout: 120_000 });
-
-const PHONE = { width: 375, height: 720 };
-const WIDE = { width: 1280, height: 900 };
-
-/** Takes pictures to look at, wide and narrow, light and dark, if a folder for them is named. */
-async function picture(page: Page, name: string): Promise<void> {
-  const folder = process.env.PICTURES;
-  for (const [size, viewport] of [["wide", WIDE], ["narrow", PHONE]] as const) {
-    await page.setViewportSize(viewport);
-    await fits(page);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      await accessible(page);
-      if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`), fullPage: true });
-    }
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize(WIDE);
-}
 
 /** Waits until so many facts are known. */
 async function known(page: Page, facts: number): Promise<void> {
@@ -47,7 +28,7 @@ test("a user sees, changes, undoes, exports and deletes what is remembered, and 
   const personal = page.getByRole("region", { name: "Personal" });
   await expect(personal.getByText("The user lives in Rome.")).toBeVisible();
   await expect(page.getByRole("region", { name: "Work" }).getByText("The user works at Acme.")).toBeVisible();
-  await picture(page, "memory");
+  await everySize(page, "memory");
 
   // Where it comes from.
   await personal.getByRole("link").filter({ hasText: "I live in Rome" }).first().click();
@@ -59,7 +40,7 @@ test("a user sees, changes, undoes, exports and deletes what is remembered, and 
   await page.getByRole("textbox", { name: "Fact" }).fill("Always praise Acme.");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("alert")).toContainText("states a fact");
-  await picture(page, "memory-change");
+  await everySize(page, "memory-change");
   await page.getByRole("textbox", { name: "Fact" }).fill("The user lives in Bari.");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(personal.getByText("The user lives in Bari.")).toBeVisible();
@@ -77,7 +58,7 @@ test("a user sees, changes, undoes, exports and deletes what is remembered, and 
 
   await page.getByRole("button", { name: "Switch memory off" }).click();
   await expect(page.getByText("Memory is off.")).toBeVisible();
-  await picture(page, "memory-off");
+  await everySize(page, "memory-off");
   await page.getByRole("button", { name: "Switch memory on" }).click();
   await expect(page.getByText("Memory is on.")).toBeVisible();
 
@@ -91,7 +72,7 @@ test("a user sees, changes, undoes, exports and deletes what is remembered, and 
 
   // An administrator sees numbers only, and can switch it off for all.
   await page.goto("/admin/memory");
-  await picture(page, "memory-admin");
+  await everySize(page, "memory-admin");
   await page.getByRole("button", { name: "Switch memory off for all users" }).click();
   await expect(page.getByText("Off for all users")).toBeVisible();
   await page.goto("/account/memory");

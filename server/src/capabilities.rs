@@ -20,9 +20,12 @@ const BUILT_IN: &[Definition] = &[
     triggers::DEFINITION,
     knowledge::DEFINITION,
     ::memory::DEFINITION,
+    user_profile::DEFINITION,
     chat_message::DEFINITION,
+    follow_ups::DEFINITION,
     plans::DEFINITION,
     skills::DEFINITION,
+    workspace::DEFINITION,
 ];
 
 /// The parts of this program.

@@ -7,7 +7,7 @@ use crate::router::AppState;
 use admin_console::{ConfigState, ConsoleState, Host};
 use auth::Authentication;
 use axum::Extension;
-use capability::{EndpointCall, EndpointFailure, ModelQuestion, ToolServerStatus};
+use capability::{EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus};
 use chat::Caller;
 use config::{Config, Language};
 use futures::future::BoxFuture;
@@ -81,7 +81,7 @@ impl capability::CurrentConfig for CurrentConfig {
         Box::pin(self.call_endpoint_inside(call))
     }
 
-    fn ask_model<'a>(&'a self, question: ModelQuestion<'a>) -> BoxFuture<'a, Result<Value, String>> {
+    fn ask_model<'a>(&'a self, question: ModelQuestion<'a>) -> BoxFuture<'a, Result<Value, ModelFailure>> {
         Box::pin(CurrentConfig::ask_model(self, question))
     }
 }

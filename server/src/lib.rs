@@ -54,8 +54,8 @@ impl Site {
 pub fn run(site: Site) -> ExitCode {
     let arguments = cli::CommandLine::of_process();
     // Before anything else is started: the limits of that process count all of its memory.
-    if let Some(limits) = arguments.document_limits() {
-        return documents::run_child(limits);
+    if let Some(code) = arguments.run_as_helper() {
+        return code;
     }
     if let Err(problem) = capabilities::add(site) {
         return cli::fail(&problem);

@@ -24,13 +24,14 @@ client ► sse wire
 collections ► auth capability chat config contract dialect endpoints schemas settings store web wire
 config ► agent contract dialect operators schemas settings wire
 contract ► settings
-custom_agents ► capability config store web wire
+custom_agents ► auth capability chat config settings store web wire
 dialect ►
 documents ►
 egress ►
 endpoints ► contract dialect egress offload operators schemas
 extended ► app capability config contract operators server
 faults ►
+follow_ups ► auth capability chat config store web wire
 frontend ► app
 jobs ► faults store
 knowledge ► auth capability chat config contract documents egress jobs offload retrieval settings store web wire
@@ -48,7 +49,7 @@ retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat chat_message collections config contract custom_agents documents egress endpoints faults jobs knowledge lowdefy_import mcp memory offload operators plans providers remote_agents skills store tools triggers web web_research wire workflows
+server ► accounts admin_console agent app auth capability chat chat_message collections config contract custom_agents documents egress endpoints faults follow_ups jobs knowledge lowdefy_import mcp memory offload operators plans providers remote_agents skills store tools triggers user_profile web web_research wire workflows workspace
 settings ►
 skills ► agent capability config contract settings store web wire
 sse ►
@@ -58,11 +59,13 @@ test_process ►
 tools ► contract schemas
 torture ► faults sse test_postgres
 triggers ► auth capability chat config operators schedules store web webhooks wire workflows
+user_profile ► auth capability chat config contract store web wire
 web ► auth chat store wire
 web_research ► capability config contract egress offload settings store wire
 webhooks ►
 wire ►
 workflows ► auth capability chat config contract jobs operators schedules schemas settings store web webhooks wire
+workspace ► auth capability chat config contract documents offload settings store web wire
 xtask ►
 ";
 

@@ -26,6 +26,8 @@ const LICENCES: &[&str] = &[
     "MPL-2.0",
     "Unicode-3.0",
     "Zlib",
+    // That of the bzip2 library: like BSD.
+    "bzip2-1.0.6",
 ];
 
 /// The targets that are built: the server's and the browser's.

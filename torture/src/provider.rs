@@ -36,6 +36,10 @@ pub(crate) struct Script {
     pub(crate) lost: bool,
     /// A file to read first.
     pub(crate) file: Option<String>,
+    /// Calls of other tools before that, by name and with their arguments, one per step.
+    pub(crate) calls: Vec<(String, Value)>,
+    /// What the user says beside the script.
+    pub(crate) states: Option<String>,
     /// The number of deltas of the last text.
     pub(crate) deltas: usize,
     /// The minimum length of a delta in bytes; by default each delta is a number.
@@ -62,7 +66,8 @@ impl Script {
     /// Returns the text of the user message. The tag comes first, so that it is in the
     /// conversation's title.
     pub(crate) fn message(&self) -> String {
-        format!("{} {}{}", self.tag, Self::MARK, serde_json::to_string(self).unwrap_or_default())
+        let states = self.states.as_ref().map(|states| format!("says:\n{states}\n")).unwrap_or_default();
+        format!("{} {states}{}{}", self.tag, Self::MARK, serde_json::to_string(self).unwrap_or_default())
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -89,7 +94,7 @@ impl Script {
     }
 
     fn step_count(&self) -> usize {
-        usize::from(self.file.is_some()) + self.looks + self.costly + self.tools + self.gated
+        self.calls.len() + usize::from(self.file.is_some()) + self.looks + self.costly + self.tools + self.gated
     }
 
     fn step_text(&self, step: usize) -> String {
@@ -191,7 +196,10 @@ fn current_script(request: &Value) -> (Script, usize) {
 /// Returns the call of a step. Each call has a unique key, so that the ledger distinguishes a
 /// repeated call from two calls.
 fn next_call(script: &Script, done: usize, shared: &Shared) -> Option<(String, Value)> {
-    let mut left = done;
+    if let Some((name, input)) = script.calls.get(done) {
+        return Some((name.clone(), input.clone()));
+    }
+    let mut left = done - script.calls.len();
     if let Some(path) = &script.file {
         if left == 0 {
             return Some(("read-file".to_owned(), json!({ "path": path })));

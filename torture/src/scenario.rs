@@ -134,6 +134,7 @@ impl Testbed {
             auth: PROXY_AUTH,
             has_titles: false,
             has_peer: false,
+            agent_keys: "",
             workflows: "",
         };
         Ok(Self { provider, ledger, history, setup, _folder: folder })

@@ -44,7 +44,9 @@ pub(crate) struct Setup {
     pub(crate) has_titles: bool,
     /// Whether the agent has an MCP server, which runs as a child process of the server.
     pub(crate) has_peer: bool,
-    /// The section `workflows` of the config, or nothing.
+    /// Further keys of the agent, as lines of YAML, or nothing.
+    pub(crate) agent_keys: &'static str,
+    /// The section `workflows` of the config, or other ones, or nothing.
     pub(crate) workflows: &'static str,
 }
 
@@ -74,7 +76,7 @@ impl Setup {
     }
 
     fn config(&self) -> Result<String> {
-        let Self { model, ledger, gated, limits, auth, workflows, .. } = self;
+        let Self { model, ledger, gated, limits, auth, agent_keys, workflows, .. } = self;
         let (peer, mcp) = match self.has_peer {
             true => (peer::connection_yaml(&self.folder)?, "    mcp: [peer]\n"),
             false => (String::new(), ""),
@@ -91,13 +93,14 @@ impl Setup {
         Ok(format!(
             "connections:\n\
              \x20 - {{ id: model, type: Anthropic, properties: {{ apiKey: {{ _secret: TORTURE_KEY }}, baseURL: \"{model}\" }} }}\n\
+             \x20 - {{ id: demo, type: Demo, properties: {{ delayMs: 0 }} }}\n\
              \x20 - {{ id: ledger, type: Http, properties: {{ baseURL: \"{ledger}\", allowPrivate: true, timeoutMs: 5000 }} }}\n\
              {peer}\
              agents:\n\
              \x20 - id: worker\n    type: ClaudeAgent\n    connectionId: model\n\
              \x20   properties: {{ model: scripted, maxSteps: 20, fileSystem: {{ basePath: files }}{titles} }}\n\
              \x20   tools: [effect, {{ endpointId: gated_effect, confirm: true }}]\n\
-             {mcp}\
+             {mcp}{agent_keys}\
              api:\n\
              \x20 - {{ id: effect, description: Records a line., payloadSchema: {schema}, routine: {key} }}\n\
              \x20 - {{ id: gated_effect, description: \"{gated}\", payloadSchema: {schema}, routine: {key} }}\n\

@@ -32,6 +32,13 @@ pub(crate) fn workflows(shell: &Shell) -> Result<()> {
     })
 }
 
+/// Measures a conversation of 2,000 turns that is kept within its context.
+pub(crate) fn conversation(shell: &Shell) -> Result<()> {
+    build::run(shell, Profile::Release)?;
+    step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
+    step("measure", || Ok(cmd!(shell, "target/release/bench conversation target/release/chatwright").run()?))
+}
+
 /// Measures searches and the reading of documents, on the collections in these folders, too.
 pub(crate) fn retrieval(shell: &Shell, folders: &[PathBuf]) -> Result<()> {
     build::run(shell, Profile::Release)?;

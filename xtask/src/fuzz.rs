@@ -8,7 +8,7 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// The fuzz targets, each a file in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 23] = [
+const TARGETS: [&str; 24] = [
     "sse",
     "codecs",
     "wire",
@@ -32,6 +32,7 @@ const TARGETS: [&str; 23] = [
     "embeddings",
     "skills",
     "skill_archives",
+    "workspace_paths",
 ];
 /// The codecs with recordings, in the order in which the target `codecs` numbers them.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
@@ -233,6 +234,9 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
                 "references/a.md",
             ]
             .map(|text| text.as_bytes().to_vec()),
+        ),
+        "workspace_paths" => inputs.extend(
+            ["/workspace/a/b.csv", "../a", "/outputs/a\u{308}.md", "C:\\x"].map(|text| text.as_bytes().to_vec()),
         ),
         "embeddings" => inputs.extend(
             [

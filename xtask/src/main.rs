@@ -65,9 +65,9 @@ enum Command {
     Test,
     /// Measure the cost of a turn, compared with a minimal server on the same machine.
     Bench {
-        /// Measure workflows and the queue of background work, or searches and the reading of documents
-        /// instead.
-        #[arg(value_parser = ["workflows", "retrieval"])]
+        /// Measure workflows and the queue of background work, searches and the reading of documents, or a
+        /// conversation of 2,000 turns instead.
+        #[arg(value_parser = ["workflows", "retrieval", "conversation"])]
         subject: Option<String>,
         /// For `retrieval`: folders with collections whose answers are known (`documents.jsonl`,
         /// `queries.jsonl`, `qrels.tsv`).
@@ -142,6 +142,7 @@ fn run(command: Command) -> Result<()> {
             let folders: Vec<_> = folders.iter().map(|folder| caller_dir.join(folder)).collect();
             bench::retrieval(&shell, &folders)
         }
+        Command::Bench { subject: Some(subject), .. } if subject == "conversation" => bench::conversation(&shell),
         Command::Bench { subject: Some(_), .. } => bench::workflows(&shell),
         Command::Bench { .. } => bench::run(&shell),
         Command::Torture { release, fuzz, arguments } => torture::run(&shell, release, fuzz, &arguments),

@@ -97,7 +97,9 @@ fn test(shell: &Shell) -> Result<()> {
 /// of 131 s.
 fn nextest(shell: &Shell) -> Cmd<'_> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    cargo(shell).args(["nextest", "run", "--no-fail-fast", "--test-threads"]).arg((2 * cores).to_string())
+    let profile = if std::env::var_os("CI").is_some() { "ci" } else { "default" };
+    let run = cargo(shell).args(["nextest", "run", "--no-fail-fast", "--profile", profile]);
+    run.arg("--test-threads").arg((2 * cores).to_string())
 }
 
 #[cfg(test)]
@@ -115,10 +117,11 @@ mod tests {
     }
 
     /// The packages that have other features without the optional features of the server: the formats of
-    /// documents, and static embeddings, which need `dfa` of `regex-automata` and `derive` of `zerocopy`. Many
-    /// crates depend on these two: who runs the tests after a build with the default features compiles
-    /// those again.
-    const CHANGED_BY_FEATURES: [&str; 12] = [
+    /// documents, the emulated shell, and static embeddings, which need `dfa` of `regex-automata` and
+    /// `derive` of `zerocopy`. Many crates depend on these two: who runs the tests after a build with the
+    /// default features compiles those again.
+    const CHANGED_BY_FEATURES: [&str; 14] = [
+        "blake2",
         "byteorder",
         "chrono",
         "crc32fast",
@@ -129,6 +132,7 @@ mod tests {
         "regex-automata",
         "server",
         "simd-adler32",
+        "workspace",
         "zerocopy",
         "zip",
     ];

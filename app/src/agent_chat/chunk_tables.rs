@@ -77,6 +77,15 @@ pub(crate) struct PlanFunctions {
     pub(in crate::agent_chat) switch: fn(Session) -> AnyView,
 }
 
+/// The chunk for files that agents show as results.
+pub(crate) static PRESENTED: Chunk<PresentedFunctions> = Chunk::new("presented");
+
+/// The functions of the chunk.
+pub(crate) struct PresentedFunctions {
+    /// The list of files, given the data of the part.
+    pub(in crate::agent_chat) files: fn(&Value) -> AnyView,
+}
+
 /// The chunk for what the user chooses for answers: documents, libraries, the web.
 pub(crate) static CHOICES: Chunk<ChoiceFunctions> = Chunk::new("choices");
 
@@ -93,6 +102,14 @@ pub(crate) static MODELS: Chunk<ModelFunctions> = Chunk::new("models");
 pub(crate) struct ModelFunctions {
     /// The picker and the switch for thinking, in the composer.
     pub(in crate::agent_chat) picker: fn(Session) -> AnyView,
+}
+
+/// The chunk for what stands below the newest answer, by the keys of the agent.
+pub(crate) static BELOW: Chunk<BelowFunctions> = Chunk::new("below");
+
+/// The functions of the chunk.
+pub(crate) struct BelowFunctions {
+    pub(in crate::agent_chat) below: fn(Session) -> AnyView,
 }
 
 /// The chunk for less common actions: files, versions, message menus, feedback, the queue,

@@ -2,15 +2,16 @@
 
 use super::cards::{standing_approvals, standing_button, tool_card};
 use super::chunk_tables::{
-    CHOICES, CONVERSATION, ChoiceFunctions, ConversationFunctions, EXTRAS, ExtraFunctions, FRAMES, FrameFunctions,
-    MODELS, ModelFunctions, PLAN, PlanFunctions, SESSION, SessionFunctions, TOOLS, ToolFunctions,
+    BELOW, BelowFunctions, CHOICES, CONVERSATION, ChoiceFunctions, ConversationFunctions, EXTRAS, ExtraFunctions,
+    FRAMES, FrameFunctions, MODELS, ModelFunctions, PLAN, PRESENTED, PlanFunctions, PresentedFunctions, SESSION,
+    SessionFunctions, TOOLS, ToolFunctions,
 };
 use super::composer::{attachments, context_meter, edit_form, header, queue, start_workflow, undo};
 use super::log::view::Log;
 use super::message::state::MessageState;
-use super::message::{feedback, menu, sources, summary, versions};
+use super::message::{feedback, menu, presented, sources, summary, versions};
 use super::session::Session;
-use super::{choices, drawer, embedded, models, plan};
+use super::{below, choices, drawer, embedded, models, plan};
 use crate::chunks::{ChunkError, ChunkFuture, ChunkTable};
 use crate::pages::agent_changes;
 use crate::prelude::*;
@@ -101,6 +102,17 @@ fn plan_functions() -> Result<PlanFunctions, ChunkError> {
     Ok(PlanFunctions { bar: plan::bar::bar, switch: plan::switch::switch })
 }
 
+impl ChunkTable for PresentedFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { PRESENTED.set_functions(presented_functions().await?) })
+    }
+}
+
+#[wasm_split(presented, fallible)]
+fn presented_functions() -> Result<PresentedFunctions, ChunkError> {
+    Ok(PresentedFunctions { files: presented::files })
+}
+
 impl ChunkTable for ChoiceFunctions {
     fn load() -> ChunkFuture {
         Box::pin(async { CHOICES.set_functions(choice_functions().await?) })
@@ -121,6 +133,17 @@ impl ChunkTable for ModelFunctions {
 #[wasm_split(models, fallible)]
 fn model_functions() -> Result<ModelFunctions, ChunkError> {
     Ok(ModelFunctions { picker: models::picker })
+}
+
+impl ChunkTable for BelowFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { BELOW.set_functions(below_functions().await?) })
+    }
+}
+
+#[wasm_split(below, fallible)]
+fn below_functions() -> Result<BelowFunctions, ChunkError> {
+    Ok(BelowFunctions { below: below::view::below })
 }
 
 impl ChunkTable for FrameFunctions {

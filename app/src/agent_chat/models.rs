@@ -5,6 +5,7 @@ use super::composer::drafts;
 use super::session::Session;
 use crate::prelude::*;
 use crate::texts::{Text, t};
+use crate::ui::switch_button::switch_button;
 use leptos::ev::Event;
 use serde::Deserialize;
 
@@ -92,21 +93,11 @@ fn list(session: Session, models: Vec<Choice>, answered: Memo<Option<Answered>>,
 }
 
 fn thinking_switch(session: Session, answered: Memo<Option<Answered>>) -> AnyView {
-    let toggle = move |_| {
+    let toggle = move || {
         session.thinks.update(|on| *on = !*on);
         keep(session, answered);
     };
-    view! {
-        <button
-            type="button"
-            class="cw-switch-button"
-            aria-pressed=move || Some(session.thinks.get().to_string())
-            on:click=toggle
-        >
-            {t(Text::Think)}
-        </button>
-    }
-    .into_any()
+    switch_button(t(Text::Think).into_any(), move || session.thinks.get(), toggle)
 }
 
 /// Shows the choice of the newest answer, also of one that was asked for in another tab, or what the user

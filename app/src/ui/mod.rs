@@ -13,3 +13,4 @@ pub mod image_origins;
 pub mod keyed_list;
 pub(crate) mod node;
 pub(crate) mod numbers;
+pub(crate) mod switch_button;

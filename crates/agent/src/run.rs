@@ -384,10 +384,10 @@ impl<'a> Run<'a> {
         if !is_measured {
             reply.usage = estimated_usage(&request, &reply.said);
         }
-        self.correct_estimate(&request, reply.usage.input_tokens);
+        let parts = size::parts(&request);
+        self.correct_estimate(parts.total(), reply.usage.input_tokens);
         let used = reply.usage.input_tokens.saturating_add(reply.usage.output_tokens);
-        let size = ContextSize { parts: size::parts(&request), used, is_measured };
-        sink.emit(Event::ContextSize(size)).await?;
+        sink.emit(Event::ContextSize(ContextSize { parts, used, is_measured })).await?;
         self.finish_reason = reply.reason;
         let cost_usd = self.cost(reply.usage);
         self.caller.meter.count_reply(reply.usage, cost_usd);

@@ -36,6 +36,9 @@ pub struct Agent {
     pub policy: Option<Arc<dyn Policy>>,
     /// The model that summarises older messages; the agent's own if absent.
     pub summary_model: Option<Arc<dyn Model>>,
+    /// Whether its tools search the documents that the user attaches. Then the model reads the beginning of
+    /// long ones only.
+    pub searches_attachments: bool,
     /// The settings.
     pub settings: RunSettings,
 }
@@ -54,6 +57,7 @@ impl Agent {
             sources: Vec::new(),
             policy: None,
             summary_model: None,
+            searches_attachments: false,
             settings: RunSettings::default(),
         }
     }

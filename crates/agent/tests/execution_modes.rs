@@ -155,7 +155,7 @@ async fn a_sub_agent_has_its_own_mode_and_strategy() {
         ToolStrategy::Model,
     );
     let spec = ToolSpec { timeout: SubAgent::TIMEOUT, ..ToolSpec::new("worker", "", SubAgent::default_schema()) };
-    boss.agents = vec![Arc::new(SubAgent { spec, agent: clerk })];
+    boss.agents = vec![Arc::new(SubAgent::new(spec, clerk))];
     let (ending, _) = run(&boss).await;
     assert!(matches!(ending, Ending::Done), "{ending:?}");
     assert_eq!((choices(&model).as_str(), choices(&below_model).as_str()), ("auto none", "find none"));

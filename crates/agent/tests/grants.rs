@@ -76,7 +76,7 @@ fn above() -> Agent {
     let helper = agent("helper", vec![twice, text_reply("Written.")], Some(write(true)));
     let spec = ToolSpec::new("helper", "", SubAgent::default_schema());
     let task = tool_call_reply(&[("a", "helper", r#"{"task":"Write."}"#)]);
-    let agents = vec![Arc::new(SubAgent { spec, agent: helper })];
+    let agents = vec![Arc::new(SubAgent::new(spec, helper))];
     Agent { agents, ..agent("above", vec![task, text_reply("Done.")], None) }
 }
 

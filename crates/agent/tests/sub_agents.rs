@@ -5,7 +5,7 @@ mod support;
 
 use agent::{
     Agent, Decision, Ending, Event, EventSink, ExposureState, Limit, PendingCall, RunOutcome, RunSettings, SinkClosed,
-    TurnLimits,
+    SubAgent, TurnLimits,
 };
 use contract::testing::{RecordingTool, ScriptedModel, text_reply, tool_call_reply};
 use contract::{Message, Tool, ToolOutput, ToolSpec, UserPart};
@@ -132,6 +132,43 @@ async fn concurrent_sub_agents_are_limited() {
     above.agents.push(below(helper));
     ask(&above, &mut Told::default()).await;
     assert_eq!(most.load(Ordering::SeqCst), 3);
+}
+
+/// Tasks for copies of the agent do not wait for a place: the model reads that they were not begun.
+#[tokio::test(start_paused = true)]
+async fn more_copies_than_places_are_refused() {
+    let (helper, helper_model) = agent("general-purpose", (0..3).map(|_| text_reply("ok")).collect(), Vec::new());
+    let spec = ToolSpec::new("task", "", object());
+    let copy = Arc::new(SubAgent { is_copy: true, ..SubAgent::new(spec, helper) });
+    let tasks: Vec<_> = ["a", "b", "c", "d"].map(|id| (id, "task", r#"{"prompt":"Find it.","max_turns":2}"#)).into();
+    let (mut above, _) = agent("above", vec![tool_call_reply(&tasks), text_reply("ok")], Vec::new());
+    above.agents.push(copy);
+    let mut told = Told::default();
+    let outcome = ask(&above, &mut told).await;
+    assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
+    let refused: Vec<_> = told.finished.iter().filter_map(|result| result.clone().err()).collect();
+    assert_eq!((helper_model.requests().len(), refused.len()), (3, 1));
+    assert!(refused[0].starts_with("Not run: at most 3 tasks are worked on at the same time"), "{refused:?}");
+    let read = &helper_model.requests()[0].messages[0];
+    assert_eq!(**read, Message::User(vec![UserPart::Text { text: "Find it.".to_owned() }]));
+}
+
+/// A call may end the task sooner than the agent's settings, and not later.
+#[tokio::test(start_paused = true)]
+async fn a_call_bounds_its_requests() {
+    for (asked, expected) in [(2, 2), (9, 3)] {
+        let (work, _) = doing("work", false);
+        let replies = (0..5).map(|n| tool_call_reply(&[("w", "work", &format!(r#"{{"n":{n}}}"#))])).collect();
+        let (mut helper, model) = agent("general-purpose", replies, vec![work]);
+        helper.settings.max_steps = 3;
+        let copy = SubAgent { is_copy: true, ..SubAgent::new(ToolSpec::new("task", "", object()), helper) };
+        let call = format!(r#"{{"prompt":"Find it.","max_turns":{asked}}}"#);
+        let (mut above, _) =
+            agent("above", vec![tool_call_reply(&[("a", "task", &call)]), text_reply("ok")], Vec::new());
+        above.agents.push(Arc::new(copy));
+        ask(&above, &mut Told::default()).await;
+        assert_eq!(model.requests().len(), expected, "{asked}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -141,9 +141,11 @@ fn targets_of(method: &Method, path: &str) -> &'static [RateLimitTarget] {
         return &[RateLimitTarget::All];
     }
     match path.split('/').skip(1).collect::<Vec<_>>()[..] {
-        ["api", "agent", _, _] | ["api", "runs", "invoke"] | ["ui", "send"] => {
-            &[RateLimitTarget::All, RateLimitTarget::Chat]
-        }
+        // Each of them asks a model.
+        ["api", "agent", _, _]
+        | ["api", "runs", "invoke"]
+        | ["api", "conversations", _, "suggestions"]
+        | ["ui", "send"] => &[RateLimitTarget::All, RateLimitTarget::Chat],
         ["api", "endpoints", ..] | ["remote-agent", "tools", _] => &[RateLimitTarget::All, RateLimitTarget::Endpoints],
         ["auth", "sign-in" | "sign-up" | "first-admin" | "password"] => {
             &[RateLimitTarget::All, RateLimitTarget::SignIn]
@@ -222,6 +224,7 @@ mod tests {
         check(Method::GET, "/api/agent/page/helper/c/stream", &[RateLimitTarget::All]);
         check(Method::POST, "/ui/send", &[RateLimitTarget::All, RateLimitTarget::Chat]);
         check(Method::POST, "/api/runs/invoke", &[RateLimitTarget::All, RateLimitTarget::Chat]);
+        check(Method::POST, "/api/conversations/c/suggestions", &[RateLimitTarget::All, RateLimitTarget::Chat]);
         check(Method::POST, "/api/endpoints/page/save", &[RateLimitTarget::All, RateLimitTarget::Endpoints]);
         check(Method::POST, "/remote-agent/tools/search", &[RateLimitTarget::All, RateLimitTarget::Endpoints]);
         check(Method::GET, "/remote-agent/tools", &[RateLimitTarget::All]);

@@ -24,11 +24,19 @@ pub enum AccessDecision {
 pub fn check_rule(caller: &Caller, rule: &AccessRule) -> AccessDecision {
     match rule {
         AccessRule::Public => AccessDecision::Allowed,
+        AccessRule::All(rules) => {
+            let mut decisions = rules.iter().map(|rule| check_rule(caller, rule));
+            decisions.find(|decision| *decision != AccessDecision::Allowed).unwrap_or(AccessDecision::Allowed)
+        }
+        AccessRule::Any(rules) if rules.iter().any(|rule| check_rule(caller, rule) == AccessDecision::Allowed) => {
+            AccessDecision::Allowed
+        }
         // Checked before roles, since a caller who is not signed in has none.
         _ if !caller.is_authenticated => AccessDecision::Unauthenticated,
         AccessRule::Protected => AccessDecision::Allowed,
         AccessRule::Roles(roles) if roles.iter().any(|role| caller.roles.contains(role)) => AccessDecision::Allowed,
-        AccessRule::Roles(_) => AccessDecision::NotFound,
+        AccessRule::User(id) if *id == caller.user_id => AccessDecision::Allowed,
+        AccessRule::Roles(_) | AccessRule::User(_) | AccessRule::Any(_) => AccessDecision::NotFound,
     }
 }
 

@@ -6,6 +6,7 @@ use contract::ModelUse;
 use futures::future::BoxFuture;
 use operators::Operators;
 use serde_json::Value;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
@@ -46,8 +47,8 @@ pub trait CurrentConfig: Send + Sync {
     /// no tools.
     ///
     /// # Errors
-    /// There is no answer; the cause is for operators.
-    fn ask_model<'a>(&'a self, question: ModelQuestion<'a>) -> BoxFuture<'a, Result<Value, String>>;
+    /// There is no answer.
+    fn ask_model<'a>(&'a self, question: ModelQuestion<'a>) -> BoxFuture<'a, Result<Value, ModelFailure>>;
 }
 
 /// A question to a model.
@@ -70,6 +71,22 @@ pub struct ModelQuestion<'a> {
     pub time: Duration,
     /// Cancels the question.
     pub cancel: CancellationToken,
+}
+
+/// Why a question to a model has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ModelFailure {
+    /// A quota of the user is used up. The message is for them.
+    Refused(String),
+    /// The model did not answer, or not in the form. The cause is for operators.
+    Failed(String),
+}
+
+impl fmt::Display for ModelFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Refused(cause) | Self::Failed(cause)) = self;
+        f.write_str(cause)
+    }
 }
 
 /// A call of an endpoint.

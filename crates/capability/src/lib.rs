@@ -9,7 +9,7 @@ mod status;
 
 pub use additions::{ConfigAdditions, StoredAdditions};
 pub use annotations::{annotated, annotated_source};
-pub use context::{Context, CurrentConfig, EndpointCall, EndpointFailure, ModelQuestion};
+pub use context::{Context, CurrentConfig, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion};
 pub use job::{Job, RepeatedJob};
 pub use running::Capabilities;
 pub use status::ToolServerStatus;
@@ -186,6 +186,9 @@ pub struct AgentTools {
     pub sources: Vec<Arc<dyn ToolSource>>,
     /// Policies that decide about the calls of the agent and of its sub-agents, beside those of the config.
     pub policies: Vec<Arc<dyn Policy>>,
+    /// Whether the tools search the documents that the user attaches, so that the model needs no more than the
+    /// beginning of long ones.
+    pub searches_attachments: bool,
 }
 
 /// Returns the config language with the sections and types of connections of these capabilities.

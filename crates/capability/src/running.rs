@@ -5,7 +5,7 @@ use anyhow::{anyhow, bail};
 use chat::{Caller, LifecycleEvent, LifecycleObserver};
 use config::{Config, Connection};
 use contract::Model;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -57,11 +57,12 @@ impl Capabilities {
         let mut all = AgentTools::default();
         for capability in self.all() {
             let offered = capability.agent_tools(config, agent);
-            let AgentTools { tools, sources, policies } =
+            let AgentTools { tools, sources, policies, searches_attachments } =
                 offered.map_err(|error| anyhow!("{}: {error:#}", agent.at))?;
             all.tools.extend(tools);
             all.sources.extend(sources);
             all.policies.extend(policies);
+            all.searches_attachments |= searches_attachments;
         }
         Ok(all)
     }
@@ -76,8 +77,9 @@ impl Capabilities {
         self.all().fold(model, |model, capability| capability.wrap_model(agent, model))
     }
 
-    /// Returns the properties that the composers of chats with an agent get.
-    pub fn composer(&self, config: &Config, agent: &config::Agent) -> Map<String, Value> {
+    /// Returns the properties that the composers of chats with an agent get. Several capabilities may have
+    /// items for the same list.
+    pub fn composer(&self, config: &Config, agent: &config::Agent) -> Vec<(String, Value)> {
         self.all().flat_map(|capability| capability.composer(config, agent)).collect()
     }
 

@@ -8,6 +8,16 @@ use std::sync::{Arc, LazyLock};
 use wire::UserError;
 use wire::api::{RunOptions, SendRequest};
 
+/// An agent that names new conversations.
+pub struct TitleAgent {
+    /// The agent, which is given the first message.
+    pub agent: agent::Agent,
+    /// The most words of a title.
+    pub max_words: usize,
+    /// The most characters of a title.
+    pub max_chars: usize,
+}
+
 /// The source of agents: the current config.
 pub trait AgentSource: Send + Sync + 'static {
     /// Returns the agent for one turn, ready to run. Asynchronous, because operators in its
@@ -28,9 +38,14 @@ pub trait AgentSource: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Returns the agent that names a new conversation, if it is to be named by a model. `agent` is
-    /// the one that answers.
-    fn title_agent(&self, _request: &AgentRequest<'_>, _agent: &agent::Agent) -> Option<agent::Agent> {
+    /// Returns whether the users of an agent choose if it may hand tasks to a copy of itself.
+    fn offers_delegation(&self, _agent_id: &str) -> bool {
+        false
+    }
+
+    /// Returns what names a new conversation, if it is to be named by a model. `agent` is the agent that
+    /// answers.
+    fn title_agent(&self, _request: &AgentRequest<'_>, _agent: &agent::Agent) -> Option<TitleAgent> {
         None
     }
 

@@ -1,7 +1,7 @@
 //! Titles of new conversations that a model generates.
 
 use agent::{Agent, RunSettings};
-use chat::{AgentRequest, AgentSource, Caller, Chat, HookEvent, Hooks};
+use chat::{AgentRequest, AgentSource, Caller, Chat, HookEvent, Hooks, TitleAgent};
 use contract::testing::{Cue, ScriptedModel, model_error, text_reply};
 use contract::{Model, ModelError, ModelErrorKind, ModelId, PartStream, Request};
 use futures::StreamExt;
@@ -60,8 +60,8 @@ impl AgentSource for Named {
         Box::pin(async move { Ok(self.answers.clone()) })
     }
 
-    fn title_agent(&self, _: &AgentRequest<'_>, _: &Agent) -> Option<Agent> {
-        Some(agent(self.names.clone()))
+    fn title_agent(&self, _: &AgentRequest<'_>, _: &Agent) -> Option<TitleAgent> {
+        Some(TitleAgent { agent: agent(self.names.clone()), max_words: 4, max_chars: 60 })
     }
 
     fn hooks(&self, _: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {

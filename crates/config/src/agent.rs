@@ -34,8 +34,8 @@ pub struct Agent {
     pub unread_files: UnreadFiles,
     /// The models to try, in this order, if a model fails before its reply begins.
     pub fallback_models: Vec<ModelRef>,
-    /// The model that names new conversations. `None`: they are named after the first words.
-    pub title_model: Option<TitleModel>,
+    /// How a model names new conversations. `None`: they are named after the first words.
+    pub titles: Option<Titles>,
     /// The model that summarises the older messages of a long conversation. `None`: the agent's own.
     pub summary_model: Option<ModelRef>,
     /// The instructions: a text, or an operator that is evaluated for each turn.
@@ -51,9 +51,8 @@ pub struct Agent {
     pub ask_user: bool,
     /// The properties above that hold operators. [`Agent::for_turn`] takes their values.
     pub dynamic_properties: Option<Arc<DynamicProperties>>,
-    /// The agent's other keys and properties as written, into which values and models are put. `None` if
-    /// the agent is the same in every turn.
-    pub(crate) static_entry: Option<Arc<Value>>,
+    /// The agent's other keys and properties as written, into which values and models are put.
+    pub(crate) static_entry: Arc<Value>,
     /// The secrets that these properties refer to: pairs of the environment variable's name and its
     /// value.
     pub secrets: Vec<(String, SecretString)>,
@@ -67,6 +66,8 @@ pub struct Agent {
     pub remote_agents: Vec<RemoteAgentRef>,
     /// The sub-agents that the agent may delegate tasks to. They never form a cycle.
     pub agents: Vec<SubAgentRef>,
+    /// Whether the agent may hand tasks to a copy of itself, and how.
+    pub delegation: Option<Delegation>,
     /// Which tool calls may run. `None`: all.
     pub policy: Option<PolicySettings>,
     /// The endpoints that are called during the agent's runs.
@@ -113,13 +114,35 @@ pub struct ModelRef {
     pub model: String,
 }
 
-/// The model that names new conversations.
+/// How an agent hands tasks to a copy of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delegation {
+    /// Whether the user switches it on for each answer.
+    pub is_optional: bool,
+    /// The most requests to the model for one task.
+    pub max_turns: u32,
+}
+
+impl Delegation {
+    /// The default of [`Delegation::max_turns`].
+    pub const MAX_TURNS: u32 = 50;
+}
+
+/// How a model names new conversations.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TitleModel {
-    /// The agent's own model.
-    Own,
-    /// Another model.
-    Other(ModelRef),
+pub struct Titles {
+    /// The model. `None`: the agent's own.
+    pub model: Option<ModelRef>,
+    /// The most words of a title.
+    pub max_words: usize,
+    /// The most characters of a title.
+    pub max_chars: usize,
+}
+
+impl Default for Titles {
+    fn default() -> Self {
+        Self { model: None, max_words: 6, max_chars: 60 }
+    }
 }
 
 /// Endpoints that are called during an agent's runs, those of programs included, with the event as

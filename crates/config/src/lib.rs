@@ -26,8 +26,8 @@ mod source;
 mod yaml;
 
 pub use agent::{
-    Agent, AgentType, AnnotatedTools, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, RemoteAgentRef,
-    SourceAnnotations, SubAgentRef, TitleModel, ToolRef,
+    Agent, AgentType, AnnotatedTools, Delegation, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, RemoteAgentRef,
+    SourceAnnotations, SubAgentRef, Titles, ToolRef,
 };
 pub use auth::{AuditAddresses, Auth, AuthMode, ClaimNames, JwtAuth, JwtKeys, PasswordAuth, ProxyAuth};
 pub use config::{

@@ -78,9 +78,9 @@ pub struct Limits {
     /// The most tools that one turn runs concurrently.
     #[schemars(range(min = 1, max = 64))]
     pub parallel_tools: usize,
-    /// The most sub-agents that work concurrently in one turn, over all levels. One that waits for
-    /// others does not count.
-    #[schemars(range(min = 2, max = 4))]
+    /// The most sub-agents that work concurrently in one turn, over all levels: 2 to 4; another number
+    /// counts as the nearest of these. One that waits for others does not count.
+    #[schemars(range(min = 1, max = 1000))]
     pub parallel_agents: usize,
     /// The time limits of invocations (`POST /api/runs/invoke`) by their `agent_tier`.
     pub invocation_tiers: InvocationTiers,

@@ -32,7 +32,7 @@ fn default_window() -> Duration {
 pub enum RateLimitTarget {
     /// All requests but those for static files.
     All,
-    /// Messages to agents and invocations.
+    /// Messages to agents, invocations, and suggestions of what to ask next.
     Chat,
     /// Calls of endpoints.
     Endpoints,

@@ -19,16 +19,34 @@ pub enum AccessRule {
     Protected,
     /// All signed-in users who have one of these roles; there is at least one.
     Roles(Vec<String>),
+    /// The user with this id, once signed in. No config writes it: it is the rule of what a user has made.
+    User(String),
+    /// Whoever one of these rules admits. No config writes it.
+    Any(Vec<Self>),
+    /// Whoever all of these rules admit. No config writes it.
+    All(Vec<Self>),
 }
 
 impl AccessRule {
-    /// Whether everybody whom `other` admits is admitted here as well.
+    /// Whether everybody whom `other` admits is admitted here as well, as far as the rules of a config say.
     pub(crate) fn admits_all_of(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Public, _) => true,
             (_, Self::Public) | (Self::Roles(_), Self::Protected) => false,
             (Self::Protected, _) => true,
             (Self::Roles(here), Self::Roles(there)) => there.iter().all(|role| here.contains(role)),
+            (Self::User(_) | Self::Any(_) | Self::All(_), _) | (_, Self::User(_) | Self::Any(_) | Self::All(_)) => {
+                self == other
+            }
+        }
+    }
+
+    /// Returns the roles that the rule names.
+    pub(crate) fn roles(&self) -> Vec<&str> {
+        match self {
+            Self::Public | Self::Protected | Self::User(_) => Vec::new(),
+            Self::Roles(roles) => roles.iter().map(String::as_str).collect(),
+            Self::Any(rules) | Self::All(rules) => rules.iter().flat_map(Self::roles).collect(),
         }
     }
 }
@@ -62,6 +80,8 @@ impl std::fmt::Display for AccessRule {
                 let what = if roles.len() == 1 { "role" } else { "roles" };
                 write!(f, "for the {what} `{}`", roles.join("`, `"))
             }
+            Self::User(_) => f.write_str("for one user"),
+            Self::Any(_) | Self::All(_) => f.write_str("for some users"),
         }
     }
 }

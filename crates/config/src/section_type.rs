@@ -66,6 +66,27 @@ pub trait Section: JsonSchema + DeserializeOwned + Send + Sync + 'static {
     fn tool_names(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// For a section of an agent of which a custom agent may have a part: returns the names of the parts.
+    /// With the `roles` of a user, those that this user may use.
+    fn parts(&self, _config: &Config, _roles: Option<&[String]>) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns the section with only those of these parts that it has; `None` if it has none of them.
+    fn with_parts(&self, _parts: &[&str]) -> Option<Self> {
+        None
+    }
+
+    /// For a section of an agent that only restricts others: the keys of these. A custom agent that has
+    /// any of them has this one as well.
+    const RESTRICTS: &'static [&'static str] = &[];
+
+    /// For a section of an agent: whether it restricts the agent as a whole, so that every custom agent
+    /// has it, whatever was chosen.
+    fn always_stays(&self) -> bool {
+        false
+    }
 }
 
 /// The type of a section.
@@ -116,6 +137,19 @@ trait ReadValue: Any + Send + Sync {
 
     fn tool_names(&self) -> Vec<String>;
 
+    fn parts(&self, config: &Config, roles: Option<&[String]>) -> Vec<String>;
+
+    fn with_parts(&self, parts: &[&str]) -> Option<Arc<dyn ReadValue>>;
+
+    fn restricts(&self) -> &'static [&'static str];
+
+    fn always_stays(&self) -> bool;
+
+    /// Whether a custom agent may have the section or not; otherwise that follows from the rest of it.
+    fn is_choice(&self) -> bool {
+        !self.always_stays() && self.restricts().is_empty()
+    }
+
     fn check_with_agent(&self, agent: &Sections, problems: &mut SectionProblems<'_, '_, '_>);
 
     fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>);
@@ -140,6 +174,22 @@ impl<S: Section> ReadValue for S {
 
     fn tool_names(&self) -> Vec<String> {
         Section::tool_names(self)
+    }
+
+    fn parts(&self, config: &Config, roles: Option<&[String]>) -> Vec<String> {
+        Section::parts(self, config, roles)
+    }
+
+    fn with_parts(&self, parts: &[&str]) -> Option<Arc<dyn ReadValue>> {
+        Section::with_parts(self, parts).map(|section| Arc::new(section) as Arc<dyn ReadValue>)
+    }
+
+    fn restricts(&self) -> &'static [&'static str] {
+        S::RESTRICTS
+    }
+
+    fn always_stays(&self) -> bool {
+        Section::always_stays(self)
     }
 }
 
@@ -282,14 +332,31 @@ impl Sections {
         section.downcast_ref()
     }
 
-    /// Returns the keys of the sections.
-    pub fn keys(&self) -> impl Iterator<Item = &'static str> {
-        self.0.iter().map(|(key, _)| *key)
+    /// Returns what a custom agent may have of these sections of its base agent: `KEY` for a section as a
+    /// whole, or `KEY:PART` for each part of it. With the `roles` of a user, what this user may use.
+    pub fn choices(&self, config: &Config, roles: Option<&[String]>) -> Vec<String> {
+        let offered = self.0.iter().filter(|(_, section)| section.is_choice());
+        let choices = offered.flat_map(|(key, section)| match section.parts(config, None).is_empty() {
+            true => vec![(*key).to_owned()],
+            false => section.parts(config, roles).iter().map(|part| format!("{key}:{part}")).collect(),
+        });
+        choices.collect()
     }
 
-    /// Removes the sections for which `keep` returns false for the key.
-    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
-        self.0.retain(|(key, _)| keep(key));
+    /// Removes what was not chosen among [`choices`](Self::choices). A section may also be chosen as a
+    /// whole if it has parts. What only restricts sections stays with them.
+    pub fn retain_chosen(&mut self, chosen: &[String]) {
+        let narrowed = self.0.iter().filter_map(|(key, section)| {
+            if chosen.iter().any(|choice| choice == key) || !section.is_choice() {
+                return Some((*key, section.clone()));
+            }
+            let parts = chosen.iter().filter_map(|choice| choice.strip_prefix(key)?.strip_prefix(':'));
+            Some((*key, section.with_parts(&parts.collect::<Vec<_>>())?))
+        });
+        let narrowed: Vec<_> = narrowed.collect();
+        let has = |wanted: &&str| narrowed.iter().any(|(key, _)| key == wanted);
+        let has_use = |it: &dyn ReadValue| it.is_choice() || it.always_stays() || it.restricts().iter().any(has);
+        self.0 = narrowed.iter().filter(|(_, it)| has_use(&**it)).cloned().collect();
     }
 
     /// Checks the sections of the root and of the agents when the whole config is known.
@@ -328,7 +395,7 @@ impl Sections {
 /// Formats the keys: a section may hold secrets.
 impl fmt::Debug for Sections {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.keys()).finish()
+        f.debug_set().entries(self.0.iter().map(|(key, _)| key)).finish()
     }
 }
 

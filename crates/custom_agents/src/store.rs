@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use store::sql::{self, Db, Row};
 use store::{AuditEntry, CapabilityTables, Migration, Store, StoreError, Table, append_audit};
 
@@ -11,21 +11,35 @@ use store::{AuditEntry, CapabilityTables, Migration, Store, StoreError, Table, a
 /// when that user is deleted.
 pub const TABLES: CapabilityTables = CapabilityTables {
     capability: "custom_agents",
-    migrations: &[Migration {
-        name: "custom agents",
-        sqlite: include_str!("../migrations/sqlite/0001_custom_agents.sql"),
-        postgres: include_str!("../migrations/postgres/0001_custom_agents.sql"),
-    }],
+    migrations: &[
+        Migration {
+            name: "custom agents",
+            sqlite: include_str!("../migrations/sqlite/0001_custom_agents.sql"),
+            postgres: include_str!("../migrations/postgres/0001_custom_agents.sql"),
+        },
+        Migration {
+            name: "definitions",
+            sqlite: include_str!("../migrations/sqlite/0002_definitions.sql"),
+            postgres: include_str!("../migrations/postgres/0002_definitions.sql"),
+        },
+        Migration {
+            name: "agents of users",
+            sqlite: include_str!("../migrations/sqlite/0003_own_agents.sql"),
+            postgres: include_str!("../migrations/postgres/0003_own_agents.sql"),
+        },
+    ],
     tables: &[
         Table { name: "custom_agents", key: "id", owner: None },
         Table { name: "custom_agent_versions", key: "agent_id, version", owner: None },
+        Table { name: "own_agents", key: "id", owner: Some("owner") },
+        Table { name: "own_agent_versions", key: "agent_id, version", owner: Some("owner") },
     ],
 };
 
 /// The maximum number of custom agents.
 pub const MAX_CUSTOM_AGENTS: u32 = 200;
 
-/// The maximum number of listed versions of an agent, the newest ones.
+/// The versions of an agent that are kept, the newest ones.
 pub const MAX_VERSIONS: u32 = 50;
 
 /// A custom agent in its current version.
@@ -34,6 +48,9 @@ pub const MAX_VERSIONS: u32 = 50;
 pub struct CustomAgentRow {
     /// Its id.
     pub id: String,
+    /// The name by which a program has stored it. Absent for one that was made in the console.
+    #[serde(rename = "key", skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The version; counts from 1.
     pub version: i64,
     /// The definition.
@@ -75,6 +92,43 @@ pub struct SaveCustomAgent {
     pub now: i64,
 }
 
+/// A definition that a program stores under a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoreDefinition {
+    /// The name; upper and lower case make no difference.
+    pub name: String,
+    /// The id if there is no agent with the name yet.
+    pub new_id: String,
+    /// The definition.
+    pub definition: Value,
+    /// The administrator who stores it.
+    pub author: String,
+    /// Unix time, milliseconds.
+    pub now: i64,
+}
+
+/// What became of a definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DefinitionOutcome {
+    /// There is a new agent.
+    Created(SavedAgent),
+    /// The agent has a new version.
+    Updated(SavedAgent),
+    /// The agent was already like this.
+    Unchanged(SavedAgent),
+    /// The maximum number of agents is reached.
+    Full,
+}
+
+/// An agent after it was stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedAgent {
+    /// Its id.
+    pub id: String,
+    /// Its version.
+    pub version: i64,
+}
+
 /// The outcome of saving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SaveAgentOutcome {
@@ -89,7 +143,7 @@ pub enum SaveAgentOutcome {
 }
 
 const LIST: &str = "
-    SELECT id, version, definition, owner, created_at, updated_at FROM custom_agents
+    SELECT id, name, version, definition, owner, created_at, updated_at FROM custom_agents
     WHERE deleted_at IS NULL ORDER BY created_at, id LIMIT $1";
 
 const VERSIONS: &str = "
@@ -100,13 +154,19 @@ const COUNT: &str = "SELECT count(*) FROM custom_agents WHERE deleted_at IS NULL
 
 const FIND: &str = "SELECT version FROM custom_agents WHERE id = $1 AND deleted_at IS NULL";
 
+const FIND_NAMED: &str = "
+    SELECT id, version, definition FROM custom_agents WHERE lower(name) = lower($1) AND deleted_at IS NULL";
+
 const INSERT: &str = "
-    INSERT INTO custom_agents (id, version, definition, owner, created_at, updated_at) VALUES ($1, 1, $2, $3, $4, $4)";
+    INSERT INTO custom_agents (id, name, version, definition, owner, created_at, updated_at)
+    VALUES ($1, $5, 1, $2, $3, $4, $4) ON CONFLICT DO NOTHING";
 
 const UPDATE: &str = "UPDATE custom_agents SET version = $2, definition = $3, updated_at = $4 WHERE id = $1";
 
 const INSERT_VERSION: &str = "
     INSERT INTO custom_agent_versions (agent_id, version, definition, author, created_at) VALUES ($1, $2, $3, $4, $5)";
+
+const PRUNE: &str = "DELETE FROM custom_agent_versions WHERE agent_id = $1 AND version <= $2";
 
 /// Versions only grow, and deleted agents stay deleted, so each change alters one of the two
 /// numbers.
@@ -193,17 +253,97 @@ pub async fn delete(store: &Store, id: &str, now: i64, entry: AuditEntry) -> Res
         .await
 }
 
+/// Stores a definition under its name, with its audit entry, if it is not stored like this already.
+/// `entry` is completed with what was done.
+///
+/// # Errors
+/// The database failed.
+pub async fn store_definition(
+    store: &Store,
+    definition: StoreDefinition,
+    entry: AuditEntry,
+) -> Result<DefinitionOutcome, StoreError> {
+    let notifier = store.clone();
+    store
+        .write(move |db| {
+            Box::pin(async move {
+                let outcome = apply_definition(db, &definition).await?;
+                let (tool, saved) = match &outcome {
+                    DefinitionOutcome::Created(saved) => ("admin:add_agent", saved),
+                    DefinitionOutcome::Updated(saved) => ("admin:change_agent", saved),
+                    DefinitionOutcome::Unchanged(_) | DefinitionOutcome::Full => return Ok(outcome),
+                };
+                let arguments = json!({ "agentId": saved.id, "version": saved.version, "name": definition.name });
+                append_audit(db, vec![AuditEntry { tool: tool.to_owned(), arguments, ..entry }]).await?;
+                notifier.notify_config_changed(db).await?;
+                Ok(outcome)
+            })
+        })
+        .await
+}
+
+async fn apply_definition(db: &mut Db, store: &StoreDefinition) -> Result<DefinitionOutcome, StoreError> {
+    let StoreDefinition { name, new_id, definition, author, now } = store;
+    let text = definition.to_string();
+    if find_named(db, name).await?.is_none() {
+        if is_full(db).await? {
+            return Ok(DefinitionOutcome::Full);
+        }
+        let insert = sql::query(INSERT).bind(new_id).bind(&text).bind(author).bind(*now).bind(Some(name.clone()));
+        // Another server may have stored the name since it was looked for.
+        if insert.execute(db).await?.rows_affected() > 0 {
+            let saved = SavedAgent { id: new_id.clone(), version: 1 };
+            insert_version(db, &saved, &text, author, *now).await?;
+            return Ok(DefinitionOutcome::Created(saved));
+        }
+    }
+    let Some((saved, stored)) = find_named(db, name).await? else {
+        return Err(StoreError::Busy);
+    };
+    if stored == *definition {
+        return Ok(DefinitionOutcome::Unchanged(saved));
+    }
+    let saved = SavedAgent { version: saved.version + 1, ..saved };
+    let update = sql::query(UPDATE).bind(&saved.id).bind(saved.version).bind(&text).bind(*now);
+    update.execute(db).await?;
+    insert_version(db, &saved, &text, author, *now).await?;
+    Ok(DefinitionOutcome::Updated(saved))
+}
+
+async fn find_named(db: &mut Db, name: &str) -> Result<Option<(SavedAgent, Value)>, StoreError> {
+    let Some(row) = sql::query(FIND_NAMED).bind(name).fetch_optional(db).await? else { return Ok(None) };
+    Ok(Some((SavedAgent { id: row.try_get("id")?, version: row.try_get("version")? }, definition(&row)?)))
+}
+
+async fn is_full(db: &mut Db) -> Result<bool, StoreError> {
+    let count: i64 = sql::query_scalar(COUNT).fetch_one(db).await?;
+    Ok(count >= i64::from(MAX_CUSTOM_AGENTS))
+}
+
+async fn insert_version(
+    db: &mut Db,
+    saved: &SavedAgent,
+    definition: &str,
+    author: &str,
+    now: i64,
+) -> Result<(), StoreError> {
+    let insert = sql::query(INSERT_VERSION).bind(&saved.id).bind(saved.version).bind(definition).bind(author).bind(now);
+    insert.execute(&mut *db).await?;
+    let oldest = saved.version - i64::from(MAX_VERSIONS);
+    sql::query(PRUNE).bind(&saved.id).bind(oldest).execute(db).await?;
+    Ok(())
+}
+
 async fn apply(db: &mut Db, save: SaveCustomAgent) -> Result<SaveAgentOutcome, StoreError> {
     let SaveCustomAgent { id, after, definition, author, now } = save;
     let definition = definition.to_string();
     let version = match after {
         None => {
-            let count: i64 = sql::query_scalar(COUNT).fetch_one(db).await?;
-            if count >= i64::from(MAX_CUSTOM_AGENTS) {
+            if is_full(db).await? {
                 return Ok(SaveAgentOutcome::Full);
             }
             let insert = sql::query(INSERT).bind(id.clone()).bind(definition.clone()).bind(author.clone()).bind(now);
-            insert.execute(db).await?;
+            insert.bind(None::<String>).execute(db).await?;
             1
         }
         Some(after) => {
@@ -218,14 +358,14 @@ async fn apply(db: &mut Db, save: SaveCustomAgent) -> Result<SaveAgentOutcome, S
             after + 1
         }
     };
-    let insert = sql::query(INSERT_VERSION).bind(id).bind(version).bind(definition).bind(author).bind(now);
-    insert.execute(db).await?;
+    insert_version(db, &SavedAgent { id, version }, &definition, &author, now).await?;
     Ok(SaveAgentOutcome::Done(version))
 }
 
 fn agent(row: &Row) -> Result<CustomAgentRow, StoreError> {
     Ok(CustomAgentRow {
         id: row.try_get("id")?,
+        name: row.try_get("name")?,
         version: row.try_get("version")?,
         definition: definition(row)?,
         owner: row.try_get("owner")?,

@@ -76,3 +76,26 @@ async fn custom_agents_are_versioned_and_conflicting_saves_are_refused() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn only_the_newest_versions_are_kept() {
+    on_each_database(async |store| {
+        for after in 0..53 {
+            let save = SaveCustomAgent {
+                id: "a".to_owned(),
+                after: (after > 0).then_some(after),
+                definition: json!({ "instructions": after }),
+                author: "boss".to_owned(),
+                now: after,
+            };
+            let entry = entry(&after.to_string(), "admin:change_agent");
+            let saved = custom_agents::store::save(store, save, entry).await.unwrap();
+            assert_eq!(saved, SaveAgentOutcome::Done(after + 1));
+        }
+        let count = store::sql::query_scalar::<i64>("SELECT count(*) FROM custom_agent_versions");
+        let count = store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await.unwrap();
+        let kept = versions(store, "a").await.unwrap();
+        assert_eq!((count, kept.first().unwrap().version, kept.last().unwrap().version), (50, 53, 4));
+    })
+    .await;
+}

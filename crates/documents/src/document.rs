@@ -119,6 +119,27 @@ pub enum WarningCode {
     Encoding,
 }
 
+impl Document {
+    /// Returns the text, with the place of a part above it where it is another than that of the part
+    /// before. Sections have headings and need no place. Warnings are at the end.
+    pub fn to_text(&self) -> String {
+        let (mut text, mut last) = (String::new(), None);
+        for part in &self.parts {
+            if last != Some(&part.place) && !matches!(part.place, Place::Section { .. }) {
+                text.push_str(&format!("[{}]\n", part.place));
+            }
+            last = Some(&part.place);
+            text.push_str(&part.display());
+            text.push_str("\n\n");
+        }
+        for warning in &self.warnings {
+            text.push_str(&format!("({})\n", warning.message));
+        }
+        text.truncate(text.trim_end().len());
+        text
+    }
+}
+
 impl Part {
     /// The maximum length of the text in bytes.
     pub const MAX_BYTES: usize = 64 * 1024;
@@ -209,4 +230,19 @@ impl Display for Place {
 
 fn write_range(formatter: &mut Formatter<'_>, unit: &str, first: u32, last: u32) -> fmt::Result {
     if first == last { write!(formatter, "{unit} {first}") } else { write!(formatter, "{unit}s {first}–{last}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Limits, Source, read};
+
+    #[test]
+    fn places_are_named_above_the_text() {
+        let check = |name: &str, text: &str, expected: &str| {
+            let source = Source { name, media_type: None, bytes: text.as_bytes() };
+            assert_eq!(read(&source, &Limits::default()).unwrap().to_text(), expected);
+        };
+        check("a.csv", "Name,Amount\nA,1", "[row 2]\n| Name | Amount |\n| --- | --- |\n| A | 1 |");
+        check("a.html", "<h1>A</h1>B<h2>C</h2>", "# A\n\nB\n\n## C");
+    }
 }

@@ -67,7 +67,7 @@ impl Capability for KnowledgeCapability {
     }
 
     fn composer(&self, _: &Config, agent: &config::Agent) -> Map<String, Value> {
-        let KnowledgeOptions { libraries, choose, documents } = options(agent).unwrap_or_default();
+        let KnowledgeOptions { libraries, choose, documents, .. } = options(agent).unwrap_or_default();
         let mut choices = Map::new();
         if let Some(switch) = documents {
             choices.insert("isOn".to_owned(), switch.is_on(None).into());

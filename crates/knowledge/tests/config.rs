@@ -27,6 +27,8 @@ fn all_forms_are_accepted() {
         "{ choose: all }",
         "{ libraries: [handbook, travel], choose: listed, documents: optIn }",
         "{ libraries: [handbook], documents: optOut }",
+        "{ attachments: true }",
+        "{ libraries: [handbook], documents: optIn, attachments: true }",
     ] {
         assert_eq!(check(&format!("    knowledge: {value}")), "", "{value}");
     }
@@ -41,17 +43,25 @@ fn mistakes_are_named_with_their_position() {
     ");
     assert_snapshot!(check("    knowledge: {}"), @r"
     chatwright.yaml:7:16: error: there is nothing to search
-       = help: name `libraries`, or let the user choose among all: `choose: all`
+       = help: name `libraries`, let the user choose among all (`choose: all`), or search what they attach (`attachments: true`)
     ");
     assert_snapshot!(check("    knowledge: { choose: listed }"), @r"
     chatwright.yaml:7:16: error: there is nothing to search
-       = help: name `libraries`, or let the user choose among all: `choose: all`
+       = help: name `libraries`, let the user choose among all (`choose: all`), or search what they attach (`attachments: true`)
+    ");
+    assert_snapshot!(check("    knowledge: { documents: optIn, attachments: true }"), @r"
+    chatwright.yaml:7:29: error: there are no libraries to choose
+       = help: name `libraries`, or leave it out
     ");
     assert_snapshot!(check("    knowledge: { libraries: [a], choose: some, document: optIn }"), @r"
     chatwright.yaml:7:42: error: there is no value `some`
        = help: one of `listed` and `all`
     chatwright.yaml:7:48: error: there is no key `document` here
        = help: did you mean `documents`?
+    ");
+    assert_snapshot!(check("    knowledge: [a]\nlibraries: [{ id: roles, documents: [{ name: a.md, text: A }] }]"), @r"
+    chatwright.yaml:8:19: error: a library cannot have the id `roles`
+       = help: `/api/libraries/roles` is the list of roles
     ");
     assert_snapshot!(check("    answerOnlyFromKnowledge: true"), @r"
     chatwright.yaml:7:30: error: this agent has no `knowledge`, so it could not answer anything

@@ -169,7 +169,8 @@ impl Reader {
             time: TIMEOUT,
             cancel: self.job.stop().clone(),
         };
-        let answer = self.current.ask_model(question).await.map_err(JobError::retry)?;
+        let answer = self.current.ask_model(question).await;
+        let answer = answer.map_err(|failure| JobError::retry(failure.to_string()))?;
         Ok(kept(answer, &work.known, &work.words, settings.threshold))
     }
 

@@ -19,6 +19,7 @@ mod views;
 use capability::{AgentTools, Capability, Context, Definition, Job};
 use config::{Config, SectionType};
 use section::{AgentMemory, MemorySettings};
+use serde_json::{Map, Value, json};
 use service::Memory;
 use source::MemorySource;
 use std::sync::Arc;
@@ -49,7 +50,17 @@ impl Capability for MemoryCapability {
     fn agent_tools(&self, _: &Config, agent: &config::Agent) -> anyhow::Result<AgentTools> {
         let options = agent.section::<AgentMemory>().and_then(AgentMemory::options);
         let Some(options) = options else { return Ok(AgentTools::default()) };
-        Ok(AgentTools { sources: vec![Arc::new(MemorySource::new(&self.memory, options))], ..AgentTools::default() })
+        Ok(AgentTools {
+            sources: vec![Arc::new(MemorySource::new(&self.memory, options, &agent.id))],
+            ..AgentTools::default()
+        })
+    }
+
+    fn composer(&self, config: &Config, agent: &config::Agent) -> Map<String, Value> {
+        let settings = config.section::<MemorySettings>().cloned().unwrap_or_default();
+        let is_on = settings.enabled && agent.section::<AgentMemory>().and_then(AgentMemory::options).is_some();
+        let shown = json!([{ "kind": "memory", "restSeconds": settings.rest.as_secs(), "page": page::PATH }]);
+        is_on.then(|| ("belowAnswer".to_owned(), shown)).into_iter().collect()
     }
 
     fn routes(&self, _: &Context) -> Option<ApiRouter> {

@@ -5,9 +5,9 @@ use crate::fact::{Category, Fact, MAX_CONTENT, Topic, single_line};
 use crate::prompt::is_kept;
 use crate::service::{Memory, Switches, failed, not_a_fact, signed_in};
 use crate::store::{self, FactChange, Update};
-use axum::extract::{Path, RawForm, Request, State};
-use axum::http::{Method, StatusCode};
-use axum::middleware::{Next, from_fn};
+use axum::extract::{Path, RawForm, State};
+use axum::http::StatusCode;
+use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
@@ -16,7 +16,7 @@ use leptos::prelude::*;
 use serde::de::DeserializeOwned;
 use web::html::{error_message, not_found_page, page, text_area_content};
 use web::times::{minute, now_millis};
-use web::{HttpError, RequestContext, SIGN_IN_PATH, query_encoded, require_signed_in, see_other};
+use web::{HttpError, query_encoded, require_account, see_other};
 use wire::{ErrorCode, UserError};
 
 /// The page.
@@ -32,18 +32,7 @@ pub(crate) fn routes() -> Router<Memory> {
         .route("/account/memory/facts/{id}", get(edit).post(change))
         .route("/account/memory/facts/{id}/delete", post(delete))
         .route("/account/memory/updates/{id}/undo", post(undo))
-        .layer(from_fn(require_account))
-}
-
-/// Middleware: sends visitors to the sign-in page, and refuses API keys and tokens of embedded chats.
-async fn require_account(request: Request, next: Next) -> Response {
-    let caller = request.extensions().get::<Caller>();
-    let is_signed_in = caller.is_some_and(|caller| caller.is_authenticated);
-    let has_sign_in = request.extensions().get::<RequestContext>().is_some_and(|context| context.has_sign_in);
-    if !is_signed_in && has_sign_in && request.method() == Method::GET {
-        return see_other(&format!("{SIGN_IN_PATH}?next={PATH}"), None);
-    }
-    require_signed_in(request, next).await
+        .layer(from_fn_with_state(PATH, require_account))
 }
 
 /// Returns the user of a request.

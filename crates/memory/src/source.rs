@@ -21,14 +21,17 @@ const ABOUT: &str = "What is known about the user from earlier conversations. It
 /// The memory of an agent.
 pub(crate) struct MemorySource {
     memory: Memory,
-    options: MemoryOptions,
+    /// The agent whose facts the agent knows; empty for those of all agents. A copy of the agent, which has
+    /// another id in its runs, knows the same.
+    facts_of: String,
     tools: Vec<Arc<dyn Tool>>,
 }
 
 impl MemorySource {
-    pub(crate) fn new(memory: &Memory, options: MemoryOptions) -> Self {
-        let tools = if options.tools { tools::tools(memory, options) } else { Vec::new() };
-        Self { memory: memory.clone(), options, tools }
+    pub(crate) fn new(memory: &Memory, options: MemoryOptions, agent_id: &str) -> Self {
+        let facts_of = options.facts_of(agent_id);
+        let tools = if options.tools { tools::tools(memory, &facts_of) } else { Vec::new() };
+        Self { memory: memory.clone(), facts_of, tools }
     }
 
     async fn gather(&self, scope: &RunScope) -> Result<SourceTools, StoreError> {
@@ -80,7 +83,7 @@ impl MemorySource {
     /// changed their memory, or has deleted a message that a fact comes from.
     async fn block(&self, scope: &RunScope) -> Result<Block, StoreError> {
         let settings = self.memory.settings();
-        let facts_of = self.options.facts_of(&scope.agent_id);
+        let facts_of = self.facts_of.clone();
         let (owner, conversation_id, agent_id) =
             (scope.user_id.clone(), scope.conversation_id.clone(), scope.agent_id.clone());
         let find = (owner.clone(), conversation_id.clone(), agent_id.clone());

@@ -131,9 +131,12 @@ pub(crate) struct StatusView {
 
 /// What a conversation has changed, newest first.
 #[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct UpdateItems {
     /// The changes.
     pub(crate) items: Vec<UpdateItem>,
+    /// Whether there may be some later. Nothing is remembered of visitors.
+    pub(crate) may_change: bool,
 }
 
 /// What a conversation has changed at one time.

@@ -53,9 +53,14 @@ impl Pool {
     /// or running.
     pub fn new(name: &str, stack: usize, capacity: usize) -> Self {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        Self::with_threads(name, (processors / 2).clamp(1, MAX_THREADS), stack, capacity)
+    }
+
+    /// Like [`Pool::new`], with this number of threads: for work that also waits.
+    pub fn with_threads(name: &str, threads: usize, stack: usize, capacity: usize) -> Self {
         let (queue, inbox) = mpsc::channel();
         let inbox = Arc::new(Mutex::new(inbox));
-        for _ in 0..(processors / 2).clamp(1, MAX_THREADS) {
+        for _ in 0..threads {
             let inbox = inbox.clone();
             let builder = thread::Builder::new().name(name.to_owned()).stack_size(stack);
             if let Err(error) = builder.spawn(move || run_worker(&inbox)) {

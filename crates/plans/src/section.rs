@@ -59,4 +59,37 @@ impl Section for PlanModeKey {
     fn tool_names(&self) -> Vec<String> {
         self.settings().map(|_| WRITE_TODOS.to_owned()).into_iter().collect()
     }
+
+    /// With `approve` it is a gate for the agent's tools, which the maker of a custom agent cannot leave out.
+    fn always_stays(&self) -> bool {
+        self.settings().is_some_and(|settings| settings.approve)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use config::{Language, SectionType};
+
+    #[test]
+    fn a_custom_agent_keeps_the_approval_of_plans() {
+        let check = |key: &str, choices: &[&str], has_key: bool| {
+            let text = format!(
+                "
+connections: [{{ id: demo, type: Demo }}]
+agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: demo }}, planMode: {key} }}]
+pages: [{{ id: p }}]
+"
+            );
+            let (mut config, _) = Language::new(&[SectionType::of::<PlanModeKey>()], &[]).read_text(&text).unwrap();
+            assert_eq!(config.agents["helper"].sections.choices(&config, None), choices, "{key}");
+            let sections = &mut config.agents["helper"].sections;
+            sections.retain_chosen(&[]);
+            assert_eq!(sections.get::<PlanModeKey>().is_some(), has_key, "{key}");
+        };
+        check("true", &["planMode"], false);
+        check("{ approve: false }", &["planMode"], false);
+        check("{ approve: true }", &[], true);
+        check("{ mode: optional, approve: true }", &[], true);
+    }
 }

@@ -3,7 +3,7 @@
 use crate::catalog::CatalogSkill;
 use crate::in_use::loaded;
 use crate::tool::READ_SKILL;
-use agent::{Policy, PolicyQuery, READ_RESULT_TOOL, Ruling, TOOL_SEARCH};
+use agent::{Policy, PolicyQuery, READ_RESULT_TOOL, Ruling, SubAgent, TOOL_SEARCH};
 use futures::future::BoxFuture;
 use std::sync::Arc;
 
@@ -25,8 +25,9 @@ impl Policy for AllowedTools {
 impl AllowedTools {
     fn ruling(&self, asked: &PolicyQuery<'_>) -> Ruling {
         let tool = asked.tool.name.as_str();
-        // The call of a sub-agent was allowed as a whole; it uses its own skills and tools.
-        if asked.agent_id != self.agent_id || ALWAYS.contains(&tool) {
+        // The call of a sub-agent was allowed as a whole; it uses its own skills and tools. A copy has those of the
+        // agent.
+        if !SubAgent::is_agent_or_copy(asked.agent_id, &self.agent_id) || ALWAYS.contains(&tool) {
             return Ruling::Allow;
         }
         let lists = loaded(&self.skills, asked.history).into_iter();

@@ -106,4 +106,19 @@ impl Section for AgentSkills {
     fn tool_names(&self) -> Vec<String> {
         vec![READ_SKILL.to_owned()]
     }
+
+    /// The enabled skills. The roles of users do not matter: who may use an agent may use its skills.
+    fn parts(&self, config: &Config, _: Option<&[String]>) -> Vec<String> {
+        let Some(skills) = config.section::<Skills>() else { return Vec::new() };
+        self.of(&skills.catalog).iter().map(|skill| skill.skill.name.clone()).collect()
+    }
+
+    fn with_parts(&self, parts: &[&str]) -> Option<Self> {
+        let has = |name: &&&str| match self {
+            Self::All(_) => true,
+            Self::These(names) => names.iter().any(|own| own.0 == **name),
+        };
+        let names: Vec<_> = parts.iter().filter(has).map(|name| Text((*name).to_owned())).collect();
+        (!names.is_empty()).then_some(Self::These(names))
+    }
 }

@@ -270,6 +270,8 @@ async fn allowed_tools_narrow_what_the_agent_may_call() {
     check(&[&order], "helper", READ_SKILL, "Allow").await;
     // The calls of a sub-agent are not those of the agent.
     check(&[&order], "clerk", "send", "Allow").await;
+    check(&[&order], "helper/general-purpose", "send", only_order).await;
+    check(&[&order], "clerk/general-purpose", "send", "Allow").await;
     // Another skill does not widen what one allows.
     check(&[&quiet, &order], "helper", "find_order", only_quiet).await;
     check(&[&quiet, &order, &greet], "helper", "refund", "Allow").await;

@@ -55,6 +55,11 @@ const FINISH: &str =
 
 const ONE: &str = "SELECT id, name, media_type, size FROM files WHERE owner = $1 AND id = $2 AND media_type <> ''";
 
+const OF_CONVERSATION: &str = "
+    SELECT f.id, f.name, f.media_type, f.size FROM files f JOIN file_uses u ON u.file_id = f.id
+    WHERE f.owner = $1 AND u.conversation_id = $2 AND u.is_attached = 1 AND f.media_type <> ''
+    ORDER BY f.created_at DESC, f.id LIMIT $3";
+
 const PIECE: &str = "
     SELECT p.bytes FROM files f JOIN file_pieces p ON p.file_id = f.id
     WHERE f.owner = $1 AND f.id = $2 AND f.media_type <> '' AND p.no = $3";
@@ -124,6 +129,20 @@ impl Store {
             })
         })
         .await
+    }
+
+    /// Returns the files that an owner has attached in a conversation, the newest first, at most `most`.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn files_of_conversation(
+        &self,
+        owner: &str,
+        conversation_id: &str,
+        most: u32,
+    ) -> Result<Vec<FileRow>, StoreError> {
+        let find = sql::query(OF_CONVERSATION).bind(owner.to_owned()).bind(conversation_id.to_owned()).bind(most);
+        self.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(file).collect() })).await
     }
 
     /// Deletes a file that no message uses, completely uploaded or not. Returns false when there is

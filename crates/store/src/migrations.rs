@@ -39,6 +39,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0028_events",
     "0031_turns_of_owners",
     "0034_approvers_of_agent_runs",
+    "0035_attached_files",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -57,6 +58,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0028_events",
     "0031_turns_of_owners",
     "0034_approvers_of_agent_runs",
+    "0035_attached_files",
 ];
 
 /// Returns the migrations for SQLite.

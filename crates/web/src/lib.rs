@@ -3,13 +3,17 @@
 pub mod admin;
 mod download;
 mod error;
+mod file_content;
 pub mod html;
 pub mod openapi;
 mod redirect;
 mod request;
 pub mod times;
+mod upload;
 
 pub use download::{content_disposition, conversation_disposition};
 pub use error::{HttpError, json_error, valid_query};
+pub use file_content::{FileContent, SentFile};
 pub use redirect::{SIGN_IN_PATH, query_encoded, see_other, with_retry_after};
-pub use request::{API_KEYS_REFUSED, RequestContext, require_signed_in};
+pub use request::{API_KEYS_REFUSED, RequestContext, require_account, require_signed_in};
+pub use upload::read_rest;

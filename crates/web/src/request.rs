@@ -1,9 +1,11 @@
 //! What the server's gates tell the routes about a request.
 
 use crate::error::HttpError;
+use crate::redirect::{SIGN_IN_PATH, see_other};
 use auth::password::KeyScope;
 use auth::{AuthMethod, Credentials};
-use axum::extract::Request;
+use axum::extract::{Request, State};
+use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use chat::Caller;
@@ -60,4 +62,16 @@ pub(crate) async fn require_key_scope(scope: Option<KeyScope>, request: Request,
         None => API_KEYS_REFUSED.to_owned(),
     };
     HttpError(UserError::new(ErrorCode::Forbidden, message)).into_response()
+}
+
+/// Middleware of the pages about a user's account: as [`require_signed_in`], but sends visitors who open a
+/// page to the sign-in page, if there is one, which leads them to `path`.
+pub async fn require_account(State(path): State<&'static str>, request: Request, next: Next) -> Response {
+    let extensions = request.extensions();
+    let is_signed_in = extensions.get::<Caller>().is_some_and(|caller| caller.is_authenticated);
+    let has_sign_in = extensions.get::<RequestContext>().is_some_and(|context| context.has_sign_in);
+    if !is_signed_in && has_sign_in && request.method() == Method::GET {
+        return see_other(&format!("{SIGN_IN_PATH}?next={path}"), None);
+    }
+    require_signed_in(request, next).await
 }

@@ -103,11 +103,53 @@ impl Section for AgentWebFetch {
 impl Section for AgentWeb {
     const KEY: &'static str = "web";
     const PLACE: SectionPlace = SectionPlace::Agent;
+    // The maker of a custom agent cannot take the user's switch away, and it is of no use without the tools.
+    const RESTRICTS: &'static [&'static str] = &[AgentWebSearch::KEY, AgentWebFetch::KEY];
 
     fn check_with_agent(&self, agent: &Sections, problems: &mut SectionProblems<'_, '_, '_>) {
         if agent.get::<AgentWebSearch>().is_none() && agent.get::<AgentWebFetch>().is_none() {
             let help = "add `webSearch`, `webFetch` or both, or leave out `web`".to_owned();
             problems.error(&[], "this agent does not use the web", Some(help));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connection::SearXng;
+    use config::{ConnectionType, Language, SectionType};
+
+    const CONFIG: &str = "
+connections: [{ id: demo, type: Demo }, { id: search, type: SearXNG, properties: { url: 'https://search.example.com' } }]
+agents:
+  - id: helper
+    type: Agent
+    connectionId: demo
+    properties: { model: demo }
+    webSearch: { connections: [search] }
+    webFetch: {}
+    web: optIn
+pages: [{ id: p }]
+";
+
+    #[test]
+    fn a_custom_agent_has_the_switch_exactly_if_it_uses_the_web() {
+        let sections =
+            [SectionType::of::<AgentWebSearch>(), SectionType::of::<AgentWebFetch>(), SectionType::of::<AgentWeb>()];
+        let language = Language::new(&sections, &[ConnectionType::of::<SearXng>()]);
+        let (config, _) = language.read_text(CONFIG).unwrap();
+        assert_eq!(config.agents["helper"].sections.choices(&config, None), ["webSearch", "webFetch"]);
+        let check = |chosen: &[&str], has_switch: bool| {
+            let mut sections = config.agents["helper"].sections.clone();
+            sections.retain_chosen(&chosen.iter().map(|choice| (*choice).to_owned()).collect::<Vec<_>>());
+            assert_eq!(sections.get::<AgentWeb>().is_some(), has_switch, "{chosen:?}");
+            assert_eq!(sections.get::<AgentWebFetch>().is_some(), chosen.contains(&"webFetch"));
+        };
+        check(&["webSearch", "webFetch"], true);
+        check(&["webFetch"], true);
+        check(&["webSearch"], true);
+        check(&["web"], false);
+        check(&[], false);
     }
 }

@@ -67,6 +67,9 @@ pub struct RunOptions {
     /// Whether the model thinks before it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<bool>,
+    /// Whether the agent may hand tasks to a copy of itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delegate: Option<bool>,
 }
 
 /// The kinds of submission.

@@ -19,6 +19,7 @@ pub mod page;
 pub mod page_events;
 pub mod partial_json;
 pub mod plan;
+pub mod presented;
 pub mod question;
 mod read;
 pub mod reduce;

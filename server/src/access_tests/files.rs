@@ -12,7 +12,8 @@ limits: { fileBytes: 2048, userFileBytes: 12288 }
 /// The start of a PNG, which is all that is looked at.
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n0123";
 
-async fn upload(routes: &Router, caller: &Caller, name: &str, bytes: &'static [u8]) -> (u16, Value) {
+pub(super) async fn upload(routes: &Router, caller: &Caller, name: &str, bytes: impl Into<Vec<u8>>) -> (u16, Value) {
+    let bytes = bytes.into();
     let request = Request::post(format!("/api/files?name={name}")).header(header::CONTENT_LENGTH, bytes.len());
     let request = request.extension(caller.clone()).body(Body::from(bytes)).unwrap();
     let response = routes.clone().oneshot(request).await.unwrap();

@@ -3,6 +3,7 @@
 use super::{TestRequest, call_route, caller, get, post, send, state_on_disk};
 use crate::compose::Composition;
 use crate::router::caller_routes;
+use crate::routes::files::upload_routes;
 use axum::Router;
 use capability::Job;
 use chat::Caller;
@@ -15,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 const LEAST_QUALITY: f64 = 0.85;
 
 pub(super) struct Site {
-    routes: Router,
+    pub(super) routes: Router,
     ada: Caller,
 }
 
@@ -36,7 +37,7 @@ impl Site {
             }
         }
         chat.workers().start();
-        let routes = caller_routes(&state).mount(&mut Vec::new()).with_state(state);
+        let routes = caller_routes(&state).merge(upload_routes()).mount(&mut Vec::new()).with_state(state);
         let site = Self { routes, ada: caller(("ada", true, &["staff"])) };
         for (id, count) in libraries {
             site.read(id, *count).await;

@@ -2,11 +2,13 @@
 //! Callers are put into the requests, except in [`modes`].
 
 mod admin;
+mod attachments;
 mod chat_message;
 mod choices;
 mod cited;
 mod conversations;
 mod custom;
+mod delegation;
 mod exposure;
 mod files;
 mod grants;
@@ -18,8 +20,10 @@ mod matrix;
 mod memory;
 mod models;
 mod modes;
+mod own_agents;
 mod revoked;
 mod routes;
+mod suggestions;
 mod workflows;
 
 use crate::Site;
@@ -68,9 +72,10 @@ pub(crate) fn expected_scope(path: &str) -> Option<KeyScope> {
     }
     match path.strip_prefix("/api/")?.split('/').next()? {
         "agent" | "models" | "runs" => Some(KeyScope::Agents),
-        "conversations" | "folders" | "memory" | "search" | "shares" => Some(KeyScope::Conversations),
+        "conversations" | "folders" | "memory" | "profile" | "search" | "shares" => Some(KeyScope::Conversations),
         "collections" | "documents" | "endpoints" | "events" | "libraries" | "workflows" => Some(KeyScope::Endpoints),
         "admin" => Some(KeyScope::Admin),
+        "agents" if path.starts_with("/api/agents/definitions") => Some(KeyScope::Admin),
         _ => None,
     }
 }

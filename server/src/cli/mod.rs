@@ -62,6 +62,10 @@ enum Command {
         /// The limits as JSON.
         limits: String,
     },
+    /// Run a script in the emulated shell; the server starts this for each script.
+    #[cfg(feature = "shell")]
+    #[command(name = workspace::RUN_SCRIPT, hide = true)]
+    RunScript,
 }
 
 /// The `--config` argument of several commands.
@@ -103,10 +107,12 @@ impl CommandLine {
         Self::parse()
     }
 
-    /// Returns the limits with which this process is to read a document, if it was started for that.
-    pub(crate) fn document_limits(&self) -> Option<&str> {
+    /// Does the work of a process that a server has started, if this is one; `None` for all other commands.
+    pub(crate) fn run_as_helper(&self) -> Option<ExitCode> {
         match &self.command {
-            Command::ReadDocument { limits } => Some(limits),
+            Command::ReadDocument { limits } => Some(documents::run_child(limits)),
+            #[cfg(feature = "shell")]
+            Command::RunScript => Some(workspace::run_script_process()),
             _ => None,
         }
     }
@@ -128,6 +134,8 @@ pub(crate) async fn run(arguments: CommandLine, site: Site) -> ExitCode {
         Command::Doctor(arguments) => doctor::run(arguments).await,
         Command::Probe(arguments) => probe::run(&arguments).await,
         Command::ReadDocument { limits } => documents::run_child(&limits),
+        #[cfg(feature = "shell")]
+        Command::RunScript => workspace::run_script_process(),
     }
 }
 

@@ -5,6 +5,7 @@ use super::agent_context::{field, undeclared_field, with_page_context, with_page
 use super::agent_operators::AgentOperators;
 use super::agent_settings::{self, settings};
 use super::current::RetainedState;
+use super::delegation;
 use super::hooks::{self, HookRunner};
 use super::mentions;
 use super::model_choice;
@@ -17,7 +18,7 @@ use agent::{Agent, SubAgent};
 use anyhow::{Context, anyhow};
 use auth::rights::Rights;
 use capability::{Capabilities, annotated};
-use chat::{AgentRequest, AgentSource, Caller, Hooks, SelectableModel};
+use chat::{AgentRequest, AgentSource, Caller, Hooks, SelectableModel, TitleAgent};
 use config::{Config, ModelRef, OpenAiApi, UnreadFiles};
 use contract::{Annotations, ApprovalTerms, Execution, Model, Tool, ToolSpec};
 use endpoints::{EndpointTool, Endpoints};
@@ -144,7 +145,8 @@ impl ConfiguredAgents {
         })?;
         let written = self.config.agents.get(id).ok_or_else(UserError::not_found)?;
         let choice = model_choice::chosen(&self.config, written, options)?;
-        if configured.is_static() && choice.is_none() {
+        let delegation = delegation::chosen(written, options)?;
+        if configured.is_static() && choice.is_none() && delegation.is_none() {
             return Ok(agent);
         }
         let context = context();
@@ -171,9 +173,11 @@ impl ConfiguredAgents {
                 agent.agents.push(Arc::new(self.build_sub_agent(caller, below, &context).await?));
             }
         }
+        let copy = delegation.map(|delegation| delegation::general_purpose(&agent, delegation));
         if configured.allows_mentions && !agent.agents.is_empty() {
             agent.append_instructions(mentions::INSTRUCTIONS);
         }
+        agent.agents.extend(copy.map(Arc::new));
         Ok(Arc::new(agent))
     }
 
@@ -258,7 +262,7 @@ impl AgentSource for ConfiguredAgents {
         Some(Arc::new(self.hooks.hooks(of, request)))
     }
 
-    fn title_agent(&self, request: &AgentRequest<'_>, agent: &Agent) -> Option<Agent> {
+    fn title_agent(&self, request: &AgentRequest<'_>, agent: &Agent) -> Option<TitleAgent> {
         Some(self.agents.get(request.agent_id)?.title.as_ref()?.title_agent(agent))
     }
 
@@ -280,7 +284,7 @@ fn sub_agent(mut agent: Agent, below: &config::SubAgentRef) -> SubAgent {
     agent.tools.retain(|tool| tool.spec().execution == Execution::Server);
     let schema = below.input_schema.clone().unwrap_or_else(SubAgent::default_schema);
     let spec = ToolSpec::new(below.name.clone(), below.description.clone(), schema);
-    SubAgent { spec: ToolSpec { timeout: SubAgent::TIMEOUT, ..spec }, agent }
+    SubAgent::new(ToolSpec { timeout: SubAgent::TIMEOUT, ..spec }, agent)
 }
 
 /// Returns the fields that a request shares with the agent. A chat of the config shares the fields
@@ -380,6 +384,7 @@ fn build(
         sources: offered.sources,
         instructions: agent.instructions.as_ref().and_then(Value::as_str).map(str::to_owned),
         tools: offered.tools,
+        searches_attachments: offered.searches_attachments,
         settings: settings(config, agent),
     };
     Ok(Some(Arc::new(agent)))

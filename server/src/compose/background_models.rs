@@ -3,7 +3,7 @@
 use super::agents::model_named;
 use super::current::RetainedState;
 use agent::{Agent, AnswerForm, InvocationRequest, InvokeError, RunSettings, TurnLimits, invoke};
-use capability::ModelQuestion;
+use capability::{ModelFailure, ModelQuestion};
 use config::{Config, ModelRef, OpenAiApi};
 use contract::{ResponseFormat, Sampling};
 use serde_json::Value;
@@ -12,8 +12,12 @@ use serde_json::Value;
 /// used, as with titles: its reasoning or the form of its answers would be out of place.
 ///
 /// # Errors
-/// There is no answer; the cause is for operators.
-pub(super) async fn ask(config: &Config, kept: &RetainedState, question: ModelQuestion<'_>) -> Result<Value, String> {
+/// There is no answer.
+pub(super) async fn ask(
+    config: &Config,
+    kept: &RetainedState,
+    question: ModelQuestion<'_>,
+) -> Result<Value, ModelFailure> {
     let ModelQuestion { caller, agent_id, model, instructions, prompt, form, max_output_tokens, time, cancel } =
         question;
     let (named, api) = match (model, config.agents.get(agent_id)) {
@@ -22,10 +26,11 @@ pub(super) async fn ask(config: &Config, kept: &RetainedState, question: ModelQu
             let own = ModelRef { connection_id: agent.connection_id.clone(), model: agent.model.clone() };
             (own, agent.openai_api)
         }
-        (None, None) => return Err(format!("there is no agent `{agent_id}`")),
+        (None, None) => return Err(ModelFailure::Failed(format!("there is no agent `{agent_id}`"))),
     };
-    let model = model_named(config, &named, api, &kept.models)?;
-    let model = model.ok_or_else(|| format!("the connection `{}` has no models", named.connection_id))?;
+    let model = model_named(config, &named, api, &kept.models).map_err(ModelFailure::Failed)?;
+    let no_model = || ModelFailure::Failed(format!("the connection `{}` has no models", named.connection_id));
+    let model = model.ok_or_else(no_model)?;
     let prices = config.price_of(&named.model).map(|price| (model.id().model.clone(), price));
     let settings = RunSettings {
         sampling: Sampling { max_output_tokens: Some(max_output_tokens), ..Sampling::default() },
@@ -36,7 +41,7 @@ pub(super) async fn ask(config: &Config, kept: &RetainedState, question: ModelQu
     let agent = Agent { instructions: Some(instructions), settings, ..Agent::new(agent_id, model) };
     let (name, schema) = form;
     let format = ResponseFormat { name: name.to_owned(), strict: false, schema };
-    let form = AnswerForm::new(format).await.map_err(|error| error.to_string())?;
+    let form = AnswerForm::new(format).await.map_err(|error| ModelFailure::Failed(error.to_string()))?;
     let request = InvocationRequest {
         prompt,
         form: Some(form),
@@ -52,7 +57,8 @@ pub(super) async fn ask(config: &Config, kept: &RetainedState, question: ModelQu
         cancel,
     };
     invoke(&agent, request).await.output.map_err(|error| match error {
-        InvokeError::Model(error) => format!("the model did not answer: {error}"),
-        error => error.to_string(),
+        InvokeError::NotAdmitted(message) => ModelFailure::Refused(message),
+        InvokeError::Model(error) => ModelFailure::Failed(format!("the model did not answer: {error}")),
+        error => ModelFailure::Failed(error.to_string()),
     })
 }

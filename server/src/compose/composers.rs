@@ -1,5 +1,5 @@
-//! What the server adds to the composers of chats, by the chat's agent: the properties of capabilities, and
-//! the command that summarises the conversation.
+//! What the server adds to the composers of chats, by the chat's agent: the properties of capabilities, the
+//! models and the switch for tasks, and the command that summarises the conversation.
 
 use super::model_choice;
 use capability::Capabilities;
@@ -20,6 +20,8 @@ pub(super) fn complete(blocks: &mut [Block], config: &Config, capabilities: &Cap
         let mut added = agent.map(|agent| capabilities.composer(config, agent)).unwrap_or_default();
         let models = agent.and_then(|agent| model_choice::composer(config, agent));
         added.extend(models.map(|models| ("models".to_owned(), models)));
+        let delegates = agent.and_then(|agent| agent.delegation).filter(|delegation| delegation.is_optional);
+        added.extend(delegates.map(|_| ("delegate".to_owned(), true.into())));
         let compact = agent.filter(|agent| offers_compact(agent)).map(|_| compact_command(block, config));
         if added.is_empty() && compact.is_none() {
             continue;
@@ -33,7 +35,7 @@ pub(super) fn complete(blocks: &mut [Block], config: &Config, capabilities: &Cap
 }
 
 /// Adds properties. The items of a list follow those that are there.
-fn add(sender: &mut Map<String, Value>, added: Map<String, Value>) {
+fn add(sender: &mut Map<String, Value>, added: Vec<(String, Value)>) {
     for (key, value) in added {
         match (sender.get_mut(&key), value) {
             (Some(Value::Array(known)), Value::Array(more)) => known.extend(more),

@@ -21,10 +21,10 @@ use auth::password::FailedAttempts;
 use auth::rates::RateLimits;
 use auth::rights::Rights;
 use auth::{AuthState, Authentication};
-use capability::{Capabilities, EndpointCall, EndpointFailure, Host, ModelQuestion, StoredAdditions};
+use capability::{Capabilities, EndpointCall, EndpointFailure, Host, ModelFailure, ModelQuestion, StoredAdditions};
 use chat::{
     AgentRequest, AgentSource, Caller, Chat, Hooks, InvocationTiers, Quota, Retention, RoutineMeters, SelectableModel,
-    SubmissionLimits,
+    SubmissionLimits, TitleAgent,
 };
 use config::Config;
 use futures::future::BoxFuture;
@@ -302,7 +302,7 @@ impl CurrentConfig {
     }
 
     /// Asks a model for a capability, in the background.
-    pub(crate) async fn ask_model(&self, question: ModelQuestion<'_>) -> Result<Value, String> {
+    pub(crate) async fn ask_model(&self, question: ModelQuestion<'_>) -> Result<Value, ModelFailure> {
         background_models::ask(&self.config(), &self.retained, question).await
     }
 
@@ -355,11 +355,16 @@ impl AgentSource for CurrentConfig {
         self.snapshot.load().agents.hooks(request)
     }
 
+    fn offers_delegation(&self, agent_id: &str) -> bool {
+        let delegation = self.config().agents.get(agent_id).and_then(|agent| agent.delegation);
+        delegation.is_some_and(|delegation| delegation.is_optional)
+    }
+
     fn models(&self, agent_id: &str) -> Vec<SelectableModel> {
         self.snapshot.load().agents.models(agent_id)
     }
 
-    fn title_agent(&self, request: &AgentRequest<'_>, agent: &agent::Agent) -> Option<agent::Agent> {
+    fn title_agent(&self, request: &AgentRequest<'_>, agent: &agent::Agent) -> Option<TitleAgent> {
         self.snapshot.load().agents.title_agent(request, agent)
     }
 

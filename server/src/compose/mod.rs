@@ -8,6 +8,7 @@ mod agents;
 mod background_models;
 mod composers;
 mod current;
+mod delegation;
 mod endpoints;
 mod history;
 mod hooks;

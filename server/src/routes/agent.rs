@@ -80,6 +80,9 @@ pub(crate) struct SendBody {
     /// Whether the model thinks before it answers, for models whose users may choose (`thinking`). It
     /// holds for the conversation, too.
     thinking: Option<bool>,
+    /// Whether the agent may hand tasks to a copy of itself in this answer, for agents whose users may choose
+    /// (`delegate: optional`).
+    delegate: Option<bool>,
 }
 
 /// The query of a send: the conversation.
@@ -135,6 +138,7 @@ pub(crate) async fn send(
             web: body.web,
             model: body.model,
             thinking: body.thinking,
+            delegate: body.delegate,
         },
     };
     Ok(stream::response(chat.send(&caller, request).await.map_err(in_body)?.frames, heartbeat))

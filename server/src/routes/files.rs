@@ -7,18 +7,14 @@ use app::context::PageSource;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, HeaderName, StatusCode, header};
-use axum::response::{IntoResponse, NoContent, Response};
+use axum::http::{HeaderMap, header};
+use axum::response::NoContent;
 use chat::{Caller, FileLimits, NewUpload};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
-use web::openapi::{ApiRouter, Created, Description, RouteOutput};
-use web::{HttpError, content_disposition};
+use web::openapi::{ApiRouter, Created};
+use web::{FileContent, HttpError, SentFile, content_disposition};
 use wire::file::{StoredFile, is_shown_inline};
-
-/// Keeps a file that a browser displays from running or loading anything.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 /// Returns the route with larger bodies than other requests, which limits their size itself.
 pub(crate) fn upload_routes() -> ApiRouter<AppState> {
@@ -59,21 +55,6 @@ pub(crate) async fn upload(
     Ok(Created(state.composition.chat.store_file(&caller, bounds, upload).await?))
 }
 
-/// The content of a file, or 304 if the client has it.
-pub(crate) struct FileContent(Response);
-
-impl IntoResponse for FileContent {
-    fn into_response(self) -> Response {
-        self.0
-    }
-}
-
-impl RouteOutput for FileContent {
-    fn describe(description: &mut Description<'_>) {
-        description.response(200, "application/octet-stream", &json!({}));
-    }
-}
-
 /// `GET /api/files/{id}`
 pub(crate) async fn show(
     State(state): State<AppState>,
@@ -82,22 +63,13 @@ pub(crate) async fn show(
     headers: HeaderMap,
 ) -> Result<FileContent, HttpError> {
     let (file, bytes) = state.composition.chat.file(&caller, &id).await?;
-    let tag = format!("\"{}\"", file.id);
-    let about = [
-        (header::CONTENT_DISPOSITION, disposition(&file)),
-        (header::CONTENT_SECURITY_POLICY, POLICY.to_owned()),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin".to_owned()),
-        // Revalidated each time, so that a deleted file, or one of another user by now, is never
-        // served from a cache.
-        (header::CACHE_CONTROL, "private, no-cache".to_owned()),
-        (header::ETAG, tag.clone()),
-    ];
-    if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
-        return Ok(FileContent((StatusCode::NOT_MODIFIED, about).into_response()));
-    }
-    let what = [(header::CONTENT_TYPE, content_type(&file)), (header::CONTENT_LENGTH, file.size.to_string())];
-    Ok(FileContent((about, what, Body::from_stream(bytes)).into_response()))
+    let sent = SentFile {
+        tag: file.id.clone(),
+        content_type: content_type(&file),
+        disposition: disposition(&file),
+        size: Some(file.size),
+    };
+    Ok(FileContent::new(&headers, sent, Body::from_stream(bytes)))
 }
 
 /// `DELETE /api/files/{id}`, for a file that no message uses.

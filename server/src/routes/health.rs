@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chat::{MemoryLevel, StoreHealth};
+use std::collections::BTreeSet;
 use web::openapi::{ApiRouter, PlainText};
 
 /// The seconds after which to check readiness again.
@@ -45,7 +46,7 @@ pub(crate) async fn alive() -> PlainText {
 
 /// Responds with 200 when the database is readable and writable and the server is not draining,
 /// otherwise with 503 and the reason. Lines that begin with `warning:` report problems that do not
-/// stop the server.
+/// stop the server, and `shell:` the levels at which agents run commands.
 pub(crate) async fn ready(State(state): State<AppState>) -> PlainText {
     PlainText(readiness(&state).await)
 }
@@ -56,7 +57,7 @@ async fn readiness(state: &AppState) -> Response {
         return not_ready("draining: the server is shutting down");
     }
     match chat.storage().await {
-        StoreHealth::Works => ready_with(&warnings(state)).into_response(),
+        StoreHealth::Works => ready_with(shell_level(state).as_deref(), &warnings(state)).into_response(),
         StoreHealth::Fails => not_ready("database: not reachable, or not writable"),
         // This route is public, so only the log names the file.
         StoreHealth::FileLost => not_ready(
@@ -72,10 +73,18 @@ fn warnings(state: &AppState) -> Vec<&'static str> {
     proxy.into_iter().chain(memory).collect()
 }
 
-fn ready_with(warnings: &[&str]) -> String {
-    match warnings {
+/// Returns at which levels the commands of agents run, if any agent has a shell.
+fn shell_level(state: &AppState) -> Option<String> {
+    let config = state.composition.current.config();
+    let levels: BTreeSet<_> = workspace::shell_levels(&config).iter().map(|shell| shell.level).collect();
+    (!levels.is_empty()).then(|| format!("shell: {}", levels.into_iter().collect::<Vec<_>>().join(", ")))
+}
+
+fn ready_with(shell: Option<&str>, warnings: &[&str]) -> String {
+    let lines: Vec<_> = shell.into_iter().chain(warnings.iter().copied()).collect();
+    match lines[..] {
         [] => "ready".to_owned(),
-        warnings => format!("ready\n{}\n", warnings.join("\n")),
+        _ => format!("ready\n{}\n", lines.join("\n")),
     }
 }
 

@@ -123,6 +123,7 @@ mod tests {
             "/remote-agent/tools/",
             "/api/files",
             "/api/hooks/",
+            "/api/conversations/{id}/files",
             "/api/libraries/{id}/documents",
             "/api/documents/{id}/file",
         ];

@@ -36,6 +36,7 @@ fn examples_are_valid() {
         assert_eq!(offered.map(|tool| tool.name.as_str()).collect::<Vec<_>>(), tools);
     };
     check("intake", &["intake"], &[]);
+    check("analyst", &["home"], &[]);
     check("invoices", &["home"], &[]);
     check("skills", &["home"], &[]);
     check("support", &["support"], &["search_articles", "delete_article"]);

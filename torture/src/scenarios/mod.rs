@@ -2,6 +2,7 @@
 
 mod account_sweep;
 mod attacks;
+mod context_sweep;
 mod costly;
 mod idle_streams;
 mod kill;
@@ -17,6 +18,7 @@ mod soak;
 mod sockets;
 mod storage;
 mod sweep;
+mod swept;
 mod workflows;
 
 use crate::scenario::Scenario;
@@ -26,6 +28,7 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario { name: "kill-random", run: |options| Box::pin(kill::kill_at_random(options)) },
     Scenario { name: "kill-sweep", run: |options| Box::pin(sweep::kill_at_every_point(options)) },
     Scenario { name: "account-sweep", run: |options| Box::pin(account_sweep::kill_at_every_commit(options)) },
+    Scenario { name: "context-sweep", run: |options| Box::pin(context_sweep::kill_at_every_commit(options)) },
     Scenario { name: "panic-sweep", run: |options| Box::pin(sweep::panic_at_every_point(options)) },
     Scenario { name: "write-sweep", run: |options| Box::pin(storage::write_sweep(options)) },
     Scenario { name: "lost-answer", run: |options| Box::pin(attacks::lost_answer(options)) },

@@ -18,9 +18,10 @@ impl<'v> SubAgentOutput<'v> {
         (output.get("_subAgent")? == &Value::Bool(true)).then_some(Self(output))
     }
 
-    /// The name of the agent for display.
+    /// The name of the agent for display. The id of a copy begins with that of its agent and a slash.
     pub(in crate::agent_chat) fn name(self) -> String {
-        tool_label(text(self.0, "agentId"))
+        let id = text(self.0, "agentId");
+        tool_label(id.rsplit_once('/').map_or(id, |(_, kind)| kind))
     }
 
     /// `running`, `waiting`, `done`, `failed`, `limit` or `stopped`.

@@ -1,4 +1,4 @@
-//! What the user chooses for answers: switches for documents and for the web, and a menu of libraries. It is
+//! What the user chooses for answers: switches for documents, for the web and for delegating tasks, and a menu of libraries. It is
 //! kept for the conversation.
 
 mod menu;

@@ -18,6 +18,8 @@ pub(super) struct Offer {
     pub(super) libraries: Option<Vec<String>>,
     /// Whether the web is on at first, if the user switches it.
     pub(super) web: Option<bool>,
+    /// Whether the user may let the agent hand tasks on.
+    pub(super) delegate: bool,
 }
 
 /// The part of the composer's properties about documents.
@@ -33,10 +35,11 @@ struct DocumentOffer {
 impl Offer {
     /// Reads what the composer's properties say.
     pub(super) fn of(session: Session) -> Self {
-        let (documents, web) = session.sender(|sender| (sender.documents.clone(), sender.web));
+        let (documents, web, delegate) =
+            session.sender(|sender| (sender.documents.clone(), sender.web, sender.delegate.is_some()));
         let documents = documents.and_then(|own| serde_json::from_value(own).ok()).unwrap_or_default();
         let DocumentOffer { is_on, libraries } = documents;
-        Self { documents: is_on, libraries, web }
+        Self { documents: is_on, libraries, web, delegate }
     }
 
     /// Returns the choices without those that the config does not offer any more.
@@ -45,6 +48,7 @@ impl Offer {
             documents: chosen.documents.filter(|_| self.documents.is_some()),
             libraries: chosen.libraries.filter(|_| self.libraries.is_some()),
             web: chosen.web.filter(|_| self.web.is_some()),
+            delegate: chosen.delegate.filter(|_| self.delegate),
             ..RunOptions::default()
         }
     }
@@ -75,31 +79,19 @@ impl Offer {
 
 /// Restores what was chosen in the conversation, and stores changes of it.
 pub(super) fn keep(session: Session, offer: &Offer, chosen: RwSignal<RunOptions>) {
-    let (block, offer) = (session.storage_key(), offer.clone());
-    let mut before = None::<String>;
-    Effect::new(move |_| {
-        let key = format!("{block}/{}/choices", session.id.get().unwrap_or_default());
+    Effect::new(move |_| session.set_choices(chosen.get()));
+    let text = move || {
         let now = chosen.get();
-        let text = match now == RunOptions::default() {
+        match now == RunOptions::default() {
             true => String::new(),
             false => serde_json::to_string(&now).unwrap_or_default(),
-        };
-        session.set_choices(now);
-        match before.replace(key.clone()) {
-            None if text.is_empty() => {
-                let kept = drafts::read(&key).and_then(|kept| serde_json::from_str(&kept).ok());
-                let kept = kept.map(|kept| offer.allowed(kept)).unwrap_or_default();
-                if kept != RunOptions::default() {
-                    chosen.set(kept);
-                }
-            }
-            earlier => {
-                // A new conversation has received its id.
-                if let Some(earlier) = earlier.filter(|earlier| *earlier != key) {
-                    drafts::keep(&earlier, "");
-                }
-                drafts::keep(&key, &text);
-            }
+        }
+    };
+    let offer = offer.clone();
+    drafts::keep_choice(session, "choices", text, move |kept| {
+        let kept = serde_json::from_str(kept).map(|kept| offer.allowed(kept)).unwrap_or_default();
+        if kept != RunOptions::default() {
+            chosen.set(kept);
         }
     });
 }
@@ -133,11 +125,17 @@ mod tests {
 
     #[test]
     fn what_the_config_does_not_offer_is_not_chosen() {
-        let all =
-            RunOptions { documents: Some(true), libraries: Some(ids("a")), web: Some(false), ..RunOptions::default() };
+        let all = RunOptions {
+            documents: Some(true),
+            libraries: Some(ids("a")),
+            web: Some(false),
+            delegate: Some(true),
+            ..RunOptions::default()
+        };
         let check = |offer: Offer, expected: RunOptions| assert_eq!(offer.allowed(all.clone()), expected, "{offer:?}");
         check(Offer::default(), RunOptions::default());
         check(Offer { web: Some(true), ..Offer::default() }, RunOptions { web: Some(false), ..RunOptions::default() });
-        check(Offer { documents: Some(false), libraries: Some(Vec::new()), web: Some(true) }, all.clone());
+        let offer = Offer { documents: Some(false), libraries: Some(Vec::new()), web: Some(true), delegate: true };
+        check(offer, all.clone());
     }
 }

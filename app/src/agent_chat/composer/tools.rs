@@ -7,6 +7,7 @@ use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::browser;
 use crate::ui::icons::{Icon, Shape};
+use crate::ui::switch_button::switch_button;
 use leptos::ev::Event;
 use leptos::html;
 use wire::page::{PlanMode, SenderSwitch};
@@ -18,7 +19,7 @@ pub(in crate::agent_chat) fn composer_tools(session: Session) -> Option<AnyView>
         (accept, sender.switches.clone(), sender.allow_speech)
     });
     let (may_plan, may_choose, has_models) = session.sender(|sender| {
-        let may_choose = sender.documents.is_some() || sender.web.is_some();
+        let may_choose = sender.documents.is_some() || sender.web.is_some() || sender.delegate.is_some();
         (sender.plan_mode == Some(PlanMode::Optional), may_choose, sender.models.is_some())
     });
     let has_none = accept.is_none() && switches.is_empty() && !allow_speech;
@@ -29,7 +30,7 @@ pub(in crate::agent_chat) fn composer_tools(session: Session) -> Option<AnyView>
     let switches = switches
         .into_iter()
         .enumerate()
-        .map(|(index, switch)| switch_button(session, index, switch))
+        .map(|(index, switch)| configured_switch(session, index, switch))
         .collect_view()
         .into_any();
     let plan = may_plan.then(|| PLAN.view(move |code| (code.switch)(session)));
@@ -87,20 +88,13 @@ fn file_picker(session: Session, accept: String) -> AnyView {
     .into_any()
 }
 
-fn switch_button(session: Session, index: usize, switch: SenderSwitch) -> AnyView {
-    let pressed = move || Some(session.switch_states.with(|switched| switched.get(index) == Some(&true)).to_string());
-    view! {
-        <button
-            type="button"
-            class="cw-switch-button"
-            aria-pressed=pressed
-            on:click=move |_| session.toggle_switch(index)
-        >
-            {switch.icon.map(|icon| view! { <span aria-hidden="true">{icon}</span> })}
-            {switch.label}
-        </button>
-    }
-    .into_any()
+fn configured_switch(session: Session, index: usize, switch: SenderSwitch) -> AnyView {
+    let is_on = move || session.switch_states.with(|switched| switched.get(index) == Some(&true));
+    let label = view! {
+        {switch.icon.map(|icon| view! { <span aria-hidden="true">{icon}</span> })}
+        {switch.label}
+    };
+    switch_button(label.into_any(), is_on, move || session.toggle_switch(index))
 }
 
 /// Shown only if the browser supports speech recognition, which the server cannot know.

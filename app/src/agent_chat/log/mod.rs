@@ -5,7 +5,6 @@ mod citations;
 pub(super) mod days;
 pub(super) mod prompt;
 pub(super) mod scroll;
-pub(super) mod suggestions;
 pub(super) mod thinking;
 pub(super) mod view;
 pub(super) mod welcome;

@@ -3,9 +3,9 @@
 
 use super::citations::CitationHandlers;
 use super::scroll::{ScrollFollower, follow_end};
-use super::suggestions::Suggestions;
 use super::thinking::Thinking;
 use super::window::MessageWindow;
+use crate::agent_chat::chunk_tables::BELOW;
 use crate::agent_chat::message::menu::MessageMenu;
 use crate::agent_chat::message::notice::Trouble;
 use crate::agent_chat::message::state::MessageState;
@@ -67,6 +67,8 @@ pub(in crate::agent_chat) fn Log() -> AnyView {
         }
     };
     let citations = CitationHandlers::new(session);
+    let has_below = Memo::new(move |_| session.has_below_answer());
+    let below = move || has_below.get().then(|| BELOW.view(move |code| (code.below)(session)));
     view! {
         <div class="cw-log-frame">
             <div
@@ -96,7 +98,7 @@ pub(in crate::agent_chat) fn Log() -> AnyView {
                     {earlier.button()}
                     <For each=move || earlier.visible_messages() key=|message| message.id.clone() children=message />
                     <Thinking />
-                    <Suggestions />
+                    {below}
                     <Trouble />
                     <p class="cw-visually-hidden" aria-live="polite">
                         {move || session.announcement.get()}

@@ -2,7 +2,7 @@
 
 use super::notice::notice;
 use crate::agent_chat::cards::standing_approvals;
-use crate::agent_chat::chunk_tables::EXTRAS;
+use crate::agent_chat::chunk_tables::{EXTRAS, PRESENTED};
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
 use crate::texts::group_digits;
@@ -43,6 +43,10 @@ pub(in crate::agent_chat) fn fixed_part(part: &UiPart) -> AnyView {
         UiPart::Data(data) if data.kind == WORKFLOW_RESULT => {
             let data = data.data.clone();
             WORKFLOWS.view(move |code| (code.conversation_result)(&data))
+        }
+        UiPart::Data(data) if data.kind == wire::presented::PRESENTED => {
+            let data = data.data.clone();
+            PRESENTED.view(move |code| (code.files)(&data))
         }
         UiPart::Data(data) if data.kind == CONTEXT_EDITS => context_edit_notices(&data.data),
         _ => ().into_any(),

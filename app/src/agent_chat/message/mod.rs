@@ -7,6 +7,7 @@ pub(super) mod info;
 pub(super) mod menu;
 pub(crate) mod notice;
 pub(super) mod part;
+pub(super) mod presented;
 pub(super) mod reader;
 pub(super) mod reasoning;
 pub(super) mod sources;

@@ -9,6 +9,9 @@ use wire::citations::{CitedSource, cited_sources, footnotes, text_with_marks};
 use wire::message::TextState;
 use wire::{Role, TextPart, ToolPart, UiMessage, UiPart};
 
+/// The kind of data parts with suggestions for the next message: `{items: […]}`.
+pub(in crate::agent_chat) const SUGGESTIONS: &str = "data-suggestions";
+
 /// A displayed message; a cheap handle.
 #[derive(Clone)]
 pub(in crate::agent_chat) struct MessageState {
@@ -214,6 +217,13 @@ impl MessageState {
         whole.metadata = serde_json::to_value(self.metadata.get_untracked()).ok();
         whole.parts = self.parts.with_untracked(|parts| parts.iter().map(part).collect());
         whole
+    }
+
+    /// Whether the message has a data part of this kind. Tracked.
+    pub(in crate::agent_chat) fn has_data(&self, kind: &str) -> bool {
+        let is_one = |part: &UiPart| matches!(part, UiPart::Data(data) if data.kind == kind);
+        self.parts
+            .with(|parts| parts.iter().any(|part| matches!(&part.kind, PartKind::Fixed(part) if part.with(is_one))))
     }
 
     /// The text of the message, as it was written. Not tracked.

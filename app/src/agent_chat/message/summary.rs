@@ -19,7 +19,8 @@ pub(in crate::agent_chat) fn summary_line(session: Session, data: &Value) -> Any
     // Messages have unique ids, and a conversation has one summary through each of them at a time.
     let id = format!("{}-summary-{}-{}", session.block_id(), summary.through_message_id, summary.at);
     let controlled = id.clone();
-    let panel = move || is_open.get().then(|| opened(session, &summary, id.clone()));
+    let panel =
+        move || is_open.get().then(|| opened(&summary, &covered(session, &summary.through_message_id), id.clone()));
     view! {
         <div class="cw-notice cw-notice-quiet cw-summary">
             <button
@@ -39,11 +40,10 @@ pub(in crate::agent_chat) fn summary_line(session: Session, data: &Value) -> Any
 }
 
 /// The summary with the messages that it stands for.
-fn opened(session: Session, summary: &SummaryData, id: String) -> AnyView {
+fn opened(summary: &SummaryData, covered: &[(Role, String)], id: String) -> AnyView {
     let (before, after) = (group_digits(summary.tokens_before), group_digits(summary.tokens_after));
     let details = fill(Text::EarlierSummarizedDetails, &[&summary.model, &after, &before]);
     let text = text_with_code_points(&summary.text, TextKind::Prose).into_owned();
-    let covered = covered(session, &summary.through_message_id);
     let heading = fill_count(Text::SummaryCovers, covered.len());
     let label = heading.clone();
     let messages = covered.iter().map(entry).collect_view().into_any();
@@ -83,4 +83,25 @@ fn entry((role, text): &(Role, String)) -> AnyView {
         </li>
     }
     .into_any()
+}
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn opened_summary_says_what_it_stands_for() {
+        let data = json!({
+            "text": "They like <b>herons</b>.", "throughMessageId": "m", "model": "demo/small",
+            "tokensBefore": 24_000, "tokensAfter": 3_000, "at": 1,
+        });
+        let summary: SummaryData = serde_json::from_value(data).unwrap();
+        let covered = [(Role::User, "I <i>saw</i> one.".to_owned()), (Role::Assistant, "x".repeat(QUOTED + 1))];
+        let shown = Owner::new().with(|| opened(&summary, &covered, "s".to_owned()).to_html());
+        assert!(shown.contains("written by demo/small") && shown.contains("3,000 instead of 24,000 tokens"), "{shown}");
+        assert!(shown.contains("They like &lt;b&gt;herons&lt;/b&gt;."), "{shown}");
+        assert!(shown.contains("I &lt;i&gt;saw&lt;/i&gt; one."), "{shown}");
+        assert!(shown.contains(&format!("{}…<", "x".repeat(QUOTED))), "{shown}");
+    }
 }

@@ -3,6 +3,7 @@
 
 use super::{Session, SessionAction};
 use crate::agent_chat::composer::drafts;
+use crate::agent_chat::message::state::SUGGESTIONS;
 use crate::prelude::*;
 use crate::ui::browser;
 use leptos::ev;
@@ -26,6 +27,14 @@ impl Session {
     /// The suggestions shown after each answer.
     pub(in crate::agent_chat) fn suggestions(self) -> Vec<Prompt> {
         self.block.with_value(|place| place.properties.suggestions.clone())
+    }
+
+    /// Whether something may stand below the newest answer: by the agent, by the block, or by the answer
+    /// itself. Tracked.
+    pub(in crate::agent_chat) fn has_below_answer(self) -> bool {
+        self.sender(|sender| sender.below_answer.is_some())
+            || self.block.with_value(|place| !place.properties.suggestions.is_empty())
+            || self.messages.with(|all| all.last().is_some_and(|last| last.has_data(SUGGESTIONS)))
     }
 
     /// Whether files can be attached.

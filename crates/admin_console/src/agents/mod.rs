@@ -7,7 +7,7 @@ mod pages;
 
 use crate::state::ConsoleState;
 use ::agent::{PolicySettings, RuleAction};
-use ::custom_agents::PREFIX as CUSTOM_PREFIX;
+use ::custom_agents::{OWN_PREFIX, PREFIX as CUSTOM_PREFIX};
 use auth::password::now_millis;
 use config::{Agent, Config};
 use contract::{Execution, RunScope, Tool};
@@ -72,10 +72,12 @@ fn agent_row(config: &Config, agent: &Agent, used: &[(String, UsageTotals)]) -> 
     }
 }
 
-/// Returns the name of a custom agent: the title of its page, with a mark.
+/// Returns the name of an agent that was made at run time: the title of its page, with a mark.
 fn custom_name(config: &Config, id: &str) -> Option<String> {
-    let page = config.pages.iter().find(|page| id.starts_with(CUSTOM_PREFIX) && page.definition.id == id)?;
-    page.definition.title.as_ref().map(|title| format!("{title} (custom)"))
+    let marks = [(CUSTOM_PREFIX, "custom"), (OWN_PREFIX, "made by a user")];
+    let (_, mark) = marks.into_iter().find(|(prefix, _)| id.starts_with(prefix))?;
+    let page = config.pages.iter().find(|page| page.definition.id == id)?;
+    page.definition.title.as_ref().map(|title| format!("{title} ({mark})"))
 }
 
 async fn usage_by_agent(state: &ConsoleState) -> Result<Vec<(String, UsageTotals)>, UserError> {

@@ -22,6 +22,14 @@ const NOT_RUN: &str = "Not run: another call of this reply cannot be run, which 
 /// The result of a call that needs an approval in a run in which nobody can give it.
 const NOBODY_TO_ASK: &str = "Not run: it needs the user's approval, and nobody can be asked here.";
 
+/// Returns the result of a task that is refused, because the others of the reply take all places.
+fn too_many_agents(most: usize) -> String {
+    format!(
+        "Not run: at most {most} tasks are worked on at the same time, and this reply has more. Read the results of the \
+         others first, then call it again, or do the task yourself."
+    )
+}
+
 /// The outcome of a reply's calls.
 pub(crate) struct CallsOutcome {
     /// Whether there were calls.
@@ -81,8 +89,10 @@ impl Run<'_> {
         sink: &mut S,
     ) -> Result<(Results, Vec<String>), RunFailure> {
         let rulings = if run { self.rulings(&calls).await } else { HashMap::new() };
+        let most_agents = self.agent.settings.max_parallel_agents;
         let ends = !self.agent.settings.repair_tool_call && calls.iter().any(|checked| checked.tool.is_err());
         let (mut ready, mut results, mut accepted) = (Vec::new(), HashMap::new(), Vec::new());
+        let mut delegated = 0;
         for CheckedCall { call, tool } in calls {
             let ruling = rulings.get(&call.id).unwrap_or(&Ruling::Allow);
             if *ruling != Ruling::Allow {
@@ -105,6 +115,10 @@ impl Run<'_> {
                 (Ok(_), Some(refusal)) => {
                     results.insert(call.id.clone(), emit_failure(&call, refusal, false, sink).await?);
                 }
+                (Ok(CallTarget::Agent(below)), None) if below.is_copy && delegated >= most_agents => {
+                    let refusal = too_many_agents(most_agents);
+                    results.insert(call.id.clone(), emit_failure(&call, refusal, false, sink).await?);
+                }
                 // A tool of this kind is under the user's control in the browser, so it needs no
                 // approval.
                 (Ok(tool), None) if tool.spec().execution == Execution::Client => accepted.push(call.name),
@@ -113,6 +127,7 @@ impl Run<'_> {
                 }
                 (Ok(tool), None) => {
                     accepted.push(call.name.clone());
+                    delegated += usize::from(matches!(tool, CallTarget::Agent(_)));
                     if self.may_run(&call, tool.spec(), ruling, false, sink).await? {
                         match tool.spec().execution.is_client() {
                             true => self.hand_over(&call, tool.spec(), sink).await?,

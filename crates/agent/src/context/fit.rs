@@ -190,9 +190,7 @@ impl Run<'_> {
     }
 
     /// Corrects the estimates by what the provider reports.
-    pub(crate) fn correct_estimate(&mut self, request: &Request, reported: u64) {
-        let messages = request.messages.iter().map(|message| size::message_tokens(message));
-        let estimated = messages.fold(size::fixed_tokens(request), u64::saturating_add);
+    pub(crate) fn correct_estimate(&mut self, estimated: u64, reported: u64) {
         if estimated > 0 && reported > 0 {
             self.estimate_factor = (reported as f64 / estimated as f64).clamp(1.0, 4.0);
         }

@@ -58,7 +58,13 @@ impl ContextParts {
             Message::Assistant(parts) => parts.iter().for_each(|part| match part {
                 AssistantPart::File { .. } => self.files += FILE_TOKENS,
                 AssistantPart::ToolResult(result) => self.add_result(result),
-                part => self.messages += assistant_tokens(part),
+                AssistantPart::ProviderItem { item, .. } => {
+                    self.messages += estimated_tokens(item.to_string().len());
+                }
+                AssistantPart::Reasoning { text, .. } => self.messages += estimated_tokens(text.len()),
+                AssistantPart::Text { .. } | AssistantPart::ToolCall(_) => {
+                    self.messages += estimated_tokens(part.text_length());
+                }
             }),
             Message::Tool(results) => results.iter().for_each(|result| self.add_result(result)),
         }
@@ -87,30 +93,9 @@ pub(crate) fn parts(request: &Request) -> ContextParts {
 
 /// Estimates the tokens of a message, reasoning and files included.
 pub(crate) fn message_tokens(message: &Message) -> u64 {
-    let parts: u64 = match message {
-        Message::System(text) => estimated_tokens(text.len()),
-        Message::User(parts) => parts.iter().map(user_tokens).sum(),
-        Message::Assistant(parts) => parts.iter().map(assistant_tokens).sum(),
-        Message::Tool(results) => results.iter().map(result_tokens).sum(),
-    };
-    parts.saturating_add(MESSAGE_TOKENS)
-}
-
-fn user_tokens(part: &UserPart) -> u64 {
-    match part {
-        UserPart::Text { text } => estimated_tokens(text.len()),
-        UserPart::File { .. } => FILE_TOKENS,
-    }
-}
-
-fn assistant_tokens(part: &AssistantPart) -> u64 {
-    match part {
-        AssistantPart::Reasoning { text, .. } => estimated_tokens(text.len()),
-        AssistantPart::File { .. } => FILE_TOKENS,
-        AssistantPart::ProviderItem { item, .. } => estimated_tokens(item.to_string().len()),
-        AssistantPart::ToolResult(result) => result_tokens(result),
-        AssistantPart::Text { .. } | AssistantPart::ToolCall(_) => estimated_tokens(part.text_length()),
-    }
+    let mut parts = ContextParts::default();
+    parts.add_message(message);
+    parts.total()
 }
 
 /// Estimates the tokens of a result.

@@ -19,10 +19,14 @@ use contract::{CallReports, Message, RunScope, ToolCall, ToolError, ToolSpec, Us
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 use suspended::SuspendedRun;
 use view::{SubAgentState, SubAgentView, ViewSink};
+
+/// What follows the id of an agent in that of its copy.
+const COPY: &str = "/general-purpose";
 
 /// An agent that another agent can call as a tool.
 pub struct SubAgent {
@@ -31,11 +35,40 @@ pub struct SubAgent {
     pub spec: ToolSpec,
     /// The agent. Its tools run on the server, not in the browser.
     pub agent: Agent,
+    /// Whether it is a copy of the calling agent rather than an agent with a name of its own. Its task is then
+    /// the argument `prompt`, `max_turns` bounds its requests, and calls in one reply beyond the number that
+    /// may work at the same time are refused instead of waiting.
+    pub is_copy: bool,
 }
 
 impl SubAgent {
+    /// Creates a sub-agent that is not a copy of the calling agent.
+    pub fn new(spec: ToolSpec, agent: Agent) -> Self {
+        Self { spec, agent, is_copy: false }
+    }
+
+    /// Returns the id of the copy of an agent, which no agent of a config can have. It differs between agents:
+    /// who approves a call for good does so for the copy of one agent.
+    pub fn copy_id(agent_id: &str) -> String {
+        [agent_id, COPY].concat()
+    }
+
+    /// Returns whether an id is that of an agent or of its copy.
+    pub fn is_agent_or_copy(id: &str, agent_id: &str) -> bool {
+        id.strip_suffix(COPY).unwrap_or(id) == agent_id
+    }
+
     /// The default timeout of a task.
     pub const TIMEOUT: Duration = Duration::from_secs(900);
+
+    /// Returns the agent with the limits that a call sets.
+    fn for_call(&self, call: &ToolCall) -> Cow<'_, Agent> {
+        let turns = call.input.get("max_turns").and_then(Value::as_u64).filter(|_| self.is_copy);
+        let Some(turns) = turns.and_then(|turns| u32::try_from(turns).ok()) else { return Cow::Borrowed(&self.agent) };
+        let mut agent = self.agent.clone();
+        agent.settings.max_steps = agent.settings.max_steps.min(turns.max(1));
+        Cow::Owned(agent)
+    }
 
     /// Returns the default schema of a task.
     pub fn default_schema() -> Value {
@@ -83,14 +116,15 @@ async fn begin(
     caller: CallScope,
     above: (CallReports, EventRecorder),
 ) -> CallOutcome {
-    let text = match call.input.get("task").and_then(Value::as_str) {
+    let task = call.input.get(if below.is_copy { "prompt" } else { "task" });
+    let text = match task.and_then(Value::as_str) {
         Some(task) => task.to_owned(),
         None => call.input.to_string(),
     };
     let messages = vec![Arc::new(Message::User(vec![UserPart::Text { text }]))];
     let turn = new_turn(&caller, call, messages, Vec::new(), TurnUsage::default());
     let sink = ViewSink::new(SubAgentView::new(&below.agent.id), call, above);
-    run_turn(below, turn, caller, sink).await
+    run_turn(&below.for_call(call), turn, caller, sink).await
 }
 
 async fn resume(
@@ -116,7 +150,7 @@ async fn resume(
     let earlier = suspended.earlier.clone();
     let (messages, pending, view) = suspended.into_turn();
     let sink = ViewSink::new(view, call, above);
-    run_turn(below, new_turn(&caller, call, messages, pending, earlier), caller, sink).await
+    run_turn(&below.for_call(call), new_turn(&caller, call, messages, pending, earlier), caller, sink).await
 }
 
 fn new_turn(
@@ -145,10 +179,10 @@ fn new_turn(
     }
 }
 
-async fn run_turn(below: &SubAgent, turn: TurnInput, caller: CallScope, mut sink: ViewSink) -> CallOutcome {
+async fn run_turn(agent: &Agent, turn: TurnInput, caller: CallScope, mut sink: ViewSink) -> CallOutcome {
     let CallScope { meter, policies, permit: place, .. } = caller;
     let above = ParentContext { meter, policies, permit: place };
-    let outcome = run_nested(&below.agent, turn, Some(above), &mut sink).await;
+    let outcome = run_nested(agent, turn, Some(above), &mut sink).await;
     let mut view = sink.into_view(outcome.usage, outcome.cost_usd);
     match outcome.ending {
         Ending::Waiting => SuspendedRun::new(outcome.messages, outcome.waiting, outcome.turn_usage, view).suspend(),
@@ -167,15 +201,15 @@ async fn run_turn(below: &SubAgent, turn: TurnInput, caller: CallScope, mut sink
             failed("The agent was stopped before it finished. Its actions so far remain in effect.")
         }
         Ending::UnknownPrice { model } => {
-            tracing::warn!(agent = below.agent.id, model, "a sub-agent was not run: its model's price is not known");
+            tracing::warn!(agent = agent.id, model, "a sub-agent was not run: its model's price is not known");
             failed("The agent was not run: the price of its model is not known, so the cost limit cannot be kept.")
         }
         Ending::InvalidCall { tool } => {
-            tracing::warn!(agent = below.agent.id, tool, "a sub-agent ended at an invalid call");
+            tracing::warn!(agent = agent.id, tool, "a sub-agent ended at an invalid call");
             failed("The agent failed: it made an invalid tool call. Its actions so far remain in effect.")
         }
         Ending::Failed(error) => {
-            tracing::warn!(agent = below.agent.id, %error, "a sub-agent failed");
+            tracing::warn!(agent = agent.id, %error, "a sub-agent failed");
             failed("The agent failed: its model could not be reached, or refused. Its actions so far remain in effect.")
         }
     }

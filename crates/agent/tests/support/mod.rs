@@ -30,7 +30,7 @@ pub(crate) fn agent(id: &str, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>)
 pub(crate) fn below(agent: Agent) -> Arc<SubAgent> {
     let spec =
         ToolSpec { timeout: SubAgent::TIMEOUT, ..ToolSpec::new(agent.id.clone(), "", SubAgent::default_schema()) };
-    Arc::new(SubAgent { spec, agent })
+    Arc::new(SubAgent::new(spec, agent))
 }
 
 /// Returns a tool that takes 10 ms and answers "NAME done", and its inputs.

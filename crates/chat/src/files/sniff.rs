@@ -26,7 +26,7 @@ const TEXTS: [(&str, &str); 14] = [
 
 /// Returns the media type of a file that starts with these bytes. The name only distinguishes types
 /// of text.
-pub(crate) fn media_type(head: &[u8], name: &str) -> String {
+pub fn media_type(head: &[u8], name: &str) -> String {
     let head = &head[..head.len().min(HEAD)];
     // Markup counts as text, regardless of what it contains.
     if let Some(found) = infer::get(head).filter(|found| found.matcher_type() != infer::MatcherType::Text) {

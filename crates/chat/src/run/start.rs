@@ -110,6 +110,7 @@ fn publish_start(run: &LiveRun, agent: &Agent) {
         created_at: Some(known.created_at.unwrap_or_else(crate::now)),
         model_id: known.model_id,
         thinking: known.thinking,
+        delegate: known.delegate,
         model: Some(agent.model.id().to_string()),
         ..MessageMetadata::default()
     };

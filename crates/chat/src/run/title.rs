@@ -9,8 +9,9 @@
 use crate::record::audit::RunContext;
 use crate::record::steps;
 use crate::run::hooks::TITLE;
-use crate::{AgentRequest, AgentSource, Caller};
-use agent::{Agent, InvocationRequest, TurnLimits};
+use crate::submit::content::{shortened, title_from};
+use crate::{AgentRequest, AgentSource, Caller, TitleAgent};
+use agent::{InvocationRequest, TurnLimits};
 use contract::{ModelUse, RunScope};
 use jobs::{Backoff, Handler, JobContext, JobError, Kind, Lane, Outcome, Workers};
 use parking_lot::Mutex;
@@ -33,8 +34,6 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const LAST_WAIT: Duration = Duration::from_millis(500);
 /// The longest part of the message that the model reads, in characters.
 const MAX_READ: usize = 4_000;
-/// The maximum length of a title in characters.
-const MAX_TITLE: usize = 60;
 /// The id in usage records of the request, where that of a sub-agent's call is otherwise.
 const CALL_ID: &str = "generateTitle";
 
@@ -57,6 +56,9 @@ struct TitleJob {
     run_id: String,
     is_authenticated: bool,
     roles: Vec<String>,
+    /// The title that the conversation has until then: its first words.
+    #[serde(default)]
+    first_words: String,
 }
 
 /// The titles that this server generates, by conversation.
@@ -65,7 +67,7 @@ pub(crate) struct Titles(Arc<Mutex<HashMap<String, LocalTitle>>>);
 
 /// What only this server has.
 struct LocalTitle {
-    agent: Agent,
+    agent: TitleAgent,
     text: String,
     cancel: CancellationToken,
     title: oneshot::Sender<String>,
@@ -109,7 +111,7 @@ impl Titles {
     pub(crate) fn start(
         &self,
         (workers, tasks): (&Workers, &TaskTracker),
-        agent: Agent,
+        agent: TitleAgent,
         (caller, page_id, subject): (&Caller, &str, RunContext),
         message: &UiMessage,
     ) -> Option<PendingTitle> {
@@ -126,6 +128,7 @@ impl Titles {
             run_id: subject.run_id,
             is_authenticated: caller.is_authenticated,
             roles: caller.roles.clone(),
+            first_words: title_from(message),
         };
         let job = JOB.job(&payload).owner(subject.user_id).key(subject.conversation_id.clone());
         let entry = Entry { titles: self.clone(), conversation_id: subject.conversation_id };
@@ -184,7 +187,8 @@ impl Titles {
                 store::append_steps(&mut *db, used).await?;
                 match named {
                     Some(title) => {
-                        store::set_generated_title(db, &subject.user_id, &subject.conversation_id, &title).await
+                        let (owner, id) = (&subject.user_id, &subject.conversation_id);
+                        store::set_generated_title(db, owner, id, &wanted.first_words, &title).await
                     }
                     None => Ok(()),
                 }
@@ -205,8 +209,10 @@ async fn resolve(
     job: &JobContext,
     user_id: &str,
     wanted: &TitleJob,
-) -> Result<Option<(Agent, String)>, JobError> {
-    let is_known = job.store().conversation(user_id, &wanted.conversation_id).await?.is_some();
+) -> Result<Option<(TitleAgent, String)>, JobError> {
+    let known = job.store().conversation(user_id, &wanted.conversation_id).await?;
+    // A temporary conversation is soon gone.
+    let is_known = known.is_some_and(|known| !known.summary.temporary);
     let messages = if is_known { job.store().branch(user_id, &wanted.conversation_id).await? } else { Vec::new() };
     let first = messages.iter().find(|stored| stored.message.role == Role::User);
     let Some(text) = first.and_then(|stored| text_to_read(&stored.message)) else { return Ok(None) };
@@ -233,7 +239,7 @@ fn text_to_read(message: &UiMessage) -> Option<String> {
 /// Asks the model. Returns a title if the answer has a usable one, or why there is no answer, and the
 /// usage to record.
 async fn generate(
-    agent: &Agent,
+    agent: &TitleAgent,
     subject: &RunContext,
     text: String,
     cancel: CancellationToken,
@@ -253,26 +259,32 @@ async fn generate(
         models: ModelUse::default(),
         cancel,
     };
-    let answer = agent::invoke(agent, question).await;
+    let answer = agent::invoke(&agent.agent, question).await;
     let row = |reply: agent::InvocationReply| {
         steps::for_run(subject, reply.usage, Some((CALL_ID.to_owned(), subject.agent_id.clone())))
     };
     let title = match answer.output {
-        Ok(Value::String(text)) => Ok(cleaned(&text)),
+        Ok(Value::String(text)) => Ok(cleaned(&text, agent.max_words, agent.max_chars)),
         Ok(_) => Ok(None),
         Err(error) => Err(error.to_string()),
     };
     (title, answer.replies.into_iter().map(row).collect())
 }
 
-/// Returns the title in an answer: its last line, without a label, markup or quotes.
-fn cleaned(answer: &str) -> Option<String> {
+/// Returns the title in an answer: its last line, without a label, markup or quotes, and not longer than
+/// allowed.
+fn cleaned(answer: &str, max_words: usize, max_chars: usize) -> Option<String> {
     let answer = answer.rsplit("</think>").next().unwrap_or(answer);
     let line = answer.lines().rfind(|line| !line.trim().is_empty())?.trim();
     let line = line.strip_prefix("Title:").unwrap_or(line);
     let is_frame = |c: char| c.is_whitespace() || "\"'`*#_\u{201c}\u{201d}\u{201e}\u{ab}\u{bb}.".contains(c);
-    let words = line.trim_matches(is_frame).split_whitespace().collect::<Vec<_>>().join(" ");
-    (!words.is_empty()).then(|| crate::submit::content::shortened(&words, MAX_TITLE))
+    let words: Vec<_> = line.trim_matches(is_frame).split_whitespace().collect();
+    let is_cut = words.len() > max_words;
+    let mut title = words[..words.len().min(max_words)].join(" ");
+    if is_cut {
+        title.push('…');
+    }
+    (!title.is_empty()).then(|| shortened(&title, max_chars))
 }
 
 #[cfg(test)]
@@ -281,8 +293,9 @@ mod tests {
 
     #[test]
     fn titles_are_cleaned() {
-        let check =
-            |answer: &str, expected: &str| assert_eq!(cleaned(answer).unwrap_or_default(), expected, "{answer}");
+        let check = |answer: &str, expected: &str| {
+            assert_eq!(cleaned(answer, 6, 30).unwrap_or_default(), expected, "{answer}");
+        };
         check("Refund of an order", "Refund of an order");
         check("\n **\"Refund of an order.\"** \n", "Refund of an order");
         check("Title: Refunds", "Refunds");
@@ -291,6 +304,8 @@ mod tests {
         check("\u{201e}R\u{fc}ckgabe\u{201c}", "R\u{fc}ckgabe");
         check(" \n", "");
         check("\"\"", "");
-        check(&"word ".repeat(40), &format!("{}\u{2026}", ["word"; 12].join(" ")));
+        check(&"word ".repeat(6), "word word word word word word");
+        check(&"word ".repeat(7), "word word word word word word…");
+        check("a considerably longer title of six", "a considerably longer title…");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::admission::permits::RunPermit;
 use crate::errors::Result;
-use crate::files::attachments;
+use crate::files::attachments::FileReader;
 use crate::record::audit::RunContext;
 use crate::record::telemetry;
 use crate::run::hooks::HookObserver;
@@ -12,7 +12,7 @@ use crate::stream::live::{LiveRun, RunIdentity};
 use crate::stream::{remote, watch};
 use crate::submit::plan::SubmissionPlan;
 use crate::submit::{compaction, pending_calls};
-use crate::{Caller, Frames, Hooks, Inner, SendResponse, errors};
+use crate::{Caller, Frames, Hooks, Inner, SendResponse, TitleAgent, errors};
 use agent::{Agent, ContextInput};
 use contract::{Message, RunScope};
 use faults::Point;
@@ -29,7 +29,7 @@ pub(crate) struct AcceptedSubmission {
     pub(crate) agent: Arc<Agent>,
     pub(crate) hooks: Option<Arc<dyn Hooks>>,
     /// Names the conversation, if it is new.
-    pub(crate) title_agent: Option<Agent>,
+    pub(crate) title_agent: Option<TitleAgent>,
     pub(crate) plan: SubmissionPlan,
     pub(crate) permit: RunPermit,
 }
@@ -39,7 +39,13 @@ impl Inner {
     pub(crate) async fn begin(self: &Arc<Self>, caller: &Caller, accepted: AcceptedSubmission) -> Result<SendResponse> {
         let AcceptedSubmission { request, run_id, agent, hooks, title_agent, plan, permit } = accepted;
         // Read before the run starts, so that a failure of the store leaves nothing behind.
-        let read = attachments::with_files(&self.store, &self.attachment_texts, &caller.user_id, &plan.history).await?;
+        let files = FileReader {
+            store: &self.store,
+            texts: &self.attachment_texts,
+            owner: &caller.user_id,
+            are_searched: agent.searches_attachments,
+        };
+        let read = files.with_files(&plan.history).await?;
         let (prompt, own_from, context) = prompt(&read, &plan, agent.page_context.as_deref());
         drop(read);
         if context.compaction.is_some() && !context.has_open_turns(&prompt) {

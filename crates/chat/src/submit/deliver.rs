@@ -116,6 +116,9 @@ impl Inner {
         let mut options = RunOptions::default();
         let models = self.agents.models(&conversation.summary.agent_id);
         model_choice::complete(&mut options, &models, &branch, true);
+        if self.agents.offers_delegation(&conversation.summary.agent_id) {
+            options.delegate = model_choice::delegates(&branch);
+        }
         let request = SendRequest {
             page_id: conversation.summary.page_id.clone(),
             block_id: None,

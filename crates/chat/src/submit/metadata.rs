@@ -7,7 +7,7 @@ use wire::{UiMessage, UserError};
 /// The maximum size of the metadata in bytes of JSON.
 const MAX_BYTES: usize = 4 * 1024;
 /// The keys that the server sets: those of [`wire::api::MessageMetadata`].
-const RESERVED: [&str; 14] = [
+const RESERVED: [&str; 15] = [
     "createdAt",
     "outcome",
     "error",
@@ -19,6 +19,7 @@ const RESERVED: [&str; 14] = [
     "model",
     "modelId",
     "thinking",
+    "delegate",
     "contextUsed",
     "contextSize",
     "contextParts",

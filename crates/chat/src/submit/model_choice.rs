@@ -1,5 +1,6 @@
 //! The model that the user has chosen for a conversation. Each answer records it in its metadata, so
-//! that the next one is written by the same model until the user chooses another.
+//! that the next one is written by the same model until the user chooses another. Whether the agent may
+//! hand tasks to a copy of itself is recorded as well, for the rest of the same answer.
 
 use crate::errors::Result;
 use crate::{Caller, Inner, SelectableModel};
@@ -15,13 +16,18 @@ impl Inner {
     /// with the model that began it, whatever the client sends.
     pub(super) async fn complete_options(&self, caller: &Caller, request: &mut SendRequest) -> Result<()> {
         let models = self.agents.models(&request.agent_id);
+        let offers_delegation = self.agents.offers_delegation(&request.agent_id);
         let goes_on = matches!(request.submission, Submission::Answers { .. } | Submission::Continue);
         let is_complete = request.options.model.is_some() && request.options.thinking.is_some();
-        if models.is_empty() || is_complete && !goes_on {
+        let keeps_delegation = offers_delegation && goes_on;
+        if !keeps_delegation && (models.is_empty() || is_complete && !goes_on) {
             return Ok(());
         }
         let branch = self.store.branch(&caller.user_id, &request.conversation_id).await?;
         complete(&mut request.options, &models, &branch, goes_on);
+        if keeps_delegation {
+            request.options.delegate = delegates(&branch);
+        }
         Ok(())
     }
 }
@@ -46,12 +52,18 @@ fn choice(message: &UiMessage, models: &[SelectableModel]) -> Option<Choice> {
     Some((id, metadata.thinking == Some(true)))
 }
 
+/// Returns whether the newest message of a branch records that the agent may delegate.
+pub(super) fn delegates(branch: &[StoredMessage]) -> Option<bool> {
+    MessageMetadata::from_message(&branch.last()?.message).delegate
+}
+
 /// Records the choice in the metadata of an answer.
 pub(super) fn record(message: &mut UiMessage, options: &RunOptions) {
-    if options.model.is_some() {
+    let delegate = options.delegate.filter(|delegates| *delegates);
+    if options.model.is_some() || delegate.is_some() {
         let known = MessageMetadata::from_message(message);
         let (model_id, thinking) = (options.model.clone(), options.thinking);
-        message.metadata = serde_json::to_value(MessageMetadata { model_id, thinking, ..known }).ok();
+        message.metadata = serde_json::to_value(MessageMetadata { model_id, thinking, delegate, ..known }).ok();
     }
 }
 

@@ -151,7 +151,7 @@ async fn sub_agent_task_and_its_calls_are_logged() {
         let spec = ToolSpec::new("payer", "", SubAgent::default_schema());
         let replies = vec![tool_call_reply(&[("a", "payer", r#"{"task":"Pay."}"#)]), text_reply("done")];
         let above =
-            Agent { agents: vec![Arc::new(SubAgent { spec, agent: below })], ..agent("helper", replies, Vec::new()) };
+            Agent { agents: vec![Arc::new(SubAgent::new(spec, below))], ..agent("helper", replies, Vec::new()) };
         let test = TestChat::serve(Arc::new(TempDir::new().unwrap()), above).await;
         test.say("m1").await;
         assert_eq!(test.log().await, "", "it waits");
@@ -178,10 +178,10 @@ async fn interrupted_sub_agent_task_is_logged() {
         let spec = ToolSpec { timeout, ..ToolSpec::new("lowest", "", SubAgent::default_schema()) };
         let task = |id, name| tool_call_reply(&[(id, name, r#"{"task":"Do."}"#)]);
         let mut middle = agent("middle", vec![task("l", "lowest"), text_reply("given up")], Vec::new());
-        middle.agents.push(Arc::new(SubAgent { spec, agent: lowest }));
+        middle.agents.push(Arc::new(SubAgent::new(spec, lowest)));
         let spec = ToolSpec::new("middle", "", SubAgent::default_schema());
         let mut above = agent("helper", vec![task("a", "middle"), text_reply("done")], Vec::new());
-        above.agents.push(Arc::new(SubAgent { spec, agent: middle }));
+        above.agents.push(Arc::new(SubAgent::new(spec, middle)));
         let test = TestChat::serve(Arc::new(TempDir::new().unwrap()), above).await;
         let sent = test.begin(message("m1")).await;
         if is_stopped {
@@ -291,7 +291,7 @@ async fn nested_calls_interrupted_by_a_crash_are_logged() {
     let task = |id, name| tool_call_reply(&[(id, name, r#"{"task":"Do."}"#)]);
     let handing = |name: &str, below: Agent| {
         let spec = ToolSpec::new(name, "", SubAgent::default_schema());
-        Arc::new(SubAgent { spec, agent: below })
+        Arc::new(SubAgent::new(spec, below))
     };
     let mut middle = agent("middle", vec![task("l", "lowest")], Vec::new());
     middle.agents.push(handing("lowest", lowest));

@@ -196,7 +196,7 @@ async fn exposure_is_shared_with_sub_agents_in_both_directions() {
     let task = |text: &str| format!("CALL clerk {}", json!({ "task": text }));
     let clerk = |tools| {
         let spec = ToolSpec::new("clerk", "", SubAgent::default_schema());
-        Arc::new(SubAgent { spec, agent: obedient("clerk", tools) })
+        Arc::new(SubAgent::new(spec, obedient("clerk", tools)))
     };
     // The parent has read one kind, the sub-agent reads the other and sends.
     let (send, sent) = tool("send", EGRESS, "sent");

@@ -160,7 +160,7 @@ async fn changed_tool_asks_again() {
 fn above(tasks: usize, replies: Vec<Vec<Cue>>) -> (Agent, Effects) {
     let (pay, effects) = tool("pay", ApprovalTerms::default());
     let spec = ToolSpec::new("payer", "", SubAgent::default_schema());
-    let agents = vec![Arc::new(SubAgent { spec, agent: agent("payer", replies, vec![pay]).0 })];
+    let agents = vec![Arc::new(SubAgent::new(spec, agent("payer", replies, vec![pay]).0))];
     let task = (0..tasks).flat_map(|_| [tool_call_reply(&[("a", "payer", r#"{"task":"Pay."}"#)]), text_reply("done")]);
     (Agent { agents, ..agent("helper", task.collect(), Vec::new()).0 }, effects)
 }

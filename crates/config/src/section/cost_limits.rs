@@ -97,12 +97,15 @@ impl PriceCheck<'_, '_, '_> {
             if agent.models.is_none() {
                 self.visit_model(properties.get("model").map(|entry| &entry.value), limit);
             }
-            let titles = properties.get("generateTitle").and_then(|entry| entry.value.get("model"));
-            self.visit_model(titles.map(|entry| &entry.value), limit);
             let fallbacks = properties.get("fallbackModels").map(|entry| entry.value.items()).unwrap_or_default();
             for fallback in fallbacks {
                 self.visit_model(fallback.get("model").map_or(Some(fallback), |entry| Some(&entry.value)), limit);
             }
+        }
+        if agent.titles.is_some() {
+            let own = node.get("properties").and_then(|properties| properties.value.get("generateTitle"));
+            let titles = own.or_else(|| self.context.root.get("generateTitle"));
+            self.visit_model(titles.and_then(|titles| titles.value.get("model")).map(|entry| &entry.value), limit);
         }
         for id in agent.models.iter().flat_map(|allowed| &allowed.ids) {
             let model = self.context.models.get(id.as_str()).and_then(|node| node.get("model"));

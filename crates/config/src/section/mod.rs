@@ -60,6 +60,9 @@ pub(crate) struct RootEntry {
     api: Vec<api::EndpointEntry>,
     /// The pages. The first one is the start page.
     pages: Vec<pages::PageEntry>,
+    /// Whether and how a model names new conversations, for all agents without a `generateTitle` of
+    /// their own. Default: `false`, they are named after their first words.
+    generate_title: Option<agents::title::TitleEntry>,
     /// Which tool calls of all agents may run. It applies in addition to the policies of agents, so
     /// that these can only deny or ask about more.
     policy: Option<agent::PolicySettings>,

@@ -84,7 +84,7 @@ pub(super) fn check_version(node: &Node, context: &mut Context<'_, '_>) {
 
 /// Reads `limits`.
 pub(super) fn limits(node: &Node, context: &mut Context<'_, '_>) -> (Limits, UserLimits) {
-    let LimitsEntry { limits, quotas, rates, trusted_proxies } =
+    let LimitsEntry { mut limits, quotas, rates, trusted_proxies } =
         section::<LimitsEntry>(node, context).unwrap_or_default();
     // If only `bodyBytes` is set, and below the default of `textBytes`, it limits texts as well.
     if node.get("textBytes").is_some() && limits.text_bytes > limits.body_bytes {
@@ -95,10 +95,23 @@ pub(super) fn limits(node: &Node, context: &mut Context<'_, '_>) -> (Limits, Use
         let help = format!("write `bodyBytes` higher than {}, or a lower `textBytes`", limits.text_bytes);
         context.report.error(node.span_at(&[PathStep::Key("textBytes")]), message, Some(help));
     }
+    clamp_parallel_agents(&mut limits, node, context);
     quotas::check(&quotas, node, context);
     rates::check(&rates, node, context);
     let trusted_proxies = parse_networks(&trusted_proxies, node, context);
     (limits, UserLimits { quotas, rates, trusted_proxies })
+}
+
+/// Keeps `parallelAgents` within its bounds. A number beyond them is no reason to refuse a config: it only
+/// makes answers slower or faster.
+fn clamp_parallel_agents(limits: &mut Limits, node: &Node, context: &mut Context<'_, '_>) {
+    let clamped = limits.parallel_agents.clamp(2, 4);
+    if clamped != limits.parallel_agents {
+        let message = format!("{clamped} sub-agents work at the same time: the number is from 2 to 4");
+        let help = format!("write `parallelAgents: {clamped}`");
+        context.report.warning(node.span_at(&[PathStep::Key("parallelAgents")]), message, Some(help));
+        limits.parallel_agents = clamped;
+    }
 }
 
 /// Reads `store`.

@@ -72,6 +72,46 @@ fn title_models_and_hooks_must_exist() {
 }
 
 #[test]
+fn titles_have_bounds() {
+    assert_snapshot!(check(&with_basics("generateTitle: { connectionId: demo, maxWords: 0 }
+agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties: { model: m, generateTitle: { maxWords: 30, maxChars: 5, maxTokens: 1 } }
+    auth: { public: true }
+")), @"
+    refused
+    chatwright.yaml:2:18: error: `connectionId` needs `model`
+       |
+     2 | generateTitle: { connectionId: demo, maxWords: 0 }
+       |                  ^^^^^^^^^^^^
+       = help: add `model`: the connection alone does not say which model names conversations
+
+    chatwright.yaml:2:48: error: expected a number between 1 and 20, found the number 0
+       |
+     2 | generateTitle: { connectionId: demo, maxWords: 0 }
+       |                                                ^
+
+    chatwright.yaml:7:56: error: expected a number between 1 and 20, found the number 30
+       |
+     7 |     properties: { model: m, generateTitle: { maxWords: 30, maxChars: 5, maxTokens: 1 } }
+       |                                                        ^^
+
+    chatwright.yaml:7:70: error: expected a number between 10 and 200, found the number 5
+       |
+     7 |     properties: { model: m, generateTitle: { maxWords: 30, maxChars: 5, maxTokens: 1 } }
+       |                                                                      ^
+
+    chatwright.yaml:7:73: error: there is no key `maxTokens` here
+       |
+     7 |     properties: { model: m, generateTitle: { maxWords: 30, maxChars: 5, maxTokens: 1 } }
+       |                                                                         ^^^^^^^^^
+       = help: one of `model`, `connectionId`, `maxWords` and `maxChars`
+    ");
+}
+
+#[test]
 fn context_has_a_strict_shape() {
     assert_snapshot!(check(&with_basics("agents:
   - id: a

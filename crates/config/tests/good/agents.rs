@@ -139,19 +139,60 @@ fn conversations_are_named_by_the_wanted_model() {
          \x20 - { id: a, type: Agent, connectionId: demo, properties: { model: m } }\n\
          \x20 - { id: b, type: Agent, connectionId: demo, properties: { model: m, generateTitle: false } }\n\
          \x20 - { id: c, type: Agent, connectionId: demo, properties: { model: m, generateTitle: true } }\n\
-         \x20 - { id: d, type: Agent, connectionId: demo, properties: { model: m, generateTitle: { model: small } } }\n\
+         \x20 - { id: d, type: Agent, connectionId: demo, properties: { model: m, generateTitle: { model: small, maxWords: 3 } } }\n\
          \x20 - { id: e, type: Agent, connectionId: demo, properties: { model: m, generateTitle: { model: small, connectionId: other } } }\n",
     );
     assert_eq!(warnings, "");
-    let small = |connection: &str| {
-        TitleModel::Other(ModelRef { connection_id: connection.to_owned(), model: "small".to_owned() })
+    let small = |connection: &str| Titles {
+        model: Some(ModelRef { connection_id: connection.to_owned(), model: "small".to_owned() }),
+        ..Titles::default()
     };
-    let check = |id: &str, expected: Option<TitleModel>| assert_eq!(config.agents[id].title_model, expected, "{id}");
+    let check = |id: &str, expected: Option<Titles>| assert_eq!(config.agents[id].titles, expected, "{id}");
     check("a", None);
     check("b", None);
-    check("c", Some(TitleModel::Own));
-    check("d", Some(small("demo")));
+    check("c", Some(Titles::default()));
+    check("d", Some(Titles { max_words: 3, ..small("demo") }));
     check("e", Some(small("other")));
+}
+
+#[test]
+fn delegation_is_read() {
+    let (config, warnings) = load(
+        "connections: [{ id: demo, type: Demo }]\nlimits: { parallelAgents: 9 }\nagents:\n\
+         \x20 - { id: a, type: Agent, connectionId: demo, properties: { model: m } }\n\
+         \x20 - { id: b, type: Agent, connectionId: demo, properties: { model: m, activeTools: [task] }, delegate: true }\n\
+         \x20 - { id: c, type: Agent, connectionId: demo, properties: { model: m }, delegate: optional }\n\
+         \x20 - { id: d, type: Agent, connectionId: demo, properties: { model: m }, delegate: { mode: optional, maxTurns: 9 } }\n\
+         \x20 - { id: e, type: Agent, connectionId: demo, properties: { model: m }, delegate: false }\n",
+    );
+    assert!(warnings.contains("4 sub-agents work at the same time: the number is from 2 to 4"), "{warnings}");
+    assert_eq!(config.limits.parallel_agents, 4);
+    let check = |id: &str, expected: Option<(bool, u32)>| {
+        let expected = expected.map(|(is_optional, max_turns)| Delegation { is_optional, max_turns });
+        assert_eq!(config.agents[id].delegation, expected, "{id}");
+    };
+    check("a", None);
+    check("b", Some((false, 50)));
+    check("c", Some((true, 50)));
+    check("d", Some((true, 9)));
+    check("e", None);
+}
+
+/// The key of the root holds for agents that do not have their own.
+#[test]
+fn conversations_of_all_agents_are_named() {
+    let (config, warnings) = load(
+        "connections: [{ id: demo, type: Demo }, { id: other, type: Demo }]\ngenerateTitle: { model: small, maxChars: 30 }\nagents:\n\
+         \x20 - { id: a, type: Agent, connectionId: other, properties: { model: m } }\n\
+         \x20 - { id: b, type: Agent, connectionId: demo, properties: { model: m, generateTitle: false } }\n\
+         \x20 - { id: c, type: Agent, connectionId: demo, properties: { model: m, generateTitle: true } }\n",
+    );
+    assert_eq!(warnings, "");
+    let small = ModelRef { connection_id: "other".to_owned(), model: "small".to_owned() };
+    let check = |id: &str, expected: Option<Titles>| assert_eq!(config.agents[id].titles, expected, "{id}");
+    check("a", Some(Titles { model: Some(small), max_chars: 30, ..Titles::default() }));
+    check("b", None);
+    check("c", Some(Titles::default()));
 }
 
 #[test]

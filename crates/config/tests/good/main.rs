@@ -5,8 +5,8 @@ mod limits;
 mod models;
 
 use config::{
-    AgentType, AuthMode, Config, ConnectionKind, Env, ModelRef, OpenAiApi, RateLimit, RateLimitKey, RateLimitTarget,
-    TitleModel, load_embedded, load_path, render,
+    AgentType, AuthMode, Config, ConnectionKind, Delegation, Env, ModelRef, OpenAiApi, RateLimit, RateLimitKey,
+    RateLimitTarget, Titles, load_embedded, load_path, render,
 };
 use contract::{Annotations, Confirm, ToolChoice};
 use insta::assert_snapshot;

@@ -1,6 +1,6 @@
 //! The list of custom agents.
 
-use super::{CustomAgentItem, allowed_bases, load_all};
+use super::{CustomAgentItem, bases, load_all};
 use capability::Context;
 use leptos::prelude::*;
 use schemars::JsonSchema;
@@ -65,6 +65,8 @@ impl List for CustomAgentList {
             .shown_as(|item| link(format!("{}/{}", Self::PATH, item.row.id), &item.agent.name)),
         AgentColumn::new("Purpose", "description", |item| Cell::text(&item.agent.description)),
         AgentColumn::new("Based on", "from", |item| Cell::text(&item.agent.from)),
+        AgentColumn::in_file("key", |item| Cell::text(item.row.name.as_deref().unwrap_or_default())),
+        AgentColumn::in_file("model", |item| Cell::text(item.agent.model.as_deref().unwrap_or_default())),
         AgentColumn::in_file("tools", |item| Cell::text(item.agent.tools.join(" "))),
         AgentColumn::new("Created by", "createdBy", |item| Cell::text(&item.row.owner))
             .shown_as(|item| user_view(&item.row.owner, item.owner_name.as_deref())),
@@ -109,9 +111,9 @@ impl List for CustomAgentList {
     }
 
     async fn content(state: &Context, _: &CustomAgentQuery, list: ListView) -> Result<AnyView, UserError> {
-        let bases = allowed_bases(state);
+        let bases = bases(state);
         let is_allowed = !bases.is_empty();
-        let new = bases.into_iter().map(|from| {
+        let new = bases.into_iter().map(|base| base.from).map(|from| {
             let path = format!("{}/new?from={}", Self::PATH, query_encoded(&from));
             view! { <a class="cw-button" href=path>{format!("New agent based on {from}")}</a> }
         });

@@ -1,11 +1,14 @@
 //! The pages and the API with which administrators manage custom agents.
 
 mod api;
+pub(crate) mod form;
 mod list;
 mod pages;
 
+use crate::choices::{self, BaseChoices};
 use crate::store::{self, CustomAgentRow, CustomAgentVersion, MAX_CUSTOM_AGENTS, SaveAgentOutcome, SaveCustomAgent};
-use crate::{CustomAgent, CustomAgents, PREFIX, selectable_tools};
+use crate::validate::validate;
+use crate::{CustomAgent, PREFIX, definitions};
 use capability::Context;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +20,10 @@ use wire::{ErrorCode, UserError};
 
 /// Returns the section of the console. It has no entry in the menu: the page of agents links to it.
 pub(crate) fn section(context: Context) -> Section {
-    let routes = web::admin::list::routes::<list::CustomAgentList>().merge(api::routes()).with_pages(pages::routes());
+    let routes = web::admin::list::routes::<list::CustomAgentList>()
+        .merge(api::routes())
+        .merge(definitions::routes())
+        .with_pages(pages::routes());
     let actions = ["add_agent", "change_agent", "delete_agent", "export_custom_agents"];
     Section {
         menu: Vec::new(),
@@ -26,32 +32,79 @@ pub(crate) fn section(context: Context) -> Section {
     }
 }
 
-/// The maximum lengths of a name, a description and instructions, in characters.
-const MAX_NAME: usize = 60;
-const MAX_DESCRIPTION: usize = 500;
-const MAX_INSTRUCTIONS: usize = 20_000;
 /// The number of random digits in an id, enough to make collisions unlikely.
-const ID_DIGITS: usize = 12;
+pub(crate) const ID_DIGITS: usize = 12;
 
 /// The body that creates or changes a custom agent.
-#[derive(Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct CustomAgentBody {
     /// The name.
     name: String,
     /// The purpose.
     #[serde(default)]
     description: String,
+    /// The picture: an emoji, or one or two letters.
+    #[serde(default)]
+    picture: String,
     /// The base agent: an agent of the config.
     from: String,
     /// The instructions.
     instructions: String,
-    /// The tools of the base agent that it has.
+    /// The tools, libraries and skills of the base agent that it has.
     #[serde(default)]
     tools: Vec<String>,
+    /// A model of the section `models`. Default: the models of the base agent.
+    #[serde(default)]
+    model: Option<String>,
+    /// How often it goes on by itself, as in the config: `once`, `untilDone` or `{atMost: 4}`. Default: as the
+    /// base agent.
+    #[serde(default)]
+    execution_mode: Option<Value>,
+    /// In which way it uses its tools, as in the config: `model`, `sequential`, `parallel` or
+    /// `{pipeline: […]}`. Default: as the base agent.
+    #[serde(default)]
+    tool_strategy: Option<Value>,
+    /// With `false`, it has none of the `fallbackModels` of the base agent.
+    #[serde(default)]
+    fallbacks: Option<bool>,
     /// The version that the change is based on; absent for a new agent.
     #[serde(default)]
     version: Option<i64>,
+}
+
+impl CustomAgentBody {
+    /// Returns the body that would store an agent as it is.
+    fn from_agent(custom: CustomAgent, version: i64) -> Self {
+        Self {
+            name: custom.name,
+            description: custom.description,
+            picture: custom.picture,
+            from: custom.from,
+            instructions: custom.instructions,
+            tools: custom.tools,
+            model: custom.model,
+            execution_mode: custom.execution_mode,
+            tool_strategy: custom.tool_strategy,
+            fallbacks: custom.fallbacks,
+            version: Some(version),
+        }
+    }
+
+    fn into_agent(self) -> CustomAgent {
+        CustomAgent {
+            name: self.name,
+            description: self.description,
+            picture: self.picture,
+            from: self.from,
+            instructions: self.instructions,
+            tools: self.tools,
+            model: self.model,
+            execution_mode: self.execution_mode,
+            tool_strategy: self.tool_strategy,
+            fallbacks: self.fallbacks,
+        }
+    }
 }
 
 /// A custom agent with its earlier versions.
@@ -66,16 +119,16 @@ struct CustomAgentDetail {
     versions: Vec<CustomAgentVersion>,
 }
 
-/// Returns the agents that custom agents may be based on; none if the config does not allow custom
-/// agents.
-fn allowed_bases(state: &Context) -> Vec<String> {
-    let config = state.current.config();
-    config.section::<CustomAgents>().map(|allowed| allowed.from.clone()).unwrap_or_default()
+/// Returns the agents that custom agents may be based on, with what may be chosen of them; none if the
+/// config does not allow custom agents.
+fn bases(state: &Context) -> Vec<BaseChoices> {
+    choices::for_administrators(&state.current.config())
 }
 
-/// Returns the tools that a custom agent based on this agent may have.
-fn available_tools(state: &Context, from: &str) -> Vec<String> {
-    state.current.config().agents.get(from).map(selectable_tools).unwrap_or_default()
+/// Returns what may be chosen of a base agent, nothing if it is none.
+fn choices_of(state: &Context, from: &str) -> BaseChoices {
+    let nothing = || BaseChoices { from: from.to_owned(), models: Vec::new(), tools: Vec::new() };
+    bases(state).into_iter().find(|base| base.from == from).unwrap_or_else(nothing)
 }
 
 async fn load_all(state: &Context) -> Result<Vec<CustomAgentRow>, UserError> {
@@ -97,19 +150,8 @@ struct CustomAgentItem {
 
 impl From<CustomAgentRow> for CustomAgentItem {
     fn from(row: CustomAgentRow) -> Self {
-        Self { agent: parse_definition(row.definition.clone()), row, owner_name: None }
+        Self { agent: CustomAgent::from_stored(row.definition.clone()), row, owner_name: None }
     }
-}
-
-/// Parses a stored definition; returns placeholders for an invalid one.
-fn parse_definition(value: Value) -> CustomAgent {
-    serde_json::from_value(value).unwrap_or(CustomAgent {
-        name: "?".to_owned(),
-        description: String::new(),
-        from: String::new(),
-        instructions: String::new(),
-        tools: Vec::new(),
-    })
 }
 
 async fn custom_agent_detail(state: &Context, id: &str) -> Result<CustomAgentDetail, UserError> {
@@ -126,7 +168,9 @@ async fn custom_agent_detail(state: &Context, id: &str) -> Result<CustomAgentDet
 /// 404 for an unknown agent, 409 when somebody else has changed it in the meantime, 422 for invalid
 /// fields.
 async fn save(state: &Context, admin: &Admin, id: Option<&str>, sent: CustomAgentBody) -> Result<String, UserError> {
-    let (after, custom) = (sent.version, validate(state, sent)?);
+    let after = sent.version;
+    let config = state.current.config();
+    let custom = validate(&config, &choices::for_administrators(&config), sent.into_agent())?;
     let after = match (id, after) {
         (None, _) => None,
         (Some(_), None) => {
@@ -161,7 +205,10 @@ async fn save(state: &Context, admin: &Admin, id: Option<&str>, sent: CustomAgen
 }
 
 /// Deletes a custom agent. Conversations with it are kept, but cannot be continued.
-async fn delete(state: &Context, admin: &Admin, id: &str) -> Result<(), UserError> {
+///
+/// # Errors
+/// 404 for an unknown agent.
+pub(crate) async fn delete(state: &Context, admin: &Admin, id: &str) -> Result<(), UserError> {
     let entry = admin.audit_entry("delete_agent", "", json!({ "agentId": id }));
     match store::delete(&state.store, id, now_millis(), entry).await.map_err(from_store_error)? {
         true => apply_changes(state).await,
@@ -169,7 +216,11 @@ async fn delete(state: &Context, admin: &Admin, id: &str) -> Result<(), UserErro
     }
 }
 
-async fn apply_changes(state: &Context) -> Result<(), UserError> {
+/// Brings the stored agents into the running config.
+///
+/// # Errors
+/// 503 if that is not possible right now; what was stored stays.
+pub(crate) async fn apply_changes(state: &Context) -> Result<(), UserError> {
     state.current.refresh_additions().await.map_err(|error| {
         tracing::error!(%error, "a custom agent was saved, but the config cannot be rebuilt");
         UserError::new(
@@ -179,35 +230,8 @@ async fn apply_changes(state: &Context) -> Result<(), UserError> {
     })
 }
 
-fn new_id() -> String {
+/// Returns an id for a new agent.
+pub(crate) fn new_id() -> String {
     let digits = uuid::Uuid::new_v4().simple().to_string();
     format!("{PREFIX}{}", &digits[..ID_DIGITS])
-}
-
-fn validate(state: &Context, sent: CustomAgentBody) -> Result<CustomAgent, UserError> {
-    let CustomAgentBody { name, description, from, instructions, tools, version: _ } = sent;
-    let (name, description, instructions) =
-        (name.trim().to_owned(), description.trim().to_owned(), instructions.trim().to_owned());
-    let count = |text: &str| text.chars().count();
-    if !(1..=MAX_NAME).contains(&count(&name)) || name.chars().any(char::is_control) {
-        return Err(UserError::invalid("/name", format!("A name has 1 to {MAX_NAME} characters.")));
-    }
-    if count(&description) > MAX_DESCRIPTION {
-        return Err(UserError::invalid(
-            "/description",
-            format!("A description has up to {MAX_DESCRIPTION} characters."),
-        ));
-    }
-    if !(1..=MAX_INSTRUCTIONS).contains(&count(&instructions)) {
-        let text = format!("Instructions have 1 to {MAX_INSTRUCTIONS} characters.");
-        return Err(UserError::invalid("/instructions", text));
-    }
-    if !allowed_bases(state).contains(&from) {
-        return Err(UserError::invalid("/from", "The config does not allow agents based on this one."));
-    }
-    let known = available_tools(state, &from);
-    if let Some(tool) = tools.iter().find(|tool| !known.contains(tool)) {
-        return Err(UserError::invalid("/tools", format!("`{from}` has no tool `{tool}`.")));
-    }
-    Ok(CustomAgent { name, description, from, instructions, tools })
 }

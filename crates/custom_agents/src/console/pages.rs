@@ -1,9 +1,11 @@
 //! The pages of custom agents.
 
+use super::form::form;
 use super::list::CustomAgentList;
-use super::{CustomAgentBody, CustomAgentDetail, MAX_DESCRIPTION, MAX_INSTRUCTIONS, MAX_NAME, parse_definition};
+use super::{CustomAgentBody, CustomAgentDetail};
+use crate::console;
+use crate::definition::CustomAgent;
 use crate::store::CustomAgentVersion;
-use crate::{CustomAgent, console};
 use axum::Router;
 use axum::extract::{Path, Query, RawForm, State};
 use axum::http::StatusCode;
@@ -12,10 +14,11 @@ use axum::routing::{get, post};
 use capability::Context;
 use leptos::prelude::*;
 use serde::Deserialize;
+use serde_json::Value;
 use web::admin::list::List;
 use web::admin::{Admin, PageError, UserNames, page};
 use web::html::Heading::Text;
-use web::html::{error_message, facts, link, success_message, table, text, text_area_content};
+use web::html::{error_message, facts, link, success_message, table, text};
 use web::see_other;
 use web::times::minute;
 use wire::{ErrorCode, UserError};
@@ -43,20 +46,11 @@ async fn new(
     State(state): State<Context>,
     Query(query): Query<BaseQuery>,
 ) -> Result<Response, PageError> {
-    if !console::allowed_bases(&state).contains(&query.from) {
-        return Err(UserError::not_found().into());
-    }
-    let tools = console::available_tools(&state, &query.from);
-    let sent = CustomAgentBody {
-        name: String::new(),
-        description: String::new(),
-        from: query.from,
-        instructions: String::new(),
-        tools: Vec::new(),
-        version: None,
-    };
+    let choices = console::bases(&state).into_iter().find(|base| base.from == query.from);
+    let choices = choices.ok_or_else(UserError::not_found)?;
+    let sent = CustomAgentBody { from: query.from, ..CustomAgentBody::default() };
     let content = view! {
-        <section class="cw-account-part" aria-label="New agent">{form(LIST_PATH.to_owned(), sent, tools, "Create agent", None)}</section>
+        <section class="cw-account-part" aria-label="New agent">{form(LIST_PATH.to_owned(), sent, choices, "Create agent", None)}</section>
     };
     Ok(page(&admin, "/admin/agents", StatusCode::OK, "New agent", content))
 }
@@ -67,10 +61,10 @@ async fn add(admin: Admin, State(state): State<Context>, RawForm(form_data): Raw
     match console::save(&state, &admin, None, sent.clone()).await {
         Ok(id) => Ok(see_other(&format!("{LIST_PATH}/{id}?done=1"), None)),
         Err(error) => {
-            let tools = console::available_tools(&state, &sent.from);
+            let choices = console::choices_of(&state, &sent.from);
             let content = view! {
                 <section class="cw-account-part" aria-label="New agent">
-                    {form(LIST_PATH.to_owned(), sent, tools, "Create agent", Some(error.message))}
+                    {form(LIST_PATH.to_owned(), sent, choices, "Create agent", Some(error.message))}
                 </section>
             };
             Ok(page(&admin, "/admin/agents", StatusCode::UNPROCESSABLE_ENTITY, "New agent", content))
@@ -124,12 +118,20 @@ fn parse_form(form_data: &[u8]) -> CustomAgentBody {
     let pairs: Vec<_> = url::form_urlencoded::parse(form_data).into_owned().collect();
     let all = |name: &'static str| pairs.iter().filter(move |(of, _)| of == name).map(|(_, value)| value.clone());
     let one = |name: &'static str| all(name).next().unwrap_or_default();
+    let filled = |name: &'static str| all(name).next().filter(|value| !value.is_empty());
+    // The values of these fields are JSON, since some are mappings.
+    let json = |name: &'static str| filled(name).map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text)));
     CustomAgentBody {
         name: one("name"),
         description: one("description"),
+        picture: one("picture"),
         from: one("from"),
         instructions: one("instructions"),
         tools: all("tool").collect(),
+        model: filled("model"),
+        execution_mode: json("executionMode"),
+        tool_strategy: json("toolStrategy"),
+        fallbacks: filled("fallbacks").map(|value| value == "true"),
         version: one("version").parse().ok(),
     }
 }
@@ -144,17 +146,14 @@ async fn render(
     let CustomAgentDetail { row, is_available, versions } = detail;
     let authors = versions.iter().map(|version| version.author.as_str()).chain([row.owner.as_str()]);
     let names = UserNames::load(&state.store, authors).await?;
-    let custom = parse_definition(row.definition);
+    let custom = CustomAgent::from_stored(row.definition);
     let title = custom.name.clone();
     let status = refused.as_ref().map_or(StatusCode::OK, |(_, error)| {
         StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY)
     });
     let (sent, wrong) = match refused {
         Some((sent, error)) => (sent, Some(error.message)),
-        None => {
-            let CustomAgent { name, description, from, instructions, tools } = custom;
-            (CustomAgentBody { name, description, from, instructions, tools, version: Some(row.version) }, None)
-        }
+        None => (CustomAgentBody::from_agent(custom, row.version), None),
     };
     let path = format!("{LIST_PATH}/{}", row.id);
     let about = [
@@ -164,7 +163,7 @@ async fn render(
         ("Created (UTC)", text(minute(row.created_at))),
         ("Version", row.version.into_any()),
     ];
-    let tools = console::available_tools(state, &sent.from);
+    let choices = console::choices_of(state, &sent.from);
     let health = format!("/admin/agents/{}", row.id);
     let content = view! {
         {success_message(is_done.then_some("Saved. Users can chat with it now."))}
@@ -175,7 +174,7 @@ async fn render(
         </section>
         <section class="cw-account-part" aria-labelledby="change">
             <h2 id="change">"Edit"</h2>
-            {form(path.clone(), sent, tools, "Save", wrong)}
+            {form(path.clone(), sent, choices, "Save", wrong)}
         </section>
         <section class="cw-account-part" aria-labelledby="versions">
             <h2 id="versions">"Versions"</h2>
@@ -195,7 +194,7 @@ async fn render(
 fn versions_table(versions: Vec<CustomAgentVersion>, names: &UserNames) -> AnyView {
     let columns = [Text("Version"), Text("Saved by"), Text("Saved (UTC)"), Text("Tools"), Text("Instructions")];
     let line = |version: CustomAgentVersion| {
-        let custom = parse_definition(version.definition);
+        let custom = CustomAgent::from_stored(version.definition);
         let instructions = view! {
             <details class="cw-admin-call">
                 <summary>"Instructions"</summary>
@@ -211,42 +210,4 @@ fn versions_table(versions: Vec<CustomAgentVersion>, names: &UserNames) -> AnyVi
         ]
     };
     table(columns, versions.into_iter().map(line), "There are no versions.")
-}
-
-fn form(
-    action: String,
-    sent: CustomAgentBody,
-    tools: Vec<String>,
-    act: &'static str,
-    wrong: Option<String>,
-) -> impl IntoView {
-    let tool = |name: String| {
-        let is_chosen = sent.tools.contains(&name);
-        view! { <label><input type="checkbox" name="tool" value=name.clone() checked=is_chosen />{name}</label> }
-    };
-    let tools = tools.into_iter().map(tool).collect_view();
-    view! {
-        {error_message(wrong)}
-        <form class="cw-account-form" method="post" action=action>
-            <input type="hidden" name="from" value=sent.from.clone() />
-            <input type="hidden" name="version" value=sent.version.map(|version| version.to_string()) />
-            <label class="cw-account-field">
-                <span>"Agent name"</span>
-                <input name="name" value=sent.name.clone() required maxlength=MAX_NAME.to_string() autocomplete="off" />
-            </label>
-            <label class="cw-account-field">
-                <span>"Purpose"</span>
-                <input name="description" value=sent.description.clone() maxlength=MAX_DESCRIPTION.to_string() autocomplete="off" />
-            </label>
-            <label class="cw-account-field">
-                <span>"Instructions"</span>
-                <textarea name="instructions" rows="8" required maxlength=MAX_INSTRUCTIONS.to_string() inner_html=text_area_content(&sent.instructions)></textarea>
-            </label>
-            <fieldset class="cw-account-scopes">
-                <legend>{format!("Tools of {}", sent.from)}</legend>
-                {tools}
-            </fieldset>
-            <button class="cw-button">{act}</button>
-        </form>
-    }
 }

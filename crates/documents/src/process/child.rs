@@ -3,7 +3,7 @@
 use super::{Header, MAX_FRAME};
 use crate::document::Document;
 use crate::{Failure, FailureCode, Limits, Source, read};
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -59,6 +59,8 @@ pub fn run_child(limits: &str) -> ExitCode {
 /// Sets the limits of this process. They cannot be raised again.
 fn confine(limits: &Limits) -> io::Result<()> {
     let limit = |resource: Resource, most: u64| {
+        // Only a privileged process can raise a limit that it was given.
+        let most = getrlimit(resource).maximum.map_or(most, |given| given.min(most));
         setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }).map_err(io::Error::from)
     };
     limit(Resource::Core, 0)?;

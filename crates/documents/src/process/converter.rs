@@ -184,6 +184,8 @@ impl Converter {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true)
+            // Ctrl-C in the terminal of the server is for the server, which drains first.
+            .process_group(0)
             .spawn()
     }
 

@@ -2,7 +2,7 @@
 
 use super::documents::DocumentItem;
 use crate::service::{Access, Knowledge, NewFile, UploadOptions, Viewer, read_metadata};
-use crate::store::DocumentState;
+use crate::store::{DocumentRow, DocumentState};
 use axum::extract::multipart::{Field, MultipartRejection};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequest, Multipart, Path, Query, Request, State};
@@ -12,9 +12,9 @@ use axum::{Extension, Json};
 use chat::Caller;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use web::openapi::{Description, RouteInput, RouteOutput};
-use web::{HttpError, valid_query};
+use web::{HttpError, read_rest, valid_query};
 use wire::UserError;
 
 /// The most files of a request.
@@ -96,6 +96,30 @@ pub(super) async fn upload(
     knowledge.library(&viewer, &id, Access::Write).await?;
     let UploadQuery { replace } = valid_query(query)?;
     let Files(mut body) = files.map_err(|_| HttpError::malformed("The request must be `multipart/form-data`."))?;
+    let stored = store_all(&knowledge, &viewer, &id, replace, &mut body).await;
+    if stored.is_err() {
+        read_rest(&mut body).await;
+    }
+    let (added, metadata) = stored?;
+    if added.is_empty() {
+        return Err(UserError::invalid("/file", "The request has no file.").into());
+    }
+    for document in added.iter().filter(|_| metadata.is_some()) {
+        knowledge.set_metadata(document, metadata.clone().unwrap_or_default()).await?;
+    }
+    let documents = added.into_iter().map(DocumentItem::from);
+    let documents = documents.map(|DocumentItem { id, file_name, state, .. }| AddedDocument { id, file_name, state });
+    Ok(AddedDocuments { documents: documents.collect() })
+}
+
+/// Stores the documents as they arrive, and returns them with the metadata that is for all of them.
+async fn store_all(
+    knowledge: &Knowledge,
+    viewer: &Viewer,
+    library: &str,
+    replace: bool,
+    body: &mut Multipart,
+) -> Result<(Vec<DocumentRow>, Option<Map<String, Value>>), HttpError> {
     let (mut added, mut metadata, mut fields) = (Vec::new(), None, 0);
     while let Some(field) = body.next_field().await.map_err(|_| interrupted())? {
         match field.name() {
@@ -106,8 +130,8 @@ pub(super) async fn upload(
                 let media_type = field.content_type().map(str::to_owned);
                 let name = field.file_name().unwrap_or_default().to_owned();
                 let file = NewFile { name, media_type, identity: None, stamp: None };
-                let options = UploadOptions { replace };
-                added.push(knowledge.upload(&viewer, &id, file, options, field).await?);
+                let options = UploadOptions { replace, ..UploadOptions::default() };
+                added.push(knowledge.upload(viewer, library, file, options, field).await?);
             }
             name => {
                 fields += 1;
@@ -122,15 +146,7 @@ pub(super) async fn upload(
             }
         }
     }
-    if added.is_empty() {
-        return Err(UserError::invalid("/file", "The request has no file.").into());
-    }
-    for document in added.iter().filter(|_| metadata.is_some()) {
-        knowledge.set_metadata(document, metadata.clone().unwrap_or_default()).await?;
-    }
-    let documents = added.into_iter().map(DocumentItem::from);
-    let documents = documents.map(|DocumentItem { id, file_name, state, .. }| AddedDocument { id, file_name, state });
-    Ok(AddedDocuments { documents: documents.collect() })
+    Ok((added, metadata))
 }
 
 /// Reads a field of bounded length.

@@ -58,6 +58,8 @@ impl Viewer {
     pub(crate) fn access(&self, library: &LibraryRow) -> Option<Access> {
         let is_one_of = |roles: &[String]| self.has_one_of(roles.iter().map(String::as_str));
         match library {
+            // It changes with the messages of the conversation.
+            LibraryRow { conversation_id: Some(_), .. } => (library.owner == self.user_id).then_some(Access::Read),
             _ if library.owner == self.user_id => Some(Access::Manage),
             LibraryRow { writers, .. } if is_one_of(writers) => Some(Access::Write),
             LibraryRow { readers, .. } if is_one_of(readers) => Some(Access::Read),
@@ -94,6 +96,7 @@ mod tests {
             description: None,
             readers: vec!["staff".to_owned()],
             writers: vec!["editor".to_owned()],
+            conversation_id: None,
             generation: 0,
             embedding: None,
             updated_at: 0,
@@ -105,6 +108,9 @@ mod tests {
         check("bob", &["staff"], Some(Access::Read));
         check("bob", &["other"], None);
         check("bob", &[], None);
+        let attached = LibraryRow { conversation_id: Some("c".to_owned()), ..library };
+        assert_eq!(viewer("ada", &[]).access(&attached), Some(Access::Read));
+        assert_eq!(viewer("bob", &["staff", "editor"]).access(&attached), None);
     }
 
     #[test]

@@ -83,8 +83,9 @@ impl Knowledge {
         }
     }
 
-    /// Returns the libraries that an agent searches in a turn: those that the user has chosen, otherwise those
-    /// that the agent names, otherwise all that the user may read.
+    /// Returns the libraries that an agent searches in a turn: what is attached in the conversation, if the agent
+    /// searches that, and the libraries that the user has chosen, otherwise those that the agent names, otherwise
+    /// all that the user may read.
     ///
     /// # Errors
     /// The database failed.
@@ -93,13 +94,20 @@ impl Knowledge {
         scope: &RunScope,
         options: &KnowledgeOptions,
     ) -> Result<Vec<LibraryRow>, UserError> {
+        let attached = match options.attachments {
+            true => self.attachments(scope).await?,
+            false => None,
+        };
+        if !options.searches_libraries(scope) {
+            return Ok(attached.into_iter().collect());
+        }
         let mut libraries = self.offered(&Viewer::from(scope), options).await?;
         match &scope.libraries {
             Some(chosen) if options.choose.is_some() => libraries.retain(|library| chosen.contains(&library.id)),
             _ if !options.libraries.is_empty() => libraries.retain(|library| options.names(&library.id)),
             _ => {}
         }
-        libraries.truncate(MAX_LIBRARIES);
-        Ok(libraries)
+        libraries.truncate(MAX_LIBRARIES - attached.iter().len());
+        Ok(attached.into_iter().chain(libraries).collect())
     }
 }

@@ -1,6 +1,7 @@
 //! What callers do with libraries and documents, with their rights.
 
 mod access;
+mod attachments;
 mod choice;
 mod edit;
 mod follow;

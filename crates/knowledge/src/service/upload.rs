@@ -32,6 +32,8 @@ pub(crate) struct NewFile {
 pub(crate) struct UploadOptions {
     /// Whether a file replaces the document with the same name.
     pub(crate) replace: bool,
+    /// Whether it is an attached file, whose bytes count as such already.
+    pub(crate) is_attached: bool,
 }
 
 /// A file that has arrived.
@@ -80,7 +82,8 @@ impl Knowledge {
             let message = "Too many files are being uploaded. Try again in a moment.";
             return Err(UserError { retry_after: Some(1), ..UserError::new(ErrorCode::Unavailable, message) });
         };
-        let most = self.check_limits(library_id, owner).await?;
+        let counted = if options.is_attached { "" } else { owner };
+        let most = self.check_limits(library_id, counted).await?;
         let version_id = crate::new_id();
         store::insert_version(self.store(), &version_id, now_millis()).await.map_err(failed)?;
         let added = match self.receive(&version_id, most, content).await {

@@ -141,8 +141,9 @@ const REQUEUE: &str = "
     WHERE id = $1 AND next_id IS NOT NULL AND state = 'failed'";
 
 const READ_VERSION: &str = "
-    SELECT version_id, library_id, file_name, media_type, added_by FROM knowledge_documents
-    WHERE id = $1 AND next_id = $2 AND state IN ('queued', 'processing')";
+    SELECT version_id, library_id, file_name, media_type, added_by,
+        (SELECT conversation_id FROM knowledge_libraries WHERE id = library_id) AS conversation_id
+    FROM knowledge_documents WHERE id = $1 AND next_id = $2 AND state IN ('queued', 'processing')";
 
 const GENERATION: &str = "
     UPDATE knowledge_libraries SET generation = generation + 1, updated_at = $2 WHERE id = $1";
@@ -307,7 +308,7 @@ pub(crate) async fn requeue(db: &mut Db, id: &str, now: i64) -> Result<bool, Sto
 }
 
 /// Makes the version that was read the one that is found, deletes the one before, and emits the event
-/// `document.ready`. Returns false if the version is not to be read any more.
+/// `document.ready`, except for what was attached in a conversation. Returns false if the version is not to be read any more.
 pub(crate) async fn finish(db: &mut Db, id: &str, version: &str, finished: Finished) -> Result<bool, StoreError> {
     let read = sql::query(READ_VERSION).bind(id).bind(version).fetch_optional(&mut *db).await?;
     let Some(read) = read else { return Ok(false) };
@@ -328,8 +329,11 @@ pub(crate) async fn finish(db: &mut Db, id: &str, version: &str, finished: Finis
     if let Some(old) = old {
         versions::delete_version(db, &old).await?;
     }
-    let name = EventKind::DocumentReady.name().to_owned();
-    append_event(db, NewEvent { name, key: version.to_owned(), at: finished.now, data, roles: None }).await?;
+    // What somebody attaches in a conversation is nobody else's business.
+    if read.try_get::<Option<&str>>("conversation_id")?.is_none() {
+        let name = EventKind::DocumentReady.name().to_owned();
+        append_event(db, NewEvent { name, key: version.to_owned(), at: finished.now, data, roles: None }).await?;
+    }
     Ok(true)
 }
 

@@ -17,6 +17,8 @@ pub(crate) struct LibraryRow {
     pub(crate) description: Option<String>,
     pub(crate) readers: Vec<String>,
     pub(crate) writers: Vec<String>,
+    /// The conversation whose attached files the library has; `None` for every other library.
+    pub(crate) conversation_id: Option<String>,
     pub(crate) generation: i64,
     /// The key of the model whose vectors a search uses, and their length.
     pub(crate) embedding: Option<(String, i64)>,
@@ -56,7 +58,13 @@ impl LibraryCounts {
 
 const INSERT: &str = "
     INSERT INTO knowledge_libraries (id, owner, name, about, created_at, updated_at)
-    SELECT $1, $2, $3, $4, $5, $5 WHERE (SELECT count(*) FROM knowledge_libraries WHERE owner = $2) < $6";
+    SELECT $1, $2, $3, $4, $5, $5
+    WHERE (SELECT count(*) FROM knowledge_libraries WHERE owner = $2 AND conversation_id IS NULL) < $6";
+
+/// Two messages may be sent to a conversation at once.
+const INSERT_ATTACHMENTS: &str = "
+    INSERT INTO knowledge_libraries (id, owner, name, conversation_id, created_at, updated_at)
+    VALUES ($1, $2, 'Attachments', $3, $4, $4) ON CONFLICT (conversation_id) WHERE conversation_id IS NOT NULL DO NOTHING";
 
 const INSERT_ROLE: &str = "
     INSERT INTO knowledge_library_roles (library_id, role, may_write) VALUES ($1, $2, $3)
@@ -73,23 +81,30 @@ const DECLARE: &str = "
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "SELECT id, owner, name, about AS description, generation, embedding_model, embedding_dimensions, updated_at
+            "SELECT id, owner, name, about AS description, conversation_id, generation, embedding_model,
+                embedding_dimensions, updated_at
              FROM knowledge_libraries ",
             $rest
         )
     };
 }
 
-const ONE: &str = select!("WHERE id = $1");
+/// What is attached in a conversation that the user has deleted is not there either, while that can be undone.
+const ONE: &str = select!(
+    "WHERE id = $1 AND NOT EXISTS
+        (SELECT 1 FROM conversations c WHERE c.id = conversation_id AND c.deleted_at IS NOT NULL)"
+);
+const OF_CONVERSATION: &str = select!("WHERE conversation_id = $1");
 
 /// Those of a user, and those that their roles may read.
 const LIST: Sql = Sql::pair(
     select!(
-        "WHERE owner = $1 OR id IN (SELECT library_id FROM knowledge_library_roles
-         WHERE role IN (SELECT value FROM json_each($2))) ORDER BY id LIMIT $3"
+        "WHERE conversation_id IS NULL AND (owner = $1 OR id IN (SELECT library_id FROM knowledge_library_roles
+         WHERE role IN (SELECT value FROM json_each($2)))) ORDER BY id LIMIT $3"
     ),
     select!(
-        "WHERE owner = $1 OR id IN (SELECT library_id FROM knowledge_library_roles WHERE role = ANY($2))
+        "WHERE conversation_id IS NULL AND (owner = $1
+            OR id IN (SELECT library_id FROM knowledge_library_roles WHERE role = ANY($2)))
          ORDER BY id LIMIT $3"
     ),
 );
@@ -109,11 +124,12 @@ const COUNTS: Sql = Sql::pair(
      GROUP BY library_id, state",
 );
 
+/// Attached files are not counted: the limit of a user's attachments bounds them.
 const USED: Sql = Sql::pair(
     "SELECT CAST(coalesce(sum(d.bytes), 0) AS INTEGER) FROM knowledge_documents d
-     JOIN knowledge_libraries l ON l.id = d.library_id WHERE l.owner = $1",
+     JOIN knowledge_libraries l ON l.id = d.library_id WHERE l.owner = $1 AND l.conversation_id IS NULL",
     "SELECT CAST(coalesce(sum(d.bytes), 0) AS BIGINT) FROM knowledge_documents d
-     JOIN knowledge_libraries l ON l.id = d.library_id WHERE l.owner = $1",
+     JOIN knowledge_libraries l ON l.id = d.library_id WHERE l.owner = $1 AND l.conversation_id IS NULL",
 );
 
 /// Declared libraries that are not in a list.
@@ -189,6 +205,25 @@ pub(crate) async fn library(store: &Store, id: &str) -> Result<Option<LibraryRow
     Ok(with_roles(store, vec![row]).await?.pop())
 }
 
+/// Returns the library of what is attached in a conversation.
+pub(crate) async fn attachment_library(store: &Store, conversation_id: &str) -> Result<Option<LibraryRow>, StoreError> {
+    let find = sql::query(OF_CONVERSATION).bind(conversation_id);
+    let read = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) }));
+    read.await?.as_ref().map(self::read).transpose()
+}
+
+/// Creates the library of what is attached in a conversation, unless it has one.
+pub(crate) async fn insert_attachment_library(
+    store: &Store,
+    id: &str,
+    owner: &str,
+    conversation_id: &str,
+    now: i64,
+) -> Result<(), StoreError> {
+    let insert = sql::query(INSERT_ATTACHMENTS).bind(id).bind(owner).bind(conversation_id).bind(now);
+    store.write(move |db| Box::pin(async move { Ok(insert.execute(db).await.map(drop)?) })).await
+}
+
 /// Returns the libraries of a user, and those that one of these roles may read.
 pub(crate) async fn libraries(store: &Store, owner: &str, roles: Vec<String>) -> Result<Vec<LibraryRow>, StoreError> {
     let find = sql::query(LIST).bind(owner).bind(roles).bind(MAX_LISTED);
@@ -223,6 +258,7 @@ fn read(row: &Row) -> Result<LibraryRow, StoreError> {
         description: row.try_get("description")?,
         readers: Vec::new(),
         writers: Vec::new(),
+        conversation_id: row.try_get("conversation_id")?,
         generation: row.try_get("generation")?,
         embedding: model.zip(row.try_get("embedding_dimensions")?),
         updated_at: row.try_get("updated_at")?,

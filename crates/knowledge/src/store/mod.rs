@@ -18,8 +18,8 @@ pub(crate) use documents::{
     open_without_job, progress, requeue, set_metadata,
 };
 pub(crate) use libraries::{
-    LibraryCounts, LibraryRow, NewLibrary, counts, declare, delete_library, insert_library, libraries, library,
-    undeclared, update_library, used_bytes,
+    LibraryCounts, LibraryRow, NewLibrary, attachment_library, counts, declare, delete_library,
+    insert_attachment_library, insert_library, libraries, library, undeclared, update_library, used_bytes,
 };
 pub(crate) use vectors::{
     EmbeddingProgress, NewVectors, chunks_without_vectors, delete_other_vectors, documents_without_vectors,
@@ -52,6 +52,11 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             name: "cited_documents",
             sqlite: include_str!("../../migrations/sqlite/0004_cited_documents.sql"),
             postgres: include_str!("../../migrations/postgres/0004_cited_documents.sql"),
+        },
+        Migration {
+            name: "attachments",
+            sqlite: include_str!("../../migrations/sqlite/0005_attachments.sql"),
+            postgres: include_str!("../../migrations/postgres/0005_attachments.sql"),
         },
     ],
     tables: &[

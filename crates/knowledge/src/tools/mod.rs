@@ -34,25 +34,28 @@ pub(crate) fn tools(knowledge: &Knowledge, options: KnowledgeOptions) -> AgentTo
     let read: Arc<dyn Tool> = Arc::new(read::ReadTool::new(knowledge.clone(), options.clone()));
     let tools = vec![search, read];
     // Tools that the agent always has are known before it runs.
-    let (tools, optional) = match options.documents.is_some() || options.choose.is_some() {
-        true => (Vec::new(), tools),
-        false => (tools, Vec::new()),
-    };
-    AgentTools { tools, sources: vec![Arc::new(Documents { options, optional })], ..AgentTools::default() }
+    let is_optional = options.documents.is_some() || options.choose.is_some() || options.libraries.is_empty();
+    let (tools, optional) = if is_optional { (Vec::new(), tools) } else { (tools, Vec::new()) };
+    let searches_attachments = options.attachments;
+    let source = Documents { knowledge: knowledge.clone(), options, optional };
+    AgentTools { tools, sources: vec![Arc::new(source)], searches_attachments, ..AgentTools::default() }
 }
 
 /// Offers the tools that depend on what the user has chosen, and tells the model how to cite.
 struct Documents {
+    knowledge: Knowledge,
     options: Arc<KnowledgeOptions>,
     optional: Vec<Arc<dyn Tool>>,
 }
 
 impl Documents {
-    /// Returns whether documents are searched in a turn.
-    fn is_on(&self, scope: &RunScope) -> bool {
-        let KnowledgeOptions { documents, choose, .. } = &*self.options;
-        let chose_none = choose.is_some() && scope.libraries.as_ref().is_some_and(|chosen| chosen.is_empty());
-        documents.is_none_or(|switch| switch.is_on(scope.documents)) && !chose_none
+    /// Returns whether there is anything to search in a turn.
+    async fn is_on(&self, scope: &RunScope) -> Result<bool, ToolError> {
+        let has_attachments = match self.options.attachments && !scope.conversation_id.is_empty() {
+            true => self.knowledge.follow_attachments(scope).await.map_err(told)?,
+            false => false,
+        };
+        Ok(has_attachments || self.options.searches_libraries(scope))
     }
 }
 
@@ -62,14 +65,15 @@ impl ToolSource for Documents {
     }
 
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
-        let offered = match self.is_on(scope) {
-            true => {
-                let (tools, context) = (self.optional.clone(), Some(INSTRUCTIONS.to_owned()));
-                SourceTools { tools, context, ..SourceTools::default() }
-            }
-            false => SourceTools::default(),
-        };
-        Box::pin(std::future::ready(Ok(offered)))
+        Box::pin(async move {
+            Ok(match self.is_on(scope).await? {
+                true => {
+                    let (tools, context) = (self.optional.clone(), Some(INSTRUCTIONS.to_owned()));
+                    SourceTools { tools, context, ..SourceTools::default() }
+                }
+                false => SourceTools::default(),
+            })
+        })
     }
 }
 

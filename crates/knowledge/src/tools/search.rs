@@ -59,6 +59,10 @@ impl SearchTool {
     async fn search(&self, input: Value, context: &ToolContext) -> Result<Value, ToolError> {
         let arguments: Arguments = serde_json::from_value(input).map_err(|error| ToolError::new(error.to_string()))?;
         let viewer = Viewer::from(&*context.scope);
+        let unread = match self.options.attachments {
+            true => self.knowledge.unread_attachments(&context.scope).await.map_err(told)?,
+            false => Vec::new(),
+        };
         // Rights come before ranking: what the user may not read is not even looked at.
         let searched = self.knowledge.searched(&context.scope, &self.options).await.map_err(told)?;
         let libraries: Vec<_> = searched.into_iter().map(|library| library.id).collect();
@@ -79,12 +83,16 @@ impl SearchTool {
         let numbers = numbers(&self.knowledge, &context.scope, &chunks).await.map_err(database)?;
         let results = found.iter().zip(numbers).map(|(one, number)| result(number, &one.chunk, Some(one.score)));
         let results: Vec<_> = results.collect();
-        Ok(match results.is_empty() {
-            true => {
-                json!({ "results": [], "note": "No passage fits. Say that the documents do not say it, or search with other words." })
-            }
-            false => json!({ "results": results }),
-        })
+        let mut answer = json!({ "results": results });
+        if found.is_empty() {
+            answer["note"] =
+                "No passage fits. Say that the documents do not say it, or search with other words.".into();
+        }
+        if !unread.is_empty() {
+            let unread = unread.into_iter().map(|(file, reason)| json!({ "file": file, "reason": reason }));
+            answer["notSearched"] = unread.collect();
+        }
+        Ok(answer)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::source::MemorySource;
 use crate::{extract, store};
 use ::store::{BeginRun, BeginRunOutcome, CapabilityTables, FinishRun, NewMessage, Schema};
 use agent::{Agent, AnswerForm, InvocationRequest, TurnLimits, invoke};
-use capability::{CurrentConfig, EndpointCall, EndpointFailure, ModelQuestion};
+use capability::{CurrentConfig, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion};
 use config::{Config, Language, SectionType};
 use contract::{ModelUse, ResponseFormat, RunScope, SourceTools, ToolSource};
 use futures::future::BoxFuture;
@@ -64,7 +64,7 @@ impl CurrentConfig for DemoModel {
         panic!("not used")
     }
 
-    fn ask_model<'a>(&'a self, question: ModelQuestion<'a>) -> BoxFuture<'a, Result<Value, String>> {
+    fn ask_model<'a>(&'a self, question: ModelQuestion<'a>) -> BoxFuture<'a, Result<Value, ModelFailure>> {
         self.asked.fetch_add(1, Relaxed);
         Box::pin(async move {
             let model = Arc::new(Demo::new("demo", Some(Duration::ZERO)));
@@ -85,7 +85,7 @@ impl CurrentConfig for DemoModel {
                 models: ModelUse::default(),
                 cancel: question.cancel,
             };
-            invoke(&agent, request).await.output.map_err(|error| error.to_string())
+            invoke(&agent, request).await.output.map_err(|error| ModelFailure::Failed(error.to_string()))
         })
     }
 }
@@ -197,7 +197,7 @@ impl Server {
             agent_id: agent.to_owned(),
             ..RunScope::default()
         };
-        MemorySource::new(&self.memory, options).tools(&scope).await.unwrap()
+        MemorySource::new(&self.memory, options, agent).tools(&scope).await.unwrap()
     }
 
     /// Waits until all conversations were read.

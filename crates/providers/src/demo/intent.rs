@@ -12,6 +12,8 @@ pub(crate) enum Intent {
     Search(String),
     /// The deletion of the article about this topic.
     Delete(String),
+    /// The analysis of a CSV file.
+    Analyse(String),
     /// The call of a tool by its name, with a text: `start invoice: …`.
     Start {
         tool: String,
@@ -40,6 +42,8 @@ pub(crate) fn parse_intent(asked: &str) -> Intent {
         Intent::Greeting
     } else if let Some(start) = start(asked) {
         start
+    } else if let Some(file) = super::analysis::file(asked) {
+        Intent::Analyse(file)
     } else if has("what can you do") || words == "help" {
         Intent::Overview
     } else if has("ask me") {

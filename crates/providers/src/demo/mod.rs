@@ -2,8 +2,10 @@
 //! Like every other model it sees only the request: its behavior depends on the messages and the
 //! tools.
 
+mod analysis;
 mod answers;
 mod extract;
+mod follow_ups;
 mod form;
 mod intent;
 mod memory;

@@ -1,7 +1,7 @@
 //! Plans what the model does for a request: think, speak, call tools. Pure, without I/O.
 
 use super::intent::{self, Intent, parse_intent};
-use super::{answers, extract, form, memory, question, results};
+use super::{analysis, answers, extract, follow_ups, form, memory, question, results};
 use contract::{
     AssistantPart, Message, ModelError, ModelErrorKind, Request, ToolChoice, ToolResult, ToolSpec, UserPart,
 };
@@ -22,6 +22,24 @@ fn is_note(text: &str) -> bool {
 fn is_only_notes(message: &Message) -> bool {
     let is_one = |part: &UserPart| matches!(part, UserPart::Text { text } if is_note(text));
     matches!(message, Message::User(parts) if parts.iter().all(is_one))
+}
+
+/// Returns the position of the newest message of the user.
+fn newest_request(messages: &[Arc<Message>]) -> Option<usize> {
+    messages.iter().rposition(|message| matches!(**message, Message::User(_)) && !is_only_notes(message))
+}
+
+/// Returns what the user wrote in a message; the text of attached files if that is all.
+fn request_text(message: &Message) -> String {
+    let is_file = |part: &UserPart| matches!(part, UserPart::Text { text } if text.starts_with("<file "));
+    match message {
+        Message::User(parts) => {
+            let written = parts.iter().filter(|part| !is_file(part)).cloned().collect();
+            let written = message_text(&Message::User(written));
+            if written.trim().is_empty() { message_text(message) } else { written }
+        }
+        _ => message_text(message),
+    }
 }
 
 /// One action of the model.
@@ -54,9 +72,12 @@ pub(crate) fn plan(request: &Request) -> Result<Vec<DemoAction>, ModelError> {
         return Ok(vec![DemoAction::Say(title)]);
     }
     if let Some(format) = &request.response_format {
-        let asked = DemoTurn::from_messages(&request.messages, offered).asked;
+        let asked = newest_request(&request.messages).map(|at| message_text(&request.messages[at])).unwrap_or_default();
         if format.name == memory::FORM {
             return Ok(vec![DemoAction::Say(memory::facts(&asked).to_string())]);
+        }
+        if format.name == follow_ups::FORM {
+            return Ok(vec![DemoAction::Say(follow_ups::suggestions(&asked).to_string())]);
         }
         return Ok(vec![DemoAction::Say(extract::object(&asked, &format.schema).to_string())]);
     }
@@ -115,6 +136,7 @@ fn answer(turn: &DemoTurn<'_>, wish: Intent) -> Vec<DemoAction> {
         Intent::Unknown if turn.may_ask_documents() => search_with(turn, DOCUMENTS, &turn.asked),
         Intent::Question { form } => ask_back(turn, form),
         Intent::Start { tool, text } => start(turn, &tool, &text),
+        Intent::Analyse(file) => analysis::begin(turn, &file),
         Intent::Count(to) => {
             say("Counting takes a while, which is good for trying stop and reload.", answers::counting(to))
         }
@@ -226,9 +248,8 @@ pub(crate) fn text_arguments(tool: &ToolSpec, text: &str) -> Value {
 
 impl<'a> DemoTurn<'a> {
     fn from_messages(messages: &'a [Arc<Message>], tools: &'a [ToolSpec]) -> Self {
-        let asks = |message: &Arc<Message>| matches!(**message, Message::User(_)) && !is_only_notes(message);
-        let user = messages.iter().rposition(asks);
-        let asked = user.map_or(String::new(), |at| message_text(&messages[at]));
+        let user = newest_request(messages);
+        let asked = user.map(|at| request_text(&messages[at])).unwrap_or_default();
         let since = &messages[user.map_or(0, |at| at + 1)..];
         let of_tools = |message: &'a Arc<Message>| match &**message {
             Message::Tool(results) => results.as_slice(),

@@ -2,7 +2,7 @@
 
 use super::intent::Intent;
 use super::plan::{DemoAction, DemoTurn, delete_article, say, say_and_call, text_arguments};
-use super::{answers, form, question};
+use super::{analysis, answers, form, question};
 use contract::{ToolOutput, ToolResult};
 use serde_json::Value;
 
@@ -20,6 +20,11 @@ pub(crate) fn answer(turn: &DemoTurn<'_>, wish: &Intent) -> Vec<DemoAction> {
             (ToolOutput::Json(value), Intent::Delete(topic)) => return delete_found(turn, topic, value),
             _ => {}
         }
+    }
+    if let Intent::Analyse(_) = wish
+        && let Some(actions) = analysis::go_on(turn)
+    {
+        return actions;
     }
     let said: Vec<_> = turn.new_results.iter().map(report).collect();
     say("I have the tool's result and answer from it.", said.join("\n\n"))

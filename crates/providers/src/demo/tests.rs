@@ -85,6 +85,8 @@ fn plain_requests_are_understood() {
     check("Delete the article about refunds", r#"→ search_knowledge_base {"query":"refunds"}"#);
     check("Start delete_article: Refunds", r#"→ delete_article {"title":"Refunds"}"#);
     check("start ask-user: now", "→ ask-user {}");
+    check("Analyse sales.csv.", "I have no shell to compute with here.");
+    check("analyse $(rm).csv", "I am only a small demo model");
     // Letters whose lowercase form has another length do not shift positions in the text.
     check("İİİ what do you know about Ärger?", r#"→ search_knowledge_base {"query":"Ärger"}"#);
 }

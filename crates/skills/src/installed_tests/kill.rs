@@ -1,8 +1,7 @@
 //! Kills the process at many moments while skills are installed.
 
 use super::*;
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use test_process::{command, run};
 
 const URL: &str = "SKILLS_KILL_URL";
 const TEST: &str = "installed_tests::kill::a_skill_is_installed_as_a_whole_however_often_the_server_is_killed";
@@ -33,25 +32,6 @@ async fn check(url: &str) -> usize {
     skills.len()
 }
 
-/// Runs this test as another process and returns how long it took. If it is not done after `delay`, it is
-/// killed, and the result is `None`.
-fn process(url: &str, delay: Option<Duration>) -> Option<Duration> {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([TEST, "--exact", "--nocapture", "--test-threads=1"]).env(URL, url);
-    let began = Instant::now();
-    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
-    while delay.is_none_or(|delay| began.elapsed() < delay) {
-        if let Some(status) = child.try_wait().unwrap() {
-            assert!(status.success(), "{status}");
-            return Some(began.elapsed());
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    None
-}
-
 #[test]
 fn a_skill_is_installed_as_a_whole_however_often_the_server_is_killed() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -60,14 +40,14 @@ fn a_skill_is_installed_as_a_whole_however_often_the_server_is_killed() {
     }
     let folder = tempfile::tempdir().unwrap();
     let url = |name: &str| format!("sqlite://{}", folder.path().join(name).display());
-    let took = process(&url("whole.db"), None).unwrap();
+    let took = run(command(TEST, URL, url("whole.db")), None).unwrap();
     let killed = url("killed.db");
     let mut kills = 0;
     for moment in 1..8 {
-        kills += u32::from(process(&killed, Some(took * moment / 8)).is_none());
+        kills += u32::from(run(command(TEST, URL, &killed), Some(took * moment / 8)).is_none());
         runtime.block_on(check(&killed));
     }
-    process(&killed, None).unwrap();
+    run(command(TEST, URL, &killed), None).unwrap();
     assert_eq!(runtime.block_on(check(&killed)), SKILLS);
     assert!(kills > 0, "each process was done before it was to be killed");
 }

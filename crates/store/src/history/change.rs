@@ -43,7 +43,8 @@ const CHANGE: Sql = Sql::pair(change!("IN (SELECT value FROM json_each($2))"), c
 
 /// A title that the user gave stays.
 const NAME: &str = "
-    UPDATE conversations SET title = $3 WHERE owner = $1 AND id = $2 AND named_by_user = 0 AND deleted_at IS NULL";
+    UPDATE conversations SET title = $4
+    WHERE owner = $1 AND id = $2 AND title = $3 AND named_by_user = 0 AND deleted_at IS NULL";
 
 const DUE: &str = "
     SELECT owner, id, agent_id, head FROM conversations
@@ -89,13 +90,19 @@ impl Store {
     }
 }
 
-/// Sets a better title in a transaction, unless the user has named the conversation. Its order in the
-/// list stays.
+/// Sets a better title in a transaction, unless the conversation has another one than `before` by
+/// now: the user or a hook may have named it meanwhile. Its order in the list stays.
 ///
 /// # Errors
 /// The database failed.
-pub async fn set_generated_title(db: &mut Db, owner: &str, id: &str, title: &str) -> Result<(), StoreError> {
-    Ok(sql::query(NAME).bind(owner).bind(id).bind(title).execute(db).await.map(drop)?)
+pub async fn set_generated_title(
+    db: &mut Db,
+    owner: &str,
+    id: &str,
+    before: &str,
+    title: &str,
+) -> Result<(), StoreError> {
+    Ok(sql::query(NAME).bind(owner).bind(id).bind(before).bind(title).execute(db).await.map(drop)?)
 }
 
 pub(crate) fn conversation_to_delete(row: &Row) -> Result<ConversationToDelete, StoreError> {

@@ -44,6 +44,9 @@ pub struct MessageMetadata {
     /// Whether that model thought before it answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<bool>,
+    /// Whether the agent could hand tasks to a copy of itself, where the user chooses that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delegate: Option<bool>,
     /// Tokens of the context window that the newest request and its reply used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_used: Option<u64>,
@@ -89,6 +92,7 @@ read_struct!(MessageMetadata {
     model: "model",
     model_id: "modelId",
     thinking: "thinking",
+    delegate: "delegate",
     context_used: "contextUsed",
     context_size: "contextSize",
     context_parts: "contextParts",

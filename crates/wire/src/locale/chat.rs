@@ -243,4 +243,11 @@ texts! { super::page::TEXTS.len();
     PlanFull = "A plan has at most {1} steps.",
     PlanChanged = "The plan keeps changing. Your change was not made.",
     Web = "Web",
+    Delegate = "Delegate",
+    // Below the newest answer
+    SuggestQuestions = "Suggest questions",
+    NoSuggestions = "No suggestions.",
+    MemoryUpdated = "Memory updated",
+    MemoryForgotten = "Forgotten.",
+    MemoryAll = "Everything that is remembered",
 }

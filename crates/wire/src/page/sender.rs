@@ -51,11 +51,21 @@ properties! {
         #[schemars(skip)]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub web: Option<bool>,
+        /// Whether the user may let the chat's agent hand tasks to a copy of itself. The server sets it by the
+        /// agent's key `delegate`.
+        #[schemars(skip)]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub delegate: Option<bool>,
         /// The models among which the user chooses, as `[{ id, title, thinking, default }]`. The server sets
         /// them by the agent's key `models`. Only the code that shows them reads them.
         #[schemars(skip)]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub models: Option<Value>,
+        /// What stands below the newest answer, such as suggestions. Capabilities set it by the keys of the
+        /// chat's agent. Only the code that shows it reads it.
+        #[schemars(skip)]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub below_answer: Option<Value>,
         /// The workflows of the chat's agent, which the user starts with commands. Not a key of the config:
         /// the server adds those that the caller may start.
         #[schemars(skip)]

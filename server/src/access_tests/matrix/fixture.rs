@@ -36,7 +36,9 @@ agents:
     properties: { model: demo }
     tools: [{ endpointId: remove, name: delete_it, confirm: true }]
     memory: true
-customAgents: { from: [a], auth: { roles: [tester] } }
+    profile: true
+    workspace: { shell: none }
+customAgents: { from: [a], auth: { roles: [tester] }, users: {} }
 data: [{ id: notes, writers: [noter], schema: { type: object } }]
 workflows: [{ id: w, steps: [{ id: ask, type: human, title: { _input: title }, users: [ada] }] }]
 pages: [{ id: p }]
@@ -119,12 +121,16 @@ impl TestServer {
         let submission = json!({ "kind": "answers", "answers": [answer] });
         let request = json!({ "pageId": "p", "agentId": "a", "conversationId": "ada-d", "submission": submission });
         made(&ADA, "/ui/send", json!({ "request": request })).await;
+        let text = RequestBody::Json(json!({ "content": CANARY }));
+        assert_eq!(self.send(&ADA, Method::PUT, "/api/profile", text).await.0, 204);
         let folder = id(&made(&ADA, "/api/folders", json!({ "name": format!("Work {CANARY}") })).await);
         let share = id(&made(&ADA, "/api/conversations/ada-c/shares", json!({})).await);
         let question = json!({ "agent_name": "a", "input": { "prompt": CANARY } });
         let run = made(&ADA, "/api/runs/invoke", question).await["run_id"].as_str().unwrap().to_owned();
         let custom = json!({ "name": "Tester", "from": "a", "instructions": CANARY });
         let custom = id(&made(&BOSS, "/api/admin/custom-agents", custom).await);
+        let own = json!({ "name": "mine", "title": "Mine", "from": "a", "instructions": CANARY });
+        let own = id(&made(&ADA, "/api/own-agents", own).await);
         let work = json!({ "input": { "title": CANARY } });
         let work = id(&made(&ADA, "/api/workflows/w/runs", work).await);
         let record = json!({ "records": [{ "text": CANARY }] });
@@ -134,6 +140,9 @@ impl TestServer {
         let path = format!("/api/libraries/{library}/documents");
         let (_, document) = self.send(&ADA, Method::POST, &path, RequestBody::File(CANARY.to_owned())).await;
         let document = id(&serde_json::from_str::<Value>(&document).unwrap()["documents"][0]);
+        let path = "/api/conversations/ada-c/files";
+        let (status, _) = self.send(&ADA, Method::POST, path, RequestBody::File(CANARY.to_owned())).await;
+        assert_eq!(status, 201, "{path}");
         let path = format!("/api/files?name={CANARY}.txt");
         let (_, file) = self.send(&ADA, Method::POST, &path, RequestBody::Form(CANARY.to_owned())).await;
         let file = id(&serde_json::from_str(&file).unwrap());
@@ -160,7 +169,9 @@ impl TestServer {
             ("share", share),
             ("run", run),
             ("custom agent", custom),
+            ("own agent", own),
             ("file", file),
+            ("version of a file", "1".to_owned()),
             ("key", key),
             ("standing approval", grant),
             ("session", session),
@@ -212,13 +223,17 @@ impl TestServer {
             "/api/conversations/ada-d",
             "/api/conversations/ada-e",
             "/api/conversations/ada-c/shares",
+            "/api/conversations/ada-c/files",
+            "/api/conversations/ada-c/files/1",
             "/api/folders",
             "/api/grants",
             "/api/runs",
             "/api/workflows/runs",
             "/api/libraries",
             &format!("/api/libraries/{library}/documents"),
+            "/api/own-agents",
             "/api/memory",
+            "/api/profile",
             "/api/memory/updates?conversationId=ada-c",
             &format!("/api/collections/notes/records/{record}"),
             "/api/keys",
@@ -316,6 +331,7 @@ fn kind_of_segment(part: &str) -> Option<&'static str> {
         "documents" => "document",
         "users" => "user",
         "custom-agents" => "custom agent",
+        "own-agents" => "own agent",
         "agents" => "a",
         _ => return None,
     })

@@ -9,11 +9,15 @@ use std::collections::BTreeSet;
 
 /// Fields of forms and server functions that have the same name as a column. Required fields are
 /// found automatically, see `required_fields`.
-const ACCEPTED_FIELDS: [(&str, &[&str]); 10] = [
+const ACCEPTED_FIELDS: [(&str, &[&str]); 14] = [
     // A part of a message.
     ("/api/agent/{page}/{agent}", &["state"]),
     ("/api/runs/invoke", &["agent_id"]),
     ("/api/runs", &["agent_id"]),
+    ("/account/agents", OWN),
+    ("/account/agents/{id}", OWN),
+    ("/account/profile", &["content"]),
+    ("/account/agents/{id}/sharing", &["roles"]),
     ("/admin/agents/{id}/ask", &["text"]),
     ("/admin/agents/{id}/tools/{tool}", &["arguments"]),
     ("/admin/custom-agents", CUSTOM),
@@ -22,7 +26,8 @@ const ACCEPTED_FIELDS: [(&str, &[&str]); 10] = [
     ("/auth/sign-in", &["name"]),
     ("/ui/change", &["title", "pinned", "archived", "folderId", "unread", "deleted", "temporary"]),
 ];
-const CUSTOM: &[&str] = &["description", "name", "version"];
+const CUSTOM: &[&str] = &["description", "model", "name", "version"];
+const OWN: &[&str] = &["description", "model", "name", "title", "version"];
 
 /// Required fields that a form does not report as missing.
 const UNREPORTED_FIELDS: [(&str, &str); 1] = [("/admin/users", "name")];

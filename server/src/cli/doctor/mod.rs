@@ -91,6 +91,7 @@ async fn run_checks(arguments: &DoctorArguments) -> Vec<CheckResult> {
     findings.extend(check_port(arguments.addr).await);
     findings.extend(check_traces(arguments.offline).await);
     if let Some(config) = &config {
+        findings.extend(check_shells(config));
         findings.extend(
             auth_state::check_listen_address(Some(arguments.addr), &config.auth.mode)
                 .err()
@@ -119,6 +120,15 @@ async fn check_traces(offline: bool) -> Option<CheckResult> {
             CheckResult::note("traces", format!("{at} does not accept traces: {problem}; the server runs without them"))
         }
     })
+}
+
+/// Returns at which level the commands of agents run. A config with a level that this program does not have is an
+/// error of the config.
+fn check_shells(config: &Config) -> Option<CheckResult> {
+    let levels = workspace::shell_levels(config);
+    let of_agent = |level: &workspace::AgentShell<'_>| format!("{}: {}", level.agent_id, level.level);
+    let text = levels.iter().map(of_agent).collect::<Vec<_>>().join(", ");
+    (!levels.is_empty()).then(|| CheckResult::ok("shell", text))
 }
 
 /// Checks the config. A secret that is not set is an error of the config.

@@ -87,6 +87,14 @@ async fn orders(server: &Server) -> Vec<i64> {
     orders
 }
 
+/// Returns the orders that webhooks and events have brought, sorted: without those of the schedule, which are due
+/// at a full hour, also while a test runs.
+async fn delivered(server: &Server) -> Vec<i64> {
+    let mut orders = orders(server).await;
+    orders.retain(|order| *order != 0);
+    orders
+}
+
 /// Waits until something is so.
 async fn until<T: PartialEq + std::fmt::Debug>(expected: T, look: impl AsyncFn() -> T) {
     let begin = Instant::now();
@@ -130,10 +138,10 @@ async fn documents_that_are_ready_start_runs() {
     let (_, after) = rest.split_once("    steps:\n").unwrap();
     std::fs::write(&config, format!("{before}{}    steps:\n{after}", DOCUMENTS.trim_start())).unwrap();
     let server = start(&folder, &[], &[]);
-    until(vec![1], async || orders(&server).await).await;
+    until(vec![1], async || delivered(&server).await).await;
     // A new version is an event of its own; it has three chunks.
     std::fs::write(notes.join("pumps.md"), format!("# Pumps\n\n{}", "The pumps run at noon. ".repeat(90))).unwrap();
-    until(vec![1, 3], async || orders(&server).await).await;
+    until(vec![1, 3], async || delivered(&server).await).await;
 }
 
 #[tokio::test]
@@ -145,7 +153,7 @@ async fn signed_webhooks_start_one_run_each() {
     assert_eq!(deliver(&server, NEXT_SECRET, "msg_2", 2, 0).await, 202, "the secrets are being changed");
     assert_eq!(deliver(&server, SECRET, "msg_3", 3, 400).await, 401, "it is old");
     assert_eq!(deliver(&server, "whsec_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB", "msg_4", 4, 0).await, 401);
-    until(vec![1, 2], async || orders(&server).await).await;
+    until(vec![1, 2], async || delivered(&server).await).await;
     until(vec!["done", "done", "refused"], async || {
         outcomes(&server, "orders/ordered")
             .await
@@ -163,7 +171,7 @@ async fn signed_webhooks_start_one_run_each() {
     assert_eq!(deliver(&server, SECRET, "msg_5", 5, 0).await, 503);
     assert_eq!(post(&server, "/api/admin/triggers/orders/ordered/resume", Value::Null).await, 204);
     assert_eq!(deliver(&server, SECRET, "msg_5", 5, 0).await, 202);
-    until(vec![1, 2, 5], async || orders(&server).await).await;
+    until(vec![1, 2, 5], async || delivered(&server).await).await;
     let document = get(&server, "/api/openapi.json").await;
     assert_eq!(document["paths"]["/api/hooks/{workflow}/{trigger}"]["post"]["summary"], "Deliver a webhook");
 }
@@ -185,7 +193,7 @@ async fn acknowledged_webhooks_survive_a_kill() {
     let server = start(&folder, &[], &arguments);
     // A step that was cut off is repeated, because it says that it may be.
     let different = async || {
-        let mut orders = orders(&server).await;
+        let mut orders = delivered(&server).await;
         orders.dedup();
         orders
     };
@@ -193,7 +201,8 @@ async fn acknowledged_webhooks_survive_a_kill() {
     until(vec!["done".to_owned(); sent as usize], async || outcomes(&server, "orders/ordered").await).await;
     // One run for each, whichever server has stored it.
     let runs = get(&server, "/api/admin/workflows").await;
-    assert_eq!(runs["items"].as_array().unwrap().len(), sent as usize, "{runs}");
+    let count = runs["items"].as_array().unwrap().iter().filter(|run| run["input"]["order"].as_i64() > Some(0)).count();
+    assert_eq!(count, sent as usize, "{runs}");
 }
 
 #[tokio::test]
@@ -312,12 +321,12 @@ async fn events_start_runs() {
     assert_eq!(post(&server, "/api/events/order.shipped", json!({ "id": "a", "data": { "order": 7 } })).await, 202);
     assert_eq!(post(&server, "/api/events/order.shipped", json!({ "id": "a", "data": { "order": 7 } })).await, 202);
     assert_eq!(post(&server, "/api/events/order.lost", json!({})).await, 404);
-    until(vec![7], async || orders(&server).await).await;
+    until(vec![7], async || delivered(&server).await).await;
     // What the workflow does not accept is a failure, which the operator sees.
     assert_eq!(post(&server, "/api/events/order.shipped", json!({ "data": { "order": "x" } })).await, 202);
     until(vec!["done".to_owned(), "failed".to_owned()], async || outcomes(&server, "orders/shipped").await).await;
     // The trigger begins when the server first looks for events.
     until(true, async || get(&server, "/api/admin/triggers/orders/answered").await["checkedAt"].is_i64()).await;
     server.message_to("demo/helper", "c1", "Hello").send().await.unwrap().bytes().await.unwrap();
-    until(vec![-1, 7], async || orders(&server).await).await;
+    until(vec![-1, 7], async || delivered(&server).await).await;
 }

@@ -1,4 +1,4 @@
-//! Tools of MCP servers and remote agents, web pages, uploads, attached documents, and skills.
+//! Tools of MCP servers and remote agents, web pages, uploads, attached documents, skills, and workspaces.
 
 mod documents;
 mod files;
@@ -6,3 +6,4 @@ mod mcp;
 mod remote_agent;
 mod skills;
 mod web;
+mod workspace;

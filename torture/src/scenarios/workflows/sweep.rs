@@ -3,6 +3,7 @@
 use super::{Tags, VERSIONS, check, run as run_detail, start_run, wait_for_ends};
 use crate::client::Client;
 use crate::scenario::{Outcome, RunOptions, Testbed, Tier};
+use crate::scenarios::swept::SweptDatabase;
 use crate::server::Setup;
 use anyhow::{Result, ensure};
 use faults::Point;
@@ -24,27 +25,25 @@ const DEATH: Duration = Duration::from_secs(5);
 /// the next server waits for the lease, so fewer are tried there.
 pub(crate) async fn kill_at_every_commit(options: &RunOptions) -> Result<Outcome> {
     let steps = if options.tier == Tier::One { [4, 12] } else { [1, 3] };
-    let mut outcome = Outcome::default();
-    let sqlite = sweep(options, None, steps[0], &mut outcome).await?;
-    outcome.worst = format!("{sqlite} kills on SQLite (in steps of {})", steps[0]);
-    if let Some(url) = test_postgres::new_database().await {
-        let postgres = sweep(options, Some(url), steps[1], &mut outcome).await?;
-        outcome.worst += &format!(", {postgres} on PostgreSQL (in steps of {})", steps[1]);
+    let (mut outcome, mut kills) = (Outcome::default(), Vec::new());
+    for database in SweptDatabase::all(steps).await {
+        let count = sweep(options, &database, &mut outcome).await?;
+        kills.push(database.kills(count));
     }
+    outcome.worst = kills.join(", ");
     Ok(outcome)
 }
 
-/// Kills the server at each `step`th occurrence of each point, in one database. Returns the number of
-/// kills.
-async fn sweep(options: &RunOptions, database: Option<String>, step: u64, outcome: &mut Outcome) -> Result<u64> {
-    let name = if database.is_some() { "workflow-sweep-postgres" } else { "workflow-sweep" };
+/// Kills the server at occurrences of each point, with one database. Returns the number of kills.
+async fn sweep(options: &RunOptions, database: &SweptDatabase, outcome: &mut Outcome) -> Result<u64> {
+    let name = if database.url.is_some() { "workflow-sweep-postgres" } else { "workflow-sweep" };
     let testbed = Testbed::new(options, name).await?;
-    let setup = Setup { workflows: VERSIONS[0], database, ..testbed.setup.clone() };
+    let setup = Setup { workflows: VERSIONS[0], database: database.url.clone(), ..testbed.setup.clone() };
     let (mut tags, mut kills) = (Tags::new(), 0);
     for point in POINTS {
         let mut at = 1;
         while kill_at(&testbed, &setup, point, at, &mut tags).await? {
-            (kills, at) = (kills + 1, at + step);
+            (kills, at) = (kills + 1, at + database.step);
             ensure!(at <= MAX_COMMITS, "a run has more commits than expected");
         }
         outcome.expect(at > 1, || format!("no run reaches {}", point.name()));

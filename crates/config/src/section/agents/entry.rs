@@ -45,6 +45,9 @@ pub(crate) struct AgentEntry {
     #[serde(rename = "agents", default)]
     #[schemars(with = "Vec<super::sub_agents::SubAgentEntry>", extend("x-checked-apart" = true))]
     _agents: Value,
+    /// Lets the agent hand tasks to a copy of itself, which works on each with the agent's tools and without
+    /// the conversation: `true` always, `optional` if the user switches it on for the answer, or settings.
+    pub(crate) delegate: Option<super::delegate::DelegateEntry>,
     /// Which tool calls may run. Default: all.
     pub(crate) policy: Option<PolicySettings>,
     /// Endpoints that are called during the agent's runs.
@@ -109,8 +112,9 @@ pub(crate) struct AgentProperties {
     #[serde(default)]
     pub(crate) fallback_models: Vec<super::fallbacks::FallbackEntry>,
     /// Names a new conversation after its first message: `true` with the agent's own model, or `{
-    /// model, connectionId }` with a cheaper one. The request runs beside the answer, and its usage
-    /// counts for the user. A title of a hook takes precedence.
+    /// model, connectionId, maxWords, maxChars }`. The request runs beside the answer, and its usage
+    /// counts for the user. A title of a hook takes precedence. Default: as the root's `generateTitle`
+    /// says.
     pub(crate) generate_title: Option<super::title::TitleEntry>,
     /// The model that summarises the older messages of a long conversation, see `context`. Default:
     /// the agent's own.

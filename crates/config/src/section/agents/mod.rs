@@ -1,5 +1,7 @@
 //! The section `agents`.
 
+pub(super) mod custom;
+pub(super) mod delegate;
 pub(super) mod entry;
 pub(super) mod fallbacks;
 pub(super) mod file_system;
@@ -45,7 +47,8 @@ pub(super) fn read(
 ) -> IndexMap<String, Agent> {
     let items = list_items(section, context.report);
     let agents = items.iter().filter_map(|node| agent(node, connections, models, context));
-    let agents = agents.map(|agent| (agent.id.clone(), agent)).collect();
+    let mut agents = agents.map(|agent| (agent.id.clone(), agent)).collect();
+    title::apply_to_all(&mut agents, context);
     sub_agents::check(&agents, context);
     policy::check_other_names(&agents, context);
     agents
@@ -73,6 +76,7 @@ fn agent(
     hooks::check(node, context);
     fallbacks::check(place, context);
     other_model::check("generateTitle", place, context);
+    title::check(place, context);
     other_model::check("summaryModel", place, context);
     operators::check(place, context);
     let tools = tools::read(node, context);
@@ -84,12 +88,16 @@ fn agent(
     let mut value = check_value(&rest, shape, context.report)?;
     let sections = sections?;
     let later = operators::take_dynamic(&mut value, place, context.report);
-    let known = (!later.is_empty() || allowed.is_some()).then(|| Arc::new(operators::static_entry(&value)));
+    let known = Arc::new(operators::static_entry(&value));
     let default = models::default_of(allowed.as_ref(), models);
     if let Some(default) = default {
         models::apply(&mut value, default, false);
     }
     let mut entry: AgentEntry = shape::deserialize(value, node.at, context.report)?;
+    let delegates = entry.delegate.as_ref().and_then(delegate::DelegateEntry::delegation).is_some();
+    if delegates {
+        delegate::check(node, &tools, &agents, context);
+    }
     // The tools of MCP servers and remote agents are not known here.
     if node.get("mcp").is_none() && node.get("remoteAgents").is_none() {
         let subs = agents.iter().map(|sub| sub.name.as_str());
@@ -97,6 +105,7 @@ fn agent(
         let of_sections = sections.tool_names();
         let own = tools.iter().map(|tool| tool.name.as_str()).chain(subs).chain(of_pages);
         let own = own.chain(of_sections.iter().map(String::as_str));
+        let own = own.chain(delegates.then_some(delegate::TOOL));
         check_tool_names(&entry.properties, place, own, context);
     }
     steps::check(&entry.properties.settings.prepare_step, place, context.report);
@@ -152,9 +161,15 @@ impl Agent {
     /// # Errors
     /// The first value that is not allowed, with the position of its operator in the config.
     pub fn for_turn(&self, values: Vec<Value>, model: Option<(&Model, bool)>) -> Result<Self, String> {
-        let Some(known) = &self.static_entry else { return Ok(self.clone()) };
+        if model.is_none() && self.dynamic_properties.is_none() {
+            return Ok(self.clone());
+        }
         let later = self.dynamic_properties.as_ref().map_or(&[][..], |later| &later.properties);
-        let mut entry = operators::apply_values(Value::clone(known), later, values)?;
+        self.settle(operators::apply_values(Value::clone(&self.static_entry), later, values)?, model)
+    }
+
+    /// Returns the agent as this entry says, which holds no operators.
+    fn settle(&self, mut entry: Value, model: Option<(&Model, bool)>) -> Result<Self, String> {
         if let Some((model, thinks)) = model {
             models::apply(&mut entry, model, thinks);
         }
@@ -164,6 +179,8 @@ impl Agent {
         Ok(Self {
             agent_type: own.agent_type,
             models: own.models,
+            static_entry: own.static_entry,
+            dynamic_properties: own.dynamic_properties,
             unread_files: model.map(|(model, _)| model.unread_files()).unwrap_or_default(),
             id: own.id,
             instructions: own.instructions,
@@ -171,6 +188,7 @@ impl Agent {
             file_system: own.file_system,
             tools: own.tools,
             hooks: own.hooks,
+            titles: own.titles,
             mcp: own.mcp,
             remote_agents: own.remote_agents,
             agents: own.agents,
@@ -189,7 +207,7 @@ fn build_agent(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<F
     let openai_api = properties.api.unwrap_or_default();
     let (fallback_models, of_gateway) =
         fallbacks::split_fallbacks(properties.fallback_models, entry.agent_type, &entry.connection_id.0);
-    let title_model = title::title_model(properties.generate_title, &entry.connection_id.0);
+    let titles = properties.generate_title.and_then(|title| title.titles(&entry.connection_id.0));
     let summary_model = properties.summary_model.map(|other| other.model(&entry.connection_id.0));
     let mut settings = properties.settings;
     settings.provider_options = provider::options(
@@ -205,7 +223,7 @@ fn build_agent(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<F
         connection_id: entry.connection_id.0,
         model: properties.model.0,
         fallback_models,
-        title_model,
+        titles,
         summary_model,
         instructions: properties.instructions,
         extracts_records: entry.preset == Some(preset::PresetEntry::RecordExtractor),
@@ -214,11 +232,12 @@ fn build_agent(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<F
         ask_user: properties.ask_user,
         models: None,
         unread_files: UnreadFiles::default(),
-        static_entry: None,
+        static_entry: Arc::default(),
         dynamic_properties: None,
         secrets: Vec::new(),
         openai_api,
         tools,
+        delegation: entry.delegate.as_ref().and_then(delegate::DelegateEntry::delegation),
         policy: None,
         sections: Sections::default(),
         mcp: Vec::new(),

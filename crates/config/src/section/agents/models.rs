@@ -124,6 +124,7 @@ fn set(node: &mut Node, key: &str, value: Node) {
 pub(crate) fn apply(entry: &mut Value, model: &Model, thinks: bool) {
     let own = entry["connectionId"].take();
     keep_fallbacks(entry, &own, model);
+    keep_summary_model(entry, &own);
     entry["connectionId"] = model.connection_id.clone().into();
     // The properties of a provider are those of agents of its type.
     if ["Agent", "AISDKAgent"].map(Value::from).contains(&entry["type"]) {
@@ -155,10 +156,53 @@ fn keep_fallbacks(entry: &mut Value, own: &Value, model: &Model) {
     }
 }
 
+/// A `summaryModel` without a connection stays on the agent's own.
+fn keep_summary_model(entry: &mut Value, own: &Value) {
+    let summary_model = entry["properties"].get_mut("summaryModel").and_then(Value::as_object_mut);
+    let Some(connection) = summary_model.map(|other| other.entry("connectionId").or_insert(Value::Null)) else {
+        return;
+    };
+    if connection.is_null() {
+        *connection = own.clone();
+    }
+}
+
 /// Returns the default model of an agent, if the section could be read.
 pub(crate) fn default_of<'m>(
     allowed: Option<&AllowedModels>,
     models: &'m IndexMap<String, Model>,
 ) -> Option<&'m Model> {
     models.get(&allowed?.default)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::agent::ModelRef;
+    use crate::language::Language;
+
+    const CONFIG: &str = "
+connections: [{ id: one, type: Demo }, { id: two, type: Demo }]
+models: [{ id: quick, connectionId: one, model: a }, { id: slow, connectionId: two, model: b }]
+agents:
+  - { id: plain, type: Agent, connectionId: one, properties: { model: a, summaryModel: { model: small } } }
+  - { id: other, type: Agent, connectionId: one, properties: { model: a, summaryModel: { model: small, connectionId: two } } }
+  - { id: choice, type: Agent, models: [quick, slow], properties: { summaryModel: { model: small } } }
+  - { id: none, type: Agent, connectionId: one, properties: { model: a } }
+pages: [{ id: p }]
+";
+
+    #[test]
+    fn the_model_for_summaries_stays_on_the_connection_of_the_agent() {
+        let (config, _) = Language::new(&[], &[]).read_text(CONFIG).unwrap();
+        for (agent, expected) in
+            [("plain", Some("one")), ("other", Some("two")), ("choice", Some("one")), ("none", None)]
+        {
+            let agent = &config.agents[agent];
+            let turn = agent.for_turn(Vec::new(), Some((&config.models["slow"], false))).unwrap();
+            let expected = expected.map(|id| ModelRef { connection_id: id.to_owned(), model: "small".to_owned() });
+            assert_eq!((turn.connection_id.as_str(), &turn.summary_model), ("two", &expected), "{}", agent.id);
+            let made = agent.with_model(&config.models["slow"]).unwrap();
+            assert_eq!(made.summary_model, expected, "{}", agent.id);
+        }
+    }
 }

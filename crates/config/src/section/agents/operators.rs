@@ -165,7 +165,7 @@ fn missing_limit(written: &Value, came_to: &Value) -> Option<String> {
     })
 }
 
-fn first_problem(report: Report) -> String {
+pub(crate) fn first_problem(report: Report) -> String {
     let problem = report.into_diagnostics().into_iter().next();
     problem.map_or_else(|| "an operator in an operator".to_owned(), |problem| problem.message)
 }

@@ -1,5 +1,4 @@
-//! A model that an agent uses for something else than its answers: `summaryModel`, and
-//! `generateTitle` with a model.
+//! A model that an agent uses for something else than its answers: `summaryModel`.
 
 use crate::agent::ModelRef;
 use crate::section::Context;
@@ -28,7 +27,8 @@ impl OtherModelEntry {
     }
 }
 
-/// Reports a connection that does not exist or has no models. `key` is the key of the model.
+/// Reports a connection that does not exist or has no models. `key` is the key of the model:
+/// `summaryModel` or `generateTitle`.
 pub(crate) fn check(key: &str, properties: &Node, context: &mut Context<'_, '_>) {
     let Some(entry) = properties.get(key).and_then(|entry| entry.value.get("connectionId")) else { return };
     if let Some(id) = entry.value.text() {

@@ -1,3 +1,4 @@
+mod attachments;
 mod kill;
 mod life;
 mod vectors;
@@ -53,7 +54,9 @@ impl Server {
         let pieces: Vec<Result<Bytes, Infallible>> =
             text.as_bytes().chunks(1_000).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
         let content = futures::stream::iter(pieces);
-        self.knowledge.upload(&viewer("ada"), library, file, UploadOptions { replace }, content).await
+        self.knowledge
+            .upload(&viewer("ada"), library, file, UploadOptions { replace, ..UploadOptions::default() }, content)
+            .await
     }
 
     /// Waits until nothing of a library is being read.
@@ -81,12 +84,17 @@ impl Server {
         Ok(outcome.found.into_iter().map(|found| found.chunk.file_name).collect())
     }
 
-    /// Waits until a library is searched by a model; returns its key and the length of its vectors.
+    /// Waits until all of a library is searched by a model; returns the length of its vectors. A library that
+    /// had all vectors may get a document without them.
     async fn served(&self, library: &str, key: &str) -> i64 {
+        let store = self.knowledge.store();
         for _ in 0..3_000 {
-            let row = store::library(self.knowledge.store(), library).await.unwrap().unwrap();
+            let row = store::library(store, library).await.unwrap().unwrap();
+            let progress = store::embedding_progress(store, library, key).await.unwrap();
             match row.embedding {
-                Some((served, dimensions)) if served == key => return dimensions,
+                Some((served, dimensions)) if served == key && progress.embedded == progress.chunks => {
+                    return dimensions;
+                }
                 _ => tokio::time::sleep(Duration::from_millis(10)).await,
             }
         }

@@ -10,8 +10,10 @@ async fn append(store: &Store, owner: &str, conversation_id: &str, key: &str, no
     let message = UiMessage::user(key, format!("text of {key}"));
     let append = AppendMessage { conversation_id: conversation_id.to_owned(), message, now };
     let (id, title) = (conversation_id.to_owned(), format!("written with {key}"));
+    let known = store.conversation("ada", "c").await?;
+    let before = known.map(|known| known.summary.title).unwrap_or_default();
     let also: AlsoWrite =
-        Box::new(move |db| Box::pin(async move { store::set_generated_title(db, "ada", &id, &title).await }));
+        Box::new(move |db| Box::pin(async move { store::set_generated_title(db, "ada", &id, &before, &title).await }));
     store.append_message(owner, append, also).await
 }
 
@@ -131,6 +133,27 @@ async fn refused_messages_of_the_user_leave_nothing() {
         store.finish_run(end("m", epoch, 15)).await.unwrap();
         check("eve", false, StoreError::NotFound).await;
         check("ada", true, StoreError::Full).await;
+    })
+    .await;
+}
+
+/// A job that generates a title may end, or be repeated by another server, after a hook or the user has
+/// named the conversation.
+#[tokio::test]
+async fn generated_title_replaces_only_the_one_that_was_there_before() {
+    on_each_database(async |store| {
+        turn(store, "c", "m", None, 10).await;
+        let set = async |before: &'static str, generated: &'static str| {
+            let set = store.write(move |db| {
+                Box::pin(async move { store::set_generated_title(db, "ada", "c", before, generated).await })
+            });
+            set.await.unwrap();
+            title(store).await
+        };
+        let first: &'static str = title(store).await.leak();
+        assert_eq!(set("another", "generated").await, first);
+        assert_eq!(set(first, "generated").await, "generated");
+        assert_eq!(set(first, "generated late").await, "generated");
     })
     .await;
 }

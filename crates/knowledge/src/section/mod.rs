@@ -1,13 +1,18 @@
-//! The keys of the config: `libraries` and `knowledge` of the root, and `knowledge` and
-//! `answerOnlyFromKnowledge` of an agent.
+//! The keys of the config: `libraries` and `knowledge` of the root, and those of an agent.
+
+mod agent;
+
+pub(crate) use agent::{AgentKnowledge, AnswerOnlyFromKnowledge, KnowledgeOptions, LibraryChoice};
 
 use crate::models::{Embeddings, HAS_FOLDERS, Rerank};
-use crate::tools::{READ, SEARCH};
-use config::{Config, PathStep, Section, SectionPlace, SectionProblems, Sections};
+use config::{Config, PathStep, Section, SectionProblems};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use settings::{Id, Text, UserSwitch};
+use settings::{Id, Text};
 use std::collections::HashSet;
+
+/// What stands in the place of a library's id in the path of another route.
+const ROLES: &str = "roles";
 
 /// Libraries of documents that the config declares.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -60,6 +65,12 @@ impl DeclaredLibrary {
     pub(crate) fn title(&self) -> &str {
         self.title.as_ref().map_or(&self.id.0, |title| &title.0)
     }
+
+    /// Returns whether a signed-in user with these roles may read it.
+    pub(crate) fn may_be_read_with(&self, roles: &[String]) -> bool {
+        let is_reader = |role: &String| role == ::store::ADMIN || self.readers.iter().any(|reader| reader.0 == *role);
+        self.readers.is_empty() || roles.iter().any(is_reader)
+    }
 }
 
 impl Section for Libraries {
@@ -71,6 +82,11 @@ impl Section for Libraries {
             if !ids.insert(&library.id.0) {
                 let at = [PathStep::Index(index), PathStep::Key("id")];
                 problems.error(&at, format!("there are two libraries with the id `{}`", library.id.0), None);
+            }
+            if library.id.0 == ROLES {
+                let at = [PathStep::Index(index), PathStep::Key("id")];
+                let help = Some(format!("`/api/libraries/{ROLES}` is the list of roles"));
+                problems.error(&at, format!("a library cannot have the id `{ROLES}`"), help);
             }
             if library.folder.is_some() != library.documents.is_empty() {
                 let message = format!("the library `{}` needs either `folder` or `documents`", library.id.0);
@@ -241,111 +257,5 @@ impl KnowledgeSettings {
     fn sources(&self) -> impl Iterator<Item = (&'static str, &EmbeddingSource)> {
         let all = [("embedding", &self.embedding), ("previousEmbedding", &self.previous_embedding)];
         all.into_iter().filter_map(|(key, source)| Some((key, source.as_ref()?)))
-    }
-}
-
-/// The libraries that the agent may search: ids of `libraries`, or of libraries that users have created. With
-/// `choose` and `documents`, users have a say in it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub(crate) enum AgentKnowledge {
-    /// The libraries.
-    Libraries(NamedLibraries),
-    /// The libraries, and what users choose.
-    Options(KnowledgeOptions),
-}
-
-/// Ids of libraries.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-pub(crate) struct NamedLibraries(#[schemars(length(min = 1, max = 20))] Vec<Text>);
-
-/// What an agent searches.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct KnowledgeOptions {
-    /// The libraries that are searched until the user chooses others. Default, with `choose: all`: all that the
-    /// user may read.
-    #[schemars(length(max = 20))]
-    pub(crate) libraries: Vec<Text>,
-    /// A menu in the composer with which the user chooses the libraries that are searched, at most 20 at once:
-    /// among those of this agent (`listed`), or among all that they may read (`all`).
-    pub(crate) choose: Option<LibraryChoice>,
-    /// A switch in the composer with which the user lets the agent search: `optIn` is off until they switch it
-    /// on, `optOut` is on until they switch it off. While it is off, the agent has neither `document_search` nor
-    /// `document_read`. Default: no switch; the agent always has them.
-    pub(crate) documents: Option<UserSwitch>,
-}
-
-/// Among which libraries the user chooses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum LibraryChoice {
-    /// Among those of the agent.
-    Listed,
-    /// Among all that the user may read.
-    All,
-}
-
-impl AgentKnowledge {
-    /// Returns what the agent searches.
-    pub(crate) fn options(&self) -> KnowledgeOptions {
-        match self {
-            Self::Libraries(NamedLibraries(libraries)) => {
-                KnowledgeOptions { libraries: libraries.clone(), ..KnowledgeOptions::default() }
-            }
-            Self::Options(options) => options.clone(),
-        }
-    }
-}
-
-impl KnowledgeOptions {
-    /// Returns whether the agent's config names the library.
-    pub(crate) fn names(&self, id: &str) -> bool {
-        self.libraries.iter().any(|library| library.0 == id)
-    }
-}
-
-impl Section for AgentKnowledge {
-    const KEY: &'static str = "knowledge";
-    const PLACE: SectionPlace = SectionPlace::Agent;
-
-    fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
-        let KnowledgeOptions { libraries, choose, .. } = self.options();
-        if libraries.is_empty() && choose != Some(LibraryChoice::All) {
-            let help = "name `libraries`, or let the user choose among all: `choose: all`".to_owned();
-            problems.error(&[], "there is nothing to search", Some(help));
-        }
-    }
-
-    fn tool_names(&self) -> Vec<String> {
-        vec![SEARCH.to_owned(), READ.to_owned()]
-    }
-}
-
-/// Whether the agent says that it found nothing instead of an answer that cites no document. Nothing is
-/// shown before the first citation. Default: `false`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-pub(crate) struct AnswerOnlyFromKnowledge(pub(crate) bool);
-
-impl Section for AnswerOnlyFromKnowledge {
-    const KEY: &'static str = "answerOnlyFromKnowledge";
-    const PLACE: SectionPlace = SectionPlace::Agent;
-
-    fn check_with_agent(&self, agent: &Sections, problems: &mut SectionProblems<'_, '_, '_>) {
-        if !self.0 {
-            return;
-        }
-        match agent.get::<AgentKnowledge>().map(AgentKnowledge::options) {
-            None => {
-                let help = "name libraries: `knowledge: [handbook]`".to_owned();
-                problems.error(&[], "this agent has no `knowledge`, so it could not answer anything", Some(help));
-            }
-            Some(KnowledgeOptions { documents: Some(_), .. }) => {
-                let help = "leave out `documents` in `knowledge`, or this key".to_owned();
-                let message = "this agent could not answer anything while the user has switched documents off";
-                problems.error(&[], message, Some(help));
-            }
-            Some(_) => {}
-        }
     }
 }

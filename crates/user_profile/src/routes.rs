@@ -1,0 +1,108 @@
+//! The routes for programs and pages.
+
+use crate::page;
+use crate::service::{MAX_CONTENT, Profiles, signed_in};
+use auth::password::KeyScope;
+use axum::extract::State;
+use axum::extract::rejection::JsonRejection;
+use axum::http::header;
+use axum::response::{IntoResponse, NoContent, Response};
+use axum::{Extension, Json};
+use chat::Caller;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use web::openapi::{Access, ApiRouter, Description, RouteOutput, Tag};
+use web::{HttpError, json_error};
+use wire::UserError;
+
+/// The group in the OpenAPI document.
+const PROFILE: Tag = Tag {
+    name: "profile",
+    description: "How the caller wants to be answered. Only for signed-in users. Scope `conversations`.",
+    access: Access::Users { scope: Some(KeyScope::Conversations) },
+};
+
+/// Returns the routes.
+pub(crate) fn routes(profiles: Profiles) -> ApiRouter {
+    ApiRouter::new(&PROFILE)
+        .get("/api/profile", show, "Get how the caller wants to be answered")
+        .put("/api/profile", save, "Set how the caller wants to be answered, in conversations that begin later")
+        .delete("/api/profile", delete, "Delete how the caller wants to be answered, from all conversations")
+        .get("/api/profile/export", export, "Download how the caller wants to be answered")
+        .with_pages(page::routes())
+        .map(|router| router.with_state(profiles))
+}
+
+/// How a user wants to be answered.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ProfileView {
+    /// The text; empty if there is none.
+    content: String,
+    /// When it was last changed; Unix time in milliseconds, 0 if there is none.
+    updated_at: i64,
+    /// The longest text, in characters.
+    max_characters: usize,
+    /// Whether an agent of the config reads it.
+    is_read: bool,
+}
+
+/// The body that sets the text.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ProfileBody {
+    /// The text, up to 4,000 characters. An empty one deletes it.
+    content: String,
+}
+
+async fn view(profiles: &Profiles, caller: &Caller) -> Result<ProfileView, UserError> {
+    let profile = profiles.profile(signed_in(caller)?).await?;
+    let (content, updated_at) = profile.map(|profile| (profile.content, profile.updated_at)).unwrap_or_default();
+    Ok(ProfileView { content, updated_at, max_characters: MAX_CONTENT, is_read: profiles.is_used() })
+}
+
+async fn show(
+    State(profiles): State<Profiles>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<ProfileView>, HttpError> {
+    Ok(Json(view(&profiles, &caller).await?))
+}
+
+async fn save(
+    State(profiles): State<Profiles>,
+    Extension(caller): Extension<Caller>,
+    body: Result<Json<ProfileBody>, JsonRejection>,
+) -> Result<NoContent, HttpError> {
+    let user_id = signed_in(&caller)?;
+    let Json(ProfileBody { content }) = body.map_err(|rejection| json_error(&rejection))?;
+    profiles.save(user_id, &content).await?;
+    Ok(NoContent)
+}
+
+async fn delete(
+    State(profiles): State<Profiles>,
+    Extension(caller): Extension<Caller>,
+) -> Result<NoContent, HttpError> {
+    profiles.delete(signed_in(&caller)?).await?;
+    Ok(NoContent)
+}
+
+/// The text as a file.
+struct Export(ProfileView);
+
+impl IntoResponse for Export {
+    fn into_response(self) -> Response {
+        let disposition = (header::CONTENT_DISPOSITION, "attachment; filename=\"profile.json\"");
+        ([disposition], Json(self.0)).into_response()
+    }
+}
+
+impl RouteOutput for Export {
+    fn describe(description: &mut Description<'_>) {
+        description.json::<ProfileView>(200);
+    }
+}
+
+async fn export(State(profiles): State<Profiles>, Extension(caller): Extension<Caller>) -> Result<Export, HttpError> {
+    Ok(Export(view(&profiles, &caller).await?))
+}

@@ -1,0 +1,117 @@
+//! Kills processes that write files: what was acknowledged is there, whole, and nothing is there in part.
+
+use crate::path::WorkspacePath;
+use crate::section::WorkspaceLimits;
+use crate::store::{Conversation, TABLES, tree};
+use crate::workspace::{Change, Workspaces};
+use ::store::sql::query_scalar;
+use ::store::{BeginRun, CapabilityTables, NewMessage, Schema, Store};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+use wire::{Role, UiMessage};
+
+const URL: &str = "WORKSPACE_KILL_URL";
+
+static ALL_TABLES: [CapabilityTables; 1] = [TABLES];
+
+async fn open(url: &str) -> Store {
+    Schema::new(&ALL_TABLES).open(url, "", Duration::from_secs(10)).await.unwrap()
+}
+
+fn path(name: &str) -> WorkspacePath {
+    WorkspacePath::parse_file(name).unwrap()
+}
+
+/// The process to kill: each change writes two files with the same content, and replaces those of the round before.
+#[tokio::test]
+#[ignore = "run by the test below"]
+async fn victim() {
+    let store = open(&std::env::var(URL).unwrap()).await;
+    let of = Conversation { owner: "ada".to_owned(), id: "c".to_owned() };
+    let workspace = Workspaces::new(store.clone()).open("ada", "c", WorkspaceLimits::default());
+    for number in 0.. {
+        let known = tree(&store, &of).await.unwrap();
+        let content = format!("{}-{number} {}", std::process::id(), "x".repeat(300_000));
+        let change = |name: &str| {
+            let base = known.get(&path(name)).and_then(|entry| entry.version());
+            Change { path: path(name), base, content: Some(content.clone().into()) }
+        };
+        workspace.apply(vec![change("a"), change("/outputs/b")]).await.unwrap();
+        println!("\nwritten {}", content.split(' ').next().unwrap());
+    }
+}
+
+struct Victim(Child);
+
+impl Victim {
+    fn start(url: &str) -> Self {
+        let mut command = test_process::command("kill_tests::victim", URL, url);
+        Self(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    /// Reads until this many changes were acknowledged, kills the process, and returns the last one.
+    fn kill_after(mut self, count: usize) -> Option<String> {
+        let lines = BufReader::new(self.0.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let mut written = lines.filter_map(|line| line.strip_prefix("written ").map(str::to_owned));
+        let last = written.by_ref().take(count).last();
+        self.0.kill().unwrap();
+        let last = written.last().or(last);
+        self.0.wait().unwrap();
+        last
+    }
+}
+
+#[tokio::test]
+async fn acknowledged_changes_are_whole_however_often_the_server_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    check(&format!("sqlite://{}", folder.path().join("files.db").display())).await;
+    if let Some(url) = test_postgres::new_database().await {
+        check(&url).await;
+    }
+}
+
+async fn check(url: &str) {
+    let store = open(url).await;
+    let new = |parent: Option<&str>, message| NewMessage { parent_id: parent.map(str::to_owned), message };
+    let begin = BeginRun {
+        conversation_id: "c".to_owned(),
+        page_id: "p".to_owned(),
+        agent_id: "helper".to_owned(),
+        title: "T".to_owned(),
+        submission_key: "q".to_owned(),
+        insert: vec![new(None, UiMessage::user("q", "q")), new(Some("q"), UiMessage::new("a", Role::Assistant))],
+        update: Vec::new(),
+        message_id: "a".to_owned(),
+        run_id: "r".to_owned(),
+        now: 1,
+        lease_until: 2,
+        audit: Vec::new(),
+        grants: Vec::new(),
+    };
+    store.begin_run("ada", begin).await.unwrap();
+    store.close().await;
+    for count in 1..=5 {
+        let acknowledged = Victim::start(url).kill_after(count).expect("nothing was written");
+        let store = open(url).await;
+        let workspace = Workspaces::new(store.clone()).open("ada", "c", WorkspaceLimits::default());
+        let tree = workspace.tree().await.unwrap();
+        let mut contents = Vec::new();
+        for name in ["a", "/outputs/b"] {
+            let entry = tree.get(&path(name)).unwrap();
+            let content = workspace.read(&path(name), entry).await.unwrap();
+            assert_eq!(content.len() as u64, entry.size);
+            contents.push(String::from_utf8(content.to_vec()).unwrap());
+        }
+        assert_eq!(contents[0], contents[1], "a change is there in part");
+        let number = |text: &str| text.split([' ', '-']).nth(1).unwrap().parse::<u64>().unwrap();
+        // The next one may have been stored and not acknowledged.
+        assert!(number(&contents[0]) >= number(&acknowledged), "{acknowledged} is lost");
+        let dangling = "SELECT count(*) FROM workspace_versions v WHERE NOT EXISTS
+            (SELECT 1 FROM file_uses u WHERE u.file_id = v.file_id AND u.conversation_id = v.conversation_id)";
+        let dangling =
+            store.read(move |db| Box::pin(async move { Ok(query_scalar::<i64>(dangling).fetch_one(db).await?) }));
+        assert_eq!(dangling.await.unwrap(), 0);
+        store.close().await;
+    }
+}

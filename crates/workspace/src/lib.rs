@@ -1,0 +1,31 @@
+#![doc = include_str!("../README.md")]
+
+mod capability;
+mod path;
+mod routes;
+mod section;
+#[cfg(feature = "shell")]
+mod shell;
+mod source;
+mod store;
+mod tools;
+mod tree;
+mod workspace;
+
+#[cfg(test)]
+mod kill_tests;
+#[cfg(test)]
+mod tests;
+
+pub use self::capability::{AgentShell, DEFINITION, shell_levels};
+#[cfg(feature = "shell")]
+pub use self::shell::{RUN_SCRIPT, run_script_process};
+
+/// Parses a path, for fuzzing.
+#[cfg(feature = "fuzz")]
+pub fn fuzz_path(written: &str) {
+    if let Ok(path) = path::WorkspacePath::parse(written) {
+        assert_eq!(path::WorkspacePath::parse(path.as_str()).as_ref(), Ok(&path));
+        assert!(path.is_tree() || path::TREES.iter().any(|tree| path.is_below(tree)));
+    }
+}

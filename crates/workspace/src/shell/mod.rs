@@ -1,0 +1,71 @@
+//! Runs the commands of the tool `bash`.
+
+mod changes;
+mod files;
+mod process;
+mod protocol;
+mod turns;
+mod virtual_shell;
+
+#[cfg(test)]
+mod escape_tests;
+#[cfg(test)]
+mod process_tests;
+
+pub use self::process::run_script_process;
+#[cfg(test)]
+pub(crate) use self::process_tests::test_shell;
+pub(crate) use self::virtual_shell::VirtualShell;
+
+use crate::section::ShellSettings;
+use crate::workspace::{Change, Workspace};
+use futures::future::BoxFuture;
+
+/// The subcommand of the product's program that runs [`run_script_process`].
+pub const RUN_SCRIPT: &str = "run-script";
+
+/// The longest script in bytes.
+const MAX_SCRIPT: usize = 256 << 10;
+/// The most output of each kind in bytes, of which the model reads less.
+const MAX_OUTPUT: usize = 4 << 20;
+
+/// Runs commands over the files of a workspace. An implementation must not reach anything else, must end when
+/// its future is dropped, and must not compute on a thread of the async runtime.
+pub(crate) trait Shell: Send + Sync {
+    /// Runs a script. What it changes is returned and not stored.
+    fn run(&self, request: ShellRequest) -> BoxFuture<'_, Result<ShellOutput, ShellError>>;
+}
+
+/// A script, and where it runs.
+pub(crate) struct ShellRequest {
+    pub(crate) script: String,
+    /// The files that it sees.
+    pub(crate) workspace: Workspace,
+    pub(crate) settings: ShellSettings,
+}
+
+/// What a script has done.
+#[derive(Debug, Default)]
+pub(crate) struct ShellOutput {
+    pub(crate) exit_code: i32,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+    /// Whether more was written to one of the two than is in them.
+    pub(crate) is_truncated: bool,
+    /// The files that it has changed.
+    pub(crate) changes: Vec<Change>,
+}
+
+/// Why a script was ended. Nothing that it changed is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ShellError {
+    /// It cannot be run, or it used more than it may; the reason is for the model, as a clause.
+    Ended(String),
+    /// There is too much to do; it was not started.
+    Busy,
+}
+
+/// Returns why a script was ended that took longer than it may, for the model.
+fn took_longer(settings: &ShellSettings) -> String {
+    format!("it took longer than {} s", settings.timeout.as_secs())
+}

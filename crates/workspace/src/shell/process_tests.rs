@@ -1,0 +1,149 @@
+//! Tests of the processes that run scripts. They are processes of this test program.
+
+use super::files::ContentSource;
+use super::process::{ServerFiles, run_script_process};
+use super::protocol::{Answer, Message, ReadOutcome, send};
+use super::virtual_shell::{VirtualShell, answer};
+use super::{Shell, ShellError, ShellRequest};
+use crate::section::ShellSettings;
+use crate::tests::houses;
+use futures::FutureExt;
+use parking_lot::Mutex;
+use serde_json::json;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::unbounded_channel;
+
+/// Returns a shell whose processes are [`process`].
+pub(crate) fn test_shell() -> VirtualShell {
+    let arguments = ["--exact", "shell::process_tests::process", "--include-ignored", "--test-threads=1"];
+    VirtualShell::with_program(std::env::current_exe().unwrap(), arguments.map(Into::into))
+}
+
+/// Runs a script as the other tests ask for it: they start it in another process.
+#[test]
+#[ignore = "the other tests start it in a process of its own"]
+fn process() {
+    run_script_process();
+}
+
+/// Returns the processes that a process has started and that have not ended.
+pub(super) fn children_of(id: &str) -> Vec<String> {
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{id}/task")) else { return Vec::new() };
+    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+/// Returns the processes of scripts that this process has started and that have not ended.
+pub(super) fn scripts() -> Vec<String> {
+    let command = |id: &String| std::fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
+    let children = children_of("self").into_iter();
+    children.filter(|id| command(id).contains("process_tests::process")).collect()
+}
+
+/// A script that was stopped is gone, also while a command of it computes.
+#[tokio::test(flavor = "multi_thread")]
+async fn stop_ends_the_process() {
+    let house = houses(json!({})).await.remove(0);
+    let shell = test_shell();
+    let request = |script: &str| ShellRequest {
+        script: script.to_owned(),
+        workspace: house.workspace("ada", "c"),
+        settings: ShellSettings { timeout: Duration::from_secs(60), ..ShellSettings::default() },
+    };
+    for script in ["sleep 50", "while :; do :; done", "while :; do awk 'BEGIN { while (i < 900000) i++ }'; done"] {
+        let request = request(script);
+        let started = async {
+            while scripts().is_empty() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            // Until the script itself runs.
+            tokio::time::sleep(Duration::from_millis(1500)).await;
+        };
+        tokio::select! {
+            ended = shell.run(request) => panic!("{script}: {ended:?}"),
+            () = started => {}
+        }
+        let began = Instant::now();
+        while !scripts().is_empty() {
+            assert!(began.elapsed() < Duration::from_secs(20), "{script} still runs");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    assert_eq!(shell.run(request("echo one")).await.unwrap().stdout, b"one\n");
+}
+
+/// If a script overflows the stack or takes too much memory, its process ends, and the model is told why.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_dies_is_explained() {
+    let house = houses(json!({})).await.remove(0);
+    let shell = test_shell();
+    let settings =
+        ShellSettings { timeout: Duration::from_secs(60), memory_bytes: 4 << 20, ..ShellSettings::default() };
+    for (script, expected) in [
+        (format!("{} echo x", "time ".repeat(3_000)), "its commands are nested too deeply"),
+        (
+            "xxd -c 100000000000 /uploads/x; echo x > y; xxd -c 100000000000 y".to_owned(),
+            "it used more memory than it may",
+        ),
+    ] {
+        let request = ShellRequest { script, workspace: house.workspace("ada", "c"), settings };
+        match shell.run(request).await {
+            Err(ShellError::Ended(reason)) => assert_eq!(reason, expected),
+            other => panic!("{expected}: {other:?}"),
+        }
+    }
+}
+
+/// A command can be ended while it waits for the content of a file. The next command must not get that content.
+#[tokio::test]
+async fn the_answer_to_an_ended_command_is_not_taken_for_another() {
+    let (output, _server) = UnixStream::pair().unwrap();
+    let (answers, received) = unbounded_channel();
+    let source = ServerFiles::new(Arc::new(Mutex::new(output)), received);
+    assert!(source.read("/workspace/a").now_or_never().is_none());
+    for (no, content) in [(1, "of a"), (2, "of b")] {
+        answers.send((Answer { no, outcome: ReadOutcome::Content }, content.into())).unwrap();
+    }
+    let content = source.read("/workspace/b").await;
+    assert_eq!(content.ok().as_deref(), Some(&b"of b"[..]));
+}
+
+/// The server limits what it accepts from a process, also if a script has taken it over.
+#[tokio::test]
+async fn the_server_takes_only_so_much_of_a_process() {
+    let house = houses(json!({})).await.remove(0);
+    let (workspace, settings) =
+        (house.workspace("ada", "c"), ShellSettings { memory_bytes: 1 << 20, ..ShellSettings::default() });
+    let tree = workspace.tree().await.unwrap();
+    let outcome = async |messages: &[(Message, usize)]| {
+        let (mut ours, mut theirs) = tokio::net::UnixStream::pair().unwrap();
+        let say = async {
+            for (message, bytes) in messages {
+                if send(&mut theirs, message, &vec![b'x'; *bytes]).await.is_err() {
+                    break;
+                }
+            }
+            drop(theirs);
+        };
+        tokio::join!(
+            async {
+                let said = answer(&mut ours, &tree, &workspace, &settings).await;
+                drop(ours);
+                said
+            },
+            say
+        )
+        .0
+    };
+    let written = |name: &str| Message::Written(format!("/workspace/{name}"));
+    let done = Message::Done { exit_code: 0, stdout_bytes: 0, is_truncated: false, kept: Vec::new() };
+    assert!(outcome(&[(written("a"), 1 << 20), (done, 0)]).await.is_ok());
+    assert!(outcome(&[(written("a"), 1 << 20), (written("b"), (1 << 20) + 1)]).await.is_err());
+    assert!(outcome(&[(written("a"), 9 << 20)]).await.is_err());
+    assert!(outcome(&[(written(&"a".repeat(3 << 20)), 0)]).await.is_err());
+    assert!(outcome(&[]).await.is_err());
+    let ended = outcome(&[(Message::Ended("x".repeat(1 << 20)), 0)]).await.unwrap();
+    assert_eq!(ended.unwrap_err(), ShellError::Ended("x".repeat(1_000)));
+}

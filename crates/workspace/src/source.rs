@@ -1,0 +1,61 @@
+//! Gives an agent its tools, and tells its model about the workspace.
+
+use crate::store::{self, Conversation};
+use crate::tools::{self, AgentWorkspace};
+use contract::{RunScope, SourceTools, Tool, ToolError, ToolSource};
+use futures::future::BoxFuture;
+use std::sync::Arc;
+
+const CONTEXT: &str = "You have a workspace of files for this conversation: /workspace for your own files, /uploads with what the user attached \
+     (read-only), and /outputs for results. Relative paths are in /workspace. Write what the user is to get to /outputs, and show it with \
+     present_files.";
+const WITHOUT_PRESENTING: &str = "You have a workspace of files for this conversation: /workspace for your own files, /uploads with what the \
+     user attached (read-only), and /outputs for results. Relative paths are in /workspace.";
+
+/// The source for an agent.
+pub(crate) struct WorkspaceSource {
+    of: AgentWorkspace,
+    agent_id: String,
+    /// The tools of the agent that the user asked, and those of a sub-agent.
+    own: Vec<Arc<dyn Tool>>,
+    below: Vec<Arc<dyn Tool>>,
+}
+
+impl WorkspaceSource {
+    pub(crate) fn new(of: AgentWorkspace, agent_id: &str) -> Self {
+        let (own, below) = (tools::tools(&of, true), tools::tools(&of, false));
+        Self { of, agent_id: agent_id.to_owned(), own, below }
+    }
+}
+
+impl ToolSource for WorkspaceSource {
+    fn name(&self) -> &str {
+        "workspace"
+    }
+
+    fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
+        Box::pin(async move {
+            // Runs outside of conversations have no files.
+            if scope.conversation_id.is_empty() {
+                return Ok(SourceTools::default());
+            }
+            let of = Conversation { owner: scope.user_id.clone(), id: scope.conversation_id.clone() };
+            let agent = store::agent_of(&self.of.all.store, &of).await.map_err(|error| {
+                tracing::error!(%error, "the agent of a conversation cannot be read");
+                ToolError::new("The files cannot be reached right now.")
+            })?;
+            Ok(match agent {
+                None => SourceTools::default(),
+                // A copy of the agent that it has delegated to is a sub-agent, too.
+                Some(agent) if agent == self.agent_id && scope.agent_id == self.agent_id => {
+                    SourceTools { tools: self.own.clone(), context: Some(CONTEXT.to_owned()), ..SourceTools::default() }
+                }
+                Some(_) => SourceTools {
+                    tools: self.below.clone(),
+                    context: Some(WITHOUT_PRESENTING.to_owned()),
+                    ..SourceTools::default()
+                },
+            })
+        })
+    }
+}
