@@ -59,6 +59,36 @@ test("files are attached with the picker, sent with or without text, and survive
   await chat.idle();
 });
 
+test("a message that is sent during an upload is sent when its files are there", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  const held: (() => void)[] = [];
+  await page.route("**/api/files?**", async (route) => {
+    await new Promise<void>((resolve) => held.push(resolve));
+    await route.continue();
+  });
+  const waits = page.getByText("Will be sent as soon as the files are uploaded");
+  const file = (name: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from(name) });
+  await choose(page, file("a.txt"), file("b.txt"));
+  await chat.send("Look at these");
+  await expect(waits).toBeVisible();
+  // Who writes on has not finished.
+  await chat.composer.pressSequentially("!");
+  await expect(waits).toHaveCount(0);
+  await page.getByRole("button", { name: "Send" }).click();
+  await expect(waits).toBeVisible();
+  await expect.poll(() => held.length).toBe(2);
+  held[0]!();
+  await expect(attached(page).getByRole("progressbar")).toHaveCount(1);
+  await expect(waits).toBeVisible();
+  held[1]!();
+  await expect(own(chat)).toContainText("Look at these!");
+  await expect(own(chat).getByRole("link")).toHaveText([/a\.txt/, /b\.txt/]);
+  await expect(chat.composer).toHaveValue("");
+  await expect(waits).toHaveCount(0);
+  await chat.idle();
+});
+
 test("invalid files are refused with a reason and the typed text stays", async ({ page, console }) => {
   console.expect(/413 \(Payload Too Large\)/);
   await open(page);

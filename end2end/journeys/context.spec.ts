@@ -103,8 +103,8 @@ test("the user has the conversation summarised, and it stays so", async ({ page,
   await accessible(page);
   await picture(page, "summary-phone-dark");
 
-  // Nothing has been added since.
-  await chat.send("/compact ");
+  // Nothing has been added since. A command that is typed in full is sent at once.
+  await chat.send("/compact");
   await expect(page.getByText("There is nothing to summarize")).toBeVisible();
   await expect(chat.composer).toHaveValue("/compact");
   await chat.composer.fill("");

@@ -9,7 +9,7 @@ use crate::ui::hidden_characters::{TextKind, text_with_code_points};
 use crate::ui::icons::{Icon, Shape};
 use crate::ui::numbers;
 
-/// A card for each file, with the progress of its upload.
+/// A card for each file, with the progress of its upload, and whether the message waits for it.
 #[component]
 pub(in crate::agent_chat) fn Attachments() -> AnyView {
     let session = expect_context::<Session>();
@@ -18,6 +18,9 @@ pub(in crate::agent_chat) fn Attachments() -> AnyView {
         <ul class="cw-attachments" aria-label=t(Text::AttachedFiles)>
             <For each=move || session.attachments.get() key=|attached| attached.key.clone() children=card />
         </ul>
+        <p class="cw-attachment-size" role="status">
+            {move || session.sends_when_uploaded.get().then(|| t(Text::SendsWhenUploaded))}
+        </p>
     }
     .into_any()
 }

@@ -51,6 +51,7 @@ impl CommandMenu {
         }
         let chosen = self.chosen.get_untracked().min(count - 1);
         match key {
+            "Enter" if self.is_typed(chosen) => return false,
             "ArrowDown" => self.chosen.set((chosen + 1) % count),
             "ArrowUp" => self.chosen.set((chosen + count - 1) % count),
             "Enter" | "Tab" => self.insert(chosen),
@@ -58,6 +59,14 @@ impl CommandMenu {
             _ => return false,
         }
         true
+    }
+
+    /// Whether the composer has the text of the entry at this position already, so that Enter sends it.
+    fn is_typed(self, place: usize) -> bool {
+        let draft = self.session.draft.get_untracked();
+        self.options.with_untracked(|options| {
+            options.get(place).is_some_and(|option| option.workflow.is_none() && option.text.trim() == draft.trim())
+        })
     }
 
     /// Puts the entry at this position into the composer.

@@ -2,7 +2,6 @@
 
 use super::commands::CommandMenu;
 use super::early_input;
-use super::outgoing::{Attachment, Upload};
 use super::tools::composer_tools;
 use crate::agent_chat::cards::standing_state::StandingApprovalState;
 use crate::agent_chat::chunk_tables::{CONVERSATION, EXTRAS};
@@ -110,6 +109,7 @@ struct ComposerKeys {
 impl ComposerKeys {
     fn on_input(self, text: String) {
         self.recalled.set_value(0);
+        self.session.sends_when_uploaded.set(false);
         self.session.draft.set(text);
     }
 
@@ -209,8 +209,6 @@ fn SendAndStop() -> AnyView {
     let is_empty = Memo::new(move |_| {
         session.draft.with(|draft| draft.trim().is_empty()) && session.attachments.with(Vec::is_empty)
     });
-    let is_sending = |attached: &Attachment| attached.upload.with(|upload| matches!(upload, Upload::Running(_)));
-    let is_refused = Memo::new(move |_| is_empty.get() || session.attachments.with(|all| all.iter().any(is_sending)));
     let is_busy = Memo::new(move |_| session.is_busy());
     // When the send button was clicked last, as the events tell it: they may be handled later.
     let sent = StoredValue::new(f64::NEG_INFINITY);
@@ -251,7 +249,7 @@ fn SendAndStop() -> AnyView {
                     class="cw-send"
                     aria-label=label
                     title=title
-                    disabled=move || is_refused.get()
+                    disabled=move || is_empty.get()
                     on:click=move |event: MouseEvent| sent.set_value(event.time_stamp())
                 >
                     <Icon of=Shape::Send />

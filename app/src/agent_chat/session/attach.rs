@@ -59,6 +59,7 @@ impl Session {
 
     /// Removes a file from the next message.
     pub(in crate::agent_chat) fn detach(self, key: &str) {
+        self.sends_when_uploaded.set(false);
         let request = remove_upload(key).and_then(|running| running.request);
         if let Some(request) = request {
             // Aborting a finished request has no effect.
@@ -141,6 +142,10 @@ impl Session {
                     attached.upload.set(Upload::Done(sent));
                 }
                 Err(message) => attached.upload.set(Upload::Failed(message)),
+            }
+            if !self.is_disposed() && self.sends_when_uploaded.get_untracked() {
+                // Waits on if other files are still being uploaded, and says which one has failed.
+                self.send_draft();
             }
         });
     }

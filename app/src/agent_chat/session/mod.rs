@@ -73,6 +73,8 @@ pub(super) struct Session {
     pub(super) attachments: RwSignal<Vec<Attachment>>,
     /// The error about something that could not be added to the message, or could not be sent.
     pub(super) composer_error: RwSignal<Option<String>>,
+    /// Whether the user has sent the message, which waits for its files.
+    pub(super) sends_when_uploaded: RwSignal<bool>,
     /// The workflow whose form is above the composer.
     pub(super) starting: RwSignal<Option<String>>,
     /// The messages that wait for the end of the answer, in order.
@@ -216,6 +218,7 @@ impl Session {
             draft: RwSignal::new(String::new()),
             attachments: RwSignal::new(Vec::new()),
             composer_error: RwSignal::new(None),
+            sends_when_uploaded: RwSignal::new(false),
             starting: RwSignal::new(None),
             queue: RwSignal::new(Vec::new()),
             switch_states: RwSignal::new(switched),

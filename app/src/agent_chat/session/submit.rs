@@ -42,14 +42,19 @@ impl Session {
         }
     }
 
-    /// The content of the composer, if it can be sent.
+    /// The content of the composer, if it can be sent. If files are still being uploaded, it is sent
+    /// when they are.
     fn message_from_composer(self) -> Option<OutgoingMessage> {
+        self.sends_when_uploaded.set(false);
         let attached = self.attachments.get_untracked();
         let mut files = Vec::new();
         for attached in &attached {
             match attached.upload.get_untracked() {
                 Upload::Done(file) => files.push(file),
-                Upload::Running(_) => return None,
+                Upload::Running(_) => {
+                    self.sends_when_uploaded.set(true);
+                    return None;
+                }
                 Upload::Failed(_) => {
                     self.composer_error.set(Some(fill(Text::NotAttachedYet, &[&attached.name])));
                     return None;

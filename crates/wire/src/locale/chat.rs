@@ -30,6 +30,7 @@ texts! { super::page::TEXTS.len();
     FileEmpty = "it is empty",
     SizeAtMost = "at most {1}",
     NotAttached = "{1} was not attached: {2}.",
+    SendsWhenUploaded = "Will be sent as soon as the files are uploaded",
     NotAttachedYet = "{1} is not attached. Try again, or remove it.",
     FileNotSent = "The file could not be uploaded. Try again.",
     NoMicrophoneRight = "The browser does not let this page use the microphone.",
