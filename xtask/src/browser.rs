@@ -25,8 +25,11 @@ pub(crate) const PROGRAMS: &[&str] = &[
 ];
 
 /// Builds what the journeys need and runs them.
+///
+/// They use the site of a release: it is what users get, and its WASM is a seventh of the one for development,
+/// with which they take a third longer. The examples have the latter, with its checks.
 pub(crate) fn journeys(shell: &Shell) -> Result<()> {
-    build::site(shell, Profile::Debug)?;
+    build::site(shell, Profile::Release)?;
     build::EXAMPLES.into_iter().try_for_each(|package| build::example_site(shell, package))?;
     step("build the programs of the journeys", || Ok(cargo(shell).arg("build").args(PROGRAMS).run()?))?;
     step("type-check the journeys", || {

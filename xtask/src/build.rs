@@ -45,7 +45,8 @@ pub(crate) fn run(shell: &Shell, profile: Profile) -> Result<()> {
     step("build the server", || server(shell, profile))
 }
 
-/// Builds what the browser loads: the WASM client and the site.
+/// Builds what the browser loads: the WASM client and the site. That of a release fails when the first pages are over
+/// their limits.
 pub(crate) fn site(shell: &Shell, profile: Profile) -> Result<()> {
     tools::ensure_wasm_target(shell)?;
     if profile == Profile::Release {
@@ -54,17 +55,6 @@ pub(crate) fn site(shell: &Shell, profile: Profile) -> Result<()> {
     step("build the WASM client (frontend, wasm32)", || wasm(shell, "frontend", &[], profile))?;
     step("assemble the site (bindings, styles, public files)", || {
         site::make(&shell.current_dir(), &wasm_file("frontend", profile), "target/site", profile)
-    })
-}
-
-/// Builds the site of a release beside the one for development, which fails when the first pages are over
-/// their limits.
-pub(crate) fn check_sizes(shell: &Shell) -> Result<()> {
-    let profile = Profile::Release;
-    tools::ensure_wasm_opt(shell)?;
-    step("build the WASM client of a release", || wasm(shell, "frontend", &[], profile))?;
-    step("check the download sizes", || {
-        site::make(&shell.current_dir(), &wasm_file("frontend", profile), "target/sizes/site", profile)
     })
 }
 
