@@ -18,7 +18,7 @@ pub(in crate::agent_chat) fn Attachments() -> AnyView {
         <ul class="cw-attachments" aria-label=t(Text::AttachedFiles)>
             <For each=move || session.attachments.get() key=|attached| attached.key.clone() children=card />
         </ul>
-        <p class="cw-attachment-size" role="status">
+        <p class="cw-attachments-wait cw-attachment-size" role="status">
             {move || session.sends_when_uploaded.get().then(|| t(Text::SendsWhenUploaded))}
         </p>
     }
