@@ -3,8 +3,8 @@
 //!
 //! The frame has an opaque origin, so it reads nothing of the site: no cookies, no storage, no other document. Its policy forbids every
 //! request. The artifact runs in a second frame inside: a sandboxed frame may still load another address into itself, and that is decided
-//! by the policy of the document around it, whose `frame-src` is `'none'`. The inner frame inherits the policy. What no policy forbids
-//! (WebRTC, `preconnect`) is up to `frame/guard.js`.
+//! by the policy of the document around it, whose `frame-src` is `'none'`. The inner frame inherits the policy. What it does not forbid
+//! (WebRTC, `preconnect`) is forbidden by `Connection-Allowlist`, and, for browsers without it, by `frame/guard.js`.
 
 use axum::Router;
 use axum::http::{HeaderName, header};
@@ -46,6 +46,8 @@ async fn frame() -> impl IntoResponse {
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::CACHE_CONTROL, "no-cache"),
         (HeaderName::from_static("permissions-policy"), PERMISSIONS),
+        // Browsers that know it let nothing out, WebRTC and the connections that they open ahead included.
+        (HeaderName::from_static("connection-allowlist"), "()"),
         (HeaderName::from_static("x-dns-prefetch-control"), "off"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ];

@@ -76,4 +76,8 @@ addEventListener("click", (event) => {
   if (!button.form.noValidate && !button.form.reportValidity()) return;
   button.form.dispatchEvent(new SubmitEvent("submit", { bubbles: true, cancelable: true, submitter: button }));
 });
+// The keys of the page do not hear what is pressed in a frame.
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !event.defaultPrevented) parent.postMessage({ artifactFrame: "escape" }, "*");
+});
 document.currentScript.remove();

@@ -4,9 +4,11 @@ const START = /* the beginning of the artifact's document */ null;
 
 if (window.trustedTypes) {
   trustedTypes.createPolicy("default", { createHTML: (html) => html });
+  let frame;
   addEventListener("message", ({ source, data }) => {
+    if (frame && source === frame.contentWindow && data?.artifactFrame === "escape") parent.postMessage({ artifactFrame: "escape" }, "*");
     if (source !== parent || typeof data?.html !== "string") return;
-    const frame = document.createElement("iframe");
+    frame = document.createElement("iframe");
     frame.setAttribute("sandbox", "allow-scripts");
     frame.title = String(data.title);
     frame.srcdoc = START + cleaned(data.html);
