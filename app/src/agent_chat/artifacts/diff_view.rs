@@ -23,7 +23,7 @@ pub(super) fn changes_view(viewer: Viewer) -> AnyView {
     let nodes = reactive_nodes(move || {
         let Some((old, new)) = is_ready() else {
             let is_only = viewer.shown.with(Option::is_some) && viewer.other().is_none();
-            return if is_only { vec![note(t(Text::ArtifactOnlyVersion))] } else { Vec::new() };
+            return if is_only { vec![note(t(Text::DiffOnlyVersion))] } else { Vec::new() };
         };
         comparison(&old, &new)
     });
@@ -41,8 +41,8 @@ pub(super) fn changes_view(viewer: Viewer) -> AnyView {
         })
     });
     view! {
-        <label class="cw-artifact-compared" class:cw-hidden=move || viewer.other().is_none()>
-            <span>{t(Text::ArtifactCompared)}</span>
+        <label class="cw-artifact-compared" hidden=move || viewer.other().is_none()>
+            <span>{t(Text::DiffCompared)}</span>
             <select class="cw-artifact-select" on:change=chosen>
                 {options}
             </select>
@@ -63,9 +63,9 @@ fn comparison(old: &str, new: &str) -> Vec<Node> {
     let count = |change| group_digits(lines.iter().filter(|line| line.change == change).count() as u64);
     let groups = hunks(&lines);
     if groups.is_empty() {
-        return vec![note(t(Text::ArtifactSame))];
+        return vec![note(t(Text::DiffSame))];
     }
-    let counts = fill(Text::ArtifactLines, &[&count(Change::Added), &count(Change::Removed)]);
+    let counts = fill(Text::DiffLines, &[&count(Change::Added), &count(Change::Removed)]);
     let (mut left, mut bodies) = (MAX_SHOWN, Vec::new());
     for group in groups {
         let shown = &group[..group.len().min(left)];
@@ -75,7 +75,7 @@ fn comparison(old: &str, new: &str) -> Vec<Node> {
         }
     }
     let title = |text| element("th").attr("scope", "col").text(t(text));
-    let heads = [Text::ArtifactOldLine, Text::ArtifactNewLine, Text::ArtifactText].map(title);
+    let heads = [Text::DiffOldLine, Text::DiffNewLine, Text::DiffText].map(title);
     let head = element("tr").children(heads.into());
     let head = element("thead").attr("class", "cw-visually-hidden").children(vec![head]);
     let table = std::iter::once(head).chain(bodies).collect();

@@ -42,7 +42,7 @@ pub(super) fn buttons(viewer: Viewer) -> AnyView {
         <button
             type="button"
             class="cw-icon-button"
-            class:cw-hidden=move || !can_copy()
+            hidden=move || !can_copy()
             aria-label=t(Text::ArtifactCopy)
             title=t(Text::ArtifactCopy)
             on:click=copy
@@ -86,7 +86,7 @@ pub(super) fn version_list(viewer: Viewer) -> AnyView {
     view! {
         <select
             class="cw-artifact-select"
-            class:cw-hidden=move || viewer.versions.with(Vec::is_empty)
+            hidden=move || viewer.versions.with(Vec::is_empty)
             aria-label=t(Text::ArtifactVersion)
             prop:value=move || value().unwrap_or_default()
             on:change=chosen
