@@ -65,7 +65,7 @@ pub(super) fn page_frame(viewer: Viewer) -> AnyView {
 /// Sends the page. The frame has an opaque origin, for which there is no other address than `*`; only its own document is ever in it.
 fn send(frame: &web_sys::Element, html: &str, title: &str) {
     let message = Object::new();
-    let mut set = |name: &str, value: &str| Reflect::set(&message, &name.into(), &value.into());
+    let set = |name: &str, value: &str| Reflect::set(&message, &name.into(), &value.into());
     if set("html", html).is_ok()
         && set("title", title).is_ok()
         && let Some(window) = content_window(frame)
