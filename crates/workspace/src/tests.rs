@@ -4,7 +4,7 @@ use crate::path::WorkspacePath;
 use crate::section::WorkspaceKey;
 use crate::store::{Conversation, TABLES, tree, versions};
 use crate::tools::{AgentWorkspace, tools};
-use crate::workspace::{Workspace, Workspaces};
+use crate::workspace::{Change, Workspace, Workspaces};
 use ::store::sql::query_scalar;
 use ::store::{BeginRun, BeginRunOutcome, CapabilityTables, NewFile, NewMessage, Schema, Store};
 use contract::{CallReports, ModelUse, RunScope, Tool, ToolContext};

@@ -180,7 +180,7 @@ impl Viewer {
             let loaded = http::text(&version.url).await;
             let is_wanted = move |of: Option<FileVersion>| of.is_some_and(|of| of.version == number);
             let is_shown = is_wanted(self.shown.try_get_untracked().flatten());
-            if !is_shown && !self.other_untracked().is_some_and(|other| other.version == number) {
+            if !is_shown && self.other_untracked().is_none_or(|other| other.version != number) {
                 return;
             }
             match loaded {
