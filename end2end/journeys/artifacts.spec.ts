@@ -123,7 +123,7 @@ test("a page runs in its frame, is followed, and the keyboard leaves it", async 
   await inner.getByRole("button", { name: "Add" }).click();
   await expect(inner.getByRole("listitem")).toHaveText("Water the plants");
   await inner.getByRole("link", { name: "To the end" }).click();
-  await expect(inner.getByText("The end")).toBeInViewport();
+  await expect(inner.getByText("The end", { exact: true })).toBeInViewport();
   await everySize(page, "artifact-page");
   await new Chat(page).ask(`start bash: ${html("Chores")}`);
   await expect(inner.getByRole("heading", { name: "Chores" })).toBeVisible();

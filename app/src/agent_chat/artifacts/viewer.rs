@@ -108,9 +108,10 @@ impl Viewer {
             }
         });
         let activity = Memo::new(move |_| activity(session));
-        Effect::new(move |before: Option<()>| {
-            activity.track();
-            if before.is_some() && untrack(|| state.open.with(Option::is_some)) {
+        let mut before = None;
+        Effect::new(move |_| {
+            let now = activity.get();
+            if before.replace(now).is_some_and(|before| before != now) && untrack(|| state.open.with(Option::is_some)) {
                 viewer.load_versions();
             }
         });

@@ -23,8 +23,8 @@ const POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'uns
 
 /// Features that browsers allow in frames unless they are told otherwise, or that ask the user.
 const PERMISSIONS: &str = "camera=(), microphone=(), geolocation=(), display-capture=(), payment=(), usb=(), serial=(), hid=(), \
-     bluetooth=(), midi=(), gamepad=(), publickey-credentials-get=(), identity-credentials-get=(), fullscreen=(), \
-     picture-in-picture=(), screen-wake-lock=(), sync-xhr=(), clipboard-read=(), clipboard-write=()";
+     midi=(), gamepad=(), publickey-credentials-get=(), identity-credentials-get=(), fullscreen=(), picture-in-picture=(), \
+     screen-wake-lock=(), sync-xhr=(), clipboard-read=(), clipboard-write=()";
 
 const CLEAN: &str = include_str!("frame/clean.js");
 const GUARD: &str = include_str!("frame/guard.js");
