@@ -7,7 +7,7 @@ use super::kind::{Kind, extension, name};
 use super::table::csv_table;
 use super::viewer::{View, Viewer};
 use crate::agent_chat::message::part::markdown_extras;
-use crate::markdown::{CitationStyle, Markdown, on_click, source_block};
+use crate::markdown::{CitationStyle, Markdown, MarkdownOptions, on_click, source_block};
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
 use crate::ui::node::{Node, element, reactive_nodes};
@@ -67,6 +67,8 @@ fn markdown(viewer: Viewer, is_diagram: bool) -> AnyView {
         })
     });
     let extras = markdown_extras(CitationStyle::Hidden);
+    // A file that is a diagram is drawn also where those in answers are not.
+    let extras = MarkdownOptions { diagrams: extras.diagrams || is_diagram, ..extras };
     view! {
         <div class="cw-artifact-text" tabindex="0" role="region" aria-label=t(Text::ArtifactPreview)>
             <Markdown text extras />
