@@ -1,9 +1,12 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import { accessible, fits } from "../fixtures/axe.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { everySize } from "../fixtures/sizes.ts";
 import { expect, open, test } from "../fixtures/test.ts";
+import { HEBREW } from "../fixtures/words.ts";
 
 const EXAMPLE = join(import.meta.dirname, "../../examples/analyst");
 const PHONE = { width: 375, height: 720 };
@@ -175,4 +178,68 @@ test("on the phone the panel takes the whole page, and focus stays in it", async
   await panel.getByRole("button", { name: "Close" }).click();
   await expect(panel).toBeHidden();
   await expect(file(page, "note.md")).toBeFocused();
+});
+
+/** Writes a config with a library and an agent that has files. */
+function written(more: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "artifacts-"));
+  mkdirSync(join(folder, "documents"));
+  writeFileSync(join(folder, "documents/plant.md"), "# Valves\n\nThe valves are greased every Friday before the night shift.\n");
+  const config = join(folder, "chatwright.yaml");
+  writeFileSync(
+    config,
+    `${more}
+connections: [{ id: demo, type: Demo, properties: { delayMs: 0 } }]
+libraries: [{ id: plant, title: The plant, folder: documents }]
+agents: [{ id: helper, type: Agent, connectionId: demo, knowledge: [plant], workspace: {}, properties: { model: demo } }]
+pages: [{ id: home, title: Plant, blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }] }]
+`,
+  );
+  return config;
+}
+
+test.describe("beside citations", () => {
+  test.use({ serverOptions: { config: written("") } });
+
+  test("there is one panel at a time", async ({ page }) => {
+    await page.setViewportSize(WIDE);
+    await open(page);
+    await presented(page, "echo one > /outputs/a.txt", "/outputs/a.txt");
+    const button = file(page, "a.txt");
+    await button.click();
+    const panel = panelOf(page, "a.txt");
+    await expect(panel).toBeVisible();
+    const chat = new Chat(page);
+    const mark = chat.answers.last().getByRole("button", { name: /^Source \d+: plant.md/ }).first();
+    await expect(async () => {
+      await chat.ask("Tell me about valves");
+      await expect(mark).toBeVisible({ timeout: 1_000 });
+    }).toPass({ timeout: 60_000 });
+    await mark.click();
+    await expect(panelOf(page, "plant.md")).toBeVisible();
+    await expect(panel).toBeHidden();
+    await expect(button).toHaveAttribute("aria-expanded", "false");
+    await button.click();
+    await expect(panel).toBeVisible();
+    await expect(panelOf(page, "plant.md")).toBeHidden();
+    await expect(mark).not.toHaveAttribute("aria-expanded", "true");
+  });
+});
+
+test.describe("in Hebrew", () => {
+  test.use({ serverOptions: { config: written("locale: he") } });
+
+  test("the panel is in the language of the page, from right to left", async ({ page }) => {
+    await page.setViewportSize(WIDE);
+    await open(page, "/", HEBREW);
+    const chat = new Chat(page, HEBREW);
+    for (const text of ["one\\ntwo", "one\\nthree"]) await chat.ask(`start bash: printf '${text}\\n' > /outputs/a.md`);
+    await chat.ask("start present_files: /outputs/a.md");
+    await file(page, "a.md").click();
+    const panel = panelOf(page, "a.md");
+    await expect(panel.getByRole("tab")).toHaveText(["תצוגה מקדימה", "קוד המקור", "שינויים"]);
+    await panel.getByRole("tab", { name: "שינויים" }).click();
+    await expect(panel.locator("ins")).toHaveText(["three"]);
+    await everySize(page, "artifact-hebrew");
+  });
 });
