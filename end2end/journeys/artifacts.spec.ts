@@ -237,7 +237,7 @@ test.describe("in Hebrew", () => {
     await chat.ask("start present_files: /outputs/a.md");
     await file(page, "a.md").click();
     const panel = panelOf(page, "a.md");
-    await expect(panel.getByRole("tab")).toHaveText(["תצוגה מקדימה", "קוד המקור", "שינויים"]);
+    await expect(panel.getByRole("tab")).toHaveText(["תצוגה מקדימה", "מקור", "שינויים"]);
     await panel.getByRole("tab", { name: "שינויים" }).click();
     await expect(panel.locator("ins")).toHaveText(["three"]);
     await everySize(page, "artifact-hebrew");
