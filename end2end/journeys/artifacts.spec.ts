@@ -13,7 +13,7 @@ const PHONE = { width: 375, height: 720 };
 const WIDE = { width: 1280, height: 900 };
 
 test.use({ serverOptions: { config: EXAMPLE } });
-test.describe.configure({ timeout: 180_000 });
+test.describe.configure({ timeout: 360_000 });
 
 /** Has the agent write files with a script, and show them. */
 async function presented(page: Page, script: string, ...paths: string[]): Promise<void> {
