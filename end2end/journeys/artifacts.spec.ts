@@ -116,7 +116,7 @@ test("a page runs in its frame, is followed, and the keyboard leaves it", async 
   await page.setViewportSize(WIDE);
   await open(page);
   const html = (title: string) =>
-    `cat > /outputs/page.html <<'END'\n<!doctype html><html><head><title>x</title><style>body{font-family:sans-serif}</style></head><body><h1>${title}</h1><a href="#end">To the end</a><form><input name="task" required aria-label="Task"><button>Add</button></form><ul></ul><div style="height:2000px"></div><p id="end">The end</p><script>document.querySelector("form").addEventListener("submit", (event) => { event.preventDefault(); const item = document.createElement("li"); item.textContent = event.target.task.value; document.querySelector("ul").append(item); });</script></body></html>\nEND`;
+    `cat > /outputs/page.html <<'END'\n<!doctype html><html><head><title>x</title><style>body{font-family:sans-serif}a{display:block;padding:8px}</style></head><body><h1>${title}</h1><a href="#end">To the end</a><form><input name="task" required aria-label="Task"><button>Add</button></form><ul></ul><div style="height:2000px"></div><p id="end">The end</p><script>document.querySelector("form").addEventListener("submit", (event) => { event.preventDefault(); const item = document.createElement("li"); item.textContent = event.target.task.value; document.querySelector("ul").append(item); });</script></body></html>\nEND`;
   await presented(page, html("Tasks"), "/outputs/page.html");
   await file(page, "page.html").click();
   const panel = panelOf(page, "page.html");

@@ -29,13 +29,13 @@ awk -F, 'BEGIN {
     print "<!doctype html><meta charset=\"utf-8\"><title>Totals</title><style>"
     print "body { margin: 2rem; font-family: sans-serif; color: #222 } .row { display: grid; grid-template-columns: 6rem 1fr 5rem; gap: 1rem; align-items: center; margin-top: 0.5rem }"
     print "meter { width: 100%; height: 1.5rem } output { text-align: end } button { padding: 0.5rem 1rem; font: inherit }"
-    print "</style><h1>Totals</h1><button>Sort by total</button><main>"
+    print "</style><h1>Totals</h1><button>Sort by total</button><div id=\"rows\">"
   }
   { gsub(/[<>&]/, " ", $1); name[NR] = $1; sum[NR] = $2; if ($2 > max) max = $2 }
   END {
     for (i = 1; i <= NR; i++) printf "<div class=\"row\"><span>%s</span><meter aria-label=\"%s\" max=\"%s\" value=\"%s\"></meter><output>%s</output></div>\n", name[i], name[i], max, sum[i], sum[i]
-    print "</main><script>const total = (row) => Number(row.querySelector(\"output\").textContent);"
-    print "document.querySelector(\"button\").addEventListener(\"click\", () => { const main = document.querySelector(\"main\"); main.append(...[...main.children].sort((a, b) => total(b) - total(a))); });</script>"
+    print "</div><script>const total = (row) => Number(row.querySelector(\"output\").textContent);"
+    print "document.querySelector(\"button\").addEventListener(\"click\", () => { const rows = document.querySelector(\"#rows\"); rows.append(...[...rows.children].sort((a, b) => total(b) - total(a))); });</script>"
   }' sums.csv > /outputs/totals.html
 cat sums.csv"##;
 
