@@ -18,15 +18,24 @@ test("an attached table is analysed, and its chart and report are shown and save
   await expect(file.getByRole("progressbar")).toHaveCount(0);
   await chat.ask("Analyse sales.csv");
   const presented = page.locator(".cw-presented");
-  await expect(presented.getByRole("listitem")).toHaveCount(2);
+  await expect(presented.getByRole("listitem")).toHaveCount(3);
   const chart = presented.getByRole("img", { name: "chart.svg" });
   await expect.poll(() => chart.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
   const download = page.waitForEvent("download");
   await presented.getByRole("link", { name: /report\.md/ }).click();
   expect((await download).suggestedFilename()).toBe("report.md");
   await everySize(page, "presented");
+  // The page runs beside the chat.
+  await presented.getByRole("button", { name: /^totals\.html/ }).click();
+  const panel = page.getByRole("dialog", { name: "totals.html" });
+  const inner = panel.frameLocator("iframe").frameLocator("iframe");
+  await expect(inner.locator("output")).toHaveText(["2000", "2300", "2500", "2850"]);
+  await inner.getByRole("button", { name: "Sort by total" }).click();
+  await expect(inner.locator("output")).toHaveText(["2850", "2500", "2300", "2000"]);
+  await everySize(page, "analyst-page");
+  await panel.getByRole("button", { name: "Close" }).click();
 
   // After a reload the same versions are there.
   await page.reload();
-  await expect(presented.getByRole("listitem")).toHaveCount(2);
+  await expect(presented.getByRole("listitem")).toHaveCount(3);
 });

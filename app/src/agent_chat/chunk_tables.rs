@@ -1,5 +1,6 @@
 //! The chunks of the chat, with the tables of their functions. The tables are filled in `lazy.rs`.
 
+use super::artifacts::ArtifactState;
 use super::cards::standing_state::StandingApprovalState;
 use super::message::state::MessageState;
 use super::session::{ChatBlock, Session, SessionAction};
@@ -84,6 +85,14 @@ pub(crate) static PRESENTED: Chunk<PresentedFunctions> = Chunk::new("presented")
 pub(crate) struct PresentedFunctions {
     /// The list of files, given the data of the part.
     pub(in crate::agent_chat) files: fn(&Value) -> AnyView,
+}
+
+/// The chunk for the panel in which such files are opened.
+pub(crate) static ARTIFACTS: Chunk<ArtifactFunctions> = Chunk::new("artifacts");
+
+/// The functions of the chunk.
+pub(crate) struct ArtifactFunctions {
+    pub(in crate::agent_chat) panel: fn(Session, ArtifactState) -> AnyView,
 }
 
 /// The chunk for what the user chooses for answers: documents, libraries, the web.

@@ -2,16 +2,16 @@
 
 use super::cards::{standing_approvals, standing_button, tool_card};
 use super::chunk_tables::{
-    BELOW, BelowFunctions, CHOICES, CONVERSATION, ChoiceFunctions, ConversationFunctions, EXTRAS, ExtraFunctions,
-    FRAMES, FrameFunctions, MODELS, ModelFunctions, PLAN, PRESENTED, PlanFunctions, PresentedFunctions, SESSION,
-    SessionFunctions, TOOLS, ToolFunctions,
+    ARTIFACTS, ArtifactFunctions, BELOW, BelowFunctions, CHOICES, CONVERSATION, ChoiceFunctions, ConversationFunctions,
+    EXTRAS, ExtraFunctions, FRAMES, FrameFunctions, MODELS, ModelFunctions, PLAN, PRESENTED, PlanFunctions,
+    PresentedFunctions, SESSION, SessionFunctions, TOOLS, ToolFunctions,
 };
 use super::composer::{attachments, context_meter, edit_form, header, queue, start_workflow, undo};
 use super::log::view::Log;
 use super::message::state::MessageState;
 use super::message::{feedback, menu, presented, sources, summary, versions};
 use super::session::Session;
-use super::{below, choices, drawer, embedded, models, plan};
+use super::{artifacts, below, choices, drawer, embedded, models, plan};
 use crate::chunks::{ChunkError, ChunkFuture, ChunkTable};
 use crate::pages::agent_changes;
 use crate::prelude::*;
@@ -111,6 +111,17 @@ impl ChunkTable for PresentedFunctions {
 #[wasm_split(presented, fallible)]
 fn presented_functions() -> Result<PresentedFunctions, ChunkError> {
     Ok(PresentedFunctions { files: presented::files })
+}
+
+impl ChunkTable for ArtifactFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { ARTIFACTS.set_functions(artifact_functions().await?) })
+    }
+}
+
+#[wasm_split(artifacts, fallible)]
+fn artifact_functions() -> Result<ArtifactFunctions, ChunkError> {
+    Ok(ArtifactFunctions { panel: artifacts::panel::panel })
 }
 
 impl ChunkTable for ChoiceFunctions {

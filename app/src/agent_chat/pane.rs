@@ -1,11 +1,12 @@
 //! One conversation: its log, or the welcome text while it is empty, and the composer.
 
+use super::artifacts::ArtifactState;
 use super::cards::standing_state::StandingApprovalState;
 use super::composer::view::Composer;
 use super::log::welcome::Welcome;
 use super::message::notice::Trouble;
 use super::session::{ChatBlock, Session};
-use crate::agent_chat::chunk_tables::{CONVERSATION, EXTRAS, PLAN, TOOLS};
+use crate::agent_chat::chunk_tables::{ARTIFACTS, CONVERSATION, EXTRAS, PLAN, TOOLS};
 use crate::libraries::{CitationState, LIBRARIES};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -35,6 +36,8 @@ pub(super) fn Pane(
     provide_context(standing);
     let citations = CitationState::new(block_id.clone());
     provide_context(citations);
+    let artifacts = ArtifactState::new(block_id.clone(), citations);
+    provide_context(artifacts);
     open.set_value(Some(session));
     Effect::new(move |_| own_id.set(session.id.get()));
     let view = StoredValue::new(view);
@@ -61,6 +64,8 @@ pub(super) fn Pane(
     let standing = move || manages.get().then(|| TOOLS.view(|code| (code.standing_dialog)()));
     let uses_citations = citations.is_used();
     let cited = move || uses_citations.get().then(|| LIBRARIES.view(move |code| (code.citations)(citations)));
+    let uses_artifacts = artifacts.is_used();
+    let artifact = move || uses_artifacts.get().then(|| ARTIFACTS.view(move |code| (code.panel)(session, artifacts)));
     view! {
         {content}
         {undo}
@@ -68,6 +73,7 @@ pub(super) fn Pane(
         <Composer placeholder block_id />
         {standing}
         {cited}
+        {artifact}
     }
     .into_any()
 }

@@ -21,6 +21,20 @@ pub(crate) async fn get<T: DeserializeOwned>(path: &str) -> Result<T, ApiError> 
     decode(call(Method::Get, path, None).await?)
 }
 
+/// Gets a text.
+#[cfg(feature = "hydrate")]
+pub(crate) async fn text(path: &str) -> Result<String, ApiError> {
+    let response = gloo_net::http::Request::get(path).send().await.map_err(|_| away())?;
+    let text = response.text().await.map_err(|_| away())?;
+    if response.ok() { Ok(text) } else { Err(error_of(&serde_json::from_str(&text).unwrap_or_default())) }
+}
+
+/// Always fails, like the others on the server.
+#[cfg(not(feature = "hydrate"))]
+pub(crate) async fn text(_: &str) -> Result<String, ApiError> {
+    Err(away())
+}
+
 /// Sends a value and returns the answer.
 pub(crate) async fn send<T: DeserializeOwned>(method: Method, path: &str, body: &Value) -> Result<T, ApiError> {
     decode(call(method, path, Some(body)).await?)

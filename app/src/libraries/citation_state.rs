@@ -92,8 +92,13 @@ impl CitationState {
         self.panel.set(Some(citation));
     }
 
+    /// Whether a document is open. Tracked.
+    pub(crate) fn is_open(self) -> bool {
+        self.panel.with(Option::is_some)
+    }
+
     /// Closes the document; returns the mark that opened it.
-    pub(super) fn close_panel(self) -> Option<Element> {
+    pub(crate) fn close_panel(self) -> Option<Element> {
         self.panel.set(None);
         forget_mark("aria-expanded")
     }

@@ -11,22 +11,15 @@ use super::model::{Part, Parts};
 use super::quotes::quote_ranges;
 use crate::address::encode_component;
 use crate::api::ApiError;
-use crate::blocks::control::focus;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::hidden_characters::{TextKind, visible_nodes};
-use crate::ui::icons::{Icon, Shape};
 use crate::ui::node::{Node, element, reactive_nodes};
-use leptos::ev::{Event, KeyboardEvent};
-use leptos::html;
+use crate::ui::side_panel::{PanelParts, focus_element, side_panel};
 use leptos::task::spawn_local;
-use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{HtmlDialogElement, HtmlElement};
 use wire::citations::CitedPassage;
 use wire::error::ErrorCode;
 
-/// The width from which the document is shown beside the chat, in pixels.
-const WIDE: f64 = 800.0;
 /// The width of the document, in pixels.
 const WIDTH: f64 = 512.0;
 
@@ -117,10 +110,9 @@ fn scroll_to_quote() {
     }
 }
 
-/// The panel. It is a dialog above the page that leaves the chat in use, and on a narrow screen a modal one.
+/// The panel.
 #[component]
 pub(super) fn CitedPanel(state: CitationState) -> AnyView {
-    let dialog = NodeRef::<html::Dialog>::new();
     let heading = StoredValue::new(state.element_id("heading"));
     let loaded = Loaded {
         state,
@@ -131,38 +123,10 @@ pub(super) fn CitedPanel(state: CitationState) -> AnyView {
         error: RwSignal::new(None),
     };
     Effect::new(move |_| {
-        let (is_open, Some(dialog)) = (state.panel.with(Option::is_some), dialog.get()) else { return };
-        if is_open {
+        if state.is_open() {
             untrack(|| loaded.open());
-            show(&dialog);
-            request_animation_frame(move || {
-                // The chat may be gone by then.
-                let _ = heading.try_with_value(|id| focus(id));
-            });
-        } else {
-            hide(&dialog);
         }
     });
-    let close = move || {
-        let mark = state.close_panel();
-        if let Some(mark) = mark.and_then(|mark| mark.dyn_into::<HtmlElement>().ok()) {
-            // Fails only if the mark is gone.
-            let _ = mark.focus();
-        }
-    };
-    let key = move |event: KeyboardEvent| {
-        if event.key() == "Escape" {
-            // It must not stop an answer or close a drawer, too.
-            event.prevent_default();
-            event.stop_propagation();
-            close();
-        }
-    };
-    let closed = move |_: Event| {
-        if state.panel.with_untracked(Option::is_some) {
-            close();
-        }
-    };
     let head = reactive_nodes(move || {
         let is_gone =
             loaded.error.with(|error| error.as_ref().is_some_and(|error| error.code() == ErrorCode::NotFound));
@@ -173,58 +137,21 @@ pub(super) fn CitedPanel(state: CitationState) -> AnyView {
         let citation = state.panel.get()?;
         Some(body(loaded, &citation))
     };
-    view! {
-        <dialog
-            node_ref=dialog
-            class="cw-cited"
-            popover="manual"
-            aria-labelledby=heading.get_value()
-            on:keydown=key
-            on:close=closed
-        >
-            <div class="cw-cited-head">
-                <div class="cw-cited-title">{head}</div>
-                <button
-                    type="button"
-                    class="cw-icon-button"
-                    aria-label=t(Text::Close)
-                    title=t(Text::CloseEscape)
-                    on:click=move |_| close()
-                >
-                    <Icon of=Shape::Close />
-                </button>
-            </div>
-            <div class="cw-cited-text" tabindex="0" role="region" aria-label=t(Text::CitedText)>
-                {body}
-            </div>
-        </dialog>
-    }
-    .into_any()
-}
-
-/// Shows the panel where it does not cover the chat, if there is such a place; else the page makes room.
-fn show(dialog: &HtmlDialogElement) {
-    let width = window().inner_width().ok().and_then(|width| width.as_f64()).unwrap_or_default();
-    if width < WIDE {
-        // Each fails only if it is open.
-        let _ = dialog.show_modal();
-        return;
-    }
-    let chat = dialog.closest(".cw-chat").ok().flatten().map(|chat| chat.get_bounding_client_rect());
-    let is_free_left = chat.as_ref().is_some_and(|chat| chat.left() >= WIDTH);
-    let is_free_right = chat.as_ref().is_some_and(|chat| width - chat.right() >= WIDTH);
-    // Cannot fail: the names are valid.
-    let _ = dialog.set_attribute("data-side", if is_free_left && !is_free_right { "left" } else { "right" });
-    let _ = dialog.toggle_attribute_with_force("data-beside", !is_free_left && !is_free_right);
-    let _ = dialog.show_popover();
-}
-
-fn hide(dialog: &HtmlDialogElement) {
-    if dialog.open() {
-        dialog.close();
-    } else if dialog.matches(":popover-open").unwrap_or_default() {
-        let _ = dialog.hide_popover();
-    }
+    let body = view! {
+        <div class="cw-cited-text" tabindex="0" role="region" aria-label=t(Text::CitedText)>
+            {body}
+        </div>
+    };
+    let parts = PanelParts {
+        class: "cw-cited",
+        heading: heading.get_value(),
+        width: |_| WIDTH,
+        title: head,
+        buttons: ().into_any(),
+        body: body.into_any(),
+    };
+    let is_open = Signal::derive(move || state.is_open());
+    side_panel(parts, is_open, Callback::new(move |()| focus_element(state.close_panel())))
 }
 
 fn with_conversation(path: &str, citation: &Citation) -> String {

@@ -38,6 +38,14 @@ pub(super) fn code_block(language: &str, code: String, open: bool, extras: &Mark
     ])
 }
 
+/// Returns a whole text as highlighted code, without a head. `language` may be the extension of a file's name.
+pub(crate) fn source_block(language: &str, text: &str) -> Node {
+    load_highlighter();
+    let code = element("code").attr("dir", "ltr").children(visible_nodes(text, TextKind::Code));
+    let pre = element("pre").attr("tabindex", "0").children(vec![code]);
+    element("div").attr("class", "cw-md-code").attr("data-language", language).children(vec![pre])
+}
+
 /// Loads the script that highlights code and draws diagrams, once. It handles all blocks of the
 /// page, including those that are added later.
 #[cfg(not(feature = "ssr"))]

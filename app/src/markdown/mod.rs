@@ -27,6 +27,7 @@ pub mod view;
 pub use citation::CitationStyle;
 pub(crate) use citation::{citation_mark, footnoted, strip_citations};
 pub(crate) use click::on_click;
+pub(crate) use code::source_block;
 pub use document::Document;
 
 #[cfg(not(feature = "ssr"))]

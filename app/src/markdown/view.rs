@@ -13,6 +13,9 @@ pub fn Markdown(
     /// The text; it may change.
     #[prop(into)]
     text: Signal<String>,
+    /// What is rendered beyond plain Markdown.
+    #[prop(optional)]
+    extras: MarkdownOptions,
 ) -> AnyView {
     let document = Document::new(&text.read_untracked(), true);
     let shown = document.clone();
@@ -23,7 +26,7 @@ pub fn Markdown(
             shown.replace(&text, true);
         }
     });
-    view! { <DocumentView document /> }.into_any()
+    view! { <DocumentView document extras /> }.into_any()
 }
 
 /// A document, also while it grows.

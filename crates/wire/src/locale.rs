@@ -3,6 +3,7 @@
 //! The browser's code contains the English texts. The server builds a locale and sends it with the
 //! page as pairs of number and text, limited to the texts that differ.
 
+mod artifacts;
 mod chat;
 mod libraries;
 mod page;
@@ -51,16 +52,20 @@ use texts;
 
 const OF_CHAT: usize = page::TEXTS.len() + chat::TEXTS.len();
 const OF_WORKFLOWS: usize = OF_CHAT + workflows::TEXTS.len();
-const COUNT: usize = OF_WORKFLOWS + libraries::TEXTS.len();
+const OF_LIBRARIES: usize = OF_WORKFLOWS + libraries::TEXTS.len();
+const COUNT: usize = OF_LIBRARIES + artifacts::TEXTS.len();
 
 /// The texts before those of libraries.
 const TEXTS_BEFORE: [Text; OF_WORKFLOWS] = joined(&joined::<_, OF_CHAT>(page::TEXTS, chat::TEXTS), workflows::TEXTS);
 const NAMES_BEFORE: [&str; OF_WORKFLOWS] = joined(&joined::<_, OF_CHAT>(page::NAMES, chat::NAMES), workflows::NAMES);
+/// The texts of libraries and those of artifacts.
+const LAST_TEXTS: [Text; COUNT - OF_WORKFLOWS] = joined(libraries::TEXTS, artifacts::TEXTS);
+const LAST_NAMES: [&str; COUNT - OF_WORKFLOWS] = joined(libraries::NAMES, artifacts::NAMES);
 
 impl Text {
     /// All texts, in the order of their numbers.
-    pub const ALL: &'static [Self] = &joined::<_, COUNT>(&TEXTS_BEFORE, libraries::TEXTS);
-    const NAMES: &'static [&'static str] = &joined::<_, COUNT>(&NAMES_BEFORE, libraries::NAMES);
+    pub const ALL: &'static [Self] = &joined::<_, COUNT>(&TEXTS_BEFORE, &LAST_TEXTS);
+    const NAMES: &'static [&'static str] = &joined::<_, COUNT>(&NAMES_BEFORE, &LAST_NAMES);
 
     /// Returns the number by which a page refers to the text.
     pub fn number(self) -> usize {

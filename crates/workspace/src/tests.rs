@@ -4,7 +4,7 @@ use crate::path::WorkspacePath;
 use crate::section::WorkspaceKey;
 use crate::store::{Conversation, TABLES, tree, versions};
 use crate::tools::{AgentWorkspace, tools};
-use crate::workspace::{Workspace, Workspaces};
+use crate::workspace::{Change, Workspace, Workspaces};
 use ::store::sql::query_scalar;
 use ::store::{BeginRun, BeginRunOutcome, CapabilityTables, NewFile, NewMessage, Schema, Store};
 use contract::{CallReports, ModelUse, RunScope, Tool, ToolContext};
@@ -129,6 +129,7 @@ impl House {
             "files" => "SELECT count(*) FROM files",
             "file_uses" => "SELECT count(*) FROM file_uses",
             "workspaces" => "SELECT count(*) FROM workspaces",
+            "audit" => "SELECT count(*) FROM audit",
             _ => "SELECT count(*) FROM workspace_versions",
         });
         self.store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await.unwrap()
@@ -219,6 +220,21 @@ async fn versions_are_kept_within_limits_and_go_with_the_conversation() {
         assert!(house.store.delete_conversation("ada", "c", Vec::new()).await.unwrap());
         assert_eq!((house.count("files").await, house.count("file_uses").await), (1, 1));
         assert_eq!((house.count("workspaces").await, house.count("workspace_versions").await), (1, 1));
+    }
+}
+
+#[tokio::test]
+async fn a_change_and_its_audit_row_are_stored_together() {
+    for house in houses(json!({})).await {
+        house.call("write_file", json!({ "path": "a", "content": "one" })).await;
+        let workspace = house.workspace("ada", "c");
+        let change = |base| Change { path: WorkspacePath::parse_file("a").unwrap(), base, content: Some("two".into()) };
+        let row = || vec![auth::audit_row("ada", "workspace:restore", "c", json!({}))];
+        // Refused, since the file has another version by now.
+        assert!(workspace.apply_with_audit(vec![change(None)], row()).await.is_err());
+        assert_eq!(house.count("audit").await, 0);
+        assert_eq!(workspace.apply_with_audit(vec![change(Some(1))], row()).await.unwrap(), [Some(2)]);
+        assert_eq!(house.count("audit").await, 1);
     }
 }
 

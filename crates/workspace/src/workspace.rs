@@ -4,7 +4,7 @@ use crate::path::{UPLOADS, WorkspacePath};
 use crate::section::WorkspaceLimits;
 use crate::store::{self, Conversation, Link, LinkOutcome, NewVersion};
 use crate::tree::{FileEntry, Origin, Tree};
-use ::store::{FILE_PIECE, NewFile, Store, StoreError};
+use ::store::{AuditEntry, FILE_PIECE, NewFile, Store, StoreError};
 use bytes::{Bytes, BytesMut};
 use documents::{Converter, Limits};
 use futures::{Stream, StreamExt};
@@ -127,8 +127,17 @@ impl Workspace {
     /// The contents are stored first, as uploads that nothing uses. Then one transaction makes files of them. If
     /// the server dies in between, they are deleted after a day like other uploads.
     pub(crate) async fn apply(&self, changes: Vec<Change>) -> Result<Vec<Option<i64>>, WorkspaceError> {
+        self.apply_with_audit(changes, Vec::new()).await
+    }
+
+    /// Like [`Self::apply`], with rows of the audit log in the same transaction.
+    pub(crate) async fn apply_with_audit(
+        &self,
+        changes: Vec<Change>,
+        audit: Vec<AuditEntry>,
+    ) -> Result<Vec<Option<i64>>, WorkspaceError> {
         let mut stored = Vec::new();
-        let outcome = self.store_and_link(changes, &mut stored).await;
+        let outcome = self.store_and_link(changes, audit, &mut stored).await;
         if outcome.is_err() {
             self.discard(stored).await;
         }
@@ -147,6 +156,7 @@ impl Workspace {
     async fn store_and_link(
         &self,
         changes: Vec<Change>,
+        audit: Vec<AuditEntry>,
         stored: &mut Vec<String>,
     ) -> Result<Vec<Option<i64>>, WorkspaceError> {
         // Before anything is stored.
@@ -167,12 +177,16 @@ impl Workspace {
             };
             links.push(Link { path, base, new });
         }
-        self.link(links).await
+        self.link(links, audit).await
     }
 
     /// Makes files of stored contents, all or none, and returns the numbers of the new versions.
-    pub(crate) async fn link(&self, links: Vec<Link>) -> Result<Vec<Option<i64>>, WorkspaceError> {
-        match store::link(self.store(), &self.of, self.limits, links).await? {
+    pub(crate) async fn link(
+        &self,
+        links: Vec<Link>,
+        audit: Vec<AuditEntry>,
+    ) -> Result<Vec<Option<i64>>, WorkspaceError> {
+        match store::link(self.store(), &self.of, self.limits, links, audit).await? {
             LinkOutcome::Linked(numbers) => Ok(numbers),
             LinkOutcome::Refused(reason) => Err(WorkspaceError::Refused(reason)),
             LinkOutcome::Gone => Err(WorkspaceError::Gone),

@@ -8,8 +8,9 @@ const SHELL: &str = "bash";
 const PRESENT: &str = "present_files";
 const CHART: &str = "/outputs/chart.svg";
 const REPORT: &str = "/outputs/report.md";
+const PAGE: &str = "/outputs/totals.html";
 
-/// Adds up the last column by the first one, and writes the sums, a chart and a report. `FILE` stands for the file.
+/// Adds up the last column by the first one, and writes the sums, a chart, a report, and a page that sorts them. `FILE` stands for the file.
 const SCRIPT: &str = r##"set -e
 awk -F, 'NR > 1 { if (!($1 in sum)) order[++n] = $1; sum[$1] += $NF } END { for (i = 1; i <= n; i++) print order[i] "," sum[order[i]] }' "FILE" > sums.csv
 awk -F, '{ name[NR] = $1; sum[NR] = $2; if ($2 > max) max = $2 }
@@ -24,6 +25,18 @@ awk -F, '{ name[NR] = $1; sum[NR] = $2; if ($2 > max) max = $2 }
     print "</svg>"
   }' sums.csv > /outputs/chart.svg
 awk -F, 'BEGIN { print "# Report\n\n| | Total |\n|---|---:|" } { print "| " $1 " | " $2 " |"; all += $2 } END { print "\nAll together: " all }' sums.csv > /outputs/report.md
+awk -F, 'BEGIN {
+    print "<!doctype html><meta charset=\"utf-8\"><title>Totals</title><style>"
+    print "body { margin: 2rem; font-family: sans-serif; color: #222 } .row { display: grid; grid-template-columns: 6rem 1fr 5rem; gap: 1rem; align-items: center; margin-top: 0.5rem }"
+    print "meter { width: 100%; height: 1.5rem } output { text-align: end } button { padding: 0.5rem 1rem; font: inherit }"
+    print "</style><h1>Totals</h1><button>Sort by total</button><div id=\"rows\">"
+  }
+  { gsub(/[<>&]/, " ", $1); name[NR] = $1; sum[NR] = $2; if ($2 > max) max = $2 }
+  END {
+    for (i = 1; i <= NR; i++) printf "<div class=\"row\"><span>%s</span><meter aria-label=\"%s\" max=\"%s\" value=\"%s\"></meter><output>%s</output></div>\n", name[i], name[i], max, sum[i], sum[i]
+    print "</div><script>const total = (row) => Number(row.querySelector(\"output\").textContent);"
+    print "document.querySelector(\"button\").addEventListener(\"click\", () => { const rows = document.querySelector(\"#rows\"); rows.append(...[...rows.children].sort((a, b) => total(b) - total(a))); });</script>"
+  }' sums.csv > /outputs/totals.html
 cat sums.csv"##;
 
 /// Returns the file that the user wants to have analysed: `analyse NAME.csv`.
@@ -53,7 +66,7 @@ pub(crate) fn begin(turn: &DemoTurn<'_>, file: &str) -> Vec<DemoAction> {
 pub(crate) fn go_on(turn: &DemoTurn<'_>) -> Option<Vec<DemoAction>> {
     let new = |name: &str| turn.new_results.iter().find(|result: &&ToolResult| result.name == name);
     if new(PRESENT).is_some() {
-        return Some(say("The files are shown.", "I have written a chart and a report with the sums."));
+        return Some(say("The files are shown.", "I have written a chart, a report and a page with the sums."));
     }
     let ran = new(SHELL)?;
     let is_done = match &ran.output {
@@ -62,5 +75,10 @@ pub(crate) fn go_on(turn: &DemoTurn<'_>) -> Option<Vec<DemoAction>> {
         _ => false,
     };
     let tool = turn.tool(PRESENT).filter(|_| is_done)?;
-    Some(say_and_call("The files are written.", "Here are the results.", tool, json!({ "paths": [CHART, REPORT] })))
+    Some(say_and_call(
+        "The files are written.",
+        "Here are the results.",
+        tool,
+        json!({ "paths": [CHART, REPORT, PAGE] }),
+    ))
 }

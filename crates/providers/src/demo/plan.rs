@@ -184,7 +184,11 @@ fn start(turn: &DemoTurn<'_>, name: &str, text: &str) -> Vec<DemoAction> {
         return say("I was not given a tool for that.", "I have nothing with this name that I can start here.");
     };
     let has_fields = tool.input_schema["properties"].as_object().is_some_and(|fields| !fields.is_empty());
-    let input = if has_fields { text_arguments(tool, text) } else { json!({}) };
+    let input = match list_argument(tool) {
+        Some(key) => json!({ key: text.split_whitespace().collect::<Vec<_>>() }),
+        None if has_fields => text_arguments(tool, text),
+        None => json!({}),
+    };
     say_and_call("The user names one of my tools.", "I am starting it.", tool, input)
 }
 
@@ -233,6 +237,13 @@ pub(crate) fn say_and_call(thinks: &str, says: &str, tool: &ToolSpec, input: Val
     let mut actions = say(thinks, says);
     actions.push(DemoAction::Call { tool: tool.name.clone(), input });
     actions
+}
+
+/// Returns the required property that takes several texts, if a tool requires nothing else.
+fn list_argument(tool: &ToolSpec) -> Option<&str> {
+    let [Value::String(key)] = tool.input_schema["required"].as_array()?.as_slice() else { return None };
+    let property = &tool.input_schema["properties"][key];
+    (property["type"] == "array" && property["items"]["type"] == "string").then_some(key)
 }
 
 /// Returns arguments with this text in the first required string property, or else in the first

@@ -22,12 +22,15 @@ fn tools() -> Vec<ToolSpec> {
         "seats": { "type": "number" },
     });
     let page = json!({ "type": "object", "properties": { "updates": { "type": "object", "properties": fields } } });
+    let paths = json!({ "type": "array", "items": { "type": "string" } });
+    let paths = json!({ "type": "object", "properties": { "paths": paths }, "required": ["paths"] });
     let delete = ToolSpec { needs_approval: true, ..ToolSpec::new("delete_article", "", text("title")) };
     vec![
         ToolSpec::new("search_knowledge_base", "", text("query")),
         delete,
         ToolSpec::new("update-page-state", "", page),
         ToolSpec::new("ask-user", "", json!({})),
+        ToolSpec::new("present_files", "", paths),
     ]
 }
 
@@ -85,6 +88,10 @@ fn plain_requests_are_understood() {
     check("Delete the article about refunds", r#"→ search_knowledge_base {"query":"refunds"}"#);
     check("Start delete_article: Refunds", r#"→ delete_article {"title":"Refunds"}"#);
     check("start ask-user: now", "→ ask-user {}");
+    check(
+        "start present_files: /outputs/a.md /outputs/b.csv",
+        r#"→ present_files {"paths":["/outputs/a.md","/outputs/b.csv"]}"#,
+    );
     check("Analyse sales.csv.", "I have no shell to compute with here.");
     check("analyse $(rm).csv", "I am only a small demo model");
     // Letters whose lowercase form has another length do not shift positions in the text.

@@ -1,6 +1,8 @@
 //! The routes with which pages and programs read and change the files of a conversation.
 
 mod archive;
+mod frame;
+mod restore;
 mod upload;
 
 use crate::capability::limits;
@@ -55,6 +57,12 @@ pub(crate) fn routes(all: Workspaces, context: &Context) -> ApiRouter {
             "Download the files of a conversation as a ZIP archive",
         )
         .get("/api/conversations/{id}/files/{version}", show, "Read a version of a file")
+        .post(
+            "/api/conversations/{id}/files/{version}/restore",
+            restore::restore,
+            "Restore a version of a file, as its newest one",
+        )
+        .with_pages(frame::routes())
         .map(|router| router.with_state(state))
 }
 

@@ -52,7 +52,7 @@ pub(super) async fn upload(
     let Files(mut body) = files.map_err(|_| HttpError::malformed("The request must be `multipart/form-data`."))?;
     let mut links = Vec::new();
     let stored = match store_all(&workspace, &mut body, &mut links).await {
-        Ok(()) => workspace.link(links.clone()).await.map_err(|error| user_error(error, "/file")),
+        Ok(()) => workspace.link(links.clone(), Vec::new()).await.map_err(|error| user_error(error, "/file")),
         Err(error) => {
             read_rest(&mut body).await;
             Err(error)

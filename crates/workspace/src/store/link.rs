@@ -5,7 +5,7 @@ use crate::path::WorkspacePath;
 use crate::section::WorkspaceLimits;
 use crate::tree::check_new;
 use ::store::sql::{self, Db};
-use ::store::{Store, StoreError};
+use ::store::{AuditEntry, Store, StoreError, append_audit};
 use std::collections::BTreeMap;
 use web::times::now_millis;
 
@@ -80,15 +80,25 @@ struct Known {
     is_presented: bool,
 }
 
-/// Stores changes, all or none.
+/// Stores changes, all or none, with the rows of the audit log about them.
 pub(crate) async fn link(
     store: &Store,
     of: &Conversation,
     limits: WorkspaceLimits,
     changes: Vec<Link>,
+    audit: Vec<AuditEntry>,
 ) -> Result<LinkOutcome, StoreError> {
     let of = of.clone();
-    store.write(move |db| Box::pin(async move { apply(db, &of, &limits, &changes).await })).await
+    let write = store.write(move |db| {
+        Box::pin(async move {
+            let outcome = apply(db, &of, &limits, &changes).await?;
+            if matches!(outcome, LinkOutcome::Linked(_)) && !audit.is_empty() {
+                append_audit(db, audit).await?;
+            }
+            Ok(outcome)
+        })
+    });
+    write.await
 }
 
 async fn apply(

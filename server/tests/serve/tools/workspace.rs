@@ -67,12 +67,12 @@ async fn the_example_analyses_an_attached_file() {
     Feb,2300
     Mar,2500
     Apr,2850
-    [Written: /outputs/chart.svg, /outputs/report.md, /workspace/sums.csv]
+    [Written: /outputs/chart.svg, /outputs/report.md, /outputs/totals.html, /workspace/sums.csv]
     [Exit code 0]
-    Presented to the user: /outputs/chart.svg, /outputs/report.md.
+    Presented to the user: /outputs/chart.svg, /outputs/report.md, /outputs/totals.html.
     ");
     let shown = chunks.iter().find(|chunk| chunk["type"] == "data-presented-files").unwrap();
-    let [chart, report] = &shown["data"]["files"].as_array().unwrap()[..] else { panic!("{shown}") };
+    let [chart, report, page] = &shown["data"]["files"].as_array().unwrap()[..] else { panic!("{shown}") };
     let (status, headers, content) = get(&server, report["url"].as_str().unwrap()).await;
     assert_eq!(status, 200);
     assert_snapshot!(String::from_utf8(content).unwrap(), @"
@@ -94,12 +94,25 @@ async fn the_example_analyses_an_attached_file() {
     assert_eq!(headers["x-content-type-options"], "nosniff");
     assert!(headers["content-security-policy"].to_str().unwrap().contains("sandbox"));
     assert!(headers["content-disposition"].to_str().unwrap().starts_with("attachment; filename=\"chart.svg\""));
+    let (_, headers, content) = get(&server, page["url"].as_str().unwrap()).await;
+    assert!(String::from_utf8(content).unwrap().contains("<output>2000</output>"));
+    assert_eq!(headers["content-type"], "text/html; charset=utf-8");
+    assert!(headers["content-disposition"].to_str().unwrap().starts_with("attachment"));
     // The attached file is read-only.
     assert_snapshot!(start(&server, "bash", "echo x >> /uploads/sales.csv").await.lines().last().unwrap(), @"[Exit code 1]");
     let (_, _, listed) = get(&server, FILES).await;
     let listed: Value = serde_json::from_slice(&listed).unwrap();
     let paths: Vec<_> = listed["items"].as_array().unwrap().iter().map(|item| item["path"].as_str().unwrap()).collect();
-    assert_eq!(paths, ["/outputs/chart.svg", "/outputs/report.md", "/uploads/sales.csv", "/workspace/sums.csv"]);
+    assert_eq!(
+        paths,
+        [
+            "/outputs/chart.svg",
+            "/outputs/report.md",
+            "/outputs/totals.html",
+            "/uploads/sales.csv",
+            "/workspace/sums.csv"
+        ]
+    );
 }
 
 #[tokio::test]
@@ -164,6 +177,64 @@ async fn programs_read_upload_and_delete_files() {
     let delete = server.request(Method::DELETE, "/api/conversations/c");
     assert!(delete.send().await.unwrap().status().is_success());
     assert_eq!(get(&server, FILES).await.0, 404);
+}
+
+#[tokio::test]
+async fn an_old_version_is_restored_as_the_newest_one() {
+    let server = Server::start_with(&["--config", ANALYST]);
+    start(&server, "bash", "echo one > /outputs/a.txt").await;
+    start(&server, "bash", "echo two > /outputs/a.txt").await;
+    let restore = async |version: &str| {
+        let response = server.request(Method::POST, &format!("{FILES}/{version}/restore")).send().await.unwrap();
+        (response.status().as_u16(), response.json::<Value>().await.unwrap())
+    };
+    let (status, file) = restore("1").await;
+    assert_eq!((status, &file["path"], &file["version"]), (201, &json!("/outputs/a.txt"), &json!(3)));
+    assert_eq!(get(&server, file["url"].as_str().unwrap()).await.2, b"one\n");
+    // The versions before stay.
+    assert_eq!(get(&server, &format!("{FILES}/2")).await.2, b"two\n");
+    assert_snapshot!(start(&server, "read_file", "/outputs/a.txt").await, @"one");
+    let (status, error) = restore("3").await;
+    assert_eq!(status, 409);
+    assert_snapshot!(error["error"]["message"].as_str().unwrap(), @"This is the newest version of the file.");
+    for unknown in ["9", "0", "-1", "x"] {
+        assert_eq!(restore(unknown).await.0, 404, "{unknown}");
+    }
+    let (_, _, log) = get(&server, "/api/admin/audit?tool=workspace:restore").await;
+    let log: Value = serde_json::from_slice(&log).unwrap();
+    let rows: Vec<_> =
+        log["items"].as_array().unwrap().iter().filter(|row| row["tool"] == "workspace:restore").collect();
+    assert_eq!(rows.len(), 1, "{log}");
+    assert_eq!(rows[0]["conversationId"], "c");
+}
+
+#[tokio::test]
+async fn the_frame_of_artifacts_allows_nothing() {
+    let server = Server::start_with(&["--config", ANALYST]);
+    let (status, headers, document) = get(&server, "/api/artifacts/frame").await;
+    assert_eq!((status, headers["content-type"].to_str().unwrap()), (200, "text/html; charset=utf-8"));
+    assert_snapshot!(headers["content-security-policy"].to_str().unwrap().replace("; ", "\n"), @"
+    sandbox allow-scripts
+    default-src 'none'
+    script-src 'unsafe-inline'
+    style-src 'unsafe-inline'
+    img-src data: blob:
+    font-src data:
+    media-src data: blob:
+    connect-src 'none'
+    frame-src 'none'
+    child-src 'none'
+    worker-src 'none'
+    object-src 'none'
+    form-action 'none'
+    base-uri 'none'
+    require-trusted-types-for 'script'
+    trusted-types default
+    frame-ancestors 'self'
+    ");
+    assert_eq!(headers["connection-allowlist"], "()");
+    assert_eq!(headers["x-dns-prefetch-control"], "off");
+    assert!(String::from_utf8(document).unwrap().starts_with("<!doctype html>"));
 }
 
 /// What a call has answered is there after the server was killed; of a script that was running, nothing is.

@@ -1,0 +1,35 @@
+//! The texts of the panel with files that agents show as results, in English.
+
+use super::texts;
+
+texts! { super::OF_LIBRARIES;
+    ArtifactOpen = "Open {1}",
+    ArtifactPreview = "Preview",
+    ArtifactChanges = "Changes",
+    ArtifactViews = "How the file is shown",
+    ArtifactVersion = "Version",
+    ArtifactVersionAt = "Version {1}, {2}",
+    ArtifactNewestAt = "Version {1}, {2} (newest)",
+    ArtifactOld = "This is an older version of the file.",
+    ArtifactShowNewest = "Show the newest",
+    ArtifactRestore = "Restore",
+    ArtifactRestored = "Restored as version {1}.",
+    DiffCompared = "Compared with",
+    DiffOnlyVersion = "There is no other version to compare with.",
+    DiffSame = "The two versions have the same text.",
+    DiffLines = "{1} lines added, {2} removed",
+    ArtifactRest = "The rest is left out. Download the file to see all of it.",
+    ArtifactNotShown = "This kind of file is not shown here. Download it to open it.",
+    ArtifactPdf = "The browser's viewer for PDF does not run where a file is kept from running scripts. Download the file to open it.",
+    ArtifactUnsafe = "The page cannot be shown safely in this browser or in this frame. Its source can be read.",
+    ArtifactGone = "The file was deleted, or this version of it is no longer kept.",
+    ArtifactDownload = "Download {1}",
+    ArtifactDownloadAll = "Download all results as a ZIP archive",
+    ArtifactCopy = "Copy the source",
+    ArtifactFull = "Full width",
+    ArtifactFrame = "Preview of {1}",
+    ArtifactRows = "{1} rows",
+    DiffOldLine = "Old line",
+    DiffNewLine = "New line",
+    DiffText = "Text",
+}
