@@ -2,7 +2,7 @@
 
 use crate::actions::ACTIONS;
 use crate::agent_chat::chunk_tables::{
-    ARTIFACTS, BELOW, CHOICES, CONVERSATION, EXTRAS, FRAMES, MODELS, PLAN, PRESENTED, SESSION, TOOLS,
+    BELOW, CHOICES, CONVERSATION, EXTRAS, FRAMES, MODELS, PLAN, PRESENTED, SESSION, TOOLS,
 };
 use crate::agent_conversations::ORGANIZING;
 use crate::blocks::chunk_tables::{BLOCKS, INPUTS};
@@ -28,9 +28,8 @@ pub fn mark_alive() {
 }
 
 /// Returns the state of every chunk.
-fn all_chunks() -> [&'static ChunkState; 21] {
+fn all_chunks() -> [&'static ChunkState; 20] {
     [
-        ARTIFACTS.state(),
         BELOW.state(),
         CHOICES.state(),
         CONVERSATION.state(),

@@ -78,20 +78,14 @@ pub(crate) struct PlanFunctions {
     pub(in crate::agent_chat) switch: fn(Session) -> AnyView,
 }
 
-/// The chunk for files that agents show as results.
+/// The chunk for files that agents show as results, and the panel in which they are opened.
 pub(crate) static PRESENTED: Chunk<PresentedFunctions> = Chunk::new("presented");
 
 /// The functions of the chunk.
 pub(crate) struct PresentedFunctions {
     /// The list of files, given the data of the part.
     pub(in crate::agent_chat) files: fn(&Value) -> AnyView,
-}
-
-/// The chunk for the panel in which such files are opened.
-pub(crate) static ARTIFACTS: Chunk<ArtifactFunctions> = Chunk::new("artifacts");
-
-/// The functions of the chunk.
-pub(crate) struct ArtifactFunctions {
+    /// The panel with the file that is open.
     pub(in crate::agent_chat) panel: fn(Session, ArtifactState) -> AnyView,
 }
 

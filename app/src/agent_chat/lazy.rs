@@ -2,9 +2,9 @@
 
 use super::cards::{standing_approvals, standing_button, tool_card};
 use super::chunk_tables::{
-    ARTIFACTS, ArtifactFunctions, BELOW, BelowFunctions, CHOICES, CONVERSATION, ChoiceFunctions, ConversationFunctions,
-    EXTRAS, ExtraFunctions, FRAMES, FrameFunctions, MODELS, ModelFunctions, PLAN, PRESENTED, PlanFunctions,
-    PresentedFunctions, SESSION, SessionFunctions, TOOLS, ToolFunctions,
+    BELOW, BelowFunctions, CHOICES, CONVERSATION, ChoiceFunctions, ConversationFunctions, EXTRAS, ExtraFunctions,
+    FRAMES, FrameFunctions, MODELS, ModelFunctions, PLAN, PRESENTED, PlanFunctions, PresentedFunctions, SESSION,
+    SessionFunctions, TOOLS, ToolFunctions,
 };
 use super::composer::{attachments, context_meter, edit_form, header, queue, start_workflow, undo};
 use super::log::view::Log;
@@ -110,18 +110,7 @@ impl ChunkTable for PresentedFunctions {
 
 #[wasm_split(presented, fallible)]
 fn presented_functions() -> Result<PresentedFunctions, ChunkError> {
-    Ok(PresentedFunctions { files: presented::files })
-}
-
-impl ChunkTable for ArtifactFunctions {
-    fn load() -> ChunkFuture {
-        Box::pin(async { ARTIFACTS.set_functions(artifact_functions().await?) })
-    }
-}
-
-#[wasm_split(artifacts, fallible)]
-fn artifact_functions() -> Result<ArtifactFunctions, ChunkError> {
-    Ok(ArtifactFunctions { panel: artifacts::panel::panel })
+    Ok(PresentedFunctions { files: presented::files, panel: artifacts::panel::panel })
 }
 
 impl ChunkTable for ChoiceFunctions {

@@ -6,7 +6,7 @@ use super::composer::view::Composer;
 use super::log::welcome::Welcome;
 use super::message::notice::Trouble;
 use super::session::{ChatBlock, Session};
-use crate::agent_chat::chunk_tables::{ARTIFACTS, CONVERSATION, EXTRAS, PLAN, TOOLS};
+use crate::agent_chat::chunk_tables::{CONVERSATION, EXTRAS, PLAN, PRESENTED, TOOLS};
 use crate::libraries::{CitationState, LIBRARIES};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -36,7 +36,7 @@ pub(super) fn Pane(
     provide_context(standing);
     let citations = CitationState::new(block_id.clone());
     provide_context(citations);
-    let artifacts = ArtifactState::new(block_id.clone(), citations);
+    let artifacts = ArtifactState::new(citations);
     provide_context(artifacts);
     open.set_value(Some(session));
     Effect::new(move |_| own_id.set(session.id.get()));
@@ -65,7 +65,7 @@ pub(super) fn Pane(
     let uses_citations = citations.is_used();
     let cited = move || uses_citations.get().then(|| LIBRARIES.view(move |code| (code.citations)(citations)));
     let uses_artifacts = artifacts.is_used();
-    let artifact = move || uses_artifacts.get().then(|| ARTIFACTS.view(move |code| (code.panel)(session, artifacts)));
+    let artifact = move || uses_artifacts.get().then(|| PRESENTED.view(move |code| (code.panel)(session, artifacts)));
     view! {
         {content}
         {undo}

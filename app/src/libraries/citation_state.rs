@@ -39,7 +39,7 @@ impl CitationState {
     }
 
     /// Returns the id of an element.
-    pub(super) fn element_id(self, name: &str) -> String {
+    pub(crate) fn element_id(self, name: &str) -> String {
         ["cw-cited-", name, "-", &self.block_id.get_value()].concat()
     }
 

@@ -115,7 +115,7 @@ impl Shape {
             Self::Plus => "M10 4v12M4 10h12",
             Self::More => "M4.5 10h.01M10 10h.01M15.5 10h.01",
             Self::Close => "M5 5l10 10M15 5L5 15",
-            Self::Widen => "M3 5v10M17 5v10M6 10h8M8.5 7.5L6 10l2.5 2.5M11.5 7.5L14 10l-2.5 2.5",
+            Self::Widen => "M3 5v10M17 5v10M6 10h8M8 8l-2 2 2 2M12 8l2 2-2 2",
             Self::Pencil => {
                 "M3.5 16.5l.8-3.4L13.4 4a1.6 1.6 0 0 1 2.3 0l.3.3a1.6 1.6 0 0 1 0 2.3l-9.1 9.1zM12 5.5L14.5 8"
             }

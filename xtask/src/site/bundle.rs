@@ -21,7 +21,7 @@ const SESSION: &str = "session";
 const MARKDOWN: &str = "markdown";
 /// Chunks that are only loaded together with a conversation and its actions, so that they need no
 /// bundle of their own.
-const CONVERSATION_ONLY: [&str; 2] = ["extras", "tools"];
+const CONVERSATION_ONLY: [&str; 4] = ["below", "extras", "presented", "tools"];
 
 /// The bundles of small files that other combinations of chunks share, each with the chunk that
 /// needs it; it is loaded with all chunks that use one of its files. A file is in the first bundle

@@ -31,18 +31,17 @@ pub(in crate::agent_chat) struct ArtifactState {
     pub(super) open: RwSignal<Option<OpenArtifact>>,
     /// What else is shown beside the chat. There is room for one of them.
     pub(super) citations: CitationState,
-    block_id: StoredValue<String>,
 }
 
 impl ArtifactState {
     /// The state for one chat.
-    pub(in crate::agent_chat) fn new(block_id: String, citations: CitationState) -> Self {
-        Self { open: RwSignal::new(None), citations, block_id: StoredValue::new(block_id) }
+    pub(in crate::agent_chat) fn new(citations: CitationState) -> Self {
+        Self { open: RwSignal::new(None), citations }
     }
 
     /// Returns the id of an element.
     pub(super) fn element_id(self, name: &str) -> String {
-        ["cw-artifact-", name, "-", &self.block_id.get_value()].concat()
+        self.citations.element_id(&["artifact-", name].concat())
     }
 
     /// Whether any file was opened, so that the code is needed. Tracked.

@@ -83,7 +83,7 @@ mod tests {
 
     fn shown(data: &Value) -> String {
         Owner::new().with(|| {
-            provide_context(ArtifactState::new("chat".to_owned(), CitationState::new("chat".to_owned())));
+            provide_context(ArtifactState::new(CitationState::new("chat".to_owned())));
             files(data).to_html()
         })
     }
