@@ -13,6 +13,8 @@ use store::{CapabilityTables, Schema};
 const BUILT_IN: &[Definition] = &[
     mcp::DEFINITION,
     remote_agents::DEFINITION,
+    // Before the agents that are made at run time, which choose among the servers of their base.
+    mcp_servers::DEFINITION,
     custom_agents::DEFINITION,
     collections::DEFINITION,
     web_research::DEFINITION,

@@ -54,10 +54,6 @@ impl Host for CurrentConfig {
     fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String> {
         CurrentConfig::page_for_agent(self, caller, agent_id)
     }
-
-    fn tool_servers(&self) -> Vec<ToolServerStatus> {
-        self.capabilities().tool_servers()
-    }
 }
 
 impl capability::CurrentConfig for CurrentConfig {
@@ -67,6 +63,10 @@ impl capability::CurrentConfig for CurrentConfig {
 
     fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>> {
         Box::pin(CurrentConfig::refresh_additions(self))
+    }
+
+    fn tool_servers(&self) -> Vec<ToolServerStatus> {
+        self.capabilities().tool_servers()
     }
 
     fn language(&self) -> &'static Language {

@@ -1,7 +1,7 @@
 //! What the console needs of the server.
 
 use auth::Authentication;
-use capability::{CurrentConfig, ToolServerStatus};
+use capability::CurrentConfig;
 use chat::{AgentSource, Caller, Chat};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -40,9 +40,6 @@ pub trait Host: AgentSource + CurrentConfig {
 
     /// Returns a page on which the caller may use this agent, if there is one.
     fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String>;
-
-    /// Returns the status of the MCP servers.
-    fn tool_servers(&self) -> Vec<ToolServerStatus>;
 }
 
 /// The config status for administrators.

@@ -1,5 +1,6 @@
 //! What the server gives to the routes and the background work of a capability.
 
+use crate::ToolServerStatus;
 use chat::{Caller, Chat};
 use config::{Config, Language, ModelRef};
 use contract::ModelUse;
@@ -33,6 +34,10 @@ pub trait CurrentConfig: Send + Sync {
     /// # Errors
     /// The config cannot be rebuilt; the one in use stays.
     fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>>;
+
+    /// Returns the status of the servers whose tools this server offers, as far as they were used since it
+    /// started.
+    fn tool_servers(&self) -> Vec<ToolServerStatus>;
 
     /// Returns the language of configs of this program.
     fn language(&self) -> &'static Language;

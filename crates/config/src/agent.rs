@@ -62,6 +62,9 @@ pub struct Agent {
     pub tools: Vec<ToolRef>,
     /// The MCP servers whose tools the agent may call.
     pub mcp: Vec<McpRef>,
+    /// The names of further MCP servers of the agent that cannot be used now: administrators have switched
+    /// them off, or what they need is missing. Agents that are made of this one may still choose them.
+    pub unavailable_mcp: Vec<String>,
     /// The remote agents whose tools the agent may call.
     pub remote_agents: Vec<RemoteAgentRef>,
     /// The sub-agents that the agent may delegate tasks to. They never form a cycle.
@@ -297,6 +300,8 @@ pub struct ToolRef {
 pub struct McpRef {
     /// The id of the connection, or a name derived from the address or the program.
     pub name: String,
+    /// The id of the connection. `None` for a server that only this agent has.
+    pub connection_id: Option<String>,
     /// How to connect to the server.
     pub server: McpConnection,
     /// How the user approves each call. `None`: calls need no approval.

@@ -39,7 +39,9 @@ pub fn selectable_tools(config: &Config, agent: &Agent, maker: Option<&Caller>) 
     let endpoints = agent.tools.iter();
     let endpoints = endpoints.filter(|tool| may_use(config.endpoints.get(&tool.endpoint_id).map(|it| &it.auth)));
     let endpoints = endpoints.map(|tool| tool.name.clone());
-    let servers = agent.mcp.iter().map(|server| format!("mcp:{}", server.name));
+    // A server that is switched off for a while stays a choice, so that agents keep theirs.
+    let servers = agent.mcp.iter().map(|server| &server.name).chain(&agent.unavailable_mcp);
+    let servers = servers.map(|name| format!("mcp:{name}"));
     let remote = agent.remote_agents.iter().map(|remote| format!("remote:{}", remote.connection_id));
     let below = agent.agents.iter().filter(|below| may_use(config.agents.get(&below.agent_id).map(|it| &it.auth)));
     let below = below.map(|below| format!("agent:{}", below.name));

@@ -57,6 +57,7 @@ impl CustomAgent {
         let mut agent = base.clone();
         agent.tools.retain(|tool| has(&tool.name));
         agent.mcp.retain(|server| has(&format!("mcp:{}", server.name)));
+        agent.unavailable_mcp.retain(|name| has(&format!("mcp:{name}")));
         agent.remote_agents.retain(|remote| has(&format!("remote:{}", remote.connection_id)));
         agent.agents.retain(|below| has(&format!("agent:{}", below.name)));
         agent.file_system = agent.file_system.filter(|_| has("files"));

@@ -114,8 +114,9 @@ impl Section for CustomAgents {
         }
         let known: Vec<_> = bases.iter().flat_map(|base| selectable_tools(config, base, None)).collect();
         for (index, name) in users.tools.iter().flatten().enumerate() {
-            // Installed skills and libraries of users are not known here.
-            if !known.contains(name) && !name.starts_with("skills:") && !name.starts_with("knowledge:") {
+            // Installed skills, libraries of users and MCP servers that administrators add are not known here.
+            let is_added = ["skills:", "knowledge:", "mcp:"].iter().any(|kind| name.starts_with(kind));
+            if !known.contains(name) && !is_added {
                 let at = [PathStep::Key("users"), PathStep::Key("tools"), PathStep::Index(index)];
                 let help = SectionProblems::name_help(name, known.iter().map(String::as_str));
                 problems.error(&at, format!("no base agent has `{name}`"), help);

@@ -1,6 +1,7 @@
 //! How to reach an MCP server.
 
 use secrecy::{ExposeSecret, SecretString};
+use std::fmt;
 use std::path::PathBuf;
 use url::Url;
 
@@ -30,7 +31,7 @@ pub struct StdioSettings {
 }
 
 /// The settings of a server over HTTP.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct HttpServerSettings {
     /// The URL.
     pub url: Url,
@@ -43,7 +44,7 @@ pub struct HttpServerSettings {
 }
 
 /// Credentials for OAuth's client credentials grant (RFC 6749, 4.4) or for a refresh token.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ClientCredentials {
     /// The token endpoint.
     pub token_url: Url,
@@ -55,6 +56,30 @@ pub struct ClientCredentials {
     pub refresh_token: Option<SecretString>,
     /// The requested scope.
     pub scope: Option<String>,
+}
+
+/// Formats the host of the URL only: its path may contain a key.
+impl fmt::Debug for HttpServerSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        f.debug_struct("HttpServerSettings")
+            .field("host", &self.url.host_str())
+            .field("headers", &names)
+            .field("allow_private", &self.allow_private)
+            .field("oauth", &self.oauth)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Formats the host of the token endpoint and the client's id.
+impl fmt::Debug for ClientCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientCredentials")
+            .field("host", &self.token_url.host_str())
+            .field("client_id", &self.client_id)
+            .field("scope", &self.scope)
+            .finish_non_exhaustive()
+    }
 }
 
 impl McpTransport {

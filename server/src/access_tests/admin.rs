@@ -16,7 +16,7 @@ fn form(path: String) -> TestRequest {
     TestRequest { method: Method::POST, path, body: None }
 }
 
-const ROUTES: [(&str, AdminRoute, u16); 92] = [
+const ROUTES: [(&str, AdminRoute, u16); 107] = [
     ("overview", |_| get("/admin".to_owned()), 200),
     ("users", |_| get("/admin/users".to_owned()), 200),
     ("users, with an invalid order", |_| get("/admin/users?sort=name;drop".to_owned()), 400),
@@ -101,6 +101,46 @@ const ROUTES: [(&str, AdminRoute, u16); 92] = [
     ("tools, the slowest first", |_| get("/admin/tools?sort=slowest&agent=a_open".to_owned()), 200),
     ("tools, with an invalid order", |_| get("/api/admin/tools?sort=id;drop".to_owned()), 400),
     ("tools as CSV", |_| get("/admin/tools.csv?text=search".to_owned()), 200),
+    ("MCP servers", |_| get("/admin/mcp-servers?from=added".to_owned()), 200),
+    ("MCP servers as CSV", |_| get("/admin/mcp-servers.csv".to_owned()), 200),
+    ("MCP servers as YAML", |_| get("/admin/mcp-servers.yaml".to_owned()), 200),
+    ("a new MCP server", |_| get("/admin/mcp-servers/new".to_owned()), 200),
+    ("an unknown MCP server", |_| get("/admin/mcp-servers/nothing".to_owned()), 404),
+    ("testing an unknown MCP server", |_| form("/admin/mcp-servers/nothing/test".to_owned()), 404),
+    (
+        "switching an unknown MCP server of the config",
+        |_| form("/admin/mcp-config-servers/nothing/off".to_owned()),
+        404,
+    ),
+    ("MCP servers in the API", |_| get("/api/admin/mcp-servers".to_owned()), 200),
+    ("MCP config", |_| get("/api/mcp/config".to_owned()), 200),
+    ("MCP config as YAML", |_| get("/api/mcp/config/export".to_owned()), 200),
+    (
+        "replacing the MCP config",
+        |_| TestRequest {
+            method: Method::PUT,
+            ..post("/api/mcp/config".to_owned(), json!({ "version": 7, "mcpServers": {} }))
+        },
+        409,
+    ),
+    (
+        "a private MCP server in the API",
+        |_| {
+            post("/api/admin/mcp-servers".to_owned(), json!({ "name": "x", "server": { "url": "https://127.0.0.1/" } }))
+        },
+        422,
+    ),
+    (
+        "a program as an MCP server in the API",
+        |_| post("/api/admin/mcp-servers".to_owned(), json!({ "name": "x", "server": { "command": "id" } })),
+        422,
+    ),
+    ("testing an unknown MCP server in the API", |_| form("/api/admin/mcp-servers/nothing/test".to_owned()), 404),
+    (
+        "deleting an unknown MCP server in the API",
+        |_| with(Method::DELETE, "/api/admin/mcp-servers/nothing".to_owned()),
+        404,
+    ),
     ("custom agents, the newest first", |_| get("/api/admin/custom-agents?sort=newest&text=a".to_owned()), 200),
     ("custom agents as CSV", |_| get("/admin/custom-agents.csv".to_owned()), 200),
     ("retention", |_| get("/admin/retention".to_owned()), 200),

@@ -74,7 +74,7 @@ pub(crate) fn expected_scope(path: &str) -> Option<KeyScope> {
         "agent" | "models" | "runs" => Some(KeyScope::Agents),
         "conversations" | "folders" | "memory" | "profile" | "search" | "shares" => Some(KeyScope::Conversations),
         "collections" | "documents" | "endpoints" | "events" | "libraries" | "workflows" => Some(KeyScope::Endpoints),
-        "admin" => Some(KeyScope::Admin),
+        "admin" | "mcp" => Some(KeyScope::Admin),
         "agents" if path.starts_with("/api/agents/definitions") => Some(KeyScope::Admin),
         _ => None,
     }

@@ -11,7 +11,7 @@ use crate::source::MemorySource;
 use crate::{extract, store};
 use ::store::{BeginRun, BeginRunOutcome, CapabilityTables, FinishRun, NewMessage, Schema};
 use agent::{Agent, AnswerForm, InvocationRequest, TurnLimits, invoke};
-use capability::{CurrentConfig, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion};
+use capability::{CurrentConfig, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus};
 use config::{Config, Language, SectionType};
 use contract::{ModelUse, ResponseFormat, RunScope, SourceTools, ToolSource};
 use futures::future::BoxFuture;
@@ -50,6 +50,10 @@ impl CurrentConfig for DemoModel {
 
     fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>> {
         Box::pin(async { Ok(()) })
+    }
+
+    fn tool_servers(&self) -> Vec<ToolServerStatus> {
+        Vec::new()
     }
 
     fn language(&self) -> &'static Language {

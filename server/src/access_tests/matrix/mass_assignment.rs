@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Fields of forms and server functions that have the same name as a column. Required fields are
 /// found automatically, see `required_fields`.
-const ACCEPTED_FIELDS: [(&str, &[&str]); 14] = [
+const ACCEPTED_FIELDS: [(&str, &[&str]); 17] = [
     // A part of a message.
     ("/api/agent/{page}/{agent}", &["state"]),
     ("/api/runs/invoke", &["agent_id"]),
@@ -22,11 +22,15 @@ const ACCEPTED_FIELDS: [(&str, &[&str]); 14] = [
     ("/admin/agents/{id}/tools/{tool}", &["arguments"]),
     ("/admin/custom-agents", CUSTOM),
     ("/admin/custom-agents/{id}", CUSTOM),
+    ("/admin/mcp-server-tests", SERVER),
+    ("/admin/mcp-servers", SERVER),
+    ("/admin/mcp-servers/{name}", SERVER),
     ("/admin/users", &["name", "role", "roles"]),
     ("/auth/sign-in", &["name"]),
     ("/ui/change", &["title", "pinned", "archived", "folderId", "unread", "deleted", "temporary"]),
 ];
 const CUSTOM: &[&str] = &["description", "model", "name", "version"];
+const SERVER: &[&str] = &["agent", "description", "name", "scope", "url", "version"];
 const OWN: &[&str] = &["description", "model", "name", "title", "version"];
 
 /// Required fields that a form does not report as missing.

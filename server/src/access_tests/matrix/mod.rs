@@ -44,7 +44,7 @@ impl Route {
 
     /// Returns whether the route is for administrators, who see all users' data.
     fn is_for_admins(&self) -> bool {
-        ["/admin", "/api/admin", "/api/agents/definitions"]
+        ["/admin", "/api/admin", "/api/agents/definitions", "/api/mcp"]
             .iter()
             .any(|of| self.path.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
     }

@@ -3,6 +3,7 @@
 mod documents;
 mod files;
 mod mcp;
+mod mcp_servers;
 mod remote_agent;
 mod skills;
 mod web;

@@ -83,7 +83,7 @@ enum TransportEntry {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OauthEntry {
     /// The URL of the token endpoint.
-    token_url: Text,
+    token_url: Setting,
     /// The client id.
     client_id: Text,
     /// The client secret.
@@ -183,6 +183,7 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
         annotations: annotations::with_defaults(properties.annotations, is_private, node, context),
         server,
         name,
+        connection_id: properties.connection_id.map(|Id(id)| id),
         confirm: ConfirmEntry::read(properties.confirm),
         tools: properties.tools,
         prefix: properties.prefix.map(|Text(text)| text).unwrap_or_default(),
@@ -352,7 +353,8 @@ fn oauth(
         Some(setting) => Some(setting.resolve(place("refreshToken"), &of("refreshToken"), context)?),
         None => None,
     };
-    let token_url = parse_url(&entry.token_url.0, place("tokenUrl"), context)?;
+    let token_url = entry.token_url.resolve(place("tokenUrl"), &of("tokenUrl"), context)?;
+    let token_url = parse_url(token_url.expose_secret(), place("tokenUrl"), context)?;
     if token_url.scheme() == "http" && !allow_private && !is_private_url(&token_url) {
         let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
         let message = "the secret would be sent over `http://`, where others can read it";

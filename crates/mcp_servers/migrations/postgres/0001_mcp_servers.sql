@@ -1,0 +1,24 @@
+-- The same tables as in migrations/sqlite.
+CREATE TABLE mcp_catalog (
+    id      BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
+    version BIGINT NOT NULL
+);
+
+CREATE TABLE mcp_servers (
+    name       TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    version    BIGINT           NOT NULL,
+    enabled    BIGINT           NOT NULL,
+    definition TEXT COLLATE "C" NOT NULL,
+    secrets    TEXT COLLATE "C" NOT NULL,
+    created_by TEXT COLLATE "C" NOT NULL,
+    changed_by TEXT COLLATE "C" NOT NULL,
+    created_at BIGINT           NOT NULL,
+    changed_at BIGINT           NOT NULL,
+    tested     TEXT COLLATE "C"
+);
+
+CREATE TABLE mcp_switched_off (
+    server TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    off_by TEXT COLLATE "C" NOT NULL,
+    off_at BIGINT           NOT NULL
+);

@@ -1,0 +1,118 @@
+//! The addresses of servers: which are allowed, and what may be shown of them.
+
+use egress::is_public;
+use url::{Host, Url};
+
+/// Stands for a secret, or for a part of an address that may be one.
+pub(crate) const MASK: &str = "***";
+/// The most characters of an address.
+const MAX_ADDRESS: usize = 2048;
+/// The most characters of a part of a path that is shown whatever it is: too short for a key.
+const MAX_SHORT: usize = 12;
+/// The most characters of a part of a path that consists of words.
+const MAX_WORDS: usize = 24;
+
+/// Reads an address. With `allow_private` it may be on this machine and its networks, and use `http://`.
+///
+/// # Errors
+/// What is wrong with it, without the address.
+pub(crate) fn parse(text: &str, allow_private: bool) -> Result<Url, &'static str> {
+    if text.len() > MAX_ADDRESS {
+        return Err("the address is longer than 2048 characters");
+    }
+    let url = Url::parse(text.trim()).map_err(|_| "this is not a web address")?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("the address must start with `https://`");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("the address holds a user name or a password: send them in a header");
+    }
+    if url.fragment().is_some() {
+        return Err("the address must end with its path or query");
+    }
+    if allow_private {
+        return Ok(url);
+    }
+    let is_reachable = match url.host() {
+        Some(Host::Ipv4(address)) => is_public(address.into()),
+        Some(Host::Ipv6(address)) => is_public(address.into()),
+        Some(Host::Domain(name)) => !is_local_name(name),
+        None => false,
+    };
+    match (is_reachable, url.scheme()) {
+        (false, _) => {
+            Err("the address is not public, and the config does not allow private ones (`mcpServers.allowPrivate`)")
+        }
+        (true, "http") => Err("the address must start with `https://`: others could read what is sent over `http://`"),
+        (true, _) => Ok(url),
+    }
+}
+
+fn is_local_name(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    name == "localhost" || name.ends_with(".localhost")
+}
+
+/// Returns what may be shown of an address: parts of the path that may be keys are masked, and so is the
+/// query.
+pub(crate) fn shown(url: &Url) -> String {
+    let parts = url.path().split('/').map(|part| if is_harmless(part) { part } else { MASK });
+    let path = parts.collect::<Vec<_>>().join("/");
+    let query = if url.query().is_some() { format!("?{MASK}") } else { String::new() };
+    format!("{}{path}{query}", origin(url))
+}
+
+/// Returns whether the whole address may be shown.
+pub(crate) fn is_shown(url: &Url) -> bool {
+    url.query().is_none() && url.path().split('/').all(is_harmless)
+}
+
+/// Returns the scheme, the host and the port.
+pub(crate) fn origin(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}
+
+/// Returns whether a part of a path is no key: it is short, or consists of words.
+fn is_harmless(part: &str) -> bool {
+    let is_word = |word: &str| (1..=MAX_SHORT).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_lowercase());
+    part.len() <= MAX_SHORT || (part.len() <= MAX_WORDS && part.split(['-', '_', '.']).all(is_word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_must_be_public_and_encrypted() {
+        let check = |text: &str, private: bool, expected: &str| {
+            let read = parse(text, private).map_or_else(str::to_owned, |_| String::new());
+            assert!(if expected.is_empty() { read.is_empty() } else { read.contains(expected) }, "{text}: {read}");
+        };
+        check("https://mcp.example.com/mcp", false, "");
+        check("http://mcp.example.com/mcp", false, "must start with `https://`");
+        check("http://mcp.internal/mcp", true, "");
+        for private in ["https://127.0.0.1/", "https://[::1]/", "https://localhost./", "https://169.254.169.254/"] {
+            check(private, false, "is not public");
+            check(private, true, "");
+        }
+        check("https://ada:pw@example.com/", true, "a user name or a password");
+        check("https://example.com/#x", true, "must end with");
+        check("file:///etc/passwd", true, "must start with `https://`");
+        check("mine", true, "not a web address");
+        check(&format!("https://example.com/{}", "x".repeat(3000)), true, "longer than");
+    }
+
+    #[test]
+    fn parts_of_an_address_that_may_be_keys_are_masked() {
+        let check = |text: &str, expected: &str| {
+            let url = Url::parse(text).unwrap();
+            assert_eq!((shown(&url).as_str(), is_shown(&url)), (expected, !expected.contains(MASK)), "{text}");
+        };
+        check("https://example.com", "https://example.com/");
+        check("https://example.com:8443/api/streamable-http", "https://example.com:8443/api/streamable-http");
+        check("https://example.com/s/c2VjcmV0LXRva2Vu/mcp", "https://example.com/s/***/mcp");
+        check("https://example.com/550e8400-e29b-41d4-a716-446655440000", "https://example.com/***");
+        check("https://example.com/abcdefghijklmnopqrs", "https://example.com/***");
+        check("https://example.com/mcp?key=1", "https://example.com/mcp?***");
+    }
+}

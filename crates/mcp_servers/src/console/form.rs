@@ -1,0 +1,225 @@
+//! The form of a server.
+
+use super::sent::shown;
+use super::{PATH, TEST_PATH};
+use crate::body::{OauthBody, ServerBody};
+use crate::catalog::ConfigAgent;
+use crate::definition::TransportKind;
+use crate::read::{MAX_DESCRIPTION, MAX_PREFIX};
+use crate::section::McpServers;
+use leptos::prelude::*;
+use web::html::{error_message, text_area_content};
+use web::query_encoded;
+
+/// What the form shows.
+pub(super) struct FormView {
+    /// The name; `None` for a new server.
+    pub(super) stored: Option<(String, i64)>,
+    /// The name that was entered for a new server.
+    pub(super) name: String,
+    pub(super) body: ServerBody,
+    /// The tools that are known of it.
+    pub(super) tools: Vec<String>,
+    /// Why what was sent was refused.
+    pub(super) problem: Option<String>,
+}
+
+/// Renders the form.
+pub(super) fn form(section: &McpServers, shows: FormView) -> AnyView {
+    let FormView { stored, name, body, tools, problem } = shows;
+    let (action, act) = match &stored {
+        Some((name, _)) => (format!("{PATH}/{}", query_encoded(name)), "Save"),
+        None => (PATH.to_owned(), "Add server"),
+    };
+    let name_field = match &stored {
+        Some((name, version)) => view! {
+            <input type="hidden" name="name" value=name.clone() />
+            <input type="hidden" name="version" value=version.to_string() />
+        }
+        .into_any(),
+        None => text_field("name", "Name", name, "64", true),
+    };
+    view! {
+        {error_message(problem)}
+        <form class="cw-account-form" method="post" action=action>
+            {name_field}
+            {text_field("description", "What it is for", body.description.clone(), &MAX_DESCRIPTION.to_string(), false)}
+            {reached_fields(section, &body)}
+            {agent_fields(section, &body)}
+            {tool_fields(&body, tools)}
+            {other_fields(&body)}
+            <button class="cw-button">{act}</button>
+            <button class="cw-button" formaction=TEST_PATH formtarget="_blank">"Test in a new tab"</button>
+        </form>
+    }
+    .into_any()
+}
+
+fn reached_fields(section: &McpServers, body: &ServerBody) -> AnyView {
+    let kind = body.kind();
+    let mut kinds =
+        vec![(TransportKind::Http, "Streamable HTTP"), (TransportKind::Sse, "HTTP with Server-Sent Events")];
+    if !section.commands.is_empty() {
+        kinds.push((TransportKind::Stdio, "A program"));
+    }
+    let option = |(own, label): (TransportKind, &'static str)| {
+        view! { <option value=own.name() selected={own == kind}>{label}</option> }
+    };
+    let kinds = kinds.into_iter().map(option).collect_view();
+    let lines = body.headers.iter().map(|(name, value)| format!("{name}: {}", shown(value)));
+    let headers = lines.collect::<Vec<_>>().join("\n");
+    let address = body.url.as_ref().map(shown).unwrap_or_default();
+    let about = match section.keys.is_empty() {
+        true => {
+            "Secrets are names of environment variables, as { _secret: NAME }, which the config lists in mcpServers.secrets."
+        }
+        false => {
+            "Secrets that you enter are encrypted and not shown again; *** leaves one as it is. { _secret: NAME } sends an environment variable, which the config lists in mcpServers.secrets."
+        }
+    };
+    view! {
+        <label class="cw-account-field">
+            <span>"Reached by"</span>
+            <select name="type">{kinds}</select>
+        </label>
+        {text_field("url", "Address", address, "2048", false)}
+        <p class="cw-account-note">{about}</p>
+        {area_field("headers", "Headers, one a line, as Name: value", &headers)}
+        {oauth_fields(body.oauth.as_ref())}
+        {command_field(section, body)}
+    }
+    .into_any()
+}
+
+fn oauth_fields(oauth: Option<&OauthBody>) -> AnyView {
+    let value = |of: fn(&OauthBody) -> Option<String>| oauth.and_then(of).unwrap_or_default();
+    view! {
+        <details open=oauth.is_some()>
+            <summary>"Access token by OAuth"</summary>
+            <div class="cw-account-form">
+                {text_field("tokenUrl", "Address of the token endpoint", value(|oauth| Some(shown(&oauth.token_url))), "2048", false)}
+                {text_field("clientId", "Client id", value(|oauth| Some(oauth.client_id.clone())), "500", false)}
+                {text_field("clientSecret", "Client secret", value(|oauth| Some(shown(&oauth.client_secret))), "8192", false)}
+                {text_field("refreshToken", "Refresh token, in place of client credentials", value(|oauth| oauth.refresh_token.as_ref().map(shown)), "8192", false)}
+                {text_field("scope", "Scope", value(|oauth| oauth.scope.clone()), "500", false)}
+            </div>
+        </details>
+    }
+    .into_any()
+}
+
+/// Renders the choice of a command line, if the config allows any.
+fn command_field(section: &McpServers, body: &ServerBody) -> Option<AnyView> {
+    let own = body.command.iter().chain(&body.args).cloned().collect::<Vec<_>>().join(" ");
+    let lines = section.command_lines().map(|words| words.join(" "));
+    let option = |line: String| {
+        let is_chosen = line == own;
+        view! { <option value=line.clone() selected=is_chosen>{line.clone()}</option> }
+    };
+    (!section.commands.is_empty()).then(|| {
+        view! {
+            <label class="cw-account-field">
+                <span>"Program, out of those that the config allows"</span>
+                <select name="command">
+                    <option value="">"None"</option>
+                    {lines.map(option).collect_view()}
+                </select>
+            </label>
+        }
+        .into_any()
+    })
+}
+
+fn agent_fields(section: &McpServers, body: &ServerBody) -> AnyView {
+    let catalog = &section.catalog;
+    let missing = body.agents.iter().filter(|id| !catalog.has_agent(id));
+    let missing = missing.map(|id| (id.clone(), format!("{id} (not in the config any more)")));
+    let label = |agent: &ConfigAgent| match agent.is_public {
+        true => format!("{} (everybody may use it, signed in or not)", agent.id),
+        false => agent.id.clone(),
+    };
+    let agents = catalog.agents.iter().map(|agent| (agent.id.clone(), label(agent)));
+    let boxes = agents.chain(missing).map(|(id, label)| {
+        let is_chosen = body.agents.contains(&id);
+        view! { <label><input type="checkbox" name="agent" value=id checked=is_chosen />{label}</label> }
+    });
+    view! {
+        <fieldset class="cw-account-scopes">
+            <legend>"Agents that get its tools"</legend>
+            <p class="cw-account-note">"Without a choice, no agent gets them. Agents that are made at run time choose among the servers of their base."</p>
+            {boxes.collect_view()}
+        </fieldset>
+    }
+    .into_any()
+}
+
+/// Renders the choice of tools: boxes for those that are known, and a field for patterns.
+fn tool_fields(body: &ServerBody, tools: Vec<String>) -> AnyView {
+    let allow = body.allow.clone().unwrap_or_default();
+    let others = allow.iter().filter(|pattern| !tools.contains(pattern)).cloned().collect::<Vec<_>>().join("\n");
+    let boxes = tools.into_iter().map(|tool| {
+        let is_chosen = allow.contains(&tool);
+        view! { <label><input type="checkbox" name="allow" value=tool.clone() checked=is_chosen />{tool.clone()}</label> }
+    });
+    let boxes: Vec<_> = boxes.collect();
+    let boxes = (!boxes.is_empty()).then(|| {
+        view! {
+            <fieldset class="cw-account-scopes">
+                <legend>"Only these tools"</legend>
+                {boxes}
+            </fieldset>
+        }
+    });
+    view! {
+        <p class="cw-account-note">"Without a choice of tools, all are offered, also those that the server gets later."</p>
+        {boxes}
+        {area_field("allow", "Only tools with these names, one a line; * stands for anything", &others)}
+        {area_field("deny", "No tools with these names", &body.deny.join("\n"))}
+    }
+    .into_any()
+}
+
+fn other_fields(body: &ServerBody) -> AnyView {
+    let is_program = body.kind() == TransportKind::Stdio;
+    let checks = [
+        ("enabled", "Switched on", body.enabled),
+        ("confirm", "The user approves each call", body.confirm),
+        ("egress", "Its tools can send data to others", body.egress.unwrap_or(!is_program)),
+        ("returnsUntrusted", "Its results may hold text by anybody", body.returns_untrusted.unwrap_or(true)),
+        ("readsPrivate", "Its results may hold private data", body.reads_private.unwrap_or(is_program)),
+        ("shared", "All users share one connection", body.shared),
+    ];
+    let checks = checks.into_iter().map(|(name, label, is_checked)| {
+        view! { <label><input type="checkbox" name=name value="1" checked=is_checked />{label}</label> }
+    });
+    let time = body.timeout_ms.map(|time| time.to_string()).unwrap_or_default();
+    view! {
+        {text_field("prefix", "Prefix of the names of its tools", body.prefix.clone(), &MAX_PREFIX.to_string(), false)}
+        {text_field("timeoutMs", "Longest call in milliseconds, if not as in the config", time, "7", false)}
+        <fieldset class="cw-account-scopes">
+            <legend>"Settings"</legend>
+            {checks.collect_view()}
+        </fieldset>
+    }
+    .into_any()
+}
+
+fn text_field(name: &'static str, label: &'static str, value: String, most: &str, is_required: bool) -> AnyView {
+    view! {
+        <label class="cw-account-field">
+            <span>{label}</span>
+            <input name=name value=value required=is_required maxlength=most.to_owned() autocomplete="off" />
+        </label>
+    }
+    .into_any()
+}
+
+fn area_field(name: &'static str, label: &'static str, value: &str) -> AnyView {
+    view! {
+        <label class="cw-account-field">
+            <span>{label}</span>
+            <textarea name=name rows="3" autocomplete="off" inner_html=text_area_content(value)></textarea>
+        </label>
+    }
+    .into_any()
+}

@@ -1,0 +1,21 @@
+#![doc = include_str!("../README.md")]
+
+mod address;
+mod body;
+mod capability;
+mod catalog;
+mod console;
+mod definition;
+mod export;
+mod probe;
+mod read;
+mod secrets;
+mod section;
+mod service;
+mod store;
+mod views;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::capability::DEFINITION;

@@ -1,0 +1,184 @@
+//! Secrets are written, kept and never shown.
+
+use super::*;
+use crate::address::MASK;
+use insta::assert_snapshot;
+use secrecy::ExposeSecret;
+use serde_json::json;
+use settings::mcp::{HttpServerSettings, McpTransport};
+
+/// Returns how the server of the agent `helper` is reached.
+fn http(bench: &Bench) -> HttpServerSettings {
+    match bench.config().agents["helper"].mcp.last().unwrap().server.transport.clone() {
+        McpTransport::Http(http) => http,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn secret() -> Value {
+    json!({
+        "url": format!("https://mcp.example.com/s/{CANARY}-url/mcp"),
+        "headers": { "Authorization": format!("Bearer {CANARY}"), "X-Token": { "_secret": "TOKEN" } },
+        "oauth": { "tokenUrl": "https://auth.example.com/token", "clientId": "me", "clientSecret": CANARY, "refreshToken": CANARY },
+        "agents": ["helper"],
+    })
+}
+
+fn shown(bench: &Bench) -> Value {
+    serde_json::to_value(bench.current().mcp_config()).unwrap()["mcpServers"]["weather"].clone()
+}
+
+#[test]
+fn secrets_are_sent_to_the_server_and_shown_nowhere() {
+    let mut bench = Bench::new(CONFIG);
+    let planned = bench.current().save("weather", &body(secret())).unwrap().unwrap();
+    assert_snapshot!(planned.about, @r#"{"server":"weather","type":"http","place":"mcp.example.com","agents":["helper"],"enabled":true}"#);
+    let Change::Add(write) = &planned.change else { panic!() };
+    let stored = format!("{} {}", serde_json::to_string(&write.definition).unwrap(), write.secrets);
+    assert!(!stored.contains("canary"), "{stored}");
+    assert!(!format!("{planned:?} {:?}", body(secret())).contains("canary"));
+    bench.keep(planned);
+    let reached = http(&bench);
+    assert_eq!(reached.url.as_str(), format!("https://mcp.example.com/s/{CANARY}-url/mcp"));
+    let headers: Vec<_> = reached.headers.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
+    assert_eq!(headers, [("Authorization", format!("Bearer {CANARY}").as_str()), ("X-Token", "the-token")]);
+    assert_eq!(reached.oauth.as_ref().unwrap().client_secret.expose_secret(), CANARY);
+    let all = format!("{} {} {:?} {:?}", shown(&bench), bench.current().yaml(), bench.config(), bench.stored);
+    assert!(!all.contains("canary"), "{all}");
+    assert_snapshot!(shown(&bench), @r#"{"enabled":true,"type":"http","url":"https://mcp.example.com/s/***/mcp","headers":{"Authorization":"***","X-Token":{"_secret":"TOKEN"}},"oauth":{"tokenUrl":"https://auth.example.com/token","clientId":"me","clientSecret":"***","refreshToken":"***"},"agents":["helper"],"confirm":false,"shared":false,"readsPrivate":false,"returnsUntrusted":true,"egress":true}"#);
+}
+
+#[test]
+fn masked_values_stay_as_they_are() {
+    let mut bench = Bench::new(CONFIG);
+    bench.save("weather", secret()).unwrap();
+    let before = http(&bench);
+    let shown = shown(&bench);
+    assert_eq!(bench.save("weather", shown.clone()).unwrap_err(), "unchanged");
+    let with = |path: &str, value: Value| {
+        let mut changed = shown.clone();
+        *changed.pointer_mut(path).unwrap() = value;
+        changed
+    };
+    bench.save("weather", with("/confirm", true.into())).unwrap();
+    let after = http(&bench);
+    assert_eq!(after.url, before.url);
+    assert_eq!(after.headers[0].1.expose_secret(), before.headers[0].1.expose_secret());
+    bench.save("weather", with("/headers/Authorization", "Bearer new".into())).unwrap();
+    assert_eq!(http(&bench).headers[0].1.expose_secret(), "Bearer new");
+    assert_eq!(http(&bench).oauth.unwrap().client_secret.expose_secret(), CANARY);
+
+    // A mask needs something that it stands for.
+    let mut other = shown.clone();
+    other["headers"] = json!({ "X-New": MASK });
+    let refused = bench.save("weather", other).unwrap_err();
+    assert_snapshot!(refused, @"/headers/X-New: There is no stored value that could be kept: enter one.");
+    let refused = bench.save("second", shown.clone()).unwrap_err();
+    assert_snapshot!(refused, @"/url: Enter the whole address, or leave it as it was.");
+    let refused = bench.save("weather", with("/headers/X-Token", MASK.into())).unwrap_err();
+    assert_snapshot!(refused, @"/headers/X-Token: There is no stored value that could be kept: enter one.");
+    // Nor is it lost without a word when the key is.
+    bench.written = load(&CONFIG.replace("keys: [KEY], ", ""));
+    let refused = bench.save("weather", with("/confirm", true.into())).unwrap_err();
+    assert!(refused.contains("cannot be read with the keys of this server"), "{refused}");
+}
+
+/// Who may change addresses must not get the secrets sent to one of their own.
+#[test]
+fn kept_secrets_are_sent_to_their_own_servers_only() {
+    let mut bench = Bench::new(CONFIG);
+    bench.save("weather", secret()).unwrap();
+    let shown = shown(&bench);
+    let check = |path: &str, value: &str, expected: Option<&str>| {
+        let mut changed = shown.clone();
+        *changed.pointer_mut(path).unwrap() = value.into();
+        let refused = bench.current().save("weather", &body(changed)).err();
+        assert_eq!(refused.as_ref().and_then(|error| error.path.as_deref()), expected, "{path} {value}");
+        if let Some(error) = refused {
+            assert!(error.message.contains("enter it again"), "{}", error.message);
+        }
+    };
+    check("/url", "https://mcp.example.com/other", None);
+    for url in
+        ["https://evil.example.com/mcp", "https://mcp.example.com:8443/mcp", "https://mcp.example.com.evil.example/"]
+    {
+        check("/url", url, Some("/headers/Authorization"));
+    }
+    check("/oauth/tokenUrl", "https://evil.example.com/token", Some("/headers/Authorization"));
+    // Entered again, they may be sent there.
+    let mut moved = secret();
+    moved["url"] = "https://new.example.com/mcp".into();
+    bench.save("weather", moved).unwrap();
+}
+
+#[test]
+fn what_is_sent_is_checked() {
+    let mut bench = Bench::new(CONFIG);
+    let mut check = |change: Value, expected: &str| {
+        let mut value = json!({ "url": "https://mcp.example.com/mcp" });
+        value.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        let refused = bench.save("weather", value).err().unwrap_or_default();
+        assert!(refused.starts_with(expected), "{change}: {refused}");
+        assert!(!refused.contains("canary"), "{refused}");
+    };
+    check(json!({ "url": "http://mcp.example.com/" }), "/url: The address must start with `https://`");
+    check(json!({ "url": "https://127.0.0.1/" }), "/url: The address is not public, and the config does not allow");
+    check(json!({ "url": format!("https://ada:{CANARY}@example.com/") }), "/url: The address holds a user name");
+    check(json!({ "url": null }), "/url: Enter the address.");
+    check(json!({ "type": "stdio" }), "/url: A server of the type `stdio` does not have this.");
+    check(json!({ "command": "x" }), "/url: A server of the type `stdio` does not have this.");
+    check(json!({ "type": "http", "command": "x" }), "/command: A server of the type `http` does not have this.");
+    check(
+        json!({ "headers": { "X": { "_secret": "OTHER" } } }),
+        "/headers/X: Added servers may not send the environment variable `OTHER`",
+    );
+    check(json!({ "headers": { "Host": "x" } }), "/headers/Host: This is not the name of a header");
+    check(json!({ "headers": { "X": format!("{CANARY}\n") } }), "/headers/X: The value has characters");
+    check(json!({ "headers": { "X-A": "1", "x-a": "2" } }), "/headers/x-a: This header is there twice.");
+    check(json!({ "headers": { "X": "" } }), "/headers/X: Enter a value.");
+    check(json!({ "headers": { "X": "x".repeat(9000) } }), "/headers/X: A value has at most");
+    let many: serde_json::Map<_, _> = (0..21).map(|n| (format!("X-{n}"), "1".into())).collect();
+    check(json!({ "headers": many }), "/headers: A server has at most 20");
+    check(json!({ "allow": ["{"] }), "/allow: A pattern of tools is wrong");
+    check(json!({ "prefix": "a b" }), "/prefix:");
+    check(json!({ "timeoutMs": 0 }), "/timeoutMs:");
+    check(json!({ "description": "x".repeat(501) }), "/description:");
+    check(json!({ "agents": [""] }), "/agents:");
+    check(json!({ "url": { "_secret": "TOKEN" } }), "/: The server cannot be used: `url`: this is not a web address.");
+    check(json!({}), "");
+    assert_eq!(bench.stored.servers.len(), 1);
+    // Without a key nothing can be entered.
+    bench.written = load(&CONFIG.replace("keys: [KEY], ", ""));
+    let refused = bench.save("second", json!({ "url": "https://mcp.example.com/?key=1" })).unwrap_err();
+    assert!(refused.starts_with("/: A secret can only be entered if the config names a key"), "{refused}");
+}
+
+#[test]
+fn the_whole_catalog_is_replaced_or_nothing() {
+    let mut bench = Bench::new(CONFIG);
+    bench.save("weather", secret()).unwrap();
+    bench.save("news", json!({ "url": "https://news.example.com/mcp" })).unwrap();
+    let plan = |bench: &Bench, update: Value| {
+        let planned = bench.current().replacement(serde_json::from_value(update).unwrap());
+        planned
+            .map(|planned| planned.iter().map(|planned| planned.action.to_owned()).collect::<Vec<_>>().join(" "))
+            .unwrap_or_else(|error| format!("{}: {}", error.path.unwrap_or_default(), error.message))
+    };
+    let mut update = serde_json::to_value(bench.current().mcp_config()).unwrap();
+    assert_snapshot!(plan(&bench, update.clone()), @"");
+    update["configServers"]["files"] = false.into();
+    update["mcpServers"]["news"]["enabled"] = false.into();
+    assert_snapshot!(plan(&bench, update.clone()), @"change_mcp_server disable_mcp_server");
+    update["mcpServers"].as_object_mut().unwrap().remove("weather");
+    update["mcpServers"]["more"] = json!({ "url": "https://more.example.com/" });
+    assert_snapshot!(plan(&bench, update.clone()), @"delete_mcp_server change_mcp_server add_mcp_server disable_mcp_server");
+    let with = |key: &str, name: &str, value: Value| json!({ "version": 1, "mcpServers": {}, key: { name: value } });
+    assert_snapshot!(plan(&bench, json!({ "version": 1, "mcpServers": { "x": { "url": "x" } } })), @"/mcpServers/x/url: This is not a web address.");
+    assert_snapshot!(plan(&bench, json!({ "version": 1, "mcpServers": { "files": { "url": "https://a.example.com" } } })), @"/mcpServers/files/name: The config has a server or a connection with the name `files`. Choose another one.");
+    assert_snapshot!(plan(&bench, json!({ "version": 1, "mcpServers": { "x": { "env": 1 } } })), @"/mcpServers/x: unknown field `env`, expected one of `enabled`, `description`, `type`, `url`, `headers`, `oauth`, `command`, `args`, `agents`, `allow`, `deny`, `prefix`, `confirm`, `shared`, `timeoutMs`, `readsPrivate`, `returnsUntrusted`, `egress`");
+    assert_snapshot!(plan(&bench, with("configServers", "nothing", true.into())), @"/configServers/nothing: The config has no such server.");
+    assert_snapshot!(plan(&bench, with("configServers", "nothing", false.into())), @"/configServers/nothing: The config has no such server.");
+    assert_snapshot!(plan(&bench, with("configServers", "files", 1.into())), @"/configServers/files: This must be true or false.");
+    let many: serde_json::Map<_, _> = (0..51).map(|n| (format!("s{n}"), json!({}))).collect();
+    assert_snapshot!(plan(&bench, json!({ "version": 1, "mcpServers": many })), @"/mcpServers: There are at most 50 added servers. Delete one first.");
+}
