@@ -104,6 +104,10 @@ test("an administrator adds a server, tests it, chooses its tools and switches i
     await other.getByLabel("What it is for").fill("Everything");
     await other.getByRole("button", { name: "Save" }).click();
     await expect(other.getByRole("alert")).toContainText("Someone else has changed this in the meantime.");
+    const again = other.waitForResponse((response) => response.request().method() === "POST");
+    await other.getByRole("button", { name: "Save" }).click();
+    expect((await again).status()).toBe(409);
+    await expect(other.getByRole("alert")).toContainText("Someone else has changed this in the meantime.");
     await other.close();
 
     await open(page, "/home");

@@ -8,9 +8,12 @@ pub(crate) const MASK: &str = "***";
 /// The most characters of an address.
 const MAX_ADDRESS: usize = 2048;
 /// The most characters of a part of a path that is shown whatever it is: too short for a key.
-const MAX_SHORT: usize = 12;
+const MAX_SHORT: usize = 6;
 /// The most characters of a part of a path that consists of words.
 const MAX_WORDS: usize = 24;
+/// The most letters of such a word, and the most digits of a number in its place.
+const MAX_WORD: usize = 12;
+const MAX_DIGITS: usize = 4;
 
 /// Reads an address. With `allow_private` it may be on this machine and its networks, and use `http://`.
 ///
@@ -72,9 +75,12 @@ pub(crate) fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-/// Returns whether a part of a path is no key: it is short, or consists of words.
+/// Returns whether a part of a path is no key: it is short, or consists of words and short numbers.
 fn is_harmless(part: &str) -> bool {
-    let is_word = |word: &str| (1..=MAX_SHORT).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_lowercase());
+    let is_word = |word: &str| {
+        let is_number = word.len() <= MAX_DIGITS && word.bytes().all(|b| b.is_ascii_digit());
+        (1..=MAX_WORD).contains(&word.len()) && (is_number || word.bytes().all(|b| b.is_ascii_lowercase()))
+    };
     part.len() <= MAX_SHORT || (part.len() <= MAX_WORDS && part.split(['-', '_', '.']).all(is_word))
 }
 
@@ -113,6 +119,9 @@ mod tests {
         check("https://example.com/s/c2VjcmV0LXRva2Vu/mcp", "https://example.com/s/***/mcp");
         check("https://example.com/550e8400-e29b-41d4-a716-446655440000", "https://example.com/***");
         check("https://example.com/abcdefghijklmnopqrs", "https://example.com/***");
+        check("https://example.com/a1B2c3D4e5/mcp", "https://example.com/***/mcp");
+        check("https://example.com/12345678", "https://example.com/***");
+        check("https://example.com/spec-2025-06/v1", "https://example.com/spec-2025-06/v1");
         check("https://example.com/mcp?key=1", "https://example.com/mcp?***");
     }
 }

@@ -208,6 +208,15 @@ impl ServerDefinition {
         Ok(HttpServerSettings { url, headers, allow_private: rules.section.allow_private, oauth })
     }
 
+    /// Returns whether the other one is reached in the same way, given the same secrets.
+    pub(crate) fn is_reached_as(&self, other: &Self) -> bool {
+        self.transport == other.transport
+            && self.url == other.url
+            && self.headers == other.headers
+            && self.oauth == other.oauth
+            && self.command == other.command
+    }
+
     /// Returns the server as a source of tools for an agent.
     pub(crate) fn reference(&self, name: &str, server: McpConnection) -> McpRef {
         let all = |is: bool| Some(AnnotatedTools::All(is));

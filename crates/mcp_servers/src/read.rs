@@ -306,6 +306,9 @@ fn check_texts(body: &ServerBody) -> Result<(), UserError> {
     check_list("/agents", &body.agents, MAX_AGENTS)?;
     check_list("/allow", body.allow.as_deref().unwrap_or_default(), MAX_PATTERNS)?;
     check_list("/deny", &body.deny, MAX_PATTERNS)?;
+    if body.allow.as_ref().is_some_and(Vec::is_empty) {
+        return refuse("/allow", "Name at least one tool, or leave `allow` out.".to_owned());
+    }
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if body.prefix.len() > MAX_PREFIX || !body.prefix.bytes().all(is_allowed) {
         return refuse("/prefix", format!("A prefix has up to {MAX_PREFIX} letters, digits, `-` and `_`."));

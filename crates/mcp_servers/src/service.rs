@@ -39,8 +39,9 @@ pub(crate) struct McpConfig {
     pub(crate) config_servers: BTreeMap<String, bool>,
 }
 
-/// Replaces all added servers: those that are not named are deleted.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+/// Replaces all added servers: those that are not named are deleted. It holds secrets as they were sent, so it has
+/// no `Debug`.
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct McpConfigUpdate {
     /// The version that the change is based on.
@@ -161,7 +162,9 @@ impl Current {
         let place = self.place(&definition, &secrets);
         let about = json!({ "server": name, "type": definition.transport.name(), "place": place,
             "agents": definition.agents, "enabled": body.enabled });
-        let write = ServerWrite { name: name.to_owned(), enabled: body.enabled, definition, secrets: sealed };
+        let keeps_test = is_kept && known.as_ref().is_some_and(|known| known.definition.is_reached_as(&definition));
+        let write =
+            ServerWrite { name: name.to_owned(), enabled: body.enabled, definition, secrets: sealed, keeps_test };
         Ok(match stored {
             None => Some(Planned { change: Change::Add(write), action: "add_mcp_server", about }),
             Some(server) if is_same(server, &write) => None,
@@ -293,7 +296,7 @@ impl Current {
         for (name, value) in mcp_servers {
             let at = format!("/mcpServers/{name}");
             let body: ServerBody =
-                serde_json::from_value(value).map_err(|error| UserError::invalid(&at, error.to_string()))?;
+                serde_json::from_value(value).map_err(|error| UserError::invalid(&at, without_values(&error)))?;
             let change = self.save(&name, &body).map_err(|error| {
                 let path = error.path.as_deref().filter(|path| *path != "/").unwrap_or_default();
                 UserError { path: Some(format!("{at}{path}")), ..error }
@@ -307,6 +310,15 @@ impl Current {
             changes.extend(change.map_err(|_| UserError::invalid(&at, "The config has no such server."))?);
         }
         Ok(changes)
+    }
+}
+
+/// Returns what is wrong with what was sent. A message about a type repeats the value, which may be a secret.
+fn without_values(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    match message.starts_with("unknown field") || message.starts_with("missing field") {
+        true => message,
+        false => "A field has another type than it should have.".to_owned(),
     }
 }
 

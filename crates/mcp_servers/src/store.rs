@@ -31,7 +31,7 @@ const MAX_SWITCHED_OFF: usize = 1_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredServer {
     pub(crate) name: String,
-    /// Counts from 1.
+    /// Grows with each change. A server that is deleted and added again continues above its earlier versions.
     pub(crate) version: i64,
     pub(crate) enabled: bool,
     /// `None` if it is damaged.
@@ -95,6 +95,8 @@ pub(crate) struct ServerWrite {
     pub(crate) enabled: bool,
     pub(crate) definition: ServerDefinition,
     pub(crate) secrets: String,
+    /// For a change: whether the server is reached as before, so that its last test still holds.
+    pub(crate) keeps_test: bool,
 }
 
 /// The outcome of a change. Only [`ChangeOutcome::Done`] writes anything.
@@ -130,13 +132,14 @@ const BEGIN: &str = "INSERT INTO mcp_catalog (id, version) VALUES (1, 0) ON CONF
 const LOCK: &str = "UPDATE mcp_catalog SET version = version WHERE id = 1";
 const GROW: &str = "UPDATE mcp_catalog SET version = version + 1 WHERE id = 1";
 const VERSIONS: &str = "SELECT name, version FROM mcp_servers";
+/// No server ever has a higher version than the catalog, so no version of a deleted one comes back.
 const INSERT: &str = "
     INSERT INTO mcp_servers (name, version, enabled, definition, secrets, created_by, changed_by, created_at, changed_at)
-    VALUES ($1, 1, $2, $3, $4, $5, $5, $6, $6)";
-/// A test of the server as it was before says nothing any more.
+    VALUES ($1, (SELECT version + 1 FROM mcp_catalog WHERE id = 1), $2, $3, $4, $5, $5, $6, $6)";
+/// A test of a server that is reached in another way says nothing any more.
 const UPDATE: &str = "
     UPDATE mcp_servers SET version = version + 1, enabled = $2, definition = $3, secrets = $4, changed_by = $5,
-        changed_at = $6, tested = CASE WHEN definition = $3 AND secrets = $4 THEN tested END
+        changed_at = $6, tested = CASE WHEN CAST($7 AS BIGINT) = 1 THEN tested END
     WHERE name = $1";
 const ENABLE: &str =
     "UPDATE mcp_servers SET version = version + 1, enabled = $2, changed_by = $3, changed_at = $4 WHERE name = $1";
@@ -190,7 +193,7 @@ pub(crate) async fn change(
             if expected.is_some_and(|expected| expected != current) {
                 return Ok(ChangeOutcome::Changed);
             }
-            let outcome = check(versions(db).await?, &changes);
+            let outcome = check(versions(db).await?, current + 1, &changes);
             if outcome != ChangeOutcome::Done || changes.is_empty() {
                 return Ok(outcome);
             }
@@ -223,12 +226,12 @@ async fn versions(db: &mut Db) -> Result<BTreeMap<String, i64>, StoreError> {
     Ok(versions)
 }
 
-/// Checks that all changes can be made, before the first one is.
-fn check(mut versions: BTreeMap<String, i64>, changes: &[(Change, AuditEntry)]) -> ChangeOutcome {
+/// Checks that all changes can be made, before the first one is. New servers get the version `new`.
+fn check(mut versions: BTreeMap<String, i64>, new: i64, changes: &[(Change, AuditEntry)]) -> ChangeOutcome {
     for (change, _) in changes {
         match change {
             Change::Add(server) => {
-                if versions.insert(server.name.clone(), 1).is_some() {
+                if versions.insert(server.name.clone(), new).is_some() {
                     return ChangeOutcome::Taken;
                 }
             }
@@ -254,7 +257,10 @@ async fn apply(db: &mut Db, change: Change, author: &Author) -> Result<(), Store
     let Author { user_id, now } = author.clone();
     let query = match change {
         Change::Add(server) => write(INSERT, server, user_id, now)?,
-        Change::Update(server, _) => write(UPDATE, server, user_id, now)?,
+        Change::Update(server, _) => {
+            let keeps_test = i64::from(server.keeps_test);
+            write(UPDATE, server, user_id, now)?.bind(keeps_test)
+        }
         Change::Enable { name, enabled, .. } => {
             sql::query(ENABLE).bind(name).bind(i64::from(enabled)).bind(user_id).bind(now)
         }
@@ -267,7 +273,7 @@ async fn apply(db: &mut Db, change: Change, author: &Author) -> Result<(), Store
 }
 
 fn write(text: &'static str, server: ServerWrite, user_id: String, now: i64) -> Result<sql::Query, StoreError> {
-    let ServerWrite { name, enabled, definition, secrets } = server;
+    let ServerWrite { name, enabled, definition, secrets, .. } = server;
     let definition =
         serde_json::to_string(&definition).map_err(|_| StoreError::Invalid("a server cannot be written as JSON"))?;
     Ok(sql::query(text).bind(name).bind(i64::from(enabled)).bind(definition).bind(secrets).bind(user_id).bind(now))

@@ -13,7 +13,7 @@ use web::query_encoded;
 
 /// What the form shows.
 pub(super) struct FormView {
-    /// The name; `None` for a new server.
+    /// The name, and the version that the form is based on; `None` for a new server.
     pub(super) stored: Option<(String, i64)>,
     /// The name that was entered for a new server.
     pub(super) name: String,
@@ -27,6 +27,7 @@ pub(super) struct FormView {
 /// Renders the form.
 pub(super) fn form(section: &McpServers, shows: FormView) -> AnyView {
     let FormView { stored, name, body, tools, problem } = shows;
+    let is_limited = stored.is_some() && body.allow.is_some();
     let (action, act) = match &stored {
         Some((name, _)) => (format!("{PATH}/{}", query_encoded(name)), "Save"),
         None => (PATH.to_owned(), "Add server"),
@@ -46,6 +47,7 @@ pub(super) fn form(section: &McpServers, shows: FormView) -> AnyView {
             {text_field("description", "What it is for", body.description.clone(), &MAX_DESCRIPTION.to_string(), false)}
             {reached_fields(section, &body)}
             {agent_fields(section, &body)}
+            {is_limited.then(|| view! { <input type="hidden" name="limited" value="1" /> })}
             {tool_fields(&body, tools)}
             {other_fields(&body)}
             <button class="cw-button">{act}</button>

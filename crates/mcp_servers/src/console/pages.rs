@@ -98,9 +98,16 @@ async fn change(
     RawForm(form): RawForm,
 ) -> Result<Response, PageError> {
     let parsed = sent::parse(&form);
+    let sent_version = match &parsed {
+        Ok(sent) => sent.version,
+        Err(_) => None,
+    };
     let (body, changed) = match parsed {
         Ok(SentForm { version: Some(version), body, .. }) => {
-            let changed = service::update(&context, &admin, &name, version, &body).await;
+            let changed = match check_choice(&body) {
+                Ok(()) => service::update(&context, &admin, &name, version, &body).await,
+                Err(error) => Err(error),
+            };
             (Some(body), changed)
         }
         Ok(SentForm { body, .. }) => {
@@ -112,7 +119,18 @@ async fn change(
     match changed {
         Ok(()) => Ok(see_other(&format!("{}?done=saved", path(&name)), None)),
         Err(error) if error.code == ErrorCode::NotFound => Err(error.into()),
-        Err(error) => render(&admin, &context, &name, Some((body.map(without_secrets), error)), None).await,
+        Err(error) => {
+            let refused = Refused { body: body.map(without_secrets), version: sent_version, error };
+            render(&admin, &context, &name, Some(refused), None).await
+        }
+    }
+}
+
+/// Refuses a form in which the choice of tools was removed, so that not all tools are offered by mistake.
+fn check_choice(body: &ServerBody) -> Result<(), UserError> {
+    match body.allow.as_ref().is_some_and(Vec::is_empty) {
+        true => Err(UserError::invalid("/allow", "Choose at least one tool, or enter `*`.")),
+        false => Ok(()),
     }
 }
 
@@ -173,7 +191,7 @@ async fn after(
     match done {
         Ok(()) => Ok(see_other(&to, None)),
         Err(error) if error.code == ErrorCode::NotFound => Err(error.into()),
-        Err(error) => render(admin, context, name, Some((None, error)), None).await,
+        Err(error) => render(admin, context, name, Some(Refused { body: None, version: None, error }), None).await,
     }
 }
 
@@ -228,24 +246,33 @@ fn status_of(error: &UserError) -> StatusCode {
     StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY)
 }
 
+/// What was sent and refused.
+struct Refused {
+    /// The server, without secrets.
+    body: Option<ServerBody>,
+    /// The version that it is based on. The form keeps it, so that sending it again overwrites nothing.
+    version: Option<i64>,
+    error: UserError,
+}
+
 async fn render(
     admin: &Admin,
     context: &Context,
     name: &str,
-    refused: Option<(Option<ServerBody>, UserError)>,
+    refused: Option<Refused>,
     done: Option<&'static str>,
 ) -> Result<Response, PageError> {
     let current = Current::load(context).await?;
     let detail = current.detail(context, name)?;
     let users = [detail.created_by.as_str(), detail.changed_by.as_str()];
     let names = UserNames::load(&context.store, users.into_iter()).await?;
-    let status = refused.as_ref().map_or(StatusCode::OK, |(_, error)| status_of(error));
-    let (body, problem) = match refused {
-        Some((body, error)) => (body, Some(error.message)),
-        None => (None, None),
+    let status = refused.as_ref().map_or(StatusCode::OK, |refused| status_of(&refused.error));
+    let (body, version, problem) = match refused {
+        Some(Refused { body, version, error }) => (body, version, Some(error.message)),
+        None => (None, None, None),
     };
     let shows = FormView {
-        stored: Some((detail.name.clone(), detail.version)),
+        stored: Some((detail.name.clone(), version.unwrap_or(detail.version))),
         name: detail.name.clone(),
         body: body.unwrap_or_else(|| detail.server.clone()),
         tools: known_tools(&detail),

@@ -54,7 +54,8 @@ pub(super) fn parse(form: &[u8]) -> Result<SentForm, UserError> {
         command: words.next(),
         args: words.collect(),
         agents: all("agent").map(str::to_owned).collect(),
-        allow: (!allow.is_empty()).then_some(allow),
+        // Without a choice, all tools would be offered: that is refused if there was one.
+        allow: (!allow.is_empty() || is_checked("limited")).then_some(allow),
         deny: lines("deny"),
         prefix: one("prefix").to_owned(),
         confirm: is_checked("confirm"),
@@ -153,6 +154,8 @@ mod tests {
         assert_eq!(headers, ["X-A=***", "X-B={ _secret: NAME }"]);
         let problem = parse(b"headers=canary").map(drop).unwrap_err();
         assert!(!problem.message.contains("canary"), "{}", problem.message);
+        assert_eq!(parse(b"limited=1&allow=").unwrap().body.allow.as_deref(), Some(&[][..]));
+        assert_eq!(parse(b"allow=").unwrap().body.allow, None);
         assert_eq!(parse(b"type=stdio&command=node+a.js+b").unwrap().body.args, ["a.js", "b"]);
     }
 

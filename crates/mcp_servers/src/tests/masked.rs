@@ -60,6 +60,14 @@ fn masked_values_stay_as_they_are() {
         *changed.pointer_mut(path).unwrap() = value;
         changed
     };
+    let keeps_test = |bench: &Bench, changed: Value| {
+        let planned = bench.current().save("weather", &body(changed)).unwrap().unwrap();
+        let Change::Update(write, _) = planned.change else { panic!() };
+        write.keeps_test
+    };
+    assert!(keeps_test(&bench, with("/confirm", true.into())));
+    assert!(!keeps_test(&bench, with("/headers/Authorization", "Bearer new".into())));
+    assert!(!keeps_test(&bench, with("/type", "sse".into())));
     bench.save("weather", with("/confirm", true.into())).unwrap();
     let after = http(&bench);
     assert_eq!(after.url, before.url);
@@ -140,6 +148,7 @@ fn what_is_sent_is_checked() {
     let many: serde_json::Map<_, _> = (0..21).map(|n| (format!("X-{n}"), "1".into())).collect();
     check(json!({ "headers": many }), "/headers: A server has at most 20");
     check(json!({ "allow": ["{"] }), "/allow: A pattern of tools is wrong");
+    check(json!({ "allow": [] }), "/allow: Name at least one tool, or leave `allow` out.");
     check(json!({ "prefix": "a b" }), "/prefix:");
     check(json!({ "timeoutMs": 0 }), "/timeoutMs:");
     check(json!({ "description": "x".repeat(501) }), "/description:");
@@ -176,6 +185,8 @@ fn the_whole_catalog_is_replaced_or_nothing() {
     assert_snapshot!(plan(&bench, json!({ "version": 1, "mcpServers": { "x": { "url": "x" } } })), @"/mcpServers/x/url: This is not a web address.");
     assert_snapshot!(plan(&bench, json!({ "version": 1, "mcpServers": { "files": { "url": "https://a.example.com" } } })), @"/mcpServers/files/name: The config has a server or a connection with the name `files`. Choose another one.");
     assert_snapshot!(plan(&bench, json!({ "version": 1, "mcpServers": { "x": { "env": 1 } } })), @"/mcpServers/x: unknown field `env`, expected one of `enabled`, `description`, `type`, `url`, `headers`, `oauth`, `command`, `args`, `agents`, `allow`, `deny`, `prefix`, `confirm`, `shared`, `timeoutMs`, `readsPrivate`, `returnsUntrusted`, `egress`");
+    let wrong = json!({ "version": 1, "mcpServers": { "x": { "enabled": CANARY } } });
+    assert_snapshot!(plan(&bench, wrong), @"/mcpServers/x: A field has another type than it should have.");
     assert_snapshot!(plan(&bench, with("configServers", "nothing", true.into())), @"/configServers/nothing: The config has no such server.");
     assert_snapshot!(plan(&bench, with("configServers", "nothing", false.into())), @"/configServers/nothing: The config has no such server.");
     assert_snapshot!(plan(&bench, with("configServers", "files", 1.into())), @"/configServers/files: This must be true or false.");

@@ -25,7 +25,7 @@ async fn stores() -> Vec<Store> {
 
 fn write(name: &str, description: &str) -> ServerWrite {
     let definition = ServerDefinition { description: description.to_owned(), ..ServerDefinition::default() };
-    ServerWrite { name: name.to_owned(), enabled: true, definition, secrets: String::new() }
+    ServerWrite { name: name.to_owned(), enabled: true, definition, secrets: String::new(), keeps_test: true }
 }
 
 async fn make(store: &Store, expected: Option<i64>, changes: Vec<Change>) -> ChangeOutcome {
@@ -69,7 +69,8 @@ async fn servers_are_added_changed_switched_and_deleted_with_their_versions() {
         assert_eq!(read(&store).await.unwrap().version, 4, "a test changes nothing for agents");
         assert_eq!(make(&store, None, vec![Change::Update(write("a", "two"), 3)]).await, ChangeOutcome::Done);
         assert_eq!(read(&store).await.unwrap().servers[0].tested.as_ref(), Some(&found), "it is reached as before");
-        assert_eq!(make(&store, None, vec![Change::Update(write("a", "three"), 4)]).await, ChangeOutcome::Done);
+        let moved = ServerWrite { keeps_test: false, ..write("a", "three") };
+        assert_eq!(make(&store, None, vec![Change::Update(moved, 4)]).await, ChangeOutcome::Done);
         assert_eq!(read(&store).await.unwrap().servers[0].tested, None);
 
         let delete = |version| Change::Delete { name: "a".to_owned(), version };
@@ -80,6 +81,9 @@ async fn servers_are_added_changed_switched_and_deleted_with_their_versions() {
         assert!(catalog.servers.is_empty() && catalog.switched_off.is_empty());
         // Only what was done is recorded.
         assert_eq!(audited(&store).await, 9);
+        // A version of a deleted server does not come back with its name.
+        assert_eq!(make(&store, None, vec![Change::Add(write("a", "new"))]).await, ChangeOutcome::Done);
+        assert_eq!(read(&store).await.unwrap().servers[0].version, 8);
     }
 }
 
