@@ -46,7 +46,7 @@ test("an administrator adds a server, tests it, chooses its tools and switches i
     await page.goto("/admin/mcp-servers");
     await expect(page.getByRole("row", { name: /files.*config.*on.*reader/ })).toBeVisible();
     await expect(page.getByRole("row", { name: /mcp\.example\.com.*config/ })).toHaveCount(2);
-    await expect(page.getByText("There is none: agents have the servers of the config.")).toBeVisible();
+    await expect(page.getByText("None. Agents use the servers of the config.")).toBeVisible();
 
     await page.getByRole("link", { name: "Add a server" }).click();
     await page.getByLabel("Name", { exact: true }).fill("everything");

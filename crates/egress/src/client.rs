@@ -136,7 +136,8 @@ impl Egress {
 }
 
 /// Returns whether a name means this machine wherever it is resolved (RFC 6761, 6.3).
-fn is_localhost(name: &str) -> bool {
+#[must_use]
+pub fn is_localhost(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name == "localhost" || name.ends_with(".localhost")
 }

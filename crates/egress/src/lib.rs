@@ -8,7 +8,7 @@ mod resolver;
 mod retry_after;
 
 pub use address::is_public;
-pub use client::{Egress, EgressRequest, EgressResponse};
+pub use client::{Egress, EgressRequest, EgressResponse, is_localhost};
 pub use error::EgressError;
 pub use path::{PathError, encode_segment, join_below};
 pub use retry_after::retry_after;

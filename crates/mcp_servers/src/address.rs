@@ -1,6 +1,6 @@
 //! The addresses of servers: which are allowed, and what may be shown of them.
 
-use egress::is_public;
+use egress::{is_localhost, is_public};
 use url::{Host, Url};
 
 /// Stands for a secret, or for a part of an address that may be one.
@@ -31,7 +31,7 @@ pub(crate) fn parse(text: &str, allow_private: bool) -> Result<Url, &'static str
         return Err("the address holds a user name or a password: send them in a header");
     }
     if url.fragment().is_some() {
-        return Err("the address must end with its path or query");
+        return Err("the address must not have a fragment (`#…`)");
     }
     if allow_private {
         return Ok(url);
@@ -39,7 +39,7 @@ pub(crate) fn parse(text: &str, allow_private: bool) -> Result<Url, &'static str
     let is_reachable = match url.host() {
         Some(Host::Ipv4(address)) => is_public(address.into()),
         Some(Host::Ipv6(address)) => is_public(address.into()),
-        Some(Host::Domain(name)) => !is_local_name(name),
+        Some(Host::Domain(name)) => !is_localhost(name),
         None => false,
     };
     match (is_reachable, url.scheme()) {
@@ -49,11 +49,6 @@ pub(crate) fn parse(text: &str, allow_private: bool) -> Result<Url, &'static str
         (true, "http") => Err("the address must start with `https://`: others could read what is sent over `http://`"),
         (true, _) => Ok(url),
     }
-}
-
-fn is_local_name(name: &str) -> bool {
-    let name = name.strip_suffix('.').unwrap_or(name);
-    name == "localhost" || name.ends_with(".localhost")
 }
 
 /// Returns what may be shown of an address: parts of the path that may be keys are masked, and so is the
@@ -102,7 +97,7 @@ mod tests {
             check(private, true, "");
         }
         check("https://ada:pw@example.com/", true, "a user name or a password");
-        check("https://example.com/#x", true, "must end with");
+        check("https://example.com/#x", true, "must not have a fragment");
         check("file:///etc/passwd", true, "must start with `https://`");
         check("mine", true, "not a web address");
         check(&format!("https://example.com/{}", "x".repeat(3000)), true, "longer than");

@@ -1,7 +1,7 @@
 //! A server as the API shows and reads it, in the form of `mcpServers` of other programs.
 
 use crate::address::{self, MASK};
-use crate::definition::{Place, Rules, ServerDefinition, Slot, TransportKind};
+use crate::definition::{Rules, SecretField, ServerDefinition, Slot, TransportKind};
 use crate::secrets::Secrets;
 use schemars::JsonSchema;
 use secrecy::ExposeSecret;
@@ -158,7 +158,7 @@ impl ServerBody {
         };
         let command = definition.command.split_first();
         let oauth = definition.oauth.as_ref().map(|oauth| OauthBody {
-            token_url: address(&oauth.token_url, Place::TOKEN_URL),
+            token_url: address(&oauth.token_url, SecretField::TOKEN_URL),
             client_id: oauth.client_id.clone(),
             client_secret: masked(&oauth.client_secret),
             refresh_token: oauth.refresh_token.as_ref().map(masked),
@@ -168,7 +168,7 @@ impl ServerBody {
             enabled,
             description: definition.description.clone(),
             transport: Some(definition.transport),
-            url: definition.url.as_ref().map(|url| address(url, Place::URL)),
+            url: definition.url.as_ref().map(|url| address(url, SecretField::URL)),
             headers: definition.headers.iter().map(|(name, slot)| (name.clone(), masked(slot))).collect(),
             oauth,
             command: command.map(|(command, _)| command.clone()),

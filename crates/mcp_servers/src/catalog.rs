@@ -61,8 +61,8 @@ pub(crate) fn with_catalog(mut config: Config, stored: &StoredCatalog, env: &dyn
     if section.at_run_time {
         catalog.switch_off(&mut config, &stored.switched_off);
         let keys = Keys::read(&section.keys, env);
-        if let Some(problem) = keys.problem().filter(|_| !section.keys.is_empty()) {
-            tracing::warn!(problem, "secrets of MCP servers cannot be entered");
+        if !section.keys.is_empty() {
+            keys.warn();
         }
         for server in &stored.servers {
             catalog.add(&mut config, server, &section, &keys, env);

@@ -53,9 +53,9 @@ pub(crate) enum Slot {
 }
 
 /// What a value is for: its key among the secrets.
-pub(crate) struct Place;
+pub(crate) struct SecretField;
 
-impl Place {
+impl SecretField {
     pub(crate) const URL: &'static str = "url";
     pub(crate) const TOKEN_URL: &'static str = "oauth.tokenUrl";
     pub(crate) const CLIENT_SECRET: &'static str = "oauth.clientSecret";
@@ -136,7 +136,7 @@ pub(crate) struct Rules<'r> {
 
 impl<'r> Rules<'r> {
     /// Returns the rules of a config.
-    pub(crate) fn of(config: &'r Config, section: &'r McpServers, env: &'r dyn Env) -> Self {
+    pub(crate) fn from_config(config: &'r Config, section: &'r McpServers, env: &'r dyn Env) -> Self {
         Self { section, env, folder: config.folder.as_deref() }
     }
 
@@ -188,9 +188,7 @@ impl ServerDefinition {
 
     fn program(&self, rules: Rules<'_>) -> Result<StdioSettings, String> {
         if !rules.section.command_lines().any(|line| line == self.command) {
-            return Err("the config does not allow this command line (`mcpServers.commands`); servers that are added \
-                        at run time are reached over HTTP"
-                .to_owned());
+            return Err("the config does not allow this command line: add it to `mcpServers.commands`".to_owned());
         }
         let (command, args) = self.command.split_first().ok_or("there is no command")?;
         let folder = rules.folder.map(Path::to_owned);
@@ -198,9 +196,9 @@ impl ServerDefinition {
     }
 
     fn http(&self, secrets: &Secrets, rules: Rules<'_>) -> Result<HttpServerSettings, String> {
-        let url = rules.address(self.url.as_ref().ok_or("there is no address")?, Place::URL, secrets)?;
+        let url = rules.address(self.url.as_ref().ok_or("there is no address")?, SecretField::URL, secrets)?;
         let headers = self.headers.iter().map(|(name, slot)| {
-            let value = rules.value(slot, &Place::header(name), secrets)?;
+            let value = rules.value(slot, &SecretField::header(name), secrets)?;
             Ok((name.clone(), value))
         });
         let headers = headers.collect::<Result<_, String>>()?;
@@ -253,10 +251,10 @@ impl OauthDefinition {
     fn credentials(&self, secrets: &Secrets, rules: Rules<'_>) -> Result<ClientCredentials, String> {
         let refresh = self.refresh_token.as_ref();
         Ok(ClientCredentials {
-            token_url: rules.address(&self.token_url, Place::TOKEN_URL, secrets)?,
+            token_url: rules.address(&self.token_url, SecretField::TOKEN_URL, secrets)?,
             client_id: self.client_id.clone(),
-            client_secret: rules.value(&self.client_secret, Place::CLIENT_SECRET, secrets)?,
-            refresh_token: refresh.map(|slot| rules.value(slot, Place::REFRESH_TOKEN, secrets)).transpose()?,
+            client_secret: rules.value(&self.client_secret, SecretField::CLIENT_SECRET, secrets)?,
+            refresh_token: refresh.map(|slot| rules.value(slot, SecretField::REFRESH_TOKEN, secrets)).transpose()?,
             scope: self.scope.clone(),
         })
     }

@@ -1,6 +1,6 @@
 //! Writes the added servers as a part of a config.
 
-use crate::definition::{Place, ServerDefinition, Slot, TransportKind};
+use crate::definition::{SecretField, ServerDefinition, Slot, TransportKind};
 use crate::service::Current;
 use config::to_yaml;
 use serde_json::{Map, Value, json};
@@ -49,7 +49,7 @@ impl Current {
         let mut put = |key: &str, value: Value| properties.insert(key.to_owned(), value);
         put("transport", definition.transport.name().into());
         if let Some(url) = &definition.url {
-            put("url", variables.value(name, Place::URL, url));
+            put("url", variables.value(name, SecretField::URL, url));
         }
         if !definition.headers.is_empty() {
             let headers = definition.headers.iter();

@@ -2,9 +2,10 @@
 
 use crate::address::{self, MASK};
 use crate::body::{OauthBody, SecretValue, ServerBody, shown_address};
-use crate::definition::{OauthDefinition, Place, Rules, ServerDefinition, Slot, TransportKind, not_allowed};
+use crate::definition::{OauthDefinition, Rules, SecretField, ServerDefinition, Slot, TransportKind, not_allowed};
 use crate::secrets::Secrets;
 use axum::http::{HeaderName, HeaderValue};
+use secrecy::ExposeSecret;
 use std::collections::{BTreeMap, BTreeSet};
 use wire::UserError;
 
@@ -39,7 +40,7 @@ const REFUSED_HEADERS: [&str; 12] = [
 ];
 
 /// A server as it is stored now.
-pub(crate) struct Known {
+pub(crate) struct StoredState {
     pub(crate) definition: ServerDefinition,
     /// Its secrets, or why they cannot be read.
     pub(crate) secrets: Result<Secrets, &'static str>,
@@ -66,7 +67,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), UserError> {
 /// 422 with the path of the first field that is invalid.
 pub(crate) fn read(
     body: &ServerBody,
-    known: Option<&Known>,
+    known: Option<&StoredState>,
     rules: Rules<'_>,
 ) -> Result<(ServerDefinition, Secrets), UserError> {
     let mut reader = Reader { known, rules, secrets: Secrets::default(), kept: Vec::new() };
@@ -83,7 +84,7 @@ pub(crate) fn read(
 }
 
 struct Reader<'r> {
-    known: Option<&'r Known>,
+    known: Option<&'r StoredState>,
     rules: Rules<'r>,
     secrets: Secrets,
     /// What the kept secrets are for, with the paths of their fields.
@@ -129,7 +130,7 @@ impl Reader<'_> {
     fn address_of(&mut self, body: &ServerBody) -> Result<Option<Slot>, UserError> {
         let Some(sent) = &body.url else { return Ok(None) };
         let known = self.known.and_then(|known| known.definition.url.as_ref());
-        self.address(Place::URL, "/url", sent, known).map(Some)
+        self.address(SecretField::URL, "/url", sent, known).map(Some)
     }
 
     fn headers(&mut self, sent: &BTreeMap<String, SecretValue>) -> Result<BTreeMap<String, Slot>, UserError> {
@@ -155,7 +156,7 @@ impl Reader<'_> {
             {
                 return refuse(&path, "The value has characters that a header cannot have.".to_owned());
             }
-            headers.insert(name.clone(), self.secret(&Place::header(name), &path, value, known)?);
+            headers.insert(name.clone(), self.secret(&SecretField::header(name), &path, value, known)?);
         }
         Ok(headers)
     }
@@ -171,10 +172,10 @@ impl Reader<'_> {
         let client_secret = known.map(|known| &known.client_secret);
         let refresh_token = known.and_then(|known| known.refresh_token.as_ref());
         Ok(OauthDefinition {
-            token_url: self.address(Place::TOKEN_URL, "/oauth/tokenUrl", &sent.token_url, token_url)?,
+            token_url: self.address(SecretField::TOKEN_URL, "/oauth/tokenUrl", &sent.token_url, token_url)?,
             client_id: sent.client_id.clone(),
             client_secret: self.secret(
-                Place::CLIENT_SECRET,
+                SecretField::CLIENT_SECRET,
                 "/oauth/clientSecret",
                 &sent.client_secret,
                 client_secret,
@@ -182,7 +183,7 @@ impl Reader<'_> {
             refresh_token: sent
                 .refresh_token
                 .as_ref()
-                .map(|sent| self.secret(Place::REFRESH_TOKEN, "/oauth/refreshToken", sent, refresh_token))
+                .map(|sent| self.secret(SecretField::REFRESH_TOKEN, "/oauth/refreshToken", sent, refresh_token))
                 .transpose()?,
             scope: sent.scope.clone().filter(|scope| !scope.is_empty()),
         })
@@ -197,10 +198,17 @@ impl Reader<'_> {
         known: Option<&Slot>,
     ) -> Result<Slot, UserError> {
         let SecretValue::Text(text) = sent else { return self.secret(place, path, sent, known) };
+        // What was allowed when it was entered may stay.
+        if matches!(known, Some(Slot::Plain(stored)) if stored == text) {
+            return Ok(Slot::Plain(text.clone()));
+        }
         if let (Some(Slot::Sealed), Some(server)) = (known, self.known) {
-            let secrets = server.secrets.as_ref().map_err(|problem| unreadable(path, problem))?;
-            if *text == shown_address(&Slot::Sealed, place, secrets, self.rules) {
-                return self.keep(place, path);
+            match &server.secrets {
+                Ok(secrets) if *text == shown_address(&Slot::Sealed, place, secrets, self.rules) => {
+                    return self.keep(place, path);
+                }
+                Err(problem) if text == MASK => return Err(unreadable(path, problem)),
+                _ => {}
             }
         }
         if text.contains(MASK) {
@@ -257,11 +265,15 @@ impl Reader<'_> {
 fn check_kept(
     kept: &[(String, String)],
     (definition, secrets): (&ServerDefinition, &Secrets),
-    known: Option<&Known>,
+    known: Option<&StoredState>,
     rules: Rules<'_>,
 ) -> Result<(), UserError> {
-    let is_secret = |(place, _): &&(String, String)| ![Place::URL, Place::TOKEN_URL].contains(&place.as_str());
+    let is_secret =
+        |(place, _): &&(String, String)| ![SecretField::URL, SecretField::TOKEN_URL].contains(&place.as_str());
     let Some((_, path)) = kept.iter().find(is_secret) else { return Ok(()) };
+    if known.is_some_and(|known| has_same_addresses(known, definition, secrets)) {
+        return Ok(());
+    }
     let before = known.and_then(|known| {
         let secrets = known.secrets.as_ref().ok()?;
         Some(targets(&known.definition, secrets, rules))
@@ -274,11 +286,28 @@ fn check_kept(
     refuse(path, message.to_owned())
 }
 
+/// Returns whether the addresses are those that are stored. They may be ones that are not allowed any more.
+fn has_same_addresses(known: &StoredState, definition: &ServerDefinition, secrets: &Secrets) -> bool {
+    let Ok(stored) = &known.secrets else { return false };
+    let is_same = |place: &str| {
+        let value = |of: &Secrets| of.0.get(place).map(|value| value.expose_secret().to_owned());
+        value(stored) == value(secrets)
+    };
+    known.definition.url == definition.url
+        && token_url(&known.definition) == token_url(definition)
+        && is_same(SecretField::URL)
+        && is_same(SecretField::TOKEN_URL)
+}
+
+fn token_url(definition: &ServerDefinition) -> Option<&Slot> {
+    definition.oauth.as_ref().map(|oauth| &oauth.token_url)
+}
+
 /// Returns the servers to which secrets are sent.
 fn targets(definition: &ServerDefinition, secrets: &Secrets, rules: Rules<'_>) -> Vec<Result<String, String>> {
     let origin = |slot: &Slot, place: &str| rules.address(slot, place, secrets).map(|url| address::origin(&url));
-    let url = definition.url.iter().map(|url| origin(url, Place::URL));
-    let token = definition.oauth.iter().map(|oauth| origin(&oauth.token_url, Place::TOKEN_URL));
+    let url = definition.url.iter().map(|url| origin(url, SecretField::URL));
+    let token = definition.oauth.iter().map(|oauth| origin(&oauth.token_url, SecretField::TOKEN_URL));
     url.chain(token).collect()
 }
 
@@ -328,7 +357,7 @@ fn check_text(path: &str, text: &str, most: usize) -> Result<(), UserError> {
 
 fn check_list(path: &str, texts: &[String], most: usize) -> Result<(), UserError> {
     if texts.len() > most {
-        return refuse(path, format!("There are at most {most} of them."));
+        return refuse(path, format!("This list has at most {most} entries."));
     }
     if texts.iter().any(String::is_empty) {
         return refuse(path, "None of them may be empty.".to_owned());

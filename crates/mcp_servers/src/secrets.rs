@@ -20,7 +20,7 @@ const VERSION: &str = "1.";
 /// Keeps the key apart from other uses of the same variable.
 const PURPOSE: &[u8] = b"chatwright mcp_servers secrets 1\0";
 
-/// The secrets of a server by what they are for, as [`crate::definition::Place`] names it.
+/// The secrets of a server by what they are for, as [`crate::definition::SecretField`] names it.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets(pub(crate) BTreeMap<String, SecretString>);
 
@@ -45,6 +45,8 @@ pub(crate) struct Keys {
     keys: Vec<LessSafeKey>,
     /// Why there is none to encrypt with.
     problem: Option<String>,
+    /// Why others cannot be used.
+    unusable: Vec<String>,
 }
 
 impl Keys {
@@ -54,21 +56,26 @@ impl Keys {
             "a secret can only be entered if the config names a key in `mcpServers.keys`; otherwise write `{ _secret: NAME }`"
                 .to_owned()
         });
-        let mut keys = Vec::new();
+        let (mut keys, mut unusable) = (Vec::new(), Vec::new());
         for (index, variable) in variables.iter().enumerate() {
             match key(&variable.0, env) {
                 Ok(key) => keys.push(key),
                 // Another key must not encrypt in its place.
                 Err(why) if index == 0 => problem = Some(why),
-                Err(why) => tracing::warn!(problem = why, "a key of `mcpServers.keys` cannot be used"),
+                Err(why) => unusable.push(why),
             }
         }
-        Self { keys, problem }
+        Self { keys, problem, unusable }
     }
 
-    /// Returns why no secret can be encrypted.
-    pub(crate) fn problem(&self) -> Option<&str> {
-        self.problem.as_deref()
+    /// Logs what is wrong with the keys.
+    pub(crate) fn warn(&self) {
+        if let Some(problem) = &self.problem {
+            tracing::warn!(problem, "secrets of MCP servers cannot be entered");
+        }
+        for problem in &self.unusable {
+            tracing::warn!(problem, "a key of `mcpServers.keys` cannot be used");
+        }
     }
 
     /// Encrypts the secrets of a server. Without secrets, the text is empty.

@@ -4,7 +4,7 @@ use crate::body::ServerBody;
 use crate::catalog::place;
 use crate::definition::{Rules, ServerDefinition};
 use crate::probe;
-use crate::read::{self, Known, check_name, sentence};
+use crate::read::{self, StoredState, check_name, sentence};
 use crate::secrets::{Keys, Secrets};
 use crate::section::McpServers;
 use crate::store::{
@@ -39,8 +39,8 @@ pub(crate) struct McpConfig {
     pub(crate) config_servers: BTreeMap<String, bool>,
 }
 
-/// Replaces all added servers: those that are not named are deleted. It holds secrets as they were sent, so it has
-/// no `Debug`.
+// It holds secrets as they were sent, so it has no `Debug`.
+/// Replaces all added servers: those that are not named are deleted.
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct McpConfigUpdate {
@@ -84,7 +84,7 @@ impl Current {
     }
 
     pub(crate) fn rules(&self) -> Rules<'_> {
-        Rules::of(&self.config, &self.section, self.env)
+        Rules::from_config(&self.config, &self.section, self.env)
     }
 
     /// Returns an added server.
@@ -117,9 +117,15 @@ impl Current {
         }
     }
 
-    /// Returns whether a server of the config is switched on.
+    /// Returns whether a server of the config is switched on. Switches are without effect if the config does not
+    /// allow changes at run time.
     pub(crate) fn is_on(&self, key: &str) -> bool {
-        !self.stored.switched_off.iter().any(|off| off == key)
+        !self.section.at_run_time || !self.has_switch(key)
+    }
+
+    /// Returns whether a server of the config is stored as switched off.
+    fn has_switch(&self, key: &str) -> bool {
+        self.stored.switched_off.iter().any(|off| off == key)
     }
 
     /// Returns the host of a server, or the name of its program; empty if it cannot be used.
@@ -128,14 +134,14 @@ impl Current {
         connection.map(|connection| place(&connection.transport).1).unwrap_or_default()
     }
 
-    fn known(&self, server: &StoredServer) -> Option<Known> {
+    fn known(&self, server: &StoredServer) -> Option<StoredState> {
         let definition = server.definition.clone()?;
-        Some(Known { definition, secrets: self.keys.open(&server.name, &server.secrets) })
+        Some(StoredState { definition, secrets: self.keys.open(&server.name, &server.secrets) })
     }
 
     /// # Errors
     /// 422 if the config does not allow changes.
-    fn check_allowed(&self) -> Result<(), UserError> {
+    pub(crate) fn check_allowed(&self) -> Result<(), UserError> {
         match self.section.at_run_time {
             true => Ok(()),
             false => Err(UserError::invalid(
@@ -275,7 +281,7 @@ pub(crate) async fn switch(context: &Context, admin: &Admin, key: &str, on: bool
 impl Current {
     /// Returns the change that switches a server of the config; `None` if it is like this already.
     pub(crate) fn switch(&self, key: &str, on: bool) -> Result<Option<Planned>, UserError> {
-        let is_on = self.is_on(key);
+        let is_on = !self.has_switch(key);
         // A switch stays when the config loses the server, until it is taken back.
         if !self.section.catalog.servers.iter().any(|server| server.key == key) && is_on {
             return Err(UserError::not_found());
@@ -297,6 +303,11 @@ impl Current {
             let at = format!("/mcpServers/{name}");
             let body: ServerBody =
                 serde_json::from_value(value).map_err(|error| UserError::invalid(&at, without_values(&error)))?;
+            // One that stays as it is need not be allowed any more.
+            let is_kept = self.find(&name).is_ok_and(|server| self.body(server) == body);
+            if is_kept {
+                continue;
+            }
             let change = self.save(&name, &body).map_err(|error| {
                 let path = error.path.as_deref().filter(|path| *path != "/").unwrap_or_default();
                 UserError { path: Some(format!("{at}{path}")), ..error }

@@ -144,8 +144,7 @@ const UPDATE: &str = "
 const ENABLE: &str =
     "UPDATE mcp_servers SET version = version + 1, enabled = $2, changed_by = $3, changed_at = $4 WHERE name = $1";
 const DELETE: &str = "DELETE FROM mcp_servers WHERE name = $1";
-const SWITCH_OFF: &str =
-    "INSERT INTO mcp_switched_off (server, off_by, off_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+const SWITCH_OFF: &str = "INSERT INTO mcp_switched_off (server) VALUES ($1) ON CONFLICT DO NOTHING";
 const SWITCH_ON: &str = "DELETE FROM mcp_switched_off WHERE server = $1";
 const TESTED: &str = "UPDATE mcp_servers SET tested = $3 WHERE name = $1 AND version = $2";
 
@@ -265,7 +264,7 @@ async fn apply(db: &mut Db, change: Change, author: &Author) -> Result<(), Store
             sql::query(ENABLE).bind(name).bind(i64::from(enabled)).bind(user_id).bind(now)
         }
         Change::Delete { name, .. } => sql::query(DELETE).bind(name),
-        Change::Switch { server, off: true } => sql::query(SWITCH_OFF).bind(server).bind(user_id).bind(now),
+        Change::Switch { server, off: true } => sql::query(SWITCH_OFF).bind(server),
         Change::Switch { server, off: false } => sql::query(SWITCH_ON).bind(server),
     };
     query.execute(db).await?;

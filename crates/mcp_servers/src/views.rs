@@ -112,6 +112,10 @@ pub(crate) struct ServerItem {
     /// Why it cannot be used, or what failed last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) problem: Option<String>,
+    /// Whether the list has a switch for it.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub(crate) has_switch: bool,
 }
 
 impl Current {
@@ -141,9 +145,10 @@ impl Current {
 
     /// Returns all servers: those of the config, and the added ones.
     pub(crate) fn items(&self, context: &Context) -> Vec<ServerItem> {
-        let of_config = self.section.catalog.servers.iter().map(|server| config_item(context, server));
+        let is_allowed = self.section.at_run_time;
+        let of_config = self.section.catalog.servers.iter().map(|server| config_item(context, server, is_allowed));
         let known = |key: &str| self.section.catalog.servers.iter().any(|server| server.key == key);
-        let gone = self.stored.switched_off.iter().filter(|key| !known(key)).map(|key| gone_item(key));
+        let gone = self.stored.switched_off.iter().filter(|key| is_allowed && !known(key)).map(|key| gone_item(key));
         let added = self.stored.servers.iter().map(|server| self.added_item(context, server));
         let mut items: Vec<_> = of_config.chain(gone).chain(added).collect();
         items.sort_by(|one, other| (&one.name, &one.key).cmp(&(&other.name, &other.key)));
@@ -174,6 +179,7 @@ impl Current {
             agents,
             tools: used.or(found),
             problem: problem.or(failure),
+            has_switch: false,
         }
     }
 
@@ -197,7 +203,7 @@ impl Current {
 }
 
 /// Returns a server of the config with its state.
-fn config_item(context: &Context, server: &ConfigServer) -> ServerItem {
+fn config_item(context: &Context, server: &ConfigServer, has_switch: bool) -> ServerItem {
     let status = status(context, &server.name, &server.place);
     let error = status.as_ref().and_then(|status| status.error.clone());
     let state = state_of(server.enabled, None, &server.agents, error.as_deref());
@@ -211,6 +217,7 @@ fn config_item(context: &Context, server: &ConfigServer) -> ServerItem {
         agents: server.agents.clone(),
         tools: status.map(|status| status.tools.len()).filter(|count| *count > 0),
         problem: error.filter(|_| server.enabled),
+        has_switch,
     }
 }
 
@@ -239,6 +246,7 @@ fn gone_item(key: &str) -> ServerItem {
         agents: Vec::new(),
         tools: None,
         problem: None,
+        has_switch: true,
     }
 }
 

@@ -18,7 +18,5 @@ CREATE TABLE mcp_servers (
 );
 
 CREATE TABLE mcp_switched_off (
-    server TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-    off_by TEXT COLLATE "C" NOT NULL,
-    off_at BIGINT           NOT NULL
+    server TEXT COLLATE "C" NOT NULL PRIMARY KEY
 );

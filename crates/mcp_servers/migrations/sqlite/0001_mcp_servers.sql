@@ -25,7 +25,5 @@ CREATE TABLE mcp_servers (
 
 -- Servers of the config that are switched off.
 CREATE TABLE mcp_switched_off (
-    server TEXT    NOT NULL PRIMARY KEY,
-    off_by TEXT    NOT NULL,
-    off_at INTEGER NOT NULL
+    server TEXT NOT NULL PRIMARY KEY
 ) STRICT;

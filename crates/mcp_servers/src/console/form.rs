@@ -61,7 +61,7 @@ fn reached_fields(section: &McpServers, body: &ServerBody) -> AnyView {
     let kind = body.kind();
     let mut kinds =
         vec![(TransportKind::Http, "Streamable HTTP"), (TransportKind::Sse, "HTTP with Server-Sent Events")];
-    if !section.commands.is_empty() {
+    if !section.commands.is_empty() || kind == TransportKind::Stdio {
         kinds.push((TransportKind::Stdio, "A program"));
     }
     let option = |(own, label): (TransportKind, &'static str)| {
@@ -73,7 +73,7 @@ fn reached_fields(section: &McpServers, body: &ServerBody) -> AnyView {
     let address = body.url.as_ref().map(shown).unwrap_or_default();
     let about = match section.keys.is_empty() {
         true => {
-            "Secrets are names of environment variables, as { _secret: NAME }, which the config lists in mcpServers.secrets."
+            "Enter secrets as references, `{ _secret: NAME }`, to environment variables that the config lists in `mcpServers.secrets`."
         }
         false => {
             "Secrets that you enter are encrypted and not shown again; *** leaves one as it is. { _secret: NAME } sends an environment variable, which the config lists in mcpServers.secrets."
@@ -110,21 +110,24 @@ fn oauth_fields(oauth: Option<&OauthBody>) -> AnyView {
     .into_any()
 }
 
-/// Renders the choice of a command line, if the config allows any.
+/// Renders the choice of a command line, if the config allows any. That of a server that has one can stay.
 fn command_field(section: &McpServers, body: &ServerBody) -> Option<AnyView> {
     let own = body.command.iter().chain(&body.args).cloned().collect::<Vec<_>>().join(" ");
-    let lines = section.command_lines().map(|words| words.join(" "));
+    let mut lines: Vec<String> = section.command_lines().map(|words| words.join(" ")).collect();
+    if !own.is_empty() && !lines.contains(&own) {
+        lines.push(own.clone());
+    }
     let option = |line: String| {
         let is_chosen = line == own;
         view! { <option value=line.clone() selected=is_chosen>{line.clone()}</option> }
     };
-    (!section.commands.is_empty()).then(|| {
+    (!lines.is_empty()).then(|| {
         view! {
             <label class="cw-account-field">
                 <span>"Program, out of those that the config allows"</span>
                 <select name="command">
                     <option value="">"None"</option>
-                    {lines.map(option).collect_view()}
+                    {lines.into_iter().map(option).collect_view()}
                 </select>
             </label>
         }
@@ -197,7 +200,7 @@ fn other_fields(body: &ServerBody) -> AnyView {
     let time = body.timeout_ms.map(|time| time.to_string()).unwrap_or_default();
     view! {
         {text_field("prefix", "Prefix of the names of its tools", body.prefix.clone(), &MAX_PREFIX.to_string(), false)}
-        {text_field("timeoutMs", "Longest call in milliseconds, if not as in the config", time, "7", false)}
+        {text_field("timeoutMs", "Timeout of a call in milliseconds (default: `limits.toolMs`)", time, "7", false)}
         <fieldset class="cw-account-scopes">
             <legend>"Settings"</legend>
             {checks.collect_view()}

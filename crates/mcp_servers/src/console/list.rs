@@ -1,4 +1,4 @@
-//! The list of servers, with the difference to the config.
+//! The list of servers, with the differences from the config.
 
 use super::{EXPORT_PATH, PATH, SWITCH_PATH, TITLE};
 use crate::service::Current;
@@ -129,9 +129,9 @@ fn count(tools: Option<usize>) -> Cell {
     Cell::Number(tools.map(|count| count as f64))
 }
 
-/// Renders the switch of a server of the config. Added servers have theirs on their pages.
+/// Renders the switch of a server of the config, if the config allows it. Added servers have theirs on their pages.
 fn switch(item: &ServerItem) -> AnyView {
-    if item.origin == Origin::Added {
+    if !item.has_switch {
         return web::html::text("");
     }
     let path = format!("{SWITCH_PATH}/{}", path_encoded(&item.key));
@@ -153,9 +153,7 @@ fn difference(items: Vec<ServerItem>) -> AnyView {
     let none = lines.is_empty();
     let lines = lines.into_iter().map(|line| view! { <li>{line}</li> }).collect_view();
     let content = match none {
-        true => {
-            view! { <p class="cw-account-note">"There is none: agents have the servers of the config."</p> }.into_any()
-        }
+        true => view! { <p class="cw-account-note">"None. Agents use the servers of the config."</p> }.into_any(),
         false => view! {
             <ul>{lines}</ul>
             <p class="cw-account-note">
@@ -167,7 +165,7 @@ fn difference(items: Vec<ServerItem>) -> AnyView {
     };
     view! {
         <section class="cw-account-part" aria-labelledby="difference">
-            <h2 id="difference">"Difference to the config"</h2>
+            <h2 id="difference">"Differences from the config"</h2>
             {content}
         </section>
     }

@@ -47,11 +47,14 @@ async fn new_page(
 ) -> Result<Response, PageError> {
     let current = Current::load(context).await?;
     let status = refused.as_ref().map_or(StatusCode::OK, status_of);
-    let problem = refused.map(|error| error.message);
-    let shows = FormView { stored: None, name, body, tools: Vec::new(), problem };
-    let content = view! {
-        <section class="cw-account-part" aria-label="New server">{form(&current.section, shows)}</section>
+    let content = match current.check_allowed() {
+        Ok(()) => {
+            let problem = refused.map(|error| error.message);
+            form(&current.section, FormView { stored: None, name, body, tools: Vec::new(), problem })
+        }
+        Err(error) => error_message(Some(error.message)).into_any(),
     };
+    let content = view! { <section class="cw-account-part" aria-label="New server">{content}</section> };
     Ok(page(admin, PATH, status, "New MCP server", content))
 }
 
@@ -98,10 +101,7 @@ async fn change(
     RawForm(form): RawForm,
 ) -> Result<Response, PageError> {
     let parsed = sent::parse(&form);
-    let sent_version = match &parsed {
-        Ok(sent) => sent.version,
-        Err(_) => None,
-    };
+    let sent_version = parsed.as_ref().ok().and_then(|sent| sent.version);
     let (body, changed) = match parsed {
         Ok(SentForm { version: Some(version), body, .. }) => {
             let changed = match check_choice(&body) {
@@ -285,19 +285,27 @@ async fn render(
         ("Changed (UTC)", text(minute(detail.changed_at))),
         ("Version", text(detail.version.to_string())),
     ];
-    let form = form(&current.section, shows);
+    let is_allowed = current.section.at_run_time;
+    let edit = match is_allowed {
+        true => view! {
+            <section class="cw-account-part" aria-labelledby="edit">
+                <h2 id="edit">"Edit"</h2>
+                {form(&current.section, shows)}
+            </section>
+        }
+        .into_any(),
+        // Without the form, only this says why something was refused.
+        false => error_message(shows.problem).into_any(),
+    };
     let title = detail.name.clone();
     let content = view! {
         {success_message(done)}
         <section class="cw-account-part" aria-labelledby="state">
             <h2 id="state">"State"</h2>
             {state(&detail)}
-            {buttons(&detail)}
+            {is_allowed.then(|| buttons(&detail))}
         </section>
-        <section class="cw-account-part" aria-labelledby="edit">
-            <h2 id="edit">"Edit"</h2>
-            {form}
-        </section>
+        {edit}
         <section class="cw-account-part" aria-labelledby="about">
             <h2 id="about">"About"</h2>
             {facts(about)}

@@ -12,7 +12,7 @@ pub(super) fn state(detail: &ServerDetail) -> AnyView {
     let problem = detail.problem.as_ref().map(|problem| format!("The server is not used: {problem}."));
     let missing = (!detail.missing_agents.is_empty()).then(|| {
         let names = detail.missing_agents.join(", ");
-        format!("Not in the config any more, so nobody gets the tools there: {names}.")
+        format!("Assigned to agents that are no longer in the config: {names}.")
     });
     let nobody = detail.server.agents.len() == detail.missing_agents.len();
     let status = detail.status.as_ref();
@@ -37,7 +37,7 @@ pub(super) fn state(detail: &ServerDetail) -> AnyView {
         {facts(rows)}
         {match &detail.tested {
             Some(test) => test_result(test),
-            None => view! { <p class="cw-account-note">"It was not tested since it was changed."</p> }.into_any(),
+            None => view! { <p class="cw-account-note">"Not tested in its current form."</p> }.into_any(),
         }}
     }
     .into_any()

@@ -107,7 +107,10 @@ fn programs_need_the_configs_permission() {
         [("node", &["server.js"][..]), ("bash", &["-c", "id"]), ("node", &["server.js", "stdio", "x"])]
     {
         let refused = bench.save("local", program(command, args)).unwrap_err();
-        assert!(refused.contains("the config does not allow this command line (`mcpServers.commands`)"), "{refused}");
+        assert!(
+            refused.contains("the config does not allow this command line: add it to `mcpServers.commands`"),
+            "{refused}"
+        );
     }
     assert!(serde_json::from_value::<ServerBody>(json!({ "command": "node", "env": {} })).is_err());
     bench.save("local", program("node", &["server.js", "stdio"])).unwrap();
@@ -124,6 +127,9 @@ fn nothing_is_applied_if_the_config_does_not_allow_it() {
     bench.switch("files", false);
     bench.written = load(&CONFIG.replace("mcpServers: {", "mcpServers: { atRunTime: false,"));
     assert_eq!(servers(&bench.config(), "helper"), "files | ");
+    assert!(bench.current().is_on("files"), "the switch is kept, but has no effect");
+    bench.switch("files", true);
+    assert!(bench.stored.switched_off.is_empty());
 }
 
 #[test]

@@ -91,6 +91,46 @@ fn masked_values_stay_as_they_are() {
     assert!(refused.contains("cannot be read with the keys of this server"), "{refused}");
 }
 
+/// Without their key, stored secrets can be entered again, but not kept.
+#[test]
+fn secrets_that_cannot_be_read_are_entered_again() {
+    let mut bench = Bench::new(CONFIG);
+    bench.save("weather", secret()).unwrap();
+    bench.written = load(&CONFIG.replace("keys: [KEY]", "keys: [NEW_KEY]"));
+    let masked = shown(&bench);
+    assert_eq!(masked["url"], MASK);
+    let refused = bench.save("weather", masked).unwrap_err();
+    assert!(refused.starts_with("/url: "), "{refused}");
+    assert!(refused.contains("cannot be read with the keys of this server"), "{refused}");
+    let mut entered = secret();
+    entered["url"] = format!("https://new.example.com/s/{CANARY}-new/mcp").into();
+    entered["headers"]["Authorization"] = "Bearer new".into();
+    bench.save("weather", entered).unwrap();
+    let reached = http(&bench);
+    assert_eq!(reached.url.as_str(), format!("https://new.example.com/s/{CANARY}-new/mcp"));
+    assert_eq!(reached.headers[0].1.expose_secret(), "Bearer new");
+}
+
+/// A stricter config does not keep administrators from switching off what it no longer allows.
+#[test]
+fn an_address_that_is_not_allowed_any_more_may_stay() {
+    let private = CONFIG.replace("mcpServers: {", "mcpServers: { allowPrivate: true,");
+    let mut bench = Bench::new(&private);
+    let local = json!({ "url": "http://127.0.0.1:9/mcp", "headers": { "X-Key": CANARY }, "agents": ["helper"] });
+    bench.save("weather", local).unwrap();
+    bench.written = load(CONFIG);
+    let mut off = shown(&bench);
+    off["enabled"] = false.into();
+    bench.save("weather", off.clone()).unwrap();
+    off["url"] = "http://127.0.0.1:9/other".into();
+    assert!(bench.save("weather", off).unwrap_err().starts_with("/url: The address is not public"));
+    // Nor does a server that stays as it is keep them from changing others.
+    let mut update = serde_json::to_value(bench.current().mcp_config()).unwrap();
+    update["mcpServers"]["news"] = json!({ "url": "https://news.example.com/mcp" });
+    let planned = bench.current().replacement(serde_json::from_value(update).unwrap()).unwrap();
+    assert_eq!(planned.iter().map(|planned| planned.action).collect::<Vec<_>>(), ["add_mcp_server"]);
+}
+
 /// Who may change addresses must not get the secrets sent to one of their own.
 #[test]
 fn kept_secrets_are_sent_to_their_own_servers_only() {

@@ -32,7 +32,9 @@ pages: [{ id: p }]
 ";
 
 static ENV: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
-    let pairs = [("TOKEN", "the-token"), ("KEY", "0123456789abcdef0123456789abcdef"), ("OTHER", CANARY)];
+    let key = "0123456789abcdef0123456789abcdef";
+    let pairs =
+        [("TOKEN", "the-token"), ("KEY", key), ("NEW_KEY", "fedcba9876543210fedcba9876543210"), ("OTHER", CANARY)];
     pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
 });
 
