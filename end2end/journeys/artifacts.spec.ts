@@ -164,6 +164,21 @@ test("pictures, JSON, diagrams, code and PDF are shown each in their way", async
   await accessible(page);
 });
 
+test("a file that was deleted is said to be gone", async ({ page, server }) => {
+  await page.setViewportSize(WIDE);
+  await open(page);
+  await presented(page, "echo one > /outputs/gone.txt", "/outputs/gone.txt");
+  const files = await page.locator(".cw-presented").last().locator("a[href*='/files/']").first().getAttribute("href");
+  const list = (files ?? "").replace(/\/files\/.*/, "/files");
+  expect((await page.request.delete(`${server.url}${list}?path=/outputs/gone.txt`)).ok()).toBe(true);
+  await file(page, "gone.txt").click();
+  const panel = panelOf(page, "gone.txt");
+  await expect(panel.getByRole("alert")).toContainText("The file was deleted");
+  await expect(panel.getByRole("tabpanel")).toHaveAttribute("aria-busy", "false");
+  await panel.getByRole("button", { name: "Try again" }).click();
+  await expect(panel.getByRole("alert")).toContainText("The file was deleted");
+});
+
 test("on the phone the panel takes the whole page, and focus stays in it", async ({ page }) => {
   await page.setViewportSize(PHONE);
   await open(page);

@@ -176,10 +176,7 @@ pub(super) fn old_version(viewer: Viewer) -> AnyView {
     let is_old = Memo::new(move |_| viewer.is_old());
     let note = move || {
         is_old.get().then(|| {
-            let newest = move |_| {
-                viewer.status.set(String::new());
-                viewer.chosen.set(None);
-            };
+            let newest = move |_| viewer.show(None);
             view! {
                 <div class="cw-artifact-old">
                     <span>{t(Text::ArtifactOld)}</span>
