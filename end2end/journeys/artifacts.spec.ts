@@ -51,7 +51,7 @@ test("a file has a preview, its source, versions that are compared and restored,
   await expect(panel.locator("pre")).toContainText("One second line.\n\n- a\n- c");
   await everySize(page, "artifact-source");
   await tab(panel, "Changes").click();
-  await expect(panel.getByRole("status").filter({ hasText: "added" })).toHaveText("2 lines added, 2 removed");
+  await expect(panel.getByRole("status").filter({ hasText: "added" })).toHaveText("Lines added: 2, removed: 2");
   await expect(panel.locator("ins")).toHaveText(["One second line.", "- c"]);
   await expect(panel.locator("del")).toHaveText(["One *first* line.", "- b"]);
   await expect(panel.getByRole("combobox", { name: "Compared with" })).toContainText("Version 1");
@@ -97,7 +97,7 @@ test("a table with 100,000 rows scrolls, with few of them in the document", asyn
   await presented(page, script, "/outputs/parts.csv");
   await file(page, "parts.csv").click();
   const panel = panelOf(page, "parts.csv");
-  await expect(panel.getByText("100,000 rows")).toBeVisible();
+  await expect(panel.getByText("Rows: 100,000")).toBeVisible();
   await expect(panel.getByRole("table")).toHaveAttribute("aria-rowcount", "100001");
   await expect(panel.getByRole("cell", { name: "Part 1, large", exact: true })).toBeVisible();
   const rows = panel.locator(".cw-artifact-rows");

@@ -40,6 +40,7 @@ fn preview(viewer: Viewer, kind: Kind) -> AnyView {
         Kind::Json => json_view(viewer),
         Kind::Text => source_view(viewer),
         Kind::Pdf => note(Text::ArtifactPdf),
+        Kind::TooLarge => note(Text::ArtifactTooLarge),
         Kind::Other => note(Text::ArtifactNotShown),
     }
 }
