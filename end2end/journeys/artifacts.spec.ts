@@ -256,5 +256,8 @@ test.describe("in Hebrew", () => {
     await panel.getByRole("tab", { name: "שינויים" }).click();
     await expect(panel.locator("ins")).toHaveText(["three"]);
     await everySize(page, "artifact-hebrew");
+    await tab(panel, "תצוגה מקדימה").focus();
+    await page.keyboard.press("ArrowLeft");
+    await expect(tab(panel, "מקור")).toBeFocused();
   });
 });
