@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
-import { REQUESTS, attacks, listener } from "../fixtures/attacks.ts";
+import { REQUESTS, RESULTS, attacks, listener } from "../fixtures/attacks.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { listening } from "../fixtures/listening.ts";
 import { expect, open, test } from "../fixtures/test.ts";
@@ -46,6 +46,11 @@ test("without protection, the same pages read the chat and reach the listener", 
     await page.goto(`/in-${name}`, { waitUntil: "commit" }).catch(() => undefined);
     return page;
   };
+  for (const name of RESULTS) {
+    const page = await tried(name);
+    await expect.poll(() => evil.heard.includes("datagram"), { timeout: 20_000, message: name }).toBe(true);
+    await page.close();
+  }
   const requests = await tried("requests");
   await expect.poll(() => REQUESTS.filter((path) => !evil.heard.includes(path)), { timeout: 20_000 }).toEqual([]);
   await expect.poll(() => evil.heard.includes("datagram"), { timeout: 20_000 }).toBe(true);
@@ -108,6 +113,7 @@ for (const hasAllowlist of [true, false]) {
           for (const what of ["cookie", "parent", "top", "storage", "session", "functions", "address"]) expect.soft(found[what], what).toMatch(/^refused/);
           expect.soft(found.webrtc).toBe("refused: ReferenceError");
           expect.soft(found.open).toBe("found: null");
+          for (const what of ["safe HTML", "parsed HTML"]) expect.soft(found[what], what).toBe("refused: TypeError");
           expect.soft(found.worker).not.toContain("registered");
         } else {
           // No way leads to a frame, and no constructor is left.

@@ -51,7 +51,7 @@ test("a file has a preview, its source, versions that are compared and restored,
   await expect(panel.locator("pre")).toContainText("One second line.\n\n- a\n- c");
   await everySize(page, "artifact-source");
   await tab(panel, "Changes").click();
-  await expect(panel.getByRole("status").filter({ hasText: "added" })).toHaveText("2 lines added, 2 removed");
+  await expect(panel.getByRole("status").filter({ hasText: "added" })).toHaveText("Lines added: 2, removed: 2");
   await expect(panel.locator("ins")).toHaveText(["One second line.", "- c"]);
   await expect(panel.locator("del")).toHaveText(["One *first* line.", "- b"]);
   await expect(panel.getByRole("combobox", { name: "Compared with" })).toContainText("Version 1");
@@ -97,7 +97,7 @@ test("a table with 100,000 rows scrolls, with few of them in the document", asyn
   await presented(page, script, "/outputs/parts.csv");
   await file(page, "parts.csv").click();
   const panel = panelOf(page, "parts.csv");
-  await expect(panel.getByText("100,000 rows")).toBeVisible();
+  await expect(panel.getByText("Rows: 100,000")).toBeVisible();
   await expect(panel.getByRole("table")).toHaveAttribute("aria-rowcount", "100001");
   await expect(panel.getByRole("cell", { name: "Part 1, large", exact: true })).toBeVisible();
   const rows = panel.locator(".cw-artifact-rows");
@@ -162,6 +162,21 @@ test("pictures, JSON, diagrams, code and PDF are shown each in their way", async
   await file(page, "e.pdf").click();
   await expect(panelOf(page, "e.pdf")).toContainText("Download the file to open it");
   await accessible(page);
+});
+
+test("a file that was deleted is said to be gone", async ({ page, server }) => {
+  await page.setViewportSize(WIDE);
+  await open(page);
+  await presented(page, "echo one > /outputs/gone.txt", "/outputs/gone.txt");
+  const files = await page.locator(".cw-presented").last().locator("a[href*='/files/']").first().getAttribute("href");
+  const list = (files ?? "").replace(/\/files\/.*/, "/files");
+  expect((await page.request.delete(`${server.url}${list}?path=/outputs/gone.txt`)).ok()).toBe(true);
+  await file(page, "gone.txt").click();
+  const panel = panelOf(page, "gone.txt");
+  await expect(panel.getByRole("alert")).toContainText("The file was deleted");
+  await expect(panel.getByRole("tabpanel")).toHaveAttribute("aria-busy", "false");
+  await panel.getByRole("button", { name: "Try again" }).click();
+  await expect(panel.getByRole("alert")).toContainText("The file was deleted");
 });
 
 test("on the phone the panel takes the whole page, and focus stays in it", async ({ page }) => {
@@ -241,5 +256,8 @@ test.describe("in Hebrew", () => {
     await panel.getByRole("tab", { name: "שינויים" }).click();
     await expect(panel.locator("ins")).toHaveText(["three"]);
     await everySize(page, "artifact-hebrew");
+    await tab(panel, "תצוגה מקדימה").focus();
+    await page.keyboard.press("ArrowLeft");
+    await expect(tab(panel, "מקור")).toBeFocused();
   });
 });

@@ -28,7 +28,7 @@ pub(super) struct Csv {
 impl Csv {
     /// Reads a table. A text that does not follow the format is read as far as it goes.
     pub(super) fn new(text: String, separator: char) -> Self {
-        let mut starts = row_starts(&text);
+        let mut starts = row_starts(&text, separator);
         let is_cut = starts.len() > MAX_ROWS + 1;
         starts.truncate(MAX_ROWS + 1);
         let head = if starts.is_empty() { Vec::new() } else { fields(&text, starts.remove(0), separator) };
@@ -64,12 +64,23 @@ impl Csv {
     }
 }
 
+/// Whether fields can be quoted. Where tabs are between them, a quote is a sign like others.
+fn has_quotes(separator: char) -> bool {
+    separator != '\t'
+}
+
 /// Returns where the rows begin. Empty lines are no rows.
-fn row_starts(text: &str) -> Vec<u32> {
+fn row_starts(text: &str, separator: char) -> Vec<u32> {
     let (mut starts, mut start, mut is_quoted) = (Vec::new(), 0, false);
+    // Only the first character of a field can open a quoted one. A quote after the one that closes it belongs to the field.
+    let (mut can_open, mut is_closed) = (true, false);
     for (at, byte) in text.bytes().enumerate() {
+        let (could_open, was_closed) = (can_open, is_closed);
+        can_open = !is_quoted && (byte == b'\n' || char::from(byte) == separator);
+        is_closed = is_quoted && byte == b'"';
         match byte {
-            b'"' => is_quoted = !is_quoted,
+            b'"' if is_quoted => is_quoted = false,
+            b'"' => is_quoted = was_closed || (could_open && has_quotes(separator)),
             b'\n' if !is_quoted => {
                 if !text[start..at].trim_end_matches('\r').is_empty() {
                     starts.push(start as u32);
@@ -89,13 +100,16 @@ fn row_starts(text: &str) -> Vec<u32> {
 fn fields(text: &str, start: u32, separator: char) -> Vec<String> {
     let (mut fields, mut field, mut is_quoted, mut length) = (Vec::new(), String::new(), false, 0);
     let mut rest = text[start as usize..].chars().peekable();
+    let mut can_open = has_quotes(separator);
     while let Some(char) = rest.next() {
+        let could_open = can_open;
+        can_open = !is_quoted && char == separator && has_quotes(separator);
         match char {
             '"' if is_quoted && rest.peek() == Some(&'"') => {
                 rest.next();
                 push(&mut field, &mut length, '"');
             }
-            '"' => is_quoted = !is_quoted,
+            '"' if is_quoted || could_open => is_quoted = !is_quoted,
             '\n' if !is_quoted => break,
             char if char == separator && !is_quoted => {
                 length = 0;
@@ -143,6 +157,17 @@ mod tests {
         check("a\n1,2,3\n", "a|| / 1|2|3");
         check("a,b\n\"never ends,2\n", "a|b / never ends,2\n");
         check("a,b\n,\n", "a|b / |");
+        check("a,b\n\"\",\"\"\"\"\n\"1\n2\",3\n", "a|b / |\" / 1\n2|3");
+    }
+
+    #[test]
+    fn quotes_within_fields_and_between_tabs_are_signs() {
+        for separator in [',', '\t'] {
+            let table = Csv::new("a\n5\" x\n6\n".to_owned(), separator);
+            assert_eq!((table.len(), table.row(0), table.row(1)), (2, vec!["5\" x".to_owned()], vec!["6".to_owned()]));
+        }
+        let table = Csv::new("a\tb\n\"x\ty\"\n".to_owned(), '\t');
+        assert_eq!((table.len(), table.row(0)), (1, vec!["\"x".to_owned(), "y\"".to_owned()]));
     }
 
     #[test]

@@ -11,14 +11,20 @@ use leptos::ev::Event;
 
 /// The most lines that are in the document.
 const MAX_SHOWN: usize = 3_000;
-/// The most characters of a line that are shown.
+/// The most bytes of a line that are shown.
 const MAX_LINE: usize = 2_000;
+/// The most bytes of a text that is compared.
+const MAX_COMPARED: usize = 4 << 20;
 
 /// The comparison of the shown version with another one.
 pub(super) fn changes_view(viewer: Viewer) -> AnyView {
     let is_ready = move || {
-        let (text, other) = (viewer.text.get()?, viewer.compared_text.get()?);
-        Some((other.1, text.1))
+        // While one of them is loaded, the text of another version may be there.
+        let shown = viewer.shown.get()?.version;
+        let other = viewer.other()?.version;
+        let (_, new) = viewer.text.get().filter(|(version, _)| *version == shown)?;
+        let (_, old) = viewer.compared_text.get().filter(|(version, _)| *version == other)?;
+        Some((old, new))
     };
     let nodes = reactive_nodes(move || {
         let Some((old, new)) = is_ready() else {
@@ -40,10 +46,11 @@ pub(super) fn changes_view(viewer: Viewer) -> AnyView {
             others.map(option).collect()
         })
     });
+    let value = move || viewer.other().map(|other| other.version.to_string());
     view! {
         <label class="cw-artifact-compared" hidden=move || viewer.other().is_none()>
             <span>{t(Text::DiffCompared)}</span>
-            <select class="cw-artifact-select" on:change=chosen>
+            <select class="cw-artifact-select" prop:value=move || value().unwrap_or_default() on:change=chosen>
                 {options}
             </select>
         </label>
@@ -59,11 +66,17 @@ fn note(text: &'static str) -> Node {
 }
 
 fn comparison(old: &str, new: &str) -> Vec<Node> {
+    if old == new {
+        return vec![note(t(Text::DiffSame))];
+    }
+    if old.len().max(new.len()) > MAX_COMPARED {
+        return vec![note(t(Text::DiffTooLarge))];
+    }
     let lines = diff(old, new);
     let count = |change| group_digits(lines.iter().filter(|line| line.change == change).count() as u64);
     let groups = hunks(&lines);
     if groups.is_empty() {
-        return vec![note(t(Text::DiffSame))];
+        return vec![note(t(Text::DiffEndings))];
     }
     let counts = fill(Text::DiffLines, &[&count(Change::Added), &count(Change::Removed)]);
     let (mut left, mut bodies) = (MAX_SHOWN, Vec::new());
@@ -101,6 +114,9 @@ fn row(line: &Line<'_>) -> Node {
     let text = &line.text[..line.text.floor_char_boundary(MAX_LINE)];
     let mut shown = vec![element("span").attr("class", "cw-diff-sign").text(sign)];
     shown.push(element(tag).children(visible_nodes(text, TextKind::Code)));
+    if text.len() < line.text.len() {
+        shown.push(element("span").text("…"));
+    }
     let text = element("td").attr("class", "cw-diff-text").children(shown);
     element("tr").attr("data-change", change).children(vec![number(line.old), number(line.new), text])
 }

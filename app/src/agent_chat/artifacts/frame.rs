@@ -25,14 +25,15 @@ pub(super) fn page_frame(viewer: Viewer) -> AnyView {
     let frame = NodeRef::<html::Iframe>::new();
     let (is_ready, is_unsafe) = (RwSignal::new(false), RwSignal::new(is_framed));
     let heard = window_event_listener(Custom::<MessageEvent>::new("message"), move |event: MessageEvent| {
-        let Some(own) = frame.get_untracked().and_then(|frame| content_window(&frame)) else { return };
+        let Some(frame) = frame.get_untracked() else { return };
+        let Some(own) = content_window(&frame) else { return };
         if event.source().is_none_or(|source| JsValue::from(source) != JsValue::from(own)) {
             return;
         }
         match property(&event.data(), MESSAGE).and_then(|said| said.as_string()).as_deref() {
             Some("ready") => is_ready.set(true),
             Some("unsupported") => is_unsafe.set(true),
-            Some("escape") => focus_element(viewer.state.close()),
+            Some("escape") if has_focus(&frame) => focus_element(viewer.state.close()),
             _ => {}
         }
     });
@@ -73,6 +74,11 @@ fn send(frame: &web_sys::Element, html: &str, title: &str) {
         // Fails only if the frame is gone.
         let _ = window.post_message(&message, "*");
     }
+}
+
+/// Whether the user is in the frame. Its page says when they press Escape, and may say so without it.
+fn has_focus(frame: &web_sys::Element) -> bool {
+    document().active_element().is_some_and(|focused| focused == *frame)
 }
 
 fn content_window(frame: &web_sys::Element) -> Option<Window> {

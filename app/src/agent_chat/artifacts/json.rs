@@ -2,12 +2,18 @@
 
 use serde::de::IgnoredAny;
 
-/// Returns the text with a line for each value; `None` if it is not valid JSON, or is nested too deeply.
-pub(super) fn indented(text: &str) -> Option<String> {
+/// The most values around a value. With more, most of the text would be spaces.
+const MAX_DEPTH: usize = 128;
+
+/// Returns the text with a line for each value, and whether something is left out because it would have more than `max` bytes; `None` if
+/// it is not valid JSON, or is nested too deeply.
+pub(super) fn indented(text: &str, max: usize) -> Option<(String, bool)> {
     serde_json::from_str::<IgnoredAny>(text).ok()?;
-    let mut shown = String::with_capacity(text.len() * 2);
-    let (mut depth, mut chars) = (0, text.chars().peekable());
-    while let Some(char) = chars.next() {
+    let mut shown = String::with_capacity(text.len().saturating_mul(2).min(max));
+    let (mut depth, mut chars) = (0_usize, text.chars().peekable());
+    while shown.len() <= max
+        && let Some(char) = chars.next()
+    {
         match char {
             '"' => {
                 shown.push(char);
@@ -22,12 +28,15 @@ pub(super) fn indented(text: &str) -> Option<String> {
                     Some(end) => shown.push(end),
                     None => {
                         depth += 1;
+                        if depth > MAX_DEPTH {
+                            return None;
+                        }
                         push_line(&mut shown, depth);
                     }
                 }
             }
             '}' | ']' => {
-                depth -= 1;
+                depth = depth.saturating_sub(1);
                 push_line(&mut shown, depth);
                 shown.push(char);
             }
@@ -40,7 +49,9 @@ pub(super) fn indented(text: &str) -> Option<String> {
             char => shown.push(char),
         }
     }
-    Some(shown)
+    let is_cut = shown.len() > max;
+    shown.truncate(shown.floor_char_boundary(max));
+    Some((shown, is_cut))
 }
 
 /// Copies the rest of a string.
@@ -68,7 +79,10 @@ mod tests {
 
     #[test]
     fn json_is_indented_and_not_changed() {
-        let check = |text: &str, expected: Option<&str>| assert_eq!(indented(text).as_deref(), expected, "{text}");
+        let check = |text: &str, expected: Option<&str>| {
+            let expected = expected.map(|expected| (expected.to_owned(), false));
+            assert_eq!(indented(text, 1_000), expected, "{text}");
+        };
         check(
             "{\"b\":[1,2.50,{}],\"a\":\"x, {\\\"y\\\"}\"}",
             Some("{\n  \"b\": [\n    1,\n    2.50,\n    {}\n  ],\n  \"a\": \"x, {\\\"y\\\"}\"\n}"),
@@ -78,5 +92,15 @@ mod tests {
         check("{\"a\":}", None);
         check("", None);
         check(&"[".repeat(100_000), None);
+    }
+
+    #[test]
+    fn what_is_shown_is_bounded() {
+        let nested = |depth: usize| ["[".repeat(depth), "]".repeat(depth)].concat();
+        assert_eq!(indented(&nested(1_000), 1_000_000), None);
+        assert!(indented(&nested(100), 1_000_000).is_some_and(|(_, is_cut)| !is_cut));
+        assert_eq!(indented("[1,2]", 10), Some(("[\n  1,\n  2".to_owned(), true)));
+        assert_eq!(indented("\"ää\"", 4), Some(("\"ä".to_owned(), true)));
+        assert_eq!(indented("\"ää\"", 6), Some(("\"ää\"".to_owned(), false)));
     }
 }

@@ -23,6 +23,8 @@ pub(super) enum Kind {
     /// Source code or plain text.
     Text,
     Pdf,
+    /// A file that is too large to show.
+    TooLarge,
     /// Anything else, which can be downloaded.
     Other,
 }
@@ -34,7 +36,7 @@ impl Kind {
             || ["json", "xml", "yaml", "javascript", "toml", "sql"].iter().any(|end| media_type.ends_with(end))
             || media_type == "application/x-sh";
         match extension(path).as_str() {
-            _ if size > MAX_SHOWN => Self::Other,
+            _ if size > MAX_SHOWN => Self::TooLarge,
             _ if is_shown_inline(media_type) => Self::Image,
             "pdf" => Self::Pdf,
             "svg" if media_type == "image/svg+xml" => Self::Svg,
@@ -56,7 +58,7 @@ impl Kind {
 
     /// Whether the file is text, so that it has a source and its versions can be compared.
     pub(super) fn is_text(self) -> bool {
-        !matches!(self, Self::Image | Self::Pdf | Self::Other)
+        !matches!(self, Self::Image | Self::Pdf | Self::TooLarge | Self::Other)
     }
 }
 
@@ -90,6 +92,6 @@ mod tests {
         check("/outputs/LICENSE", "text/plain", Kind::Text);
         check("/outputs/a.pdf", "application/pdf", Kind::Pdf);
         check("/outputs/a.html", "application/octet-stream", Kind::Other);
-        assert_eq!(Kind::of("/outputs/a.csv", "text/csv", 17 << 20), Kind::Other);
+        assert_eq!(Kind::of("/outputs/a.csv", "text/csv", 17 << 20), Kind::TooLarge);
     }
 }

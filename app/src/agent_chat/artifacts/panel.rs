@@ -28,7 +28,7 @@ pub(in crate::agent_chat) fn panel(session: Session, state: ArtifactState) -> An
     let problem = move || {
         let error = viewer.error.get()?;
         let text = match error.code() {
-            ErrorCode::NotFound | ErrorCode::Unauthenticated => t(Text::ArtifactGone).to_owned(),
+            ErrorCode::NotFound => t(Text::ArtifactGone).to_owned(),
             _ => error_text(&error.0),
         };
         let again = move |_| viewer.load_versions();

@@ -40,6 +40,7 @@ fn preview(viewer: Viewer, kind: Kind) -> AnyView {
         Kind::Json => json_view(viewer),
         Kind::Text => source_view(viewer),
         Kind::Pdf => note(Text::ArtifactPdf),
+        Kind::TooLarge => note(Text::ArtifactTooLarge),
         Kind::Other => note(Text::ArtifactNotShown),
     }
 }
@@ -81,24 +82,38 @@ fn markdown(viewer: Viewer, is_diagram: bool) -> AnyView {
 fn json_view(viewer: Viewer) -> AnyView {
     let shown = move |text: &str| {
         // A file that is cut off is no JSON any more.
-        let indented = if text.len() > MAX_SOURCE { None } else { indented(text) };
-        vec![source_block("json", cut(indented.as_deref().unwrap_or(text)).0)]
+        let indented = if text.len() > MAX_SOURCE { None } else { indented(text, MAX_SOURCE) };
+        match indented {
+            Some((indented, is_cut)) => (source_block("json", &indented), is_cut),
+            None => source("json", text),
+        }
     };
     code(viewer, shown)
 }
 
 fn source_view(viewer: Viewer) -> AnyView {
     let language = move || viewer.shown.with_untracked(|shown| shown.as_ref().map(|shown| extension(&shown.path)));
-    code(viewer, move |text| vec![source_block(&language().unwrap_or_default(), cut(text).0)])
+    code(viewer, move |text| source(&language().unwrap_or_default(), text))
 }
 
-fn code(viewer: Viewer, nodes: impl Fn(&str) -> Vec<Node> + Send + 'static) -> AnyView {
+/// Returns as much of a text as is shown, and whether something is left out.
+fn source(language: &str, text: &str) -> (Node, bool) {
+    let (text, is_cut) = cut(text);
+    (source_block(language, text), is_cut)
+}
+
+/// Shows what is made of the text: the code, and whether something is left out.
+fn code(viewer: Viewer, shown: impl Fn(&str) -> (Node, bool) + Send + 'static) -> AnyView {
+    let nodes = move |text: &str| {
+        let (block, is_cut) = shown(text);
+        let rest = || element("p").attr("class", "cw-artifact-note").text(t(Text::ArtifactRest));
+        std::iter::once(block).chain(is_cut.then(rest)).collect()
+    };
     let nodes =
         reactive_nodes(move || viewer.text.with(|text| text.as_ref().map(|(_, text)| nodes(text)).unwrap_or_default()));
     view! {
         <div class="cw-artifact-code" on:click=on_click>
             {nodes}
-            {move || rest_note(viewer)}
         </div>
     }
     .into_any()

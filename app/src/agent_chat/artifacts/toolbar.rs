@@ -10,6 +10,8 @@ use crate::ui::dates::local_time;
 use crate::ui::icons::{Icon, Shape, icon};
 use crate::ui::node::{element, reactive_nodes};
 use leptos::ev::{Event, KeyboardEvent};
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::Element;
 
 /// The name of a version in a list.
 pub(super) fn version_label(version: &FileVersion, is_newest: bool) -> String {
@@ -142,7 +144,10 @@ fn tab(viewer: Viewer, view: View, views: Vec<View>) -> AnyView {
     let is_selected = move || viewer.view.get() == view;
     let key = move |event: KeyboardEvent| {
         let (Some(at), count) = (views.iter().position(|other| *other == view), views.len()) else { return };
+        let is_rtl = is_rtl(&event);
         let to = match event.key().as_str() {
+            "ArrowLeft" if is_rtl => (at + 1) % count,
+            "ArrowRight" if is_rtl => (at + count - 1) % count,
             "ArrowRight" | "ArrowDown" => (at + 1) % count,
             "ArrowLeft" | "ArrowUp" => (at + count - 1) % count,
             "Home" => 0,
@@ -171,15 +176,19 @@ fn tab(viewer: Viewer, view: View, views: Vec<View>) -> AnyView {
     .into_any()
 }
 
+/// Whether the page is read from right to left where a key was pressed.
+fn is_rtl(event: &KeyboardEvent) -> bool {
+    let tab = event.current_target().and_then(|tab| tab.dyn_into::<Element>().ok());
+    let around = tab.and_then(|tab| tab.closest("[dir]").ok().flatten());
+    around.and_then(|around| around.get_attribute("dir")).as_deref() == Some("rtl")
+}
+
 /// What is said about an older version, and the buttons for it.
 pub(super) fn old_version(viewer: Viewer) -> AnyView {
     let is_old = Memo::new(move |_| viewer.is_old());
     let note = move || {
         is_old.get().then(|| {
-            let newest = move |_| {
-                viewer.status.set(String::new());
-                viewer.chosen.set(None);
-            };
+            let newest = move |_| viewer.show(None);
             view! {
                 <div class="cw-artifact-old">
                     <span>{t(Text::ArtifactOld)}</span>

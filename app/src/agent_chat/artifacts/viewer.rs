@@ -12,8 +12,8 @@ use crate::texts::{Text, fill};
 use leptos::task::spawn_local;
 use serde::Deserialize;
 use std::sync::Arc;
-use wire::UiPart;
 use wire::presented::PRESENTED;
+use wire::{UiPart, UserError};
 
 /// How the file is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,10 @@ pub(super) struct Viewer {
     pub(super) compared: RwSignal<Option<i64>>,
     pub(super) compared_text: RwSignal<Option<VersionText>>,
     pub(super) error: RwSignal<Option<ApiError>>,
+    /// Changes when texts that are missing are to be requested.
+    attempt: RwSignal<u32>,
+    /// The number of the newest request for the versions.
+    turn: RwSignal<u32>,
     /// What has happened, for users who do not see it.
     pub(super) status: RwSignal<String>,
     pub(super) is_wide: RwSignal<bool>,
@@ -92,6 +96,8 @@ impl Viewer {
             compared: RwSignal::new(None),
             compared_text: RwSignal::new(None),
             error: RwSignal::new(None),
+            attempt: RwSignal::new(0),
+            turn: RwSignal::new(0),
             status: RwSignal::new(String::new()),
             is_wide: RwSignal::new(false),
             is_restoring: RwSignal::new(false),
@@ -115,10 +121,14 @@ impl Viewer {
                 viewer.load_versions();
             }
         });
-        Effect::new(move |_| viewer.load_text(shown.get(), viewer.text));
         Effect::new(move |_| {
+            viewer.attempt.track();
+            viewer.load_text(shown.get(), viewer.text, move || shown.try_get_untracked().flatten());
+        });
+        Effect::new(move |_| {
+            viewer.attempt.track();
             let other = if viewer.view.get() == View::Changes { viewer.other() } else { None };
-            viewer.load_text(other, viewer.compared_text);
+            viewer.load_text(other, viewer.compared_text, move || viewer.other_untracked());
         });
         viewer
     }
@@ -140,10 +150,14 @@ impl Viewer {
     pub(super) fn load_versions(self) {
         let Some(open) = self.state.open.get_untracked() else { return };
         let path = [&open.files, "/versions?path=", &encode_component(&open.path)].concat();
+        let turn = self.turn.get_untracked().wrapping_add(1);
+        self.turn.set(turn);
         spawn_local(async move {
             let loaded = http::get::<Versions>(&path).await;
-            // Another file may have been opened, or the panel closed.
-            if self.state.open.try_get_untracked().flatten().as_ref() != Some(&open) {
+            // Another file may have been opened, or the panel closed; and a later answer is newer than this one.
+            if self.state.open.try_get_untracked().flatten().as_ref() != Some(&open)
+                || self.turn.try_get_untracked() != Some(turn)
+            {
                 return;
             }
             match loaded {
@@ -154,7 +168,6 @@ impl Viewer {
     }
 
     fn show_versions(self, items: Vec<FileVersion>) {
-        self.error.set(None);
         let was_first = self.versions.with_untracked(Vec::is_empty);
         let newest = items.first().map(|version| version.version);
         if self.versions.with_untracked(|known| *known != items) {
@@ -168,10 +181,26 @@ impl Viewer {
         {
             self.view.set(View::Source);
         }
+        // A file that was deleted has no versions, and an old version may be gone.
+        let is_gone = self.shown.with_untracked(Option::is_none);
+        let had_error = self.error.with_untracked(Option::is_some);
+        self.error.set(is_gone.then(|| UserError::not_found().into()));
+        if had_error && !is_gone {
+            self.load_missing_texts();
+        }
     }
 
-    /// Loads the text of a version, if it has one.
-    fn load_text(self, version: Option<FileVersion>, into: RwSignal<Option<VersionText>>) {
+    fn load_missing_texts(self) {
+        self.attempt.update(|attempt| *attempt = attempt.wrapping_add(1));
+    }
+
+    /// Loads the text of a version, if it has one. `wanted` returns the version of which the text is wanted when it has arrived.
+    fn load_text(
+        self,
+        version: Option<FileVersion>,
+        into: RwSignal<Option<VersionText>>,
+        wanted: impl Fn() -> Option<FileVersion> + 'static,
+    ) {
         let Some(version) = version.filter(|version| version.kind().is_text()) else { return into.set(None) };
         let number = version.version;
         if into.with_untracked(|known| known.as_ref().is_some_and(|(known, _)| *known == number)) {
@@ -179,14 +208,17 @@ impl Viewer {
         }
         spawn_local(async move {
             let loaded = http::text(&version.url).await;
-            let is_wanted = move |of: Option<FileVersion>| of.is_some_and(|of| of.version == number);
-            let is_shown = is_wanted(self.shown.try_get_untracked().flatten());
-            if !is_shown && self.other_untracked().is_none_or(|other| other.version != number) {
+            // The panel may be gone, or show another version.
+            if wanted().is_none_or(|wanted| wanted.url != version.url) {
                 return;
             }
             match loaded {
                 Ok(text) => into.set(Some((number, text.into()))),
-                Err(error) => self.error.set(Some(error)),
+                Err(error) => {
+                    // What is there is the text of another version.
+                    into.set(None);
+                    self.error.set(Some(error));
+                }
             }
         });
     }
@@ -216,8 +248,16 @@ impl Viewer {
     /// Chooses a version. The newest one is followed by newer ones.
     pub(super) fn choose(self, number: i64) {
         let newest = self.versions.with_untracked(|all| all.first().map(|version| version.version));
+        self.show(Some(number).filter(|number| Some(*number) != newest));
+    }
+
+    /// Shows a version, or follows the newest one. The text of the one before does not stay until it is there.
+    pub(super) fn show(self, chosen: Option<i64>) {
         self.status.set(String::new());
-        self.chosen.set(Some(number).filter(|number| Some(*number) != newest));
+        self.error.set(None);
+        self.text.set(None);
+        self.chosen.set(chosen);
+        self.load_missing_texts();
     }
 
     /// Makes the shown version the newest one.
@@ -235,8 +275,13 @@ impl Viewer {
             }
             match restored {
                 Ok(version) => {
+                    let number = version.version;
+                    // The list may have it already.
+                    if self.versions.with_untracked(|all| all.first().is_some_and(|newest| newest.version < number)) {
+                        self.versions.update(|all| all.insert(0, version));
+                    }
                     self.chosen.set(None);
-                    self.status.set(fill(Text::ArtifactRestored, &[&version.version.to_string()]));
+                    self.status.set(fill(Text::ArtifactRestored, &[&number.to_string()]));
                     self.load_versions();
                 }
                 Err(error) => self.error.set(Some(error)),

@@ -25,15 +25,15 @@ pub(super) async fn restore(
     let (workspace, _) = state.open(&caller, &id).await?;
     let old = store::version_of(workspace.store(), &workspace.of, version.parse().unwrap_or_default()).await?;
     let old = old.ok_or_else(UserError::not_found)?;
-    restore_version(&workspace, &old).await?;
-    let tree = workspace.tree().await?;
-    let entry = tree.get(&old.path).ok_or_else(UserError::not_found)?;
-    Ok(Created(WorkspaceFile::new(&id, &old.path, entry)))
+    let number = restore_version(&workspace, &old).await?;
+    // The agent may have written another one by now.
+    let new = store::version_of(workspace.store(), &workspace.of, number).await?.ok_or_else(UserError::not_found)?;
+    Ok(Created(WorkspaceFile::new(&id, &new.path, &new.entry)))
 }
 
 /// Writes the content of a version as the next one of its file, with a row of the audit log in the same
-/// transaction. A change by the agent in the meantime is not overwritten: the request fails then.
-async fn restore_version(workspace: &Workspace, old: &Version) -> Result<(), HttpError> {
+/// transaction, and returns its number. A change by the agent in the meantime is not overwritten: the request fails then.
+async fn restore_version(workspace: &Workspace, old: &Version) -> Result<i64, HttpError> {
     let tree = workspace.tree().await?;
     let newest = tree.get(&old.path).and_then(|entry| entry.version()).ok_or_else(UserError::not_found)?;
     if newest == old.version {
@@ -44,8 +44,8 @@ async fn restore_version(workspace: &Workspace, old: &Version) -> Result<(), Htt
     let change = Change { path: old.path.clone(), base: Some(newest), content: Some(content) };
     let about = json!({ "path": old.path.as_str(), "version": old.version, "replaced": newest });
     let row = audit_row(&workspace.of.owner, RESTORE, &workspace.of.id, about);
-    workspace.apply_with_audit(vec![change], vec![row]).await.map_err(refused)?;
-    Ok(())
+    let numbers = workspace.apply_with_audit(vec![change], vec![row]).await.map_err(refused)?;
+    Ok(numbers.into_iter().next().flatten().ok_or_else(UserError::not_found)?)
 }
 
 /// Converts an error. What is refused is about the file and not about the request.

@@ -1,18 +1,24 @@
 // Runs in the frame of an artifact before everything else, after clean.js. The policy of the document forbids requests and navigations; no
 // policy of browsers forbids WebRTC, which could send the artifact's text away. So its constructors are deleted, and nothing can bring them
 // back: another document would have its own, so there is no way to make an element that opens one. All HTML passes `cleaned`, because the
-// policy demands trusted types, and no second policy can be created.
-trustedTypes.createPolicy("default", { createHTML: (text) => cleaned(text), createScript: (text) => text, createScriptURL: (url) => url });
+// policy demands trusted types, and no second policy can be created. An address `javascript:` would make a document of its
+// result, so it is refused.
+trustedTypes.createPolicy("default", {
+  createHTML: (text) => cleaned(text),
+  createScript: (text, _type, sink) => (sink === "Location href" ? null : text),
+  createScriptURL: (url) => url,
+});
 
 for (const name of Object.getOwnPropertyNames(window)) {
   if (/^(webkit)?RTC/.test(name) || name === "XSLTProcessor") delete window[name];
 }
 
-// Newer functions that write HTML in pieces are not known here.
-const KNOWN = ["innerHTML", "outerHTML", "insertAdjacentHTML", "getHTML", "setHTML", "setHTMLUnsafe"];
-for (const { prototype } of [Element, ShadowRoot, Document, DocumentFragment, Range, Node]) {
-  for (const name of Object.getOwnPropertyNames(prototype)) {
-    if (name.includes("HTML") && !KNOWN.includes(name)) delete prototype[name];
+// Those that are known pass `cleaned`. `setHTML` and `parseHTML`, which remove scripts only, and newer functions do not.
+const KNOWN = ["innerHTML", "outerHTML", "insertAdjacentHTML", "getHTML", "setHTMLUnsafe", "parseHTMLUnsafe"];
+const prototypes = [Element, ShadowRoot, Document, DocumentFragment, Range, Node].map((constructor) => constructor.prototype);
+for (const owner of [Document, ...prototypes]) {
+  for (const name of Object.getOwnPropertyNames(owner)) {
+    if (name.includes("HTML") && !KNOWN.includes(name)) delete owner[name];
   }
 }
 

@@ -6,7 +6,9 @@ if (window.trustedTypes) {
   trustedTypes.createPolicy("default", { createHTML: (html) => html });
   let frame;
   addEventListener("message", ({ source, data }) => {
-    if (frame && source === frame.contentWindow && data?.artifactFrame === "escape") parent.postMessage({ artifactFrame: "escape" }, "*");
+    // Of a key that was pressed in the frame; its page may say so at any time.
+    const isPressed = frame && source === frame.contentWindow && document.activeElement === frame;
+    if (isPressed && data?.artifactFrame === "escape") parent.postMessage({ artifactFrame: "escape" }, "*");
     if (source !== parent || typeof data?.html !== "string") return;
     frame = document.createElement("iframe");
     frame.setAttribute("sandbox", "allow-scripts");
