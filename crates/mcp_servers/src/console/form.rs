@@ -200,7 +200,7 @@ fn other_fields(body: &ServerBody) -> AnyView {
     let time = body.timeout_ms.map(|time| time.to_string()).unwrap_or_default();
     view! {
         {text_field("prefix", "Prefix of the names of its tools", body.prefix.clone(), &MAX_PREFIX.to_string(), false)}
-        {text_field("timeoutMs", "Timeout of a call in milliseconds (default: `limits.toolMs`)", time, "7", false)}
+        {text_field("timeoutMs", "Timeout of a call in milliseconds (default: limits.toolMs)", time, "7", false)}
         <fieldset class="cw-account-scopes">
             <legend>"Settings"</legend>
             {checks.collect_view()}
