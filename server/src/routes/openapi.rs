@@ -56,8 +56,18 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Routes for browsers, which the document does not contain.
-    const PAGES: [&str; 9] =
-        ["/account/", "/admin", "/auth/", "/shared/", "/pkg/", "/ui/", "/admin/", "/embed/", "/embed.js"];
+    const PAGES: [&str; 10] = [
+        "/account/",
+        "/admin",
+        "/auth/",
+        "/shared/",
+        "/pkg/",
+        "/ui/",
+        "/admin/",
+        "/embed/",
+        "/embed.js",
+        "/api/artifacts/frame",
+    ];
 
     /// Returns the routes of the router that the document must contain.
     async fn routes() -> BTreeSet<String> {

@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn entered_secrets_are_not_repeated() {
-        let form = "url=https%3A%2F%2Fmcp.example.com%2Fs%2Fcanary-canary-canary-1&headers=A%3A+canary%0AB%3A+***\
+        let form = "url=https%3A%2F%2Fmcp.example.com%2Fs%2Fcanary-Canary-canary-1&headers=A%3A+canary%0AB%3A+***\
             &tokenUrl=https%3A%2F%2Fcanary%40example.com%2F&clientSecret=canary&refreshToken=canary";
         let body = without_secrets(parse(form.as_bytes()).unwrap().body);
         let text = serde_json::to_string(&body).unwrap();
