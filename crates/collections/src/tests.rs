@@ -22,10 +22,8 @@ static ALL_TABLES: [CapabilityTables; 1] = [TABLES];
 
 /// Opens each kind of database.
 async fn databases() -> Vec<Store> {
-    let mut urls = vec!["sqlite::memory:".to_owned()];
-    urls.extend(test_postgres::new_database().await);
     let mut stores = Vec::new();
-    for url in urls {
+    for url in test_postgres::databases_of_each_kind().await {
         stores.push(Schema::new(&ALL_TABLES).open(&url, "", Duration::ZERO).await.unwrap());
     }
     stores

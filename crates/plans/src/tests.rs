@@ -31,10 +31,8 @@ struct House {
 
 /// Opens a house in each kind of database.
 async fn houses(settings: PlanSettings) -> Vec<House> {
-    let mut urls = vec!["sqlite::memory:".to_owned()];
-    urls.extend(test_postgres::new_database().await);
     let mut houses = Vec::new();
-    for url in urls {
+    for url in test_postgres::databases_of_each_kind().await {
         let store = Schema::new(&ALL_TABLES).open(&url, "", Duration::ZERO).await.unwrap();
         let source = PlanSource::new(&store, "helper", settings);
         let scope = RunScope {

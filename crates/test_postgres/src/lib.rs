@@ -129,6 +129,11 @@ pub async fn new_database() -> Option<String> {
     database_url(&name, PASSWORD)
 }
 
+/// Returns the URLs of an empty database of each kind: SQLite in memory and, if it is installed, PostgreSQL.
+pub async fn databases_of_each_kind() -> Vec<String> {
+    std::iter::once("sqlite::memory:".to_owned()).chain(new_database().await).collect()
+}
+
 /// Runs a statement on a separate connection.
 pub async fn execute(url: &str, statement: &'static str) {
     sqlx::PgConnection::connect(url).await.unwrap().execute(statement).await.unwrap();

@@ -33,10 +33,8 @@ pub(crate) struct House {
 /// Opens a house in each kind of database.
 pub(crate) async fn houses(settings: Value) -> Vec<House> {
     let settings: WorkspaceKey = serde_json::from_value(settings).unwrap();
-    let mut urls = vec!["sqlite::memory:".to_owned()];
-    urls.extend(test_postgres::new_database().await);
     let mut houses = Vec::new();
-    for url in urls {
+    for url in test_postgres::databases_of_each_kind().await {
         let store = Schema::new(&ALL_TABLES).open(&url, "", Duration::ZERO).await.unwrap();
         let house = House { store, settings: settings.clone() };
         for (owner, id) in [("ada", "c"), ("bob", "d")] {

@@ -56,6 +56,13 @@ enum Command {
     Doctor(doctor::DoctorArguments),
     /// Ask a running server whether it is ready, for example in a container's health check.
     Probe(probe::ProbeArguments),
+    #[command(flatten)]
+    Helper(Helper),
+}
+
+/// The commands that a server starts, in processes of their own.
+#[derive(clap::Subcommand)]
+enum Helper {
     /// Read the text of a file; the server starts this for each file.
     #[command(name = documents::READ_DOCUMENT, hide = true)]
     ReadDocument {
@@ -66,6 +73,16 @@ enum Command {
     #[cfg(feature = "shell")]
     #[command(name = workspace::RUN_SCRIPT, hide = true)]
     RunScript,
+}
+
+impl Helper {
+    fn run(&self) -> ExitCode {
+        match self {
+            Self::ReadDocument { limits } => documents::run_child(limits),
+            #[cfg(feature = "shell")]
+            Self::RunScript => workspace::run_script_process(),
+        }
+    }
 }
 
 /// The `--config` argument of several commands.
@@ -110,9 +127,7 @@ impl CommandLine {
     /// Does the work of a process that a server has started, if this is one; `None` for all other commands.
     pub(crate) fn run_as_helper(&self) -> Option<ExitCode> {
         match &self.command {
-            Command::ReadDocument { limits } => Some(documents::run_child(limits)),
-            #[cfg(feature = "shell")]
-            Command::RunScript => Some(workspace::run_script_process()),
+            Command::Helper(helper) => Some(helper.run()),
             _ => None,
         }
     }
@@ -133,9 +148,7 @@ pub(crate) async fn run(arguments: CommandLine, site: Site) -> ExitCode {
         Command::Migrate(arguments) => migrate::run(arguments).await,
         Command::Doctor(arguments) => doctor::run(arguments).await,
         Command::Probe(arguments) => probe::run(&arguments).await,
-        Command::ReadDocument { limits } => documents::run_child(&limits),
-        #[cfg(feature = "shell")]
-        Command::RunScript => workspace::run_script_process(),
+        Command::Helper(helper) => helper.run(),
     }
 }
 

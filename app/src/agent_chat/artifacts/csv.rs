@@ -1,5 +1,7 @@
 //! Tables in CSV. Only the places of the rows are kept: what a row has is read when it is shown.
 
+use std::sync::Arc;
+
 /// The most rows that are shown.
 const MAX_ROWS: usize = 500_000;
 /// The most columns that are shown.
@@ -13,7 +15,7 @@ const WIDTHS: (usize, usize) = (4, 40);
 
 /// A table, with the first row as its head.
 pub(super) struct Csv {
-    text: String,
+    text: Arc<str>,
     separator: char,
     /// Where the rows below the head begin, in bytes.
     starts: Vec<u32>,
@@ -27,7 +29,7 @@ pub(super) struct Csv {
 
 impl Csv {
     /// Reads a table. A text that does not follow the format is read as far as it goes.
-    pub(super) fn new(text: String, separator: char) -> Self {
+    pub(super) fn new(text: Arc<str>, separator: char) -> Self {
         let mut starts = row_starts(&text, separator);
         let is_cut = starts.len() > MAX_ROWS + 1;
         starts.truncate(MAX_ROWS + 1);
@@ -144,7 +146,7 @@ mod tests {
     #[test]
     fn rows_and_fields_are_found() {
         let check = |text: &str, expected: &str| {
-            let table = Csv::new(text.to_owned(), ',');
+            let table = Csv::new(text.into(), ',');
             let rows = (0..table.len()).map(|index| table.row(index).join("|"));
             let shown: Vec<_> = std::iter::once(table.head.join("|")).chain(rows).collect();
             assert_eq!(shown.join(" / "), expected, "{text:?}");
@@ -163,20 +165,20 @@ mod tests {
     #[test]
     fn quotes_within_fields_and_between_tabs_are_signs() {
         for separator in [',', '\t'] {
-            let table = Csv::new("a\n5\" x\n6\n".to_owned(), separator);
+            let table = Csv::new("a\n5\" x\n6\n".into(), separator);
             assert_eq!((table.len(), table.row(0), table.row(1)), (2, vec!["5\" x".to_owned()], vec!["6".to_owned()]));
         }
-        let table = Csv::new("a\tb\n\"x\ty\"\n".to_owned(), '\t');
+        let table = Csv::new("a\tb\n\"x\ty\"\n".into(), '\t');
         assert_eq!((table.len(), table.row(0)), (1, vec!["\"x".to_owned(), "y\"".to_owned()]));
     }
 
     #[test]
     fn large_tables_are_bounded() {
         let text = "x,".repeat(300) + "\n" + &"long".repeat(1_000) + "\n";
-        let table = Csv::new(text, ',');
+        let table = Csv::new(text.into(), ',');
         assert_eq!(table.head.len(), MAX_COLUMNS);
         assert_eq!(table.row(0)[0].chars().count(), MAX_FIELD);
-        let table = Csv::new("a\n".repeat(MAX_ROWS + 10), ',');
+        let table = Csv::new("a\n".repeat(MAX_ROWS + 10).into(), ',');
         assert_eq!((table.len(), table.is_cut), (MAX_ROWS, true));
     }
 }

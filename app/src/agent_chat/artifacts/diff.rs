@@ -9,7 +9,7 @@ const MAX_CHANGES: usize = 1_500;
 /// The lines around a change that are shown.
 const CONTEXT: usize = 3;
 
-/// What has become of a line.
+/// Whether a line was kept, removed or added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Same,
@@ -116,7 +116,7 @@ fn shortest(old: &[u32], new: &[u32]) -> Option<Vec<Change>> {
 fn path(history: &[Vec<usize>], old_len: usize, new_len: usize) -> Vec<Change> {
     let (mut at_old, mut at_new, mut changes) = (old_len, new_len, Vec::new());
     for count in (1..history.len()).rev() {
-        // What was reached with one change less, for the diagonals from `-count` to `count`.
+        // How far the old text is matched with one change less, for the diagonals from `-count` to `count`.
         let reached = &history[count];
         let diagonal = at_old as i64 - at_new as i64;
         let index = (diagonal + count as i64) as usize;

@@ -2,7 +2,7 @@
 
 use super::diff::{Change, Line, diff, hunks};
 use super::toolbar::version_label;
-use super::viewer::Viewer;
+use super::viewer::{FileVersion, Viewer};
 use crate::prelude::*;
 use crate::texts::{Text, fill, group_digits, t};
 use crate::ui::hidden_characters::{TextKind, visible_nodes};
@@ -18,7 +18,7 @@ const MAX_COMPARED: usize = 4 << 20;
 
 /// The comparison of the shown version with another one.
 pub(super) fn changes_view(viewer: Viewer) -> AnyView {
-    let is_ready = move || {
+    let texts = move || {
         // While one of them is loaded, the text of another version may be there.
         let shown = viewer.shown.get()?.version;
         let other = viewer.other()?.version;
@@ -27,7 +27,7 @@ pub(super) fn changes_view(viewer: Viewer) -> AnyView {
         Some((old, new))
     };
     let nodes = reactive_nodes(move || {
-        let Some((old, new)) = is_ready() else {
+        let Some((old, new)) = texts() else {
             let is_only = viewer.shown.with(Option::is_some) && viewer.other().is_none();
             return if is_only { vec![note(t(Text::DiffOnlyVersion))] } else { Vec::new() };
         };
@@ -38,7 +38,7 @@ pub(super) fn changes_view(viewer: Viewer) -> AnyView {
         let (shown, other) = (viewer.shown.get().map(|shown| shown.version), viewer.other().map(|other| other.version));
         viewer.versions.with(|all| {
             let others = all.iter().enumerate().filter(|(_, version)| Some(version.version) != shown);
-            let option = |(at, version): (usize, &super::viewer::FileVersion)| {
+            let option = |(at, version): (usize, &FileVersion)| {
                 let option = element("option").attr("value", version.version.to_string());
                 let option = if Some(version.version) == other { option.attr("selected", "") } else { option };
                 option.text(version_label(version, at == 0))

@@ -15,7 +15,7 @@ use leptos::web_sys::{self, MessageEvent, Window};
 /// The document of the frame.
 const FRAME: &str = "/api/artifacts/frame";
 
-/// What the frame says: `{artifactFrame: "ready" | "unsupported" | "escape"}`.
+/// The messages of the frame: `{artifactFrame: "ready" | "unsupported" | "escape"}`.
 const MESSAGE: &str = "artifactFrame";
 
 /// The frame with the shown version.

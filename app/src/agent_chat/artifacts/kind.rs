@@ -64,8 +64,7 @@ impl Kind {
 
 /// Returns the extension of a file's name in lower case, which the highlighter knows.
 pub(super) fn extension(path: &str) -> String {
-    let name = path.rsplit('/').next().unwrap_or_default();
-    name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).unwrap_or_default()
+    name(path).rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).unwrap_or_default()
 }
 
 /// Returns the name of a file.

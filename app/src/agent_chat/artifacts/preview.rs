@@ -15,7 +15,7 @@ use crate::ui::node::{Node, element, reactive_nodes};
 /// The most bytes of a text that are in the document.
 const MAX_SOURCE: usize = 1 << 20;
 
-/// What is below the toolbar.
+/// Renders the view that is chosen, below the toolbar.
 pub(super) fn content(viewer: Viewer) -> AnyView {
     // Only the kind: a new version of a page must not make a new frame.
     let kind = Memo::new(move |_| viewer.shown.with(|shown| shown.as_ref().map(super::viewer::FileVersion::kind)));

@@ -29,7 +29,7 @@ impl OpenArtifact {
 #[derive(Clone, Copy)]
 pub(in crate::agent_chat) struct ArtifactState {
     pub(super) open: RwSignal<Option<OpenArtifact>>,
-    /// What else is shown beside the chat. There is room for one of them.
+    /// The panel with a cited document, which is closed when a file is opened: only one panel fits beside the chat.
     pub(super) citations: CitationState,
 }
 

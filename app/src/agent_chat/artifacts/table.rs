@@ -22,7 +22,7 @@ const STEP: usize = 20;
 /// The shown version as a table.
 pub(super) fn csv_table(viewer: Viewer, separator: char) -> AnyView {
     let csv = RwSignal::new(None::<Arc<Csv>>);
-    Effect::new(move |_| csv.set(viewer.text.get().map(|(_, text)| Arc::new(Csv::new(text.to_string(), separator)))));
+    Effect::new(move |_| csv.set(viewer.text.get().map(|(_, text)| Arc::new(Csv::new(text, separator)))));
     let rows_of = move || csv.with(|csv| csv.as_ref().map_or(0, |csv| csv.len()));
     let scroller = NodeRef::<html::Div>::new();
     let first = RwSignal::new(0_usize);

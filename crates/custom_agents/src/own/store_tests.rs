@@ -9,9 +9,7 @@ use std::time::Duration;
 
 /// Runs a test with each kind of database.
 async fn on_each_database(test: impl AsyncFn(&Store)) {
-    let mut urls = vec!["sqlite::memory:".to_owned()];
-    urls.extend(test_postgres::new_database().await);
-    for url in urls {
+    for url in test_postgres::databases_of_each_kind().await {
         let store = Schema::new(&[TABLES]).open(&url, "", Duration::ZERO).await.unwrap();
         test(&store).await;
         store.close().await;

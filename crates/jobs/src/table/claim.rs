@@ -162,9 +162,7 @@ mod tests {
     /// Claiming does not read the jobs that wait.
     #[tokio::test]
     async fn due_jobs_are_found_by_the_index() {
-        let mut urls = vec!["sqlite::memory:".to_owned()];
-        urls.extend(test_postgres::new_database().await);
-        for url in urls {
+        for url in test_postgres::databases_of_each_kind().await {
             let store = Store::open(&url).await.unwrap();
             let [oldest, turns] = store.write(|db| Box::pin(plans(db))).await.unwrap();
             assert_eq!(oldest.matches("jobs_waiting").count(), 2, "{oldest}");

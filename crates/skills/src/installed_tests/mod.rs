@@ -22,10 +22,8 @@ async fn open(url: &str) -> Store {
 
 /// Opens each kind of database.
 async fn stores() -> Vec<Store> {
-    let mut urls = vec!["sqlite::memory:".to_owned()];
-    urls.extend(test_postgres::new_database().await);
     let mut stores = Vec::new();
-    for url in urls {
+    for url in test_postgres::databases_of_each_kind().await {
         stores.push(open(&url).await);
     }
     stores
