@@ -155,7 +155,18 @@ test("pictures, JSON, diagrams, code and PDF are shown each in their way", async
   await tab(panelOf(page, "b.json"), "Source").click();
   await expect(panelOf(page, "b.json").locator("code")).toHaveText('{"b":[1,2.50],"a":{}}\n');
   await file(page, "c.mmd").click();
-  await expect(panelOf(page, "c.mmd").locator(".cw-diagram")).toBeVisible({ timeout: 30_000 });
+  const diagram = panelOf(page, "c.mmd").locator(".cw-diagram");
+  await expect(diagram).toBeVisible({ timeout: 30_000 });
+  // It follows the file: a new version is drawn, one that is no diagram is shown as it is, the next one is drawn again.
+  const chat = new Chat(page);
+  await chat.ask("start bash: printf 'graph LR\\nA-->Changed\\n' > /outputs/c.mmd");
+  await expect(diagram).toHaveAttribute("alt", /Changed/, { timeout: 30_000 });
+  await chat.ask("start bash: printf 'no diagram\\n' > /outputs/c.mmd");
+  await expect(panelOf(page, "c.mmd").locator("code")).toHaveText("no diagram\n\n");
+  await expect(panelOf(page, "c.mmd").locator("code")).toBeVisible();
+  await chat.ask("start bash: printf 'graph LR\\nA-->Again\\n' > /outputs/c.mmd");
+  await expect(diagram).toHaveAttribute("alt", /Again/, { timeout: 30_000 });
+  await expect(diagram).toBeVisible();
   await file(page, "d.rs").click();
   await expect(panelOf(page, "d.rs").getByRole("tab")).toHaveText(["Source", "Changes"]);
   await expect(panelOf(page, "d.rs").locator("code")).toHaveText("fn main() {}\n");

@@ -205,17 +205,18 @@ function forget(code) {
   if (!code.isConnected) view.unobserve(code);
 }
 
-const drawn = new WeakSet();
+/** Draws the diagram of a code block that is complete, also when its text has changed. */
 function diagram(block) {
-  if (block.dataset.language?.toLowerCase() !== "mermaid" || block.hasAttribute("data-open") || drawn.has(block)) return;
-  drawn.add(block);
-  import("./diagram.js").then((module) => module.draw(block)).catch(() => drawn.delete(block));
+  if (!block?.hasAttribute("data-diagrams") || block.hasAttribute("data-open")) return;
+  if (block.dataset.language?.toLowerCase() !== "mermaid") return;
+  // If the script cannot be loaded, the code stays visible.
+  import("./diagram.js").then((module) => module.draw(block)).catch(() => undefined);
 }
 
 function found(block) {
   const code = block.querySelector("code");
   if (code) view.observe(code);
-  if (block.hasAttribute("data-diagrams")) diagram(block);
+  diagram(block);
 }
 
 const isCode = (node) => node?.nodeName === "CODE" && node.parentNode?.nodeName === "PRE";
@@ -236,7 +237,10 @@ new MutationObserver((records) => {
       }
     }
   }
-  again.forEach(changed);
+  for (const code of again) {
+    changed(code);
+    diagram(code.closest(".cw-md-code"));
+  }
   // Highlights would keep removed elements in memory.
   if (hasRemovals) [...shown.keys()].filter((code) => !code.isConnected).forEach(forget);
   if (due.size > 0) colour();

@@ -70,9 +70,19 @@ const isDark = () => getComputedStyle(document.documentElement).colorScheme === 
 
 /** The code blocks with diagrams that were in view. */
 const shown = new Set();
+/** The code blocks that were not in view yet. */
+const awaited = new WeakSet();
+/** The text and theme from which the diagram of a code block was rendered last. */
+const sources = new WeakMap();
 
-/** Renders the diagram of a code block once it is in view. If rendering fails, the code stays visible. */
+/**
+ * Renders the diagram of a code block once it is in view, and again when it is called for a block whose text has changed. If
+ * rendering fails, the code stays visible.
+ */
 export function draw(block) {
+  if (shown.has(block)) return redraw(block);
+  if (awaited.has(block)) return;
+  awaited.add(block);
   new IntersectionObserver((entries, observer) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     observer.disconnect();
@@ -82,17 +92,26 @@ export function draw(block) {
 }
 
 function redraw(block) {
-  queue = queue.then(() => show(block)).catch(() => block.setAttribute("data-undrawn", ""));
+  queue = queue.then(() => show(block)).catch(() => showCode(block));
+}
+
+/** Shows the code instead of the diagram, because the text cannot be drawn. */
+function showCode(block) {
+  block.removeAttribute("data-drawn");
+  block.setAttribute("data-undrawn", "");
 }
 
 async function show(block) {
   const text = block.querySelector("code")?.textContent ?? "";
-  if (!block.isConnected || text.length > MAX_LENGTH) return;
-  const { svg, width, height } = await render(text, isDark());
-  if (!svg) {
-    block.setAttribute("data-undrawn", "");
-    return;
-  }
+  // An empty block may still get its text.
+  if (!block.isConnected || text.trim() === "") return;
+  const dark = isDark();
+  const source = `${dark}\n${text}`;
+  if (sources.get(block) === source) return;
+  sources.set(block, source);
+  if (text.length > MAX_LENGTH) return showCode(block);
+  const { svg, width, height } = await render(text, dark);
+  if (!svg) return showCode(block);
   let image = block.querySelector(".cw-diagram");
   if (!image) {
     image = Object.assign(document.createElement("img"), { className: "cw-diagram" });
@@ -104,6 +123,7 @@ async function show(block) {
   image.height = height;
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
+  block.removeAttribute("data-undrawn");
   block.setAttribute("data-drawn", "");
 }
 
@@ -111,7 +131,7 @@ async function show(block) {
 function redrawAll() {
   for (const block of shown) {
     if (!block.isConnected) shown.delete(block);
-    else if (block.hasAttribute("data-drawn")) redraw(block);
+    else redraw(block);
   }
 }
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
