@@ -78,13 +78,13 @@ pub fn ThemeSwitch() -> AnyView {
             on:click=switch
         >
             <span class="cw-theme-system">
-                <Icon of=Shape::Screen />
+                <Icon of=Shape::SCREEN />
             </span>
             <span class="cw-theme-light">
-                <Icon of=Shape::Sun />
+                <Icon of=Shape::SUN />
             </span>
             <span class="cw-theme-dark">
-                <Icon of=Shape::Moon />
+                <Icon of=Shape::MOON />
             </span>
         </button>
     }

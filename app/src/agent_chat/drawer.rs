@@ -106,7 +106,7 @@ pub(super) fn drawer(place: ChatBlock) -> AnyView {
                     aria-label=t(Text::Close)
                     title=t(Text::CloseEscape)
                 >
-                    <Icon of=Shape::Close />
+                    <Icon of=Shape::CLOSE />
                 </button>
             </div>
             {inline_chat(place)}

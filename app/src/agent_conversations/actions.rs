@@ -107,47 +107,47 @@ pub(super) fn menu_items(menu: NodeRef<html::Div>) -> AnyView {
     });
     view! {
             <button type="button" role="menuitem" autofocus=true node_ref=first on:click=item(|list, subject| list.renaming.set(Some(subject.id)))>
-                <Icon of=Shape::Pencil />
+                <Icon of=Shape::PENCIL />
                 {t(Text::Rename)}
             </button>
             <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], pin_change(!subject.pinned)))>
-                <Icon of=Shape::Pin />
+                <Icon of=Shape::PIN />
                 {pin}
             </button>
             <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], archive_change(!subject.archived)))>
-                <Icon of=Shape::Archive />
+                <Icon of=Shape::ARCHIVE />
                 {archive}
             </button>
             <button type="button" role="menuitem" on:click=item(|list, subject| open_move_dialog(list, vec![subject.id]))>
-                <Icon of=Shape::Folder />
+                <Icon of=Shape::FOLDER />
                 {t(Text::MoveToFolder)}
             </button>
             <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], unread_change()))>
-                <Icon of=Shape::Dot />
+                <Icon of=Shape::DOT />
                 {t(Text::MarkUnread)}
             </button>
             <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], temporary_change(!subject.temporary)))>
-                <Icon of=Shape::Clock />
+                <Icon of=Shape::CLOCK />
                 {keep}
             </button>
             <button type="button" role="menuitem" on:click=item(|list, _| open_share_dialog(list))>
-                <Icon of=Shape::Link />
+                <Icon of=Shape::LINK />
                 {t(Text::ShareMenu)}
             </button>
             <a role="menuitem" download="" href=export("markdown") on:click=item(|_, _| ())>
-                <Icon of=Shape::Download />
+                <Icon of=Shape::DOWNLOAD />
                 {t(Text::ExportMarkdown)}
             </a>
             <a role="menuitem" download="" href=export("json") on:click=item(|_, _| ())>
-                <Icon of=Shape::Download />
+                <Icon of=Shape::DOWNLOAD />
                 {t(Text::ExportJson)}
             </a>
             <button type="button" role="menuitem" on:click=item(|list, subject| list.toggle_selected(&subject.id))>
-                <Icon of=Shape::Select />
+                <Icon of=Shape::SELECT />
                 {t(Text::Select)}
             </button>
             <button type="button" role="menuitem" class="cw-danger" on:click=item(|list, subject| list.delete(vec![subject.id]))>
-                <Icon of=Shape::Bin />
+                <Icon of=Shape::BIN />
                 {t(Text::Delete)}
             </button>
             {of_page}

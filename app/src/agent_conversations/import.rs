@@ -34,7 +34,7 @@ pub fn ImportButton() -> AnyView {
     };
     view! {
         <label class="cw-icon-button cw-import" title=t(Text::Import)>
-            <Icon of=Shape::Upload />
+            <Icon of=Shape::UPLOAD />
             <input
                 class="cw-visually-hidden"
                 type="file"

@@ -106,8 +106,8 @@ fn ConversationLink(item: ConversationEntry, menu: String) -> AnyView {
         (false, false, false) => None,
     };
     let pin = move || match pin.with(|summary| (summary.temporary, summary.pinned)) {
-        (true, _) => Some(icon_with_label(Shape::Clock, t(Text::Temporary))),
-        (false, true) => Some(icon_with_label(Shape::Pin, t(Text::Pinned))),
+        (true, _) => Some(icon_with_label(Shape::CLOCK, t(Text::Temporary))),
+        (false, true) => Some(icon_with_label(Shape::PIN, t(Text::Pinned))),
         (false, false) => None,
     };
     view! {
@@ -135,7 +135,7 @@ fn ConversationLink(item: ConversationEntry, menu: String) -> AnyView {
             // Runs before the menu opens, which is the click's default action.
             on:click=move |_| list.subject.set(Some(subject.get_untracked()))
         >
-            <Icon of=Shape::More />
+            <Icon of=Shape::MORE />
         </button>
     }
     .into_any()

@@ -105,7 +105,7 @@ fn creation_content(properties: Properties, default: String) -> AnyView {
     view! {
         {reactive_nodes(move || {
             let own = creation().icon.filter(|icon| !icon.is_empty());
-            own.map_or_else(|| vec![icon(Shape::Plus)], |own| emblem(&own, "cw-item-icon"))
+            own.map_or_else(|| vec![icon(Shape::PLUS)], |own| emblem(&own, "cw-item-icon"))
         })}
         {move || creation().label.unwrap_or_else(|| default.clone())}
     }
@@ -237,7 +237,7 @@ impl EntryRenderer {
         let opener =
             element("summary").attr("class", "cw-icon-button").attr("aria-label", fill(Text::OptionsFor, &[label]));
         Some(element("details").attr("class", "cw-item-menu").attr("name", "cw-item-menu").children(vec![
-            opener.children(vec![icon(Shape::More)]),
+            opener.children(vec![icon(Shape::MORE)]),
             element("div").attr("class", "cw-menu").children(self.menu.iter().map(entry).collect()),
         ]))
     }

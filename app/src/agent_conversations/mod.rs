@@ -86,7 +86,7 @@ fn block(id: String, properties: AgentConversationsProperties, events: ListEvent
             };
             view! {
                 <a id=new_id class="cw-button cw-new" href=move || Some(chat.href(None)) on:click=new>
-                    <Icon of=Shape::Plus />
+                    <Icon of=Shape::PLUS />
                     {new_label}
                 </a>
             }

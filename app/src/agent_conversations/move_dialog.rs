@@ -73,7 +73,7 @@ fn folder_button(list: ConversationListState, id: Option<String>, name: String) 
     };
     view! {
         <button type="button" class="cw-move-target" on:click=go>
-            <Icon of=Shape::Folder />
+            <Icon of=Shape::FOLDER />
             {name}
         </button>
     }

@@ -69,7 +69,7 @@ pub(super) fn folder_tools(list: ConversationListState, id: String, naming: RwSi
             title=t(Text::RenameFolder)
             on:click=move |_| naming.update(|naming| *naming = !*naming)
         >
-            <Icon of=Shape::Pencil />
+            <Icon of=Shape::PENCIL />
         </button>
         <button
             type="button"
@@ -78,7 +78,7 @@ pub(super) fn folder_tools(list: ConversationListState, id: String, naming: RwSi
             title=t(Text::DeleteFolder)
             on:click=delete
         >
-            <Icon of=Shape::Bin />
+            <Icon of=Shape::BIN />
         </button>
     }
     .into_any()

@@ -40,14 +40,14 @@ pub(super) fn selection_bar(list: ConversationListState) -> AnyView {
     view! {
         <div class="cw-selection" role="toolbar" aria-label=t(Text::SelectedConversations)>
             <span role="status">{count}</span>
-            {button(label, Shape::Archive, Box::new(move |_| list.change(take(), archive_change(away()))))}
+            {button(label, Shape::ARCHIVE, Box::new(move |_| list.change(take(), archive_change(away()))))}
             {button(
                 t(Text::MoveToFolder),
-                Shape::Folder,
+                Shape::FOLDER,
                 Box::new(move |_| open_move_dialog(list, list.selected.get_untracked().unwrap_or_default())),
             )}
-            {button(t(Text::Delete), Shape::Bin, Box::new(move |_| list.delete(take())))}
-            {button(t(Text::SelectNothing), Shape::Close, Box::new(move |_| drop(take())))}
+            {button(t(Text::Delete), Shape::BIN, Box::new(move |_| list.delete(take())))}
+            {button(t(Text::SelectNothing), Shape::CLOSE, Box::new(move |_| drop(take())))}
         </div>
     }
     .into_any()

@@ -40,9 +40,9 @@ pub fn Alert(
 /// Renders the icon of a message's status.
 pub(crate) fn status_icon(status: MessageStatus) -> AnyView {
     let of = match status {
-        MessageStatus::Info => Shape::Info,
-        MessageStatus::Success => Shape::Check,
-        MessageStatus::Warning | MessageStatus::Error => Shape::Warning,
+        MessageStatus::Info => Shape::INFO,
+        MessageStatus::Success => Shape::CHECK,
+        MessageStatus::Warning | MessageStatus::Error => Shape::WARNING,
     };
     view! { <Icon of /> }.into_any()
 }

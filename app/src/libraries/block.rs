@@ -110,7 +110,7 @@ fn LibraryListView(block: String, properties: Properties) -> AnyView {
             }
             false => view! {
                 <button type="button" class="cw-button cw-library-new" on:click=move |_| is_creating.set(true)>
-                    <Icon of=Shape::Plus />
+                    <Icon of=Shape::PLUS />
                     {t(Text::LibraryNew)}
                 </button>
             }
@@ -154,7 +154,7 @@ fn row(library: &Library) -> AnyView {
     view! {
         <li>
             <a class="cw-library-row" href=url>
-                <Icon of=Shape::Folder />
+                <Icon of=Shape::FOLDER />
                 <span class="cw-library-name" dir="auto">{library.name.clone()}</span>
                 {about}
                 <span class="cw-library-facts">{facts(library)}</span>

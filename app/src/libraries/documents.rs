@@ -115,7 +115,7 @@ fn document_row(state: LibraryState, row: Row, may_write: Memo<bool>) -> AnyView
                             false => state.act(&cancelled, "/cancel"),
                         }
                     >
-                        {move || view! { <Icon of=if can_retry.get() { Shape::Retry } else { Shape::Stop } /> }}
+                        {move || view! { <Icon of=if can_retry.get() { Shape::RETRY } else { Shape::STOP } /> }}
                     </button>
                     <button
                         type="button"
@@ -124,7 +124,7 @@ fn document_row(state: LibraryState, row: Row, may_write: Memo<bool>) -> AnyView
                         title=move || labelled(Text::DocumentDelete)
                         on:click=move |_| ask_to_delete(state, deleted.clone(), &name.get_untracked())
                     >
-                        <Icon of=Shape::Bin />
+                        <Icon of=Shape::BIN />
                     </button>
                 </span>
             }
@@ -162,10 +162,10 @@ fn about(document: &Document) -> String {
 /// The state, with how far reading is.
 pub(super) fn state_view(document: &Document) -> AnyView {
     let shape = match document.state {
-        DocumentState::Queued => Shape::Clock,
-        DocumentState::Processing => Shape::Spinner,
-        DocumentState::Ready => Shape::Check,
-        DocumentState::Failed => Shape::Warning,
+        DocumentState::Queued => Shape::CLOCK,
+        DocumentState::Processing => Shape::SPINNER,
+        DocumentState::Ready => Shape::CHECK,
+        DocumentState::Failed => Shape::WARNING,
     };
     let label = document.label();
     let bar = (document.state == DocumentState::Processing).then(|| {

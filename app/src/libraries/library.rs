@@ -104,10 +104,10 @@ fn head(block: &str, state: LibraryState, is_editing: RwSignal<bool>) -> AnyView
             view! {
                 <span class="cw-library-actions">
                     <button type="button" class="cw-icon-button" aria-label=t(Text::LibraryEdit) title=t(Text::LibraryEdit) on:click=move |_| is_editing.set(true)>
-                        <Icon of=Shape::Pencil />
+                        <Icon of=Shape::PENCIL />
                     </button>
                     <button type="button" class="cw-icon-button" aria-label=t(Text::LibraryDelete) title=t(Text::LibraryDelete) on:click=move |_| ask_to_delete(state)>
-                        <Icon of=Shape::Bin />
+                        <Icon of=Shape::BIN />
                     </button>
                 </span>
             }

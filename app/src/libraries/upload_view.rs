@@ -72,11 +72,11 @@ pub(super) fn UploadArea(block: String, uploads: Uploads) -> AnyView {
         >
             <span id=id>{t(Text::UploadDrop)}</span>
             <button type="button" class="cw-button" on:click=open(input)>
-                <Icon of=Shape::Upload />
+                <Icon of=Shape::UPLOAD />
                 {t(Text::UploadFiles)}
             </button>
             <button type="button" class="cw-button cw-upload-folder" on:click=open(folder)>
-                <Icon of=Shape::Folder />
+                <Icon of=Shape::FOLDER />
                 {t(Text::UploadFolder)}
             </button>
             <input type="file" multiple hidden aria-label=t(Text::UploadFiles) node_ref=input on:change=chosen(input) />
@@ -170,7 +170,7 @@ fn upload_row(uploads: Uploads, upload: Upload, is_asking: Memo<bool>) -> AnyVie
             <span class="cw-upload-name" dir="auto">{name}</span>
             <span class="cw-upload-state">{state}</span>
             <button type="button" class="cw-icon-button" aria-label=label.clone() title=label on:click=move |_| uploads.remove(&key)>
-                <Icon of=Shape::Close />
+                <Icon of=Shape::CLOSE />
             </button>
             {question}
         </li>

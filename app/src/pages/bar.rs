@@ -22,12 +22,12 @@ pub fn Bar(
     let changes = Memo::new(move |_| state.agent_writes().len());
     view! {
         <header class="cw-bar">
-            {names.conversations.map(|name| view! { <DrawerButton drawer=CONVERSATIONS_DRAWER name icon=Shape::Conversations /> })}
+            {names.conversations.map(|name| view! { <DrawerButton drawer=CONVERSATIONS_DRAWER name icon=Shape::CONVERSATIONS /> })}
             <a class="cw-home" href="/" aria-label=t(Text::StartPage)>
                 <Logo />
             </a>
             <h1 class="cw-bar-title">{title}</h1>
-            {names.content.map(|name| view! { <DrawerButton drawer=CONTENT_DRAWER name icon=Shape::Form changes /> })}
+            {names.content.map(|name| view! { <DrawerButton drawer=CONTENT_DRAWER name icon=Shape::FORM changes /> })}
             <ThemeSwitch />
             <AccountMenu />
         </header>

@@ -33,7 +33,7 @@ pub fn DrawerHead(
                 aria-label=t(Text::Close)
                 autofocus=true
             >
-                <Icon of=Shape::Close />
+                <Icon of=Shape::CLOSE />
             </button>
         </div>
     }

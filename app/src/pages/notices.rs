@@ -41,7 +41,7 @@ fn notice_view(actions: Actions, notice: Notice) -> AnyView {
             {status_icon(status)}
             <p dir="auto">{text}</p>
             <button type="button" class="cw-icon-button" aria-label=t(Text::Dismiss) on:click=dismiss>
-                <Icon of=Shape::Close />
+                <Icon of=Shape::CLOSE />
             </button>
         </li>
     }

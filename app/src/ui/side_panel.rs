@@ -79,7 +79,7 @@ pub(crate) fn side_panel(parts: PanelParts, is_open: Signal<bool>, close: Callba
                     title=t(Text::CloseEscape)
                     on:click=move |_| close.run(())
                 >
-                    <Icon of=Shape::Close />
+                    <Icon of=Shape::CLOSE />
                 </button>
             </div>
             {body}

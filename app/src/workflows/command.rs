@@ -70,7 +70,7 @@ fn panel(start: &ChatStart, workflow: WorkflowItem) -> AnyView {
     view! {
         <section class="cw-run-card cw-command-form" aria-label=label on:keydown=close_by_key>
             <div class="cw-run-card-head">
-                <Icon of=Shape::Form />
+                <Icon of=Shape::FORM />
                 <strong dir="auto">{title}</strong>
                 <button
                     type="button"
@@ -79,7 +79,7 @@ fn panel(start: &ChatStart, workflow: WorkflowItem) -> AnyView {
                     title=t(Text::Close)
                     on:click=move |_| close.run(())
                 >
-                    <Icon of=Shape::Close />
+                    <Icon of=Shape::CLOSE />
                 </button>
             </div>
             {form.view()}

@@ -136,7 +136,7 @@ fn card(workflow: &str, state: AnyView, content: AnyView) -> AnyView {
     view! {
         <div class="cw-run-card" role="group" aria-label=label>
             <div class="cw-run-card-head">
-                <Icon of=Shape::Form />
+                <Icon of=Shape::FORM />
                 <h2 dir="auto">{title}</h2>
                 {state}
             </div>

@@ -186,7 +186,7 @@ fn offers(block: &str, workflows: Vec<WorkflowItem>, list: RunListState) -> AnyV
         };
         view! {
             <details class="cw-run-offer" open=is_open>
-                <summary><Icon of=Shape::Chevron /><span dir="auto">{title}</span></summary>
+                <summary><Icon of=Shape::CHEVRON /><span dir="auto">{title}</span></summary>
                 {StartForm::new(block, workflow, Arc::new(send)).view()}
             </details>
         }

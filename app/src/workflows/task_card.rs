@@ -161,9 +161,9 @@ pub(super) fn TaskCard(
 fn head(task: &Task, now: ReadSignal<Option<i64>>) -> AnyView {
     let heading = visible_nodes(&task.title, TextKind::Prose);
     let shape = match task.ask {
-        TaskKind::Approve => Shape::Shield,
-        TaskKind::Choose => Shape::Info,
-        TaskKind::Form => Shape::Form,
+        TaskKind::Approve => Shape::SHIELD,
+        TaskKind::Choose => Shape::INFO,
+        TaskKind::Form => Shape::FORM,
     };
     let started_by = task.started_by.as_deref().map(|name| {
         let name = text_with_code_points(name, TextKind::Prose);
@@ -175,7 +175,7 @@ fn head(task: &Task, now: ReadSignal<Option<i64>>) -> AnyView {
             Some(_) => fill(Text::TaskDue, &[&local_time(due)]),
             None => fill(Text::TaskDue, &[&utc_date(due)]),
         };
-        view! { <span class="cw-task-due"><Icon of=Shape::Clock />{words}</span> }
+        view! { <span class="cw-task-due"><Icon of=Shape::CLOCK />{words}</span> }
     });
     view! {
         <div class="cw-approval-head">
@@ -207,10 +207,10 @@ fn details(details: &Value) -> Option<AnyView> {
 
 fn outcome_view(id: String, outcome: Outcome) -> AnyView {
     let (text, shape) = match outcome {
-        Outcome::Approved => (Text::TaskApproved, Shape::Check),
-        Outcome::Rejected => (Text::TaskRejected, Shape::Denied),
-        Outcome::Answered => (Text::TaskAnswered, Shape::Check),
-        Outcome::Gone => (Text::TaskGone, Shape::Info),
+        Outcome::Approved => (Text::TaskApproved, Shape::CHECK),
+        Outcome::Rejected => (Text::TaskRejected, Shape::DENIED),
+        Outcome::Answered => (Text::TaskAnswered, Shape::CHECK),
+        Outcome::Gone => (Text::TaskGone, Shape::INFO),
     };
     view! {
         <p class="cw-task-outcome" id=id tabindex="-1">

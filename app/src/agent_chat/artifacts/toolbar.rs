@@ -36,9 +36,9 @@ pub(super) fn buttons(viewer: Viewer) -> AnyView {
         };
         let own = name(&shown.path).to_owned();
         let one =
-            link(fill(Text::ArtifactDownload, &[&own]), [&shown.url, "?download=true"].concat(), own, Shape::Download);
+            link(fill(Text::ArtifactDownload, &[&own]), [&shown.url, "?download=true"].concat(), own, Shape::DOWNLOAD);
         let all = [&open.files, "/archive?folder=/outputs"].concat();
-        vec![one, link(t(Text::ArtifactDownloadAll).to_owned(), all, "files.zip".to_owned(), Shape::Archive)]
+        vec![one, link(t(Text::ArtifactDownloadAll).to_owned(), all, "files.zip".to_owned(), Shape::ARCHIVE)]
     });
     view! {
         <button
@@ -49,7 +49,7 @@ pub(super) fn buttons(viewer: Viewer) -> AnyView {
             title=t(Text::ArtifactCopy)
             on:click=copy
         >
-            <Icon of=Shape::Copy />
+            <Icon of=Shape::COPY />
         </button>
         <span class="cw-artifact-downloads">{downloads}</span>
         <button
@@ -60,7 +60,7 @@ pub(super) fn buttons(viewer: Viewer) -> AnyView {
             title=t(Text::ArtifactFull)
             on:click=move |_| viewer.is_wide.update(|is_wide| *is_wide = !*is_wide)
         >
-            <Icon of=Shape::Widen />
+            <Icon of=Shape::WIDEN />
         </button>
     }
     .into_any()

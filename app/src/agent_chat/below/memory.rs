@@ -157,7 +157,7 @@ impl MemoryState {
                     aria-controls=self.panel_id()
                     on:click=move |_| self.is_open.update(|open| *open = !*open)
                 >
-                    <Icon of=Shape::Chevron />
+                    <Icon of=Shape::CHEVRON />
                     {t(Text::MemoryUpdated)}
                 </button>
             }

@@ -163,7 +163,7 @@ pub(in crate::agent_chat) fn ApprovalCard(
         <div role="group" aria-label=label>
         <form class="cw-approval" on:submit=|event: SubmitEvent| event.prevent_default()>
             <div class="cw-approval-head">
-                <span class="cw-tool-icon"><Icon of=Shape::Shield /></span>
+                <span class="cw-tool-icon"><Icon of=Shape::SHIELD /></span>
                 <p>
                     <strong>{heading}</strong>
                     <span>{about}{expires_at.map(|at| deadline(session, at))}</span>
@@ -319,7 +319,7 @@ fn Arguments(
                         aria-describedby=move || unseen.id()
                         on:click=edit
                     >
-                        <Icon of=Shape::Pencil />
+                        <Icon of=Shape::PENCIL />
                         {t(Text::Change)}
                     </button>
                 }

@@ -34,7 +34,7 @@ impl Card {
                 .attr("dir", "auto")
                 .children(hidden_characters::visible_nodes(&self.detail, TextKind::Value)),
             span("cw-tool-state").children(self.state),
-            span("cw-chevron").children(vec![icon(Shape::Chevron)]),
+            span("cw-chevron").children(vec![icon(Shape::CHEVRON)]),
         ];
         if let Some(bar) = self.bar {
             // It is placed after the element that it replaces, so that nothing else moves.

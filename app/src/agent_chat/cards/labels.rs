@@ -51,11 +51,11 @@ impl CallStatus {
     /// The icon.
     pub(in crate::agent_chat) fn shape(self) -> Shape {
         match self {
-            Self::Running => Shape::Spinner,
-            Self::Waiting => Shape::Shield,
-            Self::Denied => Shape::Denied,
-            Self::Failed => Shape::Warning,
-            Self::Done => Shape::Check,
+            Self::Running => Shape::SPINNER,
+            Self::Waiting => Shape::SHIELD,
+            Self::Denied => Shape::DENIED,
+            Self::Failed => Shape::WARNING,
+            Self::Done => Shape::CHECK,
         }
     }
 }

@@ -53,7 +53,7 @@ pub(in crate::agent_chat) fn QuestionCard(
         <div role="group" aria-label=label>
         <form class="cw-approval cw-question" novalidate on:submit=submit>
             <div class="cw-approval-head">
-                <span class="cw-tool-icon"><Icon of=Shape::Info /></span>
+                <span class="cw-tool-icon"><Icon of=Shape::INFO /></span>
                 <p>
                     <strong dir="auto">{heading}</strong>
                     <span>{kind}</span>

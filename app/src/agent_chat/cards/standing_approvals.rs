@@ -37,7 +37,7 @@ pub(in crate::agent_chat) fn standing_approval_line(data: &Value) -> AnyView {
     let said = fill(said, &[&tool_label(text("toolName"))]);
     view! {
         <p class="cw-standing">
-            <Icon of=Shape::Shield />
+            <Icon of=Shape::SHIELD />
             <span>{said}</span>
             {manage_button()}
         </p>

@@ -34,7 +34,7 @@ pub(in crate::agent_chat) fn standing_button(standing: StandingApprovalState) ->
                     title=t(Text::StandingTitle)
                     on:click=move |_| standing.open()
                 >
-                    <Icon of=Shape::Shield />
+                    <Icon of=Shape::SHIELD />
                 </button>
             }
             .into_any()

@@ -100,7 +100,7 @@ pub(in crate::agent_chat) fn card(tool: &ToolPart, results: ResultDisplay) -> Ca
     let is_page_state = tool.tool_name == PAGE_STATE_TOOL && standing == CallStatus::Done;
     Card {
         status: standing,
-        icon: if is_page_state { Shape::Pencil } else { standing.shape() },
+        icon: if is_page_state { Shape::PENCIL } else { standing.shape() },
         name: call_label(tool),
         detail: summary(tool),
         bar: progress.and_then(CallProgress::bar),

@@ -125,7 +125,7 @@ fn media_node(medium: &Value) -> Node {
     let link = element("a").attr("class", "cw-source").attr("href", url).attr("target", "_blank");
     let link = link.attr("rel", "noopener noreferrer nofollow").attr("referrerpolicy", "no-referrer");
     let place = element("span").attr("class", "cw-source-host").text(host(url));
-    link.children(vec![icon(Shape::Link), element("span").attr("dir", "auto").text(label), place])
+    link.children(vec![icon(Shape::LINK), element("span").attr("dir", "auto").text(label), place])
 }
 
 /// A frame for pictures and HTML. Its height is fixed before the content is loaded, so that nothing

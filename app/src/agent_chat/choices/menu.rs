@@ -68,7 +68,7 @@ pub(super) fn libraries(session: Session, offer: Offer, chosen: RwSignal<RunOpti
     view! {
         <button type="button" class="cw-switch-button cw-chosen-button" popovertarget=id.clone() disabled=is_off>
             {move || menu.label()}
-            <Icon of=Shape::Chevron />
+            <Icon of=Shape::CHEVRON />
         </button>
         <div
             id=id

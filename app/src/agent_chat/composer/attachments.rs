@@ -32,7 +32,7 @@ fn card(session: Session, attached: Attachment) -> AnyView {
     let picture = match preview {
         // The name is shown next to it.
         Some(preview) => view! { <img src=preview alt="" /> }.into_any(),
-        None => view! { <Icon of=Shape::File /> }.into_any(),
+        None => view! { <Icon of=Shape::FILE /> }.into_any(),
     };
     let failed = upload.clone();
     let again = key.clone();
@@ -58,7 +58,7 @@ fn card(session: Session, attached: Attachment) -> AnyView {
                 title=remove
                 on:click=move |_| session.detach(&key)
             >
-                <Icon of=Shape::Close />
+                <Icon of=Shape::CLOSE />
             </button>
         </li>
     }

@@ -44,7 +44,7 @@ fn panel(session: Session, properties: Properties) -> AnyView {
             };
             view! {
                 <button type="button" class="cw-icon-button" aria-label=name title=t(Text::Close) on:click=close>
-                    <Icon of=Shape::Close />
+                    <Icon of=Shape::CLOSE />
                 </button>
             }
             .into_any()

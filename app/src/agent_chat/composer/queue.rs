@@ -73,7 +73,7 @@ fn item_content(session: Session, queued: &QueuedMessage) -> AnyView {
             title=t(Text::Edit)
             on:click=move |_| start_edit(&edit)
         >
-            <Icon of=Shape::Pencil />
+            <Icon of=Shape::PENCIL />
         </button>
         <button
             type="button"
@@ -85,7 +85,7 @@ fn item_content(session: Session, queued: &QueuedMessage) -> AnyView {
                 session.focus_requests.update(|count| *count += 1);
             }
         >
-            <Icon of=Shape::Close />
+            <Icon of=Shape::CLOSE />
         </button>
     }
     .into_any()

@@ -82,7 +82,7 @@ fn file_picker(session: Session, accept: String) -> AnyView {
             title=t(Text::AttachFiles)
             on:click=open
         >
-            <Icon of=Shape::Clip />
+            <Icon of=Shape::CLIP />
         </button>
     }
     .into_any()
@@ -113,7 +113,7 @@ fn microphone(session: Session) -> AnyView {
                     aria-pressed=pressed
                     on:click=move |_| session.dispatch(SessionAction::Dictate)
                 >
-                    <Icon of=Shape::Microphone />
+                    <Icon of=Shape::MICROPHONE />
                 </button>
             }
             .into_any()

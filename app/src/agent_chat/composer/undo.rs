@@ -28,7 +28,7 @@ pub(in crate::agent_chat) fn Undo() -> AnyView {
         session.deleted.get()?;
         let notice = view! {
             <div class="cw-undo" role="status">
-                <Icon of=Shape::Bin />
+                <Icon of=Shape::BIN />
                 <p>{t(Text::DeletedWithRest)}</p>
                 <button type="button" class="cw-button" node_ref=button on:click=move |_| session.undo_delete()>
                     {t(Text::Undo)}

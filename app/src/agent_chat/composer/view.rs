@@ -191,7 +191,7 @@ fn error_view(session: Session) -> AnyView {
                         title=t(Text::Dismiss)
                         on:click=move |_| session.composer_error.set(None)
                     >
-                        <Icon of=Shape::Close />
+                        <Icon of=Shape::CLOSE />
                     </button>
                 </div>
             }
@@ -229,7 +229,7 @@ fn SendAndStop() -> AnyView {
                         }
                     }
                 >
-                    <Icon of=Shape::Stop />
+                    <Icon of=Shape::STOP />
                 </button>
             }
             .into_any()
@@ -252,7 +252,7 @@ fn SendAndStop() -> AnyView {
                     disabled=move || is_empty.get()
                     on:click=move |event: MouseEvent| sent.set_value(event.time_stamp())
                 >
-                    <Icon of=Shape::Send />
+                    <Icon of=Shape::SEND />
                 </button>
             }
             .into_any()

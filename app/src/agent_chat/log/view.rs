@@ -113,7 +113,7 @@ pub(in crate::agent_chat) fn Log() -> AnyView {
                 title=t(Text::JumpToNewest)
                 on:click=move |_| follow.scroll_to_end()
             >
-                <Icon of=Shape::Down />
+                <Icon of=Shape::DOWN />
             </button>
             <MessageMenu />
         </div>

@@ -46,7 +46,7 @@ fn track(session: Session, track: PromptGroup) -> AnyView {
             <summary>
                 <span dir="auto">{track.label}</span>
                 <span class="cw-chevron">
-                    <Icon of=Shape::Chevron />
+                    <Icon of=Shape::CHEVRON />
                 </span>
             </summary>
             <ul class="cw-prompts">{put}</ul>

@@ -54,7 +54,7 @@ pub(in crate::agent_chat) fn Actions(
     }
     if !is_answer && actions.edit {
         let message = message.clone();
-        row.push(button(t(Text::Edit), Shape::Pencil, session, move || session.begin_edit(&message)));
+        row.push(button(t(Text::Edit), Shape::PENCIL, session, move || session.begin_edit(&message)));
     }
     if has_menu(actions, is_answer) {
         row.push(menu_button(session, message.clone()));
@@ -114,7 +114,7 @@ fn copy_button(message: MessageState) -> AnyView {
         }
     };
     let label = move || Some(if copied.get() { t(Text::Copied) } else { what }.to_owned());
-    let icon = move || view! { <Icon of=if copied.get() { Shape::Check } else { Shape::Copy } /> }.into_any();
+    let icon = move || view! { <Icon of=if copied.get() { Shape::CHECK } else { Shape::COPY } /> }.into_any();
     view! {
         <button type="button" class="cw-icon-button" aria-label=label title=label on:click=copy>
             {icon}
@@ -135,7 +135,7 @@ fn again_button(session: Session, message: &MessageState, is_newest: Memo<bool>)
         let id = id.clone();
         let label = if is_answer { t(Text::AnswerAgain) } else { t(Text::AnswerThis) };
         can.get().then(|| {
-            button(label, Shape::Retry, session, move || session.dispatch(SessionAction::Regenerate(Some(id.clone()))))
+            button(label, Shape::RETRY, session, move || session.dispatch(SessionAction::Regenerate(Some(id.clone()))))
         })
     })
     .into_any()
@@ -153,7 +153,7 @@ fn menu_button(session: Session, message: MessageState) -> AnyView {
             // Runs before the menu opens, which is the default action of the click.
             on:click=move |_| session.menu_message.set(Some(message.clone()))
         >
-            <Icon of=Shape::More />
+            <Icon of=Shape::MORE />
         </button>
     }
     .into_any()

@@ -66,11 +66,11 @@ fn file_view(file: &FilePart) -> AnyView {
         return view! { <img class="cw-picture" src=file.url.clone() alt=name /> }.into_any();
     }
     if !is_web(&file.url) {
-        return view! { <span class="cw-source"><Icon of=Shape::Form />{name}</span> }.into_any();
+        return view! { <span class="cw-source"><Icon of=Shape::FORM />{name}</span> }.into_any();
     }
     view! {
         <a class="cw-source" href=file.url.clone() target="_blank" rel="noopener noreferrer nofollow">
-            <Icon of=Shape::Link />
+            <Icon of=Shape::LINK />
             {name}
         </a>
     }
@@ -93,7 +93,7 @@ fn kept_file(file: &FilePart, name: String) -> AnyView {
     }
     view! {
         <a class="cw-source" href=url download=saved_as>
-            <Icon of=Shape::File />
+            <Icon of=Shape::FILE />
             {words}
         </a>
     }
@@ -105,7 +105,7 @@ fn unavailable_notice(data: &Value) -> AnyView {
     let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
     let (name, message) = (text("name"), text("message"));
     let line = if message.contains(name) { message.to_owned() } else { format!("{name}: {message}") };
-    notice("cw-notice cw-notice-quiet cw-notice-warning", Some(Shape::Warning), line, ().into_any())
+    notice("cw-notice cw-notice-quiet cw-notice-warning", Some(Shape::WARNING), line, ().into_any())
 }
 
 /// One line per context edit: the model wrote the answer without the content that was cleared.

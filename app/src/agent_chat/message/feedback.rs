@@ -17,8 +17,8 @@ pub(in crate::agent_chat) fn rating_button(
     asks_why: RwSignal<bool>,
 ) -> AnyView {
     let (of, label) = match rating {
-        Rating::Up => (Shape::ThumbUp, t(Text::GoodAnswer)),
-        Rating::Down => (Shape::ThumbDown, t(Text::BadAnswer)),
+        Rating::Up => (Shape::THUMB_UP, t(Text::GoodAnswer)),
+        Rating::Down => (Shape::THUMB_DOWN, t(Text::BadAnswer)),
     };
     let (message, shown) = (message.clone(), message.clone());
     let pressed = move || Some((session.rating(&shown) == Some(rating)).to_string());
@@ -80,7 +80,7 @@ pub(in crate::agent_chat) fn FeedbackForm(
             <input node_ref=field type="text" dir="auto" maxlength="2000" aria-label=t(Text::Why) placeholder=question />
             <button type="submit" class="cw-button">{t(Text::Send)}</button>
             <button type="button" class="cw-icon-button" aria-label=t(Text::Close) on:click=move |_| asks_why.set(false)>
-                <Icon of=Shape::Close />
+                <Icon of=Shape::CLOSE />
             </button>
         </form>
     }

@@ -59,7 +59,7 @@ pub(in crate::agent_chat) fn items(session: Session, menu: NodeRef<html::Div>) -
     };
     let mut items = Vec::new();
     if is_answer && actions.copy {
-        items.push(item(t(Text::CopyAsText), Shape::Copy, None, move || {
+        items.push(item(t(Text::CopyAsText), Shape::COPY, None, move || {
             close();
             let (text, notes) = (
                 browser::visible_text_with_marks(&message.id),
@@ -72,20 +72,20 @@ pub(in crate::agent_chat) fn items(session: Session, menu: NodeRef<html::Div>) -
     if is_answer && actions.audio {
         let id = id.clone();
         let label = if speech::is_speaking() { t(Text::StopReading) } else { t(Text::ReadAloud) };
-        items.push(item(label, Shape::Speaker, None, move || {
+        items.push(item(label, Shape::SPEAKER, None, move || {
             close();
             speech::toggle_reading(&browser::visible_text(&id));
         }));
     }
     if actions.branch {
         let id = id.clone();
-        items.push(item(t(Text::ConversationFromHere), Shape::Branch, Some(session), move || {
+        items.push(item(t(Text::ConversationFromHere), Shape::BRANCH, Some(session), move || {
             close();
             session.copy_up_to(id.clone());
         }));
     }
     if actions.delete {
-        items.push(item(t(Text::DeleteFromHere), Shape::Bin, Some(session), move || {
+        items.push(item(t(Text::DeleteFromHere), Shape::BIN, Some(session), move || {
             close();
             session.delete_message(&id);
         }));
@@ -98,7 +98,7 @@ pub(in crate::agent_chat) fn items(session: Session, menu: NodeRef<html::Div>) -
 fn item(label: &'static str, of: Shape, waits_for: Option<Session>, click: impl Fn() + Send + 'static) -> AnyView {
     let is_off = move || waits_for.is_some_and(Session::is_busy);
     view! {
-        <button type="button" role="menuitem" class:cw-danger=of == Shape::Bin disabled=is_off on:click=move |_| click()>
+        <button type="button" role="menuitem" class:cw-danger=of == Shape::BIN disabled=is_off on:click=move |_| click()>
             <Icon of />
             {label}
         </button>

@@ -37,7 +37,7 @@ fn newest_ending(session: Session, message: &MessageState, metadata: MessageMeta
         Outcome::Failed => failure_notice(session, message, metadata),
         Outcome::Interrupted => {
             let text = t(interruption_text(message, metadata.reason)).to_owned();
-            notice("cw-notice", Some(Shape::Warning), text, continue_button(session))
+            notice("cw-notice", Some(Shape::WARNING), text, continue_button(session))
         }
         Outcome::Limit => notice("cw-notice", None, limit_text(metadata.limit).to_owned(), continue_button(session)),
         Outcome::Stopped => {
@@ -61,11 +61,11 @@ fn failure_notice(session: Session, message: &MessageState, metadata: MessageMet
     let id = message.id.clone();
     let retry = view! {
         <button type="button" class="cw-button" on:click=move |_| session.dispatch(SessionAction::Regenerate(Some(id.clone())))>
-            <Icon of=Shape::Retry />
+            <Icon of=Shape::RETRY />
             {t(Text::Retry)}
         </button>
     };
-    notice("cw-notice cw-notice-danger", Some(Shape::Warning), text, retry.into_any())
+    notice("cw-notice cw-notice-danger", Some(Shape::WARNING), text, retry.into_any())
 }
 
 fn continue_button(session: Session) -> AnyView {
@@ -146,14 +146,14 @@ pub(in crate::agent_chat) fn Trouble() -> AnyView {
             let text = t(Text::Offline).to_owned();
             return Some(notice(
                 "cw-notice cw-notice-quiet cw-notice-warning",
-                Some(Shape::Warning),
+                Some(Shape::WARNING),
                 text,
                 ().into_any(),
             ));
         }
         if session.phase.get() == Phase::Reconnecting {
             let text = t(Text::Reconnecting).to_owned();
-            return Some(notice("cw-notice cw-notice-quiet", Some(Shape::Spinner), text, ().into_any()));
+            return Some(notice("cw-notice cw-notice-quiet", Some(Shape::SPINNER), text, ().into_any()));
         }
         let problem = session.problem.get()?;
         let remedy = problem.remedy.map(|remedy| {
@@ -168,7 +168,7 @@ pub(in crate::agent_chat) fn Trouble() -> AnyView {
                 </button>
             }
         });
-        Some(notice("cw-notice cw-notice-danger", Some(Shape::Warning), problem.message, remedy.into_any()))
+        Some(notice("cw-notice cw-notice-danger", Some(Shape::WARNING), problem.message, remedy.into_any()))
     })
     .into_any()
 }
@@ -182,7 +182,7 @@ pub(in crate::agent_chat) fn notice(
 ) -> AnyView {
     view! {
         <div class=class>
-            {icon.map(|of| view! { <span class="cw-notice-icon" data-spin=(of == Shape::Spinner).then_some("")><Icon of /></span> })}
+            {icon.map(|of| view! { <span class="cw-notice-icon" data-spin=(of == Shape::SPINNER).then_some("")><Icon of /></span> })}
             <p dir="auto">{text}</p>
             {action}
         </div>

@@ -56,7 +56,7 @@ fn file_item(file: PresentedFile) -> Option<AnyView> {
             {picture}
             <div class="cw-presented-file">
                 <button type="button" class="cw-source" aria-haspopup="dialog" aria-expanded="false" on:click=open>
-                    <Icon of=Shape::File />
+                    <Icon of=Shape::FILE />
                     {shown}
                     <span class="cw-presented-size">{byte_size(size)}</span>
                 </button>
@@ -67,7 +67,7 @@ fn file_item(file: PresentedFile) -> Option<AnyView> {
                     aria-label=download.clone()
                     title=download
                 >
-                    <Icon of=Shape::Download />
+                    <Icon of=Shape::DOWNLOAD />
                 </a>
             </div>
         </li>

@@ -76,7 +76,7 @@ fn folded(is_open: Memo<bool>, content: AnyView) -> AnyView {
         <details class="cw-reasoning" class:cw-reasoning-open=move || is_open.get()>
             <summary>
                 <span class="cw-reasoning-label">{label}</span>
-                <span class="cw-chevron"><Icon of=Shape::Chevron /></span>
+                <span class="cw-chevron"><Icon of=Shape::CHEVRON /></span>
             </summary>
             <div class="cw-reasoning-text">{content}</div>
         </details>

@@ -70,7 +70,7 @@ pub(in crate::agent_chat) fn sources_view(message: MessageState) -> AnyView {
 }
 
 fn list(all: &[CitedSource], arrow_first: bool) -> Node {
-    let chevron = element("span").attr("class", "cw-chevron").children(vec![icon(Shape::Chevron)]);
+    let chevron = element("span").attr("class", "cw-chevron").children(vec![icon(Shape::CHEVRON)]);
     let mut summary = vec![element("span").text(count(all.len())), chevron];
     if arrow_first {
         summary.reverse();

@@ -30,7 +30,7 @@ pub(in crate::agent_chat) fn summary_line(session: Session, data: &Value) -> Any
                 aria-controls=controlled
                 on:click=move |_| is_open.update(|open| *open = !*open)
             >
-                <Icon of=Shape::Chevron />
+                <Icon of=Shape::CHEVRON />
                 {t(Text::EarlierSummarized)}
             </button>
             {panel}

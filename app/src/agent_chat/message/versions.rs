@@ -79,7 +79,7 @@ fn version_button(
     };
     view! {
         <button type="button" class=class aria-label=label title=label aria-disabled=is_off on:click=go>
-            <Icon of=Shape::Chevron />
+            <Icon of=Shape::CHEVRON />
         </button>
     }
     .into_any()

@@ -42,7 +42,7 @@ fn section(state: PlanState, is_open: RwSignal<bool>, list_id: String) -> AnyVie
                 aria-controls=named
                 on:click=move |_| is_open.update(|open| *open = !*open)
             >
-                <Icon of=Shape::Chevron />
+                <Icon of=Shape::CHEVRON />
                 <span class="cw-plan-count">{move || shown.with(|shown| shown.0.clone())}</span>
                 <span class="cw-plan-current" dir="auto">{move || shown.with(|shown| shown.1.clone())}</span>
             </button>
@@ -94,7 +94,7 @@ fn list_view(state: PlanState, list_id: String) -> AnyView {
                     placeholder=t(Text::PlanNewStep)
                 />
                 <button type="submit" class="cw-icon-button" aria-label=t(Text::PlanAdd) title=t(Text::PlanAdd)>
-                    <Icon of=Shape::Plus />
+                    <Icon of=Shape::PLUS />
                 </button>
             </form>
         </div>

@@ -49,7 +49,7 @@ pub(super) fn step_view(state: PlanState, content: String, leave: impl Fn() + Co
                 title=t(Text::Remove)
                 on:click=remove
             >
-                <Icon of=Shape::Close />
+                <Icon of=Shape::CLOSE />
             </button>
         </li>
     }
@@ -127,7 +127,7 @@ fn move_button(
             aria-disabled=move || is_last().then_some("true")
             on:click=click
         >
-            <Icon of=Shape::Chevron />
+            <Icon of=Shape::CHEVRON />
         </button>
     }
     .into_any()
