@@ -5,6 +5,7 @@ import type { Locator, Page } from "@playwright/test";
 import { accessible, fits } from "../fixtures/axe.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { everySize } from "../fixtures/sizes.ts";
+import { pdf } from "../fixtures/pdf.ts";
 import { expect, open, test } from "../fixtures/test.ts";
 import { HEBREW } from "../fixtures/words.ts";
 
@@ -143,9 +144,10 @@ test("pictures, JSON, diagrams, code and PDF are shown each in their way", async
     `echo '{"b":[1,2.50],"a":{}}' > /outputs/b.json`,
     "printf 'graph LR\\nA-->B\\n' > /outputs/c.mmd",
     "printf 'fn main() {}\\n' > /outputs/d.rs",
-    "printf '%%PDF-1.4\\n1 0 obj\\n<<>>\\nendobj\\n' > /outputs/e.pdf",
+    `cat > /outputs/e.pdf <<'END'\n${pdf([["The first page."], ["The second page."]])}\nEND`,
+    "printf '%%PDF-1.4\\n1 0 obj\\n<<>>\\nendobj\\n' > /outputs/f.pdf",
   ].join("\n");
-  await presented(page, script, "/outputs/a.svg", "/outputs/b.json", "/outputs/c.mmd", "/outputs/d.rs", "/outputs/e.pdf");
+  await presented(page, script, "/outputs/a.svg", "/outputs/b.json", "/outputs/c.mmd", "/outputs/d.rs", "/outputs/e.pdf", "/outputs/f.pdf");
   await file(page, "a.svg").click();
   const image = panelOf(page, "a.svg").getByRole("img", { name: "Preview of a.svg" });
   await expect.poll(() => image.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
@@ -171,7 +173,13 @@ test("pictures, JSON, diagrams, code and PDF are shown each in their way", async
   await expect(panelOf(page, "d.rs").getByRole("tab")).toHaveText(["Source", "Changes"]);
   await expect(panelOf(page, "d.rs").locator("code")).toHaveText("fn main() {}\n");
   await file(page, "e.pdf").click();
-  await expect(panelOf(page, "e.pdf")).toContainText("Download the file to open it");
+  const pages = panelOf(page, "e.pdf").getByRole("group", { name: /^Page \d of 2$/ });
+  await expect(pages).toHaveText(["The first page.", "The second page."], { timeout: 30_000 });
+  await expect(panelOf(page, "e.pdf").locator("canvas")).toHaveCount(2);
+  await expect(panelOf(page, "e.pdf").getByRole("button", { name: "Copy the source" })).toHaveCount(0);
+  await everySize(page, "artifact-pdf");
+  await file(page, "f.pdf").click();
+  await expect(panelOf(page, "f.pdf").getByRole("alert")).toHaveText("The file cannot be shown. Download it to open it.");
   await accessible(page);
 });
 

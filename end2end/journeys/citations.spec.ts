@@ -5,35 +5,11 @@ import type { Locator, Page } from "@playwright/test";
 import { accessible, fits } from "../fixtures/axe.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { attached, choose } from "../fixtures/files.ts";
+import { pdf } from "../fixtures/pdf.ts";
 import { expect, open, test } from "../fixtures/test.ts";
 
 const PHONE = { width: 375, height: 720 };
 const WIDE = { width: 1280, height: 900 };
-
-/** A PDF file with lines of text on each page. */
-function pdf(pages: string[][]): string {
-  const kids = pages.map((_, at) => `${4 + 2 * at} 0 R`).join(" ");
-  const objects = [
-    "<< /Type /Catalog /Pages 2 0 R >>",
-    `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>`,
-    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-  ];
-  for (const [at, lines] of pages.entries()) {
-    const content = `BT /F1 12 Tf 16 TL 40 780 Td ${lines.map((line) => `(${line}) Tj T*`).join(" ")} ET`;
-    objects.push(
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents ${5 + 2 * at} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`,
-      `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
-    );
-  }
-  let file = "%PDF-1.4\n";
-  const places = objects.map((object, at) => {
-    const place = file.length;
-    file += `${at + 1} 0 obj\n${object}\nendobj\n`;
-    return `${String(place).padStart(10, "0")} 00000 n \n`;
-  });
-  const table = file.length;
-  return `${file}xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${places.join("")}trailer << /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${table}\n%%EOF\n`;
-}
 
 /** A page with as much text as makes it a passage of its own. */
 const filled = (first: string, about: string): string[] => [
@@ -74,6 +50,25 @@ pages:
 `,
   );
   return { config, documents };
+}
+
+/** Waits until the panel shows the page of a PDF, drawn and with the quote marked. */
+async function markedOnPage(panel: Locator, page: number): Promise<void> {
+  await expect(panel.locator("cw-pdf")).toHaveAttribute("data-marked", "", { timeout: 30_000 });
+  const shown = panel.getByRole("group", { name: `Page ${page} of 3` });
+  await expect(shown).toContainText(VALVES);
+  await expect(shown).toBeInViewport();
+  // The words are drawn, not only there as text.
+  await expect.poll(() => darkPixels(shown.locator("canvas"))).toBeGreaterThan(500);
+}
+
+/** The number of dark pixels of a canvas. */
+function darkPixels(canvas: Locator): Promise<number> {
+  return canvas.evaluate((element) => {
+    const { width, height } = element as HTMLCanvasElement;
+    const { data } = (element as HTMLCanvasElement).getContext("2d")!.getImageData(0, 0, width, height);
+    return data.filter((value, at) => at % 4 === 0 && value < 100).length;
+  });
 }
 
 /** Takes pictures to look at, light and dark, if a folder for them is named. */
@@ -134,21 +129,27 @@ test.describe("documents that answers cite", () => {
     await page.keyboard.press("Enter");
     const panel = page.getByRole("dialog", { name: "plant.pdf" });
     await expect(panel.getByRole("heading", { name: "plant.pdf" })).toBeFocused();
-    await expect(panel.locator("mark")).toContainText(VALVES);
-    await expect(panel.locator("mark")).toBeInViewport();
-    await expect(panel.locator("[data-found]")).toContainText("Page 2");
+    await markedOnPage(panel, 2);
     await expect(panel.getByRole("link", { name: "Open the file" })).toHaveAttribute("href", /\/file\?conversationId=[^#]+#page=2$/);
     await expect(mark).toHaveAttribute("aria-expanded", "true");
     // The answer can still be read and used.
     await expect(mark).toBeInViewport();
     await accessible(page);
     await picture(page, "panel");
+    await panel.getByRole("button", { name: "Show as text" }).click();
+    await expect(panel.locator("mark")).toContainText(VALVES);
+    await expect(panel.locator("mark")).toBeInViewport();
+    await expect(panel.locator("[data-found]")).toContainText("Page 2");
+    await accessible(page);
+    await picture(page, "panel-text");
+    await panel.getByRole("button", { name: "Show the pages" }).click();
+    await markedOnPage(panel, 2);
     await page.keyboard.press("Escape");
     await expect(panel).toBeHidden();
     await expect(mark).toBeFocused();
     await page.setViewportSize(PHONE);
     await mark.click();
-    await expect(panel.locator("mark")).toBeInViewport();
+    await markedOnPage(panel, 2);
     await fits(page);
     await accessible(page);
     await picture(page, "panel-phone");
@@ -187,7 +188,7 @@ test.describe("visitors", () => {
     const mark = await cited(page, "Tell me about valves", "plant.pdf");
     await mark.click();
     const panel = page.getByRole("dialog", { name: "plant.pdf" });
-    await expect(panel.locator("mark")).toContainText(VALVES);
+    await markedOnPage(panel, 2);
     const file = (await panel.getByRole("link", { name: "Open the file" }).getAttribute("href")) as string;
     expect((await page.request.get(file)).headers()["content-type"]).toBe("application/pdf");
     expect((await page.request.get(file.replace(/\?.*/, ""))).status()).toBe(404);
@@ -212,8 +213,7 @@ test.describe("what is attached", () => {
     const mark = chat.answers.last().getByRole("button", { name: /^Source \d+: attached.pdf/ }).first();
     await mark.click();
     const panel = page.getByRole("dialog", { name: "attached.pdf" });
-    await expect(panel.locator("mark")).toContainText(VALVES);
-    await expect(panel.locator("[data-found]")).toContainText("Page 2");
+    await markedOnPage(panel, 2);
     await accessible(page);
     await picture(page, "attached");
     // It is still found after a reload.

@@ -1,6 +1,7 @@
 //! Scrolls to a message that a search has found, and highlights the search terms in it.
 
 use crate::prelude::*;
+use crate::ui::script::load_script;
 use leptos::web_sys::Element;
 use std::time::Duration;
 
@@ -40,13 +41,6 @@ fn mark_message(message: &Element, words: &[String]) {
     message.scroll_into_view();
     // Cannot fail: sets an attribute of an existing element.
     let _ = message.set_attribute(FOUND_ATTRIBUTE, &serde_json::Value::from(words).to_string());
-    let is_loaded = document().query_selector(&format!("script[src=\"{SCRIPT}\"]")).ok().flatten().is_some();
-    let script = document().create_element("script");
-    if let (false, Ok(script), Ok(Some(head))) = (is_loaded, script, document().query_selector("head")) {
-        // Cannot fail: sets attributes of a new element. Without the script only the message is
-        // marked.
-        let _ = script.set_attribute("type", "module");
-        let _ = script.set_attribute("src", SCRIPT);
-        let _ = head.append_child(&script);
-    }
+    // Without the script only the message is marked.
+    load_script(SCRIPT);
 }

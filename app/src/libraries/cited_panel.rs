@@ -5,7 +5,7 @@ use super::api::{self, document_path};
 use super::block::problem_view;
 use super::citation_state::{Citation, CitationState};
 use super::cited_card::place;
-use super::cited_text::{has_markup, is_markdown, joined_lines, text_nodes};
+use super::cited_text::{has_markup, is_markdown, is_pdf, joined_lines, text_nodes};
 use super::documents::file_path;
 use super::model::{Part, Parts};
 use super::quotes::quote_ranges;
@@ -15,8 +15,10 @@ use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::hidden_characters::{TextKind, visible_nodes};
 use crate::ui::node::{Node, element, reactive_nodes};
+use crate::ui::pdf::{PdfPlace, pdf};
 use crate::ui::side_panel::{PanelParts, focus_element, side_panel};
 use leptos::task::spawn_local;
+use std::ops::Range;
 use wire::citations::CitedPassage;
 use wire::error::ErrorCode;
 
@@ -33,6 +35,8 @@ struct Loaded {
     next: RwSignal<Option<u64>>,
     is_loaded: RwSignal<bool>,
     error: RwSignal<Option<ApiError>>,
+    /// Whether the user wants the text of a document that has pages.
+    is_text: RwSignal<bool>,
 }
 
 /// Where the text that is asked for is.
@@ -54,7 +58,21 @@ impl Loaded {
         self.next.set(None);
         self.is_loaded.set(false);
         self.error.set(None);
+        self.is_text.set(false);
         self.load(TextAt::Citation);
+    }
+
+    /// Shows the text of a document that has pages, or its pages.
+    fn show_text(self, is_text: bool) {
+        self.is_text.set(is_text);
+        if is_text {
+            request_animation_frame(scroll_to_quote);
+        }
+    }
+
+    /// Returns whether the document is still there for the user. Tracked.
+    fn can_be_read(self) -> bool {
+        self.error.with(Option::is_none)
     }
 
     fn load(self, from: TextAt) {
@@ -121,6 +139,7 @@ pub(super) fn CitedPanel(state: CitationState) -> AnyView {
         next: RwSignal::new(None),
         is_loaded: RwSignal::new(false),
         error: RwSignal::new(None),
+        is_text: RwSignal::new(false),
     };
     Effect::new(move |_| {
         if state.is_open() {
@@ -142,12 +161,20 @@ pub(super) fn CitedPanel(state: CitationState) -> AnyView {
             {body}
         </div>
     };
+    let switch = move || {
+        let has_pages = state.panel.with(|open| open.as_ref().and_then(pages).is_some());
+        // The button stays the same, so that it keeps the focus.
+        let label = move || t(if loaded.is_text.get() { Text::CitedShowPages } else { Text::CitedShowText });
+        let switch = move |_| loaded.show_text(!loaded.is_text.get_untracked());
+        let button = || view! { <button type="button" class="cw-link" on:click=switch>{label}</button> };
+        (has_pages && loaded.can_be_read()).then(|| button().into_any())
+    };
     let parts = PanelParts {
         class: "cw-cited",
         heading: heading.get_value(),
         width: |_| WIDTH,
         title: head,
-        buttons: ().into_any(),
+        buttons: switch.into_any(),
         body: body.into_any(),
     };
     let is_open = Signal::derive(move || state.is_open());
@@ -177,15 +204,33 @@ fn head(citation: &Citation, id: String, is_gone: bool) -> Vec<Node> {
 
 /// The link to the file; PDF is opened at its page.
 fn file_link(passage: &CitedPassage, citation: &Citation) -> Node {
-    let path = with_conversation(&file_path(&passage.document_id), citation);
-    let page = passage.place.strip_prefix("page ").map(|page| ["#page=", page].concat());
-    let link = element("a").attr("class", "cw-link").attr("href", [path, page.unwrap_or_default()].concat());
+    let page = page_number(passage).map(|page| ["#page=", &page.to_string()].concat());
+    let path = [file_address(passage, citation), page.unwrap_or_default()].concat();
+    let link = element("a").attr("class", "cw-link").attr("href", path);
     link.attr("target", "_blank").attr("rel", "external").text(t(Text::CitedOpenFile))
 }
 
+fn file_address(passage: &CitedPassage, citation: &Citation) -> String {
+    with_conversation(&file_path(&passage.document_id), citation)
+}
+
+/// Returns the number of the page with the passage, if the file has pages.
+fn page_number(passage: &CitedPassage) -> Option<u64> {
+    passage.place.strip_prefix("page ")?.parse().ok()
+}
+
+/// Returns the address of a PDF, and the place in it that is cited.
+fn pages(citation: &Citation) -> Option<(String, PdfPlace)> {
+    let passage = citation.source.passage.as_ref()?;
+    let page = page_number(passage).filter(|_| is_pdf(&passage.file))?;
+    let place = PdfPlace { page: Some(page), quote: citation.source.quote.clone() };
+    Some((file_address(passage, citation), place))
+}
+
 fn body(loaded: Loaded, citation: &Citation) -> AnyView {
-    let file = citation.source.passage.as_ref().map(|passage| passage.file.as_str()).unwrap_or_default();
-    let (has_markup, is_markdown) = (has_markup(file), is_markdown(file));
+    let passage = citation.source.passage.as_ref();
+    let file = passage.map(|passage| passage.file.clone()).unwrap_or_default();
+    let pages = StoredValue::new(pages(citation));
     let quote = StoredValue::new(citation.source.quote.clone());
     let ranges = Memo::new(move |_| {
         let quote = quote.get_value().unwrap_or_default();
@@ -219,6 +264,27 @@ fn body(loaded: Loaded, citation: &Citation) -> AnyView {
         let is_loading = !loaded.is_loaded.get() && loaded.error.with(Option::is_none);
         is_loading.then(|| note(Text::Loading))
     };
+    let content = move || match pages.with_value(Option::is_some) && !loaded.is_text.get() {
+        true if loaded.can_be_read() => {
+            reactive_nodes(move || pages.get_value().map(|(file, place)| pdf(file, place)).into_iter().collect())
+                .into_any()
+        }
+        true => ().into_any(),
+        false => text(loaded, &file, ranges),
+    };
+    view! {
+        {problem}
+        {changed}
+        {words}
+        {loading}
+        {content}
+    }
+    .into_any()
+}
+
+/// The parts of the text that are loaded, with the buttons that load more.
+fn text(loaded: Loaded, file: &str, ranges: Memo<Vec<Vec<Range<usize>>>>) -> AnyView {
+    let (has_markup, is_markdown) = (has_markup(file), is_markdown(file));
     let parts = reactive_nodes(move || {
         loaded.parts.with(|parts| {
             ranges.with(|ranges| {
@@ -251,10 +317,6 @@ fn body(loaded: Loaded, citation: &Citation) -> AnyView {
     };
     let more = move || Some(button(Text::ShowMore, TextAt::Next(loaded.next.get()?)));
     view! {
-        {problem}
-        {changed}
-        {words}
-        {loading}
         {before}
         <ol class="cw-cited-parts">{parts}</ol>
         {more}

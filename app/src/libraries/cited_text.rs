@@ -58,6 +58,11 @@ pub(super) fn is_markdown(file: &str) -> bool {
     extension(file).is_some_and(|extension| matches!(extension.as_str(), "md" | "markdown"))
 }
 
+/// Returns whether a file of this name is a PDF.
+pub(super) fn is_pdf(file: &str) -> bool {
+    extension(file).is_some_and(|extension| extension == "pdf")
+}
+
 fn extension(file: &str) -> Option<String> {
     file.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase())
 }

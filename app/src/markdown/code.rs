@@ -4,6 +4,7 @@ use super::options::MarkdownOptions;
 use crate::texts::{Text, t};
 use crate::ui::hidden_characters::{TextKind, visible_nodes};
 use crate::ui::node::{Node, element};
+use crate::ui::script::load_script;
 
 /// Returns the markup of a code block. It has no state, so that it can be updated in place while
 /// the code arrives; clicks are handled by [`super::on_click`]. `open` means that more code may
@@ -46,25 +47,8 @@ pub(crate) fn source_block(language: &str, text: &str) -> Node {
     element("div").attr("class", "cw-md-code").attr("data-language", language).children(vec![pre])
 }
 
-/// Loads the script that highlights code and draws diagrams, once. It handles all blocks of the
-/// page, including those that are added later.
-#[cfg(not(feature = "ssr"))]
+/// Loads the script that highlights code and draws diagrams. It handles all blocks of the page, including those that
+/// are added later.
 fn load_highlighter() {
-    use leptos::prelude::document;
-    use std::sync::atomic::{AtomicBool, Ordering};
-    static CALLED: AtomicBool = AtomicBool::new(false);
-    if CALLED.swap(true, Ordering::Relaxed) {
-        return;
-    }
-    let script = document().create_element("script");
-    if let (Ok(script), Ok(Some(head))) = (script, document().query_selector("head")) {
-        // Cannot fail: sets attributes of a new element. Without the script the code is not
-        // highlighted.
-        let _ = script.set_attribute("type", "module");
-        let _ = script.set_attribute("src", "/assets/lazy/code.js");
-        let _ = head.append_child(&script);
-    }
+    load_script("/assets/lazy/code.js");
 }
-
-#[cfg(feature = "ssr")]
-fn load_highlighter() {}

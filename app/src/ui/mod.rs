@@ -13,5 +13,7 @@ pub mod image_origins;
 pub mod keyed_list;
 pub(crate) mod node;
 pub(crate) mod numbers;
+pub(crate) mod pdf;
+pub(crate) mod script;
 pub(crate) mod side_panel;
 pub(crate) mod switch_button;

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// The extensions of files that are worth compressing. The only JSON is the manifest, which the
 /// server reads.
-const COMPRESSIBLE: &[&str] = &["wasm", "bin", "js", "css", "svg", "html", "txt"];
+const COMPRESSIBLE: &[&str] = &["wasm", "bin", "js", "mjs", "css", "svg", "html", "txt"];
 
 /// Adds the missing compressed copies and prints the download sizes.
 pub(super) fn add(site: &Path) -> Result<()> {

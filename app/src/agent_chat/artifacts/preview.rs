@@ -5,12 +5,13 @@ use super::frame::page_frame;
 use super::json::indented;
 use super::kind::{Kind, extension, name};
 use super::table::csv_table;
-use super::viewer::{View, Viewer};
+use super::viewer::{FileVersion, View, Viewer};
 use crate::agent_chat::message::part::markdown_extras;
 use crate::markdown::{CitationStyle, Markdown, MarkdownOptions, on_click, source_block};
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
 use crate::ui::node::{Node, element, reactive_nodes};
+use crate::ui::pdf::{PdfPlace, pdf};
 
 /// The most bytes of a text that are in the document.
 const MAX_SOURCE: usize = 1 << 20;
@@ -18,7 +19,7 @@ const MAX_SOURCE: usize = 1 << 20;
 /// Renders the view that is chosen, below the toolbar.
 pub(super) fn content(viewer: Viewer) -> AnyView {
     // Only the kind: a new version of a page must not make a new frame.
-    let kind = Memo::new(move |_| viewer.shown.with(|shown| shown.as_ref().map(super::viewer::FileVersion::kind)));
+    let kind = Memo::new(move |_| viewer.shown.with(|shown| shown.as_ref().map(FileVersion::kind)));
     let content = move || {
         let kind = kind.get()?;
         Some(match viewer.view.get() {
@@ -39,7 +40,7 @@ fn preview(viewer: Viewer, kind: Kind) -> AnyView {
         Kind::Table(separator) => csv_table(viewer, separator),
         Kind::Json => json_view(viewer),
         Kind::Text => source_view(viewer),
-        Kind::Pdf => note(Text::ArtifactPdf),
+        Kind::Pdf => pdf_view(viewer),
         Kind::TooLarge => note(Text::ArtifactTooLarge),
         Kind::Other => note(Text::ArtifactNotShown),
     }
@@ -57,6 +58,15 @@ fn image(viewer: Viewer) -> AnyView {
         vec![element("img").attr("class", "cw-artifact-image").attr("alt", alt).attr("src", shown.url)]
     });
     view! { <div class="cw-artifact-picture" tabindex="0" role="region" aria-label=t(Text::ArtifactPreview)>{image}</div> }.into_any()
+}
+
+fn pdf_view(viewer: Viewer) -> AnyView {
+    let pages = reactive_nodes(move || {
+        let file = |shown: FileVersion| pdf(shown.url, PdfPlace::default());
+        viewer.shown.get().map(file).into_iter().collect()
+    });
+    view! { <div class="cw-artifact-text" tabindex="0" role="region" aria-label=t(Text::ArtifactPreview)>{pages}</div> }
+        .into_any()
 }
 
 fn markdown(viewer: Viewer, is_diagram: bool) -> AnyView {

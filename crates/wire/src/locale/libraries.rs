@@ -87,6 +87,8 @@ texts! { super::OF_WORKFLOWS;
     SearchClear = "Close the results",
     CitedText = "Text of the document",
     CitedOpenFile = "Open the file",
+    CitedShowText = "Show as text",
+    CitedShowPages = "Show the pages",
     CitedBefore = "Show what is before",
     CitedRelevance = "Relevance {1} %",
     CitedHint = "Click to read it in the document",
