@@ -24,8 +24,17 @@ fn all_keys_are_accepted() {
 
 #[test]
 fn mistakes_are_named_with_their_position() {
-    assert_snapshot!(check("{ agents: [helpr] }"), @"");
-    assert_snapshot!(check("{ agentTier: quick }"), @"");
-    assert_snapshot!(check("{ bodyBytes: 10 }"), @"");
-    assert_snapshot!(check("{ agent: helper }"), @"");
+    assert_snapshot!(check("{ agents: [helpr] }"), @r"
+    chatwright.yaml:3:23: error: there is no agent `helpr`
+       = help: did you mean `helper`?
+    ");
+    assert_snapshot!(check("{ agentTier: quick }"), @r"
+    chatwright.yaml:3:25: error: there is no value `quick`
+       = help: one of `simple`, `complex` and `batch`
+    ");
+    assert_snapshot!(check("{ bodyBytes: 10 }"), @"chatwright.yaml:3:25: error: expected a number between 1024 and 67108864, found the number 10");
+    assert_snapshot!(check("{ agent: helper }"), @r"
+    chatwright.yaml:3:14: error: there is no key `agent` here
+       = help: did you mean `agents`?
+    ");
 }

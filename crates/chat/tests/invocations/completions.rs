@@ -68,7 +68,10 @@ async fn tools_of_the_program_end_the_run_and_those_of_the_agent_do_not() {
     assert_eq!(names, ["act", "pay", "wait", "weather"]);
     assert_eq!(requests[0].system.as_deref(), Some("Extract.\n\nBe brief."));
     assert!(test.paid.lock().unwrap().is_empty(), "nobody approved it");
-    assert_snapshot!(test.log().await, @"");
+    assert_snapshot!(test.log().await, @r#"
+    ada p pay denied [{"gate":"approval","decision":"denied","reason":"Not run: it needs the user's approval, and nobody can be asked here."}]
+    ada b act ok []
+    "#);
     let Message::Tool(results) = &*requests[2].messages[2] else { panic!("{:?}", requests[2].messages) };
     assert_eq!(results[0].output.to_text(), "sunny");
 }
@@ -112,7 +115,13 @@ async fn what_an_agent_cannot_be_asked_is_refused() {
         check(|request| request.tools[0].name = "a b".to_owned()).await,
         check(|request| request.tools.push(request.tools[0].clone())).await,
     ];
-    assert_snapshot!(all.join("\n"), @"");
+    assert_snapshot!(all.join("\n"), @r"
+    NotFound  Not found, or you do not have access to it.
+    Invalid /messages The messages are empty.
+    Invalid /tools/0/name There is another tool `act`: of the agent, or in the request.
+    Invalid /tools/0/name The name of a tool has 1 to 64 letters, digits, `_` and `-`.
+    Invalid /tools/1/name There is another tool `weather`: of the agent, or in the request.
+    ");
 }
 
 #[tokio::test]

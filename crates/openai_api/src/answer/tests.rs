@@ -116,8 +116,35 @@ fn texts_of_steps_are_paragraphs_and_own_calls_are_hidden() {
     run.extend([call("a", "find"), result("a"), json!({ "type": "finish-step" })]);
     run.extend(text(true, &["Found."]));
     run.push(finish("stop", json!({ "output": "Found." })));
-    insta::assert_snapshot!(chat(&run, &How::default()), @"");
-    insta::assert_snapshot!(response(&run, &How::default()), @"");
+    insta::assert_snapshot!(chat(&run, &How::default()), @r#"
+    {"content":"Let "}
+    {"content":"me see."}
+    {"content":"\n\nFound."}
+    ends: stop
+    {"prompt_tokens":5,"completion_tokens":3,"total_tokens":8,"prompt_tokens_details":{"cached_tokens":2,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":1,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}
+    "[DONE]"
+    {"index":0,"message":{"role":"assistant","content":"Let me see.\n\nFound.","refusal":null},"logprobs":null,"finish_reason":"stop"}
+    "#);
+    insta::assert_snapshot!(response(&run, &How::default()), @r#"
+    created
+    in_progress
+    output_item.added 0
+    content_part.added 0
+    output_text.delta 0 Let
+    output_text.delta 0 me see.
+    output_text.done 0 Let me see.
+    content_part.done 0
+    output_item.done 0
+    output_item.added 1
+    content_part.added 1
+    output_text.delta 1 Found.
+    output_text.done 1 Found.
+    content_part.done 1
+    output_item.done 1
+    completed
+    "completed" null null
+    [{"id":"msg_r_0","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"Let me see.","annotations":[],"logprobs":[]}]},{"id":"msg_r_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"Found.","annotations":[],"logprobs":[]}]}]
+    "#);
 }
 
 #[test]
@@ -127,8 +154,32 @@ fn calls_of_the_caller_end_the_answer() {
     run.extend([call("a", "find"), call("b", "weather"), call("c", "weather"), call("d", "weather"), result("a")]);
     run.push(json!({ "type": "tool-output-error", "toolCallId": "d", "errorText": "no" }));
     run.push(finish("tool-calls", json!({ "output": "Well." })));
-    insta::assert_snapshot!(chat(&run, &How::default()), @"");
-    insta::assert_snapshot!(response(&run, &How { one_call: true, ..How::default() }), @"");
+    insta::assert_snapshot!(chat(&run, &How::default()), @r#"
+    {"content":"Well."}
+    {"tool_calls":[{"id":"b","type":"function","function":{"name":"weather","arguments":"{\"n\":1}"},"index":0}]}
+    {"tool_calls":[{"id":"c","type":"function","function":{"name":"weather","arguments":"{\"n\":1}"},"index":1}]}
+    ends: tool_calls
+    {"prompt_tokens":5,"completion_tokens":3,"total_tokens":8,"prompt_tokens_details":{"cached_tokens":2,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":1,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}
+    "[DONE]"
+    {"index":0,"message":{"role":"assistant","content":"Well.","refusal":null,"tool_calls":[{"id":"b","type":"function","function":{"name":"weather","arguments":"{\"n\":1}"}},{"id":"c","type":"function","function":{"name":"weather","arguments":"{\"n\":1}"}}]},"logprobs":null,"finish_reason":"tool_calls"}
+    "#);
+    insta::assert_snapshot!(response(&run, &How { one_call: true, ..How::default() }), @r#"
+    created
+    in_progress
+    output_item.added 0
+    content_part.added 0
+    output_text.delta 0 Well.
+    output_text.done 0 Well.
+    content_part.done 0
+    output_item.done 0
+    output_item.added 1
+    function_call_arguments.delta 1 {"n":1}
+    function_call_arguments.done 1 {"n":1}
+    output_item.done 1
+    completed
+    "completed" null null
+    [{"id":"msg_r_0","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"Well.","annotations":[],"logprobs":[]}]},{"id":"fc_r_1","type":"function_call","status":"completed","call_id":"b","name":"weather","arguments":"{\"n\":1}"}]
+    "#);
 }
 
 #[test]
@@ -136,8 +187,20 @@ fn json_comes_as_it_was_checked() {
     let mut run = text(true, &["```json\n{\"a\": 1}", "\n```"]);
     run.push(finish("stop", json!({ "output": { "a": 1 } })));
     let how = How { holds_text: true, ..How::default() };
-    insta::assert_snapshot!(chat(&run, &how), @"");
-    insta::assert_snapshot!(chat(&[finish("stop", json!({ "output": "x" }))], &how), @"");
+    insta::assert_snapshot!(chat(&run, &how), @r#"
+    {"content":"{\"a\":1}"}
+    ends: stop
+    {"prompt_tokens":5,"completion_tokens":3,"total_tokens":8,"prompt_tokens_details":{"cached_tokens":2,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":1,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}
+    "[DONE]"
+    {"index":0,"message":{"role":"assistant","content":"{\"a\":1}","refusal":null},"logprobs":null,"finish_reason":"stop"}
+    "#);
+    insta::assert_snapshot!(chat(&[finish("stop", json!({ "output": "x" }))], &how), @r#"
+    {"content":"\"x\""}
+    ends: stop
+    {"prompt_tokens":5,"completion_tokens":3,"total_tokens":8,"prompt_tokens_details":{"cached_tokens":2,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":1,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}
+    "[DONE]"
+    {"index":0,"message":{"role":"assistant","content":"\"x\"","refusal":null},"logprobs":null,"finish_reason":"stop"}
+    "#);
 }
 
 #[test]
@@ -150,11 +213,40 @@ fn reasoning_is_shown_on_demand() {
     ];
     // A model may only reason.
     let only = [&run[..], &[finish("stop", json!({}))]].concat();
-    insta::assert_snapshot!(chat(&only, &How::default()), @"");
+    insta::assert_snapshot!(chat(&only, &How::default()), @r#"
+    ends: stop
+    {"prompt_tokens":5,"completion_tokens":3,"total_tokens":8,"prompt_tokens_details":{"cached_tokens":2,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":1,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}
+    "[DONE]"
+    {"index":0,"message":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":"stop"}
+    "#);
     run.extend(text(false, &["Yes."]));
     run.push(finish("stop", json!({ "output": "Yes." })));
-    insta::assert_snapshot!(response(&run, &How { shows_reasoning: true, ..How::default() }), @"");
-    insta::assert_snapshot!(response(&only, &How::default()), @"");
+    insta::assert_snapshot!(response(&run, &How { shows_reasoning: true, ..How::default() }), @r#"
+    created
+    in_progress
+    output_item.added 0
+    reasoning_summary_part.added 0
+    reasoning_summary_text.delta 0 Hm
+    reasoning_summary_text.done 0 Hm
+    reasoning_summary_part.done 0
+    output_item.done 0
+    output_item.added 1
+    content_part.added 1
+    output_text.delta 1 Yes.
+    output_text.done 1 Yes.
+    content_part.done 1
+    output_item.done 1
+    completed
+    "completed" null null
+    [{"id":"rs_r_0","type":"reasoning","summary":[{"type":"summary_text","text":"Hm"}]},{"id":"msg_r_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"Yes.","annotations":[],"logprobs":[]}]}]
+    "#);
+    insta::assert_snapshot!(response(&only, &How::default()), @r#"
+    created
+    in_progress
+    completed
+    "completed" null null
+    []
+    "#);
 }
 
 #[test]
@@ -165,13 +257,57 @@ fn ends_are_named() {
         chunks
     };
     let cut = ends("length", json!({ "output": "We" }));
-    insta::assert_snapshot!(chat(&cut, &How::default()), @"");
-    insta::assert_snapshot!(response(&cut, &How::default()), @"");
+    insta::assert_snapshot!(chat(&cut, &How::default()), @r#"
+    {"content":"We"}
+    ends: length
+    {"prompt_tokens":5,"completion_tokens":3,"total_tokens":8,"prompt_tokens_details":{"cached_tokens":2,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":1,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}
+    "[DONE]"
+    {"index":0,"message":{"role":"assistant","content":"We","refusal":null},"logprobs":null,"finish_reason":"length"}
+    "#);
+    insta::assert_snapshot!(response(&cut, &How::default()), @r#"
+    created
+    in_progress
+    output_item.added 0
+    content_part.added 0
+    output_text.delta 0 We
+    output_text.done 0 We
+    content_part.done 0
+    output_item.done 0
+    incomplete
+    "incomplete" {"reason":"max_output_tokens"} null
+    [{"id":"msg_r_0","type":"message","status":"incomplete","role":"assistant","content":[{"type":"output_text","text":"We","annotations":[],"logprobs":[]}]}]
+    "#);
     let filtered = ends("content-filter", json!({ "output": "We" }));
-    insta::assert_snapshot!(chat(&filtered, &How::default()), @"");
+    insta::assert_snapshot!(chat(&filtered, &How::default()), @r#"
+    {"content":"We"}
+    ends: content_filter
+    {"prompt_tokens":5,"completion_tokens":3,"total_tokens":8,"prompt_tokens_details":{"cached_tokens":2,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":1,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}
+    "[DONE]"
+    {"index":0,"message":{"role":"assistant","content":"We","refusal":null},"logprobs":null,"finish_reason":"content_filter"}
+    "#);
     let failed = ends("error", json!({ "output": null, "error": "The provider is away.", "reason": "modelAway" }));
-    insta::assert_snapshot!(chat(&failed, &How::default()), @"");
-    insta::assert_snapshot!(response(&failed, &How::default()), @"");
+    insta::assert_snapshot!(chat(&failed, &How::default()), @r#"
+    {"content":"We"}
+    {"message":"The provider is away.","type":"server_error","param":null,"code":null}
+    503 Service Unavailable
+    "#);
+    insta::assert_snapshot!(response(&failed, &How::default()), @r#"
+    created
+    in_progress
+    output_item.added 0
+    content_part.added 0
+    output_text.delta 0 We
+    output_text.done 0 We
+    content_part.done 0
+    output_item.done 0
+    failed
+    "failed" null {"code":"server_error","message":"The provider is away."}
+    [{"id":"msg_r_0","type":"message","status":"incomplete","role":"assistant","content":[{"type":"output_text","text":"We","annotations":[],"logprobs":[]}]}]
+    "#);
     // The stream broke off.
-    insta::assert_snapshot!(chat(&text(true, &["We"]), &How::default()), @"");
+    insta::assert_snapshot!(chat(&text(true, &["We"]), &How::default()), @r#"
+    {"content":"We"}
+    {"message":"The answer was cut off. Try again.","type":"server_error","param":null,"code":null}
+    500 Internal Server Error
+    "#);
 }

@@ -27,7 +27,7 @@ pub(crate) struct ContentReader {
 
 /// A part of a content, in the terms of both APIs.
 #[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case", expecting = "a part of a content")]
 enum ContentPart {
     #[serde(alias = "input_text", alias = "output_text")]
     Text {
@@ -246,7 +246,14 @@ mod tests {
             json!([{ "type": "file", "file": { "file_data": format!("data:text/plain;base64,{note}"), "filename": "n.txt" } }]),
             json!([{ "type": "input_file", "file_data": STANDARD.encode("%PDF-1.7\n"), "filename": "a.pdf" }]),
         ];
-        insta::assert_snapshot!(all.map(check).join("\n"), @"");
+        insta::assert_snapshot!(all.map(check).join("\n"), @r#"
+        [{"type":"text","text":"Hi"}]
+        [{"type":"text","text":"a"},{"type":"text","text":"b"}]
+        [{"type":"file","mediaType":"image/png","url":"data:image/png;base64,PNG"}]
+        [{"type":"file","mediaType":"image/png","url":"data:image/png;base64,PNG"}]
+        [{"type":"text","text":"<file name=\"n.txt\">\na <\\/file> b\n</file>"}]
+        [{"type":"file","mediaType":"application/pdf","url":"data:application/pdf;base64,JVBERi0xLjcK","filename":"a.pdf"}]
+        "#);
     }
 
     #[test]
@@ -269,6 +276,21 @@ mod tests {
             json!([{ "type": "file", "file": {} }]),
             json!([{ "type": "input_file", "file_data": "AAEC/w==" }]),
         ];
-        insta::assert_snapshot!(all.map(check).join("\n"), @"");
+        insta::assert_snapshot!(all.map(check).join("\n"), @r"
+        c: The content is a text or a list of parts.
+        c[0]: This cannot be read: invalid type: integer `7`, expected a part of a content.
+        c[0]: This cannot be read: unknown variant `input_audio`, expected one of `input_text`, `output_text`, `text`, `refusal`, `image_url`, `input_image`, `file`, `input_file`.
+        c[0]: This cannot be read: missing field `text`.
+        c[0].image_url.url: This server loads nothing from URLs. Send the content as a `data:` URL.
+        c[0].image_url.url: A `data:` URL has the form `data:image/png;base64,…`.
+        c[0].image_url.url: This is not valid Base64.
+        c[0].image_url.url: An image is of one of the types image/png, image/jpeg, image/gif, image/webp.
+        c[0].image_url.url: The file is empty.
+        c[0].image_url.url: The files of a request have at most 22 MB.
+        c[0].detail: The only detail that can be chosen is `auto`.
+        c[0].file.file_id: This server does not know files by id or URL. Send the content.
+        c[0].file.file_data: A file needs `file_data`.
+        c[0].file_data: A file is a PDF, an image or text.
+        ");
     }
 }

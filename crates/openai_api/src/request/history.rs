@@ -168,9 +168,7 @@ impl History {
         }
         let is_answerable = self.messages.last().is_some_and(|last| match last.role {
             Role::User => last.parts.iter().any(has_content),
-            _ => {
-                last.parts.last().is_some_and(|part| matches!(part, UiPart::Tool(_))) && self.messages.len() > self.kept
-            }
+            _ => ends_with_result(last) && self.messages.len() > self.kept,
         });
         match is_answerable {
             true => Ok(()),
@@ -184,6 +182,12 @@ pub(crate) fn unknown_item(id: &str, param: &str) -> ApiError {
     let id: String = id.chars().take(100).collect();
     let message = format!("Item with id `{id}` not found. Items are kept with stored responses.");
     ApiError::from(UserError::new(ErrorCode::NotFound, message)).at(param)
+}
+
+/// Returns whether a message ends with a call. What the server has noted in it does not count.
+fn ends_with_result(message: &UiMessage) -> bool {
+    let last = message.parts.iter().rfind(|part| !matches!(part, UiPart::Data(_)));
+    last.is_some_and(|part| matches!(part, UiPart::Tool(_)))
 }
 
 fn has_content(part: &UiPart) -> bool {

@@ -91,7 +91,13 @@ fn messages_become_a_history() {
         returned("b"),
     ]);
     let body = json!({ "model": "helper", "messages": messages, "tools": weather });
-    insta::assert_snapshot!(chat(body), @"");
+    insta::assert_snapshot!(chat(body), @r#"
+    instructions: "Be brief.\n\nBe kind."
+    User: One Two
+    Assistant: weather({"n":1}) = "42" | So.
+    User: Three
+    Assistant: find({"n":1}) = "42" not verified
+    "#);
     let input = json!([
         { "role": "user", "content": [{ "type": "input_text", "text": "One" }] },
         { "type": "reasoning", "id": "rs_1", "summary": [] },
@@ -102,8 +108,11 @@ fn messages_become_a_history() {
         { "type": "function_call_output", "call_id": "a", "output": [{ "type": "input_text", "text": "warm" }] },
     ]);
     let tools = json!([{ "type": "function", "name": "weather", "parameters": null, "strict": true }]);
-    insta::assert_snapshot!(response(json!({ "model": "helper", "input": input, "tools": tools })), @"");
-    insta::assert_snapshot!(response(json!({ "model": "helper", "input": "Hi" })), @"");
+    insta::assert_snapshot!(response(json!({ "model": "helper", "input": input, "tools": tools })), @r#"
+    User: One
+    Assistant: Let me see. weather({}) = "warm" weather({}) = "cold"
+    "#);
+    insta::assert_snapshot!(response(json!({ "model": "helper", "input": "Hi" })), @"User: Hi");
 }
 
 #[test]
@@ -129,7 +138,25 @@ fn histories_that_no_agent_can_answer_are_refused() {
         json!([user, { "role": "assistant", "tool_calls": [{ "id": "a", "function": { "name": "w", "arguments": "[" } }] }]),
     ];
     let lines = all.map(|messages| chat(json!({ "model": "helper", "messages": messages })));
-    insta::assert_snapshot!(lines.join("\n"), @"");
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    400 messages: The last message is one of the user, or the result of a tool.
+    400 messages: The last message is one of the user, or the result of a tool.
+    400 messages: The last message is one of the user, or the result of a tool.
+    400 messages: The last message is one of the user, or the result of a tool.
+    400 messages: The last message is one of the user, or the result of a tool.
+    400 messages: There is no result of the call `a`.
+    400 messages: There is no result of the call `a`.
+    400 messages[1]: There is no call `a` before this result.
+    400 messages[3]: The call `a` has a result already.
+    400 messages[2].tool_calls[0]: Another call has the id `a`.
+    400 messages[1].tool_calls[0]: The name of a tool has 1 to 64 letters, digits, `_` and `-`.
+    400 messages[1].tool_calls[0]: The id of a call has 1 to 256 bytes.
+    400 messages[2]: There is no call `b` before this result.
+    400 messages[1].tool_call_id: A result names its call.
+    400 messages[0].role: A role is `system`, `developer`, `user`, `assistant` or `tool`.
+    400 messages[0]: Invalid request: missing field `role`.
+    400 messages[1].tool_calls[0].function.arguments: The arguments of a call are a JSON object in a string.
+    ");
 }
 
 #[test]
@@ -161,7 +188,54 @@ fn parameters_that_cannot_be_honoured_are_named() {
         json!({ "response_format": { "type": "json_schema", "json_schema": { "name": "a b" } } }),
     ];
     let lines = all.map(|more| format!("{more}\n    {}", chat(with(more.clone()))));
-    insta::assert_snapshot!(lines.join("\n"), @"");
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    {"n":2}
+        400 n: An agent gives one answer: `n` is 1.
+    {"logprobs":true}
+        400 logprobs: This server does not support the parameter `logprobs`.
+    {"nonsense":1}
+        400 nonsense: Unrecognized request argument supplied: nonsense.
+    {"nonsense":null}
+        User: Hi
+    {"store":true}
+        400 store: Chat completions are not stored. Use the Responses API for that.
+    {"stream_options":{"include_usage":true}}
+        400 stream_options: `stream_options` is possible only with `stream: true`.
+    {"temperature":"warm"}
+        400 temperature: Invalid request: invalid type: string "warm", expected f64.
+    {"temperature":3}
+        400 temperature: A number from 0 to 2 is possible.
+    {"max_tokens":0}
+        400 max_tokens: A reply has at least 1 token.
+    {"max_tokens":-1}
+        400 max_tokens: Invalid request: invalid value: integer `-1`, expected u32.
+    {"stop":["a","b","c","d","e"]}
+        400 stop: Up to 4 texts of 1 to 1,000 bytes are possible.
+    {"service_tier":"priority"}
+        400 service_tier: There is no service tier `priority`.
+    {"metadata":{"a":1}}
+        400 metadata: Up to 16 texts of 512 characters are possible, with keys of 64 characters.
+    {"model":7}
+        400 model: Invalid request: invalid type: integer `7`, expected a string.
+    {"tools":[{"type":"web_search"}]}
+        400 tools[0].type: Only tools of the type `function` can be brought along. The agent has its own tools.
+    {"tools":[{"type":"function","function":{"name":"a b"}}]}
+        400 tools[0].function.name: The name of a tool has 1 to 64 letters, digits, `_` and `-`.
+    {"tools":[{"type":"function","function":{"name":"a","parameters":7}}]}
+        400 tools[0].function.parameters: The parameters are a JSON Schema.
+    {"tool_choice":"required"}
+        400 tool_choice: Without `tools` there is nothing to call.
+    {"tool_choice":{"type":"function","function":{"name":"b"}},"tools":[{"type":"function","function":{"name":"a"}}]}
+        400 tool_choice: The request has no such tool.
+    {"tool_choice":{"type":"allowed_tools"},"tools":[{"type":"function","function":{"name":"a"}}]}
+        400 tool_choice: It is `auto`, `none`, `required` or a function.
+    {"response_format":{"type":"xml"}}
+        400 response_format: This cannot be read: unknown variant `xml`, expected one of `text`, `json_object`, `json_schema`.
+    {"response_format":{"type":"json_schema"}}
+        400 response_format: A schema needs a `name`.
+    {"response_format":{"type":"json_schema","json_schema":{"name":"a b"}}}
+        400 response_format.name: The name of a schema has 1 to 64 letters, digits, `_` and `-`.
+    "#);
     let all = [
         json!({ "background": true }),
         json!({ "truncation": "auto" }),
@@ -181,7 +255,32 @@ fn parameters_that_cannot_be_honoured_are_named() {
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         format!("{more}\n    {}", response(body))
     });
-    insta::assert_snapshot!(lines.join("\n"), @"");
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    {"background":true}
+        400 background: Responses in the background are not supported. Use `stream`.
+    {"truncation":"auto"}
+        400 truncation: A history that is too long is not cut. Leave it out, or set `disabled`.
+    {"include":["message.output_text.logprobs"]}
+        400 include: `message.output_text.logprobs` cannot be included.
+    {"reasoning":{"effort":"high"}}
+        400 reasoning.effort: The agent decides this; leave it out.
+    {"reasoning":{"summary":"detailed"}}
+        400 reasoning.summary: Only `auto` is possible.
+    {"text":{"verbosity":"low"}}
+        400 text.verbosity: The agent decides this; leave it out.
+    {"conversation":"c"}
+        400 conversation: This server does not support the parameter `conversation`.
+    {"input":7}
+        400 input: The input is a text or a list of items.
+    {"input":[{"type":"item_reference","id":"x"}]}
+        404 input[0]: Item with id `x` not found. Items are kept with stored responses.
+    {"input":[{"type":"web_search_call","id":"x"}]}
+        400 input[0].type: Items of the type `web_search_call` are not supported.
+    {"input":[{"type":"function_call_output","output":"x"}]}
+        400 input[0].call_id: `call_id` is missing.
+    {"include":["reasoning.encrypted_content"],"reasoning":{"effort":null}}
+        User: Hi
+    "#);
 }
 
 #[test]
@@ -189,11 +288,21 @@ fn bodies_that_are_no_json_objects_are_refused() {
     let check = |body: &[u8]| failure(ChatCompletion::read(body).unwrap_err());
     let deep = "[".repeat(100_000);
     let all: [&[u8]; 6] = [b"", b"{", b"[]", b"{\"model\":\"\xff\"}", deep.as_bytes(), b"{}"];
-    insta::assert_snapshot!(all.map(check).join("\n"), @"");
+    insta::assert_snapshot!(all.map(check).join("\n"), @r"
+    400 : The request is not valid JSON.
+    400 : The request is not valid JSON.
+    400 : The request is not a JSON object.
+    400 : The request is not valid JSON.
+    400 : The request is not valid JSON.
+    400 : Invalid request: missing field `model`.
+    ");
     let many = vec![json!({ "role": "user", "content": "x" }); super::MAX_ENTRIES + 1];
     let long = json!([{ "role": "user", "content": "x".repeat(super::MAX_TEXT + 1) }]);
     let all = [Value::from(many), long].map(|messages| chat(json!({ "model": "helper", "messages": messages })));
-    insta::assert_snapshot!(all.join("\n"), @"");
+    insta::assert_snapshot!(all.join("\n"), @r"
+    400 messages: A request has at most 2000 messages.
+    400 messages: A request has at most 4 MB of text.
+    ");
 }
 
 #[test]

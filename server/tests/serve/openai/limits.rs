@@ -20,8 +20,8 @@ async fn approvals_are_denied_and_limits_hold() {
         let text = answer["choices"][0]["message"]["content"].as_str().map(str::to_owned);
         format!("{status} {}", text.unwrap_or_else(|| answer["error"].to_string()))
     };
-    assert_snapshot!(ask("helper", "send {}").await, @"");
-    assert_snapshot!(ask("second", "find {}").await, @"");
+    assert_snapshot!(ask("helper", "send {}").await, @"200 Not run: it needs the user's approval, and nobody can be asked here. | find send");
+    assert_snapshot!(ask("second", "find {}").await, @r#"500 {"message":"The agent reached its limit before it had an answer.","type":"server_error","param":null,"code":"agent_limit"}"#);
     let runs = get(&server, "/api/runs").await;
     assert_eq!(runs["items"].as_array().unwrap().len(), 2, "each completion is a run");
 }
@@ -52,7 +52,12 @@ async fn stored_responses_are_a_conversation() {
         let parts = parts.map(|part| part["text"].as_str().or(part["output"].as_str()).unwrap_or("-").to_owned());
         format!("{} {}", message["role"].as_str().unwrap(), parts.collect::<Vec<_>>().join(" / "))
     });
-    assert_snapshot!(messages.collect::<Vec<_>>().join("\n"), @"");
+    assert_snapshot!(messages.collect::<Vec<_>>().join("\n"), @r"
+    user weather {}
+    assistant - / sunny / - / sunny | find send
+    user say bye
+    assistant - / bye
+    ");
     // Another branch from the same response.
     let other = json!({ "model": "helper", "input": "say again", "previous_response_id": second["id"] });
     assert_eq!(post(&server, "/v1/responses", &other).await.0, 200);
@@ -81,22 +86,22 @@ async fn conversation_goes_with_its_last_response() {
 async fn errors_of_the_server_have_the_form_of_openai() {
     let (server, _folder) = start(&start_provider().await, "");
     let (status, off) = post(&server, "/v1/chat/completions", &json!({})).await;
-    assert_snapshot!(format!("{status} {off}"), @"");
+    assert_snapshot!(format!("{status} {off}"), @r#"404 {"error":{"message":"The OpenAI API is switched off here. Whoever runs this server switches it on with `openaiApi: {}` in the config.","type":"invalid_request_error","param":null,"code":"not_found"}}"#);
     let (server, _folder) = start(&start_provider().await, "openaiApi: { bodyBytes: 4096 }");
     let large = json!({ "model": "helper", "messages": [{ "role": "user", "content": "x".repeat(5_000) }] });
     let (status, error) = post(&server, "/v1/chat/completions", &large).await;
-    assert_snapshot!(format!("{status} {error}"), @"");
+    assert_snapshot!(format!("{status} {error}"), @r#"413 {"error":{"message":"The request is too large: 4096 bytes at most.","type":"invalid_request_error","param":null,"code":"request_too_large"}}"#);
     let send = async |body: Vec<u8>| {
         let request = server.request(Method::POST, "/v1/chat/completions").header("content-type", "application/json");
         let response = request.body(body).send().await.unwrap();
         format!("{} {}", response.status().as_u16(), response.text().await.unwrap())
     };
-    assert_snapshot!(send(b"{\"model\": \"\xff\"}".to_vec()).await, @"");
-    assert_snapshot!(send(b"[]".to_vec()).await, @"");
+    assert_snapshot!(send(b"{\"model\": \"\xff\"}".to_vec()).await, @r#"400 {"error":{"message":"The request is not valid JSON.","type":"invalid_request_error","param":null,"code":null}}"#);
+    assert_snapshot!(send(b"[]".to_vec()).await, @r#"400 {"error":{"message":"The request is not a JSON object.","type":"invalid_request_error","param":null,"code":null}}"#);
     let response = server.request(Method::GET, "/v1/chat/completions").send().await.unwrap();
-    assert_snapshot!(format!("{} {}", response.status().as_u16(), response.text().await.unwrap()), @"");
+    assert_snapshot!(format!("{} {}", response.status().as_u16(), response.text().await.unwrap()), @r#"405 {"error":{"message":"This path does not support this method.","type":"invalid_request_error","param":null,"code":"not_found"}}"#);
     // Another site's page cannot ask an agent.
     let other = server.request(Method::POST, "/v1/responses").header("origin", "https://evil.test").json(&json!({}));
     let other: Value = other.send().await.unwrap().json().await.unwrap();
-    assert_snapshot!(other.to_string(), @"");
+    assert_snapshot!(other.to_string(), @r#"{"error":{"message":"This change came from another site and was refused.","type":"invalid_request_error","param":null,"code":"insufficient_permissions"}}"#);
 }
