@@ -25,6 +25,7 @@ const BUILT_IN: &[Definition] = &[
     user_profile::DEFINITION,
     chat_message::DEFINITION,
     follow_ups::DEFINITION,
+    openai_api::DEFINITION,
     plans::DEFINITION,
     skills::DEFINITION,
     workspace::DEFINITION,

@@ -50,10 +50,6 @@ impl Host for CurrentConfig {
     fn authentication(&self) -> Arc<Authentication> {
         CurrentConfig::authentication(self)
     }
-
-    fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String> {
-        CurrentConfig::page_for_agent(self, caller, agent_id)
-    }
 }
 
 impl capability::CurrentConfig for CurrentConfig {
@@ -75,6 +71,14 @@ impl capability::CurrentConfig for CurrentConfig {
 
     fn operators(&self) -> Arc<Operators> {
         all_operators()
+    }
+
+    fn usable_agents(&self, caller: &Caller) -> Vec<String> {
+        CurrentConfig::usable_agents(self, caller)
+    }
+
+    fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String> {
+        CurrentConfig::page_for_agent(self, caller, agent_id)
     }
 
     fn call_endpoint<'a>(&'a self, call: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>> {

@@ -1,7 +1,8 @@
 //! HTTP errors of the framework.
 
+use crate::router::AppState;
 use axum::Json;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::middleware::Next;
@@ -10,10 +11,12 @@ use web::HttpError;
 use wire::{ErrorCode, UserError};
 
 /// Converts every error of an API route to JSON with an error code: the framework's own errors
-/// (invalid query, unsupported method, body too large) are plain text. A body of a server function
+/// (invalid query, unsupported method, body too large) are plain text. Those of another service's API get
+/// its form. A body of a server function
 /// that is too large gets an error that the page can show.
-pub(crate) async fn format_api_errors(request: Request, next: Next) -> Response {
+pub(crate) async fn format_api_errors(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
+    let format = state.composition.current.capabilities().api_format(path);
     let (is_for_programs, is_server_function) = (path.starts_with("/api/"), path.starts_with("/ui/"));
     let answer = next.run(request).await;
     if is_server_function && answer.status() == StatusCode::PAYLOAD_TOO_LARGE {
@@ -23,7 +26,15 @@ pub(crate) async fn format_api_errors(request: Request, next: Next) -> Response 
     }
     let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let is_error = answer.status().is_client_error() || answer.status().is_server_error();
-    if !is_for_programs || !is_error || kind.starts_with("application/json") {
+    if let (Some(format), Some(error), true) = (format, answer.extensions().get::<UserError>(), is_error) {
+        let mut formatted = (format.error)(error.clone());
+        // A gate may answer with another status than that of the code.
+        if answer.status().as_u16() != error.code.status() {
+            *formatted.status_mut() = answer.status();
+        }
+        return with_headers_of(formatted, &answer);
+    }
+    if !(is_for_programs || format.is_some()) || !is_error || kind.starts_with("application/json") {
         return answer;
     }
     let (code, message) = match answer.status() {
@@ -40,11 +51,21 @@ pub(crate) async fn format_api_errors(request: Request, next: Next) -> Response 
         status if status.is_server_error() => (ErrorCode::Internal, "Something went wrong on our side. Try again."),
         _ => (ErrorCode::Malformed, "The request could not be read."),
     };
-    let (status, headers) = (answer.status(), answer.headers().clone());
-    let mut coded = HttpError(UserError::new(code, message)).into_response();
-    *coded.status_mut() = status;
-    for (name, value) in headers.iter().filter(|(name, _)| ![CONTENT_TYPE, CONTENT_LENGTH].contains(name)) {
-        coded.headers_mut().append(name, value.clone());
+    let error = UserError::new(code, message);
+    let mut coded = match format {
+        Some(format) => (format.error)(error),
+        None => HttpError(error).into_response(),
+    };
+    *coded.status_mut() = answer.status();
+    with_headers_of(coded, &answer)
+}
+
+/// Returns a response with the headers of another one, except for those about its body.
+fn with_headers_of(mut response: Response, other: &Response) -> Response {
+    let own = response.headers().clone();
+    let is_about_body = |name| [CONTENT_TYPE, CONTENT_LENGTH].contains(name);
+    for (name, value) in other.headers().iter().filter(|(name, _)| !is_about_body(name) && !own.contains_key(*name)) {
+        response.headers_mut().append(name, value.clone());
     }
-    coded
+    response
 }

@@ -79,7 +79,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .layer(header_layer(header::REFERRER_POLICY, "no-referrer"))
         .layer(from_fn(embed::forbid_frames))
         .layer(CatchPanicLayer::custom(requests::panic_response))
-        .layer(from_fn(error::format_api_errors))
+        .layer(from_fn_with_state(state.clone(), error::format_api_errors))
         .layer(from_fn(requests::observe_request));
     routes.with_state(state)
 }

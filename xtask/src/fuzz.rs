@@ -33,6 +33,7 @@ const TARGETS: [&str; 24] = [
     "skills",
     "skill_archives",
     "workspace_paths",
+    "openai_requests",
 ];
 /// The codecs with recordings, in the order in which the target `codecs` numbers them.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];

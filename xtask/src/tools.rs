@@ -132,10 +132,10 @@ fn ensure_npm_folder(shell: &Shell, folder: &str, name: &str) -> Result<()> {
     Ok(shell.write_file(stamp, lock)?)
 }
 
-/// Installs the package `mcp` in a virtual environment, for the test against an MCP server in
-/// Python. Without Python, that test is skipped and says so.
+/// Installs packages in a virtual environment, for the tests with an MCP server in Python and with clients of
+/// OpenAI's API. Without Python, these tests are skipped and say so.
 pub(crate) fn ensure_python_packages(shell: &Shell) -> Result<()> {
-    const PACKAGES: &str = "mcp==2.3.0";
+    const PACKAGES: &str = "mcp==2.3.0 openai==3.57.0 langchain-openai==1.7.4";
     let stamp = "target/python/.installed";
     if shell.read_file(stamp).is_ok_and(|known| known == PACKAGES) {
         return Ok(());
@@ -143,12 +143,13 @@ pub(crate) fn ensure_python_packages(shell: &Shell) -> Result<()> {
     let is_there =
         cmd!(shell, "python3 -c 'import venv, ensurepip'").quiet().ignore_stdout().ignore_stderr().run().is_ok();
     if !is_there {
-        eprintln!("Python 3 with venv was not found: the test against an MCP server in Python is skipped");
+        eprintln!("Python 3 with venv was not found: the tests with packages of Python are skipped");
         return Ok(());
     }
-    step("install the Python package of the MCP test server", || {
+    step("install the Python packages of tests", || {
         cmd!(shell, "python3 -m venv target/python").run()?;
-        Ok(cmd!(shell, "target/python/bin/pip install --quiet --disable-pip-version-check {PACKAGES}").run()?)
+        let packages = PACKAGES.split(' ');
+        Ok(cmd!(shell, "target/python/bin/pip install --quiet --disable-pip-version-check {packages...}").run()?)
     })?;
     Ok(shell.write_file(stamp, PACKAGES)?)
 }

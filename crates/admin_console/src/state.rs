@@ -2,7 +2,7 @@
 
 use auth::Authentication;
 use capability::CurrentConfig;
-use chat::{AgentSource, Caller, Chat};
+use chat::{AgentSource, Chat};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -37,9 +37,6 @@ pub trait Host: AgentSource + CurrentConfig {
 
     /// Returns the authentication of callers.
     fn authentication(&self) -> Arc<Authentication>;
-
-    /// Returns a page on which the caller may use this agent, if there is one.
-    fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String>;
 }
 
 /// The config status for administrators.

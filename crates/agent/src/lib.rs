@@ -27,8 +27,8 @@ pub use deferral::{DeferTools, TOOL_CALL, TOOL_SEARCH};
 pub use event::{Event, EventSink, RepeatTerms, SinkClosed};
 pub use execution_mode::{ExecutionMode, ToolStrategy};
 pub use invoke::{
-    AnswerForm, Checkpoint, InvocationObserver, InvocationReply, InvocationRequest, InvocationResult, InvocationTools,
-    InvokeError, RunQuestion, SchemaError, ToolFailure, ToolOutcome, ToolRequest, call_tool, invoke,
+    AnswerForm, Checkpoint, InvocationInput, InvocationObserver, InvocationReply, InvocationRequest, InvocationResult,
+    InvocationTools, InvokeError, RunQuestion, SchemaError, ToolFailure, ToolOutcome, ToolRequest, call_tool, invoke,
 };
 pub use limits::TurnLimits;
 pub use limits::turn_usage::TurnUsage;

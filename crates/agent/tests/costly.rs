@@ -4,8 +4,8 @@
 mod support;
 
 use agent::{
-    Agent, AnswerForm, Ending, Event, EventSink, ExposureState, InvocationRequest, InvokeError, RunOutcome, SinkClosed,
-    TurnInput, TurnUsage,
+    Agent, AnswerForm, Ending, Event, EventSink, ExposureState, InvocationInput, InvocationRequest, InvokeError,
+    RunOutcome, SinkClosed, TurnInput, TurnUsage,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, text_reply, tool_call_reply};
 use contract::{Message, ModelUse, ResponseFormat, Tool, ToolSpec, UserPart};
@@ -120,7 +120,7 @@ fn question(form: AnswerForm, cancel: CancellationToken) -> InvocationRequest {
         replaces_limits: false,
         asks: false,
         from: None,
-        prompt: "Hi".to_owned(),
+        input: InvocationInput::prompt("Hi"),
         form: Some(form),
         tools: None,
         observer: None,

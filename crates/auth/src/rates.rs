@@ -145,6 +145,8 @@ fn targets_of(method: &Method, path: &str) -> &'static [RateLimitTarget] {
         ["api", "agent", _, _]
         | ["api", "runs", "invoke"]
         | ["api", "conversations", _, "suggestions"]
+        | ["v1", "chat", "completions"]
+        | ["v1", "responses"]
         | ["ui", "send"] => &[RateLimitTarget::All, RateLimitTarget::Chat],
         ["api", "endpoints", ..] | ["remote-agent", "tools", _] => &[RateLimitTarget::All, RateLimitTarget::Endpoints],
         ["auth", "sign-in" | "sign-up" | "first-admin" | "password"] => {
@@ -225,6 +227,9 @@ mod tests {
         check(Method::POST, "/ui/send", &[RateLimitTarget::All, RateLimitTarget::Chat]);
         check(Method::POST, "/api/runs/invoke", &[RateLimitTarget::All, RateLimitTarget::Chat]);
         check(Method::POST, "/api/conversations/c/suggestions", &[RateLimitTarget::All, RateLimitTarget::Chat]);
+        check(Method::POST, "/v1/chat/completions", &[RateLimitTarget::All, RateLimitTarget::Chat]);
+        check(Method::POST, "/v1/responses", &[RateLimitTarget::All, RateLimitTarget::Chat]);
+        check(Method::POST, "/v1/responses/r/cancel", &[RateLimitTarget::All]);
         check(Method::POST, "/api/endpoints/page/save", &[RateLimitTarget::All, RateLimitTarget::Endpoints]);
         check(Method::POST, "/remote-agent/tools/search", &[RateLimitTarget::All, RateLimitTarget::Endpoints]);
         check(Method::GET, "/remote-agent/tools", &[RateLimitTarget::All]);

@@ -45,6 +45,12 @@ pub trait CurrentConfig: Send + Sync {
     /// Returns the operators of this program.
     fn operators(&self) -> Arc<Operators>;
 
+    /// Returns the ids of the agents that a user may use, in the order of the config.
+    fn usable_agents(&self, caller: &Caller) -> Vec<String>;
+
+    /// Returns the page on which a user finds an agent; `None` if no page that they may open has a chat with it.
+    fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String>;
+
     /// Runs an endpoint for a user, with that user's rights. It may be an internal one.
     fn call_endpoint<'a>(&'a self, call: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>>;
 

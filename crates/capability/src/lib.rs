@@ -26,6 +26,7 @@ use operators::Operators;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use store::{CapabilityTables, Store};
+use web::ApiFormat;
 use web::admin::Section;
 use web::openapi::ApiRouter;
 use wire::UserError;
@@ -150,6 +151,12 @@ pub trait Capability: Send + Sync + 'static {
     /// Returns its routes for other services, which prove by a signature or a key who they are. The
     /// handlers check it, before anything else. Their tag has [`web::openapi::Access::Senders`].
     fn sender_routes(&self, _context: &Context) -> Option<ApiRouter> {
+        None
+    }
+
+    /// Returns which of its paths are those of another service's API, with the form of its errors. API keys
+    /// can be used for them as for paths below `/api/`.
+    fn api_format(&self) -> Option<ApiFormat> {
         None
     }
 

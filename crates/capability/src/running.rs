@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use web::ApiFormat;
 use web::admin::Section;
 use web::openapi::ApiRouter;
 use wire::UserError;
@@ -122,6 +123,11 @@ impl Capabilities {
     /// Returns the routes for other services.
     pub fn sender_routes(&self, context: &Context) -> Vec<ApiRouter> {
         self.all().filter_map(|capability| capability.sender_routes(context)).collect()
+    }
+
+    /// Returns the form of errors for a path, if it is one of another service's API.
+    pub fn api_format(&self, path: &str) -> Option<ApiFormat> {
+        self.all().filter_map(Capability::api_format).find(|format| path.starts_with(format.prefix))
     }
 
     /// Returns the pages to which the account page links: their paths and titles.

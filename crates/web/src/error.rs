@@ -12,7 +12,8 @@ use serde::Serialize;
 use store::StoreError;
 use wire::{ErrorCode, UserError};
 
-/// A [`UserError`] as an HTTP response.
+/// A [`UserError`] as an HTTP response. An extension of the response has it, too: see
+/// [`crate::ApiFormat`].
 #[derive(Debug)]
 pub struct HttpError(pub UserError);
 
@@ -40,7 +41,8 @@ impl IntoResponse for HttpError {
         let status = StatusCode::from_u16(self.0.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let retry_after = self.0.retry_after;
         let error = UserError { trace_id: chat::current_trace().map(|trace| trace.trace_id), ..self.0 };
-        let mut response = (status, Json(ErrorBody { error })).into_response();
+        let mut response = (status, Json(ErrorBody { error: error.clone() })).into_response();
+        response.extensions_mut().insert(error);
         if let Some(seconds) = retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod admin;
+mod api_format;
 mod download;
 mod error;
 mod file_content;
@@ -11,6 +12,7 @@ mod request;
 pub mod times;
 mod upload;
 
+pub use api_format::ApiFormat;
 pub use download::{content_disposition, conversation_disposition};
 pub use error::{HttpError, json_error, valid_query};
 pub use file_content::{FileContent, SentFile};

@@ -43,6 +43,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tower::ServiceExt;
+use web::openapi::ApiRouter;
 
 /// The kinds of objects with their access rules, the strictest first.
 const RULES: [(&str, &str); 3] =
@@ -67,7 +68,7 @@ const UNKNOWN_ID: &str = "nowhere";
 
 /// Returns the scope that an API key needs for a path; `None` if API keys cannot be used for it.
 pub(crate) fn expected_scope(path: &str) -> Option<KeyScope> {
-    if path.starts_with("/chat/") {
+    if path.starts_with("/chat/") || path.starts_with("/v1/") {
         return Some(KeyScope::Agents);
     }
     match path.strip_prefix("/api/")?.split('/').next()? {
@@ -113,7 +114,9 @@ fn config() -> String {
     let policy =
         format!("tools: [{{ endpointId: e_open, name: search_it }}], policy: {{ rules: [{rule}], default: deny }}");
     let _ = writeln!(agents, "  - {{ id: policy_admin, {agent}, {policy}, auth: public }}");
-    format!("connections: [{{ id: demo, type: Demo, properties: {{ delayMs: 0 }} }}]\n{api}{agents}{pages}")
+    format!(
+        "connections: [{{ id: demo, type: Demo, properties: {{ delayMs: 0 }} }}]\nopenaiApi: {{}}\n{api}{agents}{pages}"
+    )
 }
 
 fn caller((name, is_authenticated, roles): (&str, bool, &[&str])) -> Caller {
@@ -124,7 +127,9 @@ fn caller((name, is_authenticated, roles): (&str, bool, &[&str])) -> Caller {
 /// Returns the routes with their state.
 async fn serve(config: &str) -> Router {
     let state = state(config).await;
-    caller_routes(&state).merge(upload_routes()).mount(&mut Vec::new()).with_state(state)
+    let uploads = crate::console_host::upload_routes(&state.composition);
+    let uploads = uploads.into_iter().fold(upload_routes(), ApiRouter::merge);
+    caller_routes(&state).merge(uploads).mount(&mut Vec::new()).with_state(state)
 }
 
 pub(crate) async fn state(config: &str) -> AppState {

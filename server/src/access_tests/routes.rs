@@ -7,7 +7,7 @@ use crate::router::router;
 /// and that of one of the caller.
 pub(super) type RouteCase = fn(&str, &str, &str) -> TestRequest;
 
-pub(super) const ROUTES: [(&str, RouteCase); 19] = [
+pub(super) const ROUTES: [(&str, RouteCase); 21] = [
     ("a page", |kind, _, _| get(format!("/p_{kind}"))),
     ("a page's definition", |kind, _, _| post("/ui/page".to_owned(), json!({ "id": format!("p_{kind}") }))),
     ("a message on a page", |kind, new, _| send(&format!("p_{kind}"), "a_open", new, "Hello")),
@@ -32,6 +32,13 @@ pub(super) const ROUTES: [(&str, RouteCase); 19] = [
     }),
     ("an agent run by a program", |kind, _, _| {
         post("/api/runs".to_owned(), json!({ "agent_name": format!("a_{kind}"), "input": { "prompt": "Hello" } }))
+    }),
+    ("an agent as a model", |kind, _, _| {
+        let messages = json!([{ "role": "user", "content": "Hello" }]);
+        post("/v1/chat/completions".to_owned(), json!({ "model": format!("a_{kind}"), "messages": messages }))
+    }),
+    ("an agent's response", |kind, _, _| {
+        post("/v1/responses".to_owned(), json!({ "model": format!("a_{kind}"), "input": "Hello" }))
     }),
     ("an endpoint", |kind, _, _| post(format!("/api/endpoints/p_open/e_{kind}"), json!({}))),
 ];

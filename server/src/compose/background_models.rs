@@ -2,7 +2,7 @@
 
 use super::agents::model_named;
 use super::current::RetainedState;
-use agent::{Agent, AnswerForm, InvocationRequest, InvokeError, RunSettings, TurnLimits, invoke};
+use agent::{Agent, AnswerForm, InvocationInput, InvocationRequest, InvokeError, RunSettings, TurnLimits, invoke};
 use capability::{ModelFailure, ModelQuestion};
 use config::{Config, ModelRef, OpenAiApi};
 use contract::{ResponseFormat, Sampling};
@@ -43,7 +43,7 @@ pub(super) async fn ask(
     let format = ResponseFormat { name: name.to_owned(), strict: false, schema };
     let form = AnswerForm::new(format).await.map_err(|error| ModelFailure::Failed(error.to_string()))?;
     let request = InvocationRequest {
-        prompt,
+        input: InvocationInput::prompt(prompt),
         form: Some(form),
         tools: None,
         observer: None,

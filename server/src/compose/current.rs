@@ -313,6 +313,17 @@ impl CurrentConfig {
         snapshot.pages.for_agent(caller, agent_id).map(str::to_owned)
     }
 
+    /// Returns the ids of the agents that the caller may use, in the order of the config.
+    pub(crate) fn usable_agents(&self, caller: &Caller) -> Vec<String> {
+        let snapshot = self.snapshot.load();
+        let may_use = |id: &&String| {
+            // There is no page, so a token that is limited to one is not valid.
+            let claims = caller.check_page("").and(caller.check_agent(id));
+            claims.and(snapshot.rights.check_agent(caller, id)).is_ok()
+        };
+        snapshot.config.agents.keys().filter(may_use).cloned().collect()
+    }
+
     /// Returns the models of the agents that the caller may use.
     pub(crate) fn models(&self, caller: &Caller) -> ModelList {
         let snapshot = self.snapshot.load();

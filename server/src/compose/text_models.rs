@@ -1,7 +1,7 @@
 //! Models for the routines of endpoints.
 
 use super::models::ModelBuilder;
-use agent::{Agent, AnswerForm, InvocationRequest, InvokeError, RunSettings, TurnLimits, invoke};
+use agent::{Agent, AnswerForm, InvocationInput, InvocationRequest, InvokeError, RunSettings, TurnLimits, invoke};
 use config::{Config, Connection, OpenAiApi};
 use contract::{ModelUse, ResponseFormat, RunScope, Sampling};
 use endpoints::{GenerateRequest, TextModels};
@@ -40,7 +40,7 @@ impl TextModels for RoutineModels {
             let (tools, limits) = (None, TurnLimits::default());
             let observer = None;
             let question = InvocationRequest {
-                prompt,
+                input: InvocationInput::prompt(prompt),
                 form,
                 tools,
                 observer,

@@ -11,6 +11,7 @@ pub(crate) use hosts::{check_host, require_loopback};
 pub(crate) use origin::check as check_origin;
 pub(crate) use repeated::reject_repeated_headers;
 
+use crate::compose::CurrentConfig;
 use crate::router::AppState;
 use auth::rates::is_static_file;
 use auth::{AuthMethod, Credentials, audit_address};
@@ -33,6 +34,7 @@ pub(crate) async fn identify_caller(State(state): State<AppState>, mut request: 
         request.extensions_mut().insert(authentication.anonymous_caller());
         return next.run(request).await;
     }
+    let is_api = is_api_path(current, &path);
     let sent = Credentials::from_request(&request);
     let known = match authentication.identify(&sent).await {
         Ok(known) => known,
@@ -40,11 +42,11 @@ pub(crate) async fn identify_caller(State(state): State<AppState>, mut request: 
     };
     authentication.sync_key_roles(&known).await;
     // A page shows the error itself, or is public.
-    if let Some(ended) = known.ended.filter(|_| is_api_path(&path)) {
+    if let Some(ended) = known.ended.filter(|_| is_api) {
         return error_response(ended, &path);
     }
-    if let Some(refused) =
-        api_key_error(&known.auth_method, &path).or_else(|| embed_token_error(&known.auth_method, &path))
+    if let Some(refused) = api_key_error(&known.auth_method, is_api && !path.starts_with("/ui/"))
+        .or_else(|| embed_token_error(&known.auth_method, &path))
     {
         return error_response(refused, &path);
     }
@@ -65,7 +67,7 @@ pub(crate) async fn identify_caller(State(state): State<AppState>, mut request: 
     request.extensions_mut().insert(known.caller.clone());
     let asked = (request.method() == Method::GET).then(|| request.uri().clone());
     let mut response = next.run(request).await;
-    if let Some(asked) = asked.filter(|_| response.status() == StatusCode::UNAUTHORIZED && !is_api_path(&path))
+    if let Some(asked) = asked.filter(|_| response.status() == StatusCode::UNAUTHORIZED && !is_api)
         && authentication.accounts().is_some()
     {
         return redirect_to_sign_in(&asked);
@@ -84,8 +86,8 @@ pub(crate) async fn identify_caller(State(state): State<AppState>, mut request: 
 
 /// Returns an error for API keys outside of the API. A route of the API checks itself whether the
 /// key has its scope.
-fn api_key_error(via: &AuthMethod, path: &str) -> Option<UserError> {
-    let is_refused = matches!(via, AuthMethod::Key(_)) && !path.starts_with("/api/");
+fn api_key_error(via: &AuthMethod, is_for_programs: bool) -> Option<UserError> {
+    let is_refused = matches!(via, AuthMethod::Key(_)) && !is_for_programs;
     is_refused.then(|| UserError::new(ErrorCode::Forbidden, API_KEYS_REFUSED))
 }
 
@@ -104,8 +106,9 @@ fn redirect_to_sign_in(asked: &Uri) -> Response {
 }
 
 /// Returns whether scripts and API clients call this path; all others are pages.
-fn is_api_path(path: &str) -> bool {
-    path.starts_with("/api/") || path.starts_with("/ui/")
+fn is_api_path(current: &CurrentConfig, path: &str) -> bool {
+    let is_own = path.starts_with("/api/") || path.starts_with("/ui/");
+    is_own || current.capabilities().api_format(path).is_some()
 }
 
 /// Returns the response for an error, in the format that the path's clients read.

@@ -27,7 +27,7 @@ pub(crate) async fn limit_by_address(State(state): State<AppState>, request: Req
     match counted.map(|counted| rates.count(request.method(), path, &counted)) {
         Some(Err(seconds)) => {
             record_refused_attempt(&state, &sent, request.method(), path, None);
-            rate_limited_response(seconds, path)
+            rate_limited_response(&state, seconds, path)
         }
         _ => next.run(request).await,
     }
@@ -43,7 +43,7 @@ pub(crate) async fn limit_by_user(State(state): State<AppState>, request: Reques
         Err(seconds) => {
             let user = Some(caller).filter(|caller| caller.is_authenticated);
             record_refused_attempt(&state, &Credentials::from_request(&request), request.method(), path, user);
-            rate_limited_response(seconds, path)
+            rate_limited_response(&state, seconds, path)
         }
         Ok(()) => next.run(request).await,
     }
@@ -70,9 +70,9 @@ fn record_refused_attempt(state: &AppState, sent: &Credentials, method: &Method,
     accounts.record_limited(action, ("rates", subject), address.as_deref());
 }
 
-fn rate_limited_response(seconds: u32, path: &str) -> Response {
+fn rate_limited_response(state: &AppState, seconds: u32, path: &str) -> Response {
     count_refusal(path);
-    let mut response = match is_api_path(path) {
+    let mut response = match is_api_path(&state.composition.current, path) {
         true => rate_limit_error(seconds, path),
         false => too_many_requests_page(),
     };

@@ -2,6 +2,7 @@
 
 mod connections;
 mod http;
+mod openai;
 mod operation;
 mod process;
 mod provider;

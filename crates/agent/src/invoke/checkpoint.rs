@@ -80,6 +80,7 @@ pub struct RunQuestion {
 }
 
 /// What a run continues from.
+#[derive(Default)]
 pub(super) struct Continuation {
     pub(super) messages: Vec<Arc<Message>>,
     pub(super) pending: Vec<PendingCall>,
@@ -88,6 +89,8 @@ pub(super) struct Continuation {
     /// The result of a tool of `stopOnToolCall` that has run.
     pub(super) last_result: Option<Value>,
     pub(super) corrections: u32,
+    /// The index of the first message of the turn.
+    pub(super) turn_start: usize,
 }
 
 impl CallState {
@@ -255,6 +258,7 @@ impl Checkpoint {
             exposure: ExposureState::from(exposure),
             last_result,
             corrections,
+            turn_start: 0,
         }
     }
 }

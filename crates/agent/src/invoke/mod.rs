@@ -14,7 +14,7 @@ use crate::{
 pub use answer::AnswerForm;
 use checkpoint::Continuation;
 pub use checkpoint::{Checkpoint, RunQuestion};
-use contract::{AssistantPart, Message, ModelError, ModelUse, Part, RunScope, ToolChoice, Usage, UserPart};
+use contract::{AssistantPart, Exposure, Message, ModelError, ModelUse, Part, RunScope, ToolChoice, Usage, UserPart};
 use schemas::CheckError;
 pub use schemas::SchemaError;
 use serde_json::Value;
@@ -48,8 +48,8 @@ const TOOL_OPTIONS: [&str; 11] = [
 
 /// The request.
 pub struct InvocationRequest {
-    /// The prompt.
-    pub prompt: String,
+    /// What the agent answers.
+    pub input: InvocationInput,
     /// The form of the answer; text if absent.
     pub form: Option<AnswerForm>,
     /// The tools that the agent may use; none if absent.
@@ -74,6 +74,24 @@ pub struct InvocationRequest {
     pub models: ModelUse,
     /// Cancels the request.
     pub cancel: CancellationToken,
+}
+
+/// What an invocation begins with.
+#[derive(Clone, Debug, Default)]
+pub struct InvocationInput {
+    /// The history, oldest first. It is valid, and the agent answers its end.
+    pub messages: Vec<Arc<Message>>,
+    /// The index of the first message of the turn. Those before it may be pruned.
+    pub turn_start: usize,
+    /// What was read in the messages.
+    pub exposure: Exposure,
+}
+
+impl InvocationInput {
+    /// A prompt without a history.
+    pub fn prompt(text: impl Into<String>) -> Self {
+        Self { messages: vec![user(text.into())], ..Self::default() }
+    }
 }
 
 /// Why there is no answer.
@@ -158,15 +176,17 @@ async fn invoke_with_correction(
     let mut faults = String::new();
     let mut begin = match question.from.clone() {
         Some(state) => state.into_continuation(&agent.settings.stop_on_tool_call),
-        None => first(&question.prompt),
+        None => first(question.input.clone()),
     };
     if begin.corrections > 0 {
         without_tool_choice(&mut agent);
     }
+    let turn_start = begin.turn_start;
     for corrections in begin.corrections..ATTEMPTS {
         agent.settings.timeouts.total = Some(until.saturating_duration_since(Instant::now()));
-        let Attempt { answer, messages: after, spent, exposure } = attempt(&agent, begin, &question, replies).await?;
-        let Some(form) = &question.form else { return Ok(answer) };
+        let Attempt { answer, messages: after, spent, exposure, calls_program } =
+            attempt(&agent, begin, &question, replies).await?;
+        let Some(form) = question.form.as_ref().filter(|_| !calls_program) else { return Ok(answer) };
         let text = match answer {
             Value::String(text) => text,
             output => output.to_string(),
@@ -184,21 +204,16 @@ async fn invoke_with_correction(
         }
         // The limits hold for both attempts together, but the correction has steps of its own.
         let usage = TurnUsage { used: spent.used, ..TurnUsage::default() };
-        begin = Continuation { messages, usage, exposure, corrections: corrections + 1, ..first("") };
+        let corrections = corrections + 1;
+        begin = Continuation { messages, usage, exposure, corrections, turn_start, ..Continuation::default() };
     }
     Err(InvokeError::SchemaMismatch(faults))
 }
 
 /// Returns the state in which a request begins.
-fn first(prompt: &str) -> Continuation {
-    Continuation {
-        messages: vec![user(prompt.to_owned())],
-        pending: Vec::new(),
-        usage: TurnUsage::default(),
-        exposure: crate::ExposureState::default(),
-        last_result: None,
-        corrections: 0,
-    }
+fn first(input: InvocationInput) -> Continuation {
+    let InvocationInput { messages, turn_start, exposure } = input;
+    Continuation { messages, turn_start, exposure: exposure.into(), ..Continuation::default() }
 }
 
 /// Lets the agent answer without a call.
@@ -262,6 +277,8 @@ struct Attempt {
     spent: TurnUsage,
     /// What was read so far.
     exposure: crate::ExposureState,
+    /// Whether the program is to run calls, whose results it sends with its next request.
+    calls_program: bool,
 }
 
 async fn attempt(
@@ -275,11 +292,11 @@ async fn attempt(
     question.models.admit(model, is_priced).await.map_err(InvokeError::NotAdmitted)?;
     let approved = question.tools.as_ref().map_or_else(Vec::new, |tools| tools.approved.clone());
     let grants: Arc<dyn GrantLookup> = Arc::new(GivenApprovals { tools: approved, can_ask: question.asks });
-    let Continuation { messages, pending, usage: earlier, exposure, last_result, corrections } = begin;
+    let Continuation { messages, pending, usage: earlier, exposure, last_result, corrections, turn_start } = begin;
     let turn = TurnInput {
         context: ContextInput::default(),
         earlier,
-        turn_start: 0,
+        turn_start,
         messages: messages.clone(),
         pending,
         scope: question.scope.clone(),
@@ -299,16 +316,18 @@ async fn attempt(
     };
     let outcome = run(agent, turn, &mut sink).await;
     let AnswerSink { text, last_result, is_too_long, .. } = sink;
-    let RunOutcome { ending, turn_usage: spent, messages: after, .. } = outcome;
-    if question.tools.is_some() {
+    let RunOutcome { ending, turn_usage: spent, messages: after, waiting, .. } = outcome;
+    if let Some(tools) = &question.tools {
+        let calls_program = matches!(ending, Ending::Waiting) && waiting.is_empty() && !tools.program.is_empty();
         let answer = match ending {
+            Ending::Waiting if calls_program => Value::String(text),
             Ending::Done => Value::String(text),
             Ending::Limit(Limit::StopOnToolCall) => last_result.unwrap_or(Value::String(text)),
             Ending::SinkClosed if is_too_long => return Err(InvokeError::TooLong),
             Ending::Waiting if question.asks => return Err(InvokeError::Waiting(Box::new(spent))),
             other => return Err(failure(other)),
         };
-        return Ok(Attempt { answer, messages: after, spent, exposure });
+        return Ok(Attempt { answer, messages: after, spent, exposure, calls_program });
     }
     match ending {
         // There are no tools, so a tool call is not part of the answer.
@@ -320,7 +339,7 @@ async fn attempt(
     }
     let mut messages = messages;
     messages.push(Arc::new(Message::Assistant(vec![AssistantPart::Text { text: text.clone(), metadata: None }])));
-    Ok(Attempt { answer: Value::String(text), messages, spent, exposure })
+    Ok(Attempt { answer: Value::String(text), messages, spent, exposure, calls_program: false })
 }
 
 /// Returns the error of a run without an answer.

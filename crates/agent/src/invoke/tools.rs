@@ -2,16 +2,17 @@
 //! approval are denied or wait for an answer over the API, unless the program approved the tool in
 //! advance.
 
-use crate::{Agent, Checkpoint, Event, Grant, GrantLookup, GrantQuery, SinkClosed, ToolStrategy};
-use contract::{Execution, ToolChoice};
+use crate::{Agent, Checkpoint, Event, Grant, GrantLookup, GrantQuery, RunSettings, SinkClosed, ToolStrategy};
+use contract::{Execution, Tool, ToolChoice};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use std::sync::Arc;
 
 /// The id of the approval that the program gave, for the record.
 const GIVEN: &str = "given with the request";
 
 /// The tools that an invocation may use.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct InvocationTools {
     /// The names of the tools. All of the agent's tools that run on the server if absent.
     pub only: Option<Vec<String>>,
@@ -19,6 +20,10 @@ pub struct InvocationTools {
     /// that asks, a tool that must be approved each time, and the exposure to both private data and
     /// untrusted text still need a person.
     pub approved: Vec<String>,
+    /// Tools of the program itself, which run in the [client](Execution::Client). A call of one ends the
+    /// request; the program sends the result with its next one. Their names are not those of the agent's
+    /// tools.
+    pub program: Vec<Arc<dyn Tool>>,
 }
 
 /// Records the events of an invocation.
@@ -49,23 +54,38 @@ impl InvocationTools {
     pub(super) fn restrict(&self, agent: &mut Agent) {
         // The browser's tools need a page.
         agent.tools.retain(|tool| tool.spec().execution == Execution::Server);
-        let Some(only) = &self.only else { return };
-        let settings = &mut agent.settings;
-        let is_named = |name: &String| only.contains(name);
-        let own = settings.active_tools.take().unwrap_or_else(|| only.clone());
-        settings.active_tools = Some(own.into_iter().filter(is_named).collect());
-        for rule in &mut settings.prepare_step {
-            if let Some(names) = &mut rule.active_tools {
-                names.retain(is_named);
-            }
-            rule.tool_choice.take_if(|choice| names_another(choice, only));
+        if let Some(only) = &self.only {
+            restrict_to(only, &mut agent.settings);
         }
-        if let ToolStrategy::Pipeline(names) = &mut settings.tool_strategy {
+        self.offer_program_tools(agent);
+    }
+
+    /// Offers the tools of the program beside those that the agent has in a step.
+    fn offer_program_tools(&self, agent: &mut Agent) {
+        agent.tools.extend(self.program.iter().cloned());
+        let names = || self.program.iter().map(|tool| tool.spec().name.clone());
+        let settings = &mut agent.settings;
+        let active = settings.prepare_step.iter_mut().filter_map(|rule| rule.active_tools.as_mut());
+        active.chain(&mut settings.active_tools).for_each(|active| active.extend(names()));
+    }
+}
+
+/// Leaves the agent with these tools.
+fn restrict_to(only: &[String], settings: &mut RunSettings) {
+    let is_named = |name: &String| only.contains(name);
+    let own = settings.active_tools.take().unwrap_or_else(|| only.to_vec());
+    settings.active_tools = Some(own.into_iter().filter(is_named).collect());
+    for rule in &mut settings.prepare_step {
+        if let Some(names) = &mut rule.active_tools {
             names.retain(is_named);
         }
-        if names_another(&settings.tool_choice, only) {
-            settings.tool_choice = ToolChoice::Auto;
-        }
+        rule.tool_choice.take_if(|choice| names_another(choice, only));
+    }
+    if let ToolStrategy::Pipeline(names) = &mut settings.tool_strategy {
+        names.retain(is_named);
+    }
+    if names_another(&settings.tool_choice, only) {
+        settings.tool_choice = ToolChoice::Auto;
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod change;
 pub(crate) mod conversations;
+pub(crate) mod exchange;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod organize;

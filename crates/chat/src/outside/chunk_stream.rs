@@ -9,6 +9,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use serde_json::json;
 use tokio::sync::mpsc;
+use wire::api::TokenUsage;
 use wire::invoke::Invocation;
 use wire::{Chunk, FinishReason};
 
@@ -63,15 +64,15 @@ impl ChunkStream {
         }
     }
 
-    /// Ends the stream with the run as it is stored.
-    pub(crate) fn end(mut self, run: &Invocation) {
+    /// Ends the stream with the run as it is stored, and the tokens of its requests to models.
+    pub(crate) fn end(mut self, run: &Invocation, usage: TokenUsage) {
         for chunk in std::mem::take(&mut self.held) {
             self.send(&chunk);
         }
         if let Some(error) = &run.error {
             self.send(&Chunk::Error { error_text: error.clone() });
         }
-        let metadata = serde_json::to_value(run).ok().map(|run| json!({ "run": run }));
+        let metadata = serde_json::to_value(run).ok().map(|run| json!({ "run": run, "usage": usage }));
         let finish_reason = Some(if run.error.is_some() { FinishReason::Error } else { self.last });
         self.send(&Chunk::Finish { finish_reason, message_metadata: metadata });
         if !self.is_cut {

@@ -10,8 +10,8 @@ use crate::record::telemetry::{self, Recorder, RunFacts};
 use crate::run::ending;
 use crate::run::hooks::{HookEnd, HookObserver};
 use crate::{Caller, Inner, errors};
-use agent::{Agent, AnswerForm, Checkpoint, InvocationReply, InvocationRequest, InvokeError};
-use contract::{ModelUse, RunScope, Usage};
+use agent::{Agent, AnswerForm, Checkpoint, InvocationInput, InvocationReply, InvocationRequest, InvokeError};
+use contract::{ModelUse, RunScope, Tool, Usage};
 use serde_json::Value;
 use std::pin::pin;
 use std::sync::Arc;
@@ -29,6 +29,10 @@ pub(super) struct Execution {
     pub(super) id: String,
     pub(super) caller: Caller,
     pub(super) request: InvokeRequest,
+    /// What the agent answers; its end is the prompt of the request.
+    pub(super) input: InvocationInput,
+    /// The tools that the program runs itself.
+    pub(super) program_tools: Vec<Arc<dyn Tool>>,
     pub(super) agent: Arc<Agent>,
     pub(super) form: Option<AnswerForm>,
     /// Whether the limits of the request replace those of the agent.
@@ -88,6 +92,8 @@ impl Inner {
             id,
             caller,
             request,
+            input,
+            program_tools,
             agent,
             form,
             replaces_limits,
@@ -125,9 +131,9 @@ impl Inner {
             ..caller.scope()
         };
         let question = InvocationRequest {
-            prompt: request.input.prompt,
+            input,
             form,
-            tools: invoke_request::tools(request.tools, request.approved_tools),
+            tools: invoke_request::tools(request.tools, request.approved_tools, program_tools),
             observer: Some(record.clone()),
             limits: invoke_request::limits(&request.limits),
             replaces_limits,

@@ -6,6 +6,7 @@ use crate::outside::execute::Execution;
 use crate::outside::invoke_request;
 use crate::record::telemetry::in_trace;
 use crate::{Caller, Chat, Inner, errors, now};
+use agent::InvocationInput;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
@@ -189,6 +190,8 @@ impl Inner {
             caller: caller.clone(),
             time: invoke_request::time_limit(request.agent_tier, &tiers),
             max_bytes: invoke_request::byte_limit(request.agent_tier, &tiers),
+            input: InvocationInput::prompt(request.input.prompt.clone()),
+            program_tools: Vec::new(),
             request,
             agent,
             form,

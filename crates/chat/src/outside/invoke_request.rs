@@ -1,8 +1,9 @@
 //! The request of an invocation: its checks and its conversion.
 
 use agent::{Agent, AnswerForm, InvocationTools, SchemaError, TurnLimits};
-use contract::{Execution, ResponseFormat};
+use contract::{Execution, ResponseFormat, Tool};
 use settings::InvocationTiers;
+use std::sync::Arc;
 use std::time::Duration;
 use wire::invoke::{AgentTier, InvokeLimits, InvokeRequest, InvokeTools, ResponseSchema};
 use wire::{ErrorCode, ErrorReason, UserError};
@@ -128,14 +129,14 @@ pub(super) fn limits(limits: &InvokeLimits) -> TurnLimits {
 }
 
 /// Returns the tools of an invocation, if any are wanted; `approved` are those that need no further
-/// approval.
-pub(super) fn tools(tools: InvokeTools, approved: Vec<String>) -> Option<InvocationTools> {
+/// approval, `program` those that the program runs itself.
+pub(super) fn tools(tools: InvokeTools, approved: Vec<String>, program: Vec<Arc<dyn Tool>>) -> Option<InvocationTools> {
     let only = match tools {
         InvokeTools::All(false) => return None,
         InvokeTools::All(true) => None,
         InvokeTools::Named(names) => Some(names),
     };
-    Some(InvocationTools { only, approved })
+    Some(InvocationTools { only, approved, program })
 }
 
 /// Returns the error while too many invocations are running.

@@ -67,7 +67,12 @@ pub(crate) fn has_results(message: &UiMessage) -> bool {
 
 /// Marks messages that a client brought as private and untrusted: where they come from is not known.
 pub(crate) fn mark_preset(message: &mut UiMessage) {
-    mark(message, &Exposure { private: Some(PRESET.to_owned()), untrusted: Some(PRESET.to_owned()) });
+    mark(message, &preset());
+}
+
+/// Returns what is read in messages that a client brought.
+pub(crate) fn preset() -> Exposure {
+    Exposure { private: Some(PRESET.to_owned()), untrusted: Some(PRESET.to_owned()) }
 }
 
 /// Marks a message with what the model reads in it.

@@ -11,7 +11,7 @@ use crate::record::steps;
 use crate::run::hooks::TITLE;
 use crate::submit::content::{shortened, title_from};
 use crate::{AgentRequest, AgentSource, Caller, TitleAgent};
-use agent::{InvocationRequest, TurnLimits};
+use agent::{InvocationInput, InvocationRequest, TurnLimits};
 use contract::{ModelUse, RunScope};
 use jobs::{Backoff, Handler, JobContext, JobError, Kind, Lane, Outcome, Workers};
 use parking_lot::Mutex;
@@ -249,7 +249,7 @@ async fn generate(
         asks: false,
         from: None,
         // The message must not close the block and pass for instructions.
-        prompt: format!("<message>\n{}\n</message>", text.replace("</message", "<\\/message")),
+        input: InvocationInput::prompt(format!("<message>\n{}\n</message>", text.replace("</message", "<\\/message"))),
         form: None,
         tools: None,
         observer: None,

@@ -1,5 +1,6 @@
 //! Invocations of agents by programs.
 
+mod completions;
 mod record;
 mod runs;
 

@@ -10,8 +10,9 @@ use crate::service::Memory;
 use crate::source::MemorySource;
 use crate::{extract, store};
 use ::store::{BeginRun, BeginRunOutcome, CapabilityTables, FinishRun, NewMessage, Schema};
-use agent::{Agent, AnswerForm, InvocationRequest, TurnLimits, invoke};
+use agent::{Agent, AnswerForm, InvocationInput, InvocationRequest, TurnLimits, invoke};
 use capability::{CurrentConfig, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus};
+use chat::Caller;
 use config::{Config, Language, SectionType};
 use contract::{ModelUse, ResponseFormat, RunScope, SourceTools, ToolSource};
 use futures::future::BoxFuture;
@@ -64,6 +65,14 @@ impl CurrentConfig for DemoModel {
         Arc::default()
     }
 
+    fn usable_agents(&self, _: &Caller) -> Vec<String> {
+        panic!("not used")
+    }
+
+    fn page_for_agent(&self, _: &Caller, _: &str) -> Option<String> {
+        panic!("not used")
+    }
+
     fn call_endpoint<'a>(&'a self, _: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>> {
         panic!("not used")
     }
@@ -76,7 +85,7 @@ impl CurrentConfig for DemoModel {
             let (name, schema) = question.form;
             let format = ResponseFormat { name: name.to_owned(), strict: false, schema };
             let request = InvocationRequest {
-                prompt: question.prompt,
+                input: InvocationInput::prompt(question.prompt),
                 form: Some(AnswerForm::new(format).await.unwrap()),
                 tools: None,
                 observer: None,

@@ -87,7 +87,24 @@ impl Store {
         let owner = owner.to_owned();
         self.write(move |db| {
             Box::pin(async move {
-                add_to(db, &owner, add, bodies).await?;
+                add_to(db, &owner, add, bodies, false).await?;
+                also(db).await
+            })
+        })
+        .await
+    }
+
+    /// Adds messages below any message of a conversation, which becomes the active branch unless a run is
+    /// active, and writes `also` in the same transaction. Their ids are new.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] for a deleted conversation or one of another user, and the error of `also`.
+    pub async fn add_branch(&self, owner: &str, add: AddMessages, also: AlsoWrite) -> Result<(), StoreError> {
+        let bodies = add.insert.iter().map(|new| body::encode(&new.message)).collect::<Result<Vec<_>, _>>()?;
+        let owner = owner.to_owned();
+        self.write(move |db| {
+            Box::pin(async move {
+                add_to(db, &owner, add, bodies, true).await?;
                 also(db).await
             })
         })
@@ -95,14 +112,26 @@ impl Store {
     }
 }
 
-async fn add_to(db: &mut Db, owner: &str, add: AddMessages, bodies: Vec<String>) -> Result<(), StoreError> {
+async fn add_to(
+    db: &mut Db,
+    owner: &str,
+    add: AddMessages,
+    bodies: Vec<String>,
+    is_busy_allowed: bool,
+) -> Result<(), StoreError> {
     let AddMessages { conversation_id: id, page_id, agent_id, title, insert, now } = add;
     let head = insert.last().map(|last| last.message.id.clone()).unwrap_or_default();
     let create = sql::query(CREATE).bind(&id).bind(owner).bind(page_id).bind(agent_id).bind(title).bind(&head);
     let is_new = create.bind(now).execute(&mut *db).await?.rows_affected() > 0;
     if !is_new {
-        messages::check_idle(db, owner, &id).await?;
-        sql::query(ADVANCE).bind(&id).bind(head).bind(now).execute(&mut *db).await?;
+        match messages::check_idle(db, owner, &id).await {
+            // The branch that is being written stays the active one.
+            Err(StoreError::Busy) if is_busy_allowed => {}
+            checked => {
+                checked?;
+                sql::query(ADVANCE).bind(&id).bind(head).bind(now).execute(&mut *db).await?;
+            }
+        }
     }
     for (new, body) in insert.into_iter().zip(bodies) {
         let NewMessage { parent_id, message } = new;

@@ -42,6 +42,7 @@ customAgents: { from: [a], auth: { roles: [tester] }, users: {} }
 data: [{ id: notes, writers: [noter], schema: { type: object } }]
 workflows: [{ id: w, steps: [{ id: ask, type: human, title: { _input: title }, users: [ada] }] }]
 pages: [{ id: p }]
+openaiApi: { bodyBytes: 1048576 }
 ";
 
 /// A caller.
@@ -127,6 +128,8 @@ impl TestServer {
         let share = id(&made(&ADA, "/api/conversations/ada-c/shares", json!({})).await);
         let question = json!({ "agent_name": "a", "input": { "prompt": CANARY } });
         let run = made(&ADA, "/api/runs/invoke", question).await["run_id"].as_str().unwrap().to_owned();
+        let question = json!({ "model": "a", "input": CANARY });
+        let response = id(&made(&ADA, "/v1/responses", question).await);
         let custom = json!({ "name": "Tester", "from": "a", "instructions": CANARY });
         let custom = id(&made(&BOSS, "/api/admin/custom-agents", custom).await);
         let own = json!({ "name": "mine", "title": "Mine", "from": "a", "instructions": CANARY });
@@ -168,6 +171,7 @@ impl TestServer {
             ("document", document),
             ("share", share),
             ("run", run),
+            ("response", response),
             ("custom agent", custom),
             ("own agent", own),
             ("file", file),
@@ -215,6 +219,7 @@ impl TestServer {
     pub(super) async fn everything_of_ada(&self) -> String {
         let of_kind = |kind: &str| &self.fixtures.iter().find(|(known, _)| *known == kind).unwrap().1;
         let (file, library, record) = (of_kind("file"), of_kind("library"), of_kind("record"));
+        let response = of_kind("response");
         let mut all = String::new();
         for path in [
             "/api/conversations?limit=100",
@@ -238,6 +243,8 @@ impl TestServer {
             &format!("/api/collections/notes/records/{record}"),
             "/api/keys",
             &format!("/api/files/{file}"),
+            &format!("/v1/responses/{response}"),
+            &format!("/v1/responses/{response}/input_items"),
         ] {
             let (status, answer) = self.send(&ADA, Method::GET, path, RequestBody::Nothing).await;
             all += &format!("{path} {status}\n{answer}\n");
@@ -328,6 +335,7 @@ fn kind_of_segment(part: &str) -> Option<&'static str> {
         "updates" => "update",
         "libraries" => "library",
         "records" => "record",
+        "responses" => "response",
         "documents" => "document",
         "users" => "user",
         "custom-agents" => "custom agent",

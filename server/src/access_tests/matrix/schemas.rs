@@ -33,6 +33,7 @@ fn id(server: &TestServer, route: &Route) -> String {
         ("/api/admin/approvals", "standing approval"),
         ("/api/shares", "share"),
         ("/api/keys", "key"),
+        ("/v1/responses", "response"),
         ("/api/conversations/{id}/change", "message"),
     ];
     let kind = kinds.iter().find(|(path, _)| route.path.starts_with(path));

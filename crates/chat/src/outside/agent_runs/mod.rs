@@ -12,9 +12,10 @@ use crate::outside::call_record::RunState;
 use crate::outside::chunk_stream::ChunkStream;
 use crate::outside::execute::{Executed, Execution};
 use crate::outside::invoke_request;
+use crate::record::steps;
 use crate::record::telemetry::in_trace;
 use crate::{Caller, Chat, Frames, Inner, errors, now};
-use agent::{Agent, AnswerForm, Checkpoint, Decision};
+use agent::{Agent, AnswerForm, Checkpoint, Decision, InvocationInput};
 use jobs::{Due, Jobs};
 use request::{StoredRequest, questions};
 use std::sync::Arc;
@@ -197,7 +198,7 @@ impl Inner {
         }
         let run = self.invocation_of(&owner, &id).await?;
         if let Some(stream) = executed.stream.take() {
-            stream.end(&run);
+            stream.end(&run, steps::usage(executed.usage));
         }
         if let Some((hooks, end)) = executed.hooks.take().filter(|_| run.status != InvocationStatus::Waiting) {
             hooks.finish(end, self.stopping.child_token()).await;
@@ -225,6 +226,8 @@ impl Inner {
             id: accepted.id.clone(),
             caller: accepted.caller.clone(),
             max_bytes: invoke_request::byte_limit(request.agent_tier, &tiers),
+            input: InvocationInput::prompt(request.input.prompt.clone()),
+            program_tools: Vec::new(),
             request,
             agent: accepted.agent.clone(),
             form: accepted.form.clone(),

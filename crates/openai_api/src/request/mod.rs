@@ -1,0 +1,131 @@
+//! Reads the bodies of requests. What a body says of the history becomes [`Entry`]s, which
+//! [`history::History`] makes messages of.
+
+pub(crate) mod chat;
+pub(crate) mod content;
+mod format;
+pub(crate) mod history;
+mod parameters;
+pub(crate) mod responses;
+#[cfg(test)]
+mod tests;
+mod tools;
+
+pub(crate) use parameters::Parameters;
+
+use crate::error::ApiError;
+use parameters::SharedParameters;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use wire::UiPart;
+
+/// The most messages or items of a request.
+pub(crate) const MAX_ENTRIES: usize = 2_000;
+/// The parameters that may be long, which are no shared ones.
+const LONG: [&str; 2] = ["messages", "input"];
+/// The most bytes of text of a request: messages, instructions and results of tools.
+const MAX_TEXT: usize = 4 << 20;
+
+/// What a request says of the history, with the place where it does.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    /// The parameter, for errors.
+    pub(crate) param: String,
+    pub(crate) kind: EntryKind,
+}
+
+/// One step of the history.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum EntryKind {
+    /// A system or developer message.
+    Instructions(String),
+    /// A message of the user.
+    User(Vec<UiPart>),
+    /// What the agent wrote.
+    Assistant(String),
+    /// A call of a tool.
+    Call { id: String, name: String, arguments: Map<String, Value> },
+    /// The result of a call.
+    Output { call_id: String, output: Value },
+    /// An item of a stored response, by its id.
+    Reference(String),
+}
+
+/// Reads a body.
+///
+/// # Errors
+/// 400 with the parameter that cannot be read.
+fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    let body = serde_json::from_slice(bytes).map_err(|_| ApiError::malformed("The request is not valid JSON."))?;
+    let Value::Object(fields) = body else { return Err(ApiError::malformed("The request is not a JSON object.")) };
+    // Where serde merges types it does not know which field is wrong.
+    for (name, value) in fields.iter().filter(|(name, _)| !LONG.contains(&name.as_str())) {
+        let alone = Value::from(Map::from_iter([(name.clone(), value.clone())]));
+        if let Err(error) = SharedParameters::deserialize(alone) {
+            return Err(unreadable(&error).at(name.chars().take(100).collect::<String>()));
+        }
+    }
+    serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
+        let path = error.path().to_string();
+        let error = unreadable(error.inner());
+        if path == "." { error } else { error.at(path) }
+    })
+}
+
+fn unreadable(error: &serde_json::Error) -> ApiError {
+    ApiError::malformed(format!("Invalid request: {error}."))
+}
+
+/// Reads a part of a body.
+fn part<T: for<'v> Deserialize<'v>>(value: &Value, param: &str) -> Result<T, ApiError> {
+    T::deserialize(value).map_err(|error| ApiError::invalid(param, format!("This cannot be read: {error}.")))
+}
+
+/// Refuses parameters that are not read. Those without a value change nothing.
+///
+/// # Errors
+/// 400 with the first one.
+fn check_rest(rest: &Map<String, Value>, known: &[&str]) -> Result<(), ApiError> {
+    for (name, value) in rest {
+        let shown: String = name.chars().take(100).collect();
+        if value.is_null() {
+            continue;
+        }
+        return Err(match known.contains(&name.as_str()) {
+            true => ApiError::unsupported(&shown, format!("This server does not support the parameter `{shown}`.")),
+            false => ApiError::unsupported(&shown, format!("Unrecognized request argument supplied: {shown}.")),
+        });
+    }
+    Ok(())
+}
+
+/// Checks the sizes of a history.
+pub(crate) fn check_size(entries: &[Entry], param: &str) -> Result<(), ApiError> {
+    let text = |part: &UiPart| if let UiPart::Text(text) = part { text.text.len() } else { 0 };
+    let size = entries.iter().map(|entry| match &entry.kind {
+        EntryKind::Instructions(text) | EntryKind::Assistant(text) => text.len(),
+        EntryKind::User(parts) => parts.iter().map(text).sum(),
+        EntryKind::Call { arguments, .. } => Value::Object(arguments.clone()).to_string().len(),
+        EntryKind::Output { output: Value::String(text), .. } => text.len(),
+        EntryKind::Output { .. } | EntryKind::Reference(_) => 0,
+    });
+    if entries.len() > MAX_ENTRIES {
+        return Err(ApiError::invalid(param, format!("A request has at most {MAX_ENTRIES} messages.")));
+    }
+    match size.sum::<usize>() > MAX_TEXT {
+        true => Err(ApiError::invalid(param, format!("A request has at most {} MB of text.", MAX_TEXT >> 20))),
+        false => Ok(()),
+    }
+}
+
+/// Reads the arguments of a call, which clients send as JSON in a string.
+fn arguments(text: &str, param: &str) -> Result<Map<String, Value>, ApiError> {
+    if text.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Object(arguments)) => Ok(arguments),
+        _ => Err(ApiError::invalid(param, "The arguments of a call are a JSON object in a string.")),
+    }
+}

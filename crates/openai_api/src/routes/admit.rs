@@ -1,0 +1,151 @@
+//! What each request passes: the section of the config, its body, and the agent that it names.
+
+use crate::error::ApiError;
+use crate::request::Parameters;
+use crate::request::history::ReadHistory;
+use crate::section::OpenAiApi;
+use axum::body::to_bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::header;
+use capability::Context;
+use chat::{Caller, CompletionRequest};
+use contract::ToolSpec;
+use offload::Pool;
+use schemars::JsonSchema;
+use schemas::{Schema, SchemaError};
+use std::marker::PhantomData;
+use std::sync::LazyLock;
+use web::openapi::{Description, RouteInput};
+use wire::UserError;
+
+/// Larger bodies are read on a thread of low priority.
+const LARGE: usize = 64 << 10;
+
+/// Reads large bodies. Each may take 64 MB, so few wait.
+static READERS: LazyLock<Pool> = LazyLock::new(|| Pool::new("openai-body", 8 << 20, 32));
+
+/// The bytes of a body that is a `T`.
+pub(super) struct RequestBody<T> {
+    bytes: Vec<u8>,
+    kind: PhantomData<T>,
+}
+
+impl<T: Send> FromRequest<Context> for RequestBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, context: &Context) -> Result<Self, ApiError> {
+        let config = context.current.config();
+        let section = section(&config)?;
+        let is_json = |kind: &str| kind.trim_start().to_ascii_lowercase().starts_with("application/json");
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        if !kind.is_some_and(is_json) {
+            return Err(ApiError::malformed("The request must be `application/json`."));
+        }
+        let is_signed_in = request.extensions().get::<Caller>().is_some_and(|caller| caller.is_authenticated);
+        let most = if is_signed_in { section.body_bytes } else { section.body_bytes.min(config.limits.body_bytes) };
+        let too_large = || {
+            let message = format!("The request is too large: {most} bytes at most.");
+            ApiError::from(UserError::new(wire::ErrorCode::TooLarge, message))
+        };
+        let length =
+            request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        if length.is_some_and(|length: usize| length > most) {
+            return Err(too_large());
+        }
+        let bytes = to_bytes(request.into_body(), most).await.map_err(|error| {
+            let is_limit = std::error::Error::source(&error).is_some_and(|source| source.to_string().contains("limit"));
+            if is_limit { too_large() } else { ApiError::malformed("The request could not be read.") }
+        })?;
+        Ok(Self { bytes: bytes.into(), kind: PhantomData })
+    }
+}
+
+impl<T: JsonSchema> RouteInput for RequestBody<T> {
+    fn describe(description: &mut Description<'_>) {
+        description.json_body::<T>();
+    }
+}
+
+impl<T> RequestBody<T> {
+    /// Reads the body, a large one on another thread.
+    pub(super) async fn read<R: Send + 'static>(self, read: fn(&[u8]) -> Result<R, ApiError>) -> Result<R, ApiError> {
+        if self.bytes.len() <= LARGE {
+            return read(&self.bytes);
+        }
+        let bytes = self.bytes;
+        READERS.run(move |_| read(&bytes)).await.map_err(|_| ApiError::busy())?
+    }
+}
+
+/// Returns the section.
+///
+/// # Errors
+/// 404 if the API is switched off.
+pub(super) fn section(config: &config::Config) -> Result<&OpenAiApi, ApiError> {
+    config.section::<OpenAiApi>().ok_or_else(|| {
+        let message = "The OpenAI API is switched off here. Whoever runs this server switches it on with \
+                       `openaiApi: {}` in the config.";
+        UserError::new(wire::ErrorCode::NotFound, message).into()
+    })
+}
+
+/// Returns what an agent is asked.
+///
+/// # Errors
+/// 400 for a schema that cannot be used, 404 for an agent that is not offered.
+pub(super) async fn completion(
+    context: &Context,
+    parameters: &Parameters,
+    instructions: Option<String>,
+    history: &ReadHistory,
+) -> Result<CompletionRequest, ApiError> {
+    let config = context.current.config();
+    let section = section(&config)?;
+    if !section.offers(&parameters.model) {
+        return Err(ApiError::unknown_model(&parameters.model));
+    }
+    check_schemas(&parameters.tools.offered).await?;
+    let instructions =
+        instructions.into_iter().chain(history.instructions.clone()).reduce(|all, text| all + "\n\n" + &text);
+    Ok(CompletionRequest {
+        agent_id: parameters.model.clone(),
+        messages: history.messages.clone(),
+        instructions,
+        tools: parameters.tools.offered.clone(),
+        tool_choice: parameters.tools.choice.clone(),
+        one_call_at_a_time: !parameters.parallel_tool_calls,
+        sampling: parameters.sampling.clone(),
+        response_schema: parameters.schema.clone(),
+        tier: section.agent_tier,
+    })
+}
+
+/// Checks that the arguments of all tools can be checked.
+async fn check_schemas(tools: &[ToolSpec]) -> Result<(), ApiError> {
+    for (at, tool) in tools.iter().enumerate() {
+        let param = || format!("tools[{at}].parameters");
+        match Schema::compile_cached(&tool.input_schema).await {
+            Ok(_) => {}
+            Err(SchemaError::Busy) => return Err(ApiError::busy()),
+            Err(SchemaError::Invalid { path, message, .. }) => {
+                let message = format!("This is not a JSON Schema, at `{path}`: {message}.");
+                return Err(ApiError::invalid(param(), message));
+            }
+            Err(SchemaError::Refused(reason)) => {
+                return Err(ApiError::invalid(param(), format!("This schema cannot be used: {reason}.")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Converts the error of a run that could not begin: an unknown agent is an unknown model, and the places
+/// in the request have other names.
+pub(super) fn not_begun(error: UserError, parameters: &Parameters) -> ApiError {
+    if error.code == wire::ErrorCode::NotFound {
+        return ApiError::unknown_model(&parameters.model);
+    }
+    let is_schema = error.path.as_deref().is_some_and(|path| path.starts_with("/response_schema"));
+    let error = ApiError::from(error);
+    if is_schema { error.at(parameters.schema_param) } else { error }
+}

@@ -1,0 +1,215 @@
+//! The table of stored responses. Each function takes their owner.
+
+use ::store::sql::{self, Db, Row};
+use ::store::{CapabilityTables, Migration, Store, StoreError, Table};
+use serde_json::Value;
+
+/// The table. Rows with a conversation are deleted with it, and all with their owner.
+pub(crate) const TABLES: CapabilityTables = CapabilityTables {
+    capability: "openai_api",
+    migrations: &[Migration {
+        name: "openai_responses",
+        sqlite: include_str!("../migrations/sqlite/0001_openai_responses.sql"),
+        postgres: include_str!("../migrations/postgres/0001_openai_responses.sql"),
+    }],
+    tables: &[Table { name: "openai_responses", key: "id", owner: Some("owner") }],
+};
+
+/// How long a response without a conversation is kept, in milliseconds: 30 days, as at OpenAI.
+const KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
+
+const INSERT: &str = "
+    INSERT INTO openai_responses (id, owner, agent_id, run_id, status, body, input, created_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+
+const FINISH: &str = "
+    UPDATE openai_responses SET status = $3, body = $4, conversation_id = $5, message_id = $6 WHERE owner = $1 AND id = $2";
+
+/// A conversation that the user has deleted is no longer there, although it can be restored for some time.
+const ONE: &str = "
+    SELECT r.agent_id, r.run_id, r.conversation_id, r.message_id, r.status, r.body, r.input
+    FROM openai_responses r LEFT JOIN conversations c ON c.id = r.conversation_id
+    WHERE r.owner = $1 AND r.id = $2 AND (r.conversation_id IS NULL OR c.deleted_at IS NULL)";
+
+const DELETE: &str = "DELETE FROM openai_responses WHERE owner = $1 AND id = $2";
+
+/// Whether a conversation has nothing but what deleted responses have left.
+const IS_LEFT: &str = "
+    SELECT NOT EXISTS (SELECT 1 FROM openai_responses WHERE conversation_id = $1)
+        AND NOT EXISTS (SELECT 1 FROM runs WHERE conversation_id = $1)";
+
+const PRUNE: &str = "DELETE FROM openai_responses WHERE conversation_id IS NULL AND created_at < $1";
+
+/// A response that begins.
+#[derive(Clone, Debug)]
+pub(crate) struct NewResponse {
+    pub(crate) id: String,
+    pub(crate) owner: String,
+    pub(crate) agent_id: String,
+    pub(crate) run_id: String,
+    pub(crate) body: Value,
+    pub(crate) input: Vec<Value>,
+    /// Unix time in milliseconds.
+    pub(crate) created_at: i64,
+}
+
+/// The end of a response.
+#[derive(Clone, Debug)]
+pub(crate) struct FinishedResponse {
+    pub(crate) id: String,
+    pub(crate) owner: String,
+    pub(crate) status: String,
+    pub(crate) body: Value,
+    /// The conversation, and the id of the answer in it.
+    pub(crate) kept: Option<(String, String)>,
+}
+
+/// A stored response.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredResponse {
+    pub(crate) agent_id: String,
+    pub(crate) run_id: String,
+    /// The conversation, and the id of the answer in it.
+    pub(crate) kept: Option<(String, String)>,
+    pub(crate) status: String,
+    pub(crate) body: Value,
+    pub(crate) input: Vec<Value>,
+}
+
+/// Stores a response that begins.
+pub(crate) async fn begin(store: &Store, new: NewResponse) -> Result<(), StoreError> {
+    let input = Value::Array(new.input).to_string();
+    let insert = sql::query(INSERT).bind(new.id).bind(new.owner).bind(new.agent_id).bind(new.run_id);
+    let insert = insert.bind("in_progress").bind(new.body.to_string()).bind(input).bind(new.created_at);
+    store.write(move |db| Box::pin(async move { insert.execute(db).await.map(drop).map_err(StoreError::from) })).await
+}
+
+/// Stores the end of a response.
+pub(crate) async fn finish(db: &mut Db, end: FinishedResponse) -> Result<(), StoreError> {
+    let (conversation, message) = end.kept.unzip();
+    let update = sql::query(FINISH).bind(end.owner).bind(end.id).bind(end.status).bind(end.body.to_string());
+    update.bind(conversation).bind(message).execute(db).await?;
+    Ok(())
+}
+
+/// Returns a response of the owner.
+pub(crate) async fn one(store: &Store, owner: &str, id: &str) -> Result<Option<StoredResponse>, StoreError> {
+    let find = sql::query(ONE).bind(owner).bind(id);
+    store
+        .read(move |db| {
+            Box::pin(async move {
+                let row = find.fetch_optional(db).await?;
+                row.as_ref().map(read).transpose()
+            })
+        })
+        .await
+}
+
+fn read(row: &Row) -> Result<StoredResponse, StoreError> {
+    let json = |text: &str| serde_json::from_str(text).map_err(|error| StoreError::Failed(error.to_string()));
+    let conversation: Option<String> = row.try_get("conversation_id")?;
+    let message: Option<String> = row.try_get("message_id")?;
+    let input: String = row.try_get("input")?;
+    Ok(StoredResponse {
+        agent_id: row.try_get("agent_id")?,
+        run_id: row.try_get("run_id")?,
+        kept: conversation.zip(message),
+        status: row.try_get("status")?,
+        body: json(&row.try_get::<String>("body")?)?,
+        input: serde_json::from_str(&input).map_err(|error| StoreError::Failed(error.to_string()))?,
+    })
+}
+
+/// Deletes a response of the owner. Returns whether its conversation has nothing left that anybody else
+/// has written or that another response needs.
+pub(crate) async fn delete(
+    store: &Store,
+    owner: &str,
+    id: &str,
+    conversation: Option<String>,
+) -> Result<bool, StoreError> {
+    let delete = sql::query(DELETE).bind(owner).bind(id);
+    store
+        .write(move |db| {
+            Box::pin(async move {
+                delete.execute(&mut *db).await?;
+                let Some(id) = conversation else { return Ok(false) };
+                Ok(sql::query_scalar::<bool>(IS_LEFT).bind(id).fetch_one(db).await?)
+            })
+        })
+        .await
+}
+
+/// Deletes old responses of all owners that have no conversation, which only retention deletes.
+pub(crate) async fn prune(store: &Store, now: i64) -> Result<(), StoreError> {
+    let prune = sql::query(PRUNE).bind(now - KEPT_MS);
+    store.write(move |db| Box::pin(async move { prune.execute(db).await.map(drop).map_err(StoreError::from) })).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::store::{AddMessages, NewMessage, Schema};
+    use serde_json::json;
+    use std::time::Duration;
+    use wire::UiMessage;
+
+    const ALL_TABLES: [CapabilityTables; 1] = [TABLES];
+
+    fn new(id: &str, at: i64) -> NewResponse {
+        NewResponse {
+            id: id.to_owned(),
+            owner: "ada".to_owned(),
+            agent_id: "helper".to_owned(),
+            run_id: format!("run-{id}"),
+            body: json!({ "id": id, "status": "in_progress" }),
+            input: vec![json!({ "type": "message" })],
+            created_at: at,
+        }
+    }
+
+    /// Stores the end of a response with a message in the conversation `c`.
+    async fn end(store: &Store, id: &str) {
+        let message = UiMessage::user(format!("message-{id}"), "Hi");
+        let add = AddMessages {
+            conversation_id: "c".to_owned(),
+            page_id: String::new(),
+            agent_id: "helper".to_owned(),
+            title: "Hi".to_owned(),
+            insert: vec![NewMessage { parent_id: None, message }],
+            now: 1,
+        };
+        let end = FinishedResponse {
+            id: id.to_owned(),
+            owner: "ada".to_owned(),
+            status: "completed".to_owned(),
+            body: json!({ "id": id, "status": "completed" }),
+            kept: Some(("c".to_owned(), format!("message-{id}"))),
+        };
+        store.add_branch("ada", add, Box::new(move |db| Box::pin(finish(db, end)))).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn responses_belong_to_their_owner_and_go_with_their_conversation() {
+        for url in test_postgres::databases_of_each_kind().await {
+            let store = Schema::new(&ALL_TABLES).open(&url, "", Duration::ZERO).await.unwrap();
+            for (id, at) in [("a", 5), ("b", 5), ("old", 5), ("new", KEPT_MS)] {
+                begin(&store, new(id, at)).await.unwrap();
+            }
+            assert_eq!(one(&store, "ada", "a").await.unwrap().unwrap().status, "in_progress");
+            assert!(one(&store, "eve", "a").await.unwrap().is_none());
+            end(&store, "a").await;
+            end(&store, "b").await;
+            let found = one(&store, "ada", "a").await.unwrap().unwrap();
+            assert_eq!(found.kept, Some(("c".to_owned(), "message-a".to_owned())));
+            assert_eq!((found.body["status"].as_str(), found.input.len()), (Some("completed"), 1));
+            prune(&store, KEPT_MS + 10).await.unwrap();
+            let left = async |id: &str| one(&store, "ada", id).await.unwrap().is_some();
+            assert_eq!((left("a").await, left("old").await, left("new").await), (true, false, true));
+            let conversation = Some("c".to_owned());
+            assert!(!delete(&store, "eve", "a", None).await.unwrap() && left("a").await, "it is another user's");
+            assert!(!delete(&store, "ada", "a", conversation.clone()).await.unwrap(), "`b` needs the conversation");
+            assert!(delete(&store, "ada", "b", conversation).await.unwrap());
+        }
+    }
+}
