@@ -1,7 +1,7 @@
 //! A connection to an MCP server: opened, asked for its tools and called within time limits.
 
 use crate::events::NotificationHandler;
-use crate::failure::FailureKind;
+use crate::failure::{FailureKind, is_unreachable};
 use crate::listing::{self, ServerTools};
 use crate::process::ServerProcess;
 use crate::settings::McpSettings;
@@ -310,6 +310,9 @@ async fn serve(
         let public = match &error {
             error if error.is_authorization_required() => "it does not accept the key",
             ClientInitializeError::ConnectionClosed(_) => "it ended at once",
+            ClientInitializeError::TransportError { error, .. } if is_unreachable(&*error.error) => {
+                "it cannot be reached"
+            }
             _ => "it did not answer as an MCP server does",
         };
         OpenError::new(public, error)

@@ -77,6 +77,17 @@ impl FailureKind {
     }
 }
 
+/// Returns whether a server could not be reached at all.
+pub(crate) fn is_unreachable(error: &(dyn std::error::Error + 'static)) -> bool {
+    std::iter::successors(Some(error), |error| error.source()).any(|error| {
+        let failure = match error.downcast_ref::<StreamableHttpError<HttpFailure>>() {
+            Some(StreamableHttpError::Client(failure)) => Some(failure),
+            _ => error.downcast_ref::<HttpFailure>(),
+        };
+        matches!(failure, Some(HttpFailure::Unsent(_)))
+    })
+}
+
 /// Returns whether an error came without the id of its request.
 pub(crate) fn is_uncorrelated(error: &ErrorData) -> bool {
     error.data.as_ref().is_some_and(|data| data.get(UNCORRELATED).is_some())

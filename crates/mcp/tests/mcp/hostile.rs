@@ -45,7 +45,7 @@ async fn unavailable_servers_are_errors() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{closed}/");
     let over = |transport| McpSettings { transport, ..hostile("") };
-    check(over(McpTransport::Http(address(&url))), "it did not answer as an MCP server does").await;
+    check(over(McpTransport::Http(address(&url))), "it cannot be reached").await;
     check(over(McpTransport::Sse(address(&url))), "it cannot be reached").await;
     let mut inside = address(&url);
     inside.allow_private = false;
