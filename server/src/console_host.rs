@@ -51,6 +51,11 @@ impl Host for CurrentConfig {
         CurrentConfig::authentication(self)
     }
 
+    fn shell_level(&self, agent_id: &str) -> Option<&'static str> {
+        let config = CurrentConfig::config(self);
+        workspace::shell_levels(&config).into_iter().find(|shell| shell.agent_id == agent_id).map(|shell| shell.level)
+    }
+
     fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String> {
         CurrentConfig::page_for_agent(self, caller, agent_id)
     }

@@ -38,6 +38,9 @@ pub trait Host: AgentSource + CurrentConfig {
     /// Returns the authentication of callers.
     fn authentication(&self) -> Arc<Authentication>;
 
+    /// Returns at which level the commands of this agent run; `None` if it has no shell.
+    fn shell_level(&self, agent_id: &str) -> Option<&'static str>;
+
     /// Returns a page on which the caller may use this agent, if there is one.
     fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String>;
 }
