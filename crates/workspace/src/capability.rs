@@ -78,11 +78,11 @@ pub(crate) fn limits(config: &Config, agent: Option<&config::Agent>) -> Workspac
 impl WorkspaceCapability {
     /// Checks that this machine can run the commands of an agent at its level. There is no lower one instead.
     #[cfg(feature = "shell")]
-    fn check_level(&self, key: &WorkspaceKey, agent: &config::Agent) -> anyhow::Result<()> {
+    fn check_level(&self, key: &WorkspaceKey) -> anyhow::Result<()> {
         let needs_programs = key.shell.settings().is_some_and(|settings| settings.level == ShellLevel::Process);
         if needs_programs && self.runs_programs.get().is_none() {
             self.shell.probe_programs().map_err(|reason| {
-                anyhow::anyhow!("{}: this machine cannot run commands at the level `process`: {reason}", agent.at)
+                anyhow::anyhow!("this machine cannot run commands at the level `process`: {reason}")
             })?;
             let _ = self.runs_programs.set(());
         }
@@ -90,7 +90,7 @@ impl WorkspaceCapability {
     }
 
     #[cfg(not(feature = "shell"))]
-    fn check_level(&self, _: &WorkspaceKey, _: &config::Agent) -> anyhow::Result<()> {
+    fn check_level(&self, _: &WorkspaceKey) -> anyhow::Result<()> {
         Ok(())
     }
 }
@@ -98,7 +98,7 @@ impl WorkspaceCapability {
 impl Capability for WorkspaceCapability {
     fn agent_tools(&self, config: &Config, agent: &config::Agent) -> anyhow::Result<AgentTools> {
         let Some(key) = agent.section::<WorkspaceKey>() else { return Ok(AgentTools::default()) };
-        self.check_level(key, agent)?;
+        self.check_level(key)?;
         let settings = WorkspaceKey { limits: limits(config, Some(agent)), ..key.clone() };
         let of = AgentWorkspace {
             all: self.all.clone(),

@@ -87,7 +87,7 @@ impl Tool for Run {
 /// Runs a script and stores what it has changed. Dropping the script's future ends it.
 async fn run(shell: &dyn Shell, request: ShellRequest, cancel: &CancellationToken) -> Result<Value, WorkspaceError> {
     let (workspace, most) = (request.workspace.clone(), request.settings.output_bytes);
-    let output = match cancel.run_until_cancelled(shell.run(request)).await {
+    let mut output = match cancel.run_until_cancelled(shell.run(request)).await {
         Some(Ok(output)) => output,
         Some(Err(ShellError::Ended(reason))) => {
             return super::refused(format!("the script was ended, and nothing of it is stored: {reason}"));
@@ -100,7 +100,6 @@ async fn run(shell: &dyn Shell, request: ShellRequest, cancel: &CancellationToke
         Some(Err(ShellError::Busy)) => return super::refused("too many scripts run right now: try again later"),
         None => return super::refused("the script was stopped, and nothing of it is stored"),
     };
-    let mut output = output;
     let refused = output.refused.take();
     let stored = if output.changes.is_empty() { Ok(Vec::new()) } else { workspace.apply(output.changes.clone()).await };
     let not_stored = match stored {

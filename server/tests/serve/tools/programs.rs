@@ -90,7 +90,8 @@ fn a_machine_without_sandboxes_does_not_start_the_server() {
     let place = Place::new();
     let has_bubblewrap = Path::new("/usr/bin/bwrap").exists();
     // A user of a namespace in which no more of them can be made.
-    let forbid = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"";
+    let forbid =
+        "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all \"$@\"";
     let by: &[&str] = match has_bubblewrap {
         true => &["unshare", "--user", "--map-user=1000", "--keep-caps", "sh", "-c", forbid, "sh"],
         false => &[],
