@@ -73,12 +73,9 @@ async fn commands_run_with_the_programs_of_the_machine() {
         let message = server.message_to("home/scientist", "c", &format!("start {tool}: {text}"));
         results(&chunks(message.send().await.unwrap()).await).join("\n")
     };
-    let script = "ls -A / | tr '\\n' ' '; echo; env | sort; echo x > /outputs/x; awk 'BEGIN { print 6 * 7 }'";
+    let script = "env | sort; echo x > /outputs/x; awk 'BEGIN { print 6 * 7 }'";
     let printed = start("bash", script).await;
-    assert!(
-        printed.contains("script") && printed.contains("\nHOME=/workspace\n") && !printed.contains("CARGO"),
-        "{printed}"
-    );
+    assert!(printed.starts_with("HOME=/workspace\n") && !printed.contains("CARGO"), "{printed}");
     assert!(printed.ends_with("42\n[Written: /outputs/x]\n[Exit code 0]"), "{printed}");
     assert_eq!(start("bash", "cat /outputs/x").await, "x\n[Exit code 0]");
     assert!(start("bash", "exec 3<>/dev/tcp/127.0.0.1/80; exit 3").await.ends_with("[Exit code 3]"));
