@@ -242,16 +242,16 @@ async fn system_calls_are_filtered() {
 async fn what_a_script_uses_is_bounded() {
     let Some(mut cell) = Cell::new(small()).await else { return };
     // Processes. The control starts more than a sandbox may have.
-    let many = "for i in $(seq 60); do sleep 2718 & done 2>/dev/null; jobs -p | wc -l; kill -9 $(jobs -p)";
+    let many = "for i in $(seq 60); do sleep 577215 & done 2>/dev/null; jobs -p | wc -l; kill -9 $(jobs -p)";
     assert_eq!(control(many).lines().next(), Some("60"));
-    let got = cell.run("for i in $(seq 60); do sleep 2718 & done; echo all").await;
+    let got = cell.run("for i in $(seq 60); do sleep 577215 & done; echo all").await;
     assert!(
         got.contains("fork") && !got.contains("all\n") || got.contains("Resource temporarily unavailable"),
         "{got}"
     );
     let bomb = cell.run(":() { : | : & }; : ; sleep 1; echo over").await;
     assert!(bomb.contains("fork") || bomb.contains("over") || bomb.contains("ended"), "{bomb}");
-    assert_eq!(processes_with("sleep\02718"), [""; 0]);
+    assert_eq!(processes_with("sleep\0577215"), [""; 0]);
 
     // Files: 32 MB of temporary ones, also without a name.
     let write = "head -c 40000000 /dev/zero > t; wc -c < t";
