@@ -8,6 +8,7 @@ mod growth;
 mod load;
 mod process;
 mod retrieval;
+mod shell;
 mod upstream;
 mod workflows;
 
@@ -42,6 +43,9 @@ async fn main() -> Result<()> {
             let binary = std::env::args().nth(2).context("usage: bench workflows BINARY [--small]")?;
             let is_small = std::env::args().any(|word| word == "--small");
             workflows::measure(&PathBuf::from(binary), is_small).await
+        }
+        Some("shell") => {
+            shell::measure(&PathBuf::from(std::env::args().nth(2).context("usage: bench shell BINARY")?)).await
         }
         Some("conversation") => {
             let binary = std::env::args().nth(2).context("usage: bench conversation BINARY [--small]")?;

@@ -50,6 +50,11 @@ impl Host for CurrentConfig {
     fn authentication(&self) -> Arc<Authentication> {
         CurrentConfig::authentication(self)
     }
+
+    fn shell_level(&self, agent_id: &str) -> Option<&'static str> {
+        let config = CurrentConfig::config(self);
+        workspace::shell_levels(&config).into_iter().find(|shell| shell.agent_id == agent_id).map(|shell| shell.level)
+    }
 }
 
 impl capability::CurrentConfig for CurrentConfig {

@@ -20,13 +20,14 @@ bench ► sse test_postgres
 capability ► agent chat config contract endpoints jobs operators store web wire
 chat ► agent contract faults jobs settings store wire
 chat_message ► auth capability chat config settings sse web wire
+child_process ►
 client ► sse wire
 collections ► auth capability chat config contract dialect endpoints schemas settings store web wire
 config ► agent contract dialect operators schemas settings wire
 contract ► settings
 custom_agents ► auth capability chat config settings store web wire
 dialect ►
-documents ►
+documents ► child_process
 egress ►
 endpoints ► contract dialect egress offload operators schemas
 extended ► app capability config contract operators server
@@ -67,7 +68,7 @@ web_research ► capability config contract egress offload settings store wire
 webhooks ►
 wire ►
 workflows ► auth capability chat config contract jobs operators schedules schemas settings store web webhooks wire
-workspace ► auth capability chat config contract documents offload settings store web wire
+workspace ► auth capability chat child_process config contract documents offload settings store web wire
 xtask ►
 ";
 

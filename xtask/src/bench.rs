@@ -39,6 +39,13 @@ pub(crate) fn conversation(shell: &Shell) -> Result<()> {
     step("measure", || Ok(cmd!(shell, "target/release/bench conversation target/release/chatwright").run()?))
 }
 
+/// Measures how long scripts take to start at each level of the shell.
+pub(crate) fn scripts(shell: &Shell) -> Result<()> {
+    build::run(shell, Profile::Release)?;
+    step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
+    step("measure", || Ok(cmd!(shell, "target/release/bench shell target/release/chatwright").run()?))
+}
+
 /// Measures searches and the reading of documents, on the collections in these folders, too.
 pub(crate) fn retrieval(shell: &Shell, folders: &[PathBuf]) -> Result<()> {
     build::run(shell, Profile::Release)?;

@@ -65,9 +65,9 @@ enum Command {
     Test,
     /// Measure the cost of a turn, compared with a minimal server on the same machine.
     Bench {
-        /// Measure workflows and the queue of background work, searches and the reading of documents, or a
-        /// conversation of 2,000 turns instead.
-        #[arg(value_parser = ["workflows", "retrieval", "conversation"])]
+        /// Measure workflows and the queue of background work, searches and the reading of documents, a
+        /// conversation of 2,000 turns, or the start of scripts instead.
+        #[arg(value_parser = ["workflows", "retrieval", "conversation", "shell"])]
         subject: Option<String>,
         /// For `retrieval`: folders with collections whose answers are known (`documents.jsonl`,
         /// `queries.jsonl`, `qrels.tsv`).
@@ -143,6 +143,7 @@ fn run(command: Command) -> Result<()> {
             bench::retrieval(&shell, &folders)
         }
         Command::Bench { subject: Some(subject), .. } if subject == "conversation" => bench::conversation(&shell),
+        Command::Bench { subject: Some(subject), .. } if subject == "shell" => bench::scripts(&shell),
         Command::Bench { subject: Some(_), .. } => bench::workflows(&shell),
         Command::Bench { .. } => bench::run(&shell),
         Command::Torture { release, fuzz, arguments } => torture::run(&shell, release, fuzz, &arguments),

@@ -52,6 +52,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     tools::ensure_rust_components(shell)?;
     tools::find_or_install_chromium(shell)?;
     tools::ensure_postgres(shell)?;
+    tools::ensure_bubblewrap(shell)?;
     tools::ensure_npm_packages(shell)?;
     tools::ensure_python_packages(shell)?;
     // The programs of the journeys are compiled with the tests, before the sites are built. Where the

@@ -84,6 +84,21 @@ pub(crate) fn ensure_postgres(shell: &Shell) -> Result<()> {
     if has_postgres(shell) { Ok(()) } else { bail!("PostgreSQL was installed but was not found") }
 }
 
+/// Installs bubblewrap if it is missing and this machine allows it, for the tests of sandboxes. Without it, or where it
+/// may not make namespaces, they are skipped and say so.
+pub(crate) fn ensure_bubblewrap(shell: &Shell) -> Result<()> {
+    if find_program("bwrap").is_some() {
+        return Ok(());
+    }
+    if !cfg!(target_os = "linux") || !can_install(shell) {
+        eprintln!(
+            "bubblewrap was not found: the tests of sandboxes are skipped (Debian: `apt-get install bubblewrap`)"
+        );
+        return Ok(());
+    }
+    step("install bubblewrap", || install(shell, &["bubblewrap"]))
+}
+
 /// Returns whether the PostgreSQL programs are installed. Debian keeps those of each version in a
 /// folder that is not in `PATH`.
 fn has_postgres(shell: &Shell) -> bool {

@@ -37,6 +37,9 @@ pub trait Host: AgentSource + CurrentConfig {
 
     /// Returns the authentication of callers.
     fn authentication(&self) -> Arc<Authentication>;
+
+    /// Returns at which level the commands of this agent run; `None` if it has no shell.
+    fn shell_level(&self, agent_id: &str) -> Option<&'static str>;
 }
 
 /// The config status for administrators.

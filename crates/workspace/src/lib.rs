@@ -8,6 +8,7 @@ mod section;
 mod shell;
 mod source;
 mod store;
+mod texts;
 mod tools;
 mod tree;
 mod workspace;
@@ -17,7 +18,9 @@ mod kill_tests;
 #[cfg(test)]
 mod tests;
 
-pub use self::capability::{AgentShell, DEFINITION, shell_levels};
+pub use self::capability::{AgentShell, DEFINITION, shell_levels, shell_problem};
+#[cfg(all(feature = "shell", target_os = "linux"))]
+pub use self::shell::{RUN_CONFINED, RUN_PROGRAMS, run_confined, run_programs_process};
 #[cfg(feature = "shell")]
 pub use self::shell::{RUN_SCRIPT, run_script_process};
 

@@ -12,7 +12,8 @@ use std::time::Duration;
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct WorkspaceKey {
     /// The shell for the tool `bash`: `virtual`, which is emulated, without other programs and without a
-    /// network; `none`; or settings. A server that was built without it refuses the config.
+    /// network; `process`, for the programs of the machine in a sandbox; `none`; or settings. A server that was
+    /// built without it refuses the config, and a machine that has no sandbox does not start it with `process`.
     pub(crate) shell: ShellKey,
     /// Whether the model sees images: then the agent gets the tool `view_image`.
     pub(crate) view_images: bool,
@@ -76,6 +77,8 @@ pub(crate) enum ShellLevel {
     /// Emulated, over the files of the conversation only.
     #[default]
     Virtual,
+    /// With the programs of the machine, in a sandbox, over a copy of the files of the conversation. On Linux.
+    Process,
 }
 
 impl ShellLevel {
@@ -84,6 +87,7 @@ impl ShellLevel {
         match self {
             Self::None => "none",
             Self::Virtual => "virtual",
+            Self::Process => "process",
         }
     }
 }
@@ -98,9 +102,14 @@ pub(crate) struct ShellSettings {
     #[serde(rename = "timeoutSeconds", with = "settings::seconds")]
     #[schemars(with = "u32", range(min = 1, max = 120))]
     pub(crate) timeout: Duration,
-    /// The memory of a call in bytes: for what it reads, for variables, and for what passes between commands.
-    #[schemars(range(min = 1_048_576, max = 268_435_456))]
-    pub(crate) memory_bytes: u64,
+    /// The memory of a call in bytes. `virtual`: for what it reads, for variables, and for what passes between
+    /// commands; 64 MB by default, 256 MB at most. `process`: for all of its processes together, beside its files;
+    /// 512 MB by default.
+    #[schemars(range(min = 1_048_576, max = 17_179_869_184_u64))]
+    pub(crate) memory_bytes: Option<u64>,
+    /// `process`: the most processes and threads of a call; 64 by default.
+    #[schemars(range(min = 4, max = 1024))]
+    pub(crate) processes: Option<u64>,
     /// How much of the output the model reads, in bytes.
     #[schemars(range(min = 1024, max = 262_144))]
     pub(crate) output_bytes: u64,
@@ -111,9 +120,32 @@ impl Default for ShellSettings {
         Self {
             level: ShellLevel::Virtual,
             timeout: Duration::from_secs(30),
-            memory_bytes: 64 << 20,
+            memory_bytes: None,
+            processes: None,
             output_bytes: 48 << 10,
         }
+    }
+}
+
+/// The most memory of a call of the emulated shell.
+const MAX_EMULATED_MEMORY: u64 = 256 << 20;
+/// The processes and threads of a call, unless the config says otherwise.
+#[cfg(feature = "shell")]
+const PROCESSES: u64 = 64;
+
+#[cfg(feature = "shell")]
+impl ShellSettings {
+    /// Returns the memory of a call in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        match self.level {
+            ShellLevel::Process => self.memory_bytes.unwrap_or(512 << 20),
+            ShellLevel::Virtual | ShellLevel::None => self.memory_bytes.unwrap_or(64 << 20).min(MAX_EMULATED_MEMORY),
+        }
+    }
+
+    /// Returns the most processes and threads of a call.
+    pub(crate) fn most_processes(&self) -> u64 {
+        self.processes.unwrap_or(PROCESSES)
     }
 }
 
@@ -124,15 +156,28 @@ impl Default for ShellKey {
 }
 
 impl ShellKey {
-    /// Returns the settings; `None` if the agent has no shell.
-    pub(crate) fn settings(&self) -> Option<ShellSettings> {
-        let settings = match self {
+    /// Returns the same settings with another level.
+    pub(crate) fn at_level(&self, level: ShellLevel) -> Self {
+        Self::Settings(ShellSettings { level, ..self.written() })
+    }
+
+    /// Returns the settings as they are written.
+    fn written(&self) -> ShellSettings {
+        match self {
             Self::Level(level) => ShellSettings { level: *level, ..ShellSettings::default() },
             Self::Settings(settings) => *settings,
-        };
+        }
+    }
+
+    /// Returns the settings; `None` if the agent has no shell.
+    pub(crate) fn settings(&self) -> Option<ShellSettings> {
+        let settings = self.written();
         (settings.level != ShellLevel::None).then_some(settings)
     }
 }
+
+/// What is said of a key of the level `process` at another one.
+const ONLY_PROCESS: &str = "the emulated shell starts no processes";
 
 /// Whether the shell is part of this program.
 pub(crate) const HAS_SHELL: bool = cfg!(feature = "shell");
@@ -146,6 +191,22 @@ impl Section for WorkspaceKey {
             let help = Some("build it with the feature `shell` or `full`, or write `shell: none`".to_owned());
             problems.error(&[], "this program has no shell", help);
         }
+        let ShellSettings { level, memory_bytes, processes, .. } = self.shell.written();
+        if level == ShellLevel::Process && !cfg!(target_os = "linux") {
+            let help = Some("write `shell: virtual`".to_owned());
+            problems.error(&[PathStep::Key("shell")], "the level `process` exists on Linux only", help);
+        }
+        if level != ShellLevel::Process {
+            if processes.is_some() {
+                let help = Some("remove it, or write `level: process`".to_owned());
+                problems.error(&[PathStep::Key("shell"), PathStep::Key("processes")], ONLY_PROCESS, help);
+            }
+            if memory_bytes.is_some_and(|bytes| bytes > MAX_EMULATED_MEMORY) {
+                let at = [PathStep::Key("shell"), PathStep::Key("memoryBytes")];
+                let message = format!("the emulated shell may have {MAX_EMULATED_MEMORY} bytes");
+                problems.error(&at, message, Some("lower it, or write `level: process`".to_owned()));
+            }
+        }
         if self.limits.file_bytes > self.limits.bytes {
             let at = [PathStep::Key("limits"), PathStep::Key("fileBytes")];
             problems.error(&at, "a file may not be larger than all files together", Some("raise `bytes`".to_owned()));
@@ -154,5 +215,33 @@ impl Section for WorkspaceKey {
 
     fn tool_names(&self) -> Vec<String> {
         tools::names(self).into_iter().map(str::to_owned).collect()
+    }
+}
+
+#[cfg(all(test, feature = "shell", target_os = "linux"))]
+mod tests {
+    use super::*;
+    use config::{Language, SectionType};
+
+    #[test]
+    fn keys_of_another_level_are_refused() {
+        let check = |shell: &str, expected: &str| {
+            let text = format!(
+                "
+connections: [{{ id: demo, type: Demo }}]
+agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: demo }}, workspace: {{ shell: {shell} }} }}]
+pages: [{{ id: p }}]
+"
+            );
+            let read = Language::new(&[SectionType::of::<WorkspaceKey>()], &[]).read_text(&text);
+            let problems = read.err().unwrap_or_default();
+            let problems: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
+            assert_eq!(problems.join("; "), expected, "{shell}");
+        };
+        check("process", "");
+        check("{ level: process, processes: 8, memoryBytes: 1073741824 }", "");
+        check("{ level: virtual, memoryBytes: 268435456 }", "");
+        check("{ processes: 8 }", "the emulated shell starts no processes");
+        check("{ memoryBytes: 268435457 }", "the emulated shell may have 268435456 bytes");
     }
 }

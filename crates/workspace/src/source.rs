@@ -1,9 +1,11 @@
 //! Gives an agent its tools, and tells its model about the workspace.
 
+use crate::section::ShellLevel;
 use crate::store::{self, Conversation};
 use crate::tools::{self, AgentWorkspace};
 use contract::{RunScope, SourceTools, Tool, ToolError, ToolSource};
 use futures::future::BoxFuture;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 const CONTEXT: &str = "You have a workspace of files for this conversation: /workspace for your own files, /uploads with what the user attached \
@@ -19,12 +21,23 @@ pub(crate) struct WorkspaceSource {
     /// The tools of the agent that the user asked, and those of a sub-agent.
     own: Vec<Arc<dyn Tool>>,
     below: Vec<Arc<dyn Tool>>,
+    /// The levels at which the agents of the config run commands.
+    levels: HashMap<String, ShellLevel>,
 }
 
 impl WorkspaceSource {
-    pub(crate) fn new(of: AgentWorkspace, agent_id: &str) -> Self {
+    pub(crate) fn new(of: AgentWorkspace, agent_id: &str, levels: HashMap<String, ShellLevel>) -> Self {
         let (own, below) = (tools::tools(&of, true), tools::tools(&of, false));
-        Self { of, agent_id: agent_id.to_owned(), own, below }
+        Self { of, agent_id: agent_id.to_owned(), own, below, levels }
+    }
+
+    /// Returns the tools of a sub-agent. Its commands run at the level of the agent of the conversation, so that an
+    /// agent gets around its own level through none that it calls.
+    fn below(&self, conversation_agent: &str) -> Vec<Arc<dyn Tool>> {
+        match (self.levels.get(conversation_agent), self.of.level()) {
+            (Some(level), Some(own)) if *level != own => tools::tools(&self.of.at_level(*level), false),
+            _ => self.below.clone(),
+        }
     }
 }
 
@@ -50,8 +63,8 @@ impl ToolSource for WorkspaceSource {
                 Some(agent) if agent == self.agent_id && scope.agent_id == self.agent_id => {
                     SourceTools { tools: self.own.clone(), context: Some(CONTEXT.to_owned()), ..SourceTools::default() }
                 }
-                Some(_) => SourceTools {
-                    tools: self.below.clone(),
+                Some(agent) => SourceTools {
+                    tools: self.below(&agent),
                     context: Some(WITHOUT_PRESENTING.to_owned()),
                     ..SourceTools::default()
                 },

@@ -70,7 +70,7 @@ impl House {
     }
 
     /// Stores a file of Ada and attaches it to a message of a new conversation with this id.
-    async fn attach(&self, conversation: &str, name: &str, media_type: &str, content: &[u8]) {
+    pub(crate) async fn attach(&self, conversation: &str, name: &str, media_type: &str, content: &[u8]) {
         let id = format!("file-{conversation}");
         let new = NewFile { id: id.clone(), name: name.to_owned(), reserved: content.len() as u64, now: 1 };
         assert!(self.store.begin_file("ada", new, 1 << 30).await.unwrap());
@@ -99,7 +99,7 @@ impl House {
     }
 
     /// Calls a tool in a conversation, and returns what the model reads.
-    async fn call_in(&self, owner: &str, id: &str, name: &str, input: Value) -> Value {
+    pub(crate) async fn call_in(&self, owner: &str, id: &str, name: &str, input: Value) -> Value {
         let scope = RunScope { user_id: owner.to_owned(), conversation_id: id.to_owned(), ..RunScope::default() };
         let context = ToolContext {
             call_id: "call".to_owned(),

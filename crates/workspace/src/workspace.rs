@@ -3,6 +3,7 @@
 use crate::path::{UPLOADS, WorkspacePath};
 use crate::section::WorkspaceLimits;
 use crate::store::{self, Conversation, Link, LinkOutcome, NewVersion};
+use crate::texts::Texts;
 use crate::tree::{FileEntry, Origin, Tree};
 use ::store::{AuditEntry, FILE_PIECE, NewFile, Store, StoreError};
 use bytes::{Bytes, BytesMut};
@@ -13,7 +14,7 @@ use std::time::Duration;
 use web::times::now_millis;
 
 /// The longest text of an attached document in bytes.
-const MAX_TEXT: usize = 4 << 20;
+pub(crate) const MAX_TEXT: usize = 4 << 20;
 /// The most time for the text of an attached document.
 const MAX_TEXT_TIME: Duration = Duration::from_secs(30);
 
@@ -25,6 +26,7 @@ const EMPTY: &str = "text/plain";
 pub(crate) struct Workspaces {
     pub(crate) store: Store,
     converter: Arc<Converter>,
+    texts: Arc<Texts>,
 }
 
 /// The workspace of a conversation.
@@ -65,7 +67,7 @@ pub(crate) struct Change {
 impl Workspaces {
     pub(crate) fn new(store: Store) -> Self {
         let limits = Limits { output_bytes: MAX_TEXT, time: MAX_TEXT_TIME, ..Limits::default() };
-        Self { store, converter: Arc::new(Converter::new(limits)) }
+        Self { store, converter: Arc::new(Converter::new(limits)), texts: Arc::default() }
     }
 
     pub(crate) fn open(&self, owner: &str, conversation_id: &str, limits: WorkspaceLimits) -> Workspace {
@@ -90,6 +92,10 @@ impl Workspace {
             Origin::TextOf => self.store().file(&self.of.owner, &entry.file_id).await?.map(|file| file.size),
             Origin::Stored(_) | Origin::Attached => Some(entry.size),
         };
+        let known = (entry.origin == Origin::TextOf && size.is_some()).then(|| self.all.texts.get(&entry.file_id));
+        if let Some(text) = known.flatten() {
+            return Ok(text);
+        }
         let content = match size {
             Some(size) => self.content(&entry.file_id, size).await?,
             None => return Err(gone(path)),
@@ -103,7 +109,11 @@ impl Workspace {
         }
         let name = path.name().strip_suffix(".txt").unwrap_or(path.name());
         match self.all.converter.convert_bytes(name, None, content).await {
-            Ok(document) => Ok(document.to_text().into()),
+            Ok(document) => {
+                let text = document.to_text().into();
+                self.all.texts.keep(&entry.file_id, &text);
+                Ok(text)
+            }
             Err(failure) => {
                 tracing::debug!(code = ?failure.code, detail = failure.detail, "an attached file has no text");
                 Err(WorkspaceError::Refused(format!("the text of the document cannot be read: {}", failure.message)))

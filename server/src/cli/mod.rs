@@ -73,6 +73,14 @@ enum Helper {
     #[cfg(feature = "shell")]
     #[command(name = workspace::RUN_SCRIPT, hide = true)]
     RunScript,
+    /// Run a script with the programs of this machine in a sandbox; the server starts this for each script.
+    #[cfg(all(feature = "shell", target_os = "linux"))]
+    #[command(name = workspace::RUN_PROGRAMS, hide = true)]
+    RunPrograms,
+    /// Become the first process in a sandbox.
+    #[cfg(all(feature = "shell", target_os = "linux"))]
+    #[command(name = workspace::RUN_CONFINED, hide = true)]
+    RunConfined,
 }
 
 impl Helper {
@@ -81,6 +89,10 @@ impl Helper {
             Self::ReadDocument { limits } => documents::run_child(limits),
             #[cfg(feature = "shell")]
             Self::RunScript => workspace::run_script_process(),
+            #[cfg(all(feature = "shell", target_os = "linux"))]
+            Self::RunPrograms => workspace::run_programs_process(),
+            #[cfg(all(feature = "shell", target_os = "linux"))]
+            Self::RunConfined => workspace::run_confined(),
         }
     }
 }

@@ -103,10 +103,11 @@ pub(crate) struct AgentDetail {
 pub(crate) async fn agent_detail(state: &ConsoleState, id: &str) -> Result<AgentDetail, UserError> {
     let config = state.host.config();
     let agent = config.agents.get(id).ok_or_else(UserError::not_found)?;
+    let shell = state.host.shell_level(id).map(|level| ("Commands run", level.to_owned()));
     Ok(AgentDetail {
         line: agent_row(&config, agent, &usage_by_agent(state).await?),
         instructions: agent.instructions.clone(),
-        settings: settings(agent, &config),
+        settings: settings(agent, &config).into_iter().chain(shell).collect(),
         runs: state.store.recent_runs(id).await.map_err(from_store_error)?,
     })
 }

@@ -3,7 +3,7 @@
 use super::{Header, MAX_FRAME};
 use crate::document::Document;
 use crate::{Failure, FailureCode, Limits, Source, read};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use child_process::{Resource, lower_precedence, set_limit};
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -18,8 +18,6 @@ const MAPPED: u64 = 512 << 20;
 const EXTRA_SECONDS: u64 = 5;
 /// The number of files that may be open: standard input, output and error, and no other.
 const OPEN_FILES: u64 = 3;
-/// The niceness, so that the server's own threads have precedence.
-const NICENESS: i32 = 10;
 
 /// The exit codes of a child without a result.
 const BAD_ARGUMENTS: u8 = 2;
@@ -58,11 +56,7 @@ pub fn run_child(limits: &str) -> ExitCode {
 
 /// Sets the limits of this process. They cannot be raised again.
 fn confine(limits: &Limits) -> io::Result<()> {
-    let limit = |resource: Resource, most: u64| {
-        // Only a privileged process can raise a limit that it was given.
-        let most = getrlimit(resource).maximum.map_or(most, |given| given.min(most));
-        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }).map_err(io::Error::from)
-    };
+    let limit = |resource: Resource, most: u64| set_limit(resource, most, most);
     limit(Resource::Core, 0)?;
     limit(Resource::Fsize, 0)?;
     limit(Resource::Nofile, OPEN_FILES)?;
@@ -72,8 +66,7 @@ fn confine(limits: &Limits) -> io::Result<()> {
         limit(Resource::Data, limits.memory_bytes)?;
         limit(Resource::As, limits.memory_bytes.saturating_add(MAPPED))?;
     }
-    // Precedence is a courtesy; a system that refuses it still reads the file.
-    let _ = rustix::process::nice(NICENESS);
+    lower_precedence();
     Ok(())
 }
 

@@ -51,13 +51,7 @@ struct Content<S> {
 impl Converter {
     /// Builds a converter that runs this program with the subcommand [`READ_DOCUMENT`].
     pub fn new(limits: Limits) -> Self {
-        // The link keeps its meaning when the file of the program is replaced by a new version.
-        let program = if cfg!(target_os = "linux") {
-            PathBuf::from("/proc/self/exe")
-        } else {
-            std::env::current_exe().unwrap_or_default()
-        };
-        Self::with_program(program, [READ_DOCUMENT.into()], limits)
+        Self::with_program(child_process::own_program(), [READ_DOCUMENT.into()], limits)
     }
 
     /// Builds a converter that runs another program, which calls [`run_child`](crate::run_child)

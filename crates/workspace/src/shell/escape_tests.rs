@@ -2,10 +2,11 @@
 //! same script in the Bash of this machine, where it succeeds.
 
 use super::process_tests::{children_of, scripts};
-use super::{ShellError, ShellOutput, ShellRequest, VirtualShell, test_shell};
+use super::{ScriptShell, ShellError, ShellOutput, ShellRequest, test_shell};
 use crate::section::ShellSettings;
 use crate::shell::Shell;
 use crate::tests::{House, houses};
+use contract::CallReports;
 use serde_json::json;
 use std::io::Write;
 use std::net::TcpListener;
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 /// A house with a file of Ada, and the outcome of scripts in it.
 struct Cell {
     house: House,
-    shell: VirtualShell,
+    shell: ScriptShell,
     settings: ShellSettings,
 }
 
@@ -29,13 +30,20 @@ impl Cell {
         .remove(0);
         house.call("write_file", json!({ "path": "own.txt", "content": "of ada\n" })).await;
         let settings =
-            ShellSettings { timeout: Duration::from_secs(30), memory_bytes: 4 << 20, ..ShellSettings::default() };
+            ShellSettings { timeout: Duration::from_secs(30), memory_bytes: Some(4 << 20), ..ShellSettings::default() };
         Self { house, shell: test_shell(), settings }
     }
 
     async fn run_as(&self, owner: &str, id: &str, script: &str) -> Result<ShellOutput, ShellError> {
         let workspace = self.house.workspace(owner, id);
-        self.shell.run(ShellRequest { script: script.to_owned(), workspace, settings: self.settings }).await
+        self.shell
+            .run(ShellRequest {
+                script: script.to_owned(),
+                workspace,
+                settings: self.settings,
+                reports: CallReports::default(),
+            })
+            .await
     }
 
     /// Returns all that a script of Ada prints.
@@ -43,7 +51,7 @@ impl Cell {
         match self.run_as("ada", "c", script).await {
             Ok(output) => shown(&output),
             Err(ShellError::Ended(reason)) => format!("ended: {reason}"),
-            Err(ShellError::Busy) => "busy".to_owned(),
+            Err(ShellError::Busy | ShellError::Unavailable(_)) => "not run".to_owned(),
         }
     }
 }
@@ -53,7 +61,7 @@ fn shown(output: &ShellOutput) -> String {
 }
 
 /// Returns what the Bash of this machine prints for a script in an empty folder.
-fn control(script: &str) -> String {
+pub(super) fn control(script: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new("bash");
     command.arg("-c").arg(script).current_dir(folder.path()).env("CHATWRIGHT_TEST_SECRET", "hunter2");
@@ -260,7 +268,7 @@ async fn output_and_disk_are_bounded_and_it_is_said() {
         match cell.run_as("ada", "c", script).await {
             Ok(output) => assert!(!output.stderr.is_empty(), "{script} was not told"),
             Err(ShellError::Ended(_)) => {}
-            Err(ShellError::Busy) => panic!("{script}"),
+            Err(ShellError::Busy | ShellError::Unavailable(_)) => panic!("{script}"),
         }
     }
     // What is left over is within the limits: the tool stores it, or says that it does not.

@@ -1,28 +1,44 @@
 //! Runs the commands of the tool `bash`.
 
 mod changes;
+mod emulated;
 mod files;
-mod process;
+mod probe;
+#[cfg(target_os = "linux")]
+mod programs;
 mod protocol;
+mod script_shell;
 mod turns;
-mod virtual_shell;
 
 #[cfg(test)]
 mod escape_tests;
 #[cfg(test)]
 mod process_tests;
+#[cfg(all(test, target_os = "linux"))]
+mod sandbox_escape_tests;
+#[cfg(all(test, target_os = "linux"))]
+mod sandbox_tests;
 
-pub use self::process::run_script_process;
+pub use self::emulated::run_script_process;
 #[cfg(test)]
 pub(crate) use self::process_tests::test_shell;
-pub(crate) use self::virtual_shell::VirtualShell;
+#[cfg(target_os = "linux")]
+pub use self::programs::run_programs_process;
+pub(crate) use self::script_shell::ScriptShell;
+#[cfg(target_os = "linux")]
+pub use child_process::sandbox::run_confined;
 
 use crate::section::ShellSettings;
 use crate::workspace::{Change, Workspace};
+use contract::CallReports;
 use futures::future::BoxFuture;
 
 /// The subcommand of the product's program that runs [`run_script_process`].
 pub const RUN_SCRIPT: &str = "run-script";
+/// The subcommand of the product's program that runs [`run_programs_process`], on Linux.
+pub const RUN_PROGRAMS: &str = "run-programs";
+/// The subcommand of the product's program that runs [`run_confined`], on Linux.
+pub const RUN_CONFINED: &str = "run-confined";
 
 /// The longest script in bytes.
 const MAX_SCRIPT: usize = 256 << 10;
@@ -42,6 +58,8 @@ pub(crate) struct ShellRequest {
     /// The files that it sees.
     pub(crate) workspace: Workspace,
     pub(crate) settings: ShellSettings,
+    /// Where the output so far is shown.
+    pub(crate) reports: CallReports,
 }
 
 /// What a script has done.
@@ -54,6 +72,10 @@ pub(crate) struct ShellOutput {
     pub(crate) is_truncated: bool,
     /// The files that it has changed.
     pub(crate) changes: Vec<Change>,
+    /// What is there and cannot be stored, each with the reason.
+    pub(crate) left_out: Vec<String>,
+    /// Why none of its changes can be stored; then `changes` is empty.
+    pub(crate) refused: Option<String>,
 }
 
 /// Why a script was ended. Nothing that it changed is kept.
@@ -61,6 +83,8 @@ pub(crate) struct ShellOutput {
 pub(crate) enum ShellError {
     /// It cannot be run, or it used more than it may; the reason is for the model, as a clause.
     Ended(String),
+    /// Scripts cannot run at this level; the reason is for the operator.
+    Unavailable(String),
     /// There is too much to do; it was not started.
     Busy,
 }

@@ -1,12 +1,13 @@
 //! Tests of the processes that run scripts. They are processes of this test program.
 
+use super::emulated::{ServerFiles, run_script_process};
 use super::files::ContentSource;
-use super::process::{ServerFiles, run_script_process};
-use super::protocol::{Answer, Message, ReadOutcome, send};
-use super::virtual_shell::{VirtualShell, answer};
+use super::protocol::{Answer, Done, Message, ReadOutcome, Start, send};
+use super::script_shell::{Conversation, Helpers, ScriptShell};
 use super::{Shell, ShellError, ShellRequest};
 use crate::section::ShellSettings;
 use crate::tests::houses;
+use contract::CallReports;
 use futures::FutureExt;
 use parking_lot::Mutex;
 use serde_json::json;
@@ -15,17 +16,42 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::unbounded_channel;
 
-/// Returns a shell whose processes are [`process`].
-pub(crate) fn test_shell() -> VirtualShell {
-    let arguments = ["--exact", "shell::process_tests::process", "--include-ignored", "--test-threads=1"];
-    VirtualShell::with_program(std::env::current_exe().unwrap(), arguments.map(Into::into))
+/// Returns a shell whose processes are those below.
+pub(crate) fn test_shell() -> ScriptShell {
+    let arguments = |process: &str| {
+        let test = format!("shell::process_tests::{process}");
+        ["--exact", &test, "--include-ignored", "--test-threads=1"].map(str::to_owned).to_vec()
+    };
+    let started = |process: &str| arguments(process).into_iter().map(Into::into).collect();
+    ScriptShell::with_helpers(Helpers {
+        program: child_process::own_program(),
+        emulated: started("emulated_process"),
+        programs: started("programs_process"),
+        confined: arguments("confined_process"),
+    })
 }
 
 /// Runs a script as the other tests ask for it: they start it in another process.
 #[test]
 #[ignore = "the other tests start it in a process of its own"]
-fn process() {
+fn emulated_process() {
     run_script_process();
+}
+
+/// The same with the programs of the machine.
+#[test]
+#[ignore = "the other tests start it in a process of its own"]
+#[cfg(target_os = "linux")]
+fn programs_process() {
+    super::run_programs_process();
+}
+
+/// The first process of a sandbox.
+#[test]
+#[ignore = "the other tests start it in a process of its own"]
+#[cfg(target_os = "linux")]
+fn confined_process() {
+    super::run_confined();
 }
 
 /// Returns the processes that a process has started and that have not ended.
@@ -39,7 +65,7 @@ pub(super) fn children_of(id: &str) -> Vec<String> {
 pub(super) fn scripts() -> Vec<String> {
     let command = |id: &String| std::fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
     let children = children_of("self").into_iter();
-    children.filter(|id| command(id).contains("process_tests::process")).collect()
+    children.filter(|id| command(id).contains("process_tests::emulated_process")).collect()
 }
 
 /// A script that was stopped is gone, also while a command of it computes.
@@ -51,6 +77,7 @@ async fn stop_ends_the_process() {
         script: script.to_owned(),
         workspace: house.workspace("ada", "c"),
         settings: ShellSettings { timeout: Duration::from_secs(60), ..ShellSettings::default() },
+        reports: CallReports::default(),
     };
     for script in ["sleep 50", "while :; do :; done", "while :; do awk 'BEGIN { while (i < 900000) i++ }'; done"] {
         let request = request(script);
@@ -80,7 +107,7 @@ async fn a_process_that_dies_is_explained() {
     let house = houses(json!({})).await.remove(0);
     let shell = test_shell();
     let settings =
-        ShellSettings { timeout: Duration::from_secs(60), memory_bytes: 4 << 20, ..ShellSettings::default() };
+        ShellSettings { timeout: Duration::from_secs(60), memory_bytes: Some(4 << 20), ..ShellSettings::default() };
     for (script, expected) in [
         (format!("{} echo x", "time ".repeat(3_000)), "its commands are nested too deeply"),
         (
@@ -88,7 +115,8 @@ async fn a_process_that_dies_is_explained() {
             "it used more memory than it may",
         ),
     ] {
-        let request = ShellRequest { script, workspace: house.workspace("ada", "c"), settings };
+        let request =
+            ShellRequest { script, workspace: house.workspace("ada", "c"), settings, reports: CallReports::default() };
         match shell.run(request).await {
             Err(ShellError::Ended(reason)) => assert_eq!(reason, expected),
             other => panic!("{expected}: {other:?}"),
@@ -115,7 +143,7 @@ async fn the_answer_to_an_ended_command_is_not_taken_for_another() {
 async fn the_server_takes_only_so_much_of_a_process() {
     let house = houses(json!({})).await.remove(0);
     let (workspace, settings) =
-        (house.workspace("ada", "c"), ShellSettings { memory_bytes: 1 << 20, ..ShellSettings::default() });
+        (house.workspace("ada", "c"), ShellSettings { memory_bytes: Some(1 << 20), ..ShellSettings::default() });
     let tree = workspace.tree().await.unwrap();
     let outcome = async |messages: &[(Message, usize)]| {
         let (mut ours, mut theirs) = tokio::net::UnixStream::pair().unwrap();
@@ -129,7 +157,17 @@ async fn the_server_takes_only_so_much_of_a_process() {
         };
         tokio::join!(
             async {
-                let said = answer(&mut ours, &tree, &workspace, &settings).await;
+                let start = Start {
+                    script: String::new(),
+                    settings,
+                    limits: workspace.limits,
+                    files: Vec::new(),
+                    confined: Vec::new(),
+                };
+                let reports = CallReports::default();
+                let conversation =
+                    Conversation { start: &start, tree: &tree, workspace: &workspace, reports: &reports };
+                let said = conversation.answer(&mut ours).await;
                 drop(ours);
                 said
             },
@@ -138,7 +176,7 @@ async fn the_server_takes_only_so_much_of_a_process() {
         .0
     };
     let written = |name: &str| Message::Written(format!("/workspace/{name}"));
-    let done = Message::Done { exit_code: 0, stdout_bytes: 0, is_truncated: false, kept: Vec::new() };
+    let done = Message::Done(Done::default());
     assert!(outcome(&[(written("a"), 1 << 20), (done, 0)]).await.is_ok());
     assert!(outcome(&[(written("a"), 1 << 20), (written("b"), (1 << 20) + 1)]).await.is_err());
     assert!(outcome(&[(written("a"), 9 << 20)]).await.is_err());

@@ -22,6 +22,8 @@ pub(super) struct Start {
     pub(super) limits: WorkspaceLimits,
     /// The files by their paths.
     pub(super) files: Vec<(String, FileEntry)>,
+    /// For the programs of the machine: the arguments with which this program becomes the first process of a sandbox.
+    pub(super) confined: Vec<String>,
 }
 
 /// The answer of the server to [`Message::Read`].
@@ -51,17 +53,29 @@ pub(super) enum Message {
     Read { no: u64, path: String },
     /// A file was written; its content is in the bytes.
     Written(String),
+    /// The script goes on. The bytes are the end of what it has written so far.
+    Progress,
     /// The script has ended by itself. The bytes are its output.
-    Done {
-        exit_code: i32,
-        /// How many of the bytes were written to standard output; the others were written to standard error.
-        stdout_bytes: usize,
-        is_truncated: bool,
-        /// The paths of the files that are there and were not written.
-        kept: Vec<String>,
-    },
+    Done(Done),
     /// The script was ended, for this reason.
     Ended(String),
+    /// Scripts cannot run at this level; the reason is for the operator.
+    Unavailable(String),
+}
+
+/// What a script has done that has ended by itself.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Done {
+    pub(super) exit_code: i32,
+    /// How many of the bytes were written to standard output; the others were written to standard error.
+    pub(super) stdout_bytes: usize,
+    pub(super) is_truncated: bool,
+    /// The paths of the files that are there and were not written.
+    pub(super) kept: Vec<String>,
+    /// What is there and cannot be stored, each with the reason.
+    pub(super) left_out: Vec<String>,
+    /// Why nothing can be stored.
+    pub(super) refused: Option<String>,
 }
 
 fn lengths(prefix: [u8; 8], most: usize) -> io::Result<(usize, usize)> {

@@ -9,7 +9,7 @@ mod read;
 mod run;
 
 use crate::path::WorkspacePath;
-use crate::section::WorkspaceKey;
+use crate::section::{ShellLevel, WorkspaceKey};
 use crate::workspace::{Workspace, WorkspaceError, Workspaces};
 use contract::{Annotations, FunctionTool, RunScope, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
@@ -37,6 +37,17 @@ pub(crate) struct AgentWorkspace {
 }
 
 impl AgentWorkspace {
+    /// Returns at which level commands run; `None` if there is no shell.
+    pub(crate) fn level(&self) -> Option<ShellLevel> {
+        Some(self.settings.shell.settings()?.level)
+    }
+
+    /// Returns the same with commands that run at another level.
+    pub(crate) fn at_level(&self, level: ShellLevel) -> Self {
+        let shell = self.settings.shell.at_level(level);
+        Self { settings: Arc::new(WorkspaceKey { shell, ..(*self.settings).clone() }), ..self.clone() }
+    }
+
     /// Opens the workspace of a run's conversation.
     fn open(&self, scope: &RunScope) -> Workspace {
         self.all.open(&scope.user_id, &scope.conversation_id, self.settings.limits)

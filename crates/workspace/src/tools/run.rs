@@ -1,14 +1,15 @@
 //! `bash`.
 
 use super::{AgentWorkspace, BASH, tool_error};
-use crate::section::ShellSettings;
+use crate::section::{ShellLevel, ShellSettings};
 use crate::shell::{Shell, ShellError, ShellOutput, ShellRequest};
-use crate::workspace::{Change, Workspace, WorkspaceError};
+use crate::workspace::{Change, WorkspaceError};
 use contract::{Annotations, Tool, ToolContext, ToolError, ToolSpec, read_arguments};
 use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -18,9 +19,29 @@ const AROUND: Duration = Duration::from_secs(60);
 /// The most files that are named.
 const MAX_NAMED: usize = 30;
 
-const DESCRIPTION: &str = "Runs a Bash script over the files, in /workspace. It is emulated: the usual commands are there (awk, sed, grep, \
+const EMULATED: &str = "Runs a Bash script over the files, in /workspace. It is emulated: the usual commands are there (awk, sed, grep, \
      sort, cut, jq-like tools as far as `compgen -c` lists them), but no programs, no Python, no network and no links. Temporary files in \
      /tmp are gone after the call, and so are variables and empty folders. A script that is ended by a limit changes nothing.";
+const PROGRAMS: &str = "Runs a script with the shell of a Linux machine over the files, in /workspace, without a network. Nothing can be \
+     installed. Temporary files in /tmp are gone after the call, and so are variables, empty folders, links and modes of files; what still \
+     runs when the script ends is ended. A script that is ended by a limit changes nothing.";
+/// Programs of which the model is told, where they are installed.
+const NAMED_PROGRAMS: [&str; 12] =
+    ["bash", "awk", "python3", "perl", "ruby", "node", "jq", "sqlite3", "git", "gcc", "ffmpeg", "pandoc"];
+/// Where they are looked for.
+const PLACES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
+
+/// Returns what the model is told of the tool.
+fn description(level: ShellLevel) -> String {
+    match level {
+        ShellLevel::Process => {
+            let is_there = |name: &&str| PLACES.iter().any(|place| Path::new(place).join(name).exists());
+            let programs: Vec<_> = NAMED_PROGRAMS.into_iter().filter(is_there).collect();
+            format!("{PROGRAMS} Among its programs: {}.", programs.join(", "))
+        }
+        ShellLevel::Virtual | ShellLevel::None => EMULATED.to_owned(),
+    }
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,7 +60,11 @@ pub(super) fn tool(of: &AgentWorkspace, settings: ShellSettings) -> Arc<dyn Tool
     let schema = json!({ "type": "object", "properties": { "command": command }, "required": ["command"], "additionalProperties": false });
     // What it prints may be from the user's files.
     let annotations = Annotations { idempotent: false, ..super::READS };
-    let spec = ToolSpec { annotations, timeout: settings.timeout + AROUND, ..ToolSpec::new(BASH, DESCRIPTION, schema) };
+    let spec = ToolSpec {
+        annotations,
+        timeout: settings.timeout + AROUND,
+        ..ToolSpec::new(BASH, description(settings.level), schema)
+    };
     Arc::new(Run { spec, of: of.clone(), settings })
 }
 
@@ -51,37 +76,38 @@ impl Tool for Run {
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
         Box::pin(async move {
             let Input { command } = read_arguments(input)?;
-            let workspace = self.of.open(&context.scope);
-            let ran = run(self.of.shell.as_ref(), workspace, self.settings, command, &context.cancel).await;
+            let (workspace, reports) = (self.of.open(&context.scope), context.reports);
+            let request = ShellRequest { script: command, workspace, settings: self.settings, reports };
+            let ran = run(self.of.shell.as_ref(), request, &context.cancel).await;
             ran.map_err(tool_error)
         })
     }
 }
 
 /// Runs a script and stores what it has changed. Dropping the script's future ends it.
-async fn run(
-    shell: &dyn Shell,
-    workspace: Workspace,
-    settings: ShellSettings,
-    script: String,
-    cancel: &CancellationToken,
-) -> Result<Value, WorkspaceError> {
-    let request = ShellRequest { script, workspace: workspace.clone(), settings };
-    let output = match cancel.run_until_cancelled(shell.run(request)).await {
+async fn run(shell: &dyn Shell, request: ShellRequest, cancel: &CancellationToken) -> Result<Value, WorkspaceError> {
+    let (workspace, most) = (request.workspace.clone(), request.settings.output_bytes);
+    let mut output = match cancel.run_until_cancelled(shell.run(request)).await {
         Some(Ok(output)) => output,
         Some(Err(ShellError::Ended(reason))) => {
             return super::refused(format!("the script was ended, and nothing of it is stored: {reason}"));
         }
+        Some(Err(ShellError::Unavailable(_))) => {
+            return super::refused(
+                "commands cannot run on this server right now; its operator can read the reason in the log",
+            );
+        }
         Some(Err(ShellError::Busy)) => return super::refused("too many scripts run right now: try again later"),
         None => return super::refused("the script was stopped, and nothing of it is stored"),
     };
+    let refused = output.refused.take();
     let stored = if output.changes.is_empty() { Ok(Vec::new()) } else { workspace.apply(output.changes.clone()).await };
     let not_stored = match stored {
-        Ok(_) => None,
+        Ok(_) => refused,
         Err(WorkspaceError::Refused(reason)) => Some(reason),
         Err(other) => return Err(other),
     };
-    Ok(shown(&output, not_stored.as_deref(), settings.output_bytes).into())
+    Ok(shown(&output, not_stored.as_deref(), most).into())
 }
 
 /// Returns what the model reads of a script.
@@ -100,6 +126,9 @@ fn shown(output: &ShellOutput, not_stored: Option<&str>, most: u64) -> String {
             let _ = writeln!(text, "[None of the files that it changed is stored: {reason}.]");
         }
         None => text.push_str(&named(&output.changes)),
+    }
+    for reason in &output.left_out {
+        let _ = writeln!(text, "[Not stored: {reason}]");
     }
     let _ = write!(text, "[Exit code {}]", output.exit_code);
     text

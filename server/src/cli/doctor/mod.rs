@@ -122,13 +122,16 @@ async fn check_traces(offline: bool) -> Option<CheckResult> {
     })
 }
 
-/// Returns at which level the commands of agents run. A config with a level that this program does not have is an
-/// error of the config.
+/// Checks that the commands of agents can run at their levels on this machine. A config with a level that this program
+/// does not have is an error of the config.
 fn check_shells(config: &Config) -> Option<CheckResult> {
     let levels = workspace::shell_levels(config);
     let of_agent = |level: &workspace::AgentShell<'_>| format!("{}: {}", level.agent_id, level.level);
     let text = levels.iter().map(of_agent).collect::<Vec<_>>().join(", ");
-    (!levels.is_empty()).then(|| CheckResult::ok("shell", text))
+    (!levels.is_empty()).then(|| match workspace::shell_problem(config) {
+        None => CheckResult::ok("shell", text),
+        Some(problem) => CheckResult::wrong("shell", format!("{text}: the level `process` cannot be used: {problem}")),
+    })
 }
 
 /// Checks the config. A secret that is not set is an error of the config.

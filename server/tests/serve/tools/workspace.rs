@@ -15,7 +15,7 @@ const ANALYST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/analyst"
 const FILES: &str = "/api/conversations/c/files";
 
 /// Returns the results of tools in a stream, as the model reads them.
-fn results(chunks: &[Value]) -> Vec<String> {
+pub(super) fn results(chunks: &[Value]) -> Vec<String> {
     let of_tools =
         chunks.iter().filter(|chunk| chunk["type"].as_str().is_some_and(|kind| kind.starts_with("tool-output")));
     of_tools
@@ -29,7 +29,7 @@ async fn start(server: &Server, tool: &str, text: &str) -> String {
     results(&chunks(message.send().await.unwrap()).await).join("\n")
 }
 
-async fn get(server: &Server, path: &str) -> (u16, HeaderMap, Vec<u8>) {
+pub(super) async fn get(server: &Server, path: &str) -> (u16, HeaderMap, Vec<u8>) {
     let response = server.request(Method::GET, path).send().await.unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     (status, headers, response.bytes().await.unwrap().to_vec())

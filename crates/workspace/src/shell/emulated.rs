@@ -1,13 +1,13 @@
-//! The process of a script: sets its own limits, runs the script in the emulated shell, and sends what it has done.
+//! The process of a script at the level `virtual`: sets its own limits, runs the script in the emulated shell, and sends what it has done.
 
 use super::files::{ContentSource, Node, ReadError, WorkspaceFiles};
-use super::protocol::{Answer, Message, ReadOutcome, Start, receive_blocking, send_blocking};
+use super::protocol::{Answer, Done, Message, ReadOutcome, Start, receive_blocking, send_blocking};
 use crate::path::TREES;
 use crate::section::ShellSettings;
 use bashkit::{Bash, Error, ExecResult, ExecutionLimits, MemoryLimits, PosixFs, SessionLimits, async_trait};
 use bytes::Bytes;
+use child_process::{Resource, lower_precedence, set_limit};
 use parking_lot::Mutex;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -31,8 +31,6 @@ const MAPPED: u64 = 2 << 30;
 const COMPUTING: u64 = 2;
 /// The processor time that the process may use above the time of the script, in seconds.
 const EXTRA_SECONDS: u64 = 5;
-/// The niceness, so that the threads of the server have precedence.
-const NICENESS: i32 = 10;
 /// The most commands, and the most rounds of loops.
 const MAX_COMMANDS: usize = 1_000_000;
 /// The most work in units of the shell.
@@ -65,7 +63,7 @@ pub fn run_script_process() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let (answers, received) = unbounded_channel();
-    let most = usize::try_from(start.settings.memory_bytes).unwrap_or(usize::MAX);
+    let most = usize::try_from(start.settings.memory()).unwrap_or(usize::MAX);
     let running = thread::Builder::new().stack_size(STACK).spawn(move || run(&start, output, received));
     let listening = thread::Builder::new().spawn(move || listen(input, most, &answers));
     // Threads need nothing but memory for their stacks.
@@ -78,27 +76,21 @@ pub fn run_script_process() -> ExitCode {
 
 /// Sets the limits of this process. They cannot be raised again.
 fn confine(settings: &ShellSettings) -> io::Result<()> {
-    let limit = |resource: Resource, soft: u64, hard: u64| {
-        // Only a privileged process can raise a limit that it was given.
-        let within = |most: u64| Some(getrlimit(resource).maximum.map_or(most, |given| given.min(most)));
-        setrlimit(resource, Rlimit { current: within(soft), maximum: within(hard) }).map_err(io::Error::from)
-    };
     // When the machine lacks memory, this process is ended before the server. Other systems have no such file.
     let _ = fs::write("/proc/self/oom_score_adj", "1000");
-    limit(Resource::Core, 0, 0)?;
-    limit(Resource::Fsize, 0, 0)?;
-    limit(Resource::Nofile, OPEN_FILES, OPEN_FILES)?;
+    set_limit(Resource::Core, 0, 0)?;
+    set_limit(Resource::Fsize, 0, 0)?;
+    set_limit(Resource::Nofile, OPEN_FILES, OPEN_FILES)?;
     let seconds = COMPUTING.saturating_mul(settings.timeout.as_secs()).saturating_add(EXTRA_SECONDS);
     // The soft limit ends the process with a signal of its own.
-    limit(Resource::Cpu, seconds, seconds.saturating_add(EXTRA_SECONDS))?;
+    set_limit(Resource::Cpu, seconds, seconds.saturating_add(EXTRA_SECONDS))?;
     // Other systems do not count memory in this way.
     if cfg!(target_os = "linux") {
-        let memory = settings.memory_bytes.saturating_mul(COPIES).saturating_add(OWN_MEMORY);
-        limit(Resource::Data, memory, memory)?;
-        limit(Resource::As, memory.saturating_add(MAPPED), memory.saturating_add(MAPPED))?;
+        let memory = settings.memory().saturating_mul(COPIES).saturating_add(OWN_MEMORY);
+        set_limit(Resource::Data, memory, memory)?;
+        set_limit(Resource::As, memory.saturating_add(MAPPED), memory.saturating_add(MAPPED))?;
     }
-    // Precedence is a courtesy; a system that refuses it still runs the script.
-    let _ = rustix::process::nice(NICENESS);
+    lower_precedence();
     Ok(())
 }
 
@@ -125,7 +117,7 @@ fn run(start: &Start, output: UnixStream, answers: UnboundedReceiver<(Answer, Ve
         Builder::new_current_thread().enable_time().max_blocking_threads(1).thread_stack_size(STACK).build()?;
     let output = Arc::new(Mutex::new(output));
     let source = ServerFiles::new(output.clone(), answers);
-    let files = WorkspaceFiles::new(&start.files, start.limits, start.settings.memory_bytes, Arc::new(source));
+    let files = WorkspaceFiles::new(&start.files, start.limits, start.settings.memory(), Arc::new(source));
     let result = runtime.block_on(async {
         let mut bash = shell(files.clone(), &start.settings);
         bash.exec(&start.script).await
@@ -150,13 +142,14 @@ fn send_result(output: &mut UnixStream, result: &ExecResult, files: WorkspaceFil
             Node::Loaded { content, stored: None, .. } => send_blocking(output, &Message::Written(path), &content)?,
         }
     }
-    let done = Message::Done {
+    let done = Done {
         exit_code: result.exit_code,
         stdout_bytes: result.stdout.len(),
         is_truncated: result.stdout_truncated || result.stderr_truncated,
         kept,
+        ..Done::default()
     };
-    send_blocking(output, &done, &[result.stdout.as_bytes(), result.stderr.as_bytes()].concat())
+    send_blocking(output, &Message::Done(done), &[result.stdout.as_bytes(), result.stderr.as_bytes()].concat())
 }
 
 /// The files of the store, which the server reads.
@@ -204,11 +197,11 @@ impl ContentSource for ServerFiles {
 
 /// Builds a shell that knows nothing of this machine.
 fn shell(files: WorkspaceFiles, settings: &ShellSettings) -> Bash {
-    let memory = usize::try_from(settings.memory_bytes).unwrap_or(usize::MAX);
+    let memory = usize::try_from(settings.memory()).unwrap_or(usize::MAX);
     let limits = ExecutionLimits {
         max_work_units: MAX_WORK,
-        max_aggregate_input_bytes: settings.memory_bytes.saturating_mul(16),
-        max_live_intermediate_bytes: settings.memory_bytes,
+        max_aggregate_input_bytes: settings.memory().saturating_mul(16),
+        max_live_intermediate_bytes: settings.memory(),
         max_commands: MAX_COMMANDS,
         max_loop_iterations: MAX_COMMANDS,
         max_total_loop_iterations: MAX_COMMANDS,

@@ -1,0 +1,64 @@
+//! Measures how long a script takes to start at each level of the shell: a turn whose tool call lists a folder with
+//! `bash`, compared with one that lists it with the tool `ls`.
+
+use crate::load;
+use crate::process;
+use anyhow::{Result, ensure};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The turns of which the median is taken.
+const TURNS: usize = 31;
+
+/// Runs the turns and prints the figures.
+pub(crate) async fn measure(binary: &Path) -> Result<()> {
+    let client = reqwest::Client::builder().build()?;
+    for level in ["virtual", "process"] {
+        let folder = tempfile::tempdir()?;
+        let config = folder.path().join("chatwright.yaml");
+        std::fs::write(&config, config_text(level))?;
+        let server = match process::serve(binary, &config, folder.path()).await {
+            Ok(server) => server,
+            Err(error) => {
+                println!("{level}: not measured: {error}");
+                continue;
+            }
+        };
+        let url = format!("{}/api/agent/bench/helper", server.origin);
+        let without = median(&client, &url, "start ls: /workspace").await?;
+        let with = median(&client, &url, "start bash: ls").await?;
+        println!(
+            "{level}: a turn with `bash` {:.1} ms, with the tool `ls` {:.1} ms; the script takes {:.1} ms",
+            millis(with),
+            millis(without),
+            millis(with.saturating_sub(without))
+        );
+        server.stop().await?;
+    }
+    Ok(())
+}
+
+async fn median(client: &reqwest::Client, url: &str, text: &str) -> Result<Duration> {
+    let mut times = Vec::new();
+    for turn in 0..TURNS {
+        let start = Instant::now();
+        let answer = load::ask(client, url, &format!("{text} {turn}"), text).await?;
+        ensure!(answer.finished, "the stream of turn {turn} is incomplete");
+        times.push(start.elapsed());
+    }
+    times.sort_unstable();
+    Ok(times[TURNS / 2])
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+fn config_text(level: &str) -> String {
+    format!(
+        "connections:\n  - {{ id: demo, type: Demo }}\n\
+         agents:\n  - id: helper\n    type: Agent\n    connectionId: demo\n    properties: {{ model: demo }}\n    \
+         workspace: {{ shell: {level} }}\n\
+         pages:\n  - id: bench\n    blocks: []\n"
+    )
+}

@@ -1,0 +1,109 @@
+//! What a sandboxed process sees of the file system: the arguments of `bwrap`, and the rules of Landlock.
+
+use super::{Folder, SandboxError, SandboxSettings};
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, PathFdError, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+};
+use std::path::Path;
+
+/// Where programs, libraries and what they read are, on all distributions. What a machine does not have is left out.
+const PROGRAMS: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
+/// What programs need of the settings of the machine. Nothing else of `/etc` is there.
+const SETTINGS: [&str; 2] = ["/etc/alternatives", "/etc/ld.so.cache"];
+/// The devices that are there.
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// Links in `/dev`, with what they point at.
+const LINKS: [(&str, &str); 5] = [
+    ("/proc/self/fd", "/dev/fd"),
+    ("/proc/self/fd/0", "/dev/stdin"),
+    ("/proc/self/fd/1", "/dev/stdout"),
+    ("/proc/self/fd/2", "/dev/stderr"),
+    ("/tmp", "/dev/shm"),
+];
+/// The bytes that `/dev` may have.
+const DEV_BYTES: u64 = 64 << 10;
+/// The user and the group in the sandbox.
+const USER: &str = "1000";
+
+/// Returns the arguments of `bwrap`, up to the command.
+pub(super) fn arguments(settings: &SandboxSettings) -> Vec<String> {
+    let mut arguments = Vec::new();
+    let mut add = |words: &[&str]| arguments.extend(words.iter().map(|word| (*word).to_owned()));
+    add(&[
+        "--unshare-user",
+        "--unshare-ipc",
+        "--unshare-pid",
+        "--unshare-net",
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+    ]);
+    add(&["--uid", USER, "--gid", USER, "--hostname", "workspace", "--cap-drop", "ALL"]);
+    add(&["--die-with-parent", "--new-session"]);
+    for path in PROGRAMS {
+        // On most distributions, all of them are links into `/usr`.
+        match std::fs::read_link(path) {
+            Ok(target) => add(&["--symlink", &target.to_string_lossy(), path]),
+            Err(_) => add(&["--ro-bind-try", path, path]),
+        }
+    }
+    add(&["--dir", "/etc"]);
+    SETTINGS.iter().for_each(|path| add(&["--ro-bind-try", path, path]));
+    add(&["--proc", "/proc", "--size", &DEV_BYTES.to_string(), "--tmpfs", "/dev"]);
+    DEVICES.iter().for_each(|path| add(&["--dev-bind", path, path]));
+    LINKS.iter().for_each(|(target, path)| add(&["--symlink", target, path]));
+    add(&["--remount-ro", "/dev"]);
+    for Folder { path, bytes, .. } in &settings.folders {
+        add(&["--size", &bytes.max(&1).to_string(), "--tmpfs", path]);
+    }
+    add(&["--remount-ro", "/", "--chdir", &settings.current_folder]);
+    arguments
+}
+
+/// Restricts this thread, and all that it starts, to what the sandbox is for. Beside the namespaces it is a second
+/// line, which also holds if a process gets out of its mount namespace.
+pub(super) fn restrict(settings: &SandboxSettings) -> Result<(), SandboxError> {
+    let restricted = ruleset(settings).map_err(|error| SandboxError::Landlock(error.to_string()))?;
+    if restricted == RulesetStatus::NotEnforced {
+        return Err(SandboxError::Landlock("it is not enforced".to_owned()));
+    }
+    Ok(())
+}
+
+fn ruleset(settings: &SandboxSettings) -> Result<RulesetStatus, RulesetError> {
+    // What the first version of Landlock knows is needed; what later ones restrict is added where the kernel has it.
+    let newest = ABI::V6;
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(ABI::V1))?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(newest))?
+        .handle_access(AccessNet::from_all(newest))?
+        .scope(Scope::from_all(newest))?
+        .create()?;
+    let readable = PROGRAMS.iter().chain(&SETTINGS).chain(&["/proc", "/dev"]).copied();
+    let read = AccessFs::from_read(newest);
+    for path in readable {
+        if let Some(folder) = opened(path) {
+            let rights = if Path::new(path).is_dir() { read } else { read & AccessFs::from_file(newest) };
+            rules = rules.add_rule(PathBeneath::new(folder, rights))?;
+        }
+    }
+    for device in DEVICES.iter().filter_map(|path| opened(path)) {
+        let rights = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate;
+        rules = rules.add_rule(PathBeneath::new(device, rights))?;
+    }
+    for folder in &settings.folders {
+        let rights = if folder.is_writable { AccessFs::from_all(newest) } else { read };
+        if let Some(opened) = opened(&folder.path) {
+            rules = rules.add_rule(PathBeneath::new(opened, rights))?;
+        }
+    }
+    Ok(rules.restrict_self()?.ruleset)
+}
+
+/// What does not exist needs no rule.
+fn opened(path: &str) -> Option<PathFd> {
+    let opened: Result<_, PathFdError> = PathFd::new(path);
+    opened.ok()
+}
