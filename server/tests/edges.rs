@@ -62,7 +62,7 @@ torture ► faults sse test_postgres
 triggers ► auth capability chat config operators schedules store web webhooks wire workflows
 user_profile ► auth capability chat config contract store web wire
 web ► auth chat store wire
-web_research ► capability config contract egress offload settings store wire
+web_research ► capability config contract documents egress offload settings store wire
 webhooks ►
 wire ►
 workflows ► auth capability chat config contract jobs operators schedules schemas settings store web webhooks wire
