@@ -16,7 +16,8 @@ pub const DEFINITION: Definition = Definition {
     sections: &[SectionType::of::<Collections>(), SectionType::of::<AgentData>()],
     tables: Some(TABLES),
     start: Some(|host| {
-        Ok(Arc::new(DataCollections(Data { store: host.store.clone(), databases: host.databases.clone() })))
+        let (store, databases, quotes) = (host.store.clone(), host.databases.clone(), host.quotes.clone());
+        Ok(Arc::new(DataCollections(Data { store, databases, quotes })))
     }),
     ..Definition::new("collections")
 };
