@@ -9,6 +9,7 @@ mod cited;
 mod conversations;
 mod custom;
 mod delegation;
+mod dispatcher;
 mod exposure;
 mod files;
 mod grants;

@@ -4,6 +4,7 @@ mod documents;
 mod files;
 mod mcp;
 mod mcp_servers;
+mod records;
 mod remote_agent;
 mod skills;
 mod web;
