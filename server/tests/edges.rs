@@ -52,7 +52,7 @@ schedules ►
 schemas ► offload
 server ► accounts admin_console agent app auth capability chat chat_message collections config contract custom_agents documents egress endpoints faults follow_ups jobs knowledge lowdefy_import mcp mcp_servers memory offload operators plans providers remote_agents skills store tools triggers user_profile web web_research wire workflows workspace
 settings ►
-skills ► agent capability config contract settings store web wire
+skills ► agent auth capability config contract settings store web wire
 sse ►
 store ► faults wire
 test_postgres ►
