@@ -44,9 +44,9 @@ impl ToolSource for Documents {
     }
 }
 
-/// Keeps the decisions, and counts what was asked beside the answer.
+/// Keeps the decisions, counts what was asked beside the answer, and keeps what the user reads meanwhile.
 #[derive(Default)]
-struct Decisions(Vec<Value>, u32);
+struct Decisions(Vec<Value>, u32, Vec<Value>);
 
 impl EventSink for Decisions {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
@@ -56,6 +56,7 @@ impl EventSink for Decisions {
                 self.0.push(data);
             }
             Event::SideReply(_) => self.1 += 1,
+            Event::Data { name, data, .. } if name == "status" => self.2.push(data["message"].clone()),
             _ => {}
         }
         Ok(())
@@ -95,6 +96,8 @@ async fn decide(reply: Option<Vec<Cue>>, has_files: bool, tools: &[&str]) -> (Va
     let requests = model.requests();
     let answer = requests.last().unwrap();
     assert_eq!(decisions.0.len(), 1, "{:?}", decisions.0);
+    let told = if decisions.0[0]["decidedBy"] == "request" { vec![] } else { vec![decisions.0[0]["reason"].clone()] };
+    assert_eq!(decisions.2, told);
     let names = answer.tools.iter().map(|tool| tool.name.clone()).collect();
     (decisions.0[0].clone(), names, answer.system.clone().unwrap())
 }

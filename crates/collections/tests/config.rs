@@ -100,7 +100,7 @@ fn sources_need_documents_and_records_of_our_own() {
     assert_snapshot!(check(own, sources), @"");
     let table = "[{ id: a, records: shared, schema: { type: object, properties: { n: { type: number } } }, source: { connectionId: db, table: t, write: true } }]";
     assert_snapshot!(check(table, sources), @"
-    chatwright.yaml:5:103: error: the agent `a` has `sources: true`, which cannot be stored in a table
+    chatwright.yaml:5:105: error: the agent `a` has `sources: true`, which cannot be stored in a table
        = help: leave out `source`, so that the server's own database has the records
     ");
 }

@@ -37,26 +37,23 @@ async fn decisions(routes: &Router, body: Value) -> Vec<Value> {
     events.map(|data| serde_json::from_str(data).unwrap()).collect()
 }
 
-/// The demo model never decides, so the order does.
+/// The demo model takes the first way that is possible.
 #[tokio::test(flavor = "multi_thread")]
-async fn toggles_say_what_is_possible_and_the_order_decides_if_the_model_does_not() {
+async fn toggles_say_what_is_possible_and_the_model_decides_among_that() {
     let routes = routes().await;
-    let check = async |documents: bool, web: bool, route: &str, confidence: f64, alternatives: &[&str]| {
+    let check = async |documents: bool, web: bool, route: &str, alternatives: &[&str]| {
         let body = json!({ "content": "Hello", "enableDocumentSearch": documents, "enableWebSearch": web });
         let decisions = decisions(&routes, body).await;
         assert_eq!(decisions.len(), 1, "{decisions:?}");
         let decision = &decisions[0];
         assert_eq!(decision["selected_agents"], json!([route]), "{decision}");
-        assert_eq!(
-            (decision["confidence"].as_f64(), &decision["alternatives"]),
-            (Some(confidence), &json!(alternatives))
-        );
+        assert_eq!((decision["confidence"].as_f64(), &decision["alternatives"]), (Some(1.0), &json!(alternatives)));
         assert!(!decision["reasoning"].as_str().unwrap().is_empty());
     };
-    check(false, false, "chat", 1.0, &[]).await;
-    check(true, false, "rag-search", 0.0, &["chat"]).await;
-    check(false, true, "web-search", 0.0, &["chat"]).await;
-    check(true, true, "rag-search", 0.0, &["web-search", "chat"]).await;
+    check(false, false, "chat", &[]).await;
+    check(true, false, "rag-search", &["chat"]).await;
+    check(false, true, "web-search", &["chat"]).await;
+    check(true, true, "rag-search", &["web-search", "chat"]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

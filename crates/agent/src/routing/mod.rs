@@ -81,6 +81,11 @@ impl RouteDecision {
         });
         Event::Data { name: ROUTING.to_owned(), id: Some(ROUTING.to_owned()), data }
     }
+
+    /// Returns what the user reads until the agent writes.
+    fn status(&self) -> Event {
+        Event::Data { name: "status".to_owned(), id: Some(ROUTING.to_owned()), data: json!({ "message": self.reason }) }
+    }
 }
 
 /// Returns the routes that are possible with what the agent offers in a turn.
@@ -114,6 +119,9 @@ impl Run<'_> {
             _ => self.decide_route(&possible, sink).await?,
         };
         sink.emit(decision.event()).await?;
+        if decision.decided_by != DecidedBy::Request {
+            sink.emit(decision.status()).await?;
+        }
         self.route = Some(decision.route);
         Ok(())
     }

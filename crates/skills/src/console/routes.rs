@@ -4,6 +4,7 @@
 use super::upload::Archive;
 use super::{InstallOptions, SkillChange, SkillItem, SkillOrigin, find, items};
 use crate::capability::skills;
+use crate::catalog::CatalogSkill;
 use crate::console;
 use auth::password::KeyScope;
 use auth::rights::{AccessDecision, check_rule};
@@ -14,6 +15,7 @@ use capability::{Caller, Context};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use web::admin::{ADMINISTRATION, Admin, is_admin};
 use web::openapi::{Access, ApiRouter, Created, Tag};
 use web::{HttpError, json_error, valid_query};
@@ -48,7 +50,7 @@ struct SkillView {
     /// What it does and when it is used.
     description: String,
     /// Where it comes from.
-    category: Category,
+    category: SkillCategory,
     /// Whether agents can have it.
     enabled: bool,
     /// The hash of all its files. For administrators, of an installed skill.
@@ -59,7 +61,7 @@ struct SkillView {
 /// Where a skill comes from.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Category {
+enum SkillCategory {
     /// A folder of the config.
     Public,
     /// An archive that an administrator has installed.
@@ -75,7 +77,7 @@ struct SkillViews {
 /// The change of a skill.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Change {
+struct SkillSwitch {
     /// Whether agents can have it.
     enabled: bool,
     /// The hash of the files that are meant; 409 if the skill has others. Default: those that it has.
@@ -84,7 +86,7 @@ struct Change {
 
 /// An installed skill.
 #[derive(Serialize, JsonSchema)]
-struct Installed {
+struct SkillInstalled {
     /// Always `true`.
     success: bool,
     /// Its name.
@@ -96,8 +98,8 @@ struct Installed {
 impl From<SkillItem> for SkillView {
     fn from(item: SkillItem) -> Self {
         let category = match item.origin {
-            SkillOrigin::Folder => Category::Public,
-            SkillOrigin::Installed => Category::Custom,
+            SkillOrigin::Folder => SkillCategory::Public,
+            SkillOrigin::Installed => SkillCategory::Custom,
         };
         let SkillItem { name, description, enabled, digest, .. } = item;
         Self { name, description, category, enabled, digest }
@@ -114,8 +116,8 @@ async fn visible(context: &Context, caller: &Caller) -> Result<Vec<SkillView>, U
         caller.check_agent(&agent.id).is_ok() && check_rule(caller, &agent.auth) == AccessDecision::Allowed
     };
     let of_agents = config.agents.values().filter(may_use).flat_map(|agent| skills(&config, agent));
-    let view = |skill: std::sync::Arc<crate::catalog::CatalogSkill>| {
-        let category = if skill.is_of_folder() { Category::Public } else { Category::Custom };
+    let view = |skill: Arc<CatalogSkill>| {
+        let category = if skill.is_of_folder() { SkillCategory::Public } else { SkillCategory::Custom };
         let (name, description) = (skill.skill.name.clone(), skill.skill.description.clone());
         (name.clone(), SkillView { name, description, category, enabled: true, digest: None })
     };
@@ -149,9 +151,9 @@ async fn change(
     admin: Admin,
     State(context): State<Context>,
     Path(name): Path<String>,
-    sent: Result<Json<Change>, JsonRejection>,
+    sent: Result<Json<SkillSwitch>, JsonRejection>,
 ) -> Result<Json<SkillView>, HttpError> {
-    let Json(Change { enabled, digest }) = sent.map_err(|rejection| json_error(&rejection))?;
+    let Json(SkillSwitch { enabled, digest }) = sent.map_err(|rejection| json_error(&rejection))?;
     let digest = match digest {
         Some(digest) => digest,
         None => find(&context, &name).await?.digest,
@@ -166,8 +168,8 @@ async fn install(
     State(context): State<Context>,
     query: Result<Query<InstallOptions>, QueryRejection>,
     archive: Archive,
-) -> Result<Created<Installed>, HttpError> {
+) -> Result<Created<SkillInstalled>, HttpError> {
     let skill_name = console::install(&context, &admin, archive.0, valid_query(query)?).await?;
     let message = "The skill is installed and disabled. Look at its files and findings, and enable it.".to_owned();
-    Ok(Created(Installed { success: true, skill_name, message }))
+    Ok(Created(SkillInstalled { success: true, skill_name, message }))
 }
