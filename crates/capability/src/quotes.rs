@@ -7,13 +7,14 @@ use std::sync::{Arc, OnceLock};
 
 /// Finds quotes in documents.
 pub trait FindQuotes: Send + Sync + 'static {
-    /// Looks for quotes in a document that the agent of a run may read for its user, in the order of the
-    /// document. White space, case and the form of quotation marks do not matter.
+    /// Looks for quotes in a document that an agent of the config may read for the user of a run, in the
+    /// order of the document. A copy of the agent may read what the agent may. White space, case and the form of quotation marks do not matter.
     ///
     /// # Errors
     /// There is no such document for them, or it cannot be read now. The message is for the model.
     fn find<'a>(
         &'a self,
+        agent_id: &'a str,
         scope: &'a RunScope,
         document_id: &'a str,
         quotes: &'a [String],
@@ -47,12 +48,13 @@ impl Quotes {
     /// As [`FindQuotes::find`].
     pub async fn find(
         &self,
+        agent_id: &str,
         scope: &RunScope,
         document_id: &str,
         quotes: &[String],
     ) -> Result<QuotedDocument, ToolError> {
         let finder = self.0.get().ok_or_else(|| ToolError::new("This server has no documents."))?;
-        finder.find(scope, document_id, quotes).await
+        finder.find(agent_id, scope, document_id, quotes).await
     }
 }
 

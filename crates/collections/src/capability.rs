@@ -34,7 +34,7 @@ impl Capability for DataCollections {
             found.cloned().ok_or_else(|| anyhow!("there is no collection `{id}`"))
         });
         let used = used.collect::<anyhow::Result<Vec<_>>>()?;
-        Ok(AgentTools { tools: tools::tools(&self.0, &used, section), ..AgentTools::default() })
+        Ok(AgentTools { tools: tools::tools(&self.0, &agent.id, &used, section), ..AgentTools::default() })
     }
 
     fn routes(&self, context: &Context) -> Option<ApiRouter> {

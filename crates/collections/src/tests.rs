@@ -222,7 +222,7 @@ fn agent(store: &Store) -> Vec<Arc<dyn Tool>> {
     let collections: Vec<Collection> = serde_json::from_value(collections).unwrap();
     let section: AgentData =
         serde_json::from_value(json!({ "collections": ["todos", "board"], "write": true })).unwrap();
-    tools(&data(store), &collections, &section)
+    tools(&data(store), "helper", &collections, &section)
 }
 
 /// Returns the records of a database, without documents.

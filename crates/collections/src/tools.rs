@@ -155,7 +155,12 @@ pub(crate) fn names(section: &AgentData) -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the tools of an agent over these collections.
-pub(crate) fn tools(data: &Data, collections: &[Collection], section: &AgentData) -> Vec<Arc<dyn Tool>> {
+pub(crate) fn tools(
+    data: &Data,
+    agent_id: &str,
+    collections: &[Collection],
+    section: &AgentData,
+) -> Vec<Arc<dyn Tool>> {
     let all: Arc<[Collection]> = collections.into();
     let about = describe(&all);
     let tools = operations(section).map(|operation| {
@@ -185,7 +190,7 @@ pub(crate) fn tools(data: &Data, collections: &[Collection], section: &AgentData
             ..Annotations::default()
         };
         let spec = ToolSpec { needs_approval, annotations, ..ToolSpec::new(operation.name(), description, schema) };
-        Arc::new(DataTool { spec, operation, collections: all.clone(), data: data.clone() }) as Arc<dyn Tool>
+        Arc::new(DataTool { spec, agent_id: agent_id.to_owned(), operation, collections: all.clone(), data: data.clone() }) as Arc<dyn Tool>
     });
     tools.collect()
 }
@@ -208,6 +213,7 @@ fn describe(collections: &[Collection]) -> String {
 /// One of the tools.
 struct DataTool {
     spec: ToolSpec,
+    agent_id: String,
     operation: Operation,
     collections: Arc<[Collection]>,
     data: Data,
@@ -225,7 +231,7 @@ impl DataTool {
             Operation::Facets => output(records.facets(&read_arguments(input)?).await),
             Operation::Insert => output(records.insert(read_arguments(input)?).await),
             Operation::InsertSourced => {
-                let context = QuoteContext { quotes: &self.data.quotes, scope };
+                let context = QuoteContext { quotes: &self.data.quotes, agent_id: &self.agent_id, scope };
                 output(records.insert_sourced(read_arguments(input)?, context).await)
             }
             Operation::Update => output(records.update(read_arguments(input)?).await),

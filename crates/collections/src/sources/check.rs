@@ -21,6 +21,8 @@ const MAX_PROBLEMS: usize = 20;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QuoteContext<'a> {
     pub(crate) quotes: &'a Quotes,
+    /// The agent of the config whose documents are quoted.
+    pub(crate) agent_id: &'a str,
     pub(crate) scope: &'a RunScope,
 }
 
@@ -49,7 +51,7 @@ impl QuoteContext<'_> {
         let mut checked = vec![CheckedSources::default(); records.len()];
         for (document_id, wanted) in by_document(records, &mut checked)? {
             let quotes: Vec<_> = wanted.iter().map(|wanted| wanted.quote.to_owned()).collect();
-            let document = self.quotes.find(self.scope, document_id, &quotes).await;
+            let document = self.quotes.find(self.agent_id, self.scope, document_id, &quotes).await;
             for (at, Wanted { record, field, quote }) in wanted.into_iter().enumerate() {
                 let checked = &mut checked[record];
                 let source = document.as_ref().map(|document| (document, document.places.get(at).cloned().flatten()));

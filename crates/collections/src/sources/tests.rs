@@ -17,10 +17,12 @@ struct Pages(&'static [(&'static str, &'static str)]);
 impl FindQuotes for Pages {
     fn find<'a>(
         &'a self,
+        agent_id: &'a str,
         scope: &'a RunScope,
         document_id: &'a str,
         quotes: &'a [String],
     ) -> BoxFuture<'a, Result<QuotedDocument, ToolError>> {
+        assert_eq!(agent_id, "extractor");
         let found = self.0.iter().find(|(id, _)| *id == document_id && scope.user_id == "ada");
         let found = found.map(|(id, text)| {
             let place = |quote: &String| text.contains(quote.as_str()).then(|| "page 1".to_owned());
@@ -50,7 +52,7 @@ fn agent(store: &Store) -> Vec<Arc<dyn Tool>> {
     let section: AgentData = serde_json::from_value(section).unwrap();
     let data = data(store);
     data.quotes.provide(Arc::new(PAGES));
-    tools(&data, &[collection], &section)
+    tools(&data, "extractor", &[collection], &section)
 }
 
 fn insertion(records: Value) -> Value {

@@ -82,13 +82,14 @@ fn busy() -> ToolError {
 impl FindQuotes for Knowledge {
     fn find<'a>(
         &'a self,
+        agent_id: &'a str,
         scope: &'a RunScope,
         document_id: &'a str,
         quotes: &'a [String],
     ) -> BoxFuture<'a, Result<QuotedDocument, ToolError>> {
         Box::pin(async move {
             let config = self.0.config.load_full();
-            let agent = config.as_ref().and_then(|config| config.agents.get(&scope.agent_id));
+            let agent = config.as_ref().and_then(|config| config.agents.get(agent_id));
             let options = agent.and_then(config::Agent::section).map(AgentKnowledge::options);
             let options = options.ok_or_else(|| ToolError::new("This agent has no documents."))?;
             let document = self.searched_document(scope, &options, document_id).await;

@@ -2,7 +2,6 @@
 
 pub(super) mod custom;
 pub(super) mod delegate;
-pub(super) mod dispatcher;
 pub(super) mod entry;
 pub(super) mod fallbacks;
 pub(super) mod file_system;

@@ -24,8 +24,8 @@ fn use_config(server: &Server, library: &str) -> Arc<config::Config> {
     config
 }
 
-fn scope(user: &str, agent: &str) -> RunScope {
-    RunScope { user_id: user.to_owned(), agent_id: agent.to_owned(), is_authenticated: true, ..RunScope::default() }
+fn scope(user: &str) -> RunScope {
+    RunScope { user_id: user.to_owned(), is_authenticated: true, ..RunScope::default() }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -41,7 +41,7 @@ async fn quotes_are_found_in_documents_that_the_agent_may_read_for_the_user() {
         server.settled(&library).await;
         let find = async |user: &str, agent: &str, id: &str, quotes: &[&str]| {
             let quotes: Vec<_> = quotes.iter().map(|quote| (*quote).to_owned()).collect();
-            server.knowledge.find(&scope(user, agent), id, &quotes).await.map_err(|error| error.message)
+            server.knowledge.find(agent, &scope(user), id, &quotes).await.map_err(|error| error.message)
         };
         let found = find("ada", "a", &document.id, &["the CODE  is 399-x", "The code is 400-x", "Section 0"]).await;
         let found = found.unwrap();
@@ -87,7 +87,7 @@ async fn documents_are_listed_in_pages() {
 async fn list_as(list: &dyn Tool, user: &str, input: Value) -> Result<Value, String> {
     let context = ToolContext {
         call_id: "call".to_owned(),
-        scope: Arc::new(scope(user, "a")),
+        scope: Arc::new(scope(user)),
         cancel: CancellationToken::new(),
         reports: CallReports::default(),
         may_repeat: false,

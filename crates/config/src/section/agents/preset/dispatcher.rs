@@ -1,6 +1,6 @@
 //! The routes of the preset `dispatcher`, in the order in which they are taken if the model does not decide.
 
-use super::preset::{ATTACHMENT, CHAT, RAG_SEARCH, WEB_SEARCH};
+use super::{ATTACHMENT, CHAT, RAG_SEARCH, WEB_SEARCH};
 use agent::{Route, RouteNeed};
 
 /// The tools for documents, and those for the web.
