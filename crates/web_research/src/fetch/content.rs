@@ -44,13 +44,16 @@ pub(super) fn may_be_document(content_type: &str) -> bool {
 /// A message for the model: the body is of a type that cannot be read.
 pub(super) fn kind(content_type: Option<&str>, body: &[u8]) -> Result<Kind, String> {
     let media_type = media_type(content_type);
-    match body {
-        _ if documents::looks_like_document(body) => Ok(Kind::Document),
-        _ if !media_type.is_empty() => kind_of_type(&media_type),
-        _ if std::str::from_utf8(body).is_err() => Err("It is not a text.".to_owned()),
-        _ if body.trim_ascii_start().starts_with(b"<") => Ok(Kind::Html),
-        _ => Ok(Kind::Text),
+    if documents::looks_like_document(body) {
+        return Ok(Kind::Document);
     }
+    if media_type.contains('/') {
+        return kind_of_type(&media_type);
+    }
+    if std::str::from_utf8(body).is_err() {
+        return Err("It is not a text.".to_owned());
+    }
+    Ok(if body.trim_ascii_start().starts_with(b"<") { Kind::Html } else { Kind::Text })
 }
 
 fn media_type(content_type: Option<&str>) -> String {

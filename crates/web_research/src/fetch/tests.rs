@@ -56,6 +56,7 @@ fn types_that_are_no_text_are_named() {
     check("TEXT/MARKDOWN", b"# A", Ok("# A"));
     check("", b"plain", Ok("plain"));
     check("", b" <p>short</p>", Ok("short"));
+    check("plain", b"no type", Ok("no type"));
     check("", b"\xff\xfe\xfd\0", Err("It is not a text."));
     check("image/png", b"", Err("It is an image, which this tool cannot read."));
     check("video/mp4", b"", Err("It is a recording, which this tool cannot read."));
