@@ -71,10 +71,14 @@ fn agent(replies: Vec<Vec<Cue>>, tools: &[&str]) -> (Agent, Arc<ScriptedModel>) 
 }
 
 async fn run(agent: &Agent, has_files: bool, earlier: TurnUsage) -> (RunOutcome, Decisions) {
+    run_from(agent, has_files, earlier, 1).await
+}
+
+async fn run_from(agent: &Agent, has_files: bool, earlier: TurnUsage, turn_start: usize) -> (RunOutcome, Decisions) {
     let turn = TurnInput {
         context: ContextInput::default(),
         earlier,
-        turn_start: 1,
+        turn_start,
         messages: vec![Arc::new(Message::User(vec![UserPart::Text { text: "Hi".to_owned() }]))],
         pending: Vec::new(),
         scope: RunScope { has_files, ..RunScope::default() },
@@ -147,4 +151,17 @@ async fn a_resumed_turn_stays_on_its_route() {
     let (_, decisions) = run(&second, true, outcome.turn_usage).await;
     assert_eq!((decisions.0.len(), model.requests().len()), (0, 1));
     assert_eq!(model.requests()[0].tools.len(), 1);
+}
+
+#[tokio::test]
+async fn the_message_is_shown_to_the_model_that_decides() {
+    for turn_start in [0, 1] {
+        let (agent, model) = agent(vec![text_reply("{}"), text_reply("ok")], &["search"]);
+        run_from(&agent, false, TurnUsage::default(), turn_start).await;
+        let asked = &model.requests()[0];
+        let shown = Message::User(vec![UserPart::Text { text: "<message>\nHi\n</message>".to_owned() }]);
+        assert_eq!(*asked.messages[0], shown, "{turn_start}");
+        let form = &asked.response_format.as_ref().unwrap().schema["properties"]["route"];
+        assert_eq!(*form, json!({ "type": "string", "enum": ["documents", "chat"] }));
+    }
 }

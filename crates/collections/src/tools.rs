@@ -184,8 +184,10 @@ pub(crate) fn tools(
         // What others have written can be in shared records, in tables, and in documents.
         let is_shared = |all: &Collection| all.records == Sharing::Shared || all.source.is_some();
         let annotations = Annotations {
-            reads_private: is_read,
-            returns_untrusted: is_read && (section.sources || all.iter().any(is_shared)),
+            // The result of a sourced insertion says what documents have.
+            reads_private: is_read || operation == Operation::InsertSourced,
+            returns_untrusted: operation == Operation::InsertSourced
+                || is_read && (section.sources || all.iter().any(is_shared)),
             idempotent: is_read || operation == Operation::Delete,
             ..Annotations::default()
         };

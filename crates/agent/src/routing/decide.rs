@@ -43,8 +43,12 @@ impl Run<'_> {
         }
         self.caller.meter.count_request();
         let asking = side_question::answerer(&self.agent, MAX_TOKENS);
-        let history = self.messages.get(..self.turn_start).unwrap_or(&self.messages);
-        let request = request(&asking, possible, history, self.caller.scope.has_files);
+        // The task of a sub-agent is a part of its turn.
+        let history = match self.turn_start {
+            0 => &self.messages[..],
+            start => self.messages.get(..start).unwrap_or(&self.messages),
+        };
+        let request = request(&asking, possible, history, self.has_files());
         let SideReply { reply, usage } = side_question::ask(&asking, &request, TIME, &self.caller.cancel).await;
         if let Some(usage) = usage {
             self.caller.meter.count_reply(usage.usage, usage.cost_usd);
@@ -71,7 +75,7 @@ fn request(asking: &crate::Agent, possible: &[&'static Route], history: &[Arc<Me
     let no_think = if asking.settings.no_think.unwrap_or_default() { "/no_think\n\n" } else { "" };
     let schema = json!({
         "type": "object",
-        "properties": { "route": { "enum": names }, "reason": { "type": "string" } },
+        "properties": { "route": { "type": "string", "enum": names }, "reason": { "type": "string" } },
         "required": ["route", "reason"],
         "additionalProperties": false,
     });

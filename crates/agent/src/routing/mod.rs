@@ -104,12 +104,17 @@ fn possible(agent: &Agent, has_files: bool) -> Vec<&'static Route> {
 }
 
 impl Run<'_> {
+    /// Returns whether what is answered has files. Sub-agents get none.
+    fn has_files(&self) -> bool {
+        self.caller.scope.has_files && !self.caller.is_sub_agent
+    }
+
     /// Chooses the route of the turn, if the agent has routes: once, whatever the turn waits for.
     pub(crate) async fn choose_route<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
         if self.agent.routes.is_empty() || self.route.is_some() {
             return Ok(());
         }
-        let possible = possible(&self.agent, self.caller.scope.has_files);
+        let possible = possible(&self.agent, self.has_files());
         let decision = match possible.as_slice() {
             [] => return Ok(()),
             [only] => {

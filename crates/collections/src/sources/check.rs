@@ -5,7 +5,7 @@ use crate::failure::DataError;
 use crate::value::values;
 use capability::Quotes;
 use contract::RunScope;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// The shortest and the longest quote in characters. A shorter one stands in any text.
 pub(crate) const MIN_QUOTE: usize = 4;
@@ -89,8 +89,13 @@ fn by_document<'r>(
             checked.problems.push(format!("A record is from at most {MAX_DOCUMENTS} documents."));
             continue;
         }
+        let mut known = HashSet::new();
         for source in &input.sources {
             for (field, quote) in &source.quotes {
+                if !known.insert((&source.document_id, field)) {
+                    checked.problems.push(format!("`{field}` has two quotes of one document; keep one of them."));
+                    continue;
+                }
                 if !(MIN_QUOTE..=MAX_QUOTE).contains(&quote.trim().chars().count()) {
                     let lengths = format!("{MIN_QUOTE} to {MAX_QUOTE} characters");
                     checked.problems.push(format!("`{field}`: a quote has {lengths}; quote the words around a value."));

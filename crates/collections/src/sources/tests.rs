@@ -153,6 +153,11 @@ async fn records_without_proof_are_rejected_and_the_others_are_stored() {
         let text = json!({ "number": "Invoice 7" });
         check("ada", json!({ "number": "7" }), "d1", text, &["/number \"7\" is not of type \"integer\""]).await;
 
+        let twice = json!({ "documentId": "d1", "quotes": { "number": "Invoice 7" } });
+        let twice = json!([{ "data": { "number": 7 }, "sources": [twice, twice] }]);
+        let problems = json!(["`number` has two quotes of one document; keep one of them."]);
+        assert_eq!(add("ada", twice).await.unwrap()["rejected"][0]["problems"], problems);
+
         let many: Vec<_> = (0..21)
             .map(|id| json!({ "data": { "number": id }, "sources": [{ "documentId": id.to_string(), "quotes": { "number": "Invoice" } }] }))
             .collect();
@@ -172,4 +177,6 @@ async fn agents_that_quote_documents_have_no_updates_and_ask_as_others_do() {
     let names: Vec<_> = tools.iter().map(|tool| tool.spec().name.as_str()).collect();
     assert_eq!(names, ["query_data", "aggregate_data", "get_facets", "insert_records", "delete_records"]);
     assert!(tools[3].spec().needs_approval && tools[0].spec().annotations.returns_untrusted);
+    // Its result says what documents have.
+    assert!(tools[3].spec().annotations.reads_private && tools[3].spec().annotations.returns_untrusted);
 }
