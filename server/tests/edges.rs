@@ -54,7 +54,7 @@ schedules ►
 schemas ► offload
 server ► accounts admin_console agent app auth capability chat chat_message collections config contract custom_agents documents egress endpoints faults follow_ups jobs knowledge lowdefy_import mcp mcp_servers memory offload openai_api operators plans providers remote_agents skills store tools triggers user_profile web web_research wire workflows workspace
 settings ►
-skills ► agent capability config contract settings store web wire
+skills ► agent auth capability config contract settings store web wire
 sse ►
 store ► faults wire
 test_postgres ►
@@ -64,7 +64,7 @@ torture ► faults sse test_postgres
 triggers ► auth capability chat config operators schedules store web webhooks wire workflows
 user_profile ► auth capability chat config contract store web wire
 web ► auth chat store wire
-web_research ► capability config contract egress offload settings store wire
+web_research ► capability config contract documents egress offload settings store wire
 webhooks ►
 wire ►
 workflows ► auth capability chat config contract jobs operators schedules schemas settings store web webhooks wire

@@ -67,8 +67,9 @@ pub enum Event {
     },
     /// How large the context of the newest request of the agent is. With every complete reply.
     ContextSize(ContextSize),
-    /// A model was asked for a summary; the usage of its reply.
-    SummaryReply(ReplyUsage),
+    /// A model was asked for something beside the answer, such as a summary or a route; the usage of its
+    /// reply.
+    SideReply(ReplyUsage),
     /// A summary failed. The whole context stays in use.
     SummaryFailed {
         /// The cause, for the operator.

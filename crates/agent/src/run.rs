@@ -16,7 +16,9 @@ use crate::model::prune::{self, EmptyMessages, Prune};
 use crate::model::reply::{self, ModelReply, RunFailure};
 use crate::model::retry;
 use crate::sub_agent::parent::{AgentPermit, ParentContext};
-use crate::{Agent, Ending, Event, EventSink, Limit, PendingCall, RunOutcome, SinkClosed, TurnInput, WaitingCall};
+use crate::{
+    Agent, Ending, Event, EventSink, Limit, PendingCall, Route, RunOutcome, SinkClosed, TurnInput, WaitingCall,
+};
 use contract::{
     FinishReason, Message, ModelError, ModelErrorKind, NoteQuery, ReplyUsage, Request, RunScope, Usage, UserPart,
 };
@@ -121,6 +123,8 @@ pub(crate) struct Run<'a> {
     pub(crate) adds_page_context: bool,
     /// By how much the estimates of tokens are too low for this model and language.
     pub(crate) estimate_factor: f64,
+    /// The route of the turn, once it is chosen.
+    pub(crate) route: Option<&'static Route>,
     /// The index of the model that is asked.
     model: usize,
 }
@@ -176,6 +180,7 @@ impl<'a> Run<'a> {
             is_over_calls: false,
             context: turn.context,
             estimate_factor: 1.0,
+            route: earlier.route.and_then(|name| agent.routes.iter().find(|route| route.name == name)),
             model: 0,
         }
     }
@@ -281,7 +286,10 @@ impl<'a> Run<'a> {
     pub(crate) async fn gather_tools<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
         let CallScope { scope, exposure, cancel, .. } = &self.caller;
         let gathered = sources::with_source_tools(self.configured, (scope, exposure), cancel, sink).await;
-        self.agent = gathered.map_err(|SinkClosed| RunFailure::Sink)?;
+        let contexts;
+        (self.agent, contexts) = gathered.map_err(|SinkClosed| RunFailure::Sink)?;
+        self.choose_route(sink).await?;
+        self.apply_route(&contexts);
         self.defer_tools();
         self.compile_offer().await;
         self.offer_reading().await;
@@ -319,6 +327,7 @@ impl<'a> Run<'a> {
             loops: self.loops.clone(),
             warns: self.warns,
             is_last: self.is_last,
+            route: self.route.map(|route| route.name.to_owned()),
         }
     }
 

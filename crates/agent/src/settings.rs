@@ -2,7 +2,7 @@
 
 use crate::execution_mode::{ExecutionMode, ToolStrategy};
 use crate::limits::TurnLimits;
-use crate::{ContextSettings, DeferTools, Policy, Prune, StepRule, SubAgent};
+use crate::{ContextSettings, DeferTools, Policy, Prune, Route, StepRule, SubAgent};
 use contract::{Model, Price, ResponseFormat, Sampling, Tool, ToolChoice, ToolSource};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -39,6 +39,9 @@ pub struct Agent {
     /// Whether its tools search the documents that the user attaches. Then the model reads the beginning of
     /// long ones only.
     pub searches_attachments: bool,
+    /// The routes among which each turn takes one, the first possible one if the model does not decide; none
+    /// if the agent always answers in the same way.
+    pub routes: &'static [Route],
     /// The settings.
     pub settings: RunSettings,
 }
@@ -58,6 +61,7 @@ impl Agent {
             policy: None,
             summary_model: None,
             searches_attachments: false,
+            routes: &[],
             settings: RunSettings::default(),
         }
     }

@@ -4,6 +4,7 @@ mod additions;
 mod annotations;
 mod context;
 mod job;
+mod quotes;
 mod running;
 mod status;
 
@@ -11,6 +12,7 @@ pub use additions::{ConfigAdditions, StoredAdditions};
 pub use annotations::{annotated, annotated_source};
 pub use context::{Context, CurrentConfig, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion};
 pub use job::{Job, RepeatedJob};
+pub use quotes::{FindQuotes, QuotedDocument, Quotes};
 pub use running::Capabilities;
 pub use status::ToolServerStatus;
 
@@ -80,6 +82,8 @@ pub struct Host {
     pub jobs: Jobs,
     /// The SQL connections of the config in use.
     pub databases: OpenDatabases,
+    /// What finds quotes in the documents of agents.
+    pub quotes: Quotes,
 }
 
 /// A capability of a running server. It lives as long as the server, over all changes of the config.

@@ -180,7 +180,12 @@ mod tests {
     #[tokio::test]
     async fn a_capability_that_panics_on_an_event_affects_nobody_and_names_are_unique() {
         let store = Store::open("sqlite::memory:").await.unwrap();
-        let host = Host { jobs: jobs::Jobs::new(store.clone()), store, databases: Default::default() };
+        let host = Host {
+            jobs: jobs::Jobs::new(store.clone()),
+            store,
+            databases: Default::default(),
+            quotes: Default::default(),
+        };
         let panics = Definition { start: Some(|_| Ok(Arc::new(Panics))), ..Definition::new("panics") };
         let capabilities = Capabilities::start(&[panics], &host).unwrap();
         capabilities.observe(&LifecycleEvent::UserDeleted { user_id: "ada".to_owned() });

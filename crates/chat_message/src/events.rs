@@ -7,13 +7,16 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sse::{SseDecoder, SseLimits};
 use std::collections::HashMap;
-use wire::{Chunk, ErrorCode, UserError};
+use wire::{Chunk, DataChunk, ErrorCode, UserError};
 
 /// The size limits of an event; the server's own are lower.
 const LIMITS: SseLimits = SseLimits { line: 8 << 20, event: 8 << 20 };
 /// The data of the last event of a run.
 const DONE: &str = "[DONE]";
 const CUT_OFF: &str = "The answer was cut off. It goes on in the conversation.";
+
+/// The part with which an agent shows how it has decided to answer.
+const ROUTING: &str = "data-routing";
 
 /// An event of the stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +28,10 @@ pub(crate) struct Event {
 impl Event {
     pub(crate) fn new(name: &'static str, data: Value) -> Self {
         Self { name, data }
+    }
+
+    pub(crate) fn routing(decision: &RoutingDecision) -> Self {
+        Self::new("routing_decision", json!(decision))
     }
 
     pub(crate) fn frame(&self) -> Bytes {
@@ -141,6 +148,10 @@ impl Translator {
                 let prompt = json!({ "type": "confirm", "tool": tool, "tool_call_id": tool_call_id, "approval_id": approval_id });
                 self.prompts.push(prompt.clone());
                 return Some(Event::new("prompt", prompt));
+            }
+            Chunk::Data(DataChunk { kind, data, .. }) if kind == ROUTING => {
+                self.decision = self.decision.with_route(&data)?;
+                return Some(Event::routing(&self.decision));
             }
             Chunk::Error { error_text } => {
                 self.failure = Some(error_text.clone());
@@ -264,6 +275,16 @@ mod tests {
         content_chunk {"chunk":"Hel"}
         error {"error":"The answer was cut off. It goes on in the conversation."}
         The answer was cut off. It goes on in the conversation.
+        "#);
+        let routed = [
+            r#"{"type":"data-routing","id":"routing","data":{"route":"web-search","reason":"It is new.","decidedBy":"model","alternatives":["chat"]}}"#,
+            r#"{"type":"data-routing","data":{"route":1}}"#,
+            "[DONE]",
+        ];
+        insta::assert_snapshot!(check(&routed), @r#"
+        routing_decision {"selected_tools":[],"selected_agents":["web-search"],"confidence":1.0,"reasoning":"It is new.","alternatives":["chat"],"requires_disambiguation":false}
+        message_complete {"message_id":"m","conversation_id":"c","model":null,"citations":[]}
+        "" 0
         "#);
         let asks = [
             r#"{"type":"tool-input-available","toolCallId":"t","toolName":"delete_it","input":{}}"#,

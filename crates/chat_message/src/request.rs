@@ -1,6 +1,7 @@
 //! The body of a request, and the submission that it becomes.
 
 use crate::section::ChatMessage;
+use config::{Agent, SwitchOption};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -47,16 +48,40 @@ pub(crate) struct MessageRequest {
 pub(crate) struct RoutingDecision {
     /// What the request switched on: `doc_search`, `web_search`.
     selected_tools: Vec<&'static str>,
-    /// The agent.
+    /// The agent; of an agent that decides for each message how it answers, the way that it has chosen.
     pub(crate) selected_agents: Vec<String>,
-    /// Always 1: the request decides.
+    /// 1, or 0 if the model was to decide and did not.
     confidence: f64,
     /// Why.
     reasoning: String,
-    /// Always empty.
+    /// The other ways that were possible.
     alternatives: Vec<String>,
     /// Always false.
     requires_disambiguation: bool,
+}
+
+/// The data of the part of an answer that shows how its agent has decided to answer.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ChosenRoute {
+    route: String,
+    reason: String,
+    decided_by: String,
+    alternatives: Vec<String>,
+}
+
+impl RoutingDecision {
+    /// Returns the decision with what the agent has decided itself; `None` if the data is something else.
+    pub(crate) fn with_route(&self, data: &Value) -> Option<Self> {
+        let ChosenRoute { route, reason, decided_by, alternatives } = serde_json::from_value(data.clone()).ok()?;
+        Some(Self {
+            selected_agents: vec![route],
+            confidence: if decided_by == "fallback" { 0.0 } else { 1.0 },
+            reasoning: reason,
+            alternatives,
+            ..self.clone()
+        })
+    }
 }
 
 impl MessageRequest {
@@ -133,6 +158,7 @@ impl MessageRequest {
     pub(crate) fn submission(
         &self,
         section: &ChatMessage,
+        agent: &Agent,
         page_id: &str,
         conversation_id: &str,
     ) -> Result<SendRequest, UserError> {
@@ -153,23 +179,48 @@ impl MessageRequest {
                 "attachments": self.has_attachments(),
             },
         });
-        serde_json::from_value(request).map_err(|error| UserError::invalid("/", format!("{error}.")))
+        let mut request: SendRequest =
+            serde_json::from_value(request).map_err(|error| UserError::invalid("/", format!("{error}.")))?;
+        let switched = |option, is_on: bool| agent.sections.has_switch(option).then_some(is_on);
+        request.options.documents = switched(SwitchOption::Documents, self.enable_doc_search);
+        request.options.web = switched(SwitchOption::Web, self.enable_web_search);
+        Ok(request)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use config::{Language, Section, SectionPlace, SectionType};
 
     fn section() -> ChatMessage {
         serde_json::from_value(json!({ "agentId": "helper", "maxCharacters": 10 })).unwrap()
+    }
+
+    /// Stands for a part of an agent that the user switches.
+    #[derive(Debug, Deserialize, JsonSchema)]
+    struct Documents(#[expect(dead_code, reason = "only its key counts")] bool);
+
+    impl Section for Documents {
+        const KEY: &'static str = "documents";
+        const PLACE: SectionPlace = SectionPlace::Agent;
+
+        fn user_switch(&self) -> Option<SwitchOption> {
+            Some(SwitchOption::Documents)
+        }
     }
 
     #[test]
     fn both_names_of_a_field_are_read() {
         let check = |body: Value| {
             let request: MessageRequest = serde_json::from_value(body).unwrap();
-            let sent = request.submission(&section(), "home", "c").unwrap();
+            let text = "connections: [{ id: d, type: Demo }]\n\
+                agents: [{ id: helper, type: Agent, connectionId: d, properties: { model: m }, documents: true }]\n";
+            const SWITCHES: [SectionType; 1] = [SectionType::of::<Documents>()];
+            let (config, _) = Language::new(&SWITCHES, &[]).read_text(text).unwrap();
+            let sent = request.submission(&section(), &config.agents["helper"], "home", "c").unwrap();
+            // The agent has no switch for the web.
+            assert_eq!((sent.options.documents, sent.options.web), (Some(true), None));
             (serde_json::to_value(&sent.switches).unwrap(), request.conversation_id.clone(), request.message.clone())
         };
         let expected =

@@ -74,8 +74,11 @@ async fn send(
     };
     let decision = request.decision(section);
     first.push(Event::new("model_selected", json!({ "model_id": model })));
-    first.push(Event::new("routing_decision", json!(decision)));
-    let submission = request.submission(section, page_id, &conversation_id)?;
+    // An agent that decides itself does so at the beginning of its run.
+    if agent.routes.is_empty() {
+        first.push(Event::routing(&decision));
+    }
+    let submission = request.submission(section, agent, page_id, &conversation_id)?;
     let sent = context.chat.send(caller, submission).await?;
     let translator = Translator::new(conversation_id, decision, sent.run_id, sent.message_id);
     Ok(Accepted { translator, frames: sent.frames, first, heartbeat: config.limits.heartbeat })

@@ -16,7 +16,8 @@ pub const DEFINITION: Definition = Definition {
     sections: &[SectionType::of::<Collections>(), SectionType::of::<AgentData>()],
     tables: Some(TABLES),
     start: Some(|host| {
-        Ok(Arc::new(DataCollections(Data { store: host.store.clone(), databases: host.databases.clone() })))
+        let (store, databases, quotes) = (host.store.clone(), host.databases.clone(), host.quotes.clone());
+        Ok(Arc::new(DataCollections(Data { store, databases, quotes })))
     }),
     ..Definition::new("collections")
 };
@@ -33,7 +34,7 @@ impl Capability for DataCollections {
             found.cloned().ok_or_else(|| anyhow!("there is no collection `{id}`"))
         });
         let used = used.collect::<anyhow::Result<Vec<_>>>()?;
-        Ok(AgentTools { tools: tools::tools(&self.0, &used, section), ..AgentTools::default() })
+        Ok(AgentTools { tools: tools::tools(&self.0, &agent.id, &used, section), ..AgentTools::default() })
     }
 
     fn routes(&self, context: &Context) -> Option<ApiRouter> {

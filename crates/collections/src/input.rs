@@ -34,6 +34,9 @@ pub(crate) struct Query {
     /// How many records are left out before the first one.
     #[serde(default)]
     pub(crate) offset: u32,
+    /// Whether the documents are returned that values are from. Default: `false`.
+    #[serde(default)]
+    pub(crate) sources: bool,
 }
 
 impl Query {

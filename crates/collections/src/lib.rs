@@ -10,6 +10,7 @@ mod read;
 mod records;
 mod routes;
 mod section;
+mod sources;
 mod store;
 mod table;
 mod tools;

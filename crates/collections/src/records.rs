@@ -9,9 +9,11 @@ use crate::input::{
 };
 use crate::read::{self, Facet, Order};
 use crate::section::{Collection, Sharing};
+use crate::sources::{self, FieldSource};
 use crate::store::{self, PreparedRecord, Record, RecordSet};
 use crate::table::Table;
 use ::store::Store;
+use capability::Quotes;
 use endpoints::OpenDatabases;
 use schemars::JsonSchema;
 use schemas::{CheckError, Schema};
@@ -27,6 +29,8 @@ const MAX_FACETS: u32 = 20;
 pub(crate) struct Data {
     pub(crate) store: Store,
     pub(crate) databases: OpenDatabases,
+    /// What finds quotes in documents.
+    pub(crate) quotes: Quotes,
 }
 
 /// The records of a collection that somebody sees.
@@ -48,6 +52,9 @@ pub(crate) struct RecordItem {
     pub(crate) id: String,
     /// The record.
     pub(crate) data: Map<String, Value>,
+    /// The documents that its values are from, with the words that say them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) sources: Vec<FieldSource>,
 }
 
 /// The records that a query found.
@@ -124,20 +131,28 @@ impl Records<'_> {
         let records = self.list(&filter, &query.order_by, (limit, offset)).await?;
         let total = self.count(&filter).await?;
         let end = i64::from(offset) + records.len() as i64;
-        let records = records.into_iter().map(|Record { id, mut data, .. }| {
-            if !query.select.is_empty() {
-                data.retain(|field, _| query.select.contains(field));
+        let mut records = if query.sources { self.with_sources(records).await? } else { without_sources(records) };
+        if !query.select.is_empty() {
+            for record in &mut records {
+                record.data.retain(|field, _| query.select.contains(field));
             }
-            RecordItem { id, data }
-        });
-        Ok(Found { records: records.collect(), total, next_offset: (end < total).then_some(end) })
+        }
+        Ok(Found { records, total, next_offset: (end < total).then_some(end) })
+    }
+
+    /// Adds to records the documents that their values are from.
+    async fn with_sources(&self, records: Vec<Record>) -> Result<Vec<RecordItem>, DataError> {
+        let Place::Own(store, _) = &self.place else { return Ok(without_sources(records)) };
+        let ids = records.iter().map(|record| record.id.clone()).collect();
+        let mut sources = sources::of_records(store, ids).await?;
+        let item = |Record { id, data, .. }| RecordItem { sources: sources.remove(&id).unwrap_or_default(), id, data };
+        Ok(records.into_iter().map(item).collect())
     }
 
     /// Returns the record with this id.
     pub(crate) async fn record(&self, id: String) -> Result<RecordItem, DataError> {
         let found = self.list(&Filter::Ids(vec![id]), &[], (1, 0)).await?;
-        let Record { id, data, .. } = found.into_iter().next().ok_or(DataError::NotFound)?;
-        Ok(RecordItem { id, data })
+        self.with_sources(found).await?.into_iter().next().ok_or(DataError::NotFound)
     }
 
     /// Computes sums and others.
@@ -174,10 +189,7 @@ impl Records<'_> {
 
     /// Adds records: all of them, or none.
     pub(crate) async fn insert(&self, Insertion { records }: Insertion) -> Result<Inserted, DataError> {
-        self.check_writable()?;
-        if records.is_empty() || records.len() > MAX_INSERTED {
-            return Err(DataError::Invalid(format!("`records` has 1 to {MAX_INSERTED} records.")));
-        }
+        self.check_insertable(records.len())?;
         let mut prepared = Vec::new();
         for (index, record) in records.iter().enumerate() {
             let invalid = |error| DataError::Invalid(format!("Record {index}: {error}"));
@@ -186,14 +198,27 @@ impl Records<'_> {
         }
         match &self.place {
             Place::Table(table) => Ok(Inserted { ids: table.insert(&records).await? }),
-            Place::Own(store, set) => {
-                let ids = prepared.iter().map(|record| record.id().to_owned()).collect();
-                let most = self.collection.max_records();
-                match store::insert(store, set.clone(), prepared, most).await? {
-                    true => Ok(Inserted { ids }),
-                    false => Err(DataError::Invalid(format!("There can be {most} records, so none was added."))),
-                }
-            }
+            Place::Own(..) => Ok(Inserted { ids: self.store_own(prepared).await? }),
+        }
+    }
+
+    /// Checks that so many records may be added at once.
+    pub(crate) fn check_insertable(&self, count: usize) -> Result<(), DataError> {
+        self.check_writable()?;
+        match (1..=MAX_INSERTED).contains(&count) {
+            true => Ok(()),
+            false => Err(DataError::Invalid(format!("`records` has 1 to {MAX_INSERTED} records."))),
+        }
+    }
+
+    /// Stores records in our database: all of them, or none. Returns their ids.
+    pub(crate) async fn store_own(&self, prepared: Vec<PreparedRecord>) -> Result<Vec<String>, DataError> {
+        let Place::Own(store, set) = &self.place else { return Err(DataError::ReadOnly) };
+        let ids = prepared.iter().map(|record| record.id().to_owned()).collect();
+        let most = self.collection.max_records();
+        match store::insert(store, set.clone(), prepared, most).await? {
+            true => Ok(ids),
+            false => Err(DataError::Invalid(format!("There can be {most} records, so none was added."))),
         }
     }
 
@@ -229,7 +254,7 @@ impl Records<'_> {
             }
             Place::Own(store, set) => {
                 let updated = prepared.len() as u64;
-                match store::replace(store, set.clone(), prepared).await? {
+                match store::replace(store, set.clone(), prepared, changes.keys().cloned().collect()).await? {
                     true => updated,
                     false => return Err(DataError::Conflict),
                 }
@@ -268,7 +293,7 @@ impl Records<'_> {
     }
 
     /// Checks a record against the schema of the collection.
-    async fn check(&self, record: &Map<String, Value>) -> Result<(), String> {
+    pub(crate) async fn check(&self, record: &Map<String, Value>) -> Result<(), String> {
         let schema = Value::Object(self.collection.schema.clone());
         let busy = || "It cannot be checked now. Try again in a moment.".to_owned();
         let schema = Schema::compile_cached(&schema).await.map_err(|_| busy())?;
@@ -281,4 +306,9 @@ impl Records<'_> {
             Err(_) => Err(busy()),
         }
     }
+}
+
+fn without_sources(records: Vec<Record>) -> Vec<RecordItem> {
+    let item = |Record { id, data, .. }| RecordItem { id, data, sources: Vec::new() };
+    records.into_iter().map(item).collect()
 }

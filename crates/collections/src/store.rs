@@ -2,6 +2,7 @@
 
 use crate::filter::Filter;
 use crate::query::push_filter;
+use crate::sources::{self, FieldSource};
 use crate::value::{FieldValue, MAX_RECORD, values};
 use ::store::sql::{self, Db, QueryBuilder, Row};
 use ::store::{CapabilityTables, Migration, Store, StoreError, Table};
@@ -10,14 +11,22 @@ use serde_json::{Map, Value};
 /// The tables. The records of a user are deleted with them; shared ones belong to the collection.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     capability: "collections",
-    migrations: &[Migration {
-        name: "collections",
-        sqlite: include_str!("../migrations/sqlite/0001_collections.sql"),
-        postgres: include_str!("../migrations/postgres/0001_collections.sql"),
-    }],
+    migrations: &[
+        Migration {
+            name: "collections",
+            sqlite: include_str!("../migrations/sqlite/0001_collections.sql"),
+            postgres: include_str!("../migrations/postgres/0001_collections.sql"),
+        },
+        Migration {
+            name: "sources",
+            sqlite: include_str!("../migrations/sqlite/0002_sources.sql"),
+            postgres: include_str!("../migrations/postgres/0002_sources.sql"),
+        },
+    ],
     tables: &[
         Table { name: "data_records", key: "id", owner: Some("owner") },
         Table { name: "data_values", key: "record_id, field, item", owner: Some("owner") },
+        Table { name: "data_sources", key: "record_id, field, document_id", owner: Some("owner") },
     ],
 };
 
@@ -45,6 +54,8 @@ pub(crate) struct PreparedRecord {
     values: Vec<FieldValue>,
     /// The version that it replaces.
     version: i64,
+    /// Where its values are from, if it is a new one from documents.
+    sources: Vec<FieldSource>,
 }
 
 impl PreparedRecord {
@@ -61,7 +72,12 @@ impl PreparedRecord {
             Some((id, version)) => (id.to_owned(), version),
             None => (uuid::Uuid::now_v7().simple().to_string(), 0),
         };
-        Ok(Self { id, json, values: values(record)?, version })
+        Ok(Self { id, json, values: values(record)?, version, sources: Vec::new() })
+    }
+
+    /// Adds where its values are from.
+    pub(crate) fn with_sources(self, sources: Vec<FieldSource>) -> Self {
+        Self { sources, ..self }
     }
 
     /// Returns the id.
@@ -98,10 +114,11 @@ pub(crate) async fn insert(
                 if count + i64::try_from(records.len()).unwrap_or(i64::MAX) > i64::from(most) {
                     return Ok(false);
                 }
-                for PreparedRecord { id, json, values, .. } in records {
+                for PreparedRecord { id, json, values, sources, .. } in records {
                     let insert = sql::query(INSERT).bind(id.clone()).bind(set.collection.clone());
                     insert.bind(set.owner.clone()).bind(json).bind(now).execute(&mut *db).await?;
                     insert_values(db, &id, &set.owner, values).await?;
+                    sources::insert(db, &id, &set.owner, sources).await?;
                 }
                 Ok(true)
             })
@@ -118,12 +135,18 @@ async fn insert_values(db: &mut Db, id: &str, owner: &str, values: Vec<FieldValu
     Ok(())
 }
 
-/// Replaces records. Returns false, and replaces none, if one of them has changed meanwhile.
-pub(crate) async fn replace(store: &Store, set: RecordSet, records: Vec<PreparedRecord>) -> Result<bool, StoreError> {
+/// Replaces records whose values of these properties are others. Returns false, and replaces none, if one
+/// of them has changed meanwhile.
+pub(crate) async fn replace(
+    store: &Store,
+    set: RecordSet,
+    records: Vec<PreparedRecord>,
+    changed: Vec<String>,
+) -> Result<bool, StoreError> {
     let now = jiff::Timestamp::now().as_millisecond();
     let written = store.write(move |db| {
         Box::pin(async move {
-            for PreparedRecord { id, json, values, version } in records {
+            for PreparedRecord { id, json, values, version, .. } in records {
                 let update = sql::query(UPDATE).bind(id.clone()).bind(set.collection.clone()).bind(set.owner.clone());
                 let update = update.bind(version).bind(json).bind(now).execute(&mut *db).await?;
                 if update.rows_affected() == 0 {
@@ -132,6 +155,8 @@ pub(crate) async fn replace(store: &Store, set: RecordSet, records: Vec<Prepared
                 }
                 sql::query(DELETE_VALUES).bind(id.clone()).execute(&mut *db).await?;
                 insert_values(db, &id, &set.owner, values).await?;
+                // What a document says about the old value is not said about the new one.
+                sources::delete_changed(db, &id, &changed).await?;
             }
             Ok(true)
         })

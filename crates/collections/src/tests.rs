@@ -8,6 +8,7 @@ use crate::store::{PreparedRecord, RecordSet, TABLES, insert};
 use crate::tools::tools;
 use crate::value::{Scalar, values};
 use ::store::{CapabilityTables, Schema, Store};
+use capability::Quotes;
 use contract::{CallReports, ModelUse, RunScope, Tool, ToolContext};
 use endpoints::OpenDatabases;
 use proptest::prelude::*;
@@ -21,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 static ALL_TABLES: [CapabilityTables; 1] = [TABLES];
 
 /// Opens each kind of database.
-async fn databases() -> Vec<Store> {
+pub(crate) async fn databases() -> Vec<Store> {
     let mut stores = Vec::new();
     for url in test_postgres::databases_of_each_kind().await {
         stores.push(Schema::new(&ALL_TABLES).open(&url, "", Duration::ZERO).await.unwrap());
@@ -221,10 +222,15 @@ fn agent(store: &Store) -> Vec<Arc<dyn Tool>> {
     let collections: Vec<Collection> = serde_json::from_value(collections).unwrap();
     let section: AgentData =
         serde_json::from_value(json!({ "collections": ["todos", "board"], "write": true })).unwrap();
-    tools(&Data { store: store.clone(), databases: OpenDatabases::default() }, &collections, &section)
+    tools(&data(store), "helper", &collections, &section)
 }
 
-async fn call(tools: &[Arc<dyn Tool>], user: &str, name: &str, input: Value) -> Result<Value, String> {
+/// Returns the records of a database, without documents.
+pub(crate) fn data(store: &Store) -> Data {
+    Data { store: store.clone(), databases: OpenDatabases::default(), quotes: Quotes::default() }
+}
+
+pub(crate) async fn call(tools: &[Arc<dyn Tool>], user: &str, name: &str, input: Value) -> Result<Value, String> {
     let tool = tools.iter().find(|tool| tool.spec().name == name).unwrap();
     let context = ToolContext {
         call_id: "call".to_owned(),

@@ -7,6 +7,7 @@ use crate::input::{MAX_CHANGED, MAX_INSERTED, MAX_LIMIT, MAX_OFFSET};
 use crate::read::MAX_JOINED;
 use crate::records::Data;
 use crate::section::{AgentData, Collection, Sharing};
+use crate::sources::{MAX_DOCUMENTS, MAX_QUOTE, MIN_QUOTE, QuoteContext};
 use contract::{Annotations, RunScope, Tool, ToolContext, ToolError, ToolSpec, read_arguments};
 use futures::future::BoxFuture;
 use serde::Serialize;
@@ -25,10 +26,24 @@ enum Operation {
     Insert,
     Update,
     Delete,
+    /// As `Insert`, with the documents that values are from.
+    InsertSourced,
 }
 
 const READS: [Operation; 3] = [Operation::Query, Operation::Aggregate, Operation::Facets];
 const WRITES: [Operation; 3] = [Operation::Insert, Operation::Update, Operation::Delete];
+/// Without updates, which would change values without a source.
+const SOURCED_WRITES: [Operation; 2] = [Operation::InsertSourced, Operation::Delete];
+
+/// Returns what an agent can do.
+fn operations(section: &AgentData) -> impl Iterator<Item = Operation> {
+    let writes: &[Operation] = match section {
+        AgentData { write: false, .. } => &[],
+        AgentData { sources: true, .. } => &SOURCED_WRITES,
+        _ => &WRITES,
+    };
+    READS.into_iter().chain(writes.iter().copied())
+}
 
 impl Operation {
     fn name(self) -> &'static str {
@@ -36,7 +51,7 @@ impl Operation {
             Self::Query => "query_data",
             Self::Aggregate => "aggregate_data",
             Self::Facets => "get_facets",
-            Self::Insert => "insert_records",
+            Self::Insert | Self::InsertSourced => "insert_records",
             Self::Update => "update_records",
             Self::Delete => "delete_records",
         }
@@ -49,6 +64,11 @@ impl Operation {
             Self::Facets => "Returns which values fields have, with how many records have them.",
             Self::Insert => "Adds records to a collection. All are added, or none.",
             Self::Update => "Sets fields of all records that pass a filter; null removes a field.",
+            Self::InsertSourced => {
+                "Adds records to a collection whose values are from documents. Every value that is not null needs a \
+                 quote: the words of a document that say it, exactly as they stand in one passage. A record with a value \
+                 that is not quoted, or whose quote the document does not have, is rejected; the others are added."
+            }
             Self::Delete => "Deletes all records that pass a filter.",
         }
     }
@@ -85,6 +105,9 @@ impl Operation {
             Self::Insert => json!({
                 "records": { "type": "array", "items": { "type": "object" }, "minItems": 1, "maxItems": MAX_INSERTED },
             }),
+            Self::InsertSourced => json!({
+                "records": { "type": "array", "items": sourced_record(), "minItems": 1, "maxItems": MAX_INSERTED },
+            }),
             Self::Update => {
                 json!({ "where": filter::schema(), "ids": ids, "set": { "type": "object", "minProperties": 1 } })
             }
@@ -97,45 +120,79 @@ impl Operation {
             Self::Query | Self::Delete => vec!["collection"],
             Self::Aggregate => vec!["collection", "aggregate"],
             Self::Facets => vec!["collection", "fields"],
-            Self::Insert => vec!["collection", "records"],
+            Self::Insert | Self::InsertSourced => vec!["collection", "records"],
             Self::Update => vec!["collection", "set"],
         }
     }
 }
 
-/// Returns the names of the tools.
-pub(crate) fn names(write: bool) -> impl Iterator<Item = &'static str> {
-    READS.into_iter().chain(WRITES.into_iter().filter(move |_| write)).map(Operation::name)
+/// Returns the schema of a record with its sources.
+fn sourced_record() -> Value {
+    let quote = json!({ "type": "string", "minLength": MIN_QUOTE, "maxLength": MAX_QUOTE });
+    let source = json!({
+        "type": "object",
+        "properties": {
+            "documentId": { "type": "string", "maxLength": 64 },
+            "quotes": { "type": "object", "additionalProperties": quote, "description": "By the names of fields; `a.b` is the field `b` in the object `a`, and `a` stands for all fields in it." },
+        },
+        "required": ["documentId", "quotes"],
+        "additionalProperties": false,
+    });
+    json!({
+        "type": "object",
+        "properties": {
+            "data": { "type": "object", "description": "The record." },
+            "sources": { "type": "array", "items": source, "minItems": 1, "maxItems": MAX_DOCUMENTS },
+        },
+        "required": ["data", "sources"],
+        "additionalProperties": false,
+    })
+}
+
+/// Returns the names of an agent's tools.
+pub(crate) fn names(section: &AgentData) -> impl Iterator<Item = &'static str> {
+    operations(section).map(Operation::name)
 }
 
 /// Returns the tools of an agent over these collections.
-pub(crate) fn tools(data: &Data, collections: &[Collection], section: &AgentData) -> Vec<Arc<dyn Tool>> {
+pub(crate) fn tools(
+    data: &Data,
+    agent_id: &str,
+    collections: &[Collection],
+    section: &AgentData,
+) -> Vec<Arc<dyn Tool>> {
     let all: Arc<[Collection]> = collections.into();
     let about = describe(&all);
-    let operations = READS.into_iter().chain(WRITES.into_iter().filter(|_| section.write));
-    let tools = operations.map(|operation| {
+    let tools = operations(section).map(|operation| {
         let is_read = READS.contains(&operation);
         let usable = all.iter().filter(|collection| is_read || collection.is_writable());
         let ids: Vec<_> = usable.map(|collection| collection.id.0.as_str()).collect();
         let mut properties = operation.properties();
         properties["collection"] = json!({ "enum": ids });
+        if operation == Operation::Query && section.sources {
+            properties["sources"] =
+                json!({ "type": "boolean", "description": "Whether the documents are returned that values are from." });
+        }
         let schema = json!({ "type": "object", "properties": properties, "required": operation.required(), "additionalProperties": false });
         // Each tool that reads or writes fields names them.
         let description = format!("{}\n\n{about}", operation.description());
         let needs_approval = match operation {
-            Operation::Insert | Operation::Update => section.confirm_changes,
+            Operation::Insert | Operation::InsertSourced | Operation::Update => section.confirm_changes,
             Operation::Delete => section.confirm_deletes,
             _ => false,
         };
+        // What others have written can be in shared records, in tables, and in documents.
+        let is_shared = |all: &Collection| all.records == Sharing::Shared || all.source.is_some();
         let annotations = Annotations {
-            reads_private: is_read,
-            // What others have written can be in shared records, and in tables.
-            returns_untrusted: is_read && all.iter().any(|all| all.records == Sharing::Shared || all.source.is_some()),
+            // The result of a sourced insertion says what documents have.
+            reads_private: is_read || operation == Operation::InsertSourced,
+            returns_untrusted: operation == Operation::InsertSourced
+                || is_read && (section.sources || all.iter().any(is_shared)),
             idempotent: is_read || operation == Operation::Delete,
             ..Annotations::default()
         };
         let spec = ToolSpec { needs_approval, annotations, ..ToolSpec::new(operation.name(), description, schema) };
-        Arc::new(DataTool { spec, operation, collections: all.clone(), data: data.clone() }) as Arc<dyn Tool>
+        Arc::new(DataTool { spec, agent_id: agent_id.to_owned(), operation, collections: all.clone(), data: data.clone() }) as Arc<dyn Tool>
     });
     tools.collect()
 }
@@ -158,6 +215,7 @@ fn describe(collections: &[Collection]) -> String {
 /// One of the tools.
 struct DataTool {
     spec: ToolSpec,
+    agent_id: String,
     operation: Operation,
     collections: Arc<[Collection]>,
     data: Data,
@@ -174,6 +232,10 @@ impl DataTool {
             Operation::Aggregate => output(records.aggregate(&read_arguments(input)?).await),
             Operation::Facets => output(records.facets(&read_arguments(input)?).await),
             Operation::Insert => output(records.insert(read_arguments(input)?).await),
+            Operation::InsertSourced => {
+                let context = QuoteContext { quotes: &self.data.quotes, agent_id: &self.agent_id, scope };
+                output(records.insert_sourced(read_arguments(input)?, context).await)
+            }
             Operation::Update => output(records.update(read_arguments(input)?).await),
             Operation::Delete => output(records.delete(read_arguments(input)?).await),
         }

@@ -1,11 +1,14 @@
 //! What a config says about collections, and what its author reads about mistakes.
 
-use config::Language;
+use capability::Definition;
+use config::{Language, Section, SectionPlace, SectionType};
 use insta::assert_snapshot;
 
 /// Reads a config with these collections and this key of an agent; returns its problems.
 fn check(data: &str, agent: &str) -> String {
-    let language: Language = capability::language(&[collections::DEFINITION]);
+    const DOCUMENTS: Definition =
+        Definition { sections: &[SectionType::of::<Knowledge>()], ..Definition::new("documents") };
+    let language: Language = capability::language(&[collections::DEFINITION, DOCUMENTS]);
     let text = format!(
         "connections:\n  - {{ id: demo, type: Demo }}\n  - {{ id: db, type: Sql, properties: {{ url: 'sqlite::memory:' }} }}\n  - {{ id: archive, type: Sql, properties: {{ url: 'sqlite::memory:', readOnly: true }} }}\ndata: {data}\nagents:\n  - id: a\n    type: Agent\n    connectionId: demo\n    properties: {{ model: m }}\n    data: {agent}\n"
     );
@@ -70,5 +73,34 @@ fn writes_need_a_table_that_may_be_written() {
     assert_snapshot!(check(&data(", write: true", "archive"), "{ collections: [a] }"), @"
     chatwright.yaml:5:157: error: the connection `archive` is read-only
        = help: leave out `readOnly` there, or `write` here
+    ");
+}
+
+/// Stands for the key of another capability.
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+struct Knowledge(#[expect(dead_code, reason = "only its key counts")] Vec<String>);
+
+impl Section for Knowledge {
+    const KEY: &'static str = "knowledge";
+    const PLACE: SectionPlace = SectionPlace::Agent;
+}
+
+#[test]
+fn sources_need_documents_and_records_of_our_own() {
+    let own = "[{ id: a, schema: { type: object } }]";
+    assert_snapshot!(check(own, "{ collections: [a], sources: true }\n    knowledge: [l]"), @"
+    chatwright.yaml:11:40: error: this agent inserts nothing
+        = help: set `write: true`, or leave it out
+    ");
+    assert_snapshot!(check(own, "{ collections: [a], write: true, sources: true }"), @"
+    chatwright.yaml:11:53: error: this agent has no documents to quote
+        = help: name libraries: `knowledge: [invoices]`
+    ");
+    let sources = "{ collections: [a], write: true, sources: true }\n    knowledge: [l]";
+    assert_snapshot!(check(own, sources), @"");
+    let table = "[{ id: a, records: shared, schema: { type: object, properties: { n: { type: number } } }, source: { connectionId: db, table: t, write: true } }]";
+    assert_snapshot!(check(table, sources), @"
+    chatwright.yaml:5:105: error: the agent `a` has `sources: true`, which cannot be stored in a table
+       = help: leave out `source`, so that the server's own database has the records
     ");
 }

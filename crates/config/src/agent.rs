@@ -43,6 +43,8 @@ pub struct Agent {
     /// Whether the agent extracts records, so that models which write their reasoning into their text
     /// are told not to.
     pub extracts_records: bool,
+    /// The routes among which each turn takes one; none if the agent always answers in the same way.
+    pub routes: &'static [agent::Route],
     /// The settings of the agent's runs, without what depends on the server.
     pub settings: RunSettings,
     /// Whether the agent is told about the page, the user, the conversation and the page's address.

@@ -46,7 +46,7 @@ pub use rate_limit::{RateLimit, RateLimitKey, RateLimitTarget};
 pub use rule::{AccessRule, OWNER_ROLES};
 pub use section::RESERVED_PARAMETERS;
 pub use section::value::Id;
-pub use section_type::{PathStep, Section, SectionPlace, SectionProblems, SectionType, Sections};
+pub use section_type::{PathStep, Section, SectionPlace, SectionProblems, SectionType, Sections, SwitchOption};
 pub use section_value::{ValueProblem, problems_in_yaml, read_yaml};
 pub use served::{ServedAgent, ServedTool};
 pub use settings::compile_patterns;

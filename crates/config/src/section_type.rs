@@ -87,6 +87,21 @@ pub trait Section: JsonSchema + DeserializeOwned + Send + Sync + 'static {
     fn always_stays(&self) -> bool {
         false
     }
+
+    /// For a section of an agent: the option of a message with which the user switches it on and off, if
+    /// they can.
+    fn user_switch(&self) -> Option<SwitchOption> {
+        None
+    }
+}
+
+/// An option of a message with which the user switches a part of the agent on and off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SwitchOption {
+    /// `documents`.
+    Documents,
+    /// `web`.
+    Web,
 }
 
 /// The type of a section.
@@ -145,6 +160,8 @@ trait ReadValue: Any + Send + Sync {
 
     fn always_stays(&self) -> bool;
 
+    fn user_switch(&self) -> Option<SwitchOption>;
+
     /// Whether a custom agent may have the section or not; otherwise that follows from the rest of it.
     fn is_choice(&self) -> bool {
         !self.always_stays() && self.restricts().is_empty()
@@ -190,6 +207,10 @@ impl<S: Section> ReadValue for S {
 
     fn always_stays(&self) -> bool {
         Section::always_stays(self)
+    }
+
+    fn user_switch(&self) -> Option<SwitchOption> {
+        Section::user_switch(self)
     }
 }
 
@@ -323,6 +344,16 @@ impl Sections {
             Some(value.map(|value| (section.key, value)))
         });
         read.collect()
+    }
+
+    /// Returns whether the user has this switch.
+    pub fn has_switch(&self, option: SwitchOption) -> bool {
+        self.0.iter().any(|(_, section)| section.user_switch() == Some(option))
+    }
+
+    /// Returns whether a section with this key is written.
+    pub fn has(&self, key: &str) -> bool {
+        self.0.iter().any(|(written, _)| *written == key)
     }
 
     /// Returns a section. `None` if it is not written.

@@ -278,6 +278,8 @@ pub struct RunScope {
     pub libraries: Option<Arc<[String]>>,
     /// Whether the user has switched the web on or off for this turn; `None` if they have not chosen.
     pub web: Option<bool>,
+    /// Whether the user's message that the turn answers has files.
+    pub has_files: bool,
 }
 
 /// The context of one call.

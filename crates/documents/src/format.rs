@@ -108,17 +108,33 @@ const MEDIA_TYPES: &[(Format, &[&str])] = &[
 /// The number of first bytes in which the mark of a PDF file is searched, as readers of PDF do.
 const PDF_HEAD: usize = 1_024;
 
+/// The first bytes of a ZIP archive, as which office files and electronic books are stored; an empty
+/// archive has others.
+const ARCHIVE: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+/// The first bytes of a compound file of Microsoft Office.
+const COMPOUND: &[u8] = &[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
+/// The mark of a PDF file.
+const PDF: &[u8] = b"%PDF-";
+
+/// Returns whether a file begins like a binary document: a PDF file, or an archive or compound file, as
+/// which office files and electronic books are stored. Whether it is one that can be read shows only when
+/// it is read.
+pub fn looks_like_document(bytes: &[u8]) -> bool {
+    let is_archive = ARCHIVE.iter().any(|mark| bytes.starts_with(mark));
+    is_archive || bytes.starts_with(COMPOUND) || bytes.trim_ascii_start().starts_with(PDF)
+}
+
 /// Recognises the format. Binary formats are recognised by their first bytes, since names lie; text
 /// formats by the extension, then the media type, then the content.
 pub(crate) fn detect(name: &str, media_type: Option<&str>, bytes: &[u8]) -> Detected {
     let head = &bytes[..bytes.len().min(PDF_HEAD)];
-    if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
+    if ARCHIVE.iter().any(|mark| head.starts_with(mark)) {
         return Detected::Archive;
     }
-    if head.starts_with(&[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]) {
+    if head.starts_with(COMPOUND) {
         return Detected::Compound;
     }
-    if head.windows(5).any(|window| window == b"%PDF-") {
+    if head.windows(PDF.len()).any(|window| window == PDF) {
         return Detected::Format(Format::Pdf);
     }
     if !encoding::is_text(bytes) || head.starts_with(b"{\\rtf") {
@@ -167,5 +183,18 @@ mod tests {
         check("a.txt", "", b"GIF89a\0\0\0\0", Detected::Unknown);
         check("a.doc", "", b"{\\rtf1 Hi}", Detected::Unknown);
         check("a.eml", "", b"Subject: A\n\nHi", Detected::Format(Format::Email));
+    }
+
+    #[test]
+    fn binary_documents_are_recognised_by_their_first_bytes() {
+        let check = |bytes: &[u8], expected: bool| assert_eq!(looks_like_document(bytes), expected, "{bytes:?}");
+        check(b"%PDF-1.7", true);
+        check(b"\r\n%PDF-1.7", true);
+        check(b"PK\x03\x04", true);
+        check(b"PK\x05\x06", true);
+        check(&[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0], true);
+        check(b"<p>A file begins with %PDF-", false);
+        check(b"PK", false);
+        check(b"", false);
     }
 }

@@ -15,7 +15,7 @@ mod table;
 
 pub use document::{Document, Part, Place, Syntax, Warning, WarningCode};
 pub use failure::{Failure, FailureCode};
-pub use format::Format;
+pub use format::{Format, looks_like_document};
 pub use limits::Limits;
 pub use process::{Converter, READ_DOCUMENT, run_child};
 pub use read::{Source, read};

@@ -97,6 +97,19 @@ impl Egress {
     /// # Errors
     /// See [`EgressError`].
     pub async fn send(&self, request: EgressRequest) -> Result<EgressResponse, EgressError> {
+        self.send_within(request, |_| usize::MAX).await
+    }
+
+    /// Sends a request as [`Egress::send`] does. The body of the response is also at most as long as
+    /// `limit` allows for its `content-type`, in bytes.
+    ///
+    /// # Errors
+    /// See [`EgressError`].
+    pub async fn send_within(
+        &self,
+        request: EgressRequest,
+        limit: impl Fn(Option<&str>) -> usize,
+    ) -> Result<EgressResponse, EgressError> {
         self.check(&request.url)?;
         let (timeout, max_bytes) = (request.timeout, request.max_bytes);
         let answer = tokio::time::timeout(timeout, async {
@@ -105,7 +118,8 @@ impl Egress {
                 Some(body) => builder.body(body),
                 None => builder,
             };
-            read(builder.send().await.map_err(into_egress_error)?, max_bytes).await
+            let response = builder.send().await.map_err(into_egress_error)?;
+            read(response, |content_type| max_bytes.min(limit(content_type))).await
         });
         answer.await.unwrap_or(Err(EgressError::TimedOut(timeout)))
     }
@@ -153,10 +167,11 @@ fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
 #[error("a redirect to another origin, or one too many")]
 struct RedirectRefused;
 
-async fn read(mut response: Response, max_bytes: usize) -> Result<EgressResponse, EgressError> {
+async fn read(mut response: Response, limit: impl Fn(Option<&str>) -> usize) -> Result<EgressResponse, EgressError> {
     let status = response.status().as_u16();
     let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let headers = response.headers().clone();
+    let max_bytes = limit(content_type.as_deref());
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(into_egress_error)? {
         if body.len() + chunk.len() > max_bytes {

@@ -4,6 +4,7 @@ mod audit;
 mod citations;
 mod ingest;
 mod models;
+mod quote;
 mod routes;
 mod section;
 mod service;
@@ -56,7 +57,9 @@ struct KnowledgeCapability {
 
 impl KnowledgeCapability {
     fn new(host: &Host) -> Self {
-        Self { knowledge: Knowledge::new(host.store.clone(), host.jobs.clone()) }
+        let knowledge = Knowledge::new(host.store.clone(), host.jobs.clone());
+        host.quotes.provide(Arc::new(knowledge.clone()));
+        Self { knowledge }
     }
 }
 

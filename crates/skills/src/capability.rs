@@ -55,7 +55,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 }
 
 /// Returns the skills of an agent.
-fn skills(config: &Config, agent: &config::Agent) -> Vec<Arc<CatalogSkill>> {
+pub(crate) fn skills(config: &Config, agent: &config::Agent) -> Vec<Arc<CatalogSkill>> {
     let both = agent.section::<AgentSkills>().zip(config.section::<Skills>());
     both.map(|(chosen, all)| chosen.of(&all.catalog)).unwrap_or_default()
 }
@@ -85,6 +85,10 @@ impl Capability for SkillCapability {
         let commands: Vec<_> = skills(config, agent).iter().map(|skill| command(skill)).collect();
         let commands = (!commands.is_empty()).then(|| ("commands".to_owned(), commands.into()));
         commands.into_iter().collect()
+    }
+
+    fn routes(&self, context: &Context) -> Option<ApiRouter> {
+        Some(console::routes(context.clone()))
     }
 
     fn upload_routes(&self, context: &Context) -> Option<ApiRouter> {

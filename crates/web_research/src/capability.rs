@@ -1,7 +1,7 @@
 //! The capability: the tools of agents that have `webSearch` or `webFetch`, and the switch `web`.
 
 use crate::connection::{Brave, Exa, ProviderSettings, SearXng, Tavily};
-use crate::fetch::{Hosts, PageCache, WebFetch};
+use crate::fetch::{Hosts, SharedReading, WebFetch};
 use crate::known::{KnownUrls, TABLES};
 use crate::provider::Provider;
 use crate::search::{Pauses, WebSearch};
@@ -29,7 +29,7 @@ pub const DEFINITION: Definition = Definition {
     tables: Some(TABLES),
     start: Some(|host| {
         let known = Arc::new(KnownUrls::new(host.store.clone()));
-        Ok(Arc::new(WebResearch { known, pauses: Arc::default(), cache: Arc::default() }))
+        Ok(Arc::new(WebResearch { known, pauses: Arc::default(), reading: SharedReading::default() }))
     }),
     ..Definition::new("web_research")
 };
@@ -38,7 +38,7 @@ pub const DEFINITION: Definition = Definition {
 struct WebResearch {
     known: Arc<KnownUrls>,
     pauses: Arc<Pauses>,
-    cache: Arc<PageCache>,
+    reading: SharedReading,
 }
 
 impl WebResearch {
@@ -55,8 +55,8 @@ impl WebResearch {
 
     fn fetch_tool(&self, section: &AgentWebFetch) -> anyhow::Result<Arc<dyn Tool>> {
         let hosts = Hosts::new(section.allow.as_deref(), &section.deny).map_err(|error| anyhow!(error))?;
-        let (known, cache) = (self.known.clone(), self.cache.clone());
-        let tool = WebFetch::new(hosts, section.follow_links, section.allow_private, known, cache);
+        let (known, reading) = (self.known.clone(), self.reading.clone());
+        let tool = WebFetch::new(hosts, section.follow_links, section.allow_private, known, reading);
         Ok(Arc::new(tool.map_err(|error| anyhow!(error))?))
     }
 }
@@ -102,7 +102,7 @@ impl Capability for WebResearch {
 
     fn observe(&self, event: &LifecycleEvent) {
         if let LifecycleEvent::RunEnded { run_id, .. } = event {
-            self.cache.forget(run_id);
+            self.reading.cache.forget(run_id);
         }
     }
 

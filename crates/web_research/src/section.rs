@@ -1,7 +1,7 @@
 //! The keys `webSearch`, `webFetch` and `web` of an agent.
 
 use crate::connection::TYPES;
-use config::{PathStep, Section, SectionPlace, SectionProblems, Sections};
+use config::{PathStep, Section, SectionPlace, SectionProblems, Sections, SwitchOption};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use settings::{UserSwitch, compile_patterns};
@@ -105,6 +105,10 @@ impl Section for AgentWeb {
     const PLACE: SectionPlace = SectionPlace::Agent;
     // The maker of a custom agent cannot take the user's switch away, and it is of no use without the tools.
     const RESTRICTS: &'static [&'static str] = &[AgentWebSearch::KEY, AgentWebFetch::KEY];
+
+    fn user_switch(&self) -> Option<SwitchOption> {
+        Some(SwitchOption::Web)
+    }
 
     fn check_with_agent(&self, agent: &Sections, problems: &mut SectionProblems<'_, '_, '_>) {
         if agent.get::<AgentWebSearch>().is_none() && agent.get::<AgentWebFetch>().is_none() {

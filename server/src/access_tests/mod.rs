@@ -9,6 +9,7 @@ mod cited;
 mod conversations;
 mod custom;
 mod delegation;
+mod dispatcher;
 mod exposure;
 mod files;
 mod grants;
@@ -23,6 +24,7 @@ mod modes;
 mod own_agents;
 mod revoked;
 mod routes;
+mod skills;
 mod suggestions;
 mod workflows;
 
@@ -66,8 +68,8 @@ const KEY: &str = "k3y";
 /// A kind and an id that nothing has.
 const UNKNOWN_ID: &str = "nowhere";
 
-/// Returns the scope that an API key needs for a path; `None` if API keys cannot be used for it.
-pub(crate) fn expected_scope(path: &str) -> Option<KeyScope> {
+/// Returns the scope that an API key needs for a method of a path; `None` if API keys cannot be used for it.
+pub(crate) fn expected_scope(method: &str, path: &str) -> Option<KeyScope> {
     if path.starts_with("/chat/") || path.starts_with("/v1/") {
         return Some(KeyScope::Agents);
     }
@@ -76,6 +78,7 @@ pub(crate) fn expected_scope(path: &str) -> Option<KeyScope> {
         "conversations" | "folders" | "memory" | "profile" | "search" | "shares" => Some(KeyScope::Conversations),
         "collections" | "documents" | "endpoints" | "events" | "libraries" | "workflows" => Some(KeyScope::Endpoints),
         "admin" | "mcp" => Some(KeyScope::Admin),
+        "skills" => Some(if method.eq_ignore_ascii_case("get") { KeyScope::Agents } else { KeyScope::Admin }),
         "agents" if path.starts_with("/api/agents/definitions") => Some(KeyScope::Admin),
         _ => None,
     }

@@ -97,7 +97,7 @@ async fn sessions_and_api_keys_follow_access_rules() {
         for scopes in [&KeyScope::ALL[..], &KeyScope::ALL[..1], &KeyScope::ALL[2..]] {
             let key = accounts.create_key(name, "key", scopes, 1, None).await.unwrap().unwrap().key;
             let of_key = |spec: &TestRequest, expected| {
-                let scope = expected_scope(spec.path.split('?').next().unwrap_or_default());
+                let scope = expected_scope(spec.method.as_str(), spec.path.split('?').next().unwrap_or_default());
                 if scope.is_some_and(|scope| scopes.contains(&scope)) { expected } else { 403 }
             };
             let headers = vec![("authorization", format!("Bearer {key}"))];

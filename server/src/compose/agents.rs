@@ -385,6 +385,7 @@ fn build(
         instructions: agent.instructions.as_ref().and_then(Value::as_str).map(str::to_owned),
         tools: offered.tools,
         searches_attachments: offered.searches_attachments,
+        routes: agent.routes,
         settings: settings(config, agent),
     };
     Ok(Some(Arc::new(agent)))

@@ -21,7 +21,9 @@ use auth::password::FailedAttempts;
 use auth::rates::RateLimits;
 use auth::rights::Rights;
 use auth::{AuthState, Authentication};
-use capability::{Capabilities, EndpointCall, EndpointFailure, Host, ModelFailure, ModelQuestion, StoredAdditions};
+use capability::{
+    Capabilities, EndpointCall, EndpointFailure, Host, ModelFailure, ModelQuestion, Quotes, StoredAdditions,
+};
 use chat::{
     AgentRequest, AgentSource, Caller, Chat, Hooks, InvocationTiers, Quota, Retention, RoutineMeters, SelectableModel,
     SubmissionLimits, TitleAgent,
@@ -137,7 +139,8 @@ impl CurrentConfig {
         site: Site,
     ) -> anyhow::Result<Self> {
         let open_databases = OpenDatabases::default();
-        let host = Host { store: auth_state.store.clone(), jobs, databases: open_databases.clone() };
+        let (store, databases) = (auth_state.store.clone(), open_databases.clone());
+        let host = Host { store, jobs, databases, quotes: Quotes::default() };
         let capabilities = Capabilities::start(definitions(), &host)?;
         let models = ModelBuilder { circuits: Arc::default(), capabilities: capabilities.clone() };
         let kept = RetainedState { models, capabilities, meters: RoutineMeters::default(), open_databases };

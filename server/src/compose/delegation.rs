@@ -46,6 +46,8 @@ pub(super) fn general_purpose(agent: &Agent, delegation: Delegation) -> SubAgent
         id: SubAgent::copy_id(&agent.id),
         agents: Vec::new(),
         page_context: None,
+        // The calling agent has taken a route; a task is not a message of the user.
+        routes: &[],
         // That of the calling agent applies to all calls of its sub-agents.
         policy: None,
         settings: RunSettings {

@@ -1,7 +1,7 @@
 //! Lists what tool sources offer, without an agent, for checks of a config.
 
 use crate::capabilities::{database_schema, definitions};
-use capability::{Capabilities, Host};
+use capability::{Capabilities, Host, Quotes};
 use config::Config;
 use contract::{OmittedTool, RunScope, ToolSource};
 use endpoints::OpenDatabases;
@@ -27,7 +27,8 @@ pub(crate) async fn sources(config: &Config) -> Vec<(String, Result<SourceReport
         Ok(store) => store,
         Err(error) => return vec![("database".to_owned(), Err(error.to_string()))],
     };
-    let host = Host { jobs: Jobs::new(store.clone()), store, databases: OpenDatabases::default() };
+    let jobs = Jobs::new(store.clone());
+    let host = Host { jobs, store, databases: OpenDatabases::default(), quotes: Quotes::default() };
     let capabilities = match Capabilities::start(definitions(), &host) {
         Ok(capabilities) => capabilities,
         Err(error) => return vec![("capabilities".to_owned(), Err(error.to_string()))],

@@ -8,6 +8,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
+/// The agent with the tools of its sources, and the contexts of the sources with their names.
+type Gathered<'a> = (Cow<'a, Agent>, Vec<(String, String)>);
+
 /// Asks all sources concurrently. A source that fails is reported to the user and does not block
 /// the turn.
 pub(crate) async fn with_source_tools<'a, S: EventSink>(
@@ -15,13 +18,15 @@ pub(crate) async fn with_source_tools<'a, S: EventSink>(
     (scope, seen): (&RunScope, &ExposureState),
     cancel: &CancellationToken,
     sink: &mut S,
-) -> Result<Cow<'a, Agent>, SinkClosed> {
+) -> Result<Gathered<'a>, SinkClosed> {
     if agent.sources.is_empty() {
-        return Ok(Cow::Borrowed(agent));
+        return Ok((Cow::Borrowed(agent), Vec::new()));
     }
     let asked = futures::future::join_all(agent.sources.iter().map(|source| source.tools(scope)));
-    let Some(answers) = cancel.run_until_cancelled(asked).await else { return Ok(Cow::Borrowed(agent)) };
-    let mut agent = agent.clone();
+    let Some(answers) = cancel.run_until_cancelled(asked).await else {
+        return Ok((Cow::Borrowed(agent), Vec::new()));
+    };
+    let (mut agent, mut contexts) = (agent.clone(), Vec::new());
     let sources = std::mem::take(&mut agent.sources);
     for (source, tools) in sources.iter().zip(answers) {
         match tools {
@@ -29,7 +34,7 @@ pub(crate) async fn with_source_tools<'a, S: EventSink>(
                 add(&mut agent, source.name(), tools);
                 if let Some(context) = context {
                     exposure::expose(seen, source.name(), context_marks, sink).await?;
-                    agent.append_instructions(&context);
+                    contexts.push((source.name().to_owned(), context));
                 }
             }
             Err(error) => {
@@ -38,7 +43,7 @@ pub(crate) async fn with_source_tools<'a, S: EventSink>(
             }
         }
     }
-    Ok(Cow::Owned(agent))
+    Ok((Cow::Owned(agent), contexts))
 }
 
 /// Adds tools whose names are not taken yet.

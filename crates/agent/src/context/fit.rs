@@ -136,7 +136,7 @@ impl Run<'_> {
         let model = usage.as_ref().map(|usage| usage.model.to_string()).unwrap_or_default();
         if let Some(usage) = usage {
             self.caller.meter.count_reply(usage.usage, usage.cost_usd);
-            sink.emit(Event::SummaryReply(usage)).await?;
+            sink.emit(Event::SideReply(usage)).await?;
         }
         self.check_not_stopped()?;
         let text = match text {

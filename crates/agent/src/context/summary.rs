@@ -1,17 +1,15 @@
 //! Asks a model for the summary of older messages.
 
-use crate::calls::validation::{ConversationCallIds, OfferedTools};
-use crate::model::reply::{self, ModelReply, RunFailure};
-use crate::model::retry;
-use crate::{Agent, Event, EventSink, RunSettings, SinkClosed};
+use crate::Agent;
+use crate::model::reply::ModelReply;
+use crate::model::side_question::{self, SideReply};
 use contract::{
-    AssistantPart, FinishReason, Message, ModelError, ModelErrorKind, ReplyUsage, Request, Sampling, ToolCall,
-    ToolResult, UserPart,
+    AssistantPart, FinishReason, Message, ModelError, ModelErrorKind, ReplyUsage, Request, ToolCall, ToolResult,
+    UserPart,
 };
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// The instructions of the model that summarises.
@@ -59,69 +57,22 @@ pub(crate) async fn ask(agent: &Agent, task: &SummaryTask<'_>, cancel: &Cancella
     let settings = &agent.settings.context.summary;
     let writer = writer(agent);
     let request = request(&writer, settings.prompt.as_deref(), settings.max_tokens, task);
-    let asked = Instant::now();
-    let mut model = 0;
-    let read = async {
-        let begun = retry::start_reply(&writer, &mut model, &request, cancel, &mut NoSink).await?;
-        let first_part = asked.elapsed();
-        let mut ids = ConversationCallIds::from_history(&[]);
-        let reply = reply::read(&writer, &OfferedTools::default(), &mut ids, begun, cancel, &mut NoSink).await?;
-        Ok((reply, first_part))
-    };
-    let read: Result<(ModelReply, Duration), RunFailure> = tokio::time::timeout(TIMEOUT, read)
-        .await
-        .unwrap_or_else(|_| Err(failure(ModelErrorKind::Timeout, "no summary within two minutes").into()));
-    let (mut reply, first_part) = match read {
-        Ok(read) => read,
-        Err(RunFailure::Model(error)) => return SummaryOutcome { text: Err(error), usage: None },
-        Err(RunFailure::Sink | RunFailure::UnknownPrice { .. }) => {
-            return SummaryOutcome {
-                text: Err(failure(ModelErrorKind::Cancelled, "the summary was stopped")),
-                usage: None,
-            };
-        }
-    };
-    if reply.usage == contract::Usage::default() {
-        reply.usage = crate::limits::estimate::estimated_usage(&request, &reply.said);
-    }
-    let answered = writer.models().nth(model).unwrap_or(&writer.model).id().clone();
-    let usage = ReplyUsage {
-        step: 0,
-        cost_usd: agent.settings.prices.get(&answered.model).map(|price| price.cost(reply.usage)),
-        model: answered,
-        finish_reason: reply.reason,
-        usage: reply.usage,
-        first_part,
-        whole: asked.elapsed(),
-    };
-    SummaryOutcome { text: text_of(&reply, settings.max_tokens), usage: Some(usage) }
+    let SideReply { reply, usage } = side_question::ask(&writer, &request, TIMEOUT, cancel).await;
+    SummaryOutcome { text: reply.and_then(|reply| text_of(&reply, settings.max_tokens)), usage }
 }
 
 fn failure(kind: ModelErrorKind, cause: &str) -> ModelError {
     ModelError::new(kind, cause)
 }
 
-/// Returns the agent that summarises: of the settings only those of a gateway are taken over, such as
-/// the user's own key.
+/// Returns the agent that summarises.
 fn writer(agent: &Agent) -> Agent {
-    let (model, fallbacks) = match &agent.summary_model {
-        Some(model) => (model.clone(), Vec::new()),
-        None => (agent.model.clone(), agent.fallbacks.clone()),
-    };
-    let gateway = agent.settings.provider_options.get("gateway").cloned();
-    let settings = RunSettings {
-        // Models that reason need room before the text.
-        sampling: Sampling {
-            max_output_tokens: Some(agent.settings.context.summary.max_tokens.saturating_mul(2).max(2_000)),
-            ..Sampling::default()
-        },
-        no_think: agent.settings.no_think,
-        max_retries: agent.settings.max_retries.min(1),
-        timeouts: agent.settings.timeouts,
-        provider_options: gateway.map(|options| ("gateway".to_owned(), options)).into_iter().collect(),
-        ..RunSettings::default()
-    };
-    Agent { fallbacks, settings, ..Agent::new(agent.id.clone(), model) }
+    // Models that reason need room before the text.
+    let writer = side_question::answerer(agent, agent.settings.context.summary.max_tokens.saturating_mul(2).max(2_000));
+    match &agent.summary_model {
+        Some(model) => Agent { model: model.clone(), fallbacks: Vec::new(), ..writer },
+        None => writer,
+    }
 }
 
 fn request(writer: &Agent, prompt: Option<&str>, max_tokens: u32, task: &SummaryTask<'_>) -> Request {
@@ -152,11 +103,7 @@ fn request(writer: &Agent, prompt: Option<&str>, max_tokens: u32, task: &Summary
 /// Returns the text of a reply, without what exceeds the limit by far.
 fn text_of(reply: &ModelReply, max_tokens: u32) -> Result<String, ModelError> {
     let complete = matches!(reply.reason, FinishReason::Stop | FinishReason::Length | FinishReason::Other);
-    let texts = reply.said.iter().filter_map(|part| match part {
-        AssistantPart::Text { text, .. } => Some(text.as_str()),
-        _ => None,
-    });
-    let text = texts.collect::<Vec<_>>().concat();
+    let text = side_question::text_of(reply);
     let text = clipped(text.trim(), max_tokens as usize * 8);
     match text.is_empty() || !complete {
         true => Err(failure(ModelErrorKind::BrokenStream, "the summary was empty")),
@@ -225,13 +172,4 @@ fn clipped(text: &str, most: usize) -> String {
     }
     let (head, tail) = (text.floor_char_boundary(most * 2 / 3), text.ceil_char_boundary(text.len() - most / 3));
     format!("{} […] {}", &text[..head], &text[tail..])
-}
-
-/// Drops all events: nobody sees the reply.
-struct NoSink;
-
-impl EventSink for NoSink {
-    async fn emit(&mut self, _: Event) -> Result<(), SinkClosed> {
-        Ok(())
-    }
 }

@@ -12,6 +12,7 @@ use crate::{
     ToolStrategy, TurnInput, TurnLimits, TurnUsage, run,
 };
 pub use answer::AnswerForm;
+pub(crate) use answer::find_json;
 use checkpoint::Continuation;
 pub use checkpoint::{Checkpoint, RunQuestion};
 use contract::{AssistantPart, Exposure, Message, ModelError, ModelUse, Part, RunScope, ToolChoice, Usage, UserPart};
@@ -258,6 +259,7 @@ fn remove_tools(agent: &mut Agent) {
     agent.settings.tool_strategy = ToolStrategy::Model;
     agent.settings.tool_choice = ToolChoice::Auto;
     agent.settings.active_tools = None;
+    agent.routes = &[];
     agent.settings.prepare_step.iter_mut().for_each(|rule| (rule.tool_choice, rule.active_tools) = (None, None));
     for options in agent.settings.provider_options.values_mut().filter_map(Value::as_object_mut) {
         TOOL_OPTIONS.iter().for_each(|option| drop(options.remove(*option)));

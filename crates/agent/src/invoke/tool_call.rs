@@ -73,6 +73,8 @@ pub struct ToolOutcome {
 pub async fn call_tool(agent: &Agent, request: ToolRequest) -> ToolOutcome {
     let mut agent = agent.clone();
     agent.tools.retain(|tool| tool.spec().execution == Execution::Server);
+    // No message is answered.
+    agent.routes = &[];
     agent.settings.limits = agent.settings.limits.stricter(&request.limits);
     let ToolRequest { call, is_approved, time, scope, observer, cancel: outer, .. } = request;
     let approved = if is_approved { vec![call.name.clone()] } else { Vec::new() };

@@ -24,6 +24,9 @@ pub struct TurnUsage {
     /// so that the turn ends with its result.
     #[serde(default)]
     pub(crate) is_last: bool,
+    /// The name of the route that the turn has taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) route: Option<String>,
 }
 
 /// The numbers of requests and tool calls, the tokens and the cost.
@@ -67,7 +70,7 @@ mod tests {
         };
         loops.record(&[call], &EarlierSteps::default());
         let used = ResourceUsage { requests: 2, tool_calls: 3, cost_usd: Some(0.5), ..ResourceUsage::default() };
-        let spent = TurnUsage { used, steps: 2, loops, warns: true, is_last: false };
+        let spent = TurnUsage { used, steps: 2, loops, warns: true, is_last: false, route: Some("r".to_owned()) };
         let stored = serde_json::to_value(&spent).unwrap();
         assert_eq!(serde_json::from_value::<TurnUsage>(stored).unwrap(), spent);
         // Earlier versions stored only these fields.

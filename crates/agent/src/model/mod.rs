@@ -6,3 +6,4 @@ pub(crate) mod prune;
 pub(crate) mod reply;
 mod request;
 pub(crate) mod retry;
+pub(crate) mod side_question;

@@ -30,7 +30,7 @@ impl EventSink for Events {
             Event::ContextCleared { .. }
                 | Event::ContextSummarized { .. }
                 | Event::SummaryFailed { .. }
-                | Event::SummaryReply(_)
+                | Event::SideReply(_)
                 | Event::PageContext { .. }
                 | Event::PromptNote { .. }
         ) {
@@ -177,10 +177,8 @@ async fn older_turns_are_summarised() {
     let (agent, model) =
         agent(vec![text_reply("Facts."), text_reply("ok")], settings(3_000, ContextSettings::default()));
     let (_, events) = turn(&agent, shared(messages), Projection::default()).await;
-    let [
-        Event::SummaryReply(usage),
-        Event::ContextSummarized { text: summary, through, tokens_before, tokens_after, .. },
-    ] = &events[..]
+    let [Event::SideReply(usage), Event::ContextSummarized { text: summary, through, tokens_before, tokens_after, .. }] =
+        &events[..]
     else {
         panic!("{events:?}")
     };

@@ -113,7 +113,7 @@ impl ToWire {
             }
             Event::ReplyComplete(_)
             | Event::ContextSize(_)
-            | Event::SummaryReply(_)
+            | Event::SideReply(_)
             | Event::ToolStarted { .. }
             | Event::PageCallReady { .. }
             | Event::CallDecided { .. }

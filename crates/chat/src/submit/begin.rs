@@ -19,7 +19,7 @@ use faults::Point;
 use std::sync::Arc;
 use store::{AuditEntry, BeginRun, BeginRunOutcome};
 use wire::api::SendRequest;
-use wire::{UiMessage, UserError};
+use wire::{UiMessage, UiPart, UserError};
 
 /// A submission that has passed all checks.
 pub(crate) struct AcceptedSubmission {
@@ -94,6 +94,8 @@ impl Inner {
                     let about = (caller, request.page_id.as_str(), subject);
                     self.titles.start((&self.workers, &self.tasks), title_agent, about, question)
                 });
+                let is_file = |part: &UiPart| matches!(part, UiPart::File(_));
+                let has_files = plan.history.last().is_some_and(|asked| asked.parts.iter().any(is_file));
                 let hooks = hooks.map(|hooks| HookObserver::new(hooks, plan.history, &agent));
                 let message_id = plan.message.id.clone();
                 let live = LiveRun::new(identity, plan.message, plan.continues, self.stopping.child_token());
@@ -109,6 +111,7 @@ impl Inner {
                             documents: request.options.documents,
                             libraries: request.options.libraries.map(Into::into),
                             web: request.options.web,
+                            has_files,
                             ..caller.scope()
                         },
                         hooks,

@@ -82,6 +82,13 @@ fn source(index: usize, collection: &Collection, source: &Source, problems: &mut
 pub(super) fn with_config(all: &[Collection], config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
     for (index, collection) in all.iter().enumerate() {
         let Some(source) = &collection.source else { continue };
+        let agents = || config.agents.values().filter_map(|agent| Some((&agent.id, agent.section::<AgentData>()?)));
+        let quotes = |data: &AgentData| data.sources && data.collections.contains(&collection.id.0);
+        for (agent, _) in agents().filter(|(_, data)| quotes(data)) {
+            let message = format!("the agent `{agent}` has `sources: true`, which cannot be stored in a table");
+            let help = Some("leave out `source`, so that the server's own database has the records".to_owned());
+            problems.error(&[PathStep::Index(index), PathStep::Key("source")], message, help);
+        }
         let at = |key| [PathStep::Index(index), PathStep::Key("source"), PathStep::Key(key)];
         let connection = config.connections.get(&source.connection_id.0).map(|connection| &connection.kind);
         let is_read_only = matches!(connection, Some(ConnectionKind::Sql(sql)) if sql.read_only);
@@ -92,9 +99,8 @@ pub(super) fn with_config(all: &[Collection], config: &Config, problems: &mut Se
         if source.write {
             continue;
         }
-        let agents = config.agents.values().filter_map(|agent| Some((&agent.id, agent.section::<AgentData>()?)));
         let only_this = |data: &AgentData| data.write && data.collections == [collection.id.0.clone()];
-        for (agent, _) in agents.filter(|(_, data)| only_this(data)) {
+        for (agent, _) in agents().filter(|(_, data)| only_this(data)) {
             let message = format!("the agent `{agent}` has `write: true`, but the records cannot be changed");
             let help = Some("set `write: true` in `source`, or leave it out of the agent".to_owned());
             problems.error(&[PathStep::Index(index), PathStep::Key("source")], message, help);
@@ -107,5 +113,9 @@ pub(super) fn agent(data: &AgentData, problems: &mut SectionProblems<'_, '_, '_>
     for (index, id) in data.collections.iter().enumerate() {
         let at = [PathStep::Key("collections"), PathStep::Index(index)];
         problems.check_entry::<Collections>(&at, "collection", id);
+    }
+    if data.sources && !data.write {
+        let help = Some("set `write: true`, or leave it out".to_owned());
+        problems.error(&[PathStep::Key("sources")], "this agent inserts nothing", help);
     }
 }

@@ -3,7 +3,7 @@
 mod check;
 
 use crate::tools::names;
-use config::{Config, Section, SectionPlace, SectionProblems};
+use config::{Config, PathStep, Section, SectionPlace, SectionProblems, Sections};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -110,6 +110,12 @@ pub(crate) struct AgentData {
     /// Whether the user approves each call that deletes records.
     #[serde(default = "yes")]
     pub(crate) confirm_deletes: bool,
+    /// Whether the agent takes all values that it inserts from documents of its `knowledge`, and quotes the words
+    /// that say them. The server looks each quote up in its document, and stores it with the value, the document
+    /// and the page; a record with a value that is not quoted is not stored. The agent then has no
+    /// `update_records`. Default: `false`.
+    #[serde(default)]
+    pub(crate) sources: bool,
 }
 
 fn yes() -> bool {
@@ -140,7 +146,14 @@ impl Section for AgentData {
         check::agent(self, problems);
     }
 
+    fn check_with_agent(&self, agent: &Sections, problems: &mut SectionProblems<'_, '_, '_>) {
+        if self.sources && !agent.has("knowledge") {
+            let help = Some("name libraries: `knowledge: [invoices]`".to_owned());
+            problems.error(&[PathStep::Key("sources")], "this agent has no documents to quote", help);
+        }
+    }
+
     fn tool_names(&self) -> Vec<String> {
-        names(self.write).map(str::to_owned).collect()
+        names(self).map(str::to_owned).collect()
     }
 }

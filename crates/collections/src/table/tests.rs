@@ -5,7 +5,7 @@ use crate::failure::DataError;
 use crate::filter::Filter;
 use crate::records::{Data, Records};
 use crate::section::Collection;
-use crate::tests::{any_combination, passes, sorted_texts};
+use crate::tests::{any_combination, data, passes, sorted_texts};
 use ::store::{Schema, Store};
 use chat::Caller;
 use contract::RunScope;
@@ -31,7 +31,7 @@ async fn databases(table: &str) -> Vec<Data> {
         let databases = OpenDatabases::default();
         databases.replace(HashMap::from([("shop".to_owned(), SqlConnection::open(&settings).await.unwrap())]));
         let store: Store = Schema::new(&[]).open("sqlite::memory:", "", Duration::ZERO).await.unwrap();
-        all.push(Data { store, databases });
+        all.push(Data { databases, ..data(&store) });
     }
     all
 }

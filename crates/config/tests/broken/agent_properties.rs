@@ -1,5 +1,5 @@
 use crate::agents::agent;
-use crate::{SEARCH, check, with_basics};
+use crate::{check, with_basics};
 use insta::assert_snapshot;
 
 #[test]
@@ -395,33 +395,4 @@ agents:
     assert!(said.starts_with("accepted"), "{said}");
     assert!(said.contains("let the agent speak Chat Completions, which knows it: `api: chat`"), "{said}");
     assert!(said.contains("`providerOptions: { openai: { top_k: … } }`"), "{said}");
-}
-
-#[test]
-fn preset_with_tools_is_rejected() {
-    let said = check(&with_basics(&format!(
-        "{SEARCH}agents:
-  - id: a
-    type: Agent
-    preset: record-extractor
-    connectionId: demo
-    properties: {{ model: m, askUser: true }}
-    tools: [search]
-  - {{ id: b, type: Agent, preset: extractor, connectionId: demo, properties: {{ model: m }} }}
-  - {{ id: c, type: Agent, preset: rag-search, connectionId: demo, properties: {{ model: m }} }}
-  - {{ id: d, type: Agent, preset: web-search, connectionId: demo, properties: {{ model: m }}, tools: [search] }}
-"
-    )));
-    let errors: Vec<_> = said.lines().filter_map(|line| line.split_once(": error: ")).map(|(_, error)| error).collect();
-    assert_eq!(
-        errors,
-        [
-            "the preset `record-extractor` works without tools, so it has no `askUser`",
-            "the preset `record-extractor` works without tools, so it has no `tools`",
-            "there is no preset `extractor`",
-            "the preset `rag-search` needs `knowledge`",
-            "the preset `web-search` needs `webSearch`",
-        ],
-        "{said}"
-    );
 }

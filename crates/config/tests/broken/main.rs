@@ -16,6 +16,7 @@ mod mcp;
 mod models;
 mod operators;
 mod pages;
+mod presets;
 mod requests;
 mod rights;
 mod sender;

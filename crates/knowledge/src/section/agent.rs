@@ -1,8 +1,8 @@
 //! The keys `knowledge` and `answerOnlyFromKnowledge` of an agent.
 
 use super::Libraries;
-use crate::tools::{READ, SEARCH};
-use config::{Config, PathStep, Section, SectionPlace, SectionProblems, Sections};
+use crate::tools::{LIST, READ, SEARCH};
+use config::{Config, PathStep, Section, SectionPlace, SectionProblems, Sections, SwitchOption};
 use contract::RunScope;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,11 +36,14 @@ pub(crate) struct KnowledgeOptions {
     pub(crate) choose: Option<LibraryChoice>,
     /// A switch in the composer with which the user lets the agent search: `optIn` is off until they switch it
     /// on, `optOut` is on until they switch it off. While it is off, the agent has neither `document_search` nor
-    /// `document_read`. Default: no switch; the agent always has them.
+    /// the other tools for documents. Default: no switch; the agent always has them.
     pub(crate) documents: Option<UserSwitch>,
     /// Whether documents that users attach in a conversation are searched there, too. Of a long one, the model
     /// then reads the beginning, and searches for the rest. Default: `false`.
     pub(crate) attachments: bool,
+    /// Whether the agent can list the documents, with `document_list`: for agents that work through all of them.
+    /// Default: `false`.
+    pub(crate) list: bool,
 }
 
 /// Among which libraries the user chooses.
@@ -85,7 +88,7 @@ impl Section for AgentKnowledge {
     const PLACE: SectionPlace = SectionPlace::Agent;
 
     fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
-        let KnowledgeOptions { libraries, choose, documents, attachments } = self.options();
+        let KnowledgeOptions { libraries, choose, documents, attachments, .. } = self.options();
         let has_libraries = !libraries.is_empty() || choose == Some(LibraryChoice::All);
         if !has_libraries && attachments && (choose.is_some() || documents.is_some()) {
             let help = Some("name `libraries`, or leave it out".to_owned());
@@ -100,7 +103,12 @@ impl Section for AgentKnowledge {
     }
 
     fn tool_names(&self) -> Vec<String> {
-        vec![SEARCH.to_owned(), READ.to_owned()]
+        let list = self.options().list.then_some(LIST);
+        [SEARCH, READ].into_iter().chain(list).map(str::to_owned).collect()
+    }
+
+    fn user_switch(&self) -> Option<SwitchOption> {
+        self.options().documents.map(|_| SwitchOption::Documents)
     }
 
     /// The libraries, unless the users of the agent choose among all that they may read.

@@ -7,6 +7,7 @@ mod edit;
 mod follow;
 mod loaded;
 mod marks;
+mod quotes;
 mod rank;
 mod search;
 mod upload;

@@ -1,5 +1,6 @@
 //! The tools with which an agent searches and reads documents.
 
+mod list;
 mod read;
 mod search;
 
@@ -20,6 +21,9 @@ pub(crate) const SEARCH: &str = "document_search";
 /// The name of the tool that reads.
 pub(crate) const READ: &str = "document_read";
 
+/// The name of the tool that lists.
+pub(crate) const LIST: &str = "document_list";
+
 /// What the model is told about citing.
 const INSTRUCTIONS: &str = "<documents>
 You can search documents with `document_search` and read more of one with `document_read`. Answer questions about their subjects from what you find there.
@@ -32,7 +36,9 @@ pub(crate) fn tools(knowledge: &Knowledge, options: KnowledgeOptions) -> AgentTo
     let options = Arc::new(options);
     let search: Arc<dyn Tool> = Arc::new(search::SearchTool::new(knowledge.clone(), options.clone()));
     let read: Arc<dyn Tool> = Arc::new(read::ReadTool::new(knowledge.clone(), options.clone()));
-    let tools = vec![search, read];
+    let list = options.list.then(|| list::ListTool::new(knowledge.clone(), options.clone()));
+    let list = list.map(|list| Arc::new(list) as Arc<dyn Tool>);
+    let tools: Vec<_> = [search, read].into_iter().chain(list).collect();
     // Tools that the agent always has are known before it runs.
     let is_optional = options.documents.is_some() || options.choose.is_some() || options.libraries.is_empty();
     let (tools, optional) = if is_optional { (Vec::new(), tools) } else { (tools, Vec::new()) };

@@ -2,7 +2,7 @@
 
 use super::{ANNOTATIONS, READ, database, numbers, result, told};
 use crate::section::KnowledgeOptions;
-use crate::service::{Access, Knowledge, Viewer};
+use crate::service::Knowledge;
 use crate::store::{self, ChunkRow};
 use contract::{Tool, ToolContext, ToolError, ToolSpec};
 use futures::future::BoxFuture;
@@ -50,12 +50,8 @@ impl ReadTool {
 
     async fn read(&self, input: Value, context: &ToolContext) -> Result<Value, ToolError> {
         let arguments: Arguments = serde_json::from_value(input).map_err(|error| ToolError::new(error.to_string()))?;
-        let viewer = Viewer::from(&*context.scope);
-        let document = self.knowledge.document(&viewer, &arguments.document_id, Access::Read).await.map_err(told)?;
-        let searched = self.knowledge.searched(&context.scope, &self.options).await.map_err(told)?;
-        if !searched.iter().any(|library| library.id == document.library_id) {
-            return Err(ToolError::new("There is no such document."));
-        }
+        let id = &arguments.document_id;
+        let document = self.knowledge.searched_document(&context.scope, &self.options, id).await.map_err(told)?;
         let Some(version) = &document.version_id else {
             return Err(ToolError::new("The document is being read. Try again later."));
         };

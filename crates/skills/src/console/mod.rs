@@ -3,7 +3,10 @@
 mod api;
 mod list;
 mod pages;
+mod routes;
 mod upload;
+
+pub(crate) use routes::routes;
 
 use crate::install;
 use crate::scan::Finding;
@@ -37,7 +40,7 @@ pub(crate) fn section(context: Context) -> Section {
 /// Returns the routes to which archives are sent, which are larger than other requests.
 pub(crate) fn upload_routes(context: Context) -> ApiRouter {
     let routes = ApiRouter::new(&ADMINISTRATION).post("/api/admin/skills", upload::install, "Install a skill");
-    routes.with_pages(upload::pages()).map(|router| router.with_state(context))
+    routes.merge(routes::upload_routes()).with_pages(upload::pages()).map(|router| router.with_state(context))
 }
 
 /// Where a skill comes from.

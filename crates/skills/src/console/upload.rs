@@ -28,7 +28,7 @@ pub(super) fn pages() -> Router<Context> {
 }
 
 /// The bytes of an archive.
-pub(super) struct Archive(Vec<u8>);
+pub(super) struct Archive(pub(super) Vec<u8>);
 
 impl<S: Send + Sync> FromRequest<S> for Archive {
     type Rejection = HttpError;

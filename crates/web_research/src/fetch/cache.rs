@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use url::Url;
 
-/// The most memory of all pages, in bytes of their texts.
+/// The most memory of all pages, in bytes.
 const MAX_BYTES: usize = 32 << 20;
 
 /// The pages of all runs, the newest last.
@@ -39,11 +39,11 @@ impl PageCache {
             return;
         }
         let mut pages = self.0.lock();
-        pages.bytes += page.text.len();
+        pages.bytes += page.bytes();
         pages.pages.push_back(CachedPage { run_id: run_id.to_owned(), url: url.to_string(), page });
         while pages.bytes > MAX_BYTES {
             let Some(oldest) = pages.pages.pop_front() else { break };
-            pages.bytes -= oldest.page.text.len();
+            pages.bytes -= oldest.page.bytes();
         }
     }
 
@@ -51,6 +51,6 @@ impl PageCache {
     pub(crate) fn forget(&self, run_id: &str) {
         let mut pages = self.0.lock();
         pages.pages.retain(|cached| cached.run_id != run_id);
-        pages.bytes = pages.pages.iter().map(|cached| cached.page.text.len()).sum();
+        pages.bytes = pages.pages.iter().map(|cached| cached.page.bytes()).sum();
     }
 }

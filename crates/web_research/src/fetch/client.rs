@@ -1,5 +1,7 @@
 //! Receives a page over HTTP.
 
+use super::content;
+use super::document::MAX_DOCUMENT;
 use super::hosts::Hosts;
 use crate::urls;
 use egress::{Egress, EgressError, EgressRequest, EgressResponse};
@@ -9,8 +11,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use url::Url;
 
-/// The largest page in bytes, after decompression.
-const MAX_BODY: usize = 5 << 20;
+/// The largest page that is no document, in bytes after decompression.
+const MAX_PAGE: usize = 5 << 20;
 /// The most redirects.
 const MAX_REDIRECTS: usize = 5;
 /// What is preferred. Some servers have Markdown for programs.
@@ -35,9 +37,9 @@ pub(crate) async fn receive(egress: &Egress, hosts: &Hosts, mut url: Url, time: 
     for _ in 0..=MAX_REDIRECTS {
         let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(ACCEPTED))]);
         let timeout = end.saturating_duration_since(Instant::now());
-        let request =
-            EgressRequest { method: Method::GET, url: url.clone(), headers, body: None, timeout, max_bytes: MAX_BODY };
-        let answer = egress.send(request).await.map_err(|error| describe(&error, time))?;
+        let (method, url_of, body) = (Method::GET, url.clone(), None);
+        let request = EgressRequest { method, url: url_of, headers, body, timeout, max_bytes: MAX_DOCUMENT };
+        let answer = egress.send_within(request, limit).await.map_err(|error| describe(&error, time))?;
         match redirect(&url, &answer)? {
             Some(next) => {
                 hosts.check(&next)?;
@@ -52,6 +54,11 @@ pub(crate) async fn receive(egress: &Egress, hosts: &Hosts, mut url: Url, time: 
     Err(format!("The page redirects more than {MAX_REDIRECTS} times."))
 }
 
+/// Returns the most bytes of a body of this type.
+fn limit(content_type: Option<&str>) -> usize {
+    if content_type.is_some_and(content::may_be_document) { MAX_DOCUMENT } else { MAX_PAGE }
+}
+
 /// Returns where an answer redirects to.
 fn redirect(url: &Url, answer: &EgressResponse) -> Result<Option<Url>, String> {
     if !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
@@ -64,7 +71,7 @@ fn redirect(url: &Url, answer: &EgressResponse) -> Result<Option<Url>, String> {
 
 fn describe(error: &EgressError, time: Duration) -> String {
     match error {
-        EgressError::TooLarge(_) => format!("The page is larger than {} MB.", MAX_BODY >> 20),
+        EgressError::TooLarge(most) => format!("The page is larger than {} MB.", most >> 20),
         EgressError::TimedOut(_) => format!("The page was not received within {} s.", time.as_secs()),
         EgressError::NotPublic => "The page has no public address.".to_owned(),
         EgressError::Unreachable => "The server cannot be reached.".to_owned(),

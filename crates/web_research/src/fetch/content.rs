@@ -1,7 +1,7 @@
-//! Reads the body of a page by its content type.
+//! Decides by content type and first bytes how a body is read, and reads HTML and text.
 
 use super::client::Received;
-use super::{MAX_TEXT, Page, html, plain};
+use super::{Page, html, plain};
 use encoding_rs::{Encoding, UTF_8};
 use regex::bytes::Regex;
 use std::sync::LazyLock;
@@ -11,54 +11,68 @@ const META_BYTES: usize = 1_024;
 static META: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"(?i)<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:-]{2,40})"#).ok());
 
-/// What a body is.
+/// How a body is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
+    /// As HTML.
     Html,
+    /// As text, as it is.
     Text,
+    /// As a document, in a child process.
+    Document,
 }
 
-/// Reads a page.
+/// Reads a page that is HTML or text.
+pub(super) fn read(received: Received, kind: Kind, with_links: bool) -> Page {
+    let Received { url, content_type, body } = received;
+    let text = decode(content_type.as_deref().unwrap_or_default(), kind, &body);
+    match kind {
+        Kind::Html => html::read(&text, &url, with_links),
+        Kind::Text | Kind::Document => Page { text: plain::visible(&text), ..Page::default() },
+    }
+}
+
+/// Returns whether a body of this type can be a document: any that is not known to be something else.
+pub(super) fn may_be_document(content_type: &str) -> bool {
+    kind_of_type(&media_type(Some(content_type))) == Ok(Kind::Document)
+}
+
+/// Returns how a body is read. Documents are recognised by their first bytes, since many servers send
+/// them with a wrong type or none.
 ///
 /// # Errors
 /// A message for the model: the body is of a type that cannot be read.
-pub(crate) fn read(received: Received, with_links: bool) -> Result<Page, String> {
-    let Received { url, content_type, body } = received;
-    let media_type = content_type.as_deref().map(|value| value.split(';').next().unwrap_or_default().trim());
-    let kind = kind(media_type.unwrap_or_default(), &body)?;
-    let text = decode(content_type.as_deref().unwrap_or_default(), kind, &body);
-    let mut page = match kind {
-        Kind::Html => html::read(&text, &url, with_links),
-        Kind::Text => Page { text: plain::visible(&text), ..Page::default() },
-    };
-    if let Some((end, _)) = page.text.char_indices().nth(MAX_TEXT) {
-        page.text.truncate(end);
-        page.is_cut = true;
+pub(super) fn kind(content_type: Option<&str>, body: &[u8]) -> Result<Kind, String> {
+    let media_type = media_type(content_type);
+    if documents::looks_like_document(body) {
+        return Ok(Kind::Document);
     }
-    Ok(page)
+    if media_type.contains('/') {
+        return kind_of_type(&media_type);
+    }
+    if std::str::from_utf8(body).is_err() {
+        return Err("It is not a text.".to_owned());
+    }
+    Ok(if body.trim_ascii_start().starts_with(b"<") { Kind::Html } else { Kind::Text })
 }
 
-fn kind(media_type: &str, body: &[u8]) -> Result<Kind, String> {
-    let media_type = media_type.to_ascii_lowercase();
+fn media_type(content_type: Option<&str>) -> String {
+    content_type.and_then(|value| value.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn kind_of_type(media_type: &str) -> Result<Kind, String> {
     let is_json_or_xml =
         |name: &str| name == "json" || name == "xml" || name.ends_with("+json") || name.ends_with("+xml");
-    match media_type.split_once('/') {
-        Some(("text", "html") | ("application", "xhtml+xml")) => Ok(Kind::Html),
-        Some(("text", _)) => Ok(Kind::Text),
-        Some(("application", name)) if is_json_or_xml(name) => Ok(Kind::Text),
-        Some(("application", "yaml" | "x-yaml" | "toml" | "javascript" | "x-ndjson")) => Ok(Kind::Text),
-        Some(("application", "pdf")) => Err("It is a PDF file, which this tool cannot read.".to_owned()),
-        None if std::str::from_utf8(body).is_ok() => Ok(match body.trim_ascii_start().first() {
-            Some(b'<') => Kind::Html,
-            _ => Kind::Text,
-        }),
-        None => Err("It is not a text.".to_owned()),
+    match media_type.split_once('/').unwrap_or_default() {
+        ("text", "html") | ("application", "xhtml+xml") => Ok(Kind::Html),
+        ("text", _) => Ok(Kind::Text),
+        ("application", name) if is_json_or_xml(name) => Ok(Kind::Text),
+        ("application", "yaml" | "x-yaml" | "toml" | "javascript" | "x-ndjson") => Ok(Kind::Text),
+        ("application", _) | ("message", "rfc822") => Ok(Kind::Document),
         // What the server wrote is not repeated: it may be anything.
-        Some((group, _)) => Err(match group {
-            "image" => "It is an image, which this tool cannot read.".to_owned(),
-            "audio" | "video" => "It is a recording, which this tool cannot read.".to_owned(),
-            _ => "It is a file of a type that this tool cannot read.".to_owned(),
-        }),
+        ("image", _) => Err("It is an image, which this tool cannot read.".to_owned()),
+        ("audio" | "video", _) => Err("It is a recording, which this tool cannot read.".to_owned()),
+        _ => Err("It is a file of a type that this tool cannot read.".to_owned()),
     }
 }
 

@@ -48,6 +48,7 @@ pub(super) fn read(html: &str, url: &Url, with_links: bool) -> Page {
         published: published.filter(|date| date.len() <= 40 && !date.chars().any(char::is_control)),
         links,
         is_cut,
+        ..Page::default()
     }
 }
 

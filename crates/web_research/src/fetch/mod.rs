@@ -1,8 +1,9 @@
-//! The tool `web_fetch`: reads a web page.
+//! The tool `web_fetch`: reads a web page or a document.
 
 mod cache;
 mod client;
 mod content;
+mod document;
 mod hosts;
 mod html;
 mod plain;
@@ -11,9 +12,12 @@ mod sanitize;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use cache::PageCache;
+pub(super) use cache::PageCache;
+use document::DocumentReader;
 pub(crate) use hosts::Hosts;
 
+use self::client::Received;
+use self::content::Kind;
 use crate::NOTE;
 use crate::known::KnownUrls;
 use crate::section::FETCH;
@@ -55,6 +59,34 @@ pub(crate) struct Page {
     pub(crate) links: Vec<String>,
     /// Whether the text does not end here.
     pub(crate) is_cut: bool,
+    /// The places in a document, such as its pages, each with the character at which it begins.
+    pub(crate) places: Vec<(usize, String)>,
+    /// What a reader of a document should know.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Page {
+    /// Leaves out what is longer than a page may be.
+    fn cut(mut self) -> Self {
+        if let Some((end, _)) = self.text.char_indices().nth(MAX_TEXT) {
+            self.text.truncate(end);
+            self.is_cut = true;
+        }
+        self
+    }
+
+    /// Returns about how much memory it takes.
+    fn bytes(&self) -> usize {
+        self.text.len() + self.places.iter().map(|(_, place)| size_of::<(usize, String)>() + place.len()).sum::<usize>()
+    }
+
+    /// Returns the places of a range of characters: `page 2`, or `page 2 to page 4`.
+    fn places_of(&self, begin: usize, end: usize) -> Option<String> {
+        let started = |at: usize| self.places.iter().take_while(|(begin, _)| *begin <= at).last();
+        let (_, first) = started(begin)?;
+        let (_, last) = started(end.saturating_sub(1).max(begin))?;
+        Some(if first == last { first.clone() } else { format!("{first} to {last}") })
+    }
 }
 
 /// The tool.
@@ -64,7 +96,14 @@ pub(crate) struct WebFetch {
     hosts: Hosts,
     follow_links: bool,
     known: Arc<KnownUrls>,
-    cache: Arc<PageCache>,
+    shared: SharedReading,
+}
+
+/// What all agents share to read pages.
+#[derive(Clone, Default)]
+pub(crate) struct SharedReading {
+    pub(crate) cache: Arc<PageCache>,
+    documents: Arc<DocumentReader>,
 }
 
 /// The arguments.
@@ -85,7 +124,7 @@ impl WebFetch {
         follow_links: bool,
         allow_private: bool,
         known: Arc<KnownUrls>,
-        cache: Arc<PageCache>,
+        shared: SharedReading,
     ) -> Result<Self, String> {
         let schema = json!({
             "type": "object",
@@ -96,18 +135,20 @@ impl WebFetch {
             "required": ["url"],
             "additionalProperties": false,
         });
-        let description = format!("Reads a web page as Markdown, {PIECE} characters at a time.");
+        let description = format!(
+            "Reads a web page as Markdown, or the text of a document such as PDF or DOCX, {PIECE} characters at a time."
+        );
         let annotations =
             Annotations { returns_untrusted: true, egress: true, idempotent: true, ..Annotations::default() };
-        let timeout = RECEIVE + READ + Duration::from_secs(5);
+        let timeout = RECEIVE + READ.max(document::TIME) + Duration::from_secs(5);
         let spec = ToolSpec { annotations, timeout, ..ToolSpec::new(FETCH, description, schema) };
-        Ok(Self { spec, egress: Egress::without_redirects(allow_private)?, hosts, follow_links, known, cache })
+        Ok(Self { spec, egress: Egress::without_redirects(allow_private)?, hosts, follow_links, known, shared })
     }
 
     async fn fetch(&self, input: Input, context: &ToolContext) -> Result<Value, ToolError> {
         let url = self.parse(&input.url).map_err(ToolError::new)?;
         let scope = &context.scope;
-        let page = match self.cache.get(&scope.run_id, &url) {
+        let page = match self.shared.cache.get(&scope.run_id, &url) {
             Some(page) => page,
             None => self.load(&url, context).await.map_err(ToolError::new)?,
         };
@@ -117,19 +158,14 @@ impl WebFetch {
     /// Loads a page, remembers it for the run, and its URLs for the conversation.
     async fn load(&self, url: &Url, context: &ToolContext) -> Result<Arc<Page>, String> {
         let received = client::receive(&self.egress, &self.hosts, url.clone(), RECEIVE).await?;
-        let (found_at, with_links) = (received.url.clone(), self.follow_links);
-        let reading = READERS.run(move |_| content::read(received, with_links));
-        let busy = "Too many pages are being read. Try again in a moment.";
-        let page = match tokio::time::timeout(READ, reading).await {
-            Ok(read) => read.map_err(|_| busy.to_owned())??,
-            Err(_) => return Err("The page takes too long to be read.".to_owned()),
-        };
+        let found_at = received.url.clone();
+        let page = self.read(received).await?.cut();
         // The user has approved the URL, if it was not known.
         let mut known = vec![url.to_string(), found_at.to_string()];
         known.extend(page.links.iter().cloned());
         self.known.add(&context.scope, known).await;
         let page = Arc::new(page);
-        self.cache.put(&context.scope.run_id, url, page.clone());
+        self.shared.cache.put(&context.scope.run_id, url, page.clone());
         let source = Source::Url {
             id: context.call_id.clone(),
             url: url.to_string(),
@@ -138,6 +174,19 @@ impl WebFetch {
         };
         context.reports.add_source(source).await;
         Ok(page)
+    }
+
+    async fn read(&self, received: Received) -> Result<Page, String> {
+        let kind = content::kind(received.content_type.as_deref(), &received.body)?;
+        if kind == Kind::Document {
+            return self.shared.documents.read(received).await;
+        }
+        let with_links = self.follow_links;
+        let reading = READERS.run(move |_| content::read(received, kind, with_links));
+        match tokio::time::timeout(READ, reading).await {
+            Ok(read) => read.map_err(|_| "Too many pages are being read. Try again in a moment.".to_owned()),
+            Err(_) => Err("The page takes too long to be read.".to_owned()),
+        }
     }
 
     /// Returns a URL that the agent may fetch.
@@ -162,7 +211,11 @@ fn piece(url: &Url, page: &Page, offset: usize) -> Result<Value, ToolError> {
     } else if page.is_cut {
         result["cut"] = "The page is longer; what follows was left out.".into();
     }
-    for (key, value) in [("title", &page.title), ("published", &page.published)] {
+    if !page.warnings.is_empty() {
+        result["warnings"] = page.warnings.clone().into();
+    }
+    let place = page.places_of(offset, end);
+    for (key, value) in [("title", &page.title), ("published", &page.published), ("place", &place)] {
         if let Some(value) = value {
             result[key] = value.as_str().into();
         }
@@ -199,8 +252,11 @@ impl Tool for WebFetch {
 #[cfg_attr(not(feature = "fuzz"), expect(unreachable_pub, reason = "only fuzz targets reach it"))]
 pub fn fuzz_page(content_type: &str, body: &[u8]) {
     let Ok(url) = Url::parse("https://example.com/a/b") else { return };
-    let received = client::Received { url, content_type: Some(content_type.to_owned()), body: body.to_owned() };
-    if let Ok(page) = content::read(received, true) {
+    let received = Received { url, content_type: Some(content_type.to_owned()), body: body.to_owned() };
+    let kind = content::kind(received.content_type.as_deref(), &received.body);
+    // Documents have a fuzz target of their own.
+    if let Ok(kind @ (Kind::Html | Kind::Text)) = kind {
+        let page = content::read(received, kind, true).cut();
         assert!(page.text.chars().count() <= MAX_TEXT);
         assert!(page.links.iter().all(|link| link.starts_with("http")));
     }

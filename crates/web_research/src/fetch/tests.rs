@@ -1,6 +1,6 @@
 //! Pages of all kinds, and hostile ones.
 
-use super::client::{Received, receive};
+use super::client::receive;
 use super::*;
 use axum::Router;
 use axum::body::Body;
@@ -14,7 +14,10 @@ use tokio::net::TcpListener;
 
 fn page(content_type: &str, body: impl Into<Vec<u8>>) -> Result<Page, String> {
     let url = Url::parse("https://example.com/docs/page").unwrap();
-    content::read(Received { url, content_type: Some(content_type.to_owned()), body: body.into() }, true)
+    let received = Received { url, content_type: Some(content_type.to_owned()), body: body.into() };
+    let kind = content::kind(received.content_type.as_deref(), &received.body)?;
+    assert_ne!(kind, Kind::Document, "{content_type}");
+    Ok(content::read(received, kind, true).cut())
 }
 
 const ARTICLE: &str = r#"<!doctype html><html><head><title>Refunds - Shop</title>
@@ -53,14 +56,34 @@ fn types_that_are_no_text_are_named() {
     check("TEXT/MARKDOWN", b"# A", Ok("# A"));
     check("", b"plain", Ok("plain"));
     check("", b" <p>short</p>", Ok("short"));
+    check("plain", b"no type", Ok("no type"));
     check("", b"\xff\xfe\xfd\0", Err("It is not a text."));
-    check("application/pdf", b"%PDF", Err("It is a PDF file, which this tool cannot read."));
     check("image/png", b"", Err("It is an image, which this tool cannot read."));
     check("video/mp4", b"", Err("It is a recording, which this tool cannot read."));
-    check("application/zip", b"", Err("It is a file of a type that this tool cannot read."));
+    check("font/woff2", b"", Err("It is a file of a type that this tool cannot read."));
     check("text/plain; charset=windows-1252", b"caf\xe9", Ok("café"));
     check("text/plain", "\u{feff}a\u{202e}b".as_bytes(), Ok("ab"));
     check("text/html", b"<meta charset=iso-8859-1><p>caf\xe9</p>", Ok("café"));
+}
+
+#[test]
+fn documents_are_recognised_by_type_or_first_bytes() {
+    let check = |content_type: &str, body: &[u8], expected: bool| {
+        let kind = content::kind(Some(content_type), body);
+        assert_eq!(kind == Ok(Kind::Document), expected, "{content_type}: {kind:?}");
+    };
+    check("application/pdf", b"", true);
+    check("Application/PDF; x=y", b"<html>", true);
+    check("application/vnd.openxmlformats-officedocument.wordprocessingml.document", b"", true);
+    check("application/octet-stream", b"text", true);
+    check("message/rfc822", b"Subject: A", true);
+    check("text/html", b"%PDF-1.7", true);
+    check("image/png", b"PK\x03\x04", true);
+    check("", b"%PDF-1.7", true);
+    check("text/html", b"<p>A PDF file begins with %PDF-", false);
+    check("application/json", b"{}", false);
+    check("image/png", b"\x89PNG", false);
+    check("", b"text", false);
 }
 
 #[test]
@@ -133,9 +156,9 @@ async fn server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
     let other = origin.replace("127.0.0.1", "localhost");
-    let endless = || {
+    let endless = |content_type: &'static str| {
         let chunks = futures::stream::repeat_with(|| Ok::<_, Infallible>(vec![b'x'; 64 * 1024]));
-        Body::from_stream(chunks)
+        ([("content-type", content_type)], Body::from_stream(chunks))
     };
     let drip = || {
         let chunks = futures::stream::unfold((), |()| async {
@@ -155,7 +178,8 @@ async fn server() -> String {
         .route("/away", get(move || async move { Redirect::temporary(&format!("{other}/")) }))
         .route("/loop", get(|| async { Redirect::temporary("/loop") }))
         .route("/file", get(|| async { Redirect::temporary("file:///etc/passwd") }))
-        .route("/endless", get(move || async move { endless() }))
+        .route("/endless", get(move || async move { endless("text/html") }))
+        .route("/endless.pdf", get(move || async move { endless("application/pdf") }))
         .route("/drip", get(move || async move { drip() }))
         .route("/missing", get(|| async { StatusCode::NOT_FOUND }));
     tokio::spawn(async move { axum::serve(listener, router).await });
@@ -169,7 +193,8 @@ async fn pages_are_received_within_limits_and_redirects_are_checked() {
     let hosts = Hosts::new(None, &["localhost".to_owned()]).unwrap();
     let check = async |path: &str, expected: Result<&str, &str>| {
         let url = Url::parse(&format!("{origin}{path}")).unwrap();
-        let received = receive(&egress, &hosts, url, Duration::from_secs(1)).await;
+        let time = Duration::from_secs(if path == "/drip" { 1 } else { 60 });
+        let received = receive(&egress, &hosts, url, time).await;
         let body = received.map(|received| String::from_utf8(received.body).unwrap());
         assert_eq!(body.as_deref().map_err(String::as_str), expected, "{path}");
     };
@@ -180,6 +205,7 @@ async fn pages_are_received_within_limits_and_redirects_are_checked() {
     check("/loop", Err("The page redirects more than 5 times.")).await;
     check("/file", Err("Only URLs that begin with https:// or http:// can be fetched.")).await;
     check("/endless", Err("The page is larger than 5 MB.")).await;
+    check("/endless.pdf", Err("The page is larger than 20 MB.")).await;
     check("/drip", Err("The page was not received within 1 s.")).await;
     check("/missing", Err("The server answered with the status 404.")).await;
     let public = Egress::without_redirects(false).unwrap();

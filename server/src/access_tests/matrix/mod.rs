@@ -44,8 +44,11 @@ impl Route {
 
     /// Returns whether the route is for administrators, who see all users' data.
     fn is_for_admins(&self) -> bool {
+        // Users only read skills.
+        let skills = ["/api/skills"].into_iter().filter(|_| self.method != Method::GET);
         ["/admin", "/api/admin", "/api/agents/definitions", "/api/mcp"]
-            .iter()
+            .into_iter()
+            .chain(skills)
             .any(|of| self.path.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
     }
 }

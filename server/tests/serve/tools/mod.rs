@@ -5,6 +5,7 @@ mod files;
 mod mcp;
 mod mcp_servers;
 mod programs;
+mod records;
 mod remote_agent;
 mod skills;
 mod web;

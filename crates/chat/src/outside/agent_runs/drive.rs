@@ -81,7 +81,7 @@ enum Look {
     /// It still waits.
     Waits(Due),
     /// It is executed, from this state.
-    Goes(Box<AgentRun>, Option<Checkpoint>),
+    Goes(Box<AgentRun>, Option<Box<Checkpoint>>),
     /// It ends now.
     Ends(Box<AgentRun>, EndReason, String),
 }
@@ -92,7 +92,7 @@ impl Inner {
             Look::Over => return Ok(Outcome::DONE),
             Look::Waits(due) => return Ok(Outcome::again(due)),
             Look::Ends(run, reason, error) => return finish(job, ended(&run, reason, error)).await,
-            Look::Goes(run, state) => (run, state),
+            Look::Goes(run, state) => (run, state.map(|state| *state)),
         };
         let caller = request::caller_of(&run)?;
         let stored: StoredRequest = request::request_of(&run)?;
@@ -199,7 +199,7 @@ async fn look(job: &JobContext, id: &str) -> Result<Look, JobError> {
             }
             let change = change(&run, AgentRunPhase::Running, state.as_ref(), &[])?;
             store::change_agent_run(db, &id, change).await?;
-            Ok(Look::Goes(Box::new(run), state))
+            Ok(Look::Goes(Box::new(run), state.map(Box::new)))
         })
     });
     Ok(write.await?)

@@ -48,7 +48,7 @@ impl RunEvent {
     /// the call that runs it.
     pub(super) fn into_visible(self) -> Option<Event> {
         let is_visible = match &self.event {
-            Event::ReplyComplete(_) | Event::SummaryReply(_) | Event::ContextSize(_) => false,
+            Event::ReplyComplete(_) | Event::SideReply(_) | Event::ContextSize(_) => false,
             Event::CallGranted { .. } | Event::Exposed { .. } => true,
             _ => self.sub_agent.is_none(),
         };

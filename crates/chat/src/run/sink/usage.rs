@@ -20,7 +20,7 @@ impl RunObserver for UsageObserver {
     fn observe(&mut self, event: &RunEvent, rows: &mut EventRows) {
         match &event.event {
             Event::StepStart { .. } => rows.stores_usage = true,
-            Event::ReplyComplete(reply) | Event::SummaryReply(reply) => {
+            Event::ReplyComplete(reply) | Event::SideReply(reply) => {
                 let below = event.sub_agent.as_ref();
                 let below = below.map(|sub_agent| (sub_agent.call_id.clone(), sub_agent.agent_id.clone()));
                 rows.steps.push(steps::for_run(&self.subject, reply.clone(), below));

@@ -114,7 +114,7 @@ fn agent(
     policy.iter().for_each(|policy| policy::check(policy, node, context));
     let auth = rule_entry::read(entry.auth.take(), node, context.report);
     let at = context.report.location(node.at);
-    let agent = build_agent(entry, tools, files, at);
+    let agent = build_agent(entry, &sections, tools, files, at);
     let secrets = operator::resolve_secrets(later.iter().map(|property| &property.value), context.env);
     let later = (!later.is_empty()).then(|| Arc::new(DynamicProperties { properties: later }));
     let agent = Agent {
@@ -174,7 +174,7 @@ impl Agent {
             models::apply(&mut entry, model, thinks);
         }
         let entry = operators::read_entry(entry)?;
-        let settled = build_agent(entry, Vec::new(), None, self.at.clone());
+        let settled = build_agent(entry, &self.sections, Vec::new(), None, self.at.clone());
         let own = self.clone();
         Ok(Self {
             agent_type: own.agent_type,
@@ -202,8 +202,14 @@ impl Agent {
     }
 }
 
-fn build_agent(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>, at: Location) -> Agent {
-    preset::apply(&mut entry);
+fn build_agent(
+    mut entry: AgentEntry,
+    sections: &Sections,
+    tools: Vec<ToolRef>,
+    file_system: Option<FileSystem>,
+    at: Location,
+) -> Agent {
+    preset::apply(&mut entry, sections);
     let properties = entry.properties;
     let openai_api = properties.api.unwrap_or_default();
     let (fallback_models, of_gateway) =
@@ -227,6 +233,7 @@ fn build_agent(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<F
         titles,
         summary_model,
         instructions: properties.instructions,
+        routes: entry.preset.map_or(&[][..], preset::PresetEntry::routes),
         extracts_records: entry.preset == Some(preset::PresetEntry::RecordExtractor),
         settings,
         page_context: properties.page_context,

@@ -1,6 +1,7 @@
 mod attachments;
 mod kill;
 mod life;
+mod quotes;
 mod vectors;
 
 use crate::ingest;

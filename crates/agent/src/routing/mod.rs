@@ -1,0 +1,156 @@
+//! Routes: an agent that can answer in several ways chooses one for each turn, and has only the tools
+//! and the instructions of this one.
+//!
+//! What the turn has decides which routes are possible: the tools that are offered, and files in the
+//! user's message. Among several the model decides. If its decision cannot be used, it is the first
+//! possible one.
+
+mod decide;
+
+use crate::model::reply::RunFailure;
+use crate::run::Run;
+use crate::{Agent, Event, EventSink};
+use serde::Serialize;
+use serde_json::json;
+
+/// The name of the data part that shows the decision.
+pub const ROUTING: &str = "routing";
+
+/// A way in which an agent answers a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The name.
+    pub name: &'static str,
+    /// When it fits, for the model that decides.
+    pub purpose: &'static str,
+    /// What the model is told that answers.
+    pub instructions: &'static str,
+    /// What it is not possible without.
+    pub needs: RouteNeed,
+    /// The tools that the turn does not have.
+    pub without_tools: &'static [&'static str],
+    /// The sources of tools whose context the turn does not have.
+    pub without_sources: &'static [&'static str],
+}
+
+/// What a route is not possible without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RouteNeed {
+    /// Files in the user's message.
+    Files,
+    /// A tool that is offered.
+    Tool(&'static str),
+    /// Nothing: it is always possible.
+    Nothing,
+}
+
+/// Who has chosen a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum DecidedBy {
+    /// The request: no other route is possible.
+    Request,
+    /// The model.
+    Model,
+    /// The order of the routes, since the model's decision cannot be used.
+    Fallback,
+}
+
+/// The choice of a route.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RouteDecision {
+    pub(crate) route: &'static Route,
+    pub(crate) decided_by: DecidedBy,
+    pub(crate) reason: String,
+    /// The names of the other possible routes.
+    pub(crate) alternatives: Vec<&'static str>,
+}
+
+impl RouteDecision {
+    fn new(possible: &[&'static Route], route: &'static Route, decided_by: DecidedBy, reason: String) -> Self {
+        let others = possible.iter().filter(|other| other.name != route.name);
+        Self { route, decided_by, reason, alternatives: others.map(|other| other.name).collect() }
+    }
+
+    fn event(&self) -> Event {
+        let data = json!({
+            "route": self.route.name,
+            "reason": self.reason,
+            "decidedBy": self.decided_by,
+            "alternatives": self.alternatives,
+        });
+        Event::Data { name: ROUTING.to_owned(), id: Some(ROUTING.to_owned()), data }
+    }
+
+    /// Returns what the user reads until the agent writes.
+    fn status(&self) -> Event {
+        Event::Data { name: "status".to_owned(), id: Some(ROUTING.to_owned()), data: json!({ "message": self.reason }) }
+    }
+}
+
+/// Returns the routes that are possible with what the agent offers in a turn.
+fn possible(agent: &Agent, has_files: bool) -> Vec<&'static Route> {
+    let offers = |name: &str| {
+        let is_active = |active: &Vec<String>| active.iter().any(|active| active == name);
+        agent.settings.active_tools.as_ref().is_none_or(is_active)
+            && agent.tools.iter().any(|tool| tool.spec().name == name)
+    };
+    let is_possible = |route: &&'static Route| match route.needs {
+        RouteNeed::Files => has_files,
+        RouteNeed::Tool(name) => offers(name),
+        RouteNeed::Nothing => true,
+    };
+    agent.routes.iter().filter(is_possible).collect()
+}
+
+impl Run<'_> {
+    /// Returns whether what is answered has files. Sub-agents get none.
+    fn has_files(&self) -> bool {
+        self.caller.scope.has_files && !self.caller.is_sub_agent
+    }
+
+    /// Chooses the route of the turn, if the agent has routes: once, whatever the turn waits for.
+    pub(crate) async fn choose_route<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
+        if self.agent.routes.is_empty() || self.route.is_some() {
+            return Ok(());
+        }
+        let possible = possible(&self.agent, self.has_files());
+        let decision = match possible.as_slice() {
+            [] => return Ok(()),
+            [only] => {
+                let reason = "Nothing else is possible with this request.".to_owned();
+                RouteDecision::new(&possible, only, DecidedBy::Request, reason)
+            }
+            _ => self.decide_route(&possible, sink).await?,
+        };
+        sink.emit(decision.event()).await?;
+        if decision.decided_by != DecidedBy::Request {
+            sink.emit(decision.status()).await?;
+        }
+        self.route = Some(decision.route);
+        Ok(())
+    }
+
+    /// Takes what the route does not have away from the agent, and adds the instructions: those of the
+    /// route, and the contexts of sources.
+    pub(crate) fn apply_route(&mut self, contexts: &[(String, String)]) {
+        let route = self.route;
+        if route.is_none() && contexts.is_empty() {
+            return;
+        }
+        let agent = self.agent.to_mut();
+        if let Some(route) = route {
+            agent.tools.retain(|tool| !route.without_tools.contains(&tool.spec().name.as_str()));
+            agent.append_instructions(route.instructions);
+        }
+        let left_out = route.map_or(&[][..], |route| route.without_sources);
+        for (_, context) in contexts.iter().filter(|(source, _)| !left_out.contains(&source.as_str())) {
+            agent.append_instructions(context);
+        }
+    }
+}
+
+/// Returns the route with this name.
+pub(crate) fn named(routes: &[&'static Route], name: &str) -> Option<&'static Route> {
+    routes.iter().find(|route| route.name == name).copied()
+}

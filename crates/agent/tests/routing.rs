@@ -1,0 +1,167 @@
+//! Agents with routes: which one a turn takes, and what it has then.
+
+#[expect(dead_code, reason = "this file needs some of it only")]
+mod support;
+
+use agent::{
+    Agent, ContextInput, Event, EventSink, ExposureState, Route, RouteNeed, RunOutcome, SinkClosed, TurnInput,
+    TurnUsage,
+};
+use contract::testing::{Cue, ScriptedModel, model_error, text_reply, tool_call_reply};
+use contract::{Message, ModelErrorKind, RunScope, SourceTools, Tool, ToolError, ToolSource, ToolSpec, UserPart};
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use support::{doing, object};
+use tokio_util::sync::CancellationToken;
+
+static ROUTES: [Route; 3] = [
+    Route { name: "files", needs: RouteNeed::Files, without_tools: &["search"], without_sources: &[], ..BASE },
+    Route { name: "documents", needs: RouteNeed::Tool("search"), without_tools: &[], without_sources: &[], ..BASE },
+    Route { name: "chat", ..BASE },
+];
+
+const BASE: Route = Route {
+    name: "",
+    purpose: "P",
+    instructions: "INSTRUCTIONS",
+    needs: RouteNeed::Nothing,
+    without_tools: &["search"],
+    without_sources: &["documents"],
+};
+
+/// Offers nothing but a context.
+struct Documents;
+
+impl ToolSource for Documents {
+    fn name(&self) -> &str {
+        "documents"
+    }
+
+    fn tools<'a>(&'a self, _: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
+        let context = Some("CONTEXT".to_owned());
+        Box::pin(std::future::ready(Ok(SourceTools { context, ..SourceTools::default() })))
+    }
+}
+
+/// Keeps the decisions, counts what was asked beside the answer, and keeps what the user reads meanwhile.
+#[derive(Default)]
+struct Decisions(Vec<Value>, u32, Vec<Value>);
+
+impl EventSink for Decisions {
+    async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        match event {
+            Event::Data { name, id, data } if name == agent::ROUTING => {
+                assert_eq!(id.as_deref(), Some(agent::ROUTING));
+                self.0.push(data);
+            }
+            Event::SideReply(_) => self.1 += 1,
+            Event::Data { name, data, .. } if name == "status" => self.2.push(data["message"].clone()),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn agent(replies: Vec<Vec<Cue>>, tools: &[&str]) -> (Agent, Arc<ScriptedModel>) {
+    let tool = |name: &&str| doing(ToolSpec::new(*name, "", object())).0;
+    let tools: Vec<Arc<dyn Tool>> = tools.iter().map(tool).collect();
+    let (agent, model) = support::agent("a", replies, tools);
+    (Agent { routes: &ROUTES, sources: vec![Arc::new(Documents)], ..agent }, model)
+}
+
+async fn run(agent: &Agent, has_files: bool, earlier: TurnUsage) -> (RunOutcome, Decisions) {
+    run_from(agent, has_files, earlier, 1).await
+}
+
+async fn run_from(agent: &Agent, has_files: bool, earlier: TurnUsage, turn_start: usize) -> (RunOutcome, Decisions) {
+    let turn = TurnInput {
+        context: ContextInput::default(),
+        earlier,
+        turn_start,
+        messages: vec![Arc::new(Message::User(vec![UserPart::Text { text: "Hi".to_owned() }]))],
+        pending: Vec::new(),
+        scope: RunScope { has_files, ..RunScope::default() },
+        grants: None,
+        exposure: ExposureState::default(),
+        cancel: CancellationToken::new(),
+    };
+    let mut decisions = Decisions::default();
+    (agent::run(agent, turn, &mut decisions).await, decisions)
+}
+
+/// Returns the decision, the names of the tools and the instructions of the answer.
+async fn decide(reply: Option<Vec<Cue>>, has_files: bool, tools: &[&str]) -> (Value, Vec<String>, String) {
+    let asks = u32::from(reply.is_some());
+    let replies = reply.into_iter().chain([text_reply("ok")]).collect();
+    let (agent, model) = agent(replies, tools);
+    let (_, decisions) = run(&agent, has_files, TurnUsage::default()).await;
+    assert!(decisions.1 <= asks);
+    let requests = model.requests();
+    let answer = requests.last().unwrap();
+    assert_eq!(decisions.0.len(), 1, "{:?}", decisions.0);
+    let told = if decisions.0[0]["decidedBy"] == "request" { vec![] } else { vec![decisions.0[0]["reason"].clone()] };
+    assert_eq!(decisions.2, told);
+    let names = answer.tools.iter().map(|tool| tool.name.clone()).collect();
+    (decisions.0[0].clone(), names, answer.system.clone().unwrap())
+}
+
+#[tokio::test]
+async fn the_model_decides_among_what_is_possible() {
+    let reply = |route: &str| Some(text_reply(&json!({ "route": route, "reason": "Because." }).to_string()));
+    let (decision, tools, system) = decide(reply("chat"), true, &["search", "other"]).await;
+    let expected =
+        json!({ "route": "chat", "reason": "Because.", "decidedBy": "model", "alternatives": ["files", "documents"] });
+    assert_eq!((decision, tools, system.as_str()), (expected, vec!["other".to_owned()], "INSTRUCTIONS"));
+    let (decision, tools, system) = decide(reply("documents"), false, &["search"]).await;
+    assert_eq!((&decision["route"], &decision["alternatives"]), (&json!("documents"), &json!(["chat"])));
+    assert_eq!((tools, system.as_str()), (vec!["search".to_owned()], "INSTRUCTIONS\n\nCONTEXT"));
+}
+
+#[tokio::test]
+async fn the_request_decides_if_only_one_way_is_possible() {
+    let (decision, tools, _) = decide(None, false, &["other"]).await;
+    assert_eq!((&decision["route"], &decision["decidedBy"]), (&json!("chat"), &json!("request")));
+    assert_eq!(tools, ["other"]);
+}
+
+#[tokio::test]
+async fn a_decision_that_cannot_be_used_falls_back_to_the_first_possible_way() {
+    let check = async |reply: Vec<Cue>, has_files: bool, expected: &str| {
+        let (decision, ..) = decide(Some(reply), has_files, &["search"]).await;
+        assert_eq!((&decision["route"], &decision["decidedBy"]), (&json!(expected), &json!("fallback")));
+        assert!(decision["reason"].as_str().unwrap().ends_with("The first possible way was taken."));
+    };
+    check(text_reply(r#"{"route":"nowhere","reason":"R"}"#), false, "documents").await;
+    // Files are not there.
+    check(text_reply(r#"{"route":"files","reason":"R"}"#), false, "documents").await;
+    check(text_reply("the documents"), true, "files").await;
+    check(text_reply(""), false, "documents").await;
+    check(tool_call_reply(&[("c", "search", "{}")]), false, "documents").await;
+    check(vec![Cue::Fail(model_error(ModelErrorKind::Refused))], false, "documents").await;
+}
+
+#[tokio::test]
+async fn a_resumed_turn_stays_on_its_route() {
+    let (mut first, _) =
+        agent(vec![text_reply(r#"{"route":"documents","reason":"R"}"#), text_reply("ok")], &["search"]);
+    first.settings.max_steps = 5;
+    let (outcome, _) = run(&first, false, TurnUsage::default()).await;
+    let (second, model) = agent(vec![text_reply("ok")], &["search"]);
+    let (_, decisions) = run(&second, true, outcome.turn_usage).await;
+    assert_eq!((decisions.0.len(), model.requests().len()), (0, 1));
+    assert_eq!(model.requests()[0].tools.len(), 1);
+}
+
+#[tokio::test]
+async fn the_message_is_shown_to_the_model_that_decides() {
+    for turn_start in [0, 1] {
+        let (agent, model) = agent(vec![text_reply("{}"), text_reply("ok")], &["search"]);
+        run_from(&agent, false, TurnUsage::default(), turn_start).await;
+        let asked = &model.requests()[0];
+        let shown = Message::User(vec![UserPart::Text { text: "<message>\nHi\n</message>".to_owned() }]);
+        assert_eq!(*asked.messages[0], shown, "{turn_start}");
+        let form = &asked.response_format.as_ref().unwrap().schema["properties"]["route"];
+        assert_eq!(*form, json!({ "type": "string", "enum": ["documents", "chat"] }));
+    }
+}
