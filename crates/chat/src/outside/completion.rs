@@ -187,26 +187,21 @@ impl Inner {
         executed.report(&id, &agent_name, &end);
         let stored = self.store.finish_invocation(executed.finish(&id, &end)).await;
         let run = end.invocation(id.clone(), agent_name, created_at);
-        self.end_stream(&mut executed, stored.map(|()| run), &id);
+        end_stream(&mut executed, stored.map(|()| run), &id);
         if let Some((hooks, end)) = executed.hooks.take() {
             hooks.finish(end, cancel).await;
         }
         tracing::debug!(run = id, user = owner, "a completion has ended");
     }
+}
 
-    /// Ends the stream. Without its last chunk, the program takes the run as cut off.
-    fn end_stream(
-        &self,
-        executed: &mut Executed,
-        stored: Result<wire::invoke::Invocation, store::StoreError>,
-        id: &str,
-    ) {
-        let usage = steps::usage(executed.usage);
-        match (stored, executed.stream.take()) {
-            (Ok(run), Some(stream)) => stream.end(&run, usage),
-            (Err(error), _) => tracing::error!(run = id, %error, "the end of a completion could not be stored"),
-            (Ok(_), None) => {}
-        }
+/// Ends the stream. Without its last chunk, the program takes the run as cut off.
+fn end_stream(executed: &mut Executed, stored: Result<wire::invoke::Invocation, store::StoreError>, id: &str) {
+    let usage = steps::usage(executed.usage);
+    match (stored, executed.stream.take()) {
+        (Ok(run), Some(stream)) => stream.end(&run, usage),
+        (Err(error), _) => tracing::error!(run = id, %error, "the end of a completion could not be stored"),
+        (Ok(_), None) => {}
     }
 }
 
