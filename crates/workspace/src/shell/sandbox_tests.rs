@@ -216,7 +216,7 @@ async fn nothing_outlives_a_script() {
     let Some(cell) = Cell::new(process()).await else { return };
     let script = |seconds: u32| {
         format!(
-            "sleep {seconds} & setsid nohup sleep {seconds} >/dev/null 2>&1 & (setsid sh -c '(trap \"\" TERM HUP; sleep {seconds}) & ' &); \
+            "sleep {seconds} & nohup sleep {seconds} >/dev/null 2>&1 & (sh -c '(trap \"\" TERM HUP; sleep {seconds}) & ' &); \
              exec 3>&1; (sleep {seconds} <&- >&3 &) ; sleep 0.3; echo done"
         )
     };
@@ -234,7 +234,7 @@ async fn nothing_outlives_a_script() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_script_ends_with_all_its_processes() {
     let Some(cell) = Cell::new(process()).await else { return };
-    let script = "setsid sleep 314151 & sleep 314151 & while :; do :; done";
+    let script = "nohup sleep 314151 & sleep 314151 & while :; do :; done";
     let started = until("the script starts", || processes_with("sleep\0314151").len() == 2);
     tokio::select! {
         ended = cell.run(script) => panic!("{ended}"),
@@ -264,7 +264,7 @@ async fn a_stopped_script_ends_with_all_its_processes() {
 async fn victim() {
     let seconds = std::env::var(MARK).unwrap();
     let cell = Cell::new(process()).await.unwrap();
-    cell.run(&format!("setsid sleep {seconds} & sleep {seconds}")).await;
+    cell.run(&format!("nohup sleep {seconds} & sleep {seconds}")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
