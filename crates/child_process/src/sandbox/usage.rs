@@ -59,7 +59,7 @@ fn memory_of(processes: BorrowedFd<'_>, id: &[u8]) -> io::Result<u64> {
             return Ok(0);
         }
         for thread in &listed {
-            if let Some(bytes) = status_memory(processes, &[&threads, &b"/"[..], thread].concat())? {
+            if let Some(bytes) = status_memory(processes, &[&threads[..], b"/", thread].concat())? {
                 return Ok(bytes);
             }
         }
