@@ -19,6 +19,7 @@ pub mod tree;
 mod usage;
 
 pub use confined::run_confined;
+pub use folders::shows;
 pub use output::{Output, Written};
 pub use run::{Bounds, Ended};
 pub use start::Sandbox;

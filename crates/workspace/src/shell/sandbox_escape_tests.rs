@@ -297,6 +297,11 @@ async fn what_a_script_uses_is_bounded() {
     }
     let got = cell.run("cd /tmp; for i in $(seq 40000); do : > $i; done").await;
     assert_eq!(got, "ended: it made too many files and folders");
+    // Folders whose path is longer than the system takes.
+    let nest = "n=$(printf 'x%.0s' $(seq 250)); for i in $(seq 30); do mkdir $n && cd $n; done 2>/dev/null";
+    let output = cell.run_as("ada", "c", nest).await.unwrap();
+    let expected = "there are too many files and folders, or they are nested too deeply";
+    assert_eq!(output.refused.as_deref(), Some(expected));
 
     // Memory: of a process, and of all together.
     let memory = "x=$(head -c 100000000 /dev/zero | tr '\\0' x); echo ${#x}";
