@@ -88,6 +88,7 @@ pub(crate) fn ensure_postgres(shell: &Shell) -> Result<()> {
 /// may not make namespaces, they are skipped and say so.
 pub(crate) fn ensure_bubblewrap(shell: &Shell) -> Result<()> {
     if find_program("bwrap").is_some() {
+        warn_without_namespaces(shell);
         return Ok(());
     }
     if !cfg!(target_os = "linux") || !can_install(shell) {
@@ -96,7 +97,19 @@ pub(crate) fn ensure_bubblewrap(shell: &Shell) -> Result<()> {
         );
         return Ok(());
     }
-    step("install bubblewrap", || install(shell, &["bubblewrap"]))
+    step("install bubblewrap", || install(shell, &["bubblewrap"]))?;
+    warn_without_namespaces(shell);
+    Ok(())
+}
+
+/// Says it if the tests of sandboxes will be skipped because this machine forbids namespaces.
+fn warn_without_namespaces(shell: &Shell) {
+    let made = cmd!(shell, "bwrap --unshare-user --unshare-pid --unshare-net --ro-bind / / --proc /proc true");
+    if let Err(error) = made.quiet().ignore_stdout().run() {
+        eprintln!(
+            "SKIPPED, NOT TESTED: bubblewrap can make no namespaces here, so the tests of sandboxes are skipped: {error}"
+        );
+    }
 }
 
 /// Returns whether the PostgreSQL programs are installed. Debian keeps those of each version in a

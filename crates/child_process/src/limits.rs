@@ -18,8 +18,8 @@ pub fn set_limit(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
     Ok(setrlimit(resource, Rlimit { current: within(soft), maximum: within(hard) })?)
 }
 
-/// Lets the threads of the server have precedence over this process. That is a courtesy: a system that refuses it
-/// runs the process all the same.
+/// Lets the threads of the server have precedence over this process. A system that refuses it runs the process all the
+/// same. Where the kernel schedules sessions as groups (autogroups), niceness counts only within the session.
 pub fn lower_precedence() {
     let _ = rustix::process::nice(NICENESS);
 }

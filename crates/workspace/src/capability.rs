@@ -7,10 +7,15 @@ use crate::store::TABLES;
 use crate::tools::AgentWorkspace;
 use crate::workspace::Workspaces;
 use ::capability::{AgentTools, Capability, Context, Definition};
+#[cfg(all(feature = "shell", target_os = "linux"))]
+use child_process::sandbox::shows as is_shown;
 use config::{Config, SectionType};
+use std::path::Path;
 use std::sync::Arc;
 #[cfg(feature = "shell")]
 use std::sync::OnceLock;
+#[cfg(feature = "shell")]
+use tokio::runtime::{Handle, RuntimeFlavor};
 use web::openapi::ApiRouter;
 
 /// The capability.
@@ -51,7 +56,8 @@ pub struct AgentShell<'c> {
 /// Returns the agents whose commands run, and at which level. There is no other level than that of the config:
 /// a program that does not have it refuses the config.
 pub fn shell_levels(config: &Config) -> Vec<AgentShell<'_>> {
-    agent_levels(config).map(|(agent_id, level)| AgentShell { agent_id, level: level.name() }).collect()
+    let with_shell = agent_levels(config).filter(|(_, level)| *level != ShellLevel::None);
+    with_shell.map(|(agent_id, level)| AgentShell { agent_id, level: level.name() }).collect()
 }
 
 /// Returns why this machine cannot run the commands of agents at their levels, and what to do; `None` if it can. It
@@ -64,9 +70,35 @@ pub fn shell_problem(config: &Config) -> Option<String> {
     return needs_programs.then(|| "this program has no shell".to_owned());
 }
 
+/// Returns why a server with these files and folders may not run the commands of agents at their levels, and what to do;
+/// `None` if it may. At the level `process`, commands read what the server's user can read where programs are.
+pub fn shell_place_problem<'p>(config: &Config, mut places: impl Iterator<Item = &'p Path>) -> Option<String> {
+    let needs_programs = agent_levels(config).any(|(_, level)| level == ShellLevel::Process);
+    let shown = places.find(|place| needs_programs && is_shown(place))?;
+    Some(format!(
+        "`{}` is in a folder that commands at the level `process` can read: move it out of the folders of programs, such as \
+         /usr, or write `shell: virtual`",
+        shown.display()
+    ))
+}
+
+/// There are no sandboxes.
+#[cfg(not(all(feature = "shell", target_os = "linux")))]
+fn is_shown(_: &Path) -> bool {
+    false
+}
+
+/// Returns the levels of all agents with a workspace.
 fn agent_levels(config: &Config) -> impl Iterator<Item = (&str, ShellLevel)> {
-    let level = |agent: &config::Agent| Some(agent.section::<WorkspaceKey>()?.shell.settings()?.level);
+    let level = |agent: &config::Agent| Some(agent.section::<WorkspaceKey>()?.shell.level());
     config.agents.iter().filter_map(move |(id, agent)| Some((id.as_str(), level(agent)?)))
+}
+
+/// Runs what blocks the thread for long, so that other tasks of the runtime go on meanwhile.
+#[cfg(feature = "shell")]
+fn blocking<T>(run: impl FnOnce() -> T) -> T {
+    let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
+    if matches!(flavor, Ok(RuntimeFlavor::MultiThread)) { tokio::task::block_in_place(run) } else { run() }
 }
 
 /// Returns the limits of an agent's workspaces, within those of the whole server.
@@ -79,9 +111,9 @@ impl WorkspaceCapability {
     /// Checks that this machine can run the commands of an agent at its level. There is no lower one instead.
     #[cfg(feature = "shell")]
     fn check_level(&self, key: &WorkspaceKey) -> anyhow::Result<()> {
-        let needs_programs = key.shell.settings().is_some_and(|settings| settings.level == ShellLevel::Process);
+        let needs_programs = key.shell.level() == ShellLevel::Process;
         if needs_programs && self.runs_programs.get().is_none() {
-            self.shell.probe_programs().map_err(|reason| {
+            blocking(|| self.shell.probe_programs()).map_err(|reason| {
                 anyhow::anyhow!("this machine cannot run commands at the level `process`: {reason}")
             })?;
             let _ = self.runs_programs.set(());

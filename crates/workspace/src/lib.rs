@@ -18,7 +18,7 @@ mod kill_tests;
 #[cfg(test)]
 mod tests;
 
-pub use self::capability::{AgentShell, DEFINITION, shell_levels, shell_problem};
+pub use self::capability::{AgentShell, DEFINITION, shell_levels, shell_place_problem, shell_problem};
 #[cfg(all(feature = "shell", target_os = "linux"))]
 pub use self::shell::{RUN_CONFINED, RUN_PROGRAMS, run_confined, run_programs_process};
 #[cfg(feature = "shell")]

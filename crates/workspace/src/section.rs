@@ -69,8 +69,9 @@ pub(crate) enum ShellKey {
 }
 
 /// How commands run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+// From the strictest one on: the order says which of two levels allows less.
 pub(crate) enum ShellLevel {
     /// Not at all.
     None,
@@ -129,6 +130,8 @@ impl Default for ShellSettings {
 
 /// The most memory of a call of the emulated shell.
 const MAX_EMULATED_MEMORY: u64 = 256 << 20;
+/// The least memory of a call with the programs of the machine. With less, Python does not start.
+const MIN_PROCESS_MEMORY: u64 = 16 << 20;
 /// The processes and threads of a call, unless the config says otherwise.
 #[cfg(feature = "shell")]
 const PROCESSES: u64 = 64;
@@ -159,6 +162,11 @@ impl ShellKey {
     /// Returns the same settings with another level.
     pub(crate) fn at_level(&self, level: ShellLevel) -> Self {
         Self::Settings(ShellSettings { level, ..self.written() })
+    }
+
+    /// Returns the level as it is written.
+    pub(crate) fn level(&self) -> ShellLevel {
+        self.written().level
     }
 
     /// Returns the settings as they are written.
@@ -195,6 +203,11 @@ impl Section for WorkspaceKey {
         if level == ShellLevel::Process && !cfg!(target_os = "linux") {
             let help = Some("write `shell: virtual`".to_owned());
             problems.error(&[PathStep::Key("shell")], "the level `process` exists on Linux only", help);
+        }
+        if level == ShellLevel::Process && memory_bytes.is_some_and(|bytes| bytes < MIN_PROCESS_MEMORY) {
+            let at = [PathStep::Key("shell"), PathStep::Key("memoryBytes")];
+            let message = format!("programs need {MIN_PROCESS_MEMORY} bytes");
+            problems.error(&at, message, Some("raise it, or write `level: virtual`".to_owned()));
         }
         if level != ShellLevel::Process {
             if processes.is_some() {
@@ -241,6 +254,9 @@ pages: [{{ id: p }}]
         check("process", "");
         check("{ level: process, processes: 8, memoryBytes: 1073741824 }", "");
         check("{ level: virtual, memoryBytes: 268435456 }", "");
+        check("{ level: process, memoryBytes: 16777216 }", "");
+        check("{ level: process, memoryBytes: 16777215 }", "programs need 16777216 bytes");
+        check("{ level: virtual, memoryBytes: 1048576 }", "");
         check("{ processes: 8 }", "the emulated shell starts no processes");
         check("{ memoryBytes: 268435457 }", "the emulated shell may have 268435456 bytes");
     }

@@ -21,7 +21,7 @@ pub(crate) struct WorkspaceSource {
     /// The tools of the agent that the user asked, and those of a sub-agent.
     own: Vec<Arc<dyn Tool>>,
     below: Vec<Arc<dyn Tool>>,
-    /// The levels at which the agents of the config run commands.
+    /// The levels at which the agents of the config with a workspace run commands.
     levels: HashMap<String, ShellLevel>,
 }
 
@@ -31,11 +31,11 @@ impl WorkspaceSource {
         Self { of, agent_id: agent_id.to_owned(), own, below, levels }
     }
 
-    /// Returns the tools of a sub-agent. Its commands run at the level of the agent of the conversation, so that an
-    /// agent gets around its own level through none that it calls.
+    /// Returns the tools of a sub-agent. Its commands run at its own level or that of the agent of the conversation,
+    /// whichever is stricter, so that an agent gets around its level through none that it calls.
     fn below(&self, conversation_agent: &str) -> Vec<Arc<dyn Tool>> {
-        match (self.levels.get(conversation_agent), self.of.level()) {
-            (Some(level), Some(own)) if *level != own => tools::tools(&self.of.at_level(*level), false),
+        match self.levels.get(conversation_agent) {
+            Some(level) if *level < self.of.level() => tools::tools(&self.of.at_level(*level), false),
             _ => self.below.clone(),
         }
     }

@@ -16,7 +16,7 @@ use crate::compose;
 use crate::telemetry::logs;
 use clap::{Parser, Subcommand};
 use secrecy::ExposeSecret;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// AI agents for web pages, from config.
@@ -127,6 +127,13 @@ impl DatabaseArgument {
         })?;
         Ok(config.store.map_or_else(|| self.url.clone(), |url| url.expose_secret().to_owned()))
     }
+}
+
+/// Returns why the commands of agents may not run on a server whose files are where they are, and what to do.
+fn shell_place_problem(config: &config::Config, path: Option<&Path>, database: &str) -> Option<String> {
+    let database = config.store.as_ref().map_or(database, |url| url.expose_secret());
+    let file = store::Store::database_file(database).ok().flatten();
+    workspace::shell_place_problem(config, path.into_iter().chain(file.as_deref()))
 }
 
 impl CommandLine {

@@ -1,6 +1,6 @@
 //! `chatwright serve`: runs the server.
 
-use super::{ConfigArgument, DatabaseArgument, fail};
+use super::{ConfigArgument, DatabaseArgument, fail, shell_place_problem};
 use crate::Site;
 use crate::attachments::DocumentReader;
 use crate::compose::{self, Composition, LoadSummary};
@@ -44,6 +44,9 @@ async fn serve(arguments: ServeArguments, site: Site) -> Result<(), String> {
         format!("the config has {} error(s); nothing was started", problems.len())
     })?;
     warnings.iter().for_each(|warning| eprintln!("{warning}"));
+    if let Some(problem) = shell_place_problem(&config, arguments.config.path.as_deref(), &arguments.database.url) {
+        return Err(problem);
+    }
     let seen = reload::WatchedFiles::capture(arguments.config.path.as_deref(), reading.files).await;
     // Pages are rendered on this runtime. An error only means that the executor was initialized
     // before.

@@ -14,6 +14,11 @@ use std::process::{Command, ExitCode, Stdio};
 
 /// The files that a process may have open.
 const OPEN_FILES: u64 = 256;
+/// The stack of a first thread in bytes, and the most to which a program may raise it. `RLIMIT_DATA` does not count it.
+const STACK: u64 = 8 << 20;
+const MAX_STACK: u64 = 64 << 20;
+/// The niceness of the session, for kernels that schedule each session as a group.
+const SESSION_NICENESS: &str = "10";
 /// The exit code of a process that was not started by a sandbox.
 const NOT_IN_SANDBOX: u8 = 4;
 
@@ -72,6 +77,9 @@ fn limit(settings: &SandboxSettings) -> io::Result<()> {
     // When the machine lacks memory, these processes are ended before others.
     let _ = fs::write("/proc/self/oom_score_adj", "1000");
     lower_precedence();
+    // bubblewrap has made this session. The system may refuse it, and most servers have no such groups.
+    let _ = fs::write("/proc/self/autogroup", SESSION_NICENESS);
+    set_limit(Resource::Stack, STACK, MAX_STACK)?;
     for (resource, most) in [
         (Resource::Core, 0),
         (Resource::Memlock, 0),

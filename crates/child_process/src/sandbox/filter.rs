@@ -3,7 +3,8 @@
 //! It is a list of what is allowed, so that calls of newer kernels, and those of other ABIs of the processor, are not.
 //! All others fail with `ENOSYS`, which C libraries take for an older kernel and avoid. Not in the list are, among
 //! others: sockets of every kind, `ptrace` and `process_vm_*`, io_uring, namespaces, mounts, keys, BPF, `perf_event_open`,
-//! `userfaultfd`, shared memory and messages of System V and POSIX, memory files, and `fanotify` and `inotify`.
+//! `userfaultfd`, shared memory and messages of System V and POSIX, memory files, `fanotify` and `inotify`, and `setsid`:
+//! the kernel may schedule each session as a group of its own, with its own share of the processor.
 
 use libc::{CLONE_NEWCGROUP, CLONE_NEWIPC, CLONE_NEWNET, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWUSER, CLONE_NEWUTS};
 use seccompiler::{
@@ -114,7 +115,6 @@ const CALLS: &[libc::c_long] = &[
     libc::SYS_getpgid,
     libc::SYS_setpgid,
     libc::SYS_getsid,
-    libc::SYS_setsid,
     libc::SYS_getuid,
     libc::SYS_geteuid,
     libc::SYS_getgid,
@@ -222,6 +222,10 @@ const OLDER_CALLS: &[libc::c_long] = &[];
 const NAMESPACES: i32 =
     CLONE_NEWCGROUP | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUSER | CLONE_NEWUTS;
 
+/// What is shared is in no process's account when it is not mapped, so its amount would not be limited. `RLIMIT_DATA`
+/// does not count what grows like a stack, and huge pages are in no sum of a process.
+const UNCOUNTED_MAPPINGS: i32 = libc::MAP_SHARED | libc::MAP_GROWSDOWN | libc::MAP_HUGETLB;
+
 /// The commands of `ioctl` that programs use on files, pipes, and what they take for a terminal.
 const IOCTLS: [libc::Ioctl; 7] =
     [libc::TCGETS, libc::TIOCGWINSZ, libc::TIOCGPGRP, libc::FIONREAD, libc::FIONBIO, libc::FIOCLEX, libc::FIONCLEX];
@@ -236,8 +240,7 @@ pub(super) fn program() -> Result<BpfProgram, BackendError> {
     // The flags are in memory, where a filter cannot see them. C libraries use `clone` instead.
     rules.remove(&libc::SYS_clone3);
     rules.insert(libc::SYS_clone, vec![has_none_of(0, NAMESPACES as u64)?]);
-    // What is shared is in no process's account when it is not mapped, so its amount would not be limited.
-    rules.insert(libc::SYS_mmap, vec![has_none_of(3, libc::MAP_SHARED as u64)?]);
+    rules.insert(libc::SYS_mmap, vec![has_none_of(3, UNCOUNTED_MAPPINGS as u64)?]);
     let commands = IOCTLS.into_iter().map(|command| equals(1, u64::from(command as u32)));
     rules.insert(libc::SYS_ioctl, commands.collect::<Result<_, _>>()?);
     let refused = SeccompAction::Errno(libc::ENOSYS as u32);

@@ -5,7 +5,8 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, PathFdError, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Where programs, libraries and what they read are, on all distributions. What a machine does not have is left out.
 const PROGRAMS: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
@@ -102,8 +103,49 @@ fn ruleset(settings: &SandboxSettings) -> Result<RulesetStatus, RulesetError> {
     Ok(rules.restrict_self()?.ruleset)
 }
 
+/// Returns whether commands in sandboxes can read what is at a path, because it is where programs are and the sandboxes
+/// are those of this user. `nobody`, as whom the sandboxes of root run, reads none of root's private files.
+pub fn shows(path: &Path) -> bool {
+    !rustix::process::geteuid().is_root() && is_among_programs(path)
+}
+
+fn is_among_programs(path: &Path) -> bool {
+    // What is created later will be in the nearest folder that exists.
+    let Some(real) = path.ancestors().find_map(|above| real_path(above).ok()) else { return false };
+    let is_below = |programs: &&str| std::fs::canonicalize(programs).is_ok_and(|programs| real.starts_with(programs));
+    PROGRAMS.iter().any(is_below)
+}
+
+/// An empty path is the current folder.
+fn real_path(path: &Path) -> io::Result<PathBuf> {
+    std::fs::canonicalize(if path.as_os_str().is_empty() { Path::new(".") } else { path })
+}
+
 /// What does not exist needs no rule.
 fn opened(path: &str) -> Option<PathFd> {
     let opened: Result<_, PathFdError> = PathFd::new(path);
     opened.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_among_programs_is_known() {
+        let check = |path: &str, expected| assert_eq!(is_among_programs(Path::new(path)), expected, "{path}");
+        check("/usr", true);
+        check("/bin/sh", true);
+        check("/usr/share/not_there/data/chat.db", true);
+        check("/tmp/../usr/lib/chat.db", true);
+        check("/usr/../tmp", false);
+        check("/", false);
+        check("/var/lib/not_there/chat.db", false);
+        check("not_there/chat.db", false);
+        // A link is what it points at.
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("data");
+        std::os::unix::fs::symlink("/usr/share", &link).unwrap();
+        check(link.join("chat.db").to_str().unwrap(), true);
+    }
 }

@@ -19,6 +19,7 @@ pub mod tree;
 mod usage;
 
 pub use confined::run_confined;
+pub use folders::shows;
 pub use output::{Output, Written};
 pub use run::{Bounds, Ended};
 pub use start::Sandbox;
@@ -72,7 +73,7 @@ pub enum SandboxError {
     Namespaces(String),
     /// The kernel does not restrict access to files.
     #[error(
-        "Landlock is not available ({0}): Linux 5.13 or later is needed, with `landlock` among the security modules in \
+        "Landlock is not available ({0}): Linux 5.14 or later is needed, with `landlock` among the security modules in \
          /sys/kernel/security/lsm"
     )]
     Landlock(String),

@@ -62,8 +62,8 @@ impl Sandbox {
     }
 
     fn run_to_end(&mut self, bounds: Bounds, watch: &mut dyn FnMut(&Output, &Output)) -> Result<Ended, SandboxError> {
-        self.begin()?;
         let deadline = Instant::now() + bounds.time;
+        self.begin()?;
         let stdout = Output::read(self.stdout.try_clone()?, bounds.output_bytes)?;
         let stderr = Output::read(self.stderr.try_clone()?, bounds.output_bytes)?;
         let ending = pidfd_open(self.main_process()?, PidfdFlags::empty()).map_err(io::Error::from)?;

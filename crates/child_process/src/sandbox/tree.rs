@@ -83,19 +83,27 @@ pub fn walk<E>(
     let mut seen = 0;
     let mut folders = VecDeque::from([(Vec::new(), 0)]);
     while let Some((above, depth)) = folders.pop_front() {
-        for name in names(folder, &above).map_err(WalkError::System)? {
+        for name in names(folder, &above)? {
             seen += 1;
             if seen > most || depth > most_depth {
                 return Err(WalkError::TooMany);
             }
             let path = if above.is_empty() { name } else { [&above[..], b"/", &name].concat() };
-            match entry(folder, &path).map_err(WalkError::System)? {
+            match entry(folder, &path)? {
                 None => folders.push_back((path, depth + 1)),
                 Some(entry) => visit(&path, entry).map_err(WalkError::Visitor)?,
             }
         }
     }
     Ok(())
+}
+
+impl<E> From<io::Error> for WalkError<E> {
+    fn from(error: io::Error) -> Self {
+        // A command can nest folders until their path is longer than the system takes.
+        let is_too_deep = error.raw_os_error() == Some(Errno::NAMETOOLONG.raw_os_error());
+        if is_too_deep { Self::TooMany } else { Self::System(error) }
+    }
 }
 
 /// No step of a path may leave the folder, be a link, or be in another file system.

@@ -17,6 +17,8 @@ mod process_tests;
 #[cfg(all(test, target_os = "linux"))]
 mod sandbox_escape_tests;
 #[cfg(all(test, target_os = "linux"))]
+mod sandbox_memory_tests;
+#[cfg(all(test, target_os = "linux"))]
 mod sandbox_tests;
 
 pub use self::emulated::run_script_process;

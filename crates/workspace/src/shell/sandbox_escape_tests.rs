@@ -10,6 +10,7 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::time::Duration;
 
 fn small() -> Value {
     json!({ "level": "process", "timeoutSeconds": 20, "memoryBytes": 64 << 20, "processes": 24 })
@@ -82,9 +83,7 @@ async fn links_are_not_followed_out() {
         ),
         format!("{swap} sleep 0.2"),
         format!("mkdir d; echo hi > d/passwd; (while :; do mv d e; ln -s /etc d; rm d; mv e d; done) & sleep 0.2"),
-        format!(
-            "cd /outputs; {swap} setsid nohup sh -c 'while :; do ln -sf {path} y; done' >/dev/null 2>&1 & sleep 0.2"
-        ),
+        format!("cd /outputs; {swap} nohup sh -c 'while :; do ln -sf {path} y; done' >/dev/null 2>&1 & sleep 0.2"),
     ] {
         let output = cell.run_as("ada", "c", &script).await.unwrap();
         for change in &output.changes {
@@ -182,8 +181,22 @@ const CALLS: &[(&str, &str)] = &[
     ("a network namespace", "272, 0x40000000"),
     ("setns", "308, -1, 0"),
     ("clone3", "435, 0, 0"),
+    // Flags that no kernel takes together, so that the control starts no process.
+    ("clone with a user namespace", "56, 0x10000200, 0, 0, 0, 0"),
+    ("clone with a mount namespace", "56, 0x20200, 0, 0, 0, 0"),
+    ("a session", "112"),
+    ("a pair of sockets", "53, 1, 1, 0, 0"),
+    ("personality", "135, 0xffffffff"),
+    ("name_to_handle_at", "303, -1, 0, 0, 0, 0"),
+    ("a call of the ABI x32", "0x40000027"),
     ("mount", "165, 0, 0, 0, 0, 0"),
+    ("open_tree", "428, -1, 0, 0"),
+    ("move_mount", "429, -1, 0, -1, 0, 0"),
     ("fsopen", "430, 0, 0"),
+    ("fsconfig", "431, -1, 0, 0, 0, 0"),
+    ("fsmount", "432, -1, 0, 0"),
+    ("fspick", "433, -1, 0, 0"),
+    ("mount_setattr", "442, -1, 0, 0, 0, 0"),
     ("chroot", "161, 0"),
     ("pivot_root", "155, 0, 0"),
     ("keyctl", "250, 0, -3, 0"),
@@ -196,6 +209,8 @@ const CALLS: &[(&str, &str)] = &[
     ("messages of System V", "68, 0, 0"),
     ("messages of POSIX", "240, 0, 0, 0, 0"),
     ("shared memory of a mapping", "9, 0, 4096, 3, 0x21, -1, 0"),
+    ("a mapping that grows", "9, 0, 4096, 3, 0x122, -1, 0"),
+    ("a mapping of huge pages", "9, 0, 4096, 3, 0x40022, -1, 0"),
     ("inotify", "294, 0"),
     ("fanotify", "300, 0, 0"),
     ("open_by_handle_at", "304, -1, 0, 0"),
@@ -249,9 +264,25 @@ async fn what_a_script_uses_is_bounded() {
         got.contains("fork") && !got.contains("all\n") || got.contains("Resource temporarily unavailable"),
         "{got}"
     );
-    let bomb = cell.run(":() { : | : & }; : ; sleep 1; echo over").await;
-    assert!(bomb.contains("fork") || bomb.contains("over") || bomb.contains("ended"), "{bomb}");
-    assert_eq!(processes_with("sleep\0577215"), [""; 0]);
+    // A process that starts two of itself, without end.
+    let mut most = 0;
+    let count = async {
+        loop {
+            most = most.max(processes_with("sleep\0577216").len());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let usual = std::mem::replace(&mut cell.settings.timeout, Duration::from_secs(3));
+    tokio::select! {
+        _ = cell.run("bomb() { sleep 577216 & bomb | bomb & }; bomb 2>/dev/null; sleep 10") => {}
+        () = count => {}
+    }
+    cell.settings.timeout = usual;
+    assert!((1..=24).contains(&most), "{most}");
+    for text in ["sleep\0577215", "sleep\0577216"] {
+        assert_eq!(processes_with(text), [""; 0]);
+    }
+    assert_eq!(cell.run("seq 2 | cat | cat | tail -n 1").await, "2\n");
 
     // Files: 32 MB of temporary ones, also without a name.
     let write = "head -c 40000000 /dev/zero > t; wc -c < t";
@@ -266,6 +297,11 @@ async fn what_a_script_uses_is_bounded() {
     }
     let got = cell.run("cd /tmp; for i in $(seq 40000); do : > $i; done").await;
     assert_eq!(got, "ended: it made too many files and folders");
+    // Folders whose path is longer than the system takes.
+    let nest = "n=$(printf 'x%.0s' $(seq 250)); for i in $(seq 30); do mkdir $n && cd $n; done 2>/dev/null";
+    let output = cell.run_as("ada", "c", nest).await.unwrap();
+    let expected = "there are too many files and folders, or they are nested too deeply";
+    assert_eq!(output.refused.as_deref(), Some(expected));
 
     // Memory: of a process, and of all together.
     let memory = "x=$(head -c 100000000 /dev/zero | tr '\\0' x); echo ${#x}";
@@ -277,8 +313,8 @@ async fn what_a_script_uses_is_bounded() {
     assert_eq!(cell.run(together).await, "ended: its processes used more memory than they may");
 
     // Time.
-    cell.settings.timeout = std::time::Duration::from_secs(2);
-    for script in ["sleep 100", "while :; do :; done", "trap '' TERM INT HUP; setsid sleep 100", "kill -STOP $$"] {
+    cell.settings.timeout = Duration::from_secs(2);
+    for script in ["sleep 100", "while :; do :; done", "trap '' TERM INT HUP; nohup sleep 100", "kill -STOP $$"] {
         match cell.run_as("ada", "c", script).await {
             Err(ShellError::Ended(reason)) => assert_eq!(reason, "it took longer than 2 s", "{script}"),
             other => panic!("{script}: {other:?}"),

@@ -37,9 +37,9 @@ pub(crate) struct AgentWorkspace {
 }
 
 impl AgentWorkspace {
-    /// Returns at which level commands run; `None` if there is no shell.
-    pub(crate) fn level(&self) -> Option<ShellLevel> {
-        Some(self.settings.shell.settings()?.level)
+    /// Returns at which level commands run.
+    pub(crate) fn level(&self) -> ShellLevel {
+        self.settings.shell.level()
     }
 
     /// Returns the same with commands that run at another level.

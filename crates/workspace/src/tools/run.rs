@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -31,13 +31,17 @@ const NAMED_PROGRAMS: [&str; 12] =
 /// Where they are looked for.
 const PLACES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
 
+/// Those of them that are installed. What is installed later is named after the next start.
+static INSTALLED_PROGRAMS: LazyLock<String> = LazyLock::new(|| {
+    let is_there = |name: &&str| PLACES.iter().any(|place| Path::new(place).join(name).exists());
+    NAMED_PROGRAMS.into_iter().filter(is_there).collect::<Vec<_>>().join(", ")
+});
+
 /// Returns what the model is told of the tool.
 fn description(level: ShellLevel) -> String {
     match level {
         ShellLevel::Process => {
-            let is_there = |name: &&str| PLACES.iter().any(|place| Path::new(place).join(name).exists());
-            let programs: Vec<_> = NAMED_PROGRAMS.into_iter().filter(is_there).collect();
-            format!("{PROGRAMS} Among its programs: {}.", programs.join(", "))
+            format!("{PROGRAMS} Among its programs: {}.", INSTALLED_PROGRAMS.as_str())
         }
         ShellLevel::Virtual | ShellLevel::None => EMULATED.to_owned(),
     }

@@ -4,7 +4,7 @@
 mod connections;
 mod storage;
 
-use super::{ConfigArgument, DatabaseArgument, probe};
+use super::{ConfigArgument, DatabaseArgument, probe, shell_place_problem};
 use crate::compose;
 use crate::telemetry::traces::Collector;
 use auth::auth_state;
@@ -91,7 +91,7 @@ async fn run_checks(arguments: &DoctorArguments) -> Vec<CheckResult> {
     findings.extend(check_port(arguments.addr).await);
     findings.extend(check_traces(arguments.offline).await);
     if let Some(config) = &config {
-        findings.extend(check_shells(config));
+        findings.extend(check_shells(config, arguments));
         findings.extend(
             auth_state::check_listen_address(Some(arguments.addr), &config.auth.mode)
                 .err()
@@ -124,11 +124,13 @@ async fn check_traces(offline: bool) -> Option<CheckResult> {
 
 /// Checks that the commands of agents can run at their levels on this machine. A config with a level that this program
 /// does not have is an error of the config.
-fn check_shells(config: &Config) -> Option<CheckResult> {
+fn check_shells(config: &Config, arguments: &DoctorArguments) -> Option<CheckResult> {
     let levels = workspace::shell_levels(config);
     let of_agent = |level: &workspace::AgentShell<'_>| format!("{}: {}", level.agent_id, level.level);
     let text = levels.iter().map(of_agent).collect::<Vec<_>>().join(", ");
-    (!levels.is_empty()).then(|| match workspace::shell_problem(config) {
+    let (path, database) = (arguments.config.path.as_deref(), &arguments.database.url);
+    let problem = || shell_place_problem(config, path, database).or_else(|| workspace::shell_problem(config));
+    (!levels.is_empty()).then(|| match problem() {
         None => CheckResult::ok("shell", text),
         Some(problem) => CheckResult::wrong("shell", format!("{text}: the level `process` cannot be used: {problem}")),
     })
