@@ -7,7 +7,7 @@ use crate::calls::validation::CallTarget;
 use crate::limits::UsageMeter;
 use crate::sub_agent::parent::AgentPermit;
 use crate::sub_agent::{self, Resumption};
-use crate::{Event, EventSink, ExposureState, GrantLookup, Policy, RepeatTerms, SinkClosed};
+use crate::{Event, EventSink, ExposureState, GrantLookup, Policy, ROUTING, RepeatTerms, SinkClosed};
 use contract::{
     ApprovalTerms, CallReport, CallReports, ModelUse, Part, RunScope, Tool, ToolCall, ToolContext, ToolError,
 };
@@ -180,6 +180,8 @@ async fn handle_report<S: EventSink>(
         CallReport::Progress(_) if results.contains_key(&call_id) => Ok(()),
         CallReport::Progress(output) => sink.emit(Event::ToolProgress { call_id, output }).await,
         CallReport::Source(source) => sink.emit(Event::Part(Part::Source(source))).await,
+        // A remote agent chooses the names of its parts; the decision about a route is the run's own.
+        CallReport::Data { name, .. } if name == ROUTING => Ok(()),
         CallReport::Data { name, id, data } => sink.emit(Event::Data { name, id, data }).await,
         CallReport::ToolsChanged => {
             caller.tools_changed.store(true, Ordering::Relaxed);

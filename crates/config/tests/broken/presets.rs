@@ -22,6 +22,23 @@ fn record_extractor_needs_documents_and_collections_or_neither() {
 }
 
 #[test]
+fn dispatcher_also_answers_without_documents() {
+    let check = |preset: &str, only: &str, expected: Option<&str>| {
+        let agent = format!("type: Agent, preset: {preset}, connectionId: demo, properties: {{ model: m }}");
+        let keys = format!(
+            "agents:\n  - {{ id: a, {agent},\n      knowledge: [l],\n      answerOnlyFromKnowledge: {only} }}\n"
+        );
+        let said = check(&with_basics(&keys));
+        let found = said.lines().find(|line| line.contains(": error: the preset"));
+        assert_eq!(found, expected, "{said}");
+    };
+    let error = "chatwright.yaml:5:7: error: the preset `dispatcher` also answers without documents, so it has no `answerOnlyFromKnowledge`";
+    check("dispatcher", "true", Some(error));
+    check("dispatcher", "false", None);
+    check("rag-search", "true", None);
+}
+
+#[test]
 fn preset_with_tools_is_rejected() {
     let said = check(&with_basics(&format!(
         "{SEARCH}agents:

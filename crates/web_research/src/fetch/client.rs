@@ -1,13 +1,15 @@
 //! Receives a page over HTTP.
 
 use super::content;
-use super::document::MAX_DOCUMENT;
+use super::document::{BUSY, DocumentReader, MAX_DOCUMENT};
 use super::hosts::Hosts;
 use crate::urls;
 use egress::{Egress, EgressError, EgressRequest, EgressResponse};
 use http::Method;
 use http::header::{ACCEPT, HeaderMap, HeaderValue, LOCATION};
+use std::sync::OnceLock;
 use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 use url::Url;
 
@@ -26,37 +28,54 @@ pub(crate) struct Received {
     pub(crate) url: Url,
     pub(crate) content_type: Option<String>,
     pub(crate) body: Vec<u8>,
+    /// The place of a document, which may be larger than a page.
+    pub(super) place: Option<OwnedSemaphorePermit>,
 }
 
 /// Requests a page and follows redirects to hosts that are allowed. No cookies are kept or sent.
 ///
 /// # Errors
 /// A message for the model.
-pub(crate) async fn receive(egress: &Egress, hosts: &Hosts, mut url: Url, time: Duration) -> Result<Received, String> {
+pub(super) async fn receive(
+    egress: &Egress,
+    hosts: &Hosts,
+    documents: &DocumentReader,
+    mut url: Url,
+    time: Duration,
+) -> Result<Received, String> {
     let end = Instant::now() + time;
     for _ in 0..=MAX_REDIRECTS {
         let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(ACCEPTED))]);
         let timeout = end.saturating_duration_since(Instant::now());
         let (method, url_of, body) = (Method::GET, url.clone(), None);
         let request = EgressRequest { method, url: url_of, headers, body, timeout, max_bytes: MAX_DOCUMENT };
-        let answer = egress.send_within(request, limit).await.map_err(|error| describe(&error, time))?;
+        let place = OnceLock::new();
+        // More than a page is received only with a place.
+        let limit =
+            |content_type: Option<&str>| match content_type {
+                Some(of_type) if content::may_be_document(of_type) => {
+                    if place.get_or_init(|| documents.place()).is_some() { MAX_DOCUMENT } else { MAX_PAGE }
+                }
+                _ => MAX_PAGE,
+            };
+        let answer = egress.send_within(request, limit).await;
+        let answer = answer.map_err(|error| match (&error, place.get()) {
+            (EgressError::TooLarge(_), Some(None)) => BUSY.to_owned(),
+            _ => describe(&error, time),
+        })?;
         match redirect(&url, &answer)? {
             Some(next) => {
                 hosts.check(&next)?;
                 url = next;
             }
             None if (200..300).contains(&answer.status) => {
-                return Ok(Received { url, content_type: answer.content_type, body: answer.body });
+                let place = place.into_inner().flatten();
+                return Ok(Received { url, content_type: answer.content_type, body: answer.body, place });
             }
             None => return Err(format!("The server answered with the status {}.", answer.status)),
         }
     }
     Err(format!("The page redirects more than {MAX_REDIRECTS} times."))
-}
-
-/// Returns the most bytes of a body of this type.
-fn limit(content_type: Option<&str>) -> usize {
-    if content_type.is_some_and(content::may_be_document) { MAX_DOCUMENT } else { MAX_PAGE }
 }
 
 /// Returns where an answer redirects to.

@@ -24,7 +24,7 @@ pub(super) enum Kind {
 
 /// Reads a page that is HTML or text.
 pub(super) fn read(received: Received, kind: Kind, with_links: bool) -> Page {
-    let Received { url, content_type, body } = received;
+    let Received { url, content_type, body, .. } = received;
     let text = decode(content_type.as_deref().unwrap_or_default(), kind, &body);
     match kind {
         Kind::Html => html::read(&text, &url, with_links),

@@ -5,19 +5,23 @@ use super::{MAX_TEXT, Page, plain};
 use bytes::Bytes;
 use documents::{Converter, Document, Failure, FailureCode, Limits, Place, WarningCode};
 use percent_encoding::percent_decode_str;
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The largest document in bytes.
 pub(crate) const MAX_DOCUMENT: usize = 20 << 20;
 /// How long a document may wait and be read.
 pub(super) const TIME: Duration = Duration::from_secs(40);
-/// How many documents are being read or wait: each is in memory.
+/// How many documents are being received or read, or wait: each is in memory.
 const MAX_WAITING: usize = 16;
 /// The longest title in characters.
 const MAX_TITLE: usize = 300;
 /// The most warnings that are returned.
 const MAX_WARNINGS: usize = 8;
+
+/// The message for the model when there is no place.
+pub(super) const BUSY: &str = "Too many documents are being read. Try again in a moment.";
 
 const LIMITS: Limits = Limits {
     input_bytes: MAX_DOCUMENT as u64,
@@ -32,7 +36,7 @@ const LIMITS: Limits = Limits {
 /// Reads documents for all agents.
 pub(crate) struct DocumentReader {
     converter: Converter,
-    places: Semaphore,
+    places: Arc<Semaphore>,
 }
 
 impl Default for DocumentReader {
@@ -43,7 +47,13 @@ impl Default for DocumentReader {
 
 impl DocumentReader {
     pub(super) fn new(converter: Converter) -> Self {
-        Self { converter, places: Semaphore::new(MAX_WAITING) }
+        Self { converter, places: Arc::new(Semaphore::new(MAX_WAITING)) }
+    }
+
+    /// Returns a place for a document, if one is free. A document that is larger than a page is received and read
+    /// with it.
+    pub(super) fn place(&self) -> Option<OwnedSemaphorePermit> {
+        self.places.clone().try_acquire_owned().ok()
     }
 
     /// Reads a document.
@@ -51,10 +61,8 @@ impl DocumentReader {
     /// # Errors
     /// A message for the model.
     pub(super) async fn read(&self, received: Received) -> Result<Page, String> {
-        let Received { url, content_type, body } = received;
-        let Ok(_place) = self.places.try_acquire() else {
-            return Err("Too many documents are being read. Try again in a moment.".to_owned());
-        };
+        let Received { url, content_type, body, place } = received;
+        let _place = place.or_else(|| self.place()).ok_or(BUSY)?;
         let segment = url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
         let name = percent_decode_str(segment).decode_utf8_lossy();
         let reading = self.converter.convert_bytes(&name, content_type.as_deref(), Bytes::from(body));
@@ -179,7 +187,8 @@ mod tests {
         let check = async |script: &str, body: &[u8], expected: &str| {
             let converter = Converter::with_program("/bin/sh".into(), ["-c".into(), script.into()], LIMITS);
             let url = Url::parse("https://example.com/secret%20plan.pdf?token=x").unwrap();
-            let received = Received { url, content_type: Some("application/pdf".to_owned()), body: body.to_owned() };
+            let received =
+                Received { url, content_type: Some("application/pdf".to_owned()), body: body.to_owned(), place: None };
             let error = DocumentReader::new(converter).read(received).await.unwrap_err();
             assert_eq!(error, expected);
         };
@@ -196,7 +205,7 @@ mod tests {
     async fn documents_are_named_by_their_url() {
         let url = Url::parse("https://example.com/a/My%20notes.md?x=y").unwrap();
         let content_type = Some("application/octet-stream".to_owned());
-        let received = Received { url, content_type, body: b"Notes\n\nTomorrow.".to_vec() };
+        let received = Received { url, content_type, body: b"Notes\n\nTomorrow.".to_vec(), place: None };
         let page = DocumentReader::default().read(received).await.unwrap();
         assert_eq!(
             (page.title.as_deref(), page.text.as_str()),

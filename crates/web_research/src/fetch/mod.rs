@@ -157,7 +157,7 @@ impl WebFetch {
 
     /// Loads a page, remembers it for the run, and its URLs for the conversation.
     async fn load(&self, url: &Url, context: &ToolContext) -> Result<Arc<Page>, String> {
-        let received = client::receive(&self.egress, &self.hosts, url.clone(), RECEIVE).await?;
+        let received = client::receive(&self.egress, &self.hosts, &self.shared.documents, url.clone(), RECEIVE).await?;
         let found_at = received.url.clone();
         let page = self.read(received).await?.cut();
         // The user has approved the URL, if it was not known.
@@ -252,7 +252,7 @@ impl Tool for WebFetch {
 #[cfg_attr(not(feature = "fuzz"), expect(unreachable_pub, reason = "only fuzz targets reach it"))]
 pub fn fuzz_page(content_type: &str, body: &[u8]) {
     let Ok(url) = Url::parse("https://example.com/a/b") else { return };
-    let received = Received { url, content_type: Some(content_type.to_owned()), body: body.to_owned() };
+    let received = Received { url, content_type: Some(content_type.to_owned()), body: body.to_owned(), place: None };
     let kind = content::kind(received.content_type.as_deref(), &received.body);
     // Documents have a fuzz target of their own.
     if let Ok(kind @ (Kind::Html | Kind::Text)) = kind {

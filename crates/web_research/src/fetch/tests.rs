@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 
 fn page(content_type: &str, body: impl Into<Vec<u8>>) -> Result<Page, String> {
     let url = Url::parse("https://example.com/docs/page").unwrap();
-    let received = Received { url, content_type: Some(content_type.to_owned()), body: body.into() };
+    let received = Received { url, content_type: Some(content_type.to_owned()), body: body.into(), place: None };
     let kind = content::kind(received.content_type.as_deref(), &received.body)?;
     assert_ne!(kind, Kind::Document, "{content_type}");
     Ok(content::read(received, kind, true).cut())
@@ -191,10 +191,11 @@ async fn pages_are_received_within_limits_and_redirects_are_checked() {
     let origin = server().await;
     let egress = Egress::without_redirects(true).unwrap();
     let hosts = Hosts::new(None, &["localhost".to_owned()]).unwrap();
+    let documents = DocumentReader::default();
     let check = async |path: &str, expected: Result<&str, &str>| {
         let url = Url::parse(&format!("{origin}{path}")).unwrap();
         let time = Duration::from_secs(if path == "/drip" { 1 } else { 60 });
-        let received = receive(&egress, &hosts, url, time).await;
+        let received = receive(&egress, &hosts, &documents, url, time).await;
         let body = received.map(|received| String::from_utf8(received.body).unwrap());
         assert_eq!(body.as_deref().map_err(String::as_str), expected, "{path}");
     };
@@ -208,8 +209,14 @@ async fn pages_are_received_within_limits_and_redirects_are_checked() {
     check("/endless.pdf", Err("The page is larger than 20 MB.")).await;
     check("/drip", Err("The page was not received within 1 s.")).await;
     check("/missing", Err("The server answered with the status 404.")).await;
+    // The places of requests that failed are free again.
+    let places: Vec<_> = std::iter::from_fn(|| documents.place()).collect();
+    check("/endless.pdf", Err("Too many documents are being read. Try again in a moment.")).await;
+    check("/", Ok("None")).await;
+    assert_eq!(places.len(), 16);
     let public = Egress::without_redirects(false).unwrap();
-    let refused = receive(&public, &hosts, Url::parse(&origin).unwrap(), Duration::from_secs(1)).await;
+    let url = Url::parse(&origin).unwrap();
+    let refused = receive(&public, &hosts, &documents, url, Duration::from_secs(1)).await;
     assert_eq!(refused.unwrap_err(), "The page has no public address.");
 }
 

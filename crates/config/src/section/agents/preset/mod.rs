@@ -75,6 +75,8 @@ const COLLECTIONS: &str = "data";
 const DOCUMENTS: &str = "knowledge";
 /// The key of an agent that searches the web.
 const WEB: &str = "webSearch";
+/// The key with which an agent answers nothing that cites no document.
+const ONLY_DOCUMENTS: &str = "answerOnlyFromKnowledge";
 
 impl PresetEntry {
     /// Returns the instructions; `None` if they depend on the turn.
@@ -112,7 +114,11 @@ impl PresetEntry {
 pub(crate) fn check(agent: &Node, properties: &Node, context: &mut Context<'_, '_>) {
     let Some(written) = agent.get("preset").map(|entry| &entry.value) else { return };
     let name = written.text().unwrap_or_default();
-    match serde_json::from_value::<PresetEntry>(name.into()) {
+    let preset = serde_json::from_value::<PresetEntry>(name.into());
+    if let (Ok(PresetEntry::Dispatcher), Some(only)) = (&preset, agent.get(ONLY_DOCUMENTS)) {
+        check_may_answer(only, context);
+    }
+    match preset {
         Ok(PresetEntry::RecordExtractor) => match (agent.get(COLLECTIONS), agent.get(DOCUMENTS)) {
             (None, None) => check_has_no_tools(agent, properties, context),
             (Some(collections), Some(_)) => check_stores_sources(collections, context),
@@ -141,8 +147,22 @@ pub(crate) fn check(agent: &Node, properties: &Node, context: &mut Context<'_, '
     }
 }
 
+/// Reports a dispatcher whose answers from the web and in a conversation would be replaced.
+fn check_may_answer(only: &MapEntry, context: &mut Context<'_, '_>) {
+    if is_true(&only.value) {
+        let message =
+            format!("the preset `dispatcher` also answers without documents, so it has no `{ONLY_DOCUMENTS}`");
+        let help = "leave it out, or use the preset `rag-search`".to_owned();
+        context.report.error(only.key_at, message, Some(help));
+    }
+}
+
+fn is_true(node: &Node) -> bool {
+    matches!(node.kind, NodeKind::Bool(true))
+}
+
 fn check_stores_sources(collections: &MapEntry, context: &mut Context<'_, '_>) {
-    let stores = collections.value.get("sources").is_some_and(|entry| matches!(entry.value.kind, NodeKind::Bool(true)));
+    let stores = collections.value.get("sources").is_some_and(|entry| is_true(&entry.value));
     if !stores {
         let message = "the preset `record-extractor` stores where each value is from";
         let help = "set `write: true` and `sources: true`".to_owned();
