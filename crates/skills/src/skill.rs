@@ -8,7 +8,7 @@ pub(crate) const MAX_SKILL: usize = 256 * 1024;
 /// The longest name, in characters.
 pub(crate) const MAX_NAME: usize = 64;
 /// A name that no skill has: `/api/skills/install` is the route to which archives are sent.
-pub(crate) const RESERVED_NAME: &str = "install";
+const RESERVED_NAME: &str = "install";
 /// The longest description in characters, by the specification.
 pub(crate) const MAX_DESCRIPTION: usize = 1024;
 /// The most tools of `allowed-tools` that are read.
