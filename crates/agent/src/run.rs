@@ -20,7 +20,8 @@ use crate::{
     Agent, Ending, Event, EventSink, Limit, PendingCall, Route, RunOutcome, SinkClosed, TurnInput, WaitingCall,
 };
 use contract::{
-    FinishReason, Message, ModelError, ModelErrorKind, NoteQuery, ReplyUsage, Request, RunScope, Usage, UserPart,
+    FinishReason, Message, ModelError, ModelErrorKind, NoteQuery, ReplyUsage, Request, RunScope, ToolSpec, Usage,
+    UserPart,
 };
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -125,6 +126,9 @@ pub(crate) struct Run<'a> {
     pub(crate) estimate_factor: f64,
     /// The route of the turn, once it is chosen.
     pub(crate) route: Option<&'static Route>,
+    /// The tools that the route has taken away and the history has calls of. They are listed, but refused:
+    /// some providers refuse a history with calls of tools that the request does not have.
+    pub(crate) closed_tools: Vec<ToolSpec>,
     /// The index of the model that is asked.
     model: usize,
 }
@@ -180,6 +184,7 @@ impl<'a> Run<'a> {
             is_over_calls: false,
             context: turn.context,
             estimate_factor: 1.0,
+            closed_tools: Vec::new(),
             route: earlier.route.and_then(|name| agent.routes.iter().find(|route| route.name == name)),
             model: 0,
         }

@@ -4,12 +4,13 @@
 mod support;
 
 use agent::{
-    Agent, ContextInput, Event, EventSink, ExposureState, Route, RouteNeed, RunOutcome, SinkClosed, TurnInput,
-    TurnUsage,
+    Agent, ContextInput, Event, EventSink, ExposureState, Route, RouteNeed, RunOutcome, RunSettings, SinkClosed,
+    StepRule, ToolStrategy, TurnInput, TurnUsage,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, model_error, text_reply, tool_call_reply};
 use contract::{
-    Message, ModelErrorKind, RunScope, SourceTools, Tool, ToolContext, ToolError, ToolSource, ToolSpec, UserPart,
+    AssistantPart, Message, ModelErrorKind, RunScope, SourceTools, Tool, ToolCall, ToolChoice, ToolContext, ToolError,
+    ToolOutput, ToolResult, ToolSource, ToolSpec, UserPart,
 };
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -77,11 +78,23 @@ async fn run(agent: &Agent, has_files: bool, earlier: TurnUsage) -> (RunOutcome,
 }
 
 async fn run_from(agent: &Agent, has_files: bool, earlier: TurnUsage, turn_start: usize) -> (RunOutcome, Decisions) {
+    run_after(agent, Vec::new(), has_files, earlier, turn_start).await
+}
+
+/// Runs a turn after these messages.
+async fn run_after(
+    agent: &Agent,
+    mut messages: Vec<Arc<Message>>,
+    has_files: bool,
+    earlier: TurnUsage,
+    turn_start: usize,
+) -> (RunOutcome, Decisions) {
+    messages.push(Arc::new(Message::User(vec![UserPart::Text { text: "Hi".to_owned() }])));
     let turn = TurnInput {
         context: ContextInput::default(),
         earlier,
         turn_start,
-        messages: vec![Arc::new(Message::User(vec![UserPart::Text { text: "Hi".to_owned() }]))],
+        messages,
         pending: Vec::new(),
         scope: RunScope { has_files, ..RunScope::default() },
         grants: None,
@@ -140,7 +153,7 @@ async fn a_decision_that_cannot_be_used_falls_back_to_the_first_possible_way() {
     check(text_reply("the documents"), true, "files").await;
     check(text_reply(""), false, "documents").await;
     check(tool_call_reply(&[("c", "search", "{}")]), false, "documents").await;
-    check(vec![Cue::Fail(model_error(ModelErrorKind::Refused))], false, "documents").await;
+    check(vec![Cue::Fail(model_error(ModelErrorKind::Unauthorized))], false, "documents").await;
 }
 
 #[tokio::test]
@@ -179,4 +192,88 @@ async fn a_tool_cannot_show_a_decision() {
     let (_, decisions) = run(&agent, false, TurnUsage::default()).await;
     assert_eq!((decisions.0.len(), &decisions.0[0]["route"]), (1, &json!("chat")));
     assert_eq!(model.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_model_that_refuses_the_form_is_asked_without_it() {
+    let refused = vec![Cue::Fail(model_error(ModelErrorKind::Refused))];
+    let decided = text_reply(r#"{"route":"chat","reason":"R"}"#);
+    let (agent, model) = agent(vec![refused, decided, text_reply("ok")], &["search"]);
+    let (_, decisions) = run(&agent, false, TurnUsage::default()).await;
+    assert_eq!(
+        (&decisions.0[0]["route"], &decisions.0[0]["decidedBy"], decisions.1),
+        (&json!("chat"), &json!("model"), 1)
+    );
+    let forms: Vec<_> = model.requests().iter().map(|request| request.response_format.is_some()).collect();
+    assert_eq!(forms, [true, false, false]);
+}
+
+/// A call of a tool with its result.
+fn called(name: &str) -> Vec<Arc<Message>> {
+    let (id, name) = ("c".to_owned(), name.to_owned());
+    let result = ToolResult {
+        call_id: id.clone(),
+        name: name.clone(),
+        output: ToolOutput::ErrorText("Nothing.".to_owned()),
+        metadata: None,
+    };
+    let call = ToolCall { id, name, input: json!({}), provider_executed: false, metadata: None };
+    vec![
+        Arc::new(Message::User(vec![UserPart::Text { text: "Search.".to_owned() }])),
+        Arc::new(Message::Assistant(vec![AssistantPart::ToolCall(call)])),
+        Arc::new(Message::Tool(vec![result])),
+    ]
+}
+
+#[tokio::test]
+async fn settings_about_removed_tools_do_not_apply() {
+    let check = async |tools: &[&str],
+                       history: Vec<Arc<Message>>,
+                       set: &dyn Fn(&mut RunSettings),
+                       expected: (&[&str], ToolChoice)| {
+        let (mut agent, model) = agent(vec![text_reply(r#"{"route":"chat","reason":"R"}"#), text_reply("ok")], tools);
+        set(&mut agent.settings);
+        let start = history.len() + 1;
+        run_after(&agent, history, false, TurnUsage::default(), start).await;
+        let requests = model.requests();
+        assert_eq!(requests.len(), 2);
+        let names: Vec<_> = requests[1].tools.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!((&names[..], &requests[1].tool_choice), (expected.0, &expected.1));
+    };
+    let choose = |choice: ToolChoice| move |settings: &mut RunSettings| settings.tool_choice = choice.clone();
+    let named = |name: &str| ToolChoice::Tool(name.to_owned());
+    let both = ["search", "other"];
+    check(&both, vec![], &choose(ToolChoice::Required), (&["other"], ToolChoice::Required)).await;
+    check(&both, vec![], &choose(named("search")), (&["other"], ToolChoice::Auto)).await;
+    check(&both, vec![], &choose(named("other")), (&["other"], named("other"))).await;
+    check(&["search"], vec![], &choose(ToolChoice::Required), (&[], ToolChoice::Auto)).await;
+    let rule = StepRule { active_tools: Some(vec!["search".to_owned()]), ..StepRule::default() };
+    let by_rule = |settings: &mut RunSettings| {
+        settings.tool_choice = ToolChoice::Required;
+        settings.prepare_step = vec![rule.clone()];
+    };
+    check(&both, vec![], &by_rule, (&[], ToolChoice::Auto)).await;
+    let pipeline = |settings: &mut RunSettings| {
+        settings.tool_strategy = ToolStrategy::Pipeline(both.map(str::to_owned).to_vec());
+    };
+    check(&both, vec![], &pipeline, (&["other"], named("other"))).await;
+    // Tools that the history has calls of stay listed.
+    check(&both, called("search"), &choose(ToolChoice::Auto), (&["other", "search"], ToolChoice::Auto)).await;
+    check(&["search"], called("search"), &choose(ToolChoice::Required), (&["search"], ToolChoice::None)).await;
+    check(&both, called("other"), &choose(ToolChoice::Auto), (&["other"], ToolChoice::Auto)).await;
+}
+
+#[tokio::test]
+async fn removed_tools_that_are_listed_are_refused() {
+    let decided = text_reply(r#"{"route":"chat","reason":"R"}"#);
+    let replies = vec![decided, tool_call_reply(&[("d", "search", "{}")]), text_reply("ok")];
+    let (agent, model) = agent(replies, &["search", "other"]);
+    let (outcome, _) = run_after(&agent, called("search"), false, TurnUsage::default(), 4).await;
+    assert_eq!(model.requests().len(), 3);
+    let results = outcome.messages.iter().filter_map(|message| match &**message {
+        Message::Tool(results) => Some(format!("{:?}", results[0].output)),
+        _ => None,
+    });
+    let last = results.last().unwrap();
+    assert!(last.contains("There is no tool `search`. Available: other."), "{last}");
 }

@@ -34,10 +34,38 @@ impl Capability for DataCollections {
             found.cloned().ok_or_else(|| anyhow!("there is no collection `{id}`"))
         });
         let used = used.collect::<anyhow::Result<Vec<_>>>()?;
-        Ok(AgentTools { tools: tools::tools(&self.0, &agent.id, &used, section), ..AgentTools::default() })
+        let agents = config.agents.values().filter_map(|agent| agent.section::<AgentData>());
+        let from_documents = has_values_from_documents(section, agents);
+        let tools = tools::tools(&self.0, &agent.id, &used, section, from_documents);
+        Ok(AgentTools { tools, ..AgentTools::default() })
     }
 
     fn routes(&self, context: &Context) -> Option<ApiRouter> {
         Some(routes::routes(self.0.clone(), context))
+    }
+}
+
+/// Returns whether one of these agents fills a collection of `section` from documents.
+fn has_values_from_documents<'a>(section: &AgentData, agents: impl IntoIterator<Item = &'a AgentData>) -> bool {
+    let mut filling = agents.into_iter().filter(|agent| agent.write && agent.sources);
+    filling.any(|agent| agent.collections.iter().any(|id| section.collections.contains(id)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn collections_that_any_agent_fills_from_documents_are_found() {
+        let section = |value: Value| serde_json::from_value::<AgentData>(value).unwrap();
+        let reader = section(json!({ "collections": ["a", "b"] }));
+        let check = |agent: Value, expected: bool| {
+            let agents = [&reader, &section(agent.clone())];
+            assert_eq!(has_values_from_documents(&reader, agents), expected, "{agent}");
+        };
+        check(json!({ "collections": ["c", "b"], "write": true, "sources": true }), true);
+        check(json!({ "collections": ["c"], "write": true, "sources": true }), false);
+        check(json!({ "collections": ["b"], "write": true }), false);
     }
 }

@@ -222,7 +222,7 @@ fn agent(store: &Store) -> Vec<Arc<dyn Tool>> {
     let collections: Vec<Collection> = serde_json::from_value(collections).unwrap();
     let section: AgentData =
         serde_json::from_value(json!({ "collections": ["todos", "board"], "write": true })).unwrap();
-    tools(&data(store), "helper", &collections, &section)
+    tools(&data(store), "helper", &collections, &section, false)
 }
 
 /// Returns the records of a database, without documents.
@@ -304,4 +304,10 @@ async fn mistakes_of_a_model_are_explained_and_change_nothing() {
     let spec = |name: &str| tools.iter().find(|tool| tool.spec().name == name).unwrap().spec();
     assert!(spec("delete_records").needs_approval && !spec("update_records").needs_approval);
     assert!(spec("query_data").annotations.reads_private && spec("query_data").annotations.returns_untrusted);
+    let own: Collection = serde_json::from_value(json!({ "id": "own", "schema": { "type": "object" } })).unwrap();
+    let section: AgentData = serde_json::from_value(json!({ "collections": ["own"] })).unwrap();
+    for from_documents in [true, false] {
+        let tools = crate::tools::tools(&data(&store), "reader", std::slice::from_ref(&own), &section, from_documents);
+        assert_eq!(tools[0].spec().annotations.returns_untrusted, from_documents);
+    }
 }

@@ -154,12 +154,14 @@ pub(crate) fn names(section: &AgentData) -> impl Iterator<Item = &'static str> {
     operations(section).map(Operation::name)
 }
 
-/// Returns the tools of an agent over these collections.
+/// Returns the tools of an agent over these collections. `from_documents` says whether some agent fills one
+/// of them from documents.
 pub(crate) fn tools(
     data: &Data,
     agent_id: &str,
     collections: &[Collection],
     section: &AgentData,
+    from_documents: bool,
 ) -> Vec<Arc<dyn Tool>> {
     let all: Arc<[Collection]> = collections.into();
     let about = describe(&all);
@@ -187,7 +189,7 @@ pub(crate) fn tools(
             // The result of a sourced insertion says what documents have.
             reads_private: is_read || operation == Operation::InsertSourced,
             returns_untrusted: operation == Operation::InsertSourced
-                || is_read && (section.sources || all.iter().any(is_shared)),
+                || is_read && (section.sources || from_documents || all.iter().any(is_shared)),
             idempotent: is_read || operation == Operation::Delete,
             ..Annotations::default()
         };

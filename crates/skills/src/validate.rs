@@ -144,6 +144,7 @@ mod tests {
         The frontmatter has no `description`, or it is not a text.
         ");
         assert_snapshot!(check(None, "---\nname: a\ndescription: a\u{202e}b\n---\nx"), @"The description has characters that are not seen.");
+        assert_snapshot!(check(None, "---\nname: install\ndescription: d\n---\nx"), @"The skill cannot be used: no skill can have the name `install`.");
         assert_snapshot!(check(None, "# x"), @"The SKILL.md does not begin with a frontmatter: YAML between two lines `---`.");
         assert_snapshot!(check(None, "---\n[\n---\nx"), @"The SKILL.md cannot be used: its frontmatter cannot be read: line 2: this is not valid YAML: while parsing a node, did not find expected node content.");
     }

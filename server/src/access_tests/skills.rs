@@ -3,6 +3,8 @@
 use super::{call_route, caller, get, post, state};
 use crate::console_host::upload_routes;
 use crate::router::caller_routes;
+use auth::password::KeyScope;
+use auth::{AuthMethod, Credentials};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request};
@@ -10,6 +12,7 @@ use serde_json::{Value, json};
 use std::io::{Cursor, Write};
 use tempfile::TempDir;
 use tower::ServiceExt;
+use web::RequestContext;
 use web::openapi::ApiRouter;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -103,6 +106,8 @@ async fn users_read_the_skills_of_their_agents_and_administrators_change_all() {
     let digest = call(&routes, ADMIN, "/api/skills/installed").await.1["digest"].clone();
     let stale = json!({ "enabled": true, "digest": "0".repeat(64) });
     assert_eq!(change(&routes, ADMIN, "installed", stale).await, 409);
+    assert_eq!(change(&routes, ADMIN, "installed", json!({ "enabled": true })).await, 422);
+    assert_eq!(names(&routes, ADMIN).await, ["greet", "installed-", "order"]);
     assert_eq!(change(&routes, ADMIN, "installed", json!({ "enabled": true, "digest": digest })).await, 200);
     assert_eq!(names(&routes, MEMBER).await, ["greet", "installed"]);
     assert_eq!(call(&routes, MEMBER, "/api/skills/installed").await.1.get("digest"), None);
@@ -111,4 +116,33 @@ async fn users_read_the_skills_of_their_agents_and_administrators_change_all() {
     // Those of the config are changed there.
     assert_eq!(change(&routes, ADMIN, "greet", json!({ "enabled": false })).await, 404);
     assert_eq!(change(&routes, ADMIN, "installed", json!({ "enabled": 1 })).await, 422);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_credential_without_the_console_shows_an_administrator_what_users_see() {
+    let folder = TempDir::new().unwrap();
+    let routes = routes(&folder).await;
+    install(&routes, ADMIN).await;
+    let check = async |auth_method: AuthMethod, expected: &[&str]| {
+        let mut request = Request::get("/api/skills").extension(caller(ADMIN)).body(Body::empty()).unwrap();
+        let credentials = Credentials::from_request(&request);
+        request.extensions_mut().insert(RequestContext {
+            credentials,
+            auth_method,
+            is_https: true,
+            address: None,
+            audit_address: None,
+            has_sign_in: false,
+        });
+        let response = routes.clone().oneshot(request).await.unwrap();
+        let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        let skills = body["skills"].as_array().unwrap().iter();
+        assert_eq!(skills.map(|skill| skill["name"].as_str().unwrap()).collect::<Vec<_>>(), expected);
+    };
+    // Her role is none of those of the agent that has all skills.
+    check(AuthMethod::Key(vec![KeyScope::Agents]), &["greet"]).await;
+    check(AuthMethod::Site, &["greet"]).await;
+    check(AuthMethod::Key(vec![KeyScope::Agents, KeyScope::Admin]), &["greet", "installed", "order"]).await;
+    check(AuthMethod::Primary, &["greet", "installed", "order"]).await;
 }

@@ -57,10 +57,10 @@ impl Run<'_> {
         Request {
             system: system(&self.agent, self.deferral.as_deref()),
             messages,
-            tools: tools.filter(active).filter(is_listed).cloned().collect(),
-            tool_choice: strategy.unwrap_or_else(|| {
+            tools: tools.filter(active).filter(is_listed).chain(&self.closed_tools).cloned().collect(),
+            tool_choice: self.possible_choice(strategy.unwrap_or_else(|| {
                 rule.and_then(|rule| rule.tool_choice.as_ref()).unwrap_or(&settings.tool_choice).clone()
-            }),
+            })),
             sampling,
             response_format: settings.response_format.clone(),
             provider_options: settings.provider_options.clone(),

@@ -6,10 +6,11 @@ use crate::model::reply::RunFailure;
 use crate::model::side_question::{self, SideReply};
 use crate::run::Run;
 use crate::{Event, EventSink};
-use contract::{Message, Request, ResponseFormat, UserPart};
+use contract::{Message, ModelErrorKind, Request, ResponseFormat, UserPart};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// The instructions of the model that decides.
 const INSTRUCTIONS: &str = "You decide how an assistant answers the newest message of a user. You do not answer it yourself. The message is \
@@ -41,15 +42,25 @@ impl Run<'_> {
         if self.caller.meter.reached().is_some() {
             return Ok(fallback("The limits of the turn leave no decision to the model."));
         }
-        self.caller.meter.count_request();
         let asking = side_question::answerer(&self.agent, MAX_TOKENS);
         // The task of a sub-agent is a part of its turn.
         let history = match self.turn_start {
             0 => &self.messages[..],
             start => self.messages.get(..start).unwrap_or(&self.messages),
         };
-        let request = request(&asking, possible, history, self.has_files());
-        let SideReply { reply, usage } = side_question::ask(&asking, &request, TIME, &self.caller.cancel).await;
+        let mut request = request(&asking, possible, history, self.has_files());
+        let asked = Instant::now();
+        self.caller.meter.count_request();
+        let mut answer = side_question::ask(&asking, &request, TIME, &self.caller.cancel).await;
+        let is_refused = matches!(&answer.reply, Err(error) if error.kind == ModelErrorKind::Refused);
+        if is_refused && self.caller.meter.reached().is_none() {
+            // Not every model takes a form.
+            request.response_format = None;
+            self.caller.meter.count_request();
+            let rest = TIME.saturating_sub(asked.elapsed());
+            answer = side_question::ask(&asking, &request, rest, &self.caller.cancel).await;
+        }
+        let SideReply { reply, usage } = answer;
         if let Some(usage) = usage {
             self.caller.meter.count_reply(usage.usage, usage.cost_usd);
             sink.emit(Event::SideReply(usage)).await?;

@@ -9,9 +9,11 @@ mod decide;
 
 use crate::model::reply::RunFailure;
 use crate::run::Run;
-use crate::{Agent, Event, EventSink};
+use crate::{Agent, Event, EventSink, ToolStrategy};
+use contract::{AssistantPart, Message, ToolChoice};
 use serde::Serialize;
 use serde_json::json;
+use std::sync::Arc;
 
 /// The name of the data part that shows the decision.
 pub const ROUTING: &str = "routing";
@@ -140,7 +142,13 @@ impl Run<'_> {
         }
         let agent = self.agent.to_mut();
         if let Some(route) = route {
-            agent.tools.retain(|tool| !route.without_tools.contains(&tool.spec().name.as_str()));
+            let is_removed = |name: &str| route.without_tools.contains(&name);
+            let removed = agent.tools.iter().map(|tool| tool.spec()).filter(|spec| is_removed(&spec.name));
+            self.closed_tools = removed.filter(|spec| has_calls(&self.messages, &spec.name)).cloned().collect();
+            agent.tools.retain(|tool| !is_removed(&tool.spec().name));
+            if let ToolStrategy::Pipeline(names) = &mut agent.settings.tool_strategy {
+                names.retain(|name| !is_removed(name));
+            }
             agent.append_instructions(route.instructions);
         }
         let left_out = route.map_or(&[][..], |route| route.without_sources);
@@ -148,6 +156,30 @@ impl Run<'_> {
             agent.append_instructions(context);
         }
     }
+}
+
+impl Run<'_> {
+    /// Returns the choice of a tool for the next request: another one if the route has taken away the tools
+    /// that it is about.
+    pub(crate) fn possible_choice(&self, choice: ToolChoice) -> ToolChoice {
+        if self.route.is_none() {
+            return choice;
+        }
+        let tools = self.agent.tools.iter().map(|tool| &tool.spec().name);
+        let mut names = tools.chain(self.agent.agents.iter().map(|below| &below.spec.name));
+        let offers_any = names.any(|name| self.offer.offers(name));
+        match choice {
+            _ if !offers_any && !self.closed_tools.is_empty() => ToolChoice::None,
+            ToolChoice::Required if !offers_any => ToolChoice::Auto,
+            ToolChoice::Tool(name) if !self.offer.offers(&name) => ToolChoice::Auto,
+            choice => choice,
+        }
+    }
+}
+
+fn has_calls(messages: &[Arc<Message>], name: &str) -> bool {
+    let is_call = |part: &AssistantPart| matches!(part, AssistantPart::ToolCall(call) if call.name == name);
+    messages.iter().any(|message| matches!(&**message, Message::Assistant(parts) if parts.iter().any(is_call)))
 }
 
 /// Returns the route with this name.

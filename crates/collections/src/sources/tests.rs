@@ -52,7 +52,7 @@ fn agent(store: &Store) -> Vec<Arc<dyn Tool>> {
     let section: AgentData = serde_json::from_value(section).unwrap();
     let data = data(store);
     data.quotes.provide(Arc::new(PAGES));
-    tools(&data, "extractor", &[collection], &section)
+    tools(&data, "extractor", &[collection], &section, true)
 }
 
 fn insertion(records: Value) -> Value {

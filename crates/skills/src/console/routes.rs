@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use web::admin::{ADMINISTRATION, Admin, is_admin};
+use web::admin::{ADMINISTRATION, Admin, ShowsAdministration};
 use web::openapi::{Access, ApiRouter, Created, Tag};
 use web::{HttpError, json_error, valid_query};
 use wire::UserError;
@@ -24,9 +24,12 @@ use wire::UserError;
 /// The group in the OpenAPI document.
 const SKILLS: Tag = Tag {
     name: "skills",
-    description: "The skills of the agents that the caller may use; for administrators all skills, also disabled ones. Scope `agents`.",
+    description: "The skills of the agents that the caller may use; for administrators all skills, also disabled ones, with an API key only if it has the scope `admin`, too. Scope `agents`.",
     access: Access::Users { scope: Some(KeyScope::Agents) },
 };
+
+/// The error for enabling a skill without saying which files are meant.
+const NEEDS_DIGEST: &str = "To enable a skill, send the `digest` of the files that you have looked at.";
 
 /// Returns the routes.
 pub(crate) fn routes(context: Context) -> ApiRouter {
@@ -80,7 +83,8 @@ struct SkillViews {
 struct SkillSwitch {
     /// Whether agents can have it.
     enabled: bool,
-    /// The hash of the files that are meant; 409 if the skill has others. Default: those that it has.
+    /// The hash of the files that the administrator has looked at; 409 if the skill has others by now. Needed to
+    /// enable a skill.
     digest: Option<String>,
 }
 
@@ -107,8 +111,12 @@ impl From<SkillItem> for SkillView {
 }
 
 /// Returns the skills that a caller may know of, by their names.
-async fn visible(context: &Context, caller: &Caller) -> Result<Vec<SkillView>, UserError> {
-    if is_admin(caller) {
+async fn visible(
+    context: &Context,
+    caller: &Caller,
+    ShowsAdministration(shows_all): ShowsAdministration,
+) -> Result<Vec<SkillView>, UserError> {
+    if shows_all {
         return Ok(items(context).await?.into_iter().map(SkillView::from).collect());
     }
     let config = context.current.config();
@@ -128,12 +136,18 @@ async fn visible(context: &Context, caller: &Caller) -> Result<Vec<SkillView>, U
 async fn list(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
+    shows: ShowsAdministration,
 ) -> Result<Json<SkillViews>, HttpError> {
-    Ok(Json(SkillViews { skills: visible(&context, &caller).await? }))
+    Ok(Json(SkillViews { skills: visible(&context, &caller, shows).await? }))
 }
 
-async fn named(context: &Context, caller: &Caller, name: &str) -> Result<Json<SkillView>, HttpError> {
-    let skill = visible(context, caller).await?.into_iter().find(|skill| skill.name == name);
+async fn named(
+    context: &Context,
+    caller: &Caller,
+    shows: ShowsAdministration,
+    name: &str,
+) -> Result<Json<SkillView>, HttpError> {
+    let skill = visible(context, caller, shows).await?.into_iter().find(|skill| skill.name == name);
     Ok(Json(skill.ok_or_else(UserError::not_found)?))
 }
 
@@ -141,9 +155,10 @@ async fn named(context: &Context, caller: &Caller, name: &str) -> Result<Json<Sk
 async fn show(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
+    shows: ShowsAdministration,
     Path(name): Path<String>,
 ) -> Result<Json<SkillView>, HttpError> {
-    named(&context, &caller, &name).await
+    named(&context, &caller, shows, &name).await
 }
 
 /// `PUT /api/skills/{name}`
@@ -156,10 +171,11 @@ async fn change(
     let Json(SkillSwitch { enabled, digest }) = sent.map_err(|rejection| json_error(&rejection))?;
     let digest = match digest {
         Some(digest) => digest,
+        None if enabled => return Err(UserError::invalid("/digest", NEEDS_DIGEST).into()),
         None => find(&context, &name).await?.digest,
     };
     console::change(&context, &admin, &name, SkillChange { enabled, digest }).await?;
-    named(&context, &admin.caller, &name).await
+    named(&context, &admin.caller, ShowsAdministration(true), &name).await
 }
 
 /// `POST /api/skills/install`

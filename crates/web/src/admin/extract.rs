@@ -6,13 +6,15 @@ use crate::html::not_found_page;
 use crate::openapi::RouteInput;
 use crate::redirect::{SIGN_IN_PATH, query_encoded, see_other};
 use crate::request::RequestContext;
-use auth::audit_row;
+use auth::password::KeyScope;
+use auth::{AuthMethod, audit_row};
 use axum::extract::FromRequestParts;
 use axum::http::Method;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use chat::Caller;
 use serde_json::Value;
+use std::convert::Infallible;
 use store::AuditEntry;
 use wire::UserError;
 
@@ -20,6 +22,26 @@ use wire::UserError;
 pub fn is_admin(caller: &Caller) -> bool {
     caller.is_authenticated && caller.roles.iter().any(|role| role == store::ADMIN)
 }
+
+/// Extracts whether a route for all users may show what only administrators see: to an administrator whose
+/// credential also opens the console.
+#[derive(Clone, Copy, Debug)]
+pub struct ShowsAdministration(pub bool);
+
+impl<S: Sync> FromRequestParts<S> for ShowsAdministration {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let opens_console = match parts.extensions.get::<RequestContext>().map(|context| &context.auth_method) {
+            Some(AuthMethod::Key(scopes)) => scopes.contains(&KeyScope::Admin),
+            Some(AuthMethod::Site) => false,
+            _ => true,
+        };
+        Ok(Self(opens_console && parts.extensions.get::<Caller>().is_some_and(is_admin)))
+    }
+}
+
+impl RouteInput for ShowsAdministration {}
 
 /// Extracts an administrator. It is the first extractor of every route of the console, so that
 /// nobody else learns anything from errors.
