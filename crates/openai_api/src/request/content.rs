@@ -278,8 +278,8 @@ mod tests {
         ];
         insta::assert_snapshot!(all.map(check).join("\n"), @r"
         c: The content is a text or a list of parts.
-        c[0]: This cannot be read: invalid type: integer `7`, expected a part of a content.
-        c[0]: This cannot be read: unknown variant `input_audio`, expected one of `input_text`, `output_text`, `text`, `refusal`, `image_url`, `input_image`, `file`, `input_file`.
+        c[0]: This cannot be read: expected a part of a content.
+        c[0]: This cannot be read: expected one of `input_text`, `output_text`, `text`, `refusal`, `image_url`, `input_image`, `file`, `input_file`.
         c[0]: This cannot be read: missing field `text`.
         c[0].image_url.url: This server loads nothing from URLs. Send the content as a `data:` URL.
         c[0].image_url.url: A `data:` URL has the form `data:image/png;base64,…`.

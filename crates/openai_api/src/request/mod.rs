@@ -22,6 +22,8 @@ use wire::UiPart;
 
 /// The most messages or items of a request.
 pub(crate) const MAX_ENTRIES: usize = 2_000;
+/// The longest reason in an error, in characters.
+const MAX_REASON: usize = 200;
 /// The parameters that may be long, which are no shared ones.
 const LONG: [&str; 2] = ["messages", "input"];
 /// The most bytes of text of a request: messages, instructions and results of tools.
@@ -74,12 +76,21 @@ fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 }
 
 fn unreadable(error: &serde_json::Error) -> ApiError {
-    ApiError::malformed(format!("Invalid request: {error}."))
+    ApiError::malformed(format!("Invalid request: {}.", reason(error)))
+}
+
+/// Returns what is wrong, without the value, which may be long.
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(", expected ") {
+        Some((_, expected)) => format!("expected {expected}"),
+        None => text.chars().take(MAX_REASON).collect(),
+    }
 }
 
 /// Reads a part of a body.
 fn part<T: for<'v> Deserialize<'v>>(value: &Value, param: &str) -> Result<T, ApiError> {
-    T::deserialize(value).map_err(|error| ApiError::invalid(param, format!("This cannot be read: {error}.")))
+    T::deserialize(value).map_err(|error| ApiError::invalid(param, format!("This cannot be read: {}.", reason(&error))))
 }
 
 /// Refuses parameters that are not read. Those without a value change nothing.

@@ -202,13 +202,13 @@ fn parameters_that_cannot_be_honoured_are_named() {
     {"stream_options":{"include_usage":true}}
         400 stream_options: `stream_options` is possible only with `stream: true`.
     {"temperature":"warm"}
-        400 temperature: Invalid request: invalid type: string "warm", expected f64.
+        400 temperature: Invalid request: expected f64.
     {"temperature":3}
         400 temperature: A number from 0 to 2 is possible.
     {"max_tokens":0}
         400 max_tokens: A reply has at least 1 token.
     {"max_tokens":-1}
-        400 max_tokens: Invalid request: invalid value: integer `-1`, expected u32.
+        400 max_tokens: Invalid request: expected u32.
     {"stop":["a","b","c","d","e"]}
         400 stop: Up to 4 texts of 1 to 1,000 bytes are possible.
     {"service_tier":"priority"}
@@ -216,7 +216,7 @@ fn parameters_that_cannot_be_honoured_are_named() {
     {"metadata":{"a":1}}
         400 metadata: Up to 16 texts of 512 characters are possible, with keys of 64 characters.
     {"model":7}
-        400 model: Invalid request: invalid type: integer `7`, expected a string.
+        400 model: Invalid request: expected a string.
     {"tools":[{"type":"web_search"}]}
         400 tools[0].type: Only tools of the type `function` can be brought along. The agent has its own tools.
     {"tools":[{"type":"function","function":{"name":"a b"}}]}
@@ -230,7 +230,7 @@ fn parameters_that_cannot_be_honoured_are_named() {
     {"tool_choice":{"type":"allowed_tools"},"tools":[{"type":"function","function":{"name":"a"}}]}
         400 tool_choice: It is `auto`, `none`, `required` or a function.
     {"response_format":{"type":"xml"}}
-        400 response_format: This cannot be read: unknown variant `xml`, expected one of `text`, `json_object`, `json_schema`.
+        400 response_format: This cannot be read: expected one of `text`, `json_object`, `json_schema`.
     {"response_format":{"type":"json_schema"}}
         400 response_format: A schema needs a `name`.
     {"response_format":{"type":"json_schema","json_schema":{"name":"a b"}}}
