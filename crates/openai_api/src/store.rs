@@ -25,11 +25,17 @@ const INSERT: &str = "
 const FINISH: &str = "
     UPDATE openai_responses SET status = $3, body = $4, conversation_id = $5, message_id = $6 WHERE owner = $1 AND id = $2";
 
-/// A conversation that the user has deleted is no longer there, although it can be restored for some time.
+/// A conversation or message that the user has deleted is no longer there, although it can be restored for some time.
 const ONE: &str = "
     SELECT r.agent_id, r.run_id, r.conversation_id, r.message_id, r.status, r.body, r.input
     FROM openai_responses r LEFT JOIN conversations c ON c.id = r.conversation_id
-    WHERE r.owner = $1 AND r.id = $2 AND (r.conversation_id IS NULL OR c.deleted_at IS NULL)";
+    WHERE r.owner = $1 AND r.id = $2 AND (r.conversation_id IS NULL OR (c.deleted_at IS NULL AND NOT EXISTS (
+        WITH RECURSIVE above (id) AS (
+            SELECT r.message_id
+            UNION
+            SELECT m.parent_id FROM above a JOIN messages m ON m.conversation_id = r.conversation_id AND m.id = a.id
+        )
+        SELECT 1 FROM above a JOIN deleted_messages d ON d.conversation_id = r.conversation_id AND d.message_id = a.id)))";
 
 const DELETE: &str = "DELETE FROM openai_responses WHERE owner = $1 AND id = $2";
 
@@ -39,6 +45,11 @@ const IS_LEFT: &str = "
         AND NOT EXISTS (SELECT 1 FROM runs WHERE conversation_id = $1)";
 
 const PRUNE: &str = "DELETE FROM openai_responses WHERE conversation_id IS NULL AND created_at < $1";
+
+/// Messages that were deleted are purged after some time, and what was said in them must not be left here.
+const PRUNE_WITHOUT_MESSAGE: &str = "
+    DELETE FROM openai_responses WHERE message_id IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM messages m WHERE m.conversation_id = openai_responses.conversation_id AND m.id = openai_responses.message_id)";
 
 /// A response that begins.
 #[derive(Clone, Debug)]
@@ -140,16 +151,26 @@ pub(crate) async fn delete(
         .await
 }
 
-/// Deletes old responses of all owners that have no conversation, which only retention deletes.
+/// Deletes old responses of all owners that have no conversation, which only retention deletes, and those whose message
+/// is gone.
 pub(crate) async fn prune(store: &Store, now: i64) -> Result<(), StoreError> {
-    let prune = sql::query(PRUNE).bind(now - KEPT_MS);
-    store.write(move |db| Box::pin(async move { prune.execute(db).await.map(drop).map_err(StoreError::from) })).await
+    let prune = [sql::query(PRUNE).bind(now - KEPT_MS), sql::query(PRUNE_WITHOUT_MESSAGE)];
+    store
+        .write(move |db| {
+            Box::pin(async move {
+                for prune in prune {
+                    prune.execute(&mut *db).await?;
+                }
+                Ok(())
+            })
+        })
+        .await
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::store::{AddMessages, NewMessage, Schema};
+    use ::store::{AddMessages, Deletion, NewMessage, Schema, SetBranch};
     use serde_json::json;
     use std::time::Duration;
     use wire::UiMessage;
@@ -210,6 +231,31 @@ mod tests {
             assert!(!delete(&store, "eve", "a", None).await.unwrap() && left("a").await, "it is another user's");
             assert!(!delete(&store, "ada", "a", conversation.clone()).await.unwrap(), "`b` needs the conversation");
             assert!(delete(&store, "ada", "b", conversation).await.unwrap());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_response_goes_with_its_message() {
+        for url in test_postgres::databases_of_each_kind().await {
+            let store = Schema::new(&ALL_TABLES).open(&url, "", Duration::ZERO).await.unwrap();
+            begin(&store, new("a", 5)).await.unwrap();
+            end(&store, "a").await;
+            let there = async || one(&store, "ada", "a").await.unwrap().is_some();
+            let change = async |deletion: Deletion| {
+                let branch = SetBranch { deletion: Some(deletion), ..SetBranch::default() };
+                store.set_branch("ada", "c", branch).await.unwrap();
+            };
+            let message_id = "message-a".to_owned();
+            change(Deletion::Delete { message_id: message_id.clone(), now: 1 }).await;
+            assert!(!there().await);
+            change(Deletion::Restore { message_id: message_id.clone() }).await;
+            assert!(there().await);
+            change(Deletion::Delete { message_id, now: 1 }).await;
+            store.purge_deleted(KEPT_MS).await.unwrap();
+            prune(&store, 10).await.unwrap();
+            let count = sql::query_scalar::<i64>("SELECT count(*) FROM openai_responses");
+            let left = store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await.unwrap();
+            assert_eq!(left, 0);
         }
     }
 }

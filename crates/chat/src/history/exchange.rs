@@ -1,6 +1,7 @@
 //! Exchanges of programs with agents that are kept as conversations.
 
 use crate::errors::Result;
+use crate::history::tree::MessageTree;
 use crate::ids::check_id;
 use crate::run::exposure;
 use crate::run::finish::settle_texts;
@@ -74,6 +75,10 @@ impl Inner {
     async fn branch_to(&self, caller: &Caller, conversation_id: &str, message_id: &str) -> Result<Vec<UiMessage>> {
         let known = self.store.conversation(&caller.user_id, conversation_id).await?;
         known.ok_or_else(UserError::not_found)?;
+        // A deleted message can be restored for some time, and is not there until then.
+        if !MessageTree::new(self.store.outline(&caller.user_id, conversation_id).await?).has(message_id) {
+            return Err(UserError::not_found().into());
+        }
         let all = self.store.messages(&caller.user_id, conversation_id).await?;
         let most = all.len();
         let mut by_id: HashMap<_, _> = all.into_iter().map(|stored| (stored.id.clone(), stored)).collect();

@@ -96,7 +96,7 @@ impl Inner {
     async fn accept_completion(&self, caller: &Caller, request: CompletionRequest) -> Result<Accepted> {
         let agent = self.agents.by_id(caller, &request.agent_id).await?;
         program_tools::check(&request.tools, &agent)?;
-        self.check_quotas(caller, is_message(&request.messages), agent.unpriced_model()).await?;
+        self.check_quotas(caller, true, agent.unpriced_model()).await?;
         let permit = self.acquire_permit(caller, self.agents.submission_limits(caller).runs)?;
         if self.invocations.is_full() {
             return Err(invoke_request::capacity_error().into());
@@ -203,11 +203,6 @@ fn end_stream(executed: &mut Executed, stored: Result<wire::invoke::Invocation, 
         (Err(error), _) => tracing::error!(run = id, %error, "the end of a completion could not be stored"),
         (Ok(_), None) => {}
     }
-}
-
-/// Returns whether the request counts as a message of the user; what a tool has returned does not.
-fn is_message(messages: &[UiMessage]) -> bool {
-    messages.last().is_none_or(|last| last.role == Role::User)
 }
 
 /// Returns the text of the user's last message.

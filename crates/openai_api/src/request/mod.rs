@@ -54,6 +54,13 @@ pub(crate) enum EntryKind {
     Reference(String),
 }
 
+impl EntryKind {
+    /// Returns the id of the item to which it refers.
+    pub(crate) fn reference(&self) -> Option<&str> {
+        if let Self::Reference(id) = self { Some(id) } else { None }
+    }
+}
+
 /// Reads a body.
 ///
 /// # Errors
@@ -113,20 +120,32 @@ fn check_rest(rest: &Map<String, Value>, known: &[&str]) -> Result<(), ApiError>
 
 /// Checks the sizes of a history.
 pub(crate) fn check_size(entries: &[Entry], param: &str) -> Result<(), ApiError> {
-    let text = |part: &UiPart| if let UiPart::Text(text) = part { text.text.len() } else { 0 };
-    let size = entries.iter().map(|entry| match &entry.kind {
-        EntryKind::Instructions(text) | EntryKind::Assistant(text) => text.len(),
-        EntryKind::User(parts) => parts.iter().map(text).sum(),
-        EntryKind::Call { arguments, .. } => Value::Object(arguments.clone()).to_string().len(),
-        EntryKind::Output { output: Value::String(text), .. } => text.len(),
-        EntryKind::Output { .. } | EntryKind::Reference(_) => 0,
-    });
     if entries.len() > MAX_ENTRIES {
         return Err(ApiError::invalid(param, format!("A request has at most {MAX_ENTRIES} messages.")));
     }
-    match size.sum::<usize>() > MAX_TEXT {
+    check_length(entries.iter().map(Entry::length).sum(), param)
+}
+
+/// Checks the length of all texts of a history, in bytes.
+pub(crate) fn check_length(length: usize, param: &str) -> Result<(), ApiError> {
+    match length > MAX_TEXT {
         true => Err(ApiError::invalid(param, format!("A request has at most {} MB of text.", MAX_TEXT >> 20))),
         false => Ok(()),
+    }
+}
+
+impl Entry {
+    /// Returns the length of its text, in bytes.
+    pub(crate) fn length(&self) -> usize {
+        let text = |part: &UiPart| if let UiPart::Text(text) = part { text.text.len() } else { 0 };
+        match &self.kind {
+            EntryKind::Instructions(text) | EntryKind::Assistant(text) => text.len(),
+            EntryKind::User(parts) => parts.iter().map(text).sum(),
+            EntryKind::Call { arguments, .. } => Value::Object(arguments.clone()).to_string().len(),
+            EntryKind::Output { output: Value::String(text), .. } => text.len(),
+            EntryKind::Output { output, .. } => output.to_string().len(),
+            EntryKind::Reference(_) => 0,
+        }
     }
 }
 

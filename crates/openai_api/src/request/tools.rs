@@ -68,10 +68,13 @@ pub(super) fn read(tools: Option<&[Value]>, choice: Option<&Value>) -> Result<To
     }
     let offered = tools.iter().enumerate().map(|(at, tool)| spec(tool, &format!("tools[{at}]")));
     let mut offered = offered.collect::<Result<Vec<_>, _>>()?;
-    let names: Vec<_> = offered.iter().map(|spec| spec.name.clone()).collect();
+    let mut names: Vec<_> = offered.iter().map(|spec| spec.name.clone()).collect();
     let choice = self::choice(choice, &names)?;
     if choice == ToolChoice::None {
+        // Only the names of tools that are offered are compared with those of the agent's own tools, whose results
+        // nobody may bring along as if they were real.
         offered.clear();
+        names.clear();
     }
     Ok(Tools { offered, names, choice: if choice == ToolChoice::None { ToolChoice::Auto } else { choice } })
 }
