@@ -8,7 +8,7 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// The fuzz targets, each a file in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 24] = [
+const TARGETS: [&str; 25] = [
     "sse",
     "codecs",
     "wire",

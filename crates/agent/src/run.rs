@@ -293,7 +293,8 @@ impl<'a> Run<'a> {
         let gathered = sources::with_source_tools(self.configured, (scope, exposure), cancel, sink).await;
         let contexts;
         (self.agent, contexts) = gathered.map_err(|SinkClosed| RunFailure::Sink)?;
-        self.choose_route(sink).await?;
+        // Boxed: agents that call agents nest this future, and most choose nothing.
+        Box::pin(self.choose_route(sink)).await?;
         self.apply_route(&contexts);
         self.defer_tools();
         self.compile_offer().await;

@@ -7,7 +7,7 @@ CREATE TABLE openai_responses (
     run_id TEXT NOT NULL,
     -- The conversation and its answer; NULL until there is one, and if there is none.
     conversation_id TEXT REFERENCES conversations (id) ON DELETE CASCADE,
-    message_id TEXT,
+    message_id TEXT COLLATE "C",
     -- in_progress, completed, incomplete, failed, cancelled
     status TEXT NOT NULL,
     -- The response, as JSON.

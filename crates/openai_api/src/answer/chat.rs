@@ -34,6 +34,7 @@ struct Choice {
     finish_reason: &'static str,
 }
 
+/// The message of the answer.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 struct AnswerMessage {
     role: &'static str,
@@ -54,12 +55,14 @@ struct ChatUsage {
     completion_tokens_details: CompletionDetails,
 }
 
+/// The tokens of the input.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 struct PromptDetails {
     cached_tokens: u64,
     audio_tokens: u64,
 }
 
+/// The tokens of the output.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 struct CompletionDetails {
     reasoning_tokens: u64,

@@ -9,6 +9,7 @@ use wire::invoke::ResponseSchema;
 /// The form, as both APIs write it: Chat Completions has the schema below `json_schema`.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "a request has one, which is taken apart at once")]
 enum Format {
     Text,
     JsonObject,

@@ -227,31 +227,31 @@ async fn nothing_outlives_a_script() {
     // The control: outside of a sandbox they go on.
     let real = Command::new("bash").arg("-c").arg(script(271_801)).stdout(Stdio::null()).status().unwrap();
     assert!(real.success());
-    let left = processes_with("sleep\0271801");
+    let left = processes_with("sleep\x00271801");
     assert!(left.len() >= 4, "{left:?}");
     Command::new("kill").arg("-9").args(left).status().unwrap();
 
     assert_eq!(cell.run(&script(271_802)).await, "done\n");
-    assert_eq!(processes_with("sleep\0271802"), [""; 0]);
+    assert_eq!(processes_with("sleep\x00271802"), [""; 0]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_script_ends_with_all_its_processes() {
     let Some(cell) = Cell::new(process()).await else { return };
     let script = "nohup sleep 314151 & sleep 314151 & while :; do :; done";
-    let started = until("the script starts", || processes_with("sleep\0314151").len() == 2);
+    let started = until("the script starts", || processes_with("sleep\x00314151").len() == 2);
     tokio::select! {
         ended = cell.run(script) => panic!("{ended}"),
         () = started => {}
     }
-    until("the processes end", || processes_with("sleep\0314151").is_empty()).await;
+    until("the processes end", || processes_with("sleep\x00314151").is_empty()).await;
     // A script that waits for its turn can be stopped as well.
     let (one, two) = (cell.run("sleep 314152"), cell.run("sleep 314152"));
     let mut waiting = Box::pin(cell.run("sleep 314153"));
     let stopped = async {
-        until("both run", || processes_with("sleep\0314152").len() >= 2).await;
+        until("both run", || processes_with("sleep\x00314152").len() >= 2).await;
         assert!(tokio::time::timeout(Duration::from_millis(300), &mut waiting).await.is_err());
-        assert_eq!(processes_with("sleep\0314153"), [""; 0]);
+        assert_eq!(processes_with("sleep\x00314153"), [""; 0]);
         drop(waiting);
     };
     tokio::select! {
@@ -259,7 +259,7 @@ async fn a_stopped_script_ends_with_all_its_processes() {
         _ = two => panic!("it has ended"),
         () = stopped => {}
     }
-    until("the processes end", || processes_with("sleep\0314152").is_empty()).await;
+    until("the processes end", || processes_with("sleep\x00314152").is_empty()).await;
 }
 
 /// The process that is killed: runs a script without end.
@@ -278,20 +278,20 @@ async fn a_server_that_is_killed_leaves_no_process() {
     }
     let mut command = test_process::command("shell::sandbox_tests::victim", MARK, "161803");
     let mut server = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    until("the script runs", || processes_with("sleep\0161803").len() == 2).await;
+    until("the script runs", || processes_with("sleep\x00161803").len() == 2).await;
     server.kill().unwrap();
     server.wait().unwrap();
-    until("the processes end", || processes_with("sleep\0161803").is_empty()).await;
+    until("the processes end", || processes_with("sleep\x00161803").is_empty()).await;
     // Neither does the process that makes the sandbox, if it is killed.
     let cell = Cell::new(process()).await.unwrap();
     let killed = async {
-        until("the script runs", || processes_with("sleep\0161804").len() == 1).await;
-        let helper = helper_of(&processes_with("sleep\0161804")[0]);
+        until("the script runs", || processes_with("sleep\x00161804").len() == 1).await;
+        let helper = helper_of(&processes_with("sleep\x00161804")[0]);
         Command::new("kill").args(["-9", &helper]).status().unwrap();
     };
     let (ended, ()) = tokio::join!(cell.run("sleep 161804"), killed);
     assert!(ended.starts_with("ended: "), "{ended}");
-    until("the processes end", || processes_with("sleep\0161804").is_empty()).await;
+    until("the processes end", || processes_with("sleep\x00161804").is_empty()).await;
 }
 
 /// A sub-agent works at its own level or at that of the agent that was asked, whichever is stricter.
