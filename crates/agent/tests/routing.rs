@@ -270,10 +270,10 @@ async fn removed_tools_that_are_listed_are_refused() {
     let (agent, model) = agent(replies, &["search", "other"]);
     let (outcome, _) = run_after(&agent, called("search"), false, TurnUsage::default(), 4).await;
     assert_eq!(model.requests().len(), 3);
-    let results = outcome.messages.iter().filter_map(|message| match &**message {
+    let mut results = outcome.messages.iter().filter_map(|message| match &**message {
         Message::Tool(results) => Some(format!("{:?}", results[0].output)),
         _ => None,
     });
-    let last = results.last().unwrap();
+    let last = results.next_back().unwrap();
     assert!(last.contains("There is no tool `search`. Available: other."), "{last}");
 }
