@@ -8,7 +8,8 @@ use std::sync::{Arc, OnceLock};
 /// Finds quotes in documents.
 pub trait FindQuotes: Send + Sync + 'static {
     /// Looks for quotes in a document that an agent of the config may read for the user of a run, in the
-    /// order of the document. A copy of the agent may read what the agent may. White space, case and the form of quotation marks do not matter.
+    /// order of the document. A copy of the agent may read what the agent may. White space, case and the
+    /// form of quotation marks do not matter.
     ///
     /// # Errors
     /// There is no such document for them, or it cannot be read now. The message is for the model.

@@ -4,20 +4,16 @@ use crate::events::{Event, MessageResponse, Translator};
 use crate::request::MessageRequest;
 use crate::section::ChatMessage;
 use auth::password::KeyScope;
-use axum::body::Body;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
-use axum::http::{HeaderValue, header};
-use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use capability::Context;
-use chat::{Caller, Frames, with_keep_alive};
+use chat::{Caller, Frames};
 use futures::StreamExt;
 use serde_json::json;
-use std::convert::Infallible;
 use std::time::Duration;
-use web::openapi::{Access, ApiRouter, Description, RouteOutput, Tag};
-use web::{HttpError, json_error};
+use web::openapi::{Access, ApiRouter, Tag};
+use web::{EventStream, HttpError, json_error};
 use wire::UserError;
 
 /// The group in the OpenAPI document.
@@ -117,26 +113,5 @@ async fn stream(
             yield event.frame();
         }
     };
-    Ok(EventStream(with_keep_alive(events.boxed(), heartbeat)))
-}
-
-/// A response with server-sent events.
-struct EventStream(Frames);
-
-impl IntoResponse for EventStream {
-    fn into_response(self) -> Response {
-        let mut response = Response::new(Body::from_stream(self.0.map(Ok::<_, Infallible>)));
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
-        // Proxies must not buffer events.
-        headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-        response
-    }
-}
-
-impl RouteOutput for EventStream {
-    fn describe(description: &mut Description<'_>) {
-        description.response(200, "text/event-stream", &json!({ "type": "string" }));
-    }
+    Ok(EventStream::new(events.boxed(), heartbeat))
 }

@@ -125,6 +125,12 @@ impl ApiError {
     }
 }
 
+impl From<::store::StoreError> for ApiError {
+    fn from(error: ::store::StoreError) -> Self {
+        web::HttpError::from(error).0.into()
+    }
+}
+
 impl From<UserError> for ApiError {
     fn from(error: UserError) -> Self {
         let UserError { code, reason, message, path, retry_after, .. } = error;

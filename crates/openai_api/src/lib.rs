@@ -20,8 +20,8 @@ pub mod fuzz {
     /// Reads a body as that of both APIs, and what it says as a history. What can be answered ends with a
     /// user or a tool, and each call in it has a result.
     pub fn read(body: &[u8]) {
-        let chat = ChatCompletion::read(body).map(|read| (read.entries, read.parameters.tools.names));
-        let response = ResponseCall::read(body).map(|read| (read.entries, read.parameters.tools.names));
+        let chat = ChatCompletion::read(body).map(|read| (read.entries, read.parameters.tools.names()));
+        let response = ResponseCall::read(body).map(|read| (read.entries, read.parameters.tools.names()));
         for (entries, names) in [chat, response].into_iter().flatten() {
             let Ok(history) = History::new(Vec::new(), &[]).read(entries, &names, "messages") else { continue };
             assert!(!history.messages.is_empty());

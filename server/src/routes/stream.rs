@@ -1,16 +1,12 @@
 //! Streams a run's frames as server-sent events.
 
-use axum::body::Body;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use chat::{Frames, with_keep_alive};
-use futures::StreamExt;
-use serde_json::json;
-use std::convert::Infallible;
+use chat::Frames;
 use std::time::Duration;
 use web::openapi::{Description, RouteOutput};
 
-/// A response with server-sent events.
+/// A response with the events of the AI SDK.
 pub(crate) struct EventStream(Response);
 
 impl IntoResponse for EventStream {
@@ -21,7 +17,7 @@ impl IntoResponse for EventStream {
 
 impl RouteOutput for EventStream {
     fn describe(description: &mut Description<'_>) {
-        description.response(200, "text/event-stream", &json!({ "type": "string" }));
+        web::EventStream::describe(description);
     }
 }
 
@@ -45,12 +41,7 @@ impl RouteOutput for OptionalStream {
 ///
 /// After about `heartbeat` of silence, a comment keeps the connection alive.
 pub(crate) fn response(frames: Frames, heartbeat: Duration) -> EventStream {
-    let mut response = Response::new(Body::from_stream(with_keep_alive(frames, heartbeat).map(Ok::<_, Infallible>)));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
-    headers.insert("x-vercel-ai-ui-message-stream", HeaderValue::from_static("v1"));
-    // Proxies must not buffer events.
-    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    let mut response = web::EventStream::new(frames, heartbeat).into_response();
+    response.headers_mut().insert("x-vercel-ai-ui-message-stream", HeaderValue::from_static("v1"));
     EventStream(response)
 }

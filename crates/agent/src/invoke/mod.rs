@@ -49,7 +49,7 @@ const TOOL_OPTIONS: [&str; 11] = [
 
 /// The request.
 pub struct InvocationRequest {
-    /// What the agent answers.
+    /// The history and the question.
     pub input: InvocationInput,
     /// The form of the answer; text if absent.
     pub form: Option<AnswerForm>,
@@ -77,14 +77,14 @@ pub struct InvocationRequest {
     pub cancel: CancellationToken,
 }
 
-/// What an invocation begins with.
+/// The input of an invocation: a history that ends with the question.
 #[derive(Clone, Debug, Default)]
 pub struct InvocationInput {
     /// The history, oldest first. It is valid, and the agent answers its end.
     pub messages: Vec<Arc<Message>>,
     /// The index of the first message of the turn. Those before it may be pruned.
     pub turn_start: usize,
-    /// What was read in the messages.
+    /// The private and untrusted content in the messages.
     pub exposure: Exposure,
 }
 

@@ -1,9 +1,9 @@
 //! Routes: an agent that can answer in several ways chooses one for each turn, and has only the tools
 //! and the instructions of this one.
 //!
-//! What the turn has decides which routes are possible: the tools that are offered, and files in the
-//! user's message. Among several the model decides. If its decision cannot be used, it is the first
-//! possible one.
+//! Which routes are possible depends on the tools that are offered, and on whether the user's message has
+//! files. If several are possible, the model chooses one. If its choice cannot be used, the first possible
+//! route is taken.
 
 mod decide;
 
@@ -23,11 +23,11 @@ pub const ROUTING: &str = "routing";
 pub struct Route {
     /// The name.
     pub name: &'static str,
-    /// When it fits, for the model that decides.
+    /// The questions that it is for. The model that chooses a route reads this.
     pub purpose: &'static str,
-    /// What the model is told that answers.
+    /// Instructions for the model that answers.
     pub instructions: &'static str,
-    /// What it is not possible without.
+    /// What a turn must have for this route to be possible.
     pub needs: RouteNeed,
     /// The tools that the turn does not have.
     pub without_tools: &'static [&'static str],
@@ -35,7 +35,7 @@ pub struct Route {
     pub without_sources: &'static [&'static str],
 }
 
-/// What a route is not possible without.
+/// What a turn must have for a route to be possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteNeed {
     /// Files in the user's message.
@@ -84,7 +84,7 @@ impl RouteDecision {
         Event::Data { name: ROUTING.to_owned(), id: Some(ROUTING.to_owned()), data }
     }
 
-    /// Returns what the user reads until the agent writes.
+    /// Returns the status that is shown until the agent writes.
     fn status(&self) -> Event {
         Event::Data { name: "status".to_owned(), id: Some(ROUTING.to_owned()), data: json!({ "message": self.reason }) }
     }
@@ -133,8 +133,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Takes what the route does not have away from the agent, and adds the instructions: those of the
-    /// route, and the contexts of sources.
+    /// Removes the tools that the route excludes, and adds the instructions of the route and the contexts of
+    /// the sources.
     pub(crate) fn apply_route(&mut self, contexts: &[(String, String)]) {
         let route = self.route;
         if route.is_none() && contexts.is_empty() {
@@ -156,11 +156,9 @@ impl Run<'_> {
             agent.append_instructions(context);
         }
     }
-}
 
-impl Run<'_> {
-    /// Returns the choice of a tool for the next request: another one if the route has taken away the tools
-    /// that it is about.
+    /// Returns the tool choice of the next request. It is replaced if the route has removed the tools that it
+    /// names.
     pub(crate) fn possible_choice(&self, choice: ToolChoice) -> ToolChoice {
         if self.route.is_none() {
             return choice;

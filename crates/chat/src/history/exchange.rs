@@ -6,7 +6,6 @@ use crate::ids::check_id;
 use crate::run::exposure;
 use crate::run::finish::settle_texts;
 use crate::{Caller, Chat, Inner};
-use std::collections::HashMap;
 use store::{AddMessages, AlsoWrite, NewMessage};
 use wire::{Role, UiMessage, UiPart, UserError};
 
@@ -73,26 +72,13 @@ impl Inner {
 
     /// See [`Chat::branch_to`].
     async fn branch_to(&self, caller: &Caller, conversation_id: &str, message_id: &str) -> Result<Vec<UiMessage>> {
-        let known = self.store.conversation(&caller.user_id, conversation_id).await?;
-        known.ok_or_else(UserError::not_found)?;
         // A deleted message can be restored for some time, and is not there until then.
-        if !MessageTree::new(self.store.outline(&caller.user_id, conversation_id).await?).has(message_id) {
+        let tree = MessageTree::new(self.store.outline(&caller.user_id, conversation_id).await?);
+        let branch = self.store.branch_to(&caller.user_id, conversation_id, message_id).await?;
+        if branch.is_empty() || !tree.has(message_id) {
             return Err(UserError::not_found().into());
         }
-        let all = self.store.messages(&caller.user_id, conversation_id).await?;
-        let most = all.len();
-        let mut by_id: HashMap<_, _> = all.into_iter().map(|stored| (stored.id.clone(), stored)).collect();
-        let (mut branch, mut next) = (Vec::new(), Some(message_id.to_owned()));
-        // A message is removed when it is reached, so the loop ends even with a damaged row.
-        while let Some(id) = next.take().filter(|_| branch.len() <= most) {
-            let Some(stored) = by_id.remove(&id) else {
-                return Err(UserError::not_found().into());
-            };
-            next = stored.parent_id;
-            branch.push(stored.message);
-        }
-        branch.reverse();
-        Ok(branch)
+        Ok(branch.into_iter().map(|stored| stored.message).collect())
     }
 }
 

@@ -17,7 +17,7 @@ fn failure(error: ApiError) -> String {
 
 /// Returns the messages that a request becomes, a line for each.
 fn history(entries: Vec<Entry>, parameters: &Parameters) -> String {
-    let read = match History::new(Vec::new(), &[]).read(entries, &parameters.tools.names, "messages") {
+    let read = match History::new(Vec::new(), &[]).read(entries, &parameters.tools.names(), "messages") {
         Ok(read) => read,
         Err(error) => return failure(error),
     };

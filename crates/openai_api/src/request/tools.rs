@@ -48,10 +48,9 @@ struct Named {
 /// The tools of a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Tools {
-    /// Those that are offered.
+    /// Those that are offered: none if `tool_choice` is `none`. Only their names are compared with those of the
+    /// agent's own tools, whose results nobody may bring along as if they were real.
     pub(crate) offered: Vec<ToolSpec>,
-    /// The names of all, also if `tool_choice` is `none`.
-    pub(crate) names: Vec<String>,
     /// Whether the model must call one.
     pub(crate) choice: ToolChoice,
 }
@@ -68,15 +67,25 @@ pub(super) fn read(tools: Option<&[Value]>, choice: Option<&Value>) -> Result<To
     }
     let offered = tools.iter().enumerate().map(|(at, tool)| spec(tool, &format!("tools[{at}]")));
     let mut offered = offered.collect::<Result<Vec<_>, _>>()?;
-    let mut names: Vec<_> = offered.iter().map(|spec| spec.name.clone()).collect();
-    let choice = self::choice(choice, &names)?;
-    if choice == ToolChoice::None {
-        // Only the names of tools that are offered are compared with those of the agent's own tools, whose results
-        // nobody may bring along as if they were real.
-        offered.clear();
-        names.clear();
+    let choice = match self::choice(choice, &names_of(&offered))? {
+        ToolChoice::None => {
+            offered.clear();
+            ToolChoice::Auto
+        }
+        choice => choice,
+    };
+    Ok(Tools { offered, choice })
+}
+
+impl Tools {
+    /// Returns the names of those that are offered.
+    pub(crate) fn names(&self) -> Vec<String> {
+        names_of(&self.offered)
     }
-    Ok(Tools { offered, names, choice: if choice == ToolChoice::None { ToolChoice::Auto } else { choice } })
+}
+
+fn names_of(tools: &[ToolSpec]) -> Vec<String> {
+    tools.iter().map(|tool| tool.name.clone()).collect()
 }
 
 fn spec(value: &Value, param: &str) -> Result<ToolSpec, ApiError> {

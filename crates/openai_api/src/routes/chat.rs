@@ -1,6 +1,6 @@
 //! `POST /v1/chat/completions`
 
-use super::admit::{RequestBody, completion, not_begun, section};
+use super::admit::{RequestBody, completion, not_begun};
 use super::drive::{Answered, Driven, Writer};
 use crate::answer::chat::{ChatCompletionObject, ChatWriter};
 use crate::answer::turn::{Ended, Output, Turn};
@@ -39,20 +39,19 @@ pub(super) async fn create(
     body: RequestBody<ChatRequest>,
 ) -> Result<Answered<Json<ChatCompletionObject>>, ApiError> {
     let ChatCompletion { parameters, entries, include_usage } = body.read(ChatCompletion::read).await?;
-    let history = History::new(Vec::new(), &[]).read(entries, &parameters.tools.names, "messages")?;
+    let history = History::new(Vec::new(), &[]).read(entries, &parameters.tools.names(), "messages")?;
     let request = completion(&context, &parameters, None, &history).await?;
     drop(history);
     let cancel = CancellationToken::new();
     let begun = context.chat.complete(&caller, request, cancel.clone()).await;
     let run = begun.map_err(|error| not_begun(error, &parameters))?;
-    let config = context.current.config();
-    section(&config)?;
+    let heartbeat = context.current.config().limits.heartbeat;
     let (holds_text, one_call) = (parameters.schema.is_some(), !parameters.parallel_tool_calls);
     let driven = Driven {
         frames: run.frames,
-        turn: Turn::new(new_id(), &parameters.tools.names, holds_text, one_call),
+        turn: Turn::new(new_id(), &parameters.tools.names(), holds_text, one_call),
         writer: ChatWriter::new(&run.run_id, now_millis() / 1_000, parameters.model, include_usage),
         cancel,
     };
-    driven.respond(parameters.stream, config.limits.heartbeat).await
+    driven.respond(parameters.stream, heartbeat).await
 }

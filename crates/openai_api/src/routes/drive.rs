@@ -3,17 +3,14 @@
 
 use crate::answer::turn::{Ended, Output, Turn};
 use crate::error::ApiError;
-use axum::body::Body;
-use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use chat::{Frames, with_keep_alive};
+use chat::Frames;
 use futures::StreamExt;
-use serde_json::json;
-use std::convert::Infallible;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use web::EventStream;
 use web::openapi::{Description, RouteOutput};
 
 /// The most frames that wait for a slow client. The run goes on beyond them until its own bound.
@@ -66,7 +63,7 @@ impl<W: Writer> Driven<W> {
         let (client, mut frames) = mpsc::channel(MAX_WAITING);
         tokio::spawn(self.drive(Some(client)));
         let frames = futures::stream::poll_fn(move |context| frames.poll_recv(context)).boxed();
-        Ok(Answered::Stream(EventStream(with_keep_alive(frames, heartbeat))))
+        Ok(Answered::Stream(EventStream::new(frames, heartbeat)))
     }
 
     async fn drive(self, client: Option<mpsc::Sender<Bytes>>) -> Result<W::Object, ApiError> {
@@ -118,21 +115,6 @@ impl Client {
     }
 }
 
-/// A response with server-sent events.
-pub(super) struct EventStream(Frames);
-
-impl IntoResponse for EventStream {
-    fn into_response(self) -> Response {
-        let mut response = Response::new(Body::from_stream(self.0.map(Ok::<_, Infallible>)));
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
-        // Proxies must not buffer events.
-        headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-        response
-    }
-}
-
 impl<T: IntoResponse> IntoResponse for Answered<T> {
     fn into_response(self) -> Response {
         match self {
@@ -145,6 +127,6 @@ impl<T: IntoResponse> IntoResponse for Answered<T> {
 impl<T: RouteOutput> RouteOutput for Answered<T> {
     fn describe(description: &mut Description<'_>) {
         T::describe(description);
-        description.response(200, "text/event-stream", &json!({ "type": "string" }));
+        EventStream::describe(description);
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::ApiError;
 use crate::request::history::unknown_item;
 use crate::request::responses::stored_entry;
-use crate::request::{Entry, check_length, check_size};
+use crate::request::{Entry, check_length};
 use crate::store;
 use capability::Context;
 use chat::Caller;
@@ -47,7 +47,6 @@ pub(super) async fn resolve(context: &Context, caller: &Caller, entries: Vec<Ent
         check_length(length, "input")?;
         resolved.extend(entry);
     }
-    check_size(&resolved, "input")?;
     Ok(resolved)
 }
 
@@ -60,8 +59,7 @@ fn response_of(item: &str) -> Option<String> {
 
 /// Returns the items of a response, none if the caller does not have it.
 async fn items(context: &Context, caller: &Caller, id: &str) -> Result<Vec<Value>, ApiError> {
-    let found = store::one(&context.store, &caller.user_id, id).await;
-    let found = found.map_err(|error| ApiError::from(web::HttpError::from(error).0))?;
+    let found = store::one(&context.store, &caller.user_id, id).await?;
     let output = |body: &Value| body["output"].as_array().cloned().unwrap_or_default();
     Ok(found.map(|found| [output(&found.body), found.input].concat()).unwrap_or_default())
 }

@@ -60,14 +60,8 @@ struct StoringWriter {
     caller: Caller,
     run_id: String,
     cancel: CancellationToken,
-    /// Where it is stored; nowhere if absent.
-    kept: Option<Kept>,
-}
-
-/// Where a response is stored.
-struct Kept {
-    /// What is new in the conversation, without the answer.
-    exchange: Exchange,
+    /// What is new in the conversation in which it is stored, without the answer; `None` if it is not stored.
+    kept: Option<Exchange>,
 }
 
 impl Writer for StoringWriter {
@@ -87,8 +81,8 @@ impl Writer for StoringWriter {
         let (mut last, response) = self.writer.end(&ended, is_cancelled, now_millis() / 1_000);
         let failure = ended.result.as_ref().err().cloned();
         // What a client learns of the end is stored before.
-        if let Some(kept) = self.kept.take()
-            && let Err(error) = keep(&self, kept, ended, &response, is_cancelled).await
+        if let Some(exchange) = self.kept.take()
+            && let Err(error) = keep(&self, exchange, ended, &response, is_cancelled).await
         {
             let error = ApiError::from(error);
             last.extend(self.writer.error(&error));
@@ -105,7 +99,7 @@ impl Writer for StoringWriter {
 /// Stores a response with what was said.
 async fn keep(
     of: &StoringWriter,
-    Kept { mut exchange }: Kept,
+    mut exchange: Exchange,
     ended: Ended,
     response: &Value,
     is_cancelled: bool,
@@ -167,7 +161,7 @@ pub(super) async fn create(
         }
     };
     let entries = references::resolve(&context, &caller, std::mem::take(&mut call.entries)).await?;
-    let mut history = history.read(entries, &call.parameters.tools.names, "input")?;
+    let mut history = history.read(entries, &call.parameters.tools.names(), "input")?;
     if call.store {
         let kept = history.kept;
         files::keep(&context, &caller, &mut history.messages[kept..]).await?;
@@ -180,7 +174,7 @@ pub(super) async fn create(
     let unfinished = cancel.clone().drop_guard();
     let created_at = now_millis();
     let writer = ResponseWriter::new(&run.run_id, created_at / 1_000, &call);
-    let kept = call.store.then(|| Kept { exchange: exchange(&context, &caller, &call, history, conversation) });
+    let kept = call.store.then(|| exchange(&context, &caller, &call, history, conversation));
     if call.store {
         let new = NewResponse {
             id: format!("resp_{}", run.run_id),
@@ -191,13 +185,13 @@ pub(super) async fn create(
             input: with_ids(std::mem::take(&mut call.items), &run.run_id),
             created_at,
         };
-        store::begin(&context.store, new).await.map_err(|error| ApiError::from(web::HttpError::from(error).0))?;
+        store::begin(&context.store, new).await?;
     }
     let parameters = call.parameters;
     let (holds_text, one_call) = (parameters.schema.is_some(), !parameters.parallel_tool_calls);
     let heartbeat = context.current.config().limits.heartbeat;
     let driven = Driven {
-        turn: Turn::new(new_id(), &parameters.tools.names, holds_text, one_call),
+        turn: Turn::new(new_id(), &parameters.tools.names(), holds_text, one_call),
         writer: StoringWriter { writer, context, caller, run_id: run.run_id, cancel: cancel.clone(), kept },
         frames: run.frames,
         cancel,
@@ -219,8 +213,7 @@ struct Previous {
 async fn previous(context: &Context, caller: &Caller, call: &ResponseCall) -> Result<Option<Previous>, ApiError> {
     const PARAM: &str = "previous_response_id";
     let Some(id) = &call.previous_response_id else { return Ok(None) };
-    let found = store::one(&context.store, &caller.user_id, id).await;
-    let found = found.map_err(|error| ApiError::from(web::HttpError::from(error).0))?;
+    let found = store::one(&context.store, &caller.user_id, id).await?;
     let Some(StoredResponse { agent_id, kept, status, body, .. }) = found else {
         let id: String = id.chars().take(100).collect();
         let message = format!("Previous response with id `{id}` not found.");

@@ -61,14 +61,10 @@ pub(super) struct Deleted {
     deleted: bool,
 }
 
-fn store_error(error: ::store::StoreError) -> ApiError {
-    web::HttpError::from(error).0.into()
-}
-
 /// Returns a response of the caller. One whose server died while it was written has failed.
 async fn find(context: &Context, caller: &Caller, id: &str) -> Result<StoredResponse, ApiError> {
     section(&context.current.config())?;
-    let found = store::one(&context.store, &caller.user_id, id).await.map_err(store_error)?;
+    let found = store::one(&context.store, &caller.user_id, id).await?;
     let mut found = found.ok_or_else(|| {
         let id: String = id.chars().take(100).collect();
         UserError::new(ErrorCode::NotFound, format!("Response with id `{id}` not found."))
@@ -77,7 +73,7 @@ async fn find(context: &Context, caller: &Caller, id: &str) -> Result<StoredResp
         let run = context.chat.invocation(caller, &found.run_id).await?;
         if !matches!(run.status, InvocationStatus::Pending | InvocationStatus::Running) {
             // Its end may just have been stored.
-            let again = store::one(&context.store, &caller.user_id, id).await.map_err(store_error)?;
+            let again = store::one(&context.store, &caller.user_id, id).await?;
             found = again.filter(|again| again.status != "in_progress").unwrap_or_else(|| failed(found));
         }
     }
@@ -145,8 +141,8 @@ pub(super) async fn delete(
         return Err(UserError::new(ErrorCode::Conflict, message).into());
     }
     let conversation = found.kept.map(|(conversation, _)| conversation);
-    let is_left = store::delete(&context.store, &caller.user_id, &id, conversation.clone()).await;
-    if let (true, Some(conversation)) = (is_left.map_err(store_error)?, conversation) {
+    let is_left = store::delete(&context.store, &caller.user_id, &id, conversation.clone()).await?;
+    if let (true, Some(conversation)) = (is_left, conversation) {
         context.chat.delete(&caller, &conversation).await?;
     }
     Ok(Json(Deleted { id, object: "response", deleted: true }))

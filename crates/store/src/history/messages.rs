@@ -32,21 +32,37 @@ const LONG: usize = 1 << 20;
 /// In PostgreSQL, the recursion from the head carries row numbers only; a parent is older than its
 /// children, so sorting by number gives the order. UNION drops rows that were seen before, so the
 /// query also ends if damaged data contain a cycle.
-const BRANCH: Sql = Sql::pair(
-    "SELECT m.id, m.parent_id, c.head, m.role, m.created_at, m.body
-     FROM conversations c CROSS JOIN messages m ON m.conversation_id = c.id
-     WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL
-     ORDER BY m.no DESC",
-    "WITH RECURSIVE branch (no, parent_id) AS (
-         SELECT m.no, m.parent_id
-         FROM conversations c JOIN messages m ON m.conversation_id = c.id AND m.id = c.head
-         WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL
-         UNION
-         SELECT m.no, m.parent_id
-         FROM branch b JOIN messages m ON m.conversation_id = $2 AND m.id = b.parent_id
-     )
-     SELECT id, parent_id, role, created_at, body FROM messages WHERE no IN (SELECT no FROM branch) ORDER BY no",
-);
+macro_rules! branch {
+    ($head:literal) => {
+        Sql::pair(
+            concat!(
+                "SELECT m.id, m.parent_id, ",
+                $head,
+                ", m.role, m.created_at, m.body
+                 FROM conversations c CROSS JOIN messages m ON m.conversation_id = c.id
+                 WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL
+                 ORDER BY m.no DESC"
+            ),
+            concat!(
+                "WITH RECURSIVE branch (no, parent_id) AS (
+                     SELECT m.no, m.parent_id
+                     FROM conversations c JOIN messages m ON m.conversation_id = c.id AND m.id = ",
+                $head,
+                " WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL
+                     UNION
+                     SELECT m.no, m.parent_id
+                     FROM branch b JOIN messages m ON m.conversation_id = $2 AND m.id = b.parent_id
+                 )
+                 SELECT id, parent_id, role, created_at, body FROM messages
+                 WHERE no IN (SELECT no FROM branch) ORDER BY no"
+            ),
+        )
+    };
+}
+
+const BRANCH: Sql = branch!("c.head");
+
+const BRANCH_TO: Sql = branch!("$3");
 
 pub(crate) const INSERT: &str = "
     INSERT INTO messages (conversation_id, id, parent_id, role, created_at, body) VALUES ($1, $2, $3, $4, $5, $6)";
@@ -78,6 +94,22 @@ impl Store {
     /// The database failed.
     pub async fn branch(&self, owner: &str, conversation_id: &str) -> Result<Vec<StoredMessage>, StoreError> {
         let query = sql::query(BRANCH).bind(owner).bind(conversation_id);
+        let rows = self.read(move |db| Box::pin(async move { Ok(query.fetch_chain(db).await?) })).await?;
+        decode(conversation_id, rows).await
+    }
+
+    /// Returns the branch that ends with a message, as [`Store::branch`] returns the active one; also empty when the
+    /// conversation has no such message.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn branch_to(
+        &self,
+        owner: &str,
+        conversation_id: &str,
+        message_id: &str,
+    ) -> Result<Vec<StoredMessage>, StoreError> {
+        let query = sql::query(BRANCH_TO).bind(owner).bind(conversation_id).bind(message_id);
         let rows = self.read(move |db| Box::pin(async move { Ok(query.fetch_chain(db).await?) })).await?;
         decode(conversation_id, rows).await
     }
