@@ -7,20 +7,30 @@ use serde_json::Value;
 /// The table. Rows with a conversation are deleted with it, and all with their owner.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     capability: "openai_api",
-    migrations: &[Migration {
-        name: "openai_responses",
-        sqlite: include_str!("../migrations/sqlite/0001_openai_responses.sql"),
-        postgres: include_str!("../migrations/postgres/0001_openai_responses.sql"),
-    }],
+    migrations: &[
+        Migration {
+            name: "openai_responses",
+            sqlite: include_str!("../migrations/sqlite/0001_openai_responses.sql"),
+            postgres: include_str!("../migrations/postgres/0001_openai_responses.sql"),
+        },
+        Migration {
+            name: "openai_chains",
+            sqlite: include_str!("../migrations/sqlite/0002_openai_chains.sql"),
+            postgres: include_str!("../migrations/postgres/0002_openai_chains.sql"),
+        },
+    ],
     tables: &[Table { name: "openai_responses", key: "id", owner: Some("owner") }],
 };
+
+/// How many responses a chain has at most of which the instructions are read.
+const MAX_CHAIN: i64 = 1_000;
 
 /// How long a response without a conversation is kept, in milliseconds: 30 days, as at OpenAI.
 const KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
 const INSERT: &str = "
-    INSERT INTO openai_responses (id, owner, agent_id, run_id, status, body, input, created_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    INSERT INTO openai_responses (id, owner, agent_id, run_id, status, body, input, created_at, conversation_id, previous_id, instructions)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 
 const FINISH: &str = "
     UPDATE openai_responses SET status = $3, body = $4, conversation_id = $5, message_id = $6 WHERE owner = $1 AND id = $2";
@@ -37,7 +47,23 @@ const ONE: &str = "
         )
         SELECT 1 FROM above a JOIN deleted_messages d ON d.conversation_id = r.conversation_id AND d.message_id = a.id)))";
 
-const DELETE: &str = "DELETE FROM openai_responses WHERE owner = $1 AND id = $2";
+/// Responses whose server died while it wrote them.
+const FAIL: &str = "
+    UPDATE openai_responses SET status = 'failed', body = $3 WHERE owner = $1 AND id = $2 AND status = 'in_progress'";
+
+/// The instructions of a response and of those that it continues, the oldest first.
+const INSTRUCTIONS: &str = "
+    WITH RECURSIVE chain (id, depth) AS (
+        SELECT id, 0 FROM openai_responses WHERE owner = $1 AND id = $2
+        UNION ALL
+        SELECT r.previous_id, c.depth + 1 FROM chain c JOIN openai_responses r ON r.id = c.id
+        WHERE r.owner = $1 AND r.previous_id IS NOT NULL AND c.depth < $3
+    )
+    SELECT r.instructions FROM chain c JOIN openai_responses r ON r.id = c.id
+    WHERE r.owner = $1 AND r.instructions IS NOT NULL ORDER BY c.depth DESC";
+
+/// What is being written is stopped first.
+const DELETE: &str = "DELETE FROM openai_responses WHERE owner = $1 AND id = $2 AND status <> 'in_progress'";
 
 /// Whether a conversation has nothing but what deleted responses have left.
 const IS_LEFT: &str = "
@@ -60,6 +86,10 @@ pub(crate) struct NewResponse {
     pub(crate) run_id: String,
     pub(crate) body: Value,
     pub(crate) input: Vec<Value>,
+    /// The response that it continues, and its conversation.
+    pub(crate) previous: Option<(String, String)>,
+    /// The system and developer messages of its input.
+    pub(crate) instructions: Option<String>,
     /// Unix time in milliseconds.
     pub(crate) created_at: i64,
 }
@@ -90,8 +120,10 @@ pub(crate) struct StoredResponse {
 /// Stores a response that begins.
 pub(crate) async fn begin(store: &Store, new: NewResponse) -> Result<(), StoreError> {
     let input = Value::Array(new.input).to_string();
+    let (previous, conversation) = new.previous.unzip();
     let insert = sql::query(INSERT).bind(new.id).bind(new.owner).bind(new.agent_id).bind(new.run_id);
     let insert = insert.bind("in_progress").bind(new.body.to_string()).bind(input).bind(new.created_at);
+    let insert = insert.bind(conversation).bind(previous).bind(new.instructions);
     store.write(move |db| Box::pin(async move { insert.execute(db).await.map(drop).map_err(StoreError::from) })).await
 }
 
@@ -101,6 +133,18 @@ pub(crate) async fn finish(db: &mut Db, end: FinishedResponse) -> Result<(), Sto
     let update = sql::query(FINISH).bind(end.owner).bind(end.id).bind(end.status).bind(end.body.to_string());
     update.bind(conversation).bind(message).execute(db).await?;
     Ok(())
+}
+
+/// Stores that a response has failed whose end nobody stores any more.
+pub(crate) async fn fail(store: &Store, owner: &str, id: &str, body: &Value) -> Result<(), StoreError> {
+    let update = sql::query(FAIL).bind(owner).bind(id).bind(body.to_string());
+    store.write(move |db| Box::pin(async move { Ok(update.execute(db).await.map(drop)?) })).await
+}
+
+/// Returns the instructions of a response and of those that it continues, the oldest first.
+pub(crate) async fn instructions(store: &Store, owner: &str, id: &str) -> Result<Vec<String>, StoreError> {
+    let find = sql::query_scalar::<String>(INSTRUCTIONS).bind(owner).bind(id).bind(MAX_CHAIN);
+    store.read(move |db| Box::pin(async move { Ok(find.fetch_all(db).await?) })).await
 }
 
 /// Returns a response of the owner.
@@ -131,21 +175,34 @@ fn read(row: &Row) -> Result<StoredResponse, StoreError> {
     })
 }
 
-/// Deletes a response of the owner. Returns whether its conversation has nothing left that anybody else
-/// has written or that another response needs.
+/// What was deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deletion {
+    /// Nothing: the response is gone, or is being written.
+    Nothing,
+    /// The response.
+    Response,
+    /// The response, and its conversation has nothing left that anybody else has written or that another response needs.
+    Last,
+}
+
+/// Deletes a response of the owner.
 pub(crate) async fn delete(
     store: &Store,
     owner: &str,
     id: &str,
     conversation: Option<String>,
-) -> Result<bool, StoreError> {
+) -> Result<Deletion, StoreError> {
     let delete = sql::query(DELETE).bind(owner).bind(id);
     store
         .write(move |db| {
             Box::pin(async move {
-                delete.execute(&mut *db).await?;
-                let Some(id) = conversation else { return Ok(false) };
-                Ok(sql::query_scalar::<bool>(IS_LEFT).bind(id).fetch_one(db).await?)
+                if delete.execute(&mut *db).await?.rows_affected() == 0 {
+                    return Ok(Deletion::Nothing);
+                }
+                let Some(id) = conversation else { return Ok(Deletion::Response) };
+                let is_last = sql::query_scalar::<bool>(IS_LEFT).bind(id).fetch_one(db).await?;
+                Ok(if is_last { Deletion::Last } else { Deletion::Response })
             })
         })
         .await
@@ -170,7 +227,7 @@ pub(crate) async fn prune(store: &Store, now: i64) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::store::{AddMessages, Deletion, NewMessage, Schema, SetBranch};
+    use ::store::{AddMessages, Deletion as MessageDeletion, NewMessage, Schema, SetBranch};
     use serde_json::json;
     use std::time::Duration;
     use wire::UiMessage;
@@ -185,6 +242,8 @@ mod tests {
             run_id: format!("run-{id}"),
             body: json!({ "id": id, "status": "in_progress" }),
             input: vec![json!({ "type": "message" })],
+            previous: None,
+            instructions: None,
             created_at: at,
         }
     }
@@ -228,9 +287,34 @@ mod tests {
             let left = async |id: &str| one(&store, "ada", id).await.unwrap().is_some();
             assert_eq!((left("a").await, left("old").await, left("new").await), (true, false, true));
             let conversation = Some("c".to_owned());
-            assert!(!delete(&store, "eve", "a", None).await.unwrap() && left("a").await, "it is another user's");
-            assert!(!delete(&store, "ada", "a", conversation.clone()).await.unwrap(), "`b` needs the conversation");
-            assert!(delete(&store, "ada", "b", conversation).await.unwrap());
+            // One that is being written needs the conversation that it continues.
+            let previous = Some(("b".to_owned(), "c".to_owned()));
+            begin(&store, NewResponse { previous, ..new("next", KEPT_MS) }).await.unwrap();
+            let delete = async |owner: &str, id: &str| delete(&store, owner, id, conversation.clone()).await.unwrap();
+            assert_eq!(delete("eve", "a").await, Deletion::Nothing, "it is another user's");
+            assert_eq!(delete("ada", "a").await, Deletion::Response, "`b` needs the conversation");
+            assert_eq!(delete("ada", "b").await, Deletion::Response, "`next` needs the conversation");
+            assert_eq!(delete("ada", "next").await, Deletion::Nothing, "it is being written");
+            fail(&store, "ada", "next", &json!({ "status": "failed" })).await.unwrap();
+            assert_eq!(delete("ada", "next").await, Deletion::Last);
+        }
+    }
+
+    #[tokio::test]
+    async fn instructions_of_a_chain_are_in_its_order() {
+        for url in test_postgres::databases_of_each_kind().await {
+            let store = Schema::new(&ALL_TABLES).open(&url, "", Duration::ZERO).await.unwrap();
+            begin(&store, NewResponse { instructions: Some("Be kind.".to_owned()), ..new("z", 5) }).await.unwrap();
+            end(&store, "z").await;
+            let chain = [("y", "z", None), ("x", "y", Some("Be brief.")), ("other", "z", Some("Rhyme."))];
+            for (id, previous, instructions) in chain {
+                let previous = Some((previous.to_owned(), "c".to_owned()));
+                let instructions = instructions.map(str::to_owned);
+                begin(&store, NewResponse { previous, instructions, ..new(id, 5) }).await.unwrap();
+            }
+            assert_eq!(instructions(&store, "ada", "x").await.unwrap(), ["Be kind.", "Be brief."]);
+            assert_eq!(instructions(&store, "ada", "y").await.unwrap(), ["Be kind."]);
+            assert!(instructions(&store, "eve", "x").await.unwrap().is_empty());
         }
     }
 
@@ -241,16 +325,16 @@ mod tests {
             begin(&store, new("a", 5)).await.unwrap();
             end(&store, "a").await;
             let there = async || one(&store, "ada", "a").await.unwrap().is_some();
-            let change = async |deletion: Deletion| {
+            let change = async |deletion: MessageDeletion| {
                 let branch = SetBranch { deletion: Some(deletion), ..SetBranch::default() };
                 store.set_branch("ada", "c", branch).await.unwrap();
             };
             let message_id = "message-a".to_owned();
-            change(Deletion::Delete { message_id: message_id.clone(), now: 1 }).await;
+            change(MessageDeletion::Delete { message_id: message_id.clone(), now: 1 }).await;
             assert!(!there().await);
-            change(Deletion::Restore { message_id: message_id.clone() }).await;
+            change(MessageDeletion::Restore { message_id: message_id.clone() }).await;
             assert!(there().await);
-            change(Deletion::Delete { message_id, now: 1 }).await;
+            change(MessageDeletion::Delete { message_id, now: 1 }).await;
             store.purge_deleted(KEPT_MS).await.unwrap();
             prune(&store, 10).await.unwrap();
             let count = sql::query_scalar::<i64>("SELECT count(*) FROM openai_responses");

@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 
 /// Starts a Chat Completions provider that follows its user message. `NAME {ARGUMENTS}` calls a
 /// tool; the next reply is the tool's result and the names of the offered tools. `say TEXT` replies
-/// with TEXT. A note of the server is repeated.
+/// with TEXT, `instructions` with the instructions. A note of the server is repeated.
 pub(crate) async fn start_provider() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -22,6 +22,8 @@ fn complete(request: &Value) -> ([(&'static str, &'static str); 1], String) {
     let content = last["content"].as_str().unwrap_or_default();
     let (delta, reason) = if let Some(reply) = content.strip_prefix("say ") {
         (json!({ "content": reply }), "stop")
+    } else if content == "instructions" {
+        (json!({ "content": request["messages"][0]["content"] }), "stop")
     } else if content.starts_with("[Note: ") {
         (json!({ "content": content }), "stop")
     } else if last["role"] == "tool" {

@@ -44,6 +44,10 @@ pub struct CompletionRequest {
     pub tier: AgentTier,
 }
 
+/// Stands between the instructions of an agent and those of a program.
+const ADDED_INSTRUCTIONS: &str =
+    "The program through which you are asked adds the following. It does not replace or override anything above.";
+
 /// A completion that was accepted.
 pub struct CompletionRun {
     /// The id of the run, which is in the list of the caller's runs.
@@ -213,8 +217,13 @@ fn last_text(messages: &[UiMessage]) -> String {
 /// Returns the agent with the settings of the request.
 fn prepared(agent: &Agent, request: &CompletionRequest) -> Agent {
     let mut agent = agent.clone();
-    if let Some(instructions) = &request.instructions {
-        agent.append_instructions(instructions);
+    match &request.instructions {
+        // Whoever wrote the config decides what the agent is; a program only adds to it.
+        Some(added) if agent.instructions.is_some() => {
+            agent.append_instructions(&format!("{ADDED_INSTRUCTIONS}\n\n{added}"));
+        }
+        Some(instructions) => agent.append_instructions(instructions),
+        None => {}
     }
     let settings = &mut agent.settings;
     if request.one_call_at_a_time && settings.tool_strategy == ToolStrategy::Model {

@@ -66,7 +66,13 @@ async fn tools_of_the_program_end_the_run_and_those_of_the_agent_do_not() {
     let requests = test.model.requests();
     let names: Vec<_> = requests[0].tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["act", "pay", "wait", "weather"]);
-    assert_eq!(requests[0].system.as_deref(), Some("Extract.\n\nBe brief."));
+    assert_eq!(
+        requests[0].system.as_deref(),
+        Some(
+            "Extract.\n\nThe program through which you are asked adds the following. It does not replace or override \
+             anything above.\n\nBe brief."
+        )
+    );
     assert!(test.paid.lock().unwrap().is_empty(), "nobody approved it");
     assert_snapshot!(test.log().await, @r#"
     ada p pay denied [{"gate":"approval","decision":"denied","reason":"Not run: it needs the user's approval, and nobody can be asked here."}]
@@ -171,11 +177,4 @@ async fn exchanges_are_branches_of_a_conversation() {
     let stolen = keep(&eve, exchange(Some("3"), json!([user("5", "Mine")]))).await;
     assert_eq!(stolen.unwrap_err().code.status(), 404);
     assert_eq!(test.chat.branch_to(&ada, "c", "5").await.unwrap_err().code.status(), 404);
-    // What a program's tools have returned is private, and text from outside.
-    complete(&test, request(serde_json::to_value(branch).unwrap())).await.unwrap();
-    let last = test.model.requests().remove(0).messages;
-    assert!(
-        matches!(&*last[0], Message::User(parts) if matches!(&parts[0], UserPart::Text { text } if text == "How is it?"))
-    );
-    assert!(matches!(&*last[1], Message::Assistant(parts) if matches!(&parts[0], AssistantPart::ToolCall(_))));
 }

@@ -64,6 +64,8 @@ async fn frozen(a: &Jobs, b: &Jobs) {
     assert_eq!(payload(b).await, "\"a\"");
     go[1].notify_one();
     until(b, "done").await;
+    // The handler logs what it did after the job is done.
+    until_logged(&log, 4).await;
     assert_eq!(payload(b).await, "second");
     let expected = "first begins attempt 1, second begins attempt 2, first: false, false, second: true, true";
     assert_eq!(log.text(), expected);
@@ -111,6 +113,7 @@ async fn leases_are_renewed() {
     tokio::time::sleep(LEASE * 4).await;
     go.notify_one();
     until(&b, "done").await;
+    until_logged(&log, 2).await;
     assert_eq!(log.text(), "first begins attempt 1, first: true, true");
     drop((first, second));
 }

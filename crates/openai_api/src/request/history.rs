@@ -31,6 +31,11 @@ pub(crate) struct ReadHistory {
 }
 
 impl History {
+    /// Begins without a conversation.
+    pub(crate) fn empty() -> Self {
+        Self::new(Vec::new(), &[])
+    }
+
     /// Begins with the messages of a conversation. `open` are the calls of its last message whose results
     /// the program has to send.
     pub(crate) fn new(messages: Vec<UiMessage>, open: &[String]) -> Self {

@@ -1,8 +1,8 @@
 //! What each request passes: the section of the config, its body, and the agent that it names.
 
 use crate::error::ApiError;
-use crate::request::Parameters;
 use crate::request::history::ReadHistory;
+use crate::request::{Parameters, check_length};
 use crate::section::OpenAiApi;
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, Request};
@@ -89,14 +89,14 @@ pub(super) fn section(config: &config::Config) -> Result<&OpenAiApi, ApiError> {
     })
 }
 
-/// Returns what an agent is asked.
+/// Returns what an agent is asked. `instructions` stand before those of the history.
 ///
 /// # Errors
 /// 400 for a schema that cannot be used, 404 for an agent that is not offered.
 pub(super) async fn completion(
     context: &Context,
     parameters: &Parameters,
-    instructions: Option<String>,
+    instructions: Vec<String>,
     history: &ReadHistory,
 ) -> Result<CompletionRequest, ApiError> {
     let config = context.current.config();
@@ -105,12 +105,12 @@ pub(super) async fn completion(
         return Err(ApiError::unknown_model(&parameters.model));
     }
     check_schemas(&parameters.tools.offered).await?;
-    let instructions =
-        instructions.into_iter().chain(history.instructions.clone()).reduce(|all, text| all + "\n\n" + &text);
+    let instructions: Vec<_> = instructions.into_iter().chain(history.instructions.clone()).collect();
+    check_length(instructions.iter().map(String::len).sum(), "instructions")?;
     Ok(CompletionRequest {
         agent_id: parameters.model.clone(),
         messages: history.messages.clone(),
-        instructions,
+        instructions: (!instructions.is_empty()).then(|| instructions.join("\n\n")),
         tools: parameters.tools.offered.clone(),
         tool_choice: parameters.tools.choice.clone(),
         one_call_at_a_time: !parameters.parallel_tool_calls,

@@ -39,8 +39,8 @@ pub(super) async fn create(
     body: RequestBody<ChatRequest>,
 ) -> Result<Answered<Json<ChatCompletionObject>>, ApiError> {
     let ChatCompletion { parameters, entries, include_usage } = body.read(ChatCompletion::read).await?;
-    let history = History::new(Vec::new(), &[]).read(entries, &parameters.tools.names(), "messages")?;
-    let request = completion(&context, &parameters, None, &history).await?;
+    let history = History::empty().read(entries, &parameters.tools.names(), "messages")?;
+    let request = completion(&context, &parameters, Vec::new(), &history).await?;
     drop(history);
     let cancel = CancellationToken::new();
     let begun = context.chat.complete(&caller, request, cancel.clone()).await;

@@ -153,20 +153,18 @@ pub(super) async fn create(
     body: RequestBody<ResponsesRequest>,
 ) -> Result<Answered<ResponseObject>, ApiError> {
     let mut call = body.read(ResponseCall::read).await?;
-    let (conversation, history) = match previous(&context, &caller, &call).await? {
-        None => (None, History::new(Vec::new(), &[])),
-        Some(Previous { conversation_id, message_id, open }) => {
-            let branch = context.chat.branch_to(&caller, &conversation_id, &message_id).await?;
-            (Some(conversation_id), History::new(branch, &open))
+    let previous = previous(&context, &caller, &call).await?;
+    let mut instructions: Vec<_> = call.instructions.iter().cloned().collect();
+    let history = match &previous {
+        None => History::empty(),
+        Some(Previous { id, conversation_id, message_id, open }) => {
+            instructions.extend(store::instructions(&context.store, &caller.user_id, id).await?);
+            History::new(context.chat.branch_to(&caller, conversation_id, message_id).await?, open)
         }
     };
     let entries = references::resolve(&context, &caller, std::mem::take(&mut call.entries)).await?;
     let mut history = history.read(entries, &call.parameters.tools.names(), "input")?;
-    if call.store {
-        let kept = history.kept;
-        files::keep(&context, &caller, &mut history.messages[kept..]).await?;
-    }
-    let request = completion(&context, &call.parameters, call.instructions.clone(), &history).await?;
+    let request = completion(&context, &call.parameters, instructions, &history).await?;
     let cancel = CancellationToken::new();
     let begun = context.chat.complete(&caller, request, cancel.clone()).await;
     let run = begun.map_err(|error| not_begun(error, &call.parameters))?;
@@ -174,8 +172,12 @@ pub(super) async fn create(
     let unfinished = cancel.clone().drop_guard();
     let created_at = now_millis();
     let writer = ResponseWriter::new(&run.run_id, created_at / 1_000, &call);
-    let kept = call.store.then(|| exchange(&context, &caller, &call, history, conversation));
+    let mut kept = None;
     if call.store {
+        let first = history.kept;
+        files::keep(&context, &caller, &mut history.messages[first..]).await?;
+        let previous = previous.map(|previous| (previous.id, previous.conversation_id));
+        let conversation = previous.as_ref().map(|(_, conversation)| conversation.clone());
         let new = NewResponse {
             id: format!("resp_{}", run.run_id),
             owner: caller.user_id.clone(),
@@ -183,8 +185,11 @@ pub(super) async fn create(
             run_id: run.run_id.clone(),
             body: writer.object().clone(),
             input: with_ids(std::mem::take(&mut call.items), &run.run_id),
+            previous,
+            instructions: history.instructions.take(),
             created_at,
         };
+        kept = Some(exchange(&context, &caller, &call, history, conversation));
         store::begin(&context.store, new).await?;
     }
     let parameters = call.parameters;
@@ -202,6 +207,7 @@ pub(super) async fn create(
 
 /// The response that another one continues.
 struct Previous {
+    id: String,
     conversation_id: String,
     /// Its answer.
     message_id: String,
@@ -230,7 +236,7 @@ async fn previous(context: &Context, caller: &Caller, call: &ResponseCall) -> Re
     };
     let calls = body["output"].as_array().into_iter().flatten().filter(|item| item["type"] == "function_call");
     let open = calls.filter_map(|item| item["call_id"].as_str().map(str::to_owned)).collect();
-    Ok(Some(Previous { conversation_id, message_id, open }))
+    Ok(Some(Previous { id: id.clone(), conversation_id, message_id, open }))
 }
 
 /// Returns what is new in the conversation, without the answer.

@@ -4,7 +4,7 @@ use super::admit::section;
 use super::responses::ResponseObject;
 use crate::answer::response::failure;
 use crate::error::ApiError;
-use crate::store::{self, StoredResponse};
+use crate::store::{self, Deletion, StoredResponse};
 use axum::extract::{Path, Query, State};
 use axum::{Extension, Json};
 use capability::Context;
@@ -19,9 +19,9 @@ use wire::{ErrorCode, UserError};
 /// The default number of items in a list, and the most.
 const DEFAULT_LIMIT: usize = 20;
 const MAX_LIMIT: usize = 100;
-/// How long, and how often, it is looked whether a response that is stopped has ended.
-const STOP_INTERVAL: Duration = Duration::from_millis(100);
-const STOP_LOOKS: usize = 30;
+/// How often, and how many times, it is looked whether the end of a response has been stored.
+const END_INTERVAL: Duration = Duration::from_millis(100);
+const END_LOOKS: usize = 30;
 
 /// What a request for a response asks for.
 #[derive(Deserialize, JsonSchema)]
@@ -63,28 +63,45 @@ pub(super) struct Deleted {
 
 /// Returns a response of the caller. One whose server died while it was written has failed.
 async fn find(context: &Context, caller: &Caller, id: &str) -> Result<StoredResponse, ApiError> {
-    section(&context.current.config())?;
-    let found = store::one(&context.store, &caller.user_id, id).await?;
-    let mut found = found.ok_or_else(|| {
-        let id: String = id.chars().take(100).collect();
-        UserError::new(ErrorCode::NotFound, format!("Response with id `{id}` not found."))
-    })?;
+    let found = one(context, caller, id).await?;
+    if found.status != "in_progress" {
+        return Ok(found);
+    }
+    let run = context.chat.invocation(caller, &found.run_id).await?;
+    if matches!(run.status, InvocationStatus::Pending | InvocationStatus::Running) {
+        return Ok(found);
+    }
+    // The end of a response is stored a moment after that of its run.
+    let mut found = until_ended(context, caller, id).await?;
     if found.status == "in_progress" {
-        let run = context.chat.invocation(caller, &found.run_id).await?;
-        if !matches!(run.status, InvocationStatus::Pending | InvocationStatus::Running) {
-            // Its end may just have been stored.
-            let again = store::one(&context.store, &caller.user_id, id).await?;
-            found = again.filter(|again| again.status != "in_progress").unwrap_or_else(|| failed(found));
-        }
+        found.status = "failed".to_owned();
+        found.body["status"] = "failed".into();
+        found.body["error"] = failure(&ApiError::cut_off());
+        store::fail(&context.store, &caller.user_id, id, &found.body).await?;
     }
     Ok(found)
 }
 
-fn failed(mut response: StoredResponse) -> StoredResponse {
-    response.status = "failed".to_owned();
-    response.body["status"] = "failed".into();
-    response.body["error"] = failure(&ApiError::cut_off());
-    response
+/// Returns a response of the caller as it is stored.
+async fn one(context: &Context, caller: &Caller, id: &str) -> Result<StoredResponse, ApiError> {
+    section(&context.current.config())?;
+    let found = store::one(&context.store, &caller.user_id, id).await?;
+    found.ok_or_else(|| {
+        let id: String = id.chars().take(100).collect();
+        UserError::new(ErrorCode::NotFound, format!("Response with id `{id}` not found.")).into()
+    })
+}
+
+/// Returns a response when its end is stored, or as it is after some time.
+async fn until_ended(context: &Context, caller: &Caller, id: &str) -> Result<StoredResponse, ApiError> {
+    for _ in 1..END_LOOKS {
+        let found = one(context, caller, id).await?;
+        if found.status != "in_progress" {
+            return Ok(found);
+        }
+        tokio::time::sleep(END_INTERVAL).await;
+    }
+    one(context, caller, id).await
 }
 
 /// `GET /v1/responses/{id}`
@@ -136,14 +153,18 @@ pub(super) async fn delete(
     Path(id): Path<String>,
 ) -> Result<Json<Deleted>, ApiError> {
     let found = find(&context, &caller, &id).await?;
-    if found.status == "in_progress" {
-        let message = "The response is being written. Stop it first.";
-        return Err(UserError::new(ErrorCode::Conflict, message).into());
-    }
     let conversation = found.kept.map(|(conversation, _)| conversation);
-    let is_left = store::delete(&context.store, &caller.user_id, &id, conversation.clone()).await?;
-    if let (true, Some(conversation)) = (is_left, conversation) {
-        context.chat.delete(&caller, &conversation).await?;
+    match store::delete(&context.store, &caller.user_id, &id, conversation.clone()).await? {
+        Deletion::Nothing => {
+            let message = "The response is being written. Stop it first.";
+            return Err(UserError::new(ErrorCode::Conflict, message).into());
+        }
+        Deletion::Response => {}
+        Deletion::Last => {
+            if let Some(conversation) = conversation {
+                context.chat.delete(&caller, &conversation).await?;
+            }
+        }
     }
     Ok(Json(Deleted { id, object: "response", deleted: true }))
 }
@@ -154,19 +175,12 @@ pub(super) async fn cancel(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<ResponseObject, ApiError> {
-    let mut found = find(&context, &caller, &id).await?;
+    let found = find(&context, &caller, &id).await?;
     if found.status != "in_progress" {
         let message = format!("The response cannot be stopped: it is `{}`.", found.status);
         return Err(ApiError::invalid("response_id", message));
     }
     context.chat.stop_run(&caller, &found.run_id).await?;
     // The run notices it within a second.
-    for _ in 0..STOP_LOOKS {
-        tokio::time::sleep(STOP_INTERVAL).await;
-        found = find(&context, &caller, &id).await?;
-        if found.status != "in_progress" {
-            break;
-        }
-    }
-    Ok(ResponseObject(found.body))
+    Ok(ResponseObject(until_ended(&context, &caller, &id).await?.body))
 }

@@ -113,5 +113,7 @@ async fn responses_that_are_cut_off_say_so() {
     let arguments = ["--database", &server.database, "--config", folder.path().to_str().unwrap()];
     let next = Server::start_with(&arguments);
     let left = get(&next, &path).await;
+    let deleted = next.request(Method::DELETE, &path).send().await.unwrap();
+    assert_eq!(deleted.status(), 200, "nobody writes it any more");
     assert_eq!((&left["status"], &left["error"]["code"]), (&json!("failed"), &json!("server_error")));
 }

@@ -67,6 +67,19 @@ async fn stored_responses_are_a_conversation() {
     assert_eq!(server.request(Method::GET, &path).send().await.unwrap().status(), 404);
 }
 
+/// Messages of the developer hold for what follows, `instructions` for their request alone.
+#[tokio::test(flavor = "multi_thread")]
+async fn developer_messages_hold_for_the_chain() {
+    let (server, _folder) = start(&start_provider().await, "openaiApi: {}");
+    let input = json!([{ "role": "developer", "content": "Be kind." }, { "role": "user", "content": "instructions" }]);
+    let first = json!({ "model": "helper", "instructions": "Be brief.", "input": input });
+    let (_, first) = post(&server, "/v1/responses", &first).await;
+    let next = json!({ "model": "helper", "input": "instructions", "previous_response_id": first["id"] });
+    let (_, next) = post(&server, "/v1/responses", &next).await;
+    let text = |response: &Value| response["output"][0]["content"][0]["text"].clone();
+    assert_eq!([text(&first), text(&next)], [json!("Be brief.\n\nBe kind."), json!("Be kind.")]);
+}
+
 /// Deleting the last response deletes the conversation.
 #[tokio::test(flavor = "multi_thread")]
 async fn conversation_goes_with_its_last_response() {
