@@ -1,7 +1,7 @@
 //! Writes the added servers as a part of a config.
 
+use crate::current::Current;
 use crate::definition::{SecretField, ServerDefinition, Slot, TransportKind};
-use crate::service::Current;
 use config::to_yaml;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,6 +5,7 @@ mod body;
 mod capability;
 mod catalog;
 mod console;
+mod current;
 mod definition;
 mod export;
 mod probe;

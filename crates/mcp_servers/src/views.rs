@@ -2,8 +2,8 @@
 
 use crate::body::ServerBody;
 use crate::catalog::{ConfigServer, program_name};
+use crate::current::Current;
 use crate::definition::TransportKind;
-use crate::service::Current;
 use crate::store::{StoredServer, TestResult};
 use capability::{Context, ToolServerStatus};
 use schemars::JsonSchema;

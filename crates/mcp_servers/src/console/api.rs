@@ -1,7 +1,8 @@
 //! The API for MCP servers. The list is in `list`.
 
 use crate::body::ServerBody;
-use crate::service::{self, Current, McpConfig, McpConfigUpdate};
+use crate::current::{Current, McpConfig, McpConfigUpdate};
+use crate::service;
 use crate::store::TestResult;
 use crate::views::ServerDetail;
 use axum::Json;

@@ -1,7 +1,7 @@
 //! The list of servers, with the differences from the config.
 
 use super::{EXPORT_PATH, PATH, SWITCH_PATH, TITLE};
-use crate::service::Current;
+use crate::current::Current;
 use crate::views::{Origin, ServerItem, ServerState};
 use capability::Context;
 use leptos::prelude::*;

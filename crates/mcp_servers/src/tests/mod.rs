@@ -9,7 +9,7 @@ mod stored;
 use crate::body::ServerBody;
 use crate::capability::DEFINITION;
 use crate::catalog::with_catalog;
-use crate::service::{Current, Planned};
+use crate::current::{Current, Planned};
 use crate::store::{Change, StoredCatalog, StoredServer};
 use config::{Config, Env, Language};
 use serde_json::Value;

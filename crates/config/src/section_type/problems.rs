@@ -1,0 +1,92 @@
+//! What the checks of a section report.
+
+use super::{PathStep, Section};
+use crate::config::Config;
+use crate::connection_type::ConnectionProperties;
+use crate::section::{Context, cost_limits, operator, type_of};
+use crate::shape::suggest;
+use crate::source::Node;
+
+/// Reports problems of a section, or of the properties of a connection, at their positions in the
+/// file. Paths start at the section or the properties.
+pub struct SectionProblems<'a, 'n, 'r> {
+    node: &'a Node,
+    context: &'a mut Context<'n, 'r>,
+}
+
+impl<'a, 'n, 'r> SectionProblems<'a, 'n, 'r> {
+    pub(crate) fn new(node: &'a Node, context: &'a mut Context<'n, 'r>) -> Self {
+        Self { node, context }
+    }
+}
+
+impl SectionProblems<'_, '_, '_> {
+    /// Reports an error. `help` tells the author what to write instead.
+    pub fn error(&mut self, path: &[PathStep<'_>], message: impl Into<String>, help: Option<String>) {
+        self.context.report.error(self.node.span_at(path), message, help);
+    }
+
+    /// Reports a warning. `help` tells the author what to write instead.
+    pub fn warning(&mut self, path: &[PathStep<'_>], message: impl Into<String>, help: Option<String>) {
+        self.context.report.warning(self.node.span_at(path), message, help);
+    }
+
+    /// Checks that the config declares this connection, with the type of these properties.
+    pub fn check_connection<P: ConnectionProperties>(&mut self, path: &[PathStep<'_>], id: &str) {
+        let at = self.node.span_at(path);
+        let found = self.context.connection(id, at).and_then(type_of);
+        if let Some(found) = found.filter(|found| *found != P::TYPE) {
+            let message = format!("this needs a connection of the type {}; `{id}` is of the type {found}", P::TYPE);
+            self.context.report.error(at, message, None);
+        }
+    }
+
+    /// Checks that the config declares this connection, with one of these types.
+    pub fn check_connection_type(&mut self, path: &[PathStep<'_>], id: &str, types: &[&str]) {
+        let at = self.node.span_at(path);
+        let found = self.context.connection(id, at).and_then(type_of);
+        if let Some(found) = found.filter(|found| !types.contains(found)) {
+            let message = format!("`{id}` is a connection of the type {found}, which cannot be used here");
+            self.context.report.error(at, message, Some(format!("use one of the type {}", types.join(", "))));
+        }
+    }
+
+    /// Checks that the section `S`, a list in the root, has an entry with this id. `what` is the noun.
+    pub fn check_entry<S: Section>(&mut self, path: &[PathStep<'_>], what: &str, id: &str) {
+        self.context.entry(S::KEY, what, id, self.node.span_at(path));
+    }
+
+    /// Checks that the config declares this agent.
+    pub fn check_agent(&mut self, path: &[PathStep<'_>], id: &str) {
+        self.context.agent(id, self.node.span_at(path));
+    }
+
+    /// Checks that the config declares this endpoint.
+    pub fn check_endpoint(&mut self, path: &[PathStep<'_>], id: &str) {
+        self.context.endpoint(id, self.node.span_at(path));
+    }
+
+    /// Checks the operators in a value that is evaluated later, on the server. `values` are those
+    /// that read a value there.
+    pub fn check_operators(&mut self, path: &[PathStep<'_>], values: &[&'static str]) {
+        let Some(node) = self.node.node_at(path) else { return };
+        operator::check(node, self.context.language.operators(), values, self.context.report);
+    }
+
+    /// Checks that the price of every model is known that these agents and endpoints use, so that
+    /// `limit`, in words, can be kept.
+    pub fn check_prices(&mut self, config: &Config, limit: &str, agents: &[&str], endpoints: &[&str]) {
+        cost_limits::check_use(config, self.context, limit, agents, endpoints);
+    }
+
+    /// Returns the most similar of the known names, if one is similar enough.
+    pub fn nearest_name<'n>(wrong: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+        suggest::nearest(wrong, known)
+    }
+
+    /// Returns the help line for an unknown name: the most similar of the known ones, or all of them
+    /// if they are few.
+    pub fn name_help<'n>(wrong: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
+        suggest::help(wrong, known)
+    }
+}
