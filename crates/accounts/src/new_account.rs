@@ -130,7 +130,7 @@ async fn create_account(
     let about = Map::from_iter([("roles".to_owned(), user.roles.clone().into())]);
     let entry = action.success_entry(&id, asker.audit_address.as_deref(), about);
     match accounts.store.add_user(user, kind == AccountKind::FirstAdmin, Some(entry)).await? {
-        AddUserOutcome::NotTheFirst => return Ok(web::html::not_found_page()),
+        AddUserOutcome::NotTheFirst | AddUserOutcome::IdentityTaken => return Ok(web::html::not_found_page()),
         AddUserOutcome::NameTaken => return refuse(StatusCode::CONFLICT, credential_rules::NAME_TAKEN.to_owned()),
         AddUserOutcome::Done => accounts.sign_in.setup.clear(),
     }

@@ -78,7 +78,7 @@ impl<'a> UserAdmin<'a> {
         let entry = self.admin.audit_entry("add_user", "", json!({ "userId": id, "after": { "roles": roles } }));
         match self.accounts.store.add_user(user, false, Some(entry)).await.map_err(from_store_error)? {
             AddUserOutcome::Done => Ok((id, password)),
-            AddUserOutcome::NameTaken | AddUserOutcome::NotTheFirst => {
+            AddUserOutcome::NameTaken | AddUserOutcome::NotTheFirst | AddUserOutcome::IdentityTaken => {
                 Err(UserError::invalid("/name", credential_rules::NAME_TAKEN))
             }
         }
