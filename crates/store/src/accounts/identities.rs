@@ -188,7 +188,7 @@ impl Store {
                     return Ok(if known.user_id == user_id { LinkOutcome::Done } else { LinkOutcome::OtherUser });
                 }
                 let row = sql::query(USER).bind(user_id.clone()).fetch_optional(&mut *db).await?;
-                if !row.map(|row| user(&row)).transpose()?.is_some_and(|user| user.disabled_at.is_none()) {
+                if row.map(|row| user(&row)).transpose()?.is_none_or(|user| user.disabled_at.is_some()) {
                     return Ok(LinkOutcome::Unknown);
                 }
                 if list(db, &user_id).await?.len() >= MAX_IDENTITIES {
@@ -244,7 +244,8 @@ impl Store {
                     .fetch_one(&mut *db)
                     .await?;
                 let has_other = all.iter().any(|known| known.id != id && ways.issuers.contains(&known.issuer));
-                if !has_other && !(ways.passwords && !password.is_empty()) {
+                let has_password = ways.passwords && !password.is_empty();
+                if !has_other && !has_password {
                     return Ok(UnlinkOutcome::LastWay);
                 }
                 // Ends the sessions that were begun with it as well.
