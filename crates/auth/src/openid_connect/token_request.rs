@@ -36,31 +36,12 @@ impl ProviderClient {
         pending: &PendingSignIn,
         code: &str,
     ) -> Result<Tokens, ProviderError> {
-        let mut form = Serializer::new(String::new());
-        form.append_pair("grant_type", "authorization_code")
-            .append_pair("code", code)
-            .append_pair("redirect_uri", &pending.redirect_uri)
-            .append_pair("code_verifier", &pending.verifier);
-        let mut headers = HeaderMap::from_iter([
-            (header::ACCEPT, HeaderValue::from_static("application/json")),
-            (header::CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded")),
-        ]);
-        match &settings.client_secret {
-            Some(secret) if !metadata.secret_in_body => {
-                headers.insert(header::AUTHORIZATION, basic(&settings.client_id, secret)?);
-            }
-            Some(secret) => {
-                form.append_pair("client_id", &settings.client_id).append_pair("client_secret", secret.expose_secret());
-            }
-            None => {
-                form.append_pair("client_id", &settings.client_id);
-            }
-        }
+        let (headers, body) = token_request(settings, metadata, pending, code)?;
         let request = EgressRequest {
             method: Method::POST,
             url: metadata.token_endpoint.clone(),
             headers,
-            body: Some(form.finish().into_bytes()),
+            body: Some(body.into_bytes()),
             timeout: TIMEOUT,
             max_bytes: MAX_BYTES,
         };
@@ -103,6 +84,36 @@ impl ProviderClient {
         }
         serde_json::from_slice(&answer.body).map_err(|_| ProviderError::Invalid("userinfo"))
     }
+}
+
+/// Returns headers and body of the request for tokens.
+fn token_request(
+    settings: &OpenIdProvider,
+    metadata: &Metadata,
+    pending: &PendingSignIn,
+    code: &str,
+) -> Result<(HeaderMap, String), ProviderError> {
+    let mut headers = HeaderMap::from_iter([
+        (header::ACCEPT, HeaderValue::from_static("application/json")),
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded")),
+    ]);
+    let mut form = Serializer::new(String::new());
+    form.append_pair("grant_type", "authorization_code")
+        .append_pair("code", code)
+        .append_pair("redirect_uri", &pending.redirect_uri)
+        .append_pair("code_verifier", &pending.verifier);
+    match &settings.client_secret {
+        Some(secret) if !metadata.secret_in_body => {
+            headers.insert(header::AUTHORIZATION, basic(&settings.client_id, secret)?);
+        }
+        Some(secret) => {
+            form.append_pair("client_id", &settings.client_id).append_pair("client_secret", secret.expose_secret());
+        }
+        None => {
+            form.append_pair("client_id", &settings.client_id);
+        }
+    }
+    Ok((headers, form.finish()))
 }
 
 /// Returns the client's credentials; both parts are encoded as in a form (RFC 6749, 2.3.1).

@@ -209,17 +209,34 @@ async fn answers_for_other_sign_ins_are_refused() {
     }
 }
 
+/// Returns what `chatwright doctor` says about the provider.
+async fn doctor(server: &Server, folder: &tempfile::TempDir) -> (String, String) {
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_chatwright"));
+    command.args(["doctor", "--json", "--addr", "127.0.0.1:0", "--database", &server.database, "--config"]);
+    let command = command.arg(folder.path()).env("OPENID_SECRET", "secret of the tests");
+    let report: Value = serde_json::from_slice(&command.output().await.unwrap().stdout).unwrap();
+    let found = report["checks"].as_array().unwrap().iter().find(|check| check["check"] == "sign-in with company");
+    let found = found.unwrap_or_else(|| panic!("{report:#}"));
+    (found["verdict"].as_str().unwrap().to_owned(), found["text"].as_str().unwrap().to_owned())
+}
+
 #[tokio::test]
 async fn metadata_of_other_issuers_is_refused() {
-    let check = async |more: Value| {
+    let check = async |more: Value, expected: &str| {
         let provider = HostileProvider::start(more.clone()).await;
-        let (server, _folder) = serve_with(&provider).await;
+        let (server, folder) = serve_with(&provider).await;
         let page = Browser::new().send(&server.url("/auth/openid-connect/company"), None).await;
-        assert!(page.status == 503 && page.text.contains("cannot be reached right now"), "{more}: {page:?}");
+        let (verdict, text) = doctor(&server, &folder).await;
+        assert!(text.contains(expected), "{more}: {text}");
+        match verdict.as_str() {
+            "ok" => assert_eq!(page.status, 303),
+            _ => assert!(page.status == 503 && page.text.contains("cannot be reached right now"), "{more}: {page:?}"),
+        }
     };
-    check(json!({ "issuer": "https://other.test" })).await;
-    check(json!({ "token_endpoint": "ftp://other.test/token" })).await;
-    check(json!({ "jwks_uri": null })).await;
+    check(json!({}), "responds, but ends no sessions of its own").await;
+    check(json!({ "issuer": "https://other.test" }), "another `issuer` than the config").await;
+    check(json!({ "token_endpoint": "ftp://other.test/token" }), "not reached over `https`").await;
+    check(json!({ "jwks_uri": null }), "is not the metadata of a provider").await;
 }
 
 #[tokio::test]
