@@ -9,6 +9,8 @@ use serde_json::{Map, Value};
 
 /// The claims with a name for the account, the best first.
 const NAMES: [&str; 3] = ["preferred_username", "email", "name"];
+/// The issuer of Google's accounts.
+const GOOGLE: &str = "https://accounts.google.com";
 /// The limit on groups that are read.
 const MAX_GROUPS: usize = 1_000;
 
@@ -62,9 +64,13 @@ pub(super) fn user(claims: &Map<String, Value>, settings: &OpenIdProvider) -> Re
     let is_verified = matches!(claims.get("email_verified"), Some(Value::Bool(true)))
         || text("email_verified").is_some_and(|text| text == "true");
     let email = text("email").filter(|_| is_verified).map(str::to_lowercase);
-    let domain = email.as_deref().and_then(|email| email.rsplit_once('@')).map(|(_, domain)| domain);
+    // A private Google account can have an address of a company; the claim `hd` is of the company's own accounts.
+    let domain = match settings.issuer == GOOGLE {
+        true => text("hd").filter(|_| is_verified).map(str::to_lowercase),
+        false => email.as_deref().and_then(|email| email.rsplit_once('@')).map(|(_, domain)| domain.to_owned()),
+    };
     let is_admitted = |domain: &str| settings.allowed_domains.iter().any(|allowed| allowed == domain);
-    if !settings.allowed_domains.is_empty() && !domain.is_some_and(is_admitted) {
+    if !settings.allowed_domains.is_empty() && !domain.as_deref().is_some_and(is_admitted) {
         return Err(ProviderError::OtherDomain);
     }
     let names = NAMES.into_iter().filter_map(|name| user::shown_name(text(name)?)).collect();
@@ -153,12 +159,13 @@ mod tests {
 
     #[test]
     fn only_verified_addresses_of_the_domains_are_admitted() {
-        let check = |claims: Value, expected: bool| {
+        let check_at = |issuer: &str, claims: Value, expected: bool| {
             let mut whole = json!({ "sub": "1" });
             whole.as_object_mut().unwrap().extend(claims.as_object().unwrap().clone());
-            let seen = user(whole.as_object().unwrap(), &settings(&["example.com"]));
-            assert_eq!(seen.is_ok(), expected, "{claims}");
+            let settings = OpenIdProvider { issuer: issuer.to_owned(), ..settings(&["example.com"]) };
+            assert_eq!(user(whole.as_object().unwrap(), &settings).is_ok(), expected, "{issuer} {claims}");
         };
+        let check = |claims: Value, expected: bool| check_at("https://id.test", claims, expected);
         check(json!({ "email": "ada@example.com", "email_verified": true }), true);
         check(json!({ "email": "ada@Example.COM", "email_verified": "true" }), true);
         check(json!({ "email": "ada@example.com" }), false);
@@ -167,6 +174,12 @@ mod tests {
         check(json!({ "email": "ada@evil.test@example.com", "email_verified": true }), true);
         check(json!({ "email": "example.com", "email_verified": true }), false);
         check(json!({}), false);
+        let google = json!({ "email": "ada@example.com", "email_verified": true });
+        check_at(GOOGLE, google.clone(), false);
+        let mut company = google;
+        company["hd"] = "example.com".into();
+        check_at(GOOGLE, company.clone(), true);
+        check(json!({ "email": "ada@other.test", "email_verified": true, "hd": "example.com" }), false);
     }
 
     #[test]
