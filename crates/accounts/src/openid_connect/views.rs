@@ -118,6 +118,8 @@ pub(super) fn problem_page(provider: &Provider, problem: &SignInProblem, next: &
     web::html::form_page(status, "Sign-in did not work", content)
 }
 
+/// Returns the status and the text for a problem. It is never 401: the server would lead the browser to the sign-in page,
+/// which does not say what the problem is.
 fn explain(problem: &SignInProblem, label: &str) -> (StatusCode, String) {
     match problem {
         SignInProblem::Expired => (
@@ -125,7 +127,7 @@ fn explain(problem: &SignInProblem, label: &str) -> (StatusCode, String) {
             "This sign-in has expired, or was begun in another browser or window. Start again.".to_owned(),
         ),
         SignInProblem::Declined => {
-            (StatusCode::UNAUTHORIZED, format!("{label} did not let you in, or you have cancelled. You can try again."))
+            (StatusCode::FORBIDDEN, format!("{label} did not let you in, or you have cancelled. You can try again."))
         }
         SignInProblem::Unreachable => (
             StatusCode::SERVICE_UNAVAILABLE,
@@ -138,7 +140,7 @@ fn explain(problem: &SignInProblem, label: &str) -> (StatusCode, String) {
             (StatusCode::TOO_MANY_REQUESTS, crate::forms::too_many_attempts_text(*seconds))
         }
         SignInProblem::Invalid(_) => (
-            StatusCode::UNAUTHORIZED,
+            StatusCode::FORBIDDEN,
             format!("The answer of {label} is not valid. Try again; if it happens again, tell an administrator."),
         ),
         SignInProblem::OtherDomain => (

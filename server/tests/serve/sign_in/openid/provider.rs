@@ -1,13 +1,15 @@
 //! The package `oidc-provider` as a process.
 
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::io::{BufRead, BufReader, Lines};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 /// A running provider; it is killed when dropped.
 pub(super) struct RealProvider {
     child: Child,
     pub(super) issuer: String,
+    /// Kept open: a process that cannot write ends.
+    _stdout: Lines<BufReader<ChildStdout>>,
 }
 
 impl RealProvider {
@@ -19,9 +21,9 @@ impl RealProvider {
         let command =
             command.arg(script).arg(settings).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("Node is needed, and its packages: run `npm ci` in `end2end`");
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let issuer = lines.map(Result::unwrap).find(|line| line.starts_with("http://"));
-        Self { child, issuer: issuer.expect("the provider did not start: run `npm ci` in `end2end`") }
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let issuer = lines.by_ref().map(Result::unwrap).find(|line| line.starts_with("http://"));
+        Self { _stdout: lines, child, issuer: issuer.expect("the provider did not start: run `npm ci` in `end2end`") }
     }
 
     /// Replaces its accounts.

@@ -125,7 +125,7 @@ async fn invalid_id_tokens_are_refused() {
         ("subject", json!({ "sub": 7 })),
         ("hash", json!({ "at_hash": "AAAA" })),
     ] {
-        check(name, &|claims| id_token(json!({}), with(claims, more.clone())), 401).await;
+        check(name, &|claims| id_token(json!({}), with(claims, more.clone())), 403).await;
     }
     check(
         "clock skew",
@@ -135,17 +135,17 @@ async fn invalid_id_tokens_are_refused() {
     .await;
     check("party", &|claims| id_token(json!({}), with(claims, json!({ "aud": ["chat", "o"], "azp": "chat" }))), 303)
         .await;
-    check("access token", &|claims| id_token(json!({ "typ": "at+jwt" }), claims), 401).await;
-    check("logout token", &|claims| id_token(json!({ "typ": "logout+jwt" }), claims), 401).await;
-    check("unknown key", &|claims| id_token(json!({ "kid": "k9" }), claims), 401).await;
+    check("access token", &|claims| id_token(json!({ "typ": "at+jwt" }), claims), 403).await;
+    check("logout token", &|claims| id_token(json!({ "typ": "logout+jwt" }), claims), 403).await;
+    check("unknown key", &|claims| id_token(json!({ "kid": "k9" }), claims), 403).await;
     let none = json!({ "alg": "none" });
-    check("unsigned", &|claims| json!({ "id_token": format!("{}.", unsigned(&none, &claims)) }), 401).await;
+    check("unsigned", &|claims| json!({ "id_token": format!("{}.", unsigned(&none, &claims)) }), 403).await;
     let by_public_key = |claims: Value| {
         let signed = unsigned(&json!({ "alg": "HS256", "kid": "k1" }), &claims);
         let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &provider.public_key()), signed.as_bytes());
         json!({ "id_token": format!("{signed}.{}", BASE64.encode(tag)) })
     };
-    check("public key as secret", &by_public_key, 401).await;
+    check("public key as secret", &by_public_key, 403).await;
     check(
         "other signature",
         &|claims| {
@@ -154,11 +154,11 @@ async fn invalid_id_tokens_are_refused() {
             let signature = other.rsplit_once('.').unwrap().1;
             json!({ "id_token": format!("{}.{signature}", token.rsplit_once('.').unwrap().0) })
         },
-        401,
+        403,
     )
     .await;
-    check("no ID token", &|_| json!({ "access_token": "a" }), 401).await;
-    check("no token", &|_| json!([]), 401).await;
+    check("no ID token", &|_| json!({ "access_token": "a" }), 403).await;
+    check("no token", &|_| json!([]), 403).await;
     // Refused sign-ins are in the audit log, and a flood of them is one entry.
     let store = Store::open_existing(&server.database).await.unwrap();
     let rows = store.audit_list(AuditFilter::default(), 100, None).await.unwrap();
@@ -188,10 +188,10 @@ async fn answers_for_other_sign_ins_are_refused() {
     check(&[("iss", issuer)], 303).await;
     check(&[("iss", issuer), ("state", Some("other"))], 400).await;
     check(&[("iss", issuer), ("state", None)], 400).await;
-    check(&[("iss", Some("https://other.test"))], 401).await;
-    check(&[], 401).await;
-    check(&[("iss", issuer), ("code", None)], 401).await;
-    check(&[("iss", issuer), ("error", Some("access_denied"))], 401).await;
+    check(&[("iss", Some("https://other.test"))], 403).await;
+    check(&[], 403).await;
+    check(&[("iss", issuer), ("code", None)], 403).await;
+    check(&[("iss", issuer), ("error", Some("access_denied"))], 403).await;
     check(&[("iss", issuer), ("error", Some("server_error"))], 503).await;
     // The state of one browser means nothing in another one.
     let (one, two) = (begin(&server).await, begin(&server).await);
@@ -255,7 +255,7 @@ async fn new_keys_are_loaded_and_old_ones_end() {
     while sign_in(&signed).await != 303 {
         tokio::task::yield_now().await;
     }
-    assert_eq!(sign_in(&|claims| provider.sign(&json!({ "kid": "k1" }), claims)).await, 401);
+    assert_eq!(sign_in(&|claims| provider.sign(&json!({ "kid": "k1" }), claims)).await, 403);
 }
 
 #[tokio::test]

@@ -59,7 +59,7 @@ async fn company_account_signs_in_with_the_roles_of_its_groups() {
 
     // A user may decline; a disabled user cannot come in.
     let declined = ada.open(&question.url, Some(&[("decline", "1")])).await;
-    assert!(declined.status == 401 && declined.text.contains("did not let you in"), "{declined:?}");
+    assert!(declined.status == 403 && declined.text.contains("did not let you in"), "{declined:?}");
     let store = Store::open_existing(&server.database).await.unwrap();
     store.set_disabled(id.as_str().unwrap(), Some(1)).await.unwrap();
     let refused = ada.sign_in(&server, "company", "ada-1").await;
