@@ -48,7 +48,10 @@ test("a user signs in with their company account and sees the page that they ask
       await page.getByRole("button", { name: "Sign out", exact: true }).click();
       await expect(page.getByRole("status")).toContainText("You are signed out here");
       await page.getByRole("link", { name: "Sign out there, too" }).click();
-      await expect(page).toHaveURL(/session\/end/);
+      await page.getByRole("button", { name: "Sign out at the provider" }).click();
+      await expect(page).toHaveURL(/\/auth\/sign-in/);
+      await page.getByRole("link", { name: "Sign in with Example Ltd" }).click();
+      await expect(page.getByLabel("Account")).toBeVisible();
     }, SECRET);
   } finally {
     provider.close();

@@ -38,7 +38,16 @@ server.listen(0, "127.0.0.1", () => {
       email: ["email", "email_verified"],
       groups: ["groups"],
     },
-    features: { devInteractions: { enabled: false } },
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: {
+        // Its own page loads a font from the network.
+        logoutSource: (context, form) => {
+          context.body = `<!DOCTYPE html><title>Provider</title>${form}
+            <button form="op.logoutForm" name="logout" value="yes">Sign out at the provider</button>`;
+        },
+      },
+    },
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
     findAccount: (_, id) => accounts[id] && { accountId: id, claims: () => ({ sub: id, ...accounts[id] }) },
     // Users are not asked for their consent.
