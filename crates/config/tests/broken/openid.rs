@@ -24,7 +24,7 @@ fn issuers_that_cannot_be_trusted_are_rejected() {
     chatwright.yaml:5:49: error: an issuer has neither a query nor a fragment nor a user
        |
      5 |   openidConnect: [{ id: a, clientId: c, issuer: 'https://id.test/?a=1' }]
-       |                                                 ^^^^^^^^^^^^^^^^^^^^^^
+       |                                                 ^^^^^^^^^^^^^^^^^^^^^^^
        = help: write it as in the `issuer` of the provider's `/.well-known/openid-configuration`
     ");
     let http = "
@@ -54,16 +54,16 @@ fn providers_that_are_written_twice_are_rejected() {
     let two = "issuer: 'https://id.test' }, { id: a, clientId: c, issuer: 'https://id.test'";
     assert_snapshot!(provider(two, ""), @"
     refused
-    chatwright.yaml:5:75: error: there are two providers with the id `a`
+    chatwright.yaml:5:76: error: there are two providers with the id `a`
        |
-     5 |   openidConnect: [{ id: a, clientId: c, issuer: 'https://id.test' }, { id: a, clientId: c, issuer: 'https://id.test' }]
-       |                                                                            ^
+     5 | … issuer: 'https://id.test' }, { id: a, clientId: c, issuer: 'https://id.test' }]
+       |                                      ^
        = help: give each its own id
 
     chatwright.yaml:5:100: error: there are two providers with this issuer
        |
-     5 |   openidConnect: [{ id: a, clientId: c, issuer: 'https://id.test' }, { id: a, clientId: c, issuer: 'https://id.test' }]
-       |                                                                                                     ^^^^^^^^^^^^^^^^^
+     5 | …t' }, { id: a, clientId: c, issuer: 'https://id.test' }]
+       |                                      ^^^^^^^^^^^^^^^^^^
        = help: a user is identified by issuer and subject, so one provider for an issuer is enough
     ");
 }
@@ -73,21 +73,21 @@ fn roles_that_give_nothing_or_too_much_are_rejected() {
     let issuer = "issuer: 'https://id.test'";
     assert_snapshot!(provider(&format!("{issuer}, groups: {{ roles: {{ x: [admin, staf], y: other }} }}"), ""), @"
     refused
-    chatwright.yaml:5:106: error: nothing in the config requires the role `staf`
+    chatwright.yaml:5:98: error: nothing in the config requires the role `staf`
        |
-     5 |   openidConnect: [{ id: a, clientId: c, issuer: 'https://id.test', groups: { roles: { x: [admin, staf], y: other } } }]
-       |                                                                                                  ^^^^
+     5 | …est', groups: { roles: { x: [admin, staf], y: other } } }]
+       |                                      ^^^^
        = help: did you mean `staff`?
 
-    chatwright.yaml:5:116: error: nothing in the config requires the role `other`
+    chatwright.yaml:5:108: error: nothing in the config requires the role `other`
        |
-     5 |   openidConnect: [{ id: a, clientId: c, issuer: 'https://id.test', groups: { roles: { x: [admin, staf], y: other } } }]
-       |                                                                                                             ^^^^^
-       = help: name it in `auth: { roles: […] }` of a page, an agent or an endpoint
+     5 | …ps: { roles: { x: [admin, staf], y: other } } }]
+       |                                      ^^^^^
+       = help: one of `admin` and `staff`
     ");
     assert_snapshot!(provider(&format!("{issuer}, roles: [staff, admin]"), ""), @"
     refused
-    chatwright.yaml:5:82: error: everybody who signs in here would become an administrator
+    chatwright.yaml:5:83: error: everybody who signs in here would become an administrator
        |
      5 |   openidConnect: [{ id: a, clientId: c, issuer: 'https://id.test', roles: [staff, admin] }]
        |                                                                                   ^^^^^
@@ -100,7 +100,7 @@ fn accounts_that_others_could_take_are_rejected() {
     let issuer = "issuer: 'https://id.test'";
     assert_snapshot!(provider(&format!("{issuer}, linkVerifiedEmail: true"), "  openSignUp: true\n"), @"
     refused
-    chatwright.yaml:5:88: error: everybody could create an account with the e-mail address of somebody else, to which they are then linked
+    chatwright.yaml:5:87: error: everybody could create an account with the e-mail address of somebody else, to which they are then linked
        |
      5 |   openidConnect: [{ id: a, clientId: c, issuer: 'https://id.test', linkVerifiedEmail: true }]
        |                                                                                       ^^^^
@@ -119,14 +119,14 @@ fn accounts_that_others_could_take_are_rejected() {
     chatwright.yaml:5:82: error: the environment variable `NOT_SET` is not set
        |
      5 |   openidConnect: [{ id: a, clientId: c, issuer: 'https://id.test', clientSecret: { _secret: NOT_SET } }]
-       |                                                                                  ^^^^^^^^^^^^^^^^^^^^
+       |                                                                                  ^
        = help: set it before the server starts: it is the secret of this server at the provider
     ");
     assert_snapshot!(check("auth: { mode: openidConnect, publicUrls: ['https://a.test'], openidConnect: [] }\n"), @"
     refused
-    chatwright.yaml:1:77: error: expected at least 1 item, found 0
+    chatwright.yaml:1:77: error: expected a list of at least 1, found 0
        |
      1 | auth: { mode: openidConnect, publicUrls: ['https://a.test'], openidConnect: [] }
-       |                                                                             ^^
+       |                                                                             ^
     ");
 }
