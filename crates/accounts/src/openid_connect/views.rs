@@ -15,7 +15,7 @@ use web::{SIGN_IN_PATH, query_encoded};
 pub(crate) fn providers_view(accounts: &Accounts, next: &str) -> impl IntoView + use<> {
     let button = |provider: &Provider| {
         let path = format!("/auth/openid-connect/{}?next={}", provider.settings.id, query_encoded(next));
-        view! { <a class="cw-button cw-account-provider" href=path>{format!("Sign in with {}", provider.settings.label)}</a> }
+        view! { <a class="cw-button" href=path>{format!("Sign in with {}", provider.settings.label)}</a> }
     };
     let buttons: Vec<_> = accounts.providers.iter().map(button).collect();
     (!buttons.is_empty()).then(|| view! { <div class="cw-account-form">{buttons}</div> })
