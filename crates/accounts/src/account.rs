@@ -1,7 +1,7 @@
 //! Changes to an account: its password, its sessions and its API keys.
 
 use crate::account_page::{AccountView, FormNotice, UserSessions, show as show_page};
-use crate::{AccountError, AccountState, KeyOwner, LocalAccounts, SignedInUser};
+use crate::{AccountError, AccountState, KeyOwner, LocalAccounts, PasswordAccounts, SignedInUser};
 use auth::password::{Accounts, KeyScope, MAX_DAYS, NewKey, Subject, Throttled, credential_rules, now_millis};
 use auth::rates::rate_limit_message;
 use auth::{AccountAction, ApiKeys};
@@ -15,12 +15,22 @@ use serde::Deserialize;
 use serde_json::Map;
 use web::{RequestContext, SIGN_IN_PATH, see_other};
 
+/// Why the last way to sign in cannot be removed.
+const LAST_WAY: &str = "This is your only way to sign in, so it cannot be unlinked. Link another account first, or ask an \
+                        administrator for a password.";
+
 /// The maximum length of a key's name, in characters.
 const MAX_KEY_NAME: usize = 100;
 
 /// `GET /auth/account`
 pub(crate) async fn show(holder: KeyOwner, Query(what): Query<DoneQuery>) -> Result<Response, AccountError> {
-    let notice = if what.done.as_deref() == Some("password") { FormNotice::PasswordChanged } else { FormNotice::None };
+    let notice = match what.done.as_deref() {
+        Some("password") => FormNotice::Done("Your password was changed. You were signed out everywhere else."),
+        Some("linked") => FormNotice::Done("The company account was linked. You can now sign in with it."),
+        Some("unlinked") => FormNotice::Done("The company account was unlinked."),
+        Some("last-way") => FormNotice::Identity(LAST_WAY.to_owned()),
+        _ => FormNotice::None,
+    };
     render(holder, StatusCode::OK, notice).await
 }
 
@@ -41,7 +51,7 @@ pub(crate) struct PasswordForm {
 
 /// `POST /auth/password`. Ends all other sessions and replaces this one.
 pub(crate) async fn change_password(
-    LocalAccounts(accounts): LocalAccounts,
+    PasswordAccounts(accounts): PasswordAccounts,
     member: SignedInUser,
     State(state): State<AccountState>,
     Extension(asker): Extension<RequestContext>,
@@ -204,7 +214,10 @@ async fn render(holder: KeyOwner, status: StatusCode, notice: FormNotice) -> Res
     let signed_in = match member {
         Some((accounts, session_id)) => {
             let sessions = accounts.store.sessions(&caller.user_id, now_millis(), accounts.session_lifetime()).await?;
-            Some(UserSessions { session_id, sessions })
+            let identities = accounts.store.identities(&caller.user_id).await?;
+            let password = accounts.store.user_by_id(&caller.user_id).await?.map(|(_, password)| password);
+            let has_password = accounts.settings.passwords && password.is_some_and(|password| !password.is_empty());
+            Some(UserSessions { session_id, sessions, accounts, identities, has_password })
         }
         None => None,
     };

@@ -1,13 +1,15 @@
 //! The account page.
 
 use crate::forms::Field;
+use crate::openid_connect::identities_view;
 use crate::usage::usage_view;
-use auth::password::now_millis;
+use auth::password::{Accounts, now_millis};
 use axum::http::StatusCode;
 use axum::response::Response;
 use chat::{Caller, QuotaUsage};
 use leptos::prelude::*;
-use store::{ApiKeyRow, SessionRow};
+use std::sync::Arc;
+use store::{ApiKeyRow, Identity, SessionRow};
 use web::html::{browser_name, error_message, success_message};
 use web::times::{day, minute};
 
@@ -32,14 +34,20 @@ pub(crate) struct UserSessions {
     /// The session of this browser.
     pub(crate) session_id: String,
     pub(crate) sessions: Vec<SessionRow>,
+    pub(crate) accounts: Arc<Accounts>,
+    /// The user's identities at providers.
+    pub(crate) identities: Vec<Identity>,
+    /// Whether the user can sign in with a password.
+    pub(crate) has_password: bool,
 }
 
 /// The result of a form, shown next to it.
-#[derive(PartialEq, Eq)]
 pub(crate) enum FormNotice {
     None,
-    /// The password was changed.
-    PasswordChanged,
+    /// A change was made; a message for the user.
+    Done(&'static str),
+    /// An identity could not be removed.
+    Identity(String),
     /// The password could not be changed.
     Password(String),
     /// The key could not be made.
@@ -54,16 +62,25 @@ pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
         [] => "No roles".to_owned(),
         roles => format!("Roles: {}", roles.join(", ")),
     };
-    let changed = (notice == FormNotice::PasswordChanged)
-        .then_some("Your password was changed. You were signed out everywhere else.");
-    let (wrong_password, wrong_key, new_key) = match notice {
-        FormNotice::None | FormNotice::PasswordChanged => (None, None, None),
-        FormNotice::Password(text) => (Some(text), None, None),
-        FormNotice::Key(text) => (None, Some(text), None),
-        FormNotice::NewKey(key) => (None, None, Some(key)),
-    };
+    let (mut changed, mut wrong_identity, mut wrong_password, mut wrong_key, mut new_key) = Default::default();
+    match notice {
+        FormNotice::None => {}
+        FormNotice::Done(text) => changed = Some(text),
+        FormNotice::Identity(text) => wrong_identity = Some(text),
+        FormNotice::Password(text) => wrong_password = Some(text),
+        FormNotice::Key(text) => wrong_key = Some(text),
+        FormNotice::NewKey(key) => new_key = Some(key),
+    }
     let is_admin = web::admin::is_admin(&caller);
     let has_account = signed_in.is_some();
+    let has_password = signed_in.as_ref().is_some_and(|signed_in| signed_in.has_password);
+    let (sessions, identities) = match signed_in {
+        Some(UserSessions { session_id, sessions, accounts, identities, .. }) => {
+            let identities = identities_view(&accounts, identities, wrong_identity);
+            (Some(sessions_view(sessions, &session_id)), identities)
+        }
+        None => (None, None),
+    };
     let content = view! {
         <div class="cw-account">
             <header class="cw-account-head">
@@ -82,9 +99,10 @@ pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
             </header>
             {success_message(changed)}
             {usage_view(&usage)}
-            {signed_in.map(|UserSessions { session_id, sessions }| sessions_view(sessions, &session_id))}
+            {sessions}
+            {identities}
             {keys_view(keys, new_key, wrong_key, is_admin)}
-            {has_account.then(|| password_view(&caller, wrong_password))}
+            {has_password.then(|| password_view(&caller, wrong_password))}
         </div>
     };
     web::html::page(status, "Account", content)

@@ -5,6 +5,7 @@ mod account_page;
 mod api;
 mod forms;
 mod new_account;
+mod openid_connect;
 mod sign_in;
 mod usage;
 
@@ -39,7 +40,8 @@ pub fn routes<S: Clone + Send + Sync + 'static>(state: AccountState) -> ApiRoute
         .route("/auth/password", post(account::change_password))
         .route("/auth/sessions/{id}/end", post(account::end_session))
         .route("/auth/keys", post(account::make_key))
-        .route("/auth/keys/{id}/delete", post(account::delete_key));
+        .route("/auth/keys/{id}/delete", post(account::delete_key))
+        .merge(openid_connect::pages());
     api::routes().with_pages(pages).map(|router| router.with_state(state))
 }
 
@@ -77,6 +79,18 @@ impl FromRequestParts<AccountState> for LocalAccounts {
 
     async fn from_request_parts(_: &mut Parts, state: &AccountState) -> Result<Self, Response> {
         state.authentication().accounts().map(Self).ok_or_else(web::html::not_found_page)
+    }
+}
+
+/// Extracts the accounts of a server on which users have passwords; responds with 404 elsewhere.
+pub(crate) struct PasswordAccounts(Arc<Accounts>);
+
+impl FromRequestParts<AccountState> for PasswordAccounts {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AccountState) -> Result<Self, Response> {
+        let LocalAccounts(accounts) = LocalAccounts::from_request_parts(parts, state).await?;
+        if accounts.settings.passwords { Ok(Self(accounts)) } else { Err(web::html::not_found_page()) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! New accounts: the first administrator, and sign-ups where the config allows them.
 
 use crate::forms::{Field, too_many_attempts_text};
-use crate::{AccountError, LocalAccounts, local_path};
+use crate::{AccountError, PasswordAccounts, local_path};
 use auth::password::{Accounts, Subject, credential_rules, now_millis};
 use auth::{AccountAction, client_network};
 use axum::extract::Query;
@@ -40,7 +40,7 @@ enum AccountKind {
 }
 
 /// `GET /auth/first-admin`
-pub(crate) async fn first_admin_form(LocalAccounts(accounts): LocalAccounts) -> Result<Response, AccountError> {
+pub(crate) async fn first_admin_form(PasswordAccounts(accounts): PasswordAccounts) -> Result<Response, AccountError> {
     if accounts.store.has_users().await? {
         return Ok(web::html::not_found_page());
     }
@@ -49,7 +49,7 @@ pub(crate) async fn first_admin_form(LocalAccounts(accounts): LocalAccounts) -> 
 
 /// `GET /auth/sign-up`
 pub(crate) async fn sign_up_form(
-    LocalAccounts(accounts): LocalAccounts,
+    PasswordAccounts(accounts): PasswordAccounts,
     Query(sent): Query<NewAccountForm>,
 ) -> Result<Response, AccountError> {
     if !accounts.settings.open_sign_up {
@@ -61,7 +61,7 @@ pub(crate) async fn sign_up_form(
 
 /// `POST /auth/first-admin`
 pub(crate) async fn first_admin(
-    LocalAccounts(accounts): LocalAccounts,
+    PasswordAccounts(accounts): PasswordAccounts,
     Extension(asker): Extension<RequestContext>,
     sent: Result<Form<NewAccountForm>, FormRejection>,
 ) -> Result<Response, AccountError> {
@@ -73,7 +73,7 @@ pub(crate) async fn first_admin(
 
 /// `POST /auth/sign-up`
 pub(crate) async fn sign_up(
-    LocalAccounts(accounts): LocalAccounts,
+    PasswordAccounts(accounts): PasswordAccounts,
     Extension(asker): Extension<RequestContext>,
     sent: Result<Form<NewAccountForm>, FormRejection>,
 ) -> Result<Response, AccountError> {
@@ -130,7 +130,7 @@ async fn create_account(
     let about = Map::from_iter([("roles".to_owned(), user.roles.clone().into())]);
     let entry = action.success_entry(&id, asker.audit_address.as_deref(), about);
     match accounts.store.add_user(user, kind == AccountKind::FirstAdmin, Some(entry)).await? {
-        AddUserOutcome::NotTheFirst => return Ok(web::html::not_found_page()),
+        AddUserOutcome::NotTheFirst | AddUserOutcome::IdentityTaken => return Ok(web::html::not_found_page()),
         AddUserOutcome::NameTaken => return refuse(StatusCode::CONFLICT, credential_rules::NAME_TAKEN.to_owned()),
         AddUserOutcome::Done => accounts.sign_in.setup.clear(),
     }

@@ -1,7 +1,8 @@
 //! Sign-in and sign-out.
 
 use crate::forms::{Field, too_many_attempts_text};
-use crate::{AccountError, LocalAccounts, SignedInUser, local_path};
+use crate::openid_connect::{providers_view, signed_out_view};
+use crate::{AccountError, LocalAccounts, PasswordAccounts, SignedInUser, local_path};
 use auth::AccountAction;
 use auth::password::{Accounts, Subject, Throttled, credential_rules};
 use axum::extract::Query;
@@ -15,10 +16,14 @@ use serde_json::Map;
 use web::html::error_message;
 use web::{RequestContext, SIGN_IN_PATH, see_other};
 
-/// The query of the sign-in page: the path to open afterwards.
+/// The query of the sign-in page.
 #[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) struct NextQuery {
-    next: Option<String>,
+    /// The path to open afterwards.
+    pub(crate) next: Option<String>,
+    /// The provider of the session from which the user has just signed out.
+    signed_out: Option<String>,
 }
 
 /// The sign-in form.
@@ -35,27 +40,37 @@ pub(crate) struct SignInForm {
 pub(crate) async fn sign_in_form(
     LocalAccounts(accounts): LocalAccounts,
     member: Option<SignedInUser>,
-    Query(NextQuery { next }): Query<NextQuery>,
+    Query(NextQuery { next, signed_out }): Query<NextQuery>,
 ) -> Result<Response, AccountError> {
     if member.is_some() {
         return Ok(see_other(local_path(next.as_deref()), None));
     }
-    if !accounts.store.has_users().await? {
+    let lacks_users = accounts.settings.passwords && !accounts.store.has_users().await?;
+    if lacks_users && accounts.providers.is_empty() {
         return Ok(see_other("/auth/first-admin", None));
     }
-    Ok(form(&accounts, StatusCode::OK, &SignInForm { next, ..SignInForm::default() }, None))
+    let sent = SignInForm { next, ..SignInForm::default() };
+    let notes = view! {
+        {signed_out_view(&accounts, signed_out.as_deref())}
+        {lacks_users.then(|| view! {
+            <p class="cw-account-note">
+                "This server has no account yet. " <a href="/auth/first-admin">"Create the first one"</a>
+            </p>
+        })}
+    };
+    Ok(form(&accounts, StatusCode::OK, &sent, notes))
 }
 
 /// `POST /auth/sign-in`. Takes as long and responds the same whether the name or the password is
 /// wrong; the audit row is written after the response.
 pub(crate) async fn sign_in(
-    LocalAccounts(accounts): LocalAccounts,
+    PasswordAccounts(accounts): PasswordAccounts,
     Extension(asker): Extension<RequestContext>,
     sent: Result<Form<SignInForm>, FormRejection>,
 ) -> Result<Response, AccountError> {
     let Ok(Form(sent)) = sent else {
         let problem = "The form could not be read. Try again.".to_owned();
-        return Ok(form(&accounts, StatusCode::BAD_REQUEST, &SignInForm::default(), Some(problem)));
+        return Ok(form(&accounts, StatusCode::BAD_REQUEST, &SignInForm::default(), error_message(Some(problem))));
     };
     let key = credential_rules::name_key(&sent.name);
     // No user name is longer, and counted names stay in memory for a while.
@@ -69,8 +84,8 @@ pub(crate) async fn sign_in(
                 _ => Subject::name(&counted),
             };
             accounts.record_limited(AccountAction::SignIn, (limit, subject), address);
-            let mut response =
-                form(&accounts, StatusCode::TOO_MANY_REQUESTS, &sent, Some(too_many_attempts_text(seconds)));
+            let problem = error_message(Some(too_many_attempts_text(seconds)));
+            let mut response = form(&accounts, StatusCode::TOO_MANY_REQUESTS, &sent, problem);
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
             return Ok(response);
         }
@@ -92,24 +107,29 @@ pub(crate) async fn sign_in(
     tracing::info!(?address, "a sign-in failed");
     accounts.record_failure(AccountAction::SignIn, user_id.as_deref().ok_or(&sent.name), address);
     let problem = "The name or the password is wrong.".to_owned();
-    Ok(form(&accounts, StatusCode::UNAUTHORIZED, &sent, Some(problem)))
+    Ok(form(&accounts, StatusCode::UNAUTHORIZED, &sent, error_message(Some(problem))))
 }
 
-/// `POST /auth/sign-out`
+/// `POST /auth/sign-out`. A user who has signed in at a provider can then sign out there as well.
 pub(crate) async fn sign_out(
     LocalAccounts(accounts): LocalAccounts,
     Extension(asker): Extension<RequestContext>,
     member: Option<SignedInUser>,
 ) -> Result<Response, AccountError> {
+    let mut path = SIGN_IN_PATH.to_owned();
     if let Some(SignedInUser { caller, session_id, recorded }) = member {
+        let issuer = accounts.store.session_issuer(&caller.user_id, &session_id).await?;
+        if let Some(provider) = issuer.and_then(|issuer| accounts.provider_of(&issuer)) {
+            path = format!("{SIGN_IN_PATH}?signed-out={}", provider.settings.id);
+        }
         let row = AccountAction::SignOut.success_entry(&caller.user_id, recorded.as_deref(), Map::new());
         let row = accounts.sign_in.row_within_budget(AccountAction::SignOut, row);
         accounts.store.end_session(&caller.user_id, &session_id, row).await?;
     }
-    Ok(see_other(SIGN_IN_PATH, Accounts::expired_cookie(asker.is_https)))
+    Ok(see_other(&path, Accounts::expired_cookie(asker.is_https)))
 }
 
-fn form(accounts: &Accounts, status: StatusCode, sent: &SignInForm, text: Option<String>) -> Response {
+fn form(accounts: &Accounts, status: StatusCode, sent: &SignInForm, notes: impl IntoView + 'static) -> Response {
     let next = local_path(sent.next.as_deref()).to_owned();
     let has_name = !sent.name.is_empty();
     let sign_up = accounts.settings.open_sign_up.then(|| {
@@ -119,14 +139,21 @@ fn form(accounts: &Accounts, status: StatusCode, sent: &SignInForm, text: Option
             </p>
         }
     });
+    let providers = providers_view(accounts, &next);
+    let password = accounts.settings.passwords.then(|| {
+        view! {
+            <form class="cw-account-form" method="post" action=SIGN_IN_PATH>
+                <input type="hidden" name="next" value=next />
+                {Field::name(&sent.name, !has_name).view()}
+                {Field::password("password", "Password", has_name).view()}
+                <button class="cw-button cw-primary">"Sign in"</button>
+            </form>
+        }
+    });
     let content = view! {
-        {error_message(text)}
-        <form class="cw-account-form" method="post" action=SIGN_IN_PATH>
-            <input type="hidden" name="next" value=next />
-            {Field::name(&sent.name, !has_name).view()}
-            {Field::password("password", "Password", has_name).view()}
-            <button class="cw-button cw-primary">"Sign in"</button>
-        </form>
+        {notes}
+        {password}
+        {providers}
         {sign_up}
     };
     web::html::form_page(status, "Sign in", content)

@@ -16,7 +16,7 @@ pub enum AccountAction {
     FirstAccount,
     /// Creating an account of one's own.
     SignUp,
-    /// Signing in with name and password.
+    /// Signing in with name and password, or at a provider.
     SignIn,
     /// Signing out.
     SignOut,
@@ -28,11 +28,15 @@ pub enum AccountAction {
     AddKey,
     /// Deleting an API key.
     DeleteKey,
+    /// Linking an identity at a provider.
+    LinkIdentity,
+    /// Removing an identity at a provider.
+    UnlinkIdentity,
 }
 
 impl AccountAction {
     /// All actions with their names in the log.
-    pub const ALL: [(Self, &'static str); 8] = [
+    pub const ALL: [(Self, &'static str); 10] = [
         (Self::FirstAccount, "account:first_account"),
         (Self::SignUp, "account:sign_up"),
         (Self::SignIn, "account:sign_in"),
@@ -41,6 +45,8 @@ impl AccountAction {
         (Self::ChangePassword, "account:change_password"),
         (Self::AddKey, "account:add_key"),
         (Self::DeleteKey, "account:delete_key"),
+        (Self::LinkIdentity, "account:link_identity"),
+        (Self::UnlinkIdentity, "account:unlink_identity"),
     ];
 
     fn name(self) -> &'static str {

@@ -6,6 +6,7 @@ use super::embedding::Embedding;
 use super::external_keys::ExternalKeys;
 use super::hosts::Hosts;
 use super::jwt::{self, Jwt};
+use super::openid_connect::PendingSignIns;
 use super::password::keys::is_key;
 use super::password::{self, Accounts, KeyScope};
 use super::visitors::{self, Visitors};
@@ -42,7 +43,7 @@ enum Mode {
     Anonymous,
     Jwt(Box<Jwt>),
     Proxy(ProxyAuth),
-    Password(Arc<Accounts>),
+    Accounts(Arc<Accounts>),
 }
 
 /// How a caller was identified.
@@ -78,6 +79,12 @@ impl Authentication {
     /// The listen address, a key or the database does not allow it.
     pub async fn new(auth: &Auth, embed: Option<&Embed>, ground: &AuthState) -> anyhow::Result<Self> {
         auth_state::check_listen_address(ground.address, &auth.mode)?;
+        let secrets: Vec<Vec<u8>> = match (&auth.mode, auth.cookie_keys.as_slice()) {
+            // There are no visitors in this mode, so the key need not be kept.
+            (AuthMode::Local, _) => vec![visitors::random_bytes::<32>().to_vec()],
+            (_, []) => vec![visitors::server_key(ground).await?],
+            (_, keys) => keys.iter().map(|key| key.expose_secret().as_bytes().to_vec()).collect(),
+        };
         let mode = match &auth.mode {
             AuthMode::Local => Mode::Local,
             AuthMode::Anonymous => Mode::Anonymous,
@@ -85,24 +92,20 @@ impl Authentication {
                 Mode::Jwt(Box::new(Jwt::new(settings).map_err(|error| error.context(format!("{}: `auth`", auth.at)))?))
             }
             AuthMode::Proxy(settings) => Mode::Proxy(settings.clone()),
-            AuthMode::Password(settings) => {
-                let accounts = Accounts::open(settings, ground.store.clone(), ground.sign_in.clone()).await?;
-                Mode::Password(Arc::new(accounts))
+            AuthMode::Accounts(settings) => {
+                let pending = PendingSignIns::new(secrets.iter().map(Vec::as_slice));
+                let (store, sign_in) = (ground.store.clone(), ground.sign_in.clone());
+                Mode::Accounts(Arc::new(Accounts::open(settings, store, sign_in, pending).await?))
             }
         };
         let outside = match &auth.mode {
             AuthMode::Local | AuthMode::Jwt(_) | AuthMode::Proxy(_) => {
                 Some(Arc::new(ExternalKeys::new(auth.mode.name(), ground.store.clone(), ground.sign_in.clone())))
             }
-            // No API keys in the mode `anonymous`; in the mode `password` they belong to accounts.
-            AuthMode::Anonymous | AuthMode::Password(_) => None,
+            // No API keys in the mode `anonymous`; those of accounts belong to them.
+            AuthMode::Anonymous | AuthMode::Accounts(_) => None,
         };
-        let visitors = match (&mode, auth.cookie_keys.as_slice()) {
-            // There are no visitors in this mode, so the key need not be kept.
-            (Mode::Local, _) => Visitors::new([&visitors::random_bytes::<32>()[..]]),
-            (_, []) => Visitors::new([visitors::server_key(ground).await?.as_slice()]),
-            (_, keys) => Visitors::new(keys.iter().map(|key| key.expose_secret().as_bytes())),
-        };
+        let visitors = Visitors::new(secrets.iter().map(Vec::as_slice));
         let embedding = embed.map(Embedding::new).transpose().map_err(|error| error.context("`embed`"))?;
         Ok(Self {
             mode,
@@ -135,10 +138,10 @@ impl Authentication {
         matches!(self.mode, Mode::Local)
     }
 
-    /// Returns the accounts in the mode `password`.
+    /// Returns the accounts in the modes `password` and `openidConnect`.
     pub fn accounts(&self) -> Option<Arc<Accounts>> {
         match &self.mode {
-            Mode::Password(accounts) => Some(accounts.clone()),
+            Mode::Accounts(accounts) => Some(accounts.clone()),
             Mode::Local | Mode::Anonymous | Mode::Jwt(_) | Mode::Proxy(_) => None,
         }
     }
@@ -152,7 +155,7 @@ impl Authentication {
             Mode::Local => Ok(plain_identity(local_owner())),
             Mode::Anonymous => Ok(self.identify_visitor(sent)?),
             Mode::Jwt(jwt) => self.identify_by_jwt(jwt, sent).await,
-            Mode::Password(accounts) => self.identify_by_account(accounts, sent).await,
+            Mode::Accounts(accounts) => self.identify_by_account(accounts, sent).await,
             Mode::Proxy(settings) => match proxy::user(settings, sent).map_err(proxy_error)? {
                 Some(user) => match proxy::token(settings, sent)? {
                     Some(token) => Ok(plain_identity(self.with_bearer(user, token))),
@@ -171,7 +174,7 @@ impl Authentication {
         let (Some(embedding), Some(token)) = (&self.embedding, token) else { return Ok(None) };
         // In these modes a bearer token may be of another kind; in the others only embed tokens are
         // accepted.
-        let has_others = matches!(self.mode, Mode::Jwt(_) | Mode::Proxy(_) | Mode::Password(_));
+        let has_others = matches!(self.mode, Mode::Jwt(_) | Mode::Proxy(_) | Mode::Accounts(_));
         embedding.user(token, has_others).await.map_err(token_error)
     }
 
@@ -252,6 +255,11 @@ impl Authentication {
     /// Returns whether the browser uses `https`, as far as the config tells.
     pub fn is_https(&self, sent: &Credentials) -> bool {
         sent.host().is_some_and(|host| self.hosts.is_https(host))
+    }
+
+    /// Returns the origin of this server under which the browser reaches it, as far as the config tells.
+    pub fn origin(&self, sent: &Credentials) -> Option<String> {
+        sent.authority().and_then(|name| self.hosts.origin(name))
     }
 
     fn identify_visitor(&self, sent: &Credentials) -> Result<Identity, AmbiguousCredentials> {

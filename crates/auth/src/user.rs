@@ -24,11 +24,16 @@ pub(super) fn is_allowed_id(id: &str) -> bool {
 
 /// Returns a signed-in caller with a sanitized name and roles.
 pub(super) fn signed_in<'a>(id: &str, name: Option<&str>, roles: impl Iterator<Item = &'a str>) -> Caller {
-    let name = name.map(|name| name.trim().chars().filter(|sign| !is_hidden(*sign)).take(MAX_NAME).collect());
-    let name = name.filter(|name: &String| !name.trim().is_empty());
+    let name = name.and_then(shown_name);
     let roles = roles.map(str::trim).filter(|role| (1..=MAX_ROLE).contains(&role.len()));
     let roles = roles.take(MAX_ROLES).map(str::to_owned).collect();
     Caller { name, roles, ..Caller::signed_in(id) }
+}
+
+/// Returns a name of another system without invisible characters; `None` if nothing is left.
+pub(super) fn shown_name(name: &str) -> Option<String> {
+    let name: String = name.trim().chars().filter(|sign| !is_hidden(*sign)).take(MAX_NAME).collect();
+    (!name.trim().is_empty()).then_some(name)
 }
 
 /// Returns whether a character is invisible and could change how a name is read: control

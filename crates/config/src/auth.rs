@@ -52,8 +52,8 @@ pub enum AuthMode {
     Jwt(JwtAuth),
     /// By headers that a reverse proxy sets.
     Proxy(ProxyAuth),
-    /// By a user name and a password that the server stores.
-    Password(PasswordAuth),
+    /// By an account on this server, for which users sign in with a password or at a provider.
+    Accounts(AccountAuth),
 }
 
 impl AuthMode {
@@ -64,7 +64,8 @@ impl AuthMode {
             Self::Anonymous => "anonymous",
             Self::Jwt(_) => "jwt",
             Self::Proxy(_) => "proxy",
-            Self::Password(_) => "password",
+            Self::Accounts(accounts) if accounts.passwords => "password",
+            Self::Accounts(_) => "openidConnect",
         }
     }
 }
@@ -142,10 +143,15 @@ pub struct ProxyAuth {
     pub token_header: String,
 }
 
-/// How accounts are created and how long sessions last.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PasswordAuth {
-    /// Whether everybody may create an account.
+/// Users with accounts on this server: how they sign in, how accounts are created, and how long sessions
+/// last.
+#[derive(Clone, Debug)]
+pub struct AccountAuth {
+    /// Whether users sign in with a password.
+    pub passwords: bool,
+    /// The providers at which users sign in with their company account.
+    pub providers: Vec<OpenIdProvider>,
+    /// Whether everybody may create an account with a password.
     pub open_sign_up: bool,
     /// The roles of users who create their account themselves.
     pub sign_up_roles: Vec<String>,
@@ -153,4 +159,48 @@ pub struct PasswordAuth {
     pub session_idle: Duration,
     /// The longest lifetime of a session.
     pub session_max: Duration,
+}
+
+/// A provider of OpenID Connect.
+#[derive(Clone, Debug)]
+pub struct OpenIdProvider {
+    /// The id, which is part of the redirect URI.
+    pub id: String,
+    /// The name on the sign-in page.
+    pub label: String,
+    /// The issuer as written, which must equal `iss` of its tokens.
+    pub issuer: String,
+    /// The issuer as a URL.
+    pub issuer_url: Url,
+    /// Whether the issuer may be on this machine or in a private network.
+    pub allow_private: bool,
+    /// The id of this server at the provider.
+    pub client_id: String,
+    /// The secret of this server at the provider; `None` for a public client.
+    pub client_secret: Option<SecretString>,
+    /// The scopes to ask for, besides `openid`.
+    pub scopes: Vec<String>,
+    /// Whether users who sign in for the first time get an account.
+    pub sign_up: bool,
+    /// The domains of verified e-mail addresses that are admitted, in lower case. Empty: all users.
+    pub allowed_domains: Vec<String>,
+    /// Whether the account whose name is the verified e-mail address is linked.
+    pub link_verified_email: bool,
+    /// The roles of everybody who signs in here.
+    pub roles: Vec<String>,
+    /// The roles that follow from groups.
+    pub groups: Option<GroupRoles>,
+    /// The longest lifetime of a session that begins here.
+    pub session: Duration,
+    /// The accepted clock skew.
+    pub leeway: Duration,
+}
+
+/// The roles that follow from groups at a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupRoles {
+    /// The claim with the groups. Dots lead to nested claims.
+    pub claim: String,
+    /// The groups with their roles.
+    pub roles: Vec<(String, Vec<String>)>,
 }

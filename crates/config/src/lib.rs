@@ -29,7 +29,9 @@ pub use agent::{
     Agent, AgentType, AnnotatedTools, Delegation, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, RemoteAgentRef,
     SourceAnnotations, SubAgentRef, Titles, ToolRef,
 };
-pub use auth::{AuditAddresses, Auth, AuthMode, ClaimNames, JwtAuth, JwtKeys, PasswordAuth, ProxyAuth};
+pub use auth::{
+    AccountAuth, AuditAddresses, Auth, AuthMode, ClaimNames, GroupRoles, JwtAuth, JwtKeys, OpenIdProvider, ProxyAuth,
+};
 pub use config::{
     AddedConnection, ClientTool, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection,
     McpConnection, ModelConnection, Page, RemoteAgentConnection, SqlConnection,

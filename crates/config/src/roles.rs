@@ -28,7 +28,7 @@ impl Config {
         let policies = policies.flat_map(|policy| &policy.rules).filter_map(|rule| rule.roles.as_ref()).flatten();
         let quotas = self.quotas.iter().flat_map(|quota| &quota.roles);
         let sign_up = match &self.auth.mode {
-            AuthMode::Password(password) => password.sign_up_roles.as_slice(),
+            AuthMode::Accounts(accounts) => accounts.sign_up_roles.as_slice(),
             _ => &[],
         };
         let others = sign_up.iter().chain(policies).chain(quotas).map(String::as_str);

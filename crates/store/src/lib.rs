@@ -20,8 +20,11 @@ mod transfer;
 mod writer;
 
 pub use accounts::api_keys::{ApiKeyRow, MAX_API_KEYS, NewApiKey};
+pub use accounts::identities::{
+    EndedAtProvider, Identity, LinkOutcome, MAX_IDENTITIES, ProviderClaims, SignInWays, UnlinkOutcome,
+};
 pub use accounts::outside_keys::ExternalUser;
-pub use accounts::sessions::{NewSession, SessionLifetime, SessionRow};
+pub use accounts::sessions::{NewSession, ProviderSession, SessionLifetime, SessionRow};
 pub use accounts::users::{AddUserOutcome, NewUser, User};
 pub use admin::{
     ADMIN, AccessFilter, AccessKind, AccessSort, AdminAccess, AdminConversation, AdminGrant, AgentUsage, AuditFilter,

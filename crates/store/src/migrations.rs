@@ -40,6 +40,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0031_turns_of_owners",
     "0034_approvers_of_agent_runs",
     "0035_attached_files",
+    "0036_identities",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -59,6 +60,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0031_turns_of_owners",
     "0034_approvers_of_agent_runs",
     "0035_attached_files",
+    "0036_identities",
 ];
 
 /// Returns the migrations for SQLite.

@@ -1,7 +1,7 @@
 //! The list of users, and the form for a new one.
 
 use super::api::NewUserBody;
-use super::page::{UserNotice, render, state_text};
+use super::page::{UserNotice, render, sign_in_text, state_text};
 use super::{UserAdmin, accounts, roles};
 use crate::state::ConsoleState;
 use auth::password::credential_rules;
@@ -100,6 +100,7 @@ impl List for UserList {
             .shown_as(|row| link(format!("/admin/users/{}", row.user.id), &row.user.name)),
         UserColumn::new("Roles", "roles", |row| Cell::text(row.user.roles.join(" ")))
             .shown_as(|row| roles::roles_text(&row.user.roles, &row.config_roles)),
+        UserColumn::new("Signs in with", "signsInWith", |row| Cell::text(sign_in_text(&row.user))),
         UserColumn::new("State", "state", |row| Cell::text(state_text(&row.user))),
         UserColumn::new("Last seen (UTC)", "lastSeen", |row| Cell::time(row.user.seen_at)),
         UserColumn::new("Created", "created", |row| Cell::time(row.user.created_at))
@@ -158,13 +159,11 @@ async fn show(
     Query(after): Query<After>,
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
-    if accounts(&state).is_err() {
-        return Ok(unmanaged_page(&admin));
-    }
+    let Ok(accounts) = accounts(&state) else { return Ok(unmanaged_page(&admin)) };
     let list = list::view::<UserList>(&state, &query, after, raw.as_deref()).await?;
     let content = view! {
         {list.into_any()}
-        {new_user_view(roles::config_roles(&state), None)}
+        {accounts.settings.passwords.then(|| new_user_view(roles::config_roles(&state), None))}
     };
     Ok(page(&admin, UserList::TAB, StatusCode::OK, UserList::TITLE, content))
 }

@@ -58,6 +58,7 @@ impl<'a> UserAdmin<'a> {
     /// 422 for an invalid name or role, and for a name that is taken or looks like another one.
     async fn add(&self, sent: &NewUserBody) -> Result<(String, String), UserError> {
         let (name, roles) = (sent.name.trim(), &sent.roles);
+        self.check_passwords()?;
         if let Some(problem) = credential_rules::name_problem(name) {
             return Err(UserError::invalid("/name", problem));
         }
@@ -78,7 +79,7 @@ impl<'a> UserAdmin<'a> {
         let entry = self.admin.audit_entry("add_user", "", json!({ "userId": id, "after": { "roles": roles } }));
         match self.accounts.store.add_user(user, false, Some(entry)).await.map_err(from_store_error)? {
             AddUserOutcome::Done => Ok((id, password)),
-            AddUserOutcome::NameTaken | AddUserOutcome::NotTheFirst => {
+            AddUserOutcome::NameTaken | AddUserOutcome::NotTheFirst | AddUserOutcome::IdentityTaken => {
                 Err(UserError::invalid("/name", credential_rules::NAME_TAKEN))
             }
         }
@@ -114,6 +115,7 @@ impl<'a> UserAdmin<'a> {
     /// Replaces a user's password by a new one, which cannot be read again, and ends all their
     /// sessions.
     async fn reset_password(&self, id: &str) -> Result<String, UserError> {
+        self.check_passwords()?;
         self.get(id).await?;
         let (password, hash) = self.new_password().await?;
         self.change(id, UserChange::Password(hash), "reset_password", json!({ "userId": id })).await?;
@@ -149,6 +151,15 @@ impl<'a> UserAdmin<'a> {
                 "This is the last administrator. Make another user an administrator first.",
             )),
         }
+    }
+
+    /// Checks that users can sign in with a password.
+    ///
+    /// # Errors
+    /// 422 if they cannot.
+    fn check_passwords(&self) -> Result<(), UserError> {
+        let text = "Nobody has a password on this server: users sign in with their company account.";
+        if self.accounts.settings.passwords { Ok(()) } else { Err(UserError::invalid("/", text)) }
     }
 
     async fn new_password(&self) -> Result<(String, String), UserError> {

@@ -102,7 +102,9 @@ pub(super) async fn render(
     id: &str,
     notice: UserNotice,
 ) -> Result<Response, PageError> {
-    let user = UserAdmin::new(state, admin)?.get(id).await?;
+    let users = UserAdmin::new(state, admin)?;
+    let user = users.get(id).await?;
+    let passwords = users.accounts.settings.passwords;
     let named = roles::config_roles(state);
     let is_self = user.id == admin.caller.user_id;
     let title = user.name.clone();
@@ -131,6 +133,7 @@ pub(super) async fn render(
     });
     let facts = [
         ("Roles", roles::roles_text(&user.roles, &named)),
+        ("Signs in with", text(sign_in_text(&user))),
         ("State", text(state_text(&user))),
         ("Created", text(day(user.created_at))),
         ("Last seen (UTC)", text(user.seen_at.map(minute).unwrap_or_default())),
@@ -155,13 +158,13 @@ pub(super) async fn render(
                 view! { <p class="cw-account-note">"This is your own account: change your password on "<a href="/auth/account">"your account page"</a>"."</p> }
                     .into_any()
             }
-            (false, false) => actions_view(user, roles::fields(named, &chosen, insist)).into_any(),
+            (false, false) => actions_view(user, roles::fields(named, &chosen, insist), passwords).into_any(),
         }}
     };
     Ok(page(admin, "/admin/users", status, &title, content))
 }
 
-fn actions_view(user: UserRow, roles: impl IntoView) -> impl IntoView {
+fn actions_view(user: UserRow, roles: impl IntoView, passwords: bool) -> impl IntoView {
     let to = |act: &str| format!("/admin/users/{}/{act}", user.id);
     let (switch, switch_name, note) = match user.disabled_at {
         None => ("disable", "Disable", "Disabling signs the user out everywhere and stops their running answers."),
@@ -178,7 +181,9 @@ fn actions_view(user: UserRow, roles: impl IntoView) -> impl IntoView {
             <div class="cw-admin-acts">
                 <form method="post" action=to(switch)><button class="cw-button">{switch_name}</button></form>
                 <form method="post" action=to("end-sessions")><button class="cw-button">"Sign out everywhere"</button></form>
-                <form method="post" action=to("reset-password")><button class="cw-button">"Reset password"</button></form>
+                {passwords.then(|| view! {
+                    <form method="post" action=to("reset-password")><button class="cw-button">"Reset password"</button></form>
+                })}
             </div>
         </section>
         <section class="cw-account-part" aria-labelledby="delete">
@@ -195,6 +200,12 @@ fn actions_view(user: UserRow, roles: impl IntoView) -> impl IntoView {
             </form>
         </section>
     }
+}
+
+/// Formats how a user signs in.
+pub(super) fn sign_in_text(user: &UserRow) -> String {
+    let password = user.has_password.then_some("password");
+    password.into_iter().chain(user.issuers.iter().map(String::as_str)).collect::<Vec<_>>().join(", ")
 }
 
 /// Formats whether a user may sign in.

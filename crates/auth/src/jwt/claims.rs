@@ -63,7 +63,7 @@ pub(super) fn audiences(token: &str) -> Vec<String> {
 }
 
 /// Returns the claim with this name, or the nested claim at the dotted path.
-fn find_claim<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+pub(crate) fn find_claim<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     if let Some(found) = claims.get(name) {
         return Some(found);
     }

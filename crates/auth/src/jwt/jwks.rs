@@ -76,7 +76,7 @@ impl JwksCache {
         *asked = Some(Instant::now());
         match self.fetch().await {
             Ok(keys) => self.cached.store(Arc::new(CachedKeys { keys, loaded_at: Some(Instant::now()) })),
-            Err(error) => tracing::error!(%error, "cannot load the keys for verifying tokens (`jwksUrl`)"),
+            Err(error) => tracing::error!(url = %self.url, %error, "cannot load the keys for verifying tokens"),
         }
     }
 

@@ -8,6 +8,7 @@ mod keys;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::claims::find_claim;
 use self::keys::{KeySource, SigningKey};
 use chat::{Caller, SiteClaims};
 use config::{JwtAuth, JwtKeys};
@@ -23,11 +24,23 @@ const MAX_TOKEN: usize = 16 * 1024;
 pub(crate) struct Jwt {
     settings: JwtAuth,
     keys: KeySource,
+    kind: TokenKind,
+}
+
+/// What tokens are for, which their type says (RFC 8725, 3.11): an issuer signs all kinds with the same keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TokenKind {
+    /// Identifies the user of a request.
+    Access,
+    /// Tells a client who has signed in.
+    Id,
+    /// Tells a client who has signed out.
+    Logout,
 }
 
 /// Why a token is rejected; the messages are for its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum TokenError {
+pub(crate) enum TokenError {
     #[error("The token is not valid here.")]
     Malformed,
     #[error("The token is not signed by a known key.")]
@@ -56,8 +69,16 @@ impl Jwt {
     /// # Errors
     /// The key cannot be used.
     pub(super) fn new(settings: &JwtAuth) -> anyhow::Result<Self> {
+        Self::of_kind(settings, TokenKind::Access)
+    }
+
+    /// Creates a verifier for tokens of a kind.
+    ///
+    /// # Errors
+    /// The key cannot be used.
+    pub(crate) fn of_kind(settings: &JwtAuth, kind: TokenKind) -> anyhow::Result<Self> {
         crypto::install();
-        Ok(Self { settings: settings.clone(), keys: KeySource::new(&settings.keys)? })
+        Ok(Self { settings: settings.clone(), keys: KeySource::new(&settings.keys)?, kind })
     }
 
     /// The cookie that may contain a token.
@@ -90,12 +111,12 @@ impl Jwt {
     }
 
     /// Returns the claims of a valid token.
-    async fn verified_claims(&self, token: &str) -> Result<Map<String, Value>, TokenError> {
+    pub(crate) async fn verified_claims(&self, token: &str) -> Result<Map<String, Value>, TokenError> {
         if token.len() > MAX_TOKEN {
             return Err(TokenError::Malformed);
         }
         let header = decode_header(token).map_err(|_| TokenError::Malformed)?;
-        check_header(&header, &self.settings.keys)?;
+        check_header(&header, &self.settings.keys, self.kind)?;
         let candidates = self.keys.find(header.alg, header.kid.as_deref()).await.ok_or(TokenError::NoKeys)?;
         let mut refused = TokenError::Signature;
         for key in &candidates {
@@ -134,17 +155,22 @@ impl Jwt {
     }
 }
 
-/// Returns whether a token of this type identifies a user (RFC 8725, 3.11). The issuer may sign
-/// others with the same key, such as `logout+jwt` or `secevent+jwt`.
-fn is_token_type(name: Option<&str>) -> bool {
+/// Returns whether a token of this type is of the kind. A token without a type may be of any kind.
+fn is_token_type(name: Option<&str>, kind: TokenKind) -> bool {
     let Some(name) = name else { return true };
     let name = name.to_ascii_lowercase();
-    matches!(name.strip_prefix("application/").unwrap_or(&name), "jwt" | "at+jwt")
+    let special = match kind {
+        TokenKind::Access => "at+jwt",
+        TokenKind::Id => "jwt",
+        TokenKind::Logout => "logout+jwt",
+    };
+    let name = name.strip_prefix("application/").unwrap_or(&name);
+    name == "jwt" || name == special
 }
 
 /// Checks the type of a token, and its algorithm against the type of the keys. `none` is never accepted, and a
 /// public key is never used as a shared secret.
-fn check_header(header: &Header, keys: &JwtKeys) -> Result<(), TokenError> {
+fn check_header(header: &Header, keys: &JwtKeys, kind: TokenKind) -> Result<(), TokenError> {
     let is_signed = match keys {
         JwtKeys::Secrets(_) => header.alg == Algorithm::HS256,
         JwtKeys::Url { .. } | JwtKeys::Pem(_) | JwtKeys::Jwk(_) => {
@@ -153,5 +179,9 @@ fn check_header(header: &Header, keys: &JwtKeys) -> Result<(), TokenError> {
     };
     // Critical extensions are not supported (RFC 7515, 4.1.11).
     let is_plain = header.crit.is_none() && header.enc.is_none() && header.zip.is_none();
-    if is_signed && is_plain && is_token_type(header.typ.as_deref()) { Ok(()) } else { Err(TokenError::Malformed) }
+    if is_signed && is_plain && is_token_type(header.typ.as_deref(), kind) {
+        Ok(())
+    } else {
+        Err(TokenError::Malformed)
+    }
 }

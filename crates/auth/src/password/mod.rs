@@ -1,4 +1,4 @@
-//! Users with accounts on this server, who sign in with name and password.
+//! Users with accounts on this server, who sign in with name and password or at a provider.
 
 pub mod credential_rules;
 mod failures;
@@ -19,18 +19,19 @@ pub use throttle::{Throttle, Throttled};
 use super::AccountAction;
 use super::budgets::Budgets;
 use super::credentials::Credentials;
+use super::openid_connect::{PendingSignIns, Provider};
 use super::visitors::random_bytes;
 use super::{cookies, user};
 use axum::http::HeaderValue;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::Caller;
-use config::PasswordAuth;
+use config::AccountAuth;
 use failures::append_rows as enter_failures;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
-use store::{AuditEntry, NewSession, SessionLifetime, Store, StoreError, User};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use store::{AuditEntry, NewSession, ProviderSession, SessionLifetime, SignInWays, Store, StoreError, User};
 use uuid::Uuid;
 
 /// The cookie name without its prefix.
@@ -58,9 +59,13 @@ pub struct Accounts {
     /// The store of users, sessions and keys.
     pub store: Store,
     /// The settings of the config.
-    pub settings: PasswordAuth,
+    pub settings: AccountAuth,
     /// The in-memory state of sign-ins.
     pub sign_in: SignInState,
+    /// The providers at which users sign in.
+    pub providers: Vec<Provider>,
+    /// Sign-ins that have begun at a provider.
+    pub pending: PendingSignIns,
 }
 
 /// A valid session.
@@ -74,17 +79,40 @@ impl Accounts {
     ///
     /// # Errors
     /// The database failed.
-    pub(super) async fn open(settings: &PasswordAuth, store: Store, desk: SignInState) -> Result<Self, StoreError> {
-        match store.has_users().await? {
+    pub(super) async fn open(
+        settings: &AccountAuth,
+        store: Store,
+        desk: SignInState,
+        pending: PendingSignIns,
+    ) -> anyhow::Result<Self> {
+        // Without passwords, administrators come from a provider.
+        match !settings.passwords || store.has_users().await? {
             true => desk.setup.clear(),
             false => desk.setup.create(),
         }
-        Ok(Self { store, settings: settings.clone(), sign_in: desk })
+        let providers = settings.providers.iter().map(Provider::new).collect::<anyhow::Result<_>>()?;
+        Ok(Self { store, settings: settings.clone(), sign_in: desk, providers, pending })
+    }
+
+    /// Returns the provider with an id.
+    pub fn provider(&self, id: &str) -> Option<&Provider> {
+        self.providers.iter().find(|provider| provider.settings.id == id)
+    }
+
+    /// Returns the provider with an issuer.
+    pub fn provider_of(&self, issuer: &str) -> Option<&Provider> {
+        self.providers.iter().find(|provider| provider.settings.issuer == issuer)
+    }
+
+    /// Returns the ways in which users can sign in.
+    pub fn sign_in_ways(&self) -> SignInWays {
+        let issuers = self.providers.iter().map(|provider| provider.settings.issuer.clone());
+        SignInWays { passwords: self.settings.passwords, issuers: issuers.collect() }
     }
 
     /// Returns the lifetime of sessions.
     pub fn session_lifetime(&self) -> SessionLifetime {
-        let millis = |time: std::time::Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4);
+        let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4);
         SessionLifetime { idle: millis(self.settings.session_idle), max_age: millis(self.settings.session_max) }
     }
 
@@ -103,6 +131,34 @@ impl Accounts {
         is_https: bool,
         entry: Option<AuditEntry>,
     ) -> Result<Option<HeaderValue>, StoreError> {
+        self.begin(user_id, (sent, is_https), None, self.settings.session_max, entry).await
+    }
+
+    /// Starts a session as [`Accounts::begin_session`] does, after a sign-in at a provider.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn begin_provider_session(
+        &self,
+        user_id: &str,
+        browser: (&Credentials, bool),
+        (provider, identity_id, session_id): (&Provider, String, Option<String>),
+        entry: Option<AuditEntry>,
+    ) -> Result<Option<HeaderValue>, StoreError> {
+        let lifetime = provider.settings.session.min(self.settings.session_max);
+        let expires_at = now_millis() + i64::try_from(lifetime.as_millis()).unwrap_or(i64::MAX / 4);
+        let provider = ProviderSession { identity_id, session_id, expires_at };
+        self.begin(user_id, browser, Some(provider), lifetime, entry).await
+    }
+
+    async fn begin(
+        &self,
+        user_id: &str,
+        (sent, is_https): (&Credentials, bool),
+        provider: Option<ProviderSession>,
+        lifetime: Duration,
+        entry: Option<AuditEntry>,
+    ) -> Result<Option<HeaderValue>, StoreError> {
         let token = URL_SAFE_NO_PAD.encode(random_bytes::<32>());
         let agent = sent.header("user-agent").ok().flatten().unwrap_or_default();
         let session = NewSession {
@@ -111,10 +167,11 @@ impl Accounts {
             token_hash: hash_token(&token),
             agent: agent.chars().take(MAX_USER_AGENT).collect(),
             now: now_millis(),
+            provider,
         };
         let instead = sent.cookie(&cookie_name(is_https)).ok().flatten().map(|token| hash_token(&token));
         let is_begun = self.store.begin_session(session, instead, self.session_lifetime(), entry).await?;
-        let seconds = i64::try_from(self.settings.session_max.as_secs()).unwrap_or(i64::MAX);
+        let seconds = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX);
         Ok(is_begun.then(|| cookies::set(COOKIE, &token, seconds, is_https)).flatten())
     }
 
@@ -123,6 +180,25 @@ impl Accounts {
     /// exist.
     pub fn record_failure(&self, action: AccountAction, user: Result<&str, &String>, address: Option<&str>) {
         let Some(row) = self.sign_in.failures.count(action, user.map_err(String::as_str), address) else { return };
+        let store = self.store.clone();
+        tokio::spawn(async move { enter_failures(&store, vec![row]).await });
+    }
+
+    /// Counts a refused sign-in at a provider: of a user of this server, or of somebody else. An audit entry with
+    /// the id of the provider and the reason is written in the background.
+    pub fn record_provider_failure(
+        &self,
+        user_id: Option<&str>,
+        (provider, reason): (&str, &str),
+        address: Option<&str>,
+    ) {
+        let counted = self.sign_in.failures.count(AccountAction::SignIn, user_id.ok_or(""), address);
+        let Some(mut row) = counted else { return };
+        if let Some(about) = row.arguments.as_object_mut() {
+            about.remove("name");
+            about.insert("provider".to_owned(), provider.into());
+            about.insert("reason".to_owned(), reason.into());
+        }
         let store = self.store.clone();
         tokio::spawn(async move { enter_failures(&store, vec![row]).await });
     }

@@ -220,6 +220,7 @@ pub(crate) fn read(
         trusted_proxies: bounds.trusted_proxies,
     };
     access_rules::check(&config, root, &mut context);
+    auth::openid_connect::check_roles(&config, root, &mut context);
     agents::policy::check_names_of_all(&config, root, &mut context);
     annotations::check(&config, &mut context);
     agents::remote_agents::check_user_tokens(&config, &mut context);

@@ -58,7 +58,7 @@ fn invalid_auth_modes_are_rejected() {
        |
      1 | auth: { publicUrls: ['https://a.test'] }
        |       ^
-       = help: one of `local`, `anonymous`, `jwt`, `proxy` and `password`
+       = help: one of `local`, `anonymous`, `jwt`, `proxy`, `password` and `openidConnect`
     ");
     assert_snapshot!(check("auth: { mode: local, publicUrls: ['https://a.test'] }\n"), @"
     refused

@@ -14,6 +14,7 @@ mod locale;
 mod marks;
 mod mcp;
 mod models;
+mod openid;
 mod operators;
 mod pages;
 mod presets;

@@ -307,8 +307,22 @@ fn auth_modes_are_converted() {
     let auth = |text: &str| load(&format!("auth: {text}\n")).0.auth;
     assert!(matches!(load("pages: []\n").0.auth.mode, AuthMode::Local));
     let password = auth("{ mode: password, publicUrls: ['https://a.test'], sessionIdleHours: 8 }");
-    let AuthMode::Password(settings) = password.mode else { panic!("not password") };
+    let AuthMode::Accounts(settings) = password.mode else { panic!("not password") };
     assert_eq!((settings.open_sign_up, settings.session_idle), (false, Duration::from_secs(8 * 3600)));
+    let company = auth(
+        "{ mode: openidConnect, openidConnect: [{ id: a, issuer: 'https://id.test/', clientId: chat, \
+         groups: { roles: { x: admin, y: [admin] } }, allowedDomains: [A.test] }] }",
+    );
+    assert_eq!(company.mode.name(), "openidConnect");
+    let AuthMode::Accounts(settings) = company.mode else { panic!("no accounts") };
+    let provider = &settings.providers[0];
+    assert_eq!((settings.passwords, provider.label.as_str(), provider.sign_up), (false, "a", false));
+    assert_eq!((provider.issuer.as_str(), provider.session), ("https://id.test/", Duration::from_secs(86_400)));
+    assert_eq!(
+        (&provider.scopes[..], &provider.allowed_domains[..]),
+        (&["profile", "email"].map(String::from)[..], &["a.test".to_owned()][..])
+    );
+    assert!(provider.groups.as_ref().is_some_and(|groups| groups.claim == "groups" && groups.roles.len() == 2));
     let jwt =
         auth("{ mode: jwt, jwksUrl: 'https://id.test/keys', issuer: id, audience: chat, claims: { roles: groups } }");
     let AuthMode::Jwt(settings) = jwt.mode else { panic!("not jwt") };

@@ -1,6 +1,7 @@
 //! Users who sign in here, and the sessions and API keys of all users.
 
 pub(crate) mod api_keys;
+pub(crate) mod identities;
 pub(crate) mod outside_keys;
 pub(crate) mod sessions;
 pub(crate) mod users;

@@ -23,6 +23,19 @@ pub struct NewSession {
     pub agent: String,
     /// Unix time, milliseconds.
     pub now: i64,
+    /// The sign-in at a provider with which the session begins.
+    pub provider: Option<ProviderSession>,
+}
+
+/// The sign-in at an OpenID Connect provider with which a session begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderSession {
+    /// The id of the user's identity there; the session ends when it is unlinked.
+    pub identity_id: String,
+    /// The provider's id of its own session (`sid`), if it names one.
+    pub session_id: Option<String>,
+    /// When the user must sign in there again; Unix time, milliseconds.
+    pub expires_at: i64,
 }
 
 /// How long sessions are valid.
@@ -48,11 +61,11 @@ pub struct SessionRow {
 }
 
 const INSERT: &str = "
-    INSERT INTO sessions (id, user_id, token_hash, agent, created_at, seen_at)
-    SELECT $1, id, $3, $4, $5, $5 FROM users WHERE id = $2 AND disabled_at IS NULL";
+    INSERT INTO sessions (id, user_id, token_hash, agent, created_at, seen_at, identity_id, provider_session, expires_at)
+    SELECT $1, id, $3, $4, $5, $5, $6, $7, $8 FROM users WHERE id = $2 AND disabled_at IS NULL";
 
 /// The expired sessions of all users; `DELETE_SURPLUS` deletes the oldest ones of one user.
-const DELETE_OLD: &str = "DELETE FROM sessions WHERE seen_at <= $1 OR created_at <= $2";
+const DELETE_OLD: &str = "DELETE FROM sessions WHERE seen_at <= $1 OR created_at <= $2 OR expires_at <= $3";
 const DELETE_SURPLUS: &str = "
     DELETE FROM sessions WHERE user_id = $1
     AND id NOT IN (SELECT id FROM sessions WHERE user_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2)";
@@ -60,13 +73,18 @@ const DELETE_SURPLUS: &str = "
 const BY_TOKEN: &str = "
     SELECT u.id, u.name, u.roles, u.disabled_at, s.id AS session_id, s.seen_at
     FROM sessions s JOIN users u ON u.id = s.user_id
-    WHERE s.token_hash = $1 AND s.seen_at > $2 AND s.created_at > $3 AND u.disabled_at IS NULL";
+    WHERE s.token_hash = $1 AND s.seen_at > $2 AND s.created_at > $3 AND (s.expires_at IS NULL OR s.expires_at > $4)
+    AND u.disabled_at IS NULL";
 
 const SEEN: &str = "UPDATE sessions SET seen_at = $2 WHERE id = $1";
 
 const LIST: &str = "
     SELECT id, agent, created_at, seen_at FROM sessions
-    WHERE user_id = $1 AND seen_at > $2 AND created_at > $3 ORDER BY seen_at DESC, id DESC LIMIT $4";
+    WHERE user_id = $1 AND seen_at > $2 AND created_at > $3 AND (expires_at IS NULL OR expires_at > $5)
+    ORDER BY seen_at DESC, id DESC LIMIT $4";
+
+const ISSUER: &str = "
+    SELECT i.issuer FROM sessions s JOIN user_identities i ON i.id = s.identity_id WHERE s.user_id = $1 AND s.id = $2";
 
 const DELETE: &str = "DELETE FROM sessions WHERE user_id = $1 AND id = $2";
 const DELETE_BY_TOKEN: &str = "DELETE FROM sessions WHERE token_hash = $1";
@@ -87,14 +105,19 @@ impl Store {
     ) -> Result<bool, StoreError> {
         self.write(move |db| {
             Box::pin(async move {
-                let NewSession { id, user_id, token_hash, agent, now } = session;
+                let NewSession { id, user_id, token_hash, agent, now, provider } = session;
                 let (idle, most) = (now - life.idle, now - life.max_age);
-                sql::query(DELETE_OLD).bind(idle).bind(most).execute(&mut *db).await?;
+                sql::query(DELETE_OLD).bind(idle).bind(most).bind(now).execute(&mut *db).await?;
                 if let Some(hash) = instead {
                     sql::query(DELETE_BY_TOKEN).bind(hash.to_vec()).execute(&mut *db).await?;
                 }
                 let insert = sql::query(INSERT).bind(id).bind(&user_id).bind(token_hash.to_vec());
-                let done = insert.bind(agent).bind(now).execute(&mut *db).await?;
+                let (identity, session_id, expires_at) = match provider {
+                    Some(provider) => (Some(provider.identity_id), provider.session_id, Some(provider.expires_at)),
+                    None => (None, None, None),
+                };
+                let insert = insert.bind(agent).bind(now).bind(identity).bind(session_id).bind(expires_at);
+                let done = insert.execute(&mut *db).await?;
                 sql::query(DELETE_SURPLUS).bind(user_id).bind(MAX_SESSIONS).execute(&mut *db).await?;
                 let is_begun = done.rows_affected() > 0;
                 audit::append_audit(db, entry.into_iter().filter(|_| is_begun).collect()).await?;
@@ -117,7 +140,7 @@ impl Store {
         let (idle, most) = (now - life.idle, now - life.max_age);
         let found = self.read(move |db| {
             Box::pin(async move {
-                let find = sql::query(BY_TOKEN).bind(token_hash.to_vec()).bind(idle).bind(most);
+                let find = sql::query(BY_TOKEN).bind(token_hash.to_vec()).bind(idle).bind(most).bind(now);
                 let Some(row) = find.fetch_optional(db).await? else { return Ok(None) };
                 let (id, seen_at): (String, i64) = (row.try_get("session_id")?, row.try_get("seen_at")?);
                 Ok(Some((user(&row)?, id, seen_at)))
@@ -149,7 +172,7 @@ impl Store {
         let (user_id, idle, most) = (user_id.to_owned(), now - life.idle, now - life.max_age);
         self.read(move |db| {
             Box::pin(async move {
-                let rows = sql::query(LIST).bind(user_id).bind(idle).bind(most).bind(MAX_SESSIONS);
+                let rows = sql::query(LIST).bind(user_id).bind(idle).bind(most).bind(MAX_SESSIONS).bind(now);
                 let rows = rows.fetch_all(db).await?;
                 let row = |row: &Row| {
                     Ok(SessionRow {
@@ -163,6 +186,15 @@ impl Store {
             })
         })
         .await
+    }
+
+    /// Returns the issuer at which the user signed in for a session; `None` if it began with a password.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn session_issuer(&self, user_id: &str, id: &str) -> Result<Option<String>, StoreError> {
+        let find = sql::query_scalar(ISSUER).bind(user_id.to_owned()).bind(id.to_owned());
+        self.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await
     }
 
     /// Ends a session of a user, and writes `entry` to the audit log in the same transaction.

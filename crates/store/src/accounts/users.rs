@@ -1,4 +1,4 @@
-//! Table `users`: users who sign in with a password.
+//! Table `users`: users who sign in on this server.
 
 use crate::sql::{self, Db, Row, Sql};
 use crate::{AuditEntry, Store, StoreError, audit};
@@ -25,7 +25,7 @@ pub struct NewUser {
     pub name: String,
     /// The name in normalized form, for comparisons.
     pub name_key: String,
-    /// The password hash.
+    /// The password hash; empty for a user without a password.
     pub password: String,
     /// The user's roles.
     pub roles: Vec<String>,
@@ -42,6 +42,8 @@ pub enum AddUserOutcome {
     NameTaken,
     /// The user was to be the first one, but there are users already.
     NotTheFirst,
+    /// Another user has the identity at the provider.
+    IdentityTaken,
 }
 
 const INSERT: &str = "
@@ -82,7 +84,7 @@ impl Store {
     ) -> Result<AddUserOutcome, StoreError> {
         self.write(move |db| {
             Box::pin(async move {
-                let added = add(db, user, first).await?;
+                let added = insert_user(db, user, first).await?;
                 if added == AddUserOutcome::Done {
                     audit::append_audit(db, entry.into_iter().collect()).await?;
                 }
@@ -185,7 +187,8 @@ impl Store {
     }
 }
 
-async fn add(db: &mut Db, user: NewUser, first: bool) -> Result<AddUserOutcome, StoreError> {
+/// Inserts a user; with `first`, only if there are no users yet.
+pub(crate) async fn insert_user(db: &mut Db, user: NewUser, first: bool) -> Result<AddUserOutcome, StoreError> {
     // Without a race: the writer's transaction is the only one that writes.
     if first && sql::query_scalar::<bool>(ANY).fetch_one(&mut *db).await? {
         return Ok(AddUserOutcome::NotTheFirst);

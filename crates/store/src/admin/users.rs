@@ -32,6 +32,10 @@ pub struct UserRow {
     pub sessions: i64,
     /// The number of the user's conversations.
     pub conversations: i64,
+    /// Whether the user has a password on this server.
+    pub has_password: bool,
+    /// The issuers of the company accounts with which the user signs in.
+    pub issuers: Vec<String>,
 }
 
 /// A filter for the list.
@@ -88,8 +92,14 @@ const COLUMNS: &str = "
     SELECT u.id, u.name, u.name_key, u.roles, u.created_at, u.disabled_at, u.deleted_at,
         (SELECT max(seen_at) FROM sessions WHERE user_id = u.id) AS seen_at,
         (SELECT count(*) FROM sessions WHERE user_id = u.id) AS sessions,
-        (SELECT count(*) FROM conversations WHERE owner = u.id AND deleted_at IS NULL) AS conversations
-    FROM users u WHERE true";
+        (SELECT count(*) FROM conversations WHERE owner = u.id AND deleted_at IS NULL) AS conversations,
+        u.password <> '' AS has_password";
+
+/// A JSON list.
+const ISSUERS: Sql = Sql::pair(
+    ", (SELECT json_group_array(issuer) FROM user_identities WHERE user_id = u.id) AS issuers",
+    ", (SELECT coalesce(json_agg(issuer)::text, '[]') FROM user_identities WHERE user_id = u.id) AS issuers",
+);
 
 const ONE: &str = "SELECT roles, disabled_at FROM users WHERE id = $1 AND deleted_at IS NULL";
 
@@ -159,6 +169,7 @@ fn listed(
     after: Option<ListCursor>,
 ) -> Result<QueryBuilder, StoreError> {
     let mut query = QueryBuilder::new(COLUMNS);
+    query.push(ISSUERS).push(" FROM users u WHERE true");
     if !filter.text.is_empty() {
         query.push(NAME_HAS).push_bind(filter.text).push(") > 0");
     }
@@ -200,6 +211,8 @@ fn row(row: &Row, sort: UserSort) -> Result<(UserRow, ListCursor), StoreError> {
         seen_at: row.try_get("seen_at")?,
         sessions: row.try_get("sessions")?,
         conversations: row.try_get("conversations")?,
+        has_password: row.try_get("has_password")?,
+        issuers: decode_list(row.try_get("issuers")?)?,
     };
     let key = match sort {
         UserSort::Name => row.try_get("name_key")?,

@@ -27,6 +27,7 @@ pub(crate) const CORE_TABLES: &[Table] = &[
     table("audit", "no"),
     table("grants", "id"),
     table("users", "id"),
+    table("user_identities", "id"),
     table("sessions", "id"),
     table("api_keys", "id"),
     table("outside_keys", "id"),

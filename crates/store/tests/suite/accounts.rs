@@ -25,14 +25,13 @@ async fn add(store: &Store, name: &str) -> String {
     format!("id-{name}")
 }
 
+fn session(id: &str, user_id: &str, token: u8, now: i64) -> NewSession {
+    let (id, user_id) = (id.to_owned(), user_id.to_owned());
+    NewSession { id, user_id, token_hash: [token; 32], agent: "browser".to_owned(), now, provider: None }
+}
+
 async fn begin(store: &Store, user_id: &str, token: u8, now: i64) -> bool {
-    let session = NewSession {
-        id: format!("s{token}"),
-        user_id: user_id.to_owned(),
-        token_hash: [token; 32],
-        agent: "browser".to_owned(),
-        now,
-    };
+    let session = session(&format!("s{token}"), user_id, token, now);
     store.begin_session(session, None, LIFE, None).await.unwrap()
 }
 
@@ -112,13 +111,7 @@ async fn new_session_replaces_a_given_or_the_oldest_one() {
     on_each_database(async |store| {
         let ada = add(store, "Ada").await;
         begin(store, &ada, 1, 0).await;
-        let next = NewSession {
-            id: "next".to_owned(),
-            user_id: ada.clone(),
-            token_hash: [9; 32],
-            agent: String::new(),
-            now: 1,
-        };
+        let next = session("next", &ada, 9, 1);
         assert!(store.begin_session(next, Some([1; 32]), LIFE, None).await.unwrap());
         assert!(!counts(store, 1, 2).await && counts(store, 9, 2).await);
         for token in 10..80 {
@@ -254,13 +247,7 @@ async fn account_changes_are_audited() {
         assert_eq!(store.add_user(user("Ada"), true, entry("first_account")).await.unwrap(), AddUserOutcome::Done);
         assert_eq!(store.add_user(user("ADA"), false, entry("x1")).await.unwrap(), AddUserOutcome::NameTaken);
         assert_eq!(store.add_user(user("Bob"), true, entry("x2")).await.unwrap(), AddUserOutcome::NotTheFirst);
-        let session = |user_id: &str| NewSession {
-            id: "s".to_owned(),
-            user_id: user_id.to_owned(),
-            token_hash: [1; 32],
-            agent: String::new(),
-            now: 1,
-        };
+        let session = |user_id: &str| session("s", user_id, 1, 1);
         assert!(store.begin_session(session("id-Ada"), None, LIFE, entry("sign_in")).await.unwrap());
         assert!(!store.begin_session(session("nobody"), None, LIFE, entry("x3")).await.unwrap());
         assert!(store.end_session("id-Ada", "s", entry("sign_out")).await.unwrap());

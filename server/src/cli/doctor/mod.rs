@@ -2,6 +2,7 @@
 //! to a model.
 
 mod connections;
+mod providers;
 mod storage;
 
 use super::{ConfigArgument, DatabaseArgument, probe, shell_place_problem};
@@ -99,6 +100,7 @@ async fn run_checks(arguments: &DoctorArguments) -> Vec<CheckResult> {
         );
         if !arguments.offline {
             findings.extend(connections::check_connections(config).await);
+            findings.extend(providers::check_providers(config).await);
         }
     }
     findings

@@ -5,6 +5,7 @@ pub(crate) mod accounts;
 pub(crate) mod callers;
 mod embed;
 mod keys;
+mod openid;
 mod passed_on;
 mod rates;
 mod redefined;

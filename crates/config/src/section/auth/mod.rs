@@ -1,15 +1,17 @@
 //! The section `auth`: how users sign in.
 
 pub(super) mod jwt;
+pub(super) mod openid_connect;
 pub(super) mod proxy;
 
-use crate::auth::{AuditAddresses, Auth, AuthMode, ClaimNames, PasswordAuth};
+use crate::auth::{AccountAuth, AuditAddresses, Auth, AuthMode, ClaimNames};
 use crate::config::Page;
 use crate::rule::{AccessRule, OWNER_ROLES};
 use crate::section::Context;
 use crate::section::value::{SecretEntry, Text};
 use crate::shape::{Shape, decode};
 use crate::source::{Node, NodeKind, PathStep, Span};
+use openid_connect::ProviderEntry;
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -109,6 +111,24 @@ enum AuthModeEntry {
         /// The roles of users who create their account themselves.
         #[serde(default)]
         sign_up_roles: Vec<Text>,
+        /// The idle timeout of a session, in hours.
+        #[serde(default = "default_session_idle_hours")]
+        #[schemars(range(min = 1, max = 8_760))]
+        session_idle_hours: u64,
+        /// The longest lifetime of a session, in days.
+        #[serde(default = "default_session_max_days")]
+        #[schemars(range(min = 1, max = 366))]
+        session_max_days: u64,
+        /// Providers at which users sign in with their company account, besides their password.
+        #[serde(default)]
+        openid_connect: Vec<ProviderEntry>,
+    },
+    /// By an account at a provider of OpenID Connect, such as Keycloak, Entra ID or Google. Nobody has a
+    /// password here; the roles of administrators come from their groups at the provider.
+    OpenidConnect {
+        /// The providers.
+        #[schemars(length(min = 1))]
+        openid_connect: Vec<ProviderEntry>,
         /// The idle timeout of a session, in hours.
         #[serde(default = "default_session_idle_hours")]
         #[schemars(range(min = 1, max = 8_760))]
@@ -225,12 +245,30 @@ fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
             let headers = [user_header, name_header, roles_header, token_header];
             AuthMode::Proxy(proxy::read(trusted_proxies, headers, roles_separator, node, context)?)
         }
-        AuthModeEntry::Password { open_sign_up, sign_up_roles, session_idle_hours, session_max_days } => {
+        AuthModeEntry::Password {
+            open_sign_up,
+            sign_up_roles,
+            session_idle_hours,
+            session_max_days,
+            openid_connect: providers,
+        } => {
             let sign_up_roles: Vec<_> = sign_up_roles.into_iter().map(|Text(role)| role).collect();
             check_sign_up(open_sign_up, &sign_up_roles, node, context);
-            AuthMode::Password(PasswordAuth {
+            AuthMode::Accounts(AccountAuth {
+                passwords: true,
+                providers: openid_connect::read(providers, open_sign_up, node, context),
                 open_sign_up,
                 sign_up_roles,
+                session_idle: Duration::from_secs(session_idle_hours * 3_600),
+                session_max: Duration::from_secs(session_max_days * 86_400),
+            })
+        }
+        AuthModeEntry::OpenidConnect { openid_connect: providers, session_idle_hours, session_max_days } => {
+            AuthMode::Accounts(AccountAuth {
+                passwords: false,
+                providers: openid_connect::read(providers, false, node, context),
+                open_sign_up: false,
+                sign_up_roles: Vec::new(),
                 session_idle: Duration::from_secs(session_idle_hours * 3_600),
                 session_max: Duration::from_secs(session_max_days * 86_400),
             })

@@ -1,0 +1,233 @@
+//! Finds or creates the account of a user who has signed in at a provider.
+
+use crate::AccountError;
+use auth::AccountAction;
+use auth::openid_connect::{Provider, ProviderError, ProviderUser};
+use auth::password::{Accounts, credential_rules, now_millis};
+use axum::http::HeaderValue;
+use serde_json::{Map, Value};
+use store::{ADMIN, AddUserOutcome, LinkOutcome, NewUser, ProviderClaims};
+use uuid::Uuid;
+use web::RequestContext;
+
+/// The longest name of a user in characters.
+const MAX_NAME: usize = 64;
+
+/// Why a user cannot sign in with a company account, or link it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SignInProblem {
+    /// The sign-in was not begun in this browser, took too long, or is finished already.
+    Expired,
+    /// The user or the provider has declined.
+    Declined,
+    /// The provider does not answer.
+    Unreachable,
+    /// Too many users are signing in.
+    Busy,
+    /// The client must wait for this many seconds.
+    TooMany(u64),
+    /// The provider's answer is not valid; what is wrong with it.
+    Invalid(&'static str),
+    /// The e-mail address is not admitted.
+    OtherDomain,
+    /// The user has no account, and gets none by signing in.
+    NoAccount,
+    /// No account exists, and this user would not be an administrator.
+    NoAdministrator,
+    /// The user, by id, is disabled.
+    Disabled(String),
+    /// The identity belongs to another user.
+    OtherUser,
+    /// The user has linked too many identities.
+    TooManyIdentities,
+    /// The provider has no way to sign out.
+    NoSignOut,
+}
+
+impl From<ProviderError> for SignInProblem {
+    fn from(error: ProviderError) -> Self {
+        tracing::info!(%error, "a sign-in at a provider failed");
+        match error {
+            ProviderError::Unreachable(_) => Self::Unreachable,
+            ProviderError::Busy => Self::Busy,
+            ProviderError::Expired => Self::Expired,
+            ProviderError::Declined => Self::Declined,
+            ProviderError::Invalid(what) => Self::Invalid(what),
+            ProviderError::OtherDomain => Self::OtherDomain,
+        }
+    }
+}
+
+impl SignInProblem {
+    /// Records a refused sign-in in the audit log. What anybody can cause without an account at the provider has no entry.
+    pub(super) fn record(&self, accounts: &Accounts, provider: &Provider, address: Option<&str>) {
+        let (user_id, reason) = match self {
+            Self::Invalid(what) => (None, format!("invalid {what}")),
+            Self::OtherDomain => (None, "the e-mail address is not admitted".to_owned()),
+            Self::NoAccount | Self::NoAdministrator => (None, "no account".to_owned()),
+            Self::Disabled(id) => (Some(id.as_str()), "disabled".to_owned()),
+            Self::OtherUser => (None, "the account of another user".to_owned()),
+            _ => return,
+        };
+        accounts.record_provider_failure(user_id, (&provider.settings.id, &reason), address);
+    }
+}
+
+/// Begins a session for a user who has signed in at the provider. Returns its cookie.
+pub(super) async fn sign_in(
+    accounts: &Accounts,
+    provider: &Provider,
+    user: ProviderUser,
+    asker: &RequestContext,
+) -> Result<Result<HeaderValue, SignInProblem>, AccountError> {
+    let session_id = user.session_id.clone();
+    let found = match find_or_link(accounts, provider, &user, asker).await? {
+        Some(found) => found,
+        None => match sign_up(accounts, provider, &user, asker).await? {
+            Ok(()) => match accounts.store.user_by_identity(&user.issuer, &user.subject).await? {
+                Some((user, identity_id)) => (user.id, identity_id),
+                None => return Ok(Err(SignInProblem::NoAccount)),
+            },
+            Err(problem) => return Ok(Err(problem)),
+        },
+    };
+    let (user_id, identity_id) = found;
+    let row = AccountAction::SignIn.success_entry(&user_id, asker.audit_address.as_deref(), about(provider));
+    let row = accounts.sign_in.row_within_budget(AccountAction::SignIn, row);
+    let browser = (&asker.credentials, asker.is_https);
+    let cookie = accounts.begin_provider_session(&user_id, browser, (provider, identity_id, session_id), row).await?;
+    Ok(cookie.ok_or(SignInProblem::Disabled(user_id)))
+}
+
+/// Returns the user with the identity, and its id. Links the account with the verified e-mail address if the
+/// config says so.
+async fn find_or_link(
+    accounts: &Accounts,
+    provider: &Provider,
+    user: &ProviderUser,
+    asker: &RequestContext,
+) -> Result<Option<(String, String)>, AccountError> {
+    let store = &accounts.store;
+    if let Some((known, identity_id)) = store.user_by_identity(&user.issuer, &user.subject).await? {
+        if known.disabled_at.is_none() {
+            store.update_identity(claims(user.clone()), now_millis()).await?;
+        }
+        return Ok(Some((known.id, identity_id)));
+    }
+    let email = user.verified_email.as_deref().filter(|_| provider.settings.link_verified_email);
+    let Some(email) = email else { return Ok(None) };
+    let Some((named, password)) = store.user_by_name(&credential_rules::name_key(email)).await? else {
+        return Ok(None);
+    };
+    // An account that came from a provider has the name that this provider gave it.
+    if password.is_empty() || named.disabled_at.is_some() || !store.identities(&named.id).await?.is_empty() {
+        return Ok(None);
+    }
+    let entry = AccountAction::LinkIdentity.success_entry(&named.id, asker.audit_address.as_deref(), about(provider));
+    let id = Uuid::now_v7().to_string();
+    let linked = store.link_identity(&named.id, &id, claims(user.clone()), now_millis(), Some(entry)).await?;
+    Ok((linked == LinkOutcome::Done).then_some((named.id, id)))
+}
+
+/// Creates an account, if the config allows it.
+async fn sign_up(
+    accounts: &Accounts,
+    provider: &Provider,
+    user: &ProviderUser,
+    asker: &RequestContext,
+) -> Result<Result<(), SignInProblem>, AccountError> {
+    if !provider.settings.sign_up {
+        return Ok(Err(SignInProblem::NoAccount));
+    }
+    // Otherwise nobody could become the first administrator any more.
+    let is_admin = user.roles.iter().any(|role| role == ADMIN);
+    if accounts.settings.passwords && !is_admin && !accounts.store.has_users().await? {
+        return Ok(Err(SignInProblem::NoAdministrator));
+    }
+    let name = free_name(accounts, &user.names).await?;
+    let new = NewUser {
+        id: Uuid::now_v7().to_string(),
+        name_key: credential_rules::name_key(&name),
+        name,
+        password: String::new(),
+        roles: user.roles.clone(),
+        now: now_millis(),
+    };
+    let about = Map::from_iter([
+        ("provider".to_owned(), provider.settings.id.clone().into()),
+        ("roles".to_owned(), user.roles.clone().into()),
+    ]);
+    let entry = AccountAction::SignUp.success_entry(&new.id, asker.audit_address.as_deref(), about);
+    let id = Uuid::now_v7().to_string();
+    match accounts.store.add_user_with_identity(new, &id, claims(user.clone()), entry).await? {
+        AddUserOutcome::Done => accounts.sign_in.setup.clear(),
+        // Another request of the user was faster.
+        AddUserOutcome::IdentityTaken => {}
+        AddUserOutcome::NameTaken | AddUserOutcome::NotTheFirst => return Ok(Err(SignInProblem::Busy)),
+    }
+    Ok(Ok(()))
+}
+
+/// Returns a name for a new account that no other user has, similar to one of these.
+async fn free_name(accounts: &Accounts, names: &[String]) -> Result<String, AccountError> {
+    let wanted: Vec<_> = names.iter().filter_map(|name| account_name(name)).collect();
+    for name in &wanted {
+        if is_free(accounts, name).await? {
+            return Ok(name.clone());
+        }
+    }
+    let random = Uuid::new_v4().simple().to_string();
+    let short: String = wanted.first().map_or("user", String::as_str).chars().take(MAX_NAME - 9).collect();
+    let numbered = format!("{short}-{}", &random[..8]);
+    match is_free(accounts, &numbered).await? {
+        true => Ok(numbered),
+        false => Ok(format!("user-{random}")),
+    }
+}
+
+async fn is_free(accounts: &Accounts, name: &str) -> Result<bool, AccountError> {
+    let is_taken = accounts.store.user_by_name(&credential_rules::name_key(name)).await?.is_some();
+    Ok(!is_taken && !accounts.has_lookalike(name).await?)
+}
+
+/// Returns a name at the provider as a name for an account, if that is possible.
+fn account_name(name: &str) -> Option<String> {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(".");
+    let allowed = name.chars().filter(|sign| sign.is_alphanumeric() || "._-@+".contains(*sign));
+    let name: String = allowed.take(MAX_NAME).collect();
+    credential_rules::name_problem(&name).is_none().then_some(name)
+}
+
+/// Returns what is stored of a user at the provider.
+pub(super) fn claims(user: ProviderUser) -> ProviderClaims {
+    let label = user.verified_email.or_else(|| user.names.into_iter().next());
+    ProviderClaims {
+        issuer: user.issuer,
+        label: label.unwrap_or_else(|| user.subject.clone()),
+        subject: user.subject,
+        roles: user.roles,
+        managed_roles: user.managed_roles,
+    }
+}
+
+/// Returns what the audit log says about a sign-in at a provider.
+pub(super) fn about(provider: &Provider) -> Map<String, Value> {
+    Map::from_iter([("provider".to_owned(), provider.settings.id.clone().into())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::account_name;
+
+    #[test]
+    fn names_of_providers_become_account_names() {
+        let check = |name: &str, expected: Option<&str>| assert_eq!(account_name(name).as_deref(), expected, "{name}");
+        check("ada", Some("ada"));
+        check("ada@example.com", Some("ada@example.com"));
+        check("Ada  Lovelace", Some("Ada.Lovelace"));
+        check("EXAMPLE\\ada", Some("EXAMPLEada"));
+        check("<b>", None);
+        check("", None);
+        check("ａlice", None);
+    }
+}

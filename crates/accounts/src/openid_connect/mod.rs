@@ -1,0 +1,245 @@
+//! Sign-in with a company account: the way to a provider of OpenID Connect and back, linked accounts, and
+//! sign-out there.
+
+mod enter;
+mod views;
+
+pub(crate) use views::{identities_view, providers_view, signed_out_view};
+
+use crate::sign_in::NextQuery;
+use crate::{ACCOUNT_PATH, AccountError, AccountState, LocalAccounts, SignedInUser, local_path};
+use auth::openid_connect::{
+    Callback, NewSignIn, PendingSignIn, PendingSignIns, Provider, ProviderLogout, ProviderUser,
+};
+use auth::password::{Accounts, Subject, Throttled, now_millis};
+use auth::{AccountAction, Credentials};
+use axum::extract::rejection::{FormRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Form, Router};
+use enter::SignInProblem;
+use serde::Deserialize;
+use serde_json::Map;
+use store::{EndedAtProvider, LinkOutcome, UnlinkOutcome};
+use uuid::Uuid;
+use views::{continue_page, problem_page};
+use web::{RequestContext, see_other};
+
+/// The throttle's key for answers of providers; no user has such a name.
+const THROTTLE_KEY: &str = " openid connect";
+
+/// Returns the pages.
+pub(crate) fn pages() -> Router<AccountState> {
+    Router::new()
+        .route("/auth/openid-connect/{provider}", get(begin))
+        .route("/auth/openid-connect/{provider}/callback", get(finish))
+        .route("/auth/openid-connect/{provider}/link", post(link))
+        .route("/auth/openid-connect/{provider}/sign-out", get(sign_out))
+        .route("/auth/openid-connect/{provider}/back-channel-logout", post(back_channel_logout))
+        .route("/auth/identities/{id}/unlink", post(unlink))
+}
+
+/// `GET /auth/openid-connect/{provider}`: sends the browser to the provider.
+async fn begin(
+    LocalAccounts(accounts): LocalAccounts,
+    member: Option<SignedInUser>,
+    State(state): State<AccountState>,
+    Extension(asker): Extension<RequestContext>,
+    Path(id): Path<String>,
+    Query(NextQuery { next, .. }): Query<NextQuery>,
+) -> Response {
+    let next = local_path(next.as_deref());
+    if member.is_some() {
+        return see_other(next, None);
+    }
+    let Some((provider, origin)) = find(&accounts, &id, &state, &asker.credentials) else {
+        return web::html::not_found_page();
+    };
+    match provider.begin(NewSignIn { origin: &origin, next, link_to: None }).await {
+        Ok((url, pending)) => see_other(url.as_str(), accounts.pending.cookie(&pending, asker.is_https)),
+        Err(error) => problem_page(provider, &SignInProblem::from(error), next),
+    }
+}
+
+/// `POST /auth/openid-connect/{provider}/link`. The response is a page with a link to the provider: a form may not
+/// lead to another site.
+async fn link(
+    LocalAccounts(accounts): LocalAccounts,
+    member: SignedInUser,
+    State(state): State<AccountState>,
+    Extension(asker): Extension<RequestContext>,
+    Path(id): Path<String>,
+) -> Response {
+    let Some((provider, origin)) = find(&accounts, &id, &state, &asker.credentials) else {
+        return web::html::not_found_page();
+    };
+    let new = NewSignIn { origin: &origin, next: ACCOUNT_PATH, link_to: Some(&member.caller.user_id) };
+    match provider.begin(new).await {
+        Ok((url, pending)) => {
+            let page = continue_page(provider, url.as_str());
+            with_cookie(page, accounts.pending.cookie(&pending, asker.is_https))
+        }
+        Err(error) => problem_page(provider, &SignInProblem::from(error), ACCOUNT_PATH),
+    }
+}
+
+/// `GET /auth/openid-connect/{provider}/callback`: the redirect URI. Whatever the outcome is, the sign-in
+/// that has begun is over.
+async fn finish(
+    LocalAccounts(accounts): LocalAccounts,
+    member: Option<SignedInUser>,
+    Extension(asker): Extension<RequestContext>,
+    Path(id): Path<String>,
+    answer: Result<Query<Callback>, QueryRejection>,
+) -> Result<Response, AccountError> {
+    let Some(provider) = accounts.provider(&id) else { return Ok(web::html::not_found_page()) };
+    let Some(pending) = accounts.pending.find(&asker.credentials, asker.is_https) else {
+        // Reload or the button *Back* after the sign-in.
+        return Ok(match member {
+            Some(_) => see_other("/", None),
+            None => problem_page(provider, &SignInProblem::Expired, "/"),
+        });
+    };
+    let next = local_path(Some(&pending.next)).to_owned();
+    let attempt = match accounts.sign_in.throttle.begin(&format!("{THROTTLE_KEY} {}", Uuid::now_v7()), asker.address) {
+        Ok(attempt) => attempt,
+        Err(Throttled { seconds, limit }) => {
+            let subject = Subject::Client(asker.audit_address.clone());
+            accounts.record_limited(AccountAction::SignIn, (limit, subject), asker.audit_address.as_deref());
+            return Ok(web::with_retry_after(problem_page(provider, &SignInProblem::TooMany(seconds), &next), seconds));
+        }
+    };
+    let Query(answer) = answer.unwrap_or_default();
+    let outcome = match provider.finish(&pending, &answer).await {
+        Ok(user) if pending.link_to.is_some() => {
+            link_identity(&accounts, provider, &pending, user, member, &asker).await?
+        }
+        Ok(user) => {
+            enter::sign_in(&accounts, provider, user, &asker).await?.map(|cookie| see_other(&next, Some(cookie)))
+        }
+        Err(error) => Err(SignInProblem::from(error)),
+    };
+    let response = match outcome {
+        Ok(response) => {
+            accounts.sign_in.throttle.succeeded(&attempt);
+            response
+        }
+        Err(problem) => {
+            problem.record(&accounts, provider, asker.audit_address.as_deref());
+            problem_page(provider, &problem, &next)
+        }
+    };
+    Ok(with_cookie(response, PendingSignIns::expired_cookie(asker.is_https)))
+}
+
+/// Links the identity to the account of the user who began this, if they are still signed in.
+async fn link_identity(
+    accounts: &Accounts,
+    provider: &Provider,
+    pending: &PendingSignIn,
+    user: ProviderUser,
+    member: Option<SignedInUser>,
+    asker: &RequestContext,
+) -> Result<Result<Response, SignInProblem>, AccountError> {
+    let Some(member) = member.filter(|member| pending.link_to.as_ref() == Some(&member.caller.user_id)) else {
+        return Ok(Err(SignInProblem::Expired));
+    };
+    let user_id = &member.caller.user_id;
+    let row =
+        AccountAction::LinkIdentity.success_entry(user_id, asker.audit_address.as_deref(), enter::about(provider));
+    let row = accounts.sign_in.row_within_budget(AccountAction::LinkIdentity, row);
+    let (id, claims) = (Uuid::now_v7().to_string(), enter::claims(user));
+    Ok(match accounts.store.link_identity(user_id, &id, claims, now_millis(), row).await? {
+        LinkOutcome::Done => Ok(see_other(&format!("{ACCOUNT_PATH}?done=linked"), None)),
+        LinkOutcome::OtherUser => Err(SignInProblem::OtherUser),
+        LinkOutcome::TooMany => Err(SignInProblem::TooManyIdentities),
+        LinkOutcome::Unknown => Err(SignInProblem::Expired),
+    })
+}
+
+/// `POST /auth/identities/{id}/unlink`
+async fn unlink(
+    LocalAccounts(accounts): LocalAccounts,
+    member: SignedInUser,
+    Path(id): Path<String>,
+) -> Result<Response, AccountError> {
+    let user_id = &member.caller.user_id;
+    let identities = accounts.store.identities(user_id).await?;
+    // An unknown identity must not use up the user's share of audit rows.
+    let Some(identity) = identities.into_iter().find(|identity| identity.id == id) else {
+        return Ok(web::html::not_found_page());
+    };
+    let about = Map::from_iter([("issuer".to_owned(), identity.issuer.into())]);
+    let row = AccountAction::UnlinkIdentity.success_entry(user_id, member.recorded.as_deref(), about);
+    let row = accounts.sign_in.row_within_budget(AccountAction::UnlinkIdentity, row);
+    Ok(match accounts.store.unlink_identity(user_id, &id, accounts.sign_in_ways(), row).await? {
+        UnlinkOutcome::Done => see_other(&format!("{ACCOUNT_PATH}?done=unlinked"), None),
+        UnlinkOutcome::Unknown => web::html::not_found_page(),
+        UnlinkOutcome::LastWay => see_other(&format!("{ACCOUNT_PATH}?done=last-way"), None),
+    })
+}
+
+/// `GET /auth/openid-connect/{provider}/sign-out`: ends the user's session at the provider.
+async fn sign_out(
+    LocalAccounts(accounts): LocalAccounts,
+    State(state): State<AccountState>,
+    Extension(asker): Extension<RequestContext>,
+    Path(id): Path<String>,
+) -> Response {
+    let Some((provider, origin)) = find(&accounts, &id, &state, &asker.credentials) else {
+        return web::html::not_found_page();
+    };
+    match provider.sign_out_url(&origin).await {
+        Ok(Some(url)) => see_other(url.as_str(), None),
+        Ok(None) => problem_page(provider, &SignInProblem::NoSignOut, "/"),
+        Err(error) => problem_page(provider, &SignInProblem::from(error), "/"),
+    }
+}
+
+/// The form with which a provider ends sessions.
+#[derive(Deserialize)]
+struct LogoutForm {
+    logout_token: String,
+}
+
+/// `POST /auth/openid-connect/{provider}/back-channel-logout`, which the provider itself sends.
+async fn back_channel_logout(
+    LocalAccounts(accounts): LocalAccounts,
+    Path(id): Path<String>,
+    sent: Result<Form<LogoutForm>, FormRejection>,
+) -> Result<Response, AccountError> {
+    let status = |status: StatusCode| (status, [(header::CACHE_CONTROL, "no-store")]).into_response();
+    let (Some(provider), Ok(Form(sent))) = (accounts.provider(&id), sent) else {
+        return Ok(status(StatusCode::BAD_REQUEST));
+    };
+    let ended = match provider.verify_logout(&sent.logout_token).await {
+        Ok(ProviderLogout::Session(id)) => EndedAtProvider::Session(id),
+        Ok(ProviderLogout::Subject(id)) => EndedAtProvider::Subject(id),
+        Err(error) => {
+            tracing::warn!(provider = provider.settings.id, %error, "a sign-out of a provider is refused");
+            return Ok(status(StatusCode::BAD_REQUEST));
+        }
+    };
+    let sessions = accounts.store.end_provider_sessions(&provider.settings.issuer, ended).await?;
+    tracing::info!(provider = provider.settings.id, sessions, "a provider has ended sessions");
+    Ok(status(StatusCode::OK))
+}
+
+/// Returns a provider, and the origin of this server for the browser.
+fn find<'a>(
+    accounts: &'a Accounts,
+    id: &str,
+    state: &AccountState,
+    sent: &Credentials,
+) -> Option<(&'a Provider, String)> {
+    Some((accounts.provider(id)?, state.authentication().origin(sent)?))
+}
+
+fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response {
+    if let Some(cookie) = cookie {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    response
+}

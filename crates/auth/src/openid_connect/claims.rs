@@ -1,0 +1,197 @@
+//! Reads a user from the claims of a provider.
+
+use super::ProviderError;
+use super::logout::MAX_ID;
+use crate::jwt::find_claim;
+use crate::user;
+use config::OpenIdProvider;
+use serde_json::{Map, Value};
+
+/// The claims with a name for the account, the best first.
+const NAMES: [&str; 3] = ["preferred_username", "email", "name"];
+/// The issuer of Google's accounts.
+const GOOGLE: &str = "https://accounts.google.com";
+/// The limit on groups that are read.
+const MAX_GROUPS: usize = 1_000;
+
+/// A user as a provider describes them. They are identified by issuer and subject only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderUser {
+    /// The issuer.
+    pub issuer: String,
+    /// The issuer's id of the user.
+    pub subject: String,
+    /// The provider's id of its session with the user.
+    pub session_id: Option<String>,
+    /// The names at the provider, the best for an account first.
+    pub names: Vec<String>,
+    /// The e-mail address, if the provider has verified it.
+    pub verified_email: Option<String>,
+    /// The roles that the config gives to everybody at the provider and to the user's groups.
+    pub roles: Vec<String>,
+    /// All roles that the config gives to somebody at the provider.
+    pub managed_roles: Vec<String>,
+}
+
+/// Returns whether the config needs claims that the ID token does not have.
+pub(super) fn needs_user_info(claims: &Map<String, Value>, settings: &OpenIdProvider) -> bool {
+    let lacks_groups = settings.groups.as_ref().is_some_and(|groups| find_claim(claims, &groups.claim).is_none());
+    let needs_email = !settings.allowed_domains.is_empty() || settings.link_verified_email;
+    let lacks_email = needs_email && !claims.contains_key("email");
+    lacks_groups || lacks_email || !NAMES.iter().any(|name| claims.contains_key(*name))
+}
+
+/// Adds the claims of the userinfo endpoint that the ID token does not have.
+pub(super) fn add_user_info(claims: &mut Map<String, Value>, info: Map<String, Value>) -> Result<(), ProviderError> {
+    // The access token could have been replaced by one of another user (OpenID Connect Core 1.0, 5.3.2).
+    if info.get("sub") != claims.get("sub") {
+        return Err(ProviderError::Invalid("subject of the userinfo"));
+    }
+    // Both claims about the address come from one source.
+    let has_email = claims.contains_key("email");
+    for (name, value) in info {
+        if !(has_email && name == "email_verified") {
+            claims.entry(name).or_insert(value);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the user of verified claims.
+pub(super) fn user(claims: &Map<String, Value>, settings: &OpenIdProvider) -> Result<ProviderUser, ProviderError> {
+    let text = |name: &str| claims.get(name).and_then(Value::as_str);
+    // Some providers send it as text.
+    let is_verified = matches!(claims.get("email_verified"), Some(Value::Bool(true)))
+        || text("email_verified").is_some_and(|text| text == "true");
+    let email = text("email").filter(|_| is_verified).map(str::to_lowercase);
+    // A private Google account can have an address of a company; the claim `hd` is of the company's own accounts.
+    let domain = match settings.issuer == GOOGLE {
+        true => text("hd").filter(|_| is_verified).map(str::to_lowercase),
+        false => email.as_deref().and_then(|email| email.rsplit_once('@')).map(|(_, domain)| domain.to_owned()),
+    };
+    let is_admitted = |domain: &str| settings.allowed_domains.iter().any(|allowed| allowed == domain);
+    if !settings.allowed_domains.is_empty() && !domain.as_deref().is_some_and(is_admitted) {
+        return Err(ProviderError::OtherDomain);
+    }
+    let names = NAMES.into_iter().filter_map(|name| user::shown_name(text(name)?)).collect();
+    let (roles, managed_roles) = roles(claims, settings);
+    Ok(ProviderUser {
+        issuer: settings.issuer.clone(),
+        subject: text("sub").unwrap_or_default().to_owned(),
+        session_id: text("sid").filter(|id| (1..=MAX_ID).contains(&id.len())).map(str::to_owned),
+        names,
+        verified_email: email,
+        roles,
+        managed_roles,
+    })
+}
+
+/// Returns the user's roles, and all roles that follow from groups. Without the claim a user is in no group.
+fn roles(claims: &Map<String, Value>, settings: &OpenIdProvider) -> (Vec<String>, Vec<String>) {
+    let (mut roles, mut managed) = (settings.roles.clone(), settings.roles.clone());
+    let Some(mapping) = &settings.groups else { return (roles, managed) };
+    let groups: Vec<&str> = match find_claim(claims, &mapping.claim) {
+        Some(Value::Array(groups)) => groups.iter().filter_map(Value::as_str).take(MAX_GROUPS).collect(),
+        Some(Value::String(group)) => vec![group],
+        _ => Vec::new(),
+    };
+    for (group, given) in &mapping.roles {
+        managed.extend_from_slice(given);
+        if groups.contains(&group.as_str()) {
+            roles.extend_from_slice(given);
+        }
+    }
+    for list in [&mut roles, &mut managed] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    (roles, managed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use config::GroupRoles;
+    use serde_json::json;
+    use std::time::Duration;
+    use url::Url;
+
+    fn settings(domains: &[&str]) -> OpenIdProvider {
+        let text = |text: &str| text.to_owned();
+        let group = |group: &str, role: &str| (text(group), vec![text(role)]);
+        OpenIdProvider {
+            id: text("company"),
+            label: text("Company"),
+            issuer: text("https://id.test"),
+            issuer_url: Url::parse("https://id.test").unwrap(),
+            allow_private: false,
+            client_id: text("chat"),
+            client_secret: None,
+            scopes: Vec::new(),
+            sign_up: true,
+            allowed_domains: domains.iter().map(|domain| text(domain)).collect(),
+            link_verified_email: false,
+            roles: vec![text("staff")],
+            groups: Some(GroupRoles {
+                claim: text("realm.groups"),
+                roles: vec![group("admins", "admin"), group("desk", "support")],
+            }),
+            session: Duration::from_secs(60),
+            leeway: Duration::from_secs(30),
+        }
+    }
+
+    #[test]
+    fn groups_give_roles() {
+        let check = |groups: Value, expected: &[&str]| {
+            let claims = json!({ "sub": "1", "realm": { "groups": groups } });
+            let user = user(claims.as_object().unwrap(), &settings(&[])).unwrap();
+            assert_eq!(user.roles, expected, "{groups}");
+            assert_eq!(user.managed_roles, ["admin", "staff", "support"]);
+        };
+        check(json!(["admins", "desk", "other"]), &["admin", "staff", "support"]);
+        check(json!("desk"), &["staff", "support"]);
+        check(json!("admins desk"), &["staff"]);
+        check(json!(["Admins", 7, ["admins"]]), &["staff"]);
+        check(json!({ "admins": true }), &["staff"]);
+        check(json!(null), &["staff"]);
+    }
+
+    #[test]
+    fn only_verified_addresses_of_the_domains_are_admitted() {
+        let check_at = |issuer: &str, claims: Value, expected: bool| {
+            let mut whole = json!({ "sub": "1" });
+            whole.as_object_mut().unwrap().extend(claims.as_object().unwrap().clone());
+            let settings = OpenIdProvider { issuer: issuer.to_owned(), ..settings(&["example.com"]) };
+            assert_eq!(user(whole.as_object().unwrap(), &settings).is_ok(), expected, "{issuer} {claims}");
+        };
+        let check = |claims: Value, expected: bool| check_at("https://id.test", claims, expected);
+        check(json!({ "email": "ada@example.com", "email_verified": true }), true);
+        check(json!({ "email": "ada@Example.COM", "email_verified": "true" }), true);
+        check(json!({ "email": "ada@example.com" }), false);
+        check(json!({ "email": "ada@example.com", "email_verified": false }), false);
+        check(json!({ "email": "ada@example.com.evil.test", "email_verified": true }), false);
+        check(json!({ "email": "ada@evil.test@example.com", "email_verified": true }), true);
+        check(json!({ "email": "example.com", "email_verified": true }), false);
+        check(json!({}), false);
+        let google = json!({ "email": "ada@example.com", "email_verified": true });
+        check_at(GOOGLE, google.clone(), false);
+        let mut company = google;
+        company["hd"] = "example.com".into();
+        check_at(GOOGLE, company.clone(), true);
+        check(json!({ "email": "ada@other.test", "email_verified": true, "hd": "example.com" }), false);
+    }
+
+    #[test]
+    fn user_info_adds_what_is_missing() {
+        let check = |info: Value, expected: Result<Value, ProviderError>| {
+            let mut claims = json!({ "sub": "1", "email": "a@b.test" }).as_object().unwrap().clone();
+            let seen = add_user_info(&mut claims, info.as_object().unwrap().clone());
+            assert_eq!(seen.map(|()| Value::from(claims)), expected, "{info}");
+        };
+        let added = json!({ "sub": "1", "email": "a@b.test", "name": "Ada" });
+        check(json!({ "sub": "1", "name": "Ada", "email": "other@b.test", "email_verified": true }), Ok(added));
+        check(json!({ "sub": "2", "name": "Ada" }), Err(ProviderError::Invalid("subject of the userinfo")));
+        check(json!({ "name": "Ada" }), Err(ProviderError::Invalid("subject of the userinfo")));
+    }
+}

@@ -1,0 +1,156 @@
+//! The metadata of a provider (OpenID Connect Discovery 1.0), which is loaded when it is needed and
+//! refreshed from time to time.
+
+use super::{MAX_BYTES, ProviderClient, ProviderError, TIMEOUT};
+use crate::jwt::{Jwt, TokenKind};
+use config::{ClaimNames, JwtAuth, JwtKeys, OpenIdProvider};
+use egress::EgressRequest;
+use http::{HeaderMap, HeaderValue, Method, header};
+use serde::Deserialize;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+use url::Url;
+
+/// The minimum interval between requests.
+const MIN_INTERVAL: Duration = Duration::from_secs(5);
+/// The metadata is refreshed after this time.
+const MAX_AGE: Duration = Duration::from_secs(3_600);
+/// How long old metadata is used if the provider cannot be reached.
+const MAX_STALE: Duration = Duration::from_secs(24 * 3_600);
+
+/// What is used of a provider's metadata.
+pub(super) struct Metadata {
+    pub(super) authorization_endpoint: Url,
+    pub(super) token_endpoint: Url,
+    pub(super) userinfo_endpoint: Option<Url>,
+    pub(super) end_session_endpoint: Option<Url>,
+    /// Whether its answers name the issuer (RFC 9207).
+    pub(super) names_issuer: bool,
+    /// Whether the client's secret is sent in the body instead of a header.
+    pub(super) secret_in_body: bool,
+    /// Verifies ID tokens.
+    pub(super) tokens: Jwt,
+    /// Verifies logout tokens.
+    pub(super) logout_tokens: Jwt,
+}
+
+/// The metadata as it is published.
+#[derive(Deserialize)]
+struct Published {
+    issuer: String,
+    authorization_endpoint: Url,
+    token_endpoint: Url,
+    jwks_uri: Url,
+    userinfo_endpoint: Option<Url>,
+    end_session_endpoint: Option<Url>,
+    #[serde(default)]
+    authorization_response_iss_parameter_supported: bool,
+    /// Absent: `client_secret_basic`.
+    token_endpoint_auth_methods_supported: Option<Vec<String>>,
+}
+
+/// The metadata of the last successful request.
+#[derive(Default)]
+pub(super) struct MetadataCache(Mutex<Cached>);
+
+#[derive(Default)]
+struct Cached {
+    loaded: Option<(Instant, Arc<Metadata>)>,
+    last_request: Option<Instant>,
+}
+
+impl MetadataCache {
+    /// Returns the metadata, loaded if it is missing or old.
+    pub(super) async fn get(
+        &self,
+        settings: &OpenIdProvider,
+        client: &ProviderClient,
+    ) -> Result<Arc<Metadata>, ProviderError> {
+        let mut cached = self.0.lock().await;
+        let known =
+            |age: Duration| cached.loaded.as_ref().filter(|(at, _)| at.elapsed() < age).map(|(_, it)| it.clone());
+        if let Some(metadata) = known(MAX_AGE) {
+            return Ok(metadata);
+        }
+        let old = known(MAX_STALE);
+        if cached.last_request.is_some_and(|at| at.elapsed() < MIN_INTERVAL) {
+            return old
+                .ok_or_else(|| ProviderError::Unreachable("its metadata could not be loaded a moment ago".to_owned()));
+        }
+        cached.last_request = Some(Instant::now());
+        match load(settings, client).await {
+            Ok(metadata) => {
+                let metadata = Arc::new(metadata);
+                cached.loaded = Some((Instant::now(), metadata.clone()));
+                Ok(metadata)
+            }
+            Err(error) => {
+                tracing::error!(provider = settings.id, %error, "the metadata of a provider cannot be loaded");
+                old.ok_or(error)
+            }
+        }
+    }
+
+    /// Loads the metadata without the cache.
+    pub(super) async fn load(
+        &self,
+        settings: &OpenIdProvider,
+        client: &ProviderClient,
+    ) -> Result<Metadata, ProviderError> {
+        load(settings, client).await
+    }
+}
+
+async fn load(settings: &OpenIdProvider, client: &ProviderClient) -> Result<Metadata, ProviderError> {
+    let refuse = |problem: &str| ProviderError::Unreachable(problem.to_owned());
+    let text = format!("{}/.well-known/openid-configuration", settings.issuer.trim_end_matches('/'));
+    let url = Url::parse(&text).map_err(|_| refuse("its issuer is not a URL"))?;
+    let headers = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static("application/json"))]);
+    let request =
+        EgressRequest { method: Method::GET, url, headers, body: None, timeout: TIMEOUT, max_bytes: MAX_BYTES };
+    let answer = client.send(request).await?;
+    if answer.status != 200 {
+        return Err(ProviderError::Unreachable(format!("{text} has status {}", answer.status)));
+    }
+    let published: Published = serde_json::from_slice(&answer.body)
+        .map_err(|_| ProviderError::Unreachable(format!("{text} is not the metadata of a provider")))?;
+    metadata(published, settings).map_err(|problem| ProviderError::Unreachable(problem.to_owned()))
+}
+
+/// Checks metadata. The issuer must be the one of the config, so that no provider can publish metadata for another
+/// one.
+fn metadata(published: Published, settings: &OpenIdProvider) -> Result<Metadata, &'static str> {
+    if published.issuer != settings.issuer {
+        return Err("its metadata names another `issuer` than the config; compare them, including a `/` at the end");
+    }
+    let optional = [&published.userinfo_endpoint, &published.end_session_endpoint];
+    let urls = [&published.authorization_endpoint, &published.token_endpoint, &published.jwks_uri];
+    let is_safe =
+        |url: &Url| url.scheme() == "https" || url.scheme() == "http" && settings.issuer_url.scheme() == "http";
+    if !urls.into_iter().chain(optional.into_iter().flatten()).all(is_safe) {
+        return Err("one of its endpoints is not reached over `https`");
+    }
+    let methods = published.token_endpoint_auth_methods_supported.as_deref();
+    let has_method = |name: &str| methods.is_some_and(|methods| methods.iter().any(|method| method == name));
+    let checks = JwtAuth {
+        keys: JwtKeys::Url { url: published.jwks_uri, allow_private: settings.allow_private },
+        issuer: Some(settings.issuer.clone()),
+        audience: vec![settings.client_id.clone()],
+        cookie: None,
+        leeway: settings.leeway,
+        claims: ClaimNames::default(),
+    };
+    let verifier = |kind| Jwt::of_kind(&checks, kind).map_err(|_| "its keys cannot be loaded");
+    Ok(Metadata {
+        authorization_endpoint: published.authorization_endpoint,
+        token_endpoint: published.token_endpoint,
+        userinfo_endpoint: published.userinfo_endpoint,
+        end_session_endpoint: published.end_session_endpoint,
+        names_issuer: published.authorization_response_iss_parameter_supported,
+        secret_in_body: methods.is_some() && !has_method("client_secret_basic"),
+        tokens: verifier(TokenKind::Id)?,
+        logout_tokens: verifier(TokenKind::Logout)?,
+    })
+}

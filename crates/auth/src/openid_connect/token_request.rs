@@ -1,0 +1,144 @@
+//! Requests with secrets: the exchange of a code for tokens, and the user's claims.
+
+use super::discovery::Metadata;
+use super::pending::PendingSignIn;
+use super::{MAX_BYTES, ProviderClient, ProviderError, TIMEOUT};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use config::OpenIdProvider;
+use egress::EgressRequest;
+use http::{HeaderMap, HeaderValue, Method, header};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use url::Url;
+use url::form_urlencoded::{Serializer, byte_serialize};
+
+/// The tokens of a sign-in.
+pub(super) struct Tokens {
+    pub(super) id_token: SecretString,
+    pub(super) access_token: Option<SecretString>,
+}
+
+/// The response of the token endpoint (OpenID Connect Core 1.0, 3.1.3.3).
+#[derive(Deserialize)]
+struct TokenResponse {
+    id_token: String,
+    access_token: Option<String>,
+}
+
+impl ProviderClient {
+    /// Exchanges a code for tokens (RFC 6749, 4.1.3).
+    pub(super) async fn exchange(
+        &self,
+        settings: &OpenIdProvider,
+        metadata: &Metadata,
+        pending: &PendingSignIn,
+        code: &str,
+    ) -> Result<Tokens, ProviderError> {
+        let (headers, body) = token_request(settings, metadata, pending, code)?;
+        let request = EgressRequest {
+            method: Method::POST,
+            url: metadata.token_endpoint.clone(),
+            headers,
+            body: Some(body.into_bytes()),
+            timeout: TIMEOUT,
+            max_bytes: MAX_BYTES,
+        };
+        let answer = self.send(request).await?;
+        match answer.status {
+            200 => {
+                let sent: TokenResponse =
+                    serde_json::from_slice(&answer.body).map_err(|_| ProviderError::Invalid("tokens"))?;
+                let access_token = sent.access_token.map(SecretString::from);
+                Ok(Tokens { id_token: sent.id_token.into(), access_token })
+            }
+            400..=499 => {
+                // `invalid_grant` for a code that was used before; `invalid_client` for a wrong secret.
+                tracing::warn!(provider = settings.id, error = error_code(&answer.body), "a provider refuses a code");
+                Err(ProviderError::Invalid("code or client"))
+            }
+            status => Err(ProviderError::Unreachable(format!("its token endpoint has status {status}"))),
+        }
+    }
+
+    /// Returns the claims of the userinfo endpoint (OpenID Connect Core 1.0, 5.3).
+    pub(super) async fn user_info(
+        &self,
+        endpoint: &Url,
+        token: &SecretString,
+    ) -> Result<Map<String, Value>, ProviderError> {
+        let mut headers = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static("application/json"))]);
+        headers.insert(header::AUTHORIZATION, secret_header(&format!("Bearer {}", token.expose_secret()))?);
+        let request = EgressRequest {
+            method: Method::GET,
+            url: endpoint.clone(),
+            headers,
+            body: None,
+            timeout: TIMEOUT,
+            max_bytes: MAX_BYTES,
+        };
+        let answer = self.send(request).await?;
+        if answer.status != 200 {
+            return Err(ProviderError::Unreachable(format!("its userinfo endpoint has status {}", answer.status)));
+        }
+        serde_json::from_slice(&answer.body).map_err(|_| ProviderError::Invalid("userinfo"))
+    }
+}
+
+/// Returns headers and body of the request for tokens.
+fn token_request(
+    settings: &OpenIdProvider,
+    metadata: &Metadata,
+    pending: &PendingSignIn,
+    code: &str,
+) -> Result<(HeaderMap, String), ProviderError> {
+    let mut headers = HeaderMap::from_iter([
+        (header::ACCEPT, HeaderValue::from_static("application/json")),
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded")),
+    ]);
+    let mut form = Serializer::new(String::new());
+    form.append_pair("grant_type", "authorization_code")
+        .append_pair("code", code)
+        .append_pair("redirect_uri", &pending.redirect_uri)
+        .append_pair("code_verifier", &pending.verifier);
+    match &settings.client_secret {
+        Some(secret) if !metadata.secret_in_body => {
+            headers.insert(header::AUTHORIZATION, basic(&settings.client_id, secret)?);
+        }
+        Some(secret) => {
+            form.append_pair("client_id", &settings.client_id).append_pair("client_secret", secret.expose_secret());
+        }
+        None => {
+            form.append_pair("client_id", &settings.client_id);
+        }
+    }
+    Ok((headers, form.finish()))
+}
+
+/// Returns the client's credentials; both parts are encoded as in a form (RFC 6749, 2.3.1).
+fn basic(client_id: &str, secret: &SecretString) -> Result<HeaderValue, ProviderError> {
+    let encode = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
+    let pair = format!("{}:{}", encode(client_id), encode(secret.expose_secret()));
+    secret_header(&format!("Basic {}", STANDARD.encode(pair)))
+}
+
+fn secret_header(text: &str) -> Result<HeaderValue, ProviderError> {
+    let mut value = HeaderValue::from_str(text).map_err(|_| ProviderError::Invalid("access token"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Returns the `error` of a response, if it is one of those that RFC 6749 defines.
+fn error_code(body: &[u8]) -> &'static str {
+    const KNOWN: [&str; 6] = [
+        "invalid_request",
+        "invalid_client",
+        "invalid_grant",
+        "unauthorized_client",
+        "unsupported_grant_type",
+        "invalid_scope",
+    ];
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    KNOWN.into_iter().find(|known| body["error"] == **known).unwrap_or("other")
+}

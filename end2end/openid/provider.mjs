@@ -1,0 +1,106 @@
+// An OpenID Connect provider for tests, on a free port of this machine: the package `oidc-provider` with accounts that
+// need no password. Prints its issuer. `PUT /test/accounts` replaces the accounts.
+//
+//     node provider.mjs '{"alg":"RS256","accounts":{"ada":{"name":"Ada","groups":["admins"]}}}'
+import { generateKeyPairSync } from "node:crypto";
+import { createServer } from "node:http";
+import { Provider } from "oidc-provider";
+
+const settings = JSON.parse(process.argv[2] ?? "{}");
+const alg = settings.alg ?? "RS256";
+const id = settings.id ?? "company";
+let accounts = settings.accounts ?? {};
+
+const { privateKey } =
+  alg === "ES256"
+    ? generateKeyPairSync("ec", { namedCurve: "P-256" })
+    : generateKeyPairSync("rsa", { modulusLength: 2048 });
+const key = { ...privateKey.export({ format: "jwk" }), kid: "k1", use: "sig", alg };
+
+const server = createServer();
+server.listen(0, "127.0.0.1", () => {
+  const issuer = `http://127.0.0.1:${server.address().port}`;
+  const provider = new Provider(issuer, {
+    jwks: { keys: [key] },
+    cookies: { keys: ["of the tests"] },
+    clients: [
+      {
+        client_id: "chat",
+        client_secret: "secret of the tests",
+        redirect_uris: [`http://127.0.0.1/auth/openid-connect/${id}/callback`],
+        id_token_signed_response_alg: alg,
+      },
+    ],
+    scopes: ["openid", "profile", "email", "groups"],
+    claims: {
+      openid: ["sub"],
+      profile: ["name", "preferred_username"],
+      email: ["email", "email_verified"],
+      groups: ["groups"],
+    },
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: {
+        // Its own page loads a font from the network.
+        logoutSource: (context, form) => {
+          context.body = `<!DOCTYPE html><title>Provider</title>${form}
+            <button form="op.logoutForm" name="logout" value="yes">Sign out at the provider</button>`;
+        },
+      },
+    },
+    interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
+    findAccount: (_, id) => accounts[id] && { accountId: id, claims: () => ({ sub: id, ...accounts[id] }) },
+    // Users are not asked for their consent.
+    loadExistingGrant: async ({ oidc }) => {
+      const grant = new oidc.provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId });
+      grant.addOIDCScope("openid profile email groups");
+      await grant.save();
+      return grant;
+    },
+  });
+  // The port of the server under test is not known yet.
+  provider.Client.prototype.redirectUriAllowed = (uri) =>
+    /^http:\/\/127\.0\.0\.1:\d+\//.test(uri) && new URL(uri).pathname === `/auth/openid-connect/${id}/callback`;
+  provider.Client.prototype.postLogoutRedirectUriAllowed = (uri) =>
+    /^http:\/\/127\.0\.0\.1:\d+\/auth\/sign-in$/.test(uri);
+  const callback = provider.callback();
+  server.on("request", (request, response) => {
+    const finish = interaction(provider, request, response) ?? control(request, response);
+    finish ? finish.catch((error) => response.writeHead(500).end(String(error))) : callback(request, response);
+  });
+  console.log(issuer);
+});
+
+/** The page on which users say who they are. */
+function interaction(provider, request, response) {
+  if (!request.url.startsWith("/interaction/")) return undefined;
+  if (request.method === "GET") {
+    response.setHeader("content-type", "text/html");
+    response.end(`<!DOCTYPE html><title>Provider</title><form method="post">
+      <label>Account <input name="account"></label> <button>Continue</button>
+      <button name="decline" value="1">Decline</button></form>`);
+    return Promise.resolve();
+  }
+  return body(request).then((text) => {
+    const form = new URLSearchParams(text);
+    const result = form.has("decline")
+      ? { error: "access_denied", error_description: "declined" }
+      : { login: { accountId: form.get("account") } };
+    return provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
+  });
+}
+
+/** What tests change. */
+function control(request, response) {
+  if (request.url !== "/test/accounts" || request.method !== "PUT") return undefined;
+  return body(request).then((text) => {
+    accounts = JSON.parse(text);
+    response.writeHead(204).end();
+  });
+}
+
+async function body(request) {
+  let text = "";
+  for await (const chunk of request) text += chunk;
+  return text;
+}

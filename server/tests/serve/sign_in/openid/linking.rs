@@ -1,0 +1,99 @@
+//! Company accounts of users who have an account already.
+
+use super::browser::{Browser, Page};
+use super::provider::RealProvider;
+use super::{auth, entry, serve};
+use crate::process::Server;
+use crate::sign_in::accounts::PASSWORD;
+use serde_json::json;
+use url::Url;
+
+/// Creates the first account in a browser.
+async fn first_account(server: &Server, name: &str) -> Browser {
+    let browser = Browser::new();
+    let token = server.first_account_token().await;
+    let fields = [("token", token.as_str()), ("name", name), ("password", PASSWORD)];
+    browser.open(&server.url("/auth/first-admin"), Some(&fields)).await;
+    browser
+}
+
+/// Links a company account on the account page.
+async fn link(browser: &Browser, server: &Server, id: &str, account: &str) -> Page {
+    let page = browser.send(&server.url(&format!("/auth/openid-connect/{id}/link")), Some(&[])).await;
+    let link = page.text.split("href=\"http").nth(1).unwrap_or_else(|| panic!("{page:?}"));
+    let link = format!("http{}", link.split('"').next().unwrap().replace("&amp;", "&"));
+    let question = browser.open(&Url::parse(&link).unwrap(), None).await;
+    browser.answer(question, account).await
+}
+
+/// Unlinks the only or first company account of the account page.
+async fn unlink(browser: &Browser, server: &Server) -> Page {
+    let page = browser.open(&server.url("/auth/account"), None).await;
+    let path = page.text.split("action=\"/auth/identities/").nth(1).unwrap_or_else(|| panic!("{page:?}"));
+    let path = format!("/auth/identities/{}", path.split('"').next().unwrap());
+    browser.open(&server.url(&path), Some(&[])).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn accounts_are_linked_by_signed_in_users_only() {
+    let people = json!({ "1": { "preferred_username": "ada" }, "2": { "preferred_username": "bob" } });
+    let one = RealProvider::start("one", "RS256", &people);
+    let two = RealProvider::start("two", "ES256", &people);
+    let providers = [entry("one", &one.issuer, ", signUp: true"), entry("two", &two.issuer, ", signUp: true")];
+    let (server, _folder) = serve(&auth("password", &providers));
+    let early = Browser::new().sign_in(&server, "one", "1").await;
+    assert!(early.status == 403 && early.text.contains("no administrator yet"), "{early:?}");
+    let ada = first_account(&server, "ada").await;
+    let id = ada.me(&server).await["id"].clone();
+
+    // The name at a provider and a subject of another issuer are not the same user.
+    let other = Browser::new();
+    assert_eq!(other.sign_in(&server, "two", "1").await.status, 200);
+    let other_user = other.me(&server).await;
+    assert!(other_user["id"] != id && other_user["name"].as_str().unwrap().starts_with("ada-"), "{other_user}");
+
+    let linked = link(&ada, &server, "one", "1").await;
+    assert!(linked.url.as_str().ends_with("/auth/account?done=linked"), "{linked:?}");
+    let again = Browser::new();
+    assert_eq!(again.sign_in(&server, "one", "1").await.status, 200);
+    let me = again.me(&server).await;
+    assert_eq!((&me["id"], &me["roles"]), (&id, &json!(["admin"])));
+    let taken = link(&ada, &server, "two", "1").await;
+    assert!(taken.status == 409 && taken.text.contains("linked to another user"), "{taken:?}");
+
+    // The last way to sign in stays; unlinking ends the sessions that were begun with it.
+    let kept = unlink(&other, &server).await;
+    assert!(kept.text.contains("This is your only way to sign in"), "{kept:?}");
+    let unlinked = unlink(&ada, &server).await;
+    assert!(unlinked.text.contains("was unlinked"), "{unlinked:?}");
+    assert_eq!(again.me(&server).await["error"]["code"], "unauthenticated");
+    assert_eq!(ada.me(&server).await["id"], id);
+
+    // A sign-in that was begun to link an account links nothing once the user has signed out.
+    let page = ada.send(&server.url("/auth/openid-connect/one/link"), Some(&[])).await;
+    let href = page.text.split("href=\"http").nth(1).unwrap().split('"').next().unwrap().replace("&amp;", "&");
+    ada.open(&server.url("/auth/sign-out"), Some(&[])).await;
+    let question = ada.open(&Url::parse(&format!("http{href}")).unwrap(), None).await;
+    let late = ada.answer(question, "1").await;
+    assert!(late.status == 400 && late.text.contains("Start again"), "{late:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn verified_address_links_an_account_where_the_config_says_so() {
+    let person = |verified: bool| json!({ "email": "Ada@example.com", "email_verified": verified });
+    let provider = RealProvider::start("one", "RS256", &json!({ "1": person(true), "2": person(false) }));
+    let more = ", linkVerifiedEmail: true, scopes: [email]";
+    let (server, _folder) = serve(&auth("password", &[entry("one", &provider.issuer, more)]));
+    let id = first_account(&server, "ada@example.com").await.me(&server).await["id"].clone();
+    let check = async |account: &str, status: u16| {
+        let browser = Browser::new();
+        assert_eq!(browser.sign_in(&server, "one", account).await.status, status, "{account}");
+        browser.me(&server).await["id"].clone()
+    };
+    check("2", 403).await;
+    assert_eq!(check("1", 200).await, id);
+    assert_eq!(check("1", 200).await, id);
+    provider.set_accounts(&json!({ "3": person(true) })).await;
+    // Another subject with the same address does not get the account, which has an identity now.
+    check("3", 403).await;
+}

@@ -1,0 +1,42 @@
+//! The package `oidc-provider` as a process.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Lines};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+/// A running provider; it is killed when dropped.
+pub(super) struct RealProvider {
+    child: Child,
+    pub(super) issuer: String,
+    /// Kept open: a process that cannot write ends.
+    _stdout: Lines<BufReader<ChildStdout>>,
+}
+
+impl RealProvider {
+    /// Starts it for a client whose provider has the id, with keys for an algorithm.
+    pub(super) fn start(id: &str, alg: &str, accounts: &Value) -> Self {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../end2end/openid/provider.mjs");
+        let settings = json!({ "id": id, "alg": alg, "accounts": accounts }).to_string();
+        let mut command = Command::new("node");
+        let command =
+            command.arg(script).arg(settings).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("Node is needed, and its packages: run `npm ci` in `end2end`");
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let issuer = lines.by_ref().map(Result::unwrap).find(|line| line.starts_with("http://"));
+        Self { _stdout: lines, child, issuer: issuer.expect("the provider did not start: run `npm ci` in `end2end`") }
+    }
+
+    /// Replaces its accounts.
+    pub(super) async fn set_accounts(&self, accounts: &Value) {
+        let url = format!("{}/test/accounts", self.issuer);
+        let answer = reqwest::Client::new().put(url).body(accounts.to_string()).send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), 204);
+    }
+}
+
+impl Drop for RealProvider {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
