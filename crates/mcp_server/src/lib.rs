@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+
+mod agents;
+mod answer;
+mod capability;
+mod documents;
+mod endpoints;
+mod error;
+mod handler;
+mod metadata;
+mod progress;
+mod route;
+mod running;
+mod section;
+mod tools;
+
+pub use self::capability::DEFINITION;
