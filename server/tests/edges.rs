@@ -43,7 +43,7 @@ mcp_servers ► capability config contract egress mcp settings store web wire
 memory ► auth capability chat config contract jobs settings store web wire
 notes ► capability chat config contract server store web wire
 offload ►
-mcp_server ► auth capability chat config contract schemas settings sse web wire
+mcp_server ► auth capability chat config contract schemas settings sse store web wire
 openai_api ► auth capability chat config contract offload schemas settings sse store web wire
 operators ►
 plans ► agent auth capability chat config contract store web wire

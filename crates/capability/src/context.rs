@@ -3,7 +3,7 @@
 use crate::ToolServerStatus;
 use chat::{Caller, Chat};
 use config::{Config, Language, ModelRef};
-use contract::{ModelUse, Tool};
+use contract::{CallReports, ModelUse, Tool};
 use futures::future::BoxFuture;
 use operators::Operators;
 use serde_json::Value;
@@ -120,6 +120,8 @@ pub struct EndpointCall<'a> {
     pub meter: Arc<dyn Fn(ModelUse) -> ModelUse + Send + Sync>,
     /// Cancels the call.
     pub cancel: CancellationToken,
+    /// Shows what the routine says with `:status`.
+    pub reports: CallReports,
 }
 
 /// Why an endpoint has no result. The messages are for users.

@@ -2,7 +2,8 @@
 
 use crate::answer::{self, Answer, Place, not_begun};
 use crate::handler::{Call, Client, failed};
-use crate::section::AgentEntry;
+use crate::section::OfferedAgent;
+use crate::store;
 use capability::Context;
 use chat::SendResponse;
 use futures::StreamExt;
@@ -10,6 +11,7 @@ use rmcp::model::CallToolResult;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use web::query_encoded;
+use web::times::now_millis;
 use wire::api::{RunOptions, SendRequest, Submission};
 use wire::{UiMessage, UserError};
 
@@ -40,14 +42,19 @@ pub(crate) fn output_schema() -> Value {
 }
 
 /// Asks an agent, and waits for the end of its answer. A call that is cancelled stops the run.
-pub(crate) async fn ask(context: &Context, client: &Client, agent: &AgentEntry, mut call: Call) -> CallToolResult {
+pub(crate) async fn ask(context: &Context, client: &Client, agent: &OfferedAgent, mut call: Call) -> CallToolResult {
     let arguments = std::mem::take(&mut call.arguments);
     let arguments = match serde_json::from_value(arguments) {
         Ok(arguments) => arguments,
         Err(error) => return failed(format!("The arguments are not valid: {error}.")),
     };
     match send(context, client, agent, arguments).await {
-        Ok((sent, place)) => follow(context, client, sent, &place, call).await,
+        Ok((sent, place)) => {
+            remember(context, client, &place).await;
+            let result = follow(context, client, sent, &place, call).await;
+            forget(context, client).await;
+            result
+        }
         Err(error) => not_begun(error),
     }
 }
@@ -56,7 +63,7 @@ pub(crate) async fn ask(context: &Context, client: &Client, agent: &AgentEntry, 
 async fn send(
     context: &Context,
     client: &Client,
-    agent: &AgentEntry,
+    agent: &OfferedAgent,
     arguments: Arguments,
 ) -> Result<(SendResponse, Place), UserError> {
     let Client { caller, origin, .. } = client;
@@ -88,6 +95,22 @@ async fn send(
     };
     let sent = context.chat.send(caller, request).await?;
     Ok((sent, Place { conversation_id, url }))
+}
+
+/// Stores which conversation the call is in, so that any server can cancel it. Without that, only this server can.
+async fn remember(context: &Context, client: &Client, place: &Place) {
+    let Some(key) = client.call.clone() else { return };
+    if let Err(error) = store::begin(&context.store, key, place.conversation_id.clone(), now_millis()).await {
+        tracing::warn!(%error, "a call could not be stored");
+    }
+}
+
+/// Forgets a call that has ended.
+async fn forget(context: &Context, client: &Client) {
+    let Some(key) = client.call.clone() else { return };
+    if let Err(error) = store::end(&context.store, key).await {
+        tracing::warn!(%error, "a call that has ended could not be forgotten");
+    }
 }
 
 /// Follows a run to its end.

@@ -165,3 +165,72 @@ pub(crate) fn schema() -> Value {
         "required": ["answer", "conversationId", "url", "outcome", "waitsFor"],
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the texts and the outcome of a message with this metadata.
+    fn check(parts: &Value, metadata: Value, is_over: bool) -> String {
+        let message = json!({ "id": "m", "role": "assistant", "parts": parts, "metadata": metadata });
+        let message: UiMessage = serde_json::from_value(message).unwrap();
+        let place = Place { conversation_id: "c".to_owned(), url: "http://a.test/desk?conversation=c".to_owned() };
+        let result = result(&message, is_over, &place);
+        let texts: Vec<_> = result.content.iter().map(|block| block.as_text().unwrap().text.as_str()).collect();
+        let structured = result.structured_content.unwrap();
+        let (outcome, waits) = (&structured["outcome"], &structured["waitsFor"]);
+        format!("{} {outcome} {waits}\n{}", result.is_error.unwrap_or_default(), texts.join("\n"))
+    }
+
+    #[test]
+    fn result_says_how_the_run_ended() {
+        let text = json!({ "type": "text", "text": "Well." });
+        let done = json!([{ "type": "text", "text": "Let me see." }, { "type": "text", "text": "" }, text]);
+        insta::assert_snapshot!(check(&done, json!({ "outcome": "done" }), true), @r#"
+        false "done" []
+        Let me see.
+
+        Well.
+        To continue this conversation, call the tool again with `conversationId` c.
+        "#);
+        let asks = json!({ "type": "tool-send", "toolCallId": "t", "state": "approval-requested", "input": {}, "approval": { "id": "p" } });
+        let of_page = json!({ "type": "tool-ask-user", "toolCallId": "u", "state": "input-available", "input": {} });
+        let open = json!([text, asks, of_page]);
+        insta::assert_snapshot!(check(&open, json!({ "outcome": "waiting" }), true), @r#"
+        false "waiting" [{"tool":"send","kind":"approval"},{"tool":"ask-user","kind":"user"}]
+        Well.
+        The user must approve or deny `send` before the agent goes on. The agent waits for the user's answer or browser: `ask-user`. They do that in the conversation, where the agent then goes on: http://a.test/desk?conversation=c
+        To continue this conversation, call the tool again with `conversationId` c.
+        "#);
+        insta::assert_snapshot!(check(&done, json!({ "outcome": "limit", "reason": "maxSteps" }), true), @r#"
+        false "limit" []
+        Let me see.
+
+        Well.
+        The agent has reached one of its limits. Ask it to go on, or see http://a.test/desk?conversation=c
+        To continue this conversation, call the tool again with `conversationId` c.
+        "#);
+        let error = json!({ "code": "unavailable", "message": "The model is busy. Try again." });
+        insta::assert_snapshot!(check(&json!([]), json!({ "outcome": "failed", "error": error }), true), @r#"
+        true "failed" []
+        The model is busy. Try again.
+        To continue this conversation, call the tool again with `conversationId` c.
+        "#);
+        insta::assert_snapshot!(check(&done, json!({ "outcome": "stopped" }), true), @r#"
+        true "stopped" []
+        Let me see.
+
+        Well.
+        The answer was stopped. See http://a.test/desk?conversation=c
+        To continue this conversation, call the tool again with `conversationId` c.
+        "#);
+        insta::assert_snapshot!(check(&done, Value::Null, false), @r#"
+        true "cutOff" []
+        Let me see.
+
+        Well.
+        The answer was cut off. It goes on in the conversation: http://a.test/desk?conversation=c
+        To continue this conversation, call the tool again with `conversationId` c.
+        "#);
+    }
+}

@@ -12,6 +12,7 @@ mod progress;
 mod route;
 mod running;
 mod section;
+mod store;
 mod tools;
 
 pub use self::capability::DEFINITION;

@@ -7,6 +7,7 @@ use crate::handler::{Client, Handler, Shared};
 use crate::metadata;
 use crate::running::CallKey;
 use crate::section::McpApi;
+use crate::store;
 use auth::password::KeyScope;
 use auth::{AuthMethod, Authority, requested_host};
 use axum::body::{Body, to_bytes};
@@ -25,8 +26,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::convert::Infallible;
 use std::sync::Arc;
-use web::RequestContext;
 use web::openapi::{Access, ApiRouter, Description, RouteInput, RouteOutput, Tag};
+use web::{HttpError, RequestContext};
 use wire::{ErrorCode, UserError};
 
 /// The path of the MCP server.
@@ -34,6 +35,9 @@ pub(crate) const PATH: &str = "/mcp";
 
 /// The header with the id of a session.
 const SESSION_ID: &str = "mcp-session-id";
+
+/// The longest id of a request, as JSON, of a call that a notification can cancel.
+const MAX_REQUEST_ID: usize = 256;
 
 /// The group in the OpenAPI document.
 const MCP: Tag = Tag {
@@ -123,22 +127,24 @@ async fn answer(shared: Shared, McpRequest { host, parts, body }: McpRequest) ->
     }
     let caller = parts.extensions.get::<Caller>().filter(|caller| caller.is_authenticated);
     let caller = caller.cloned().ok_or_else(UserError::unauthenticated)?;
-    check_media_types(&parts.headers)?;
+    if matches!(auth_method(&parts), Some(AuthMethod::Site)) {
+        let message = "Tokens of embedded chats cannot be used for this request.";
+        return Err(UserError::new(ErrorCode::Forbidden, message).into());
+    }
     let bytes = read(body, config.limits.body_bytes).await?;
+    check_media_types(&parts.headers)?;
     let message = parse(&bytes)?;
     let session_id = session_id(&parts.headers)?;
     let call_key = |request_id: Option<&Value>| {
-        Some(CallKey {
-            user_id: caller.user_id.clone(),
-            session_id: session_id.clone()?,
-            request_id: request_id?.to_string(),
-        })
+        let request_id = request_id?.to_string();
+        let is_usual = request_id.len() <= MAX_REQUEST_ID;
+        is_usual.then_some(CallKey { user_id: caller.user_id.clone(), session_id: session_id.clone()?, request_id })
     };
     let method = message.method.as_deref().unwrap_or_default();
     if method == "notifications/cancelled" {
         let request_id = message.params.as_ref().and_then(|params| params.get("requestId"));
         if let Some(key) = call_key(request_id) {
-            shared.running.cancel(&key);
+            cancel(&shared, &caller, key).await?;
         }
         return Ok(StatusCode::ACCEPTED.into_response());
     }
@@ -165,6 +171,19 @@ async fn answer(shared: Shared, McpRequest { host, parts, body }: McpRequest) ->
     Ok(response)
 }
 
+/// Cancels a call of the user, whichever server it runs on.
+async fn cancel(shared: &Shared, caller: &Caller, key: CallKey) -> Result<(), UserError> {
+    if shared.running.cancel(&key) {
+        return Ok(());
+    }
+    let found = store::conversation(&shared.context.store, key).await;
+    match found.map_err(|error| HttpError::from(error).0)? {
+        Some(conversation_id) => shared.context.chat.stop(caller, &conversation_id).await,
+        // It has ended, or is not the call of an agent.
+        None => Ok(()),
+    }
+}
+
 /// Returns how rmcp answers a request.
 fn transport(config: &Config, method: &str) -> StreamableHttpServerConfig {
     StreamableHttpServerConfig::default()
@@ -178,9 +197,14 @@ fn transport(config: &Config, method: &str) -> StreamableHttpServerConfig {
         .disable_allowed_origins()
 }
 
+/// Returns how the caller was identified.
+fn auth_method(parts: &Parts) -> Option<&AuthMethod> {
+    parts.extensions.get::<RequestContext>().map(|context| &context.auth_method)
+}
+
 /// Returns the scopes of an API key; `None` for other credentials, which are not limited by scopes.
 fn key_scopes(parts: &Parts) -> Option<Vec<KeyScope>> {
-    match &parts.extensions.get::<RequestContext>()?.auth_method {
+    match auth_method(parts)? {
         AuthMethod::Key(scopes) => Some(scopes.clone()),
         _ => None,
     }

@@ -37,11 +37,9 @@ impl RunningCalls {
         Some(RunningCall { calls: self.clone(), key })
     }
 
-    /// Cancels a call, if it is running here.
-    pub(crate) fn cancel(&self, key: &CallKey) {
-        if let Some(cancel) = self.0.lock().get(key) {
-            cancel.cancel();
-        }
+    /// Cancels a call. Returns whether it is running here.
+    pub(crate) fn cancel(&self, key: &CallKey) -> bool {
+        self.0.lock().get(key).inspect(|cancel| cancel.cancel()).is_some()
     }
 }
 
@@ -67,10 +65,10 @@ mod tests {
         let call = running.enter(mine.clone(), cancel.clone()).unwrap();
         assert!(running.enter(mine.clone(), CancellationToken::new()).is_none());
         for other in [key("eve", "s", "1"), key("ada", "t", "1"), key("ada", "s", "\"1\"")] {
-            running.cancel(&other);
+            assert!(!running.cancel(&other), "{other:?}");
             assert!(!cancel.is_cancelled(), "{other:?}");
         }
-        running.cancel(&mine);
+        assert!(running.cancel(&mine));
         assert!(cancel.is_cancelled());
         drop(call);
         assert!(running.0.lock().is_empty());

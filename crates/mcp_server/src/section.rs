@@ -17,11 +17,11 @@ pub(crate) const DOCUMENT_TOOLS: [&str; 2] = ["document_search", "document_read"
 pub(crate) struct McpApi {
     /// The agents that are offered as tools, to callers who may use them.
     #[schemars(length(max = 100))]
-    pub(crate) agents: Vec<AgentEntry>,
+    pub(crate) agents: Vec<OfferedAgent>,
     /// The endpoints that are offered as tools, to callers who may call them. Each needs a `description` and a
     /// `payloadSchema` of the type `object`.
     #[schemars(length(max = 100))]
-    pub(crate) endpoints: Vec<EndpointEntry>,
+    pub(crate) endpoints: Vec<OfferedEndpoint>,
     /// Whether the tools `document_search` and `document_read` are offered, over the libraries that the caller
     /// may read.
     pub(crate) documents: bool,
@@ -32,15 +32,17 @@ pub(crate) struct McpApi {
 /// An agent that is offered as a tool: its id, or its id with more about the tool.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(from = "AgentForm")]
-pub(crate) struct AgentEntry {
+#[schemars(rename = "McpApiOfferedAgent")]
+pub(crate) struct OfferedAgent {
     pub(crate) agent_id: String,
     name: Option<String>,
     description: Option<String>,
 }
 
-/// How an [`AgentEntry`] is written.
+/// How an [`OfferedAgent`] is written.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "McpApiAgentForm")]
 enum AgentForm {
     /// The id.
     Id(Id),
@@ -61,7 +63,7 @@ struct AgentTool {
     description: Option<Text>,
 }
 
-impl From<AgentForm> for AgentEntry {
+impl From<AgentForm> for OfferedAgent {
     fn from(form: AgentForm) -> Self {
         match form {
             AgentForm::Id(Id(agent_id)) => Self { agent_id, name: None, description: None },
@@ -72,7 +74,7 @@ impl From<AgentForm> for AgentEntry {
     }
 }
 
-impl AgentEntry {
+impl OfferedAgent {
     /// Returns the name of the tool.
     pub(crate) fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.agent_id)
@@ -87,7 +89,8 @@ impl AgentEntry {
 /// An endpoint that is offered as a tool: its id, or its id with more about the tool.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(from = "EndpointForm")]
-pub(crate) struct EndpointEntry {
+#[schemars(rename = "McpApiOfferedEndpoint")]
+pub(crate) struct OfferedEndpoint {
     pub(crate) endpoint_id: String,
     name: Option<String>,
     pub(crate) read_only: Option<bool>,
@@ -95,9 +98,10 @@ pub(crate) struct EndpointEntry {
     pub(crate) idempotent: Option<bool>,
 }
 
-/// How an [`EndpointEntry`] is written.
+/// How an [`OfferedEndpoint`] is written.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "McpApiEndpointForm")]
 enum EndpointForm {
     /// The id.
     Id(EndpointId),
@@ -124,7 +128,7 @@ struct EndpointTool {
     idempotent: Option<bool>,
 }
 
-impl From<EndpointForm> for EndpointEntry {
+impl From<EndpointForm> for OfferedEndpoint {
     fn from(form: EndpointForm) -> Self {
         match form {
             EndpointForm::Id(EndpointId(endpoint_id)) => {
@@ -141,7 +145,7 @@ impl From<EndpointForm> for EndpointEntry {
     }
 }
 
-impl EndpointEntry {
+impl OfferedEndpoint {
     /// Returns the name of the tool.
     pub(crate) fn name(&self) -> String {
         self.name.clone().unwrap_or_else(|| self.endpoint_id.replace('/', "__"))

@@ -2,7 +2,7 @@
 
 use crate::agents;
 use crate::handler::Client;
-use crate::section::{AgentEntry, EndpointEntry, McpApi};
+use crate::section::{McpApi, OfferedAgent, OfferedEndpoint};
 use auth::rights::{AccessDecision, check_rule};
 use capability::Context;
 use config::{Config, Endpoint};
@@ -15,9 +15,9 @@ use std::sync::Arc;
 /// A tool that a caller is offered.
 pub(crate) enum Offered<'c> {
     /// An agent.
-    Agent(&'c AgentEntry),
+    Agent(&'c OfferedAgent),
     /// An endpoint.
-    Endpoint(&'c EndpointEntry, &'c Endpoint),
+    Endpoint(&'c OfferedEndpoint, &'c Endpoint),
     /// A tool for documents.
     Documents(Arc<dyn ServerTool>),
 }
@@ -28,7 +28,7 @@ pub(crate) fn offered<'c>(context: &Context, config: &'c Config, client: &Client
     let caller = &client.caller;
     let usable = context.current.usable_agents(caller);
     // A conversation is shown on a page.
-    let is_usable = |agent: &&AgentEntry| {
+    let is_usable = |agent: &&OfferedAgent| {
         usable.contains(&agent.agent_id) && context.current.page_for_agent(caller, &agent.agent_id).is_some()
     };
     let mut tools: Vec<_> = section.agents.iter().filter(is_usable).map(Offered::Agent).collect();
@@ -37,10 +37,7 @@ pub(crate) fn offered<'c>(context: &Context, config: &'c Config, client: &Client
     }
     for entry in &section.endpoints {
         let endpoint = config.endpoints.get(&entry.endpoint_id);
-        // Tokens of embedded chats are for one page, and endpoints are called from pages.
-        let may_call = |endpoint: &&Endpoint| {
-            caller.check_page("").is_ok() && check_rule(caller, &endpoint.auth) == AccessDecision::Allowed
-        };
+        let may_call = |endpoint: &&Endpoint| check_rule(caller, &endpoint.auth) == AccessDecision::Allowed;
         tools.extend(endpoint.filter(may_call).map(|endpoint| Offered::Endpoint(entry, endpoint)));
     }
     if section.documents {
