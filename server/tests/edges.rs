@@ -39,11 +39,11 @@ knowledge ► auth capability chat config contract documents egress jobs offload
 lowdefy_import ► config operators
 markdown_stream ►
 mcp ► capability config contract egress schemas settings sse tools
+mcp_server ► auth capability chat config contract schemas settings sse store web wire
 mcp_servers ► capability config contract egress mcp settings store web wire
 memory ► auth capability chat config contract jobs settings store web wire
 notes ► capability chat config contract server store web wire
 offload ►
-mcp_server ► auth capability chat config contract schemas settings sse store web wire
 openai_api ► auth capability chat config contract offload schemas settings sse store web wire
 operators ►
 plans ► agent auth capability chat config contract store web wire

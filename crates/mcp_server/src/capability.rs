@@ -55,6 +55,6 @@ impl Capability for McpServer {
         if path != route::PATH {
             return None;
         }
-        metadata::challenge(config, &Authority::parse(host)?)
+        Some(metadata::challenge(config, &Authority::parse(host)?))
     }
 }

@@ -81,10 +81,12 @@ fn issuer(config: &Config) -> Option<&str> {
     jwt.issuer.as_deref().filter(|issuer| Url::parse(issuer).is_ok_and(|url| matches!(url.scheme(), "https" | "http")))
 }
 
-/// Returns the value of `WWW-Authenticate` that leads a client to the metadata; `None` without metadata.
-pub(crate) fn challenge(config: &Config, host: &Authority) -> Option<String> {
-    metadata(config, host)?;
-    Some(format!("Bearer resource_metadata=\"{}{METADATA_PATH}{PATH}\"", origin(config, host)))
+/// Returns the value of `WWW-Authenticate`, which leads a client to the metadata if there is any.
+pub(crate) fn challenge(config: &Config, host: &Authority) -> String {
+    match metadata(config, host) {
+        Some(_) => format!("Bearer resource_metadata=\"{}{METADATA_PATH}{PATH}\"", origin(config, host)),
+        None => "Bearer".to_owned(),
+    }
 }
 
 /// Returns the origin under which a request has found the server, without a final slash: that of

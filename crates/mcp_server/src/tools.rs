@@ -68,9 +68,9 @@ impl Offered<'_> {
             Self::Endpoint(entry, endpoint) => {
                 let (name, about) = (entry.name(), endpoint.description.clone().unwrap_or_default());
                 let schema = endpoint.payload_schema.clone().unwrap_or_default();
-                let annotations =
-                    ToolAnnotations::from_raw(None, entry.read_only, entry.destructive, entry.idempotent, None);
-                tool(name, about, &schema).with_annotations(annotations)
+                let hints = ToolAnnotations::from_raw(None, entry.read_only, entry.destructive, entry.idempotent, None);
+                let tool = tool(name, about, &schema);
+                if hints == ToolAnnotations::default() { tool } else { tool.with_annotations(hints) }
             }
             Self::Documents(documents) => {
                 let spec = documents.spec();

@@ -1,11 +1,10 @@
 //! The official package of Python, and an agent of another server.
 
 use super::{SECTION, key, start};
+use crate::http::chunks;
 use crate::process::Server;
 use crate::provider::start_provider;
 use insta::assert_snapshot;
-use reqwest::Method;
-use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Stdio;
 use tempfile::TempDir;
@@ -25,7 +24,34 @@ async fn package_of_python_works() {
     let output = command.env("no_proxy", "127.0.0.1").stdin(Stdio::null()).kill_on_drop(true).output().await.unwrap();
     let printed = String::from_utf8(output.stdout).unwrap().replace(&server.origin, "ORIGIN");
     assert!(output.status.success(), "{printed}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert_snapshot!(printed, @"");
+    assert_snapshot!(printed, @r#"
+    --- auto
+    tools: ["helper", "find", "fail", "mail__send"]
+    agent: [false, ["hello", "To continue this conversation, call the tool again with `conversationId` ID."]]
+    structured: {"answer": "hello", "conversationId": "ID", "url": "ORIGIN/desk?conversation=ID", "outcome": "done", "waitsFor": []}
+    continued: ["again", true]
+    unknown conversation: [true, ["There is no conversation with this id. Leave `conversationId` out to begin a new one."]]
+    waiting: [false, ["The user must approve or deny `send` before the agent goes on. They do that in the conversation, where the agent then goes on: ORIGIN/desk?conversation=ID", "To continue this conversation, call the tool again with `conversationId` ID."]]
+    endpoint: [false, ["{\"found\":\"x\"}"]]
+    rejected: [true, ["There is nothing."]]
+    invalid: [true, ["The payload is invalid at /query: 1 is not of type \"string\""]]
+    unknown tool: [-32602, "There is no tool with this name."]
+    progress: ["Thinking", "Using find", "Thinking"]
+    increases: true
+    --- legacy
+    tools: ["helper", "find", "fail", "mail__send"]
+    agent: [false, ["hello", "To continue this conversation, call the tool again with `conversationId` ID."]]
+    structured: {"answer": "hello", "conversationId": "ID", "url": "ORIGIN/desk?conversation=ID", "outcome": "done", "waitsFor": []}
+    continued: ["again", true]
+    unknown conversation: [true, ["There is no conversation with this id. Leave `conversationId` out to begin a new one."]]
+    waiting: [false, ["The user must approve or deny `send` before the agent goes on. They do that in the conversation, where the agent then goes on: ORIGIN/desk?conversation=ID", "To continue this conversation, call the tool again with `conversationId` ID."]]
+    endpoint: [false, ["{\"found\":\"x\"}"]]
+    rejected: [true, ["There is nothing."]]
+    invalid: [true, ["The payload is invalid at /query: 1 is not of type \"string\""]]
+    unknown tool: [-32602, "There is no tool with this name."]
+    progress: ["Thinking", "Using find", "Thinking"]
+    increases: true
+    "#);
 }
 
 /// Servers use each other's agents. The client is rmcp's.
@@ -39,7 +65,7 @@ async fn agent_of_another_server_uses_the_tools() {
         "connections:
   - {{ id: model, type: OpenAICompatible, properties: {{ baseURL: \"{model}\" }} }}
   - {{ id: other, type: Mcp, properties: {{ url: \"{}/mcp\", allowPrivate: true, headers: {{ authorization: {{ _secret: OTHER_KEY }} }} }} }}
-agents: [{{ id: asks, type: Agent, connectionId: model, properties: {{ model: m }}, mcp: [other] }}]
+agents: [{{ id: asks, type: Agent, connectionId: model, properties: {{ model: m }}, mcp: [{{ connectionId: other, prefix: other_ }}] }}]
 pages: [{{ id: desk, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: asks }} }}] }}]
 ",
         server.origin
@@ -48,11 +74,12 @@ pages: [{{ id: desk, blocks: [{{ id: chat, type: AgentChat, properties: {{ agent
     let bearer = format!("Bearer {key}");
     let arguments = ["--config", folder.path().to_str().unwrap()];
     let asking = Server::start_with_env(&[("OTHER_KEY", &bearer)], &arguments);
-    let ask = async |text: &str| {
-        let body = json!({ "agent_name": "asks", "input": { "prompt": text } });
-        let answer = asking.request(Method::POST, "/api/runs/invoke").json(&body).send().await.unwrap();
-        answer.json::<Value>().await.unwrap()
+    let ask = async |id: &str, text: &str| {
+        let chunks = chunks(asking.message_to("desk/asks", id, text).send().await.unwrap()).await;
+        chunks.iter().filter_map(|chunk| chunk["delta"].as_str()).collect::<String>()
     };
-    assert_snapshot!(ask(r#"other_helper {"message":"say hello"}"#).await, @"");
-    assert_snapshot!(ask(r#"other_fail {}"#).await, @"");
+    let answer = ask("c1", r#"other_helper {"message":"say hello"}"#).await;
+    assert!(answer.contains(r#""answer":"hello""#) && answer.contains(r#""outcome":"done""#), "{answer}");
+    let failed = ask("c2", "other_fail {}").await;
+    assert!(failed.contains("There is nothing."), "{failed}");
 }

@@ -27,7 +27,68 @@ async fn tools_are_described() {
     let properties = tools[0]["outputSchema"]["properties"].as_object().unwrap();
     assert_eq!(properties.keys().collect::<Vec<_>>(), ["answer", "conversationId", "url", "outcome", "waitsFor"]);
     tools[0]["outputSchema"] = "as above".into();
-    assert_json_snapshot!(tools, @"");
+    assert_json_snapshot!(tools, @r#"
+    [
+      {
+        "name": "helper",
+        "description": "Asks the agent `helper`.",
+        "inputSchema": {
+          "type": "object",
+          "properties": {
+            "message": {
+              "type": "string",
+              "minLength": 1,
+              "description": "What the agent is asked."
+            },
+            "conversationId": {
+              "type": "string",
+              "description": "The conversation to continue, from an earlier result. Without it, a new one begins."
+            }
+          },
+          "required": [
+            "message"
+          ],
+          "additionalProperties": false
+        },
+        "outputSchema": "as above",
+        "annotations": {
+          "readOnlyHint": false
+        }
+      },
+      {
+        "name": "find",
+        "description": "Finds.",
+        "inputSchema": {
+          "type": "object",
+          "properties": {
+            "query": {
+              "type": "string"
+            }
+          }
+        },
+        "annotations": {
+          "readOnlyHint": true
+        }
+      },
+      {
+        "name": "fail",
+        "description": "Fails.",
+        "inputSchema": {
+          "type": "object"
+        }
+      },
+      {
+        "name": "mail__send",
+        "description": "Sends.",
+        "inputSchema": {
+          "type": "object"
+        },
+        "annotations": {
+          "idempotentHint": true
+        }
+      }
+    ]
+    "#);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -47,7 +108,6 @@ async fn requests_that_are_not_understood_are_refused() {
         status_and_message(request(&list().to_string()).header("mcp-protocol-version", "1999-01-01")).await,
         status_and_message(request(&list().to_string()).header("origin", "http://evil.test")).await,
         status_and_message(request(&list().to_string()).header("host", "evil.test")).await,
-        status_and_message(request(&"x".repeat(2 << 20))).await,
         status_and_message(request(r#"{"jsonrpc":"2.0","id":1,"method":"tools/fold"}"#)).await,
     ];
     assert_snapshot!(all.join("\n"), @"");
@@ -97,8 +157,8 @@ async fn answer_is_a_conversation() {
     let first = result_of(&server, "second", json!({ "message": "say hello" })).await;
     let id = &first["structuredContent"]["conversationId"];
     let other = result_of(&server, "helper", json!({ "message": "say hello", "conversationId": id })).await;
-    assert_snapshot!(other, @"");
-    assert_snapshot!(result_of(&server, "helper", json!({ "text": "say hello" })).await, @"");
+    assert_snapshot!(other, @r#"{"content":[{"type":"text","text":"This conversation is with another agent. Start a new conversation to ask this one."}],"isError":true}"#);
+    assert_snapshot!(result_of(&server, "helper", json!({ "text": "say hello" })).await, @r#"{"content":[{"type":"text","text":"The arguments are not valid: unknown field `text`, expected `message` or `conversationId`."}],"isError":true}"#);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,5 +177,5 @@ async fn tools_follow_a_change_of_the_config() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let response = message(&server, &call(1, "find", &json!({}))).send().await.unwrap();
-    assert_snapshot!(last_message(&response.text().await.unwrap()), @"");
+    assert_snapshot!(last_message(&response.text().await.unwrap()), @r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"There is no tool with this name."}}"#);
 }

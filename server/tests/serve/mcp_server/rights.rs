@@ -89,7 +89,7 @@ async fn tools_follow_the_rights_of_the_caller() {
     let read = result("document_read", json!({ "documentId": document }), &reader).await;
     assert_eq!(read["result"]["structuredContent"]["results"][0]["text"], "The pump runs at night.");
     let invalid = result("document_read", json!({ "document": document }), &reader).await;
-    assert_snapshot!(invalid["result"], @"");
+    assert_snapshot!(invalid["result"], @r#"{"content":[{"type":"text","text":"The arguments are not valid: Additional properties are not allowed ('document' was unexpected); \"documentId\" is a required property."}],"isError":true}"#);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -103,7 +103,7 @@ async fn keys_have_the_tools_of_their_scopes() {
     let key = key(&server, &["endpoints"]).await;
     let refused = list(&server).bearer_auth(key).send().await.unwrap();
     assert_eq!(refused.status(), 403);
-    assert_snapshot!(refused.text().await.unwrap(), @"");
+    assert_snapshot!(refused.text().await.unwrap(), @r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"This API key does not have the scope `agents`, which this request needs."}}"#);
 }
 
 /// A client without a token is led to the issuer.
@@ -121,17 +121,17 @@ async fn clients_find_where_to_get_tokens() {
     let (server, _folder) = start_with_auth(&auth).await;
     let root = "/.well-known/oauth-protected-resource";
     let known = show(&server, root, "chat.test").await;
-    assert_snapshot!(known, @"");
+    assert_snapshot!(known, @r#"200 {"resource":"https://chat.test/mcp","authorization_servers":["https://login.test/tenant"],"bearer_methods_supported":["header"]}"#);
     assert_eq!(show(&server, &format!("{root}/mcp"), "chat.test").await, known);
     let local = server.origin.strip_prefix("http://").unwrap();
     let here = show(&server, root, local).await.replace(&server.origin, "ORIGIN");
-    assert_snapshot!(here, @"");
-    assert_snapshot!(challenge(list(&server).header("host", "chat.test")).await, @"");
-    assert_snapshot!(challenge(list(&server).header("host", "chat.test").bearer_auth("wrong")).await, @"");
+    assert_snapshot!(here, @r#"200 {"resource":"ORIGIN/mcp","authorization_servers":["https://login.test/tenant"],"bearer_methods_supported":["header"]}"#);
+    assert_snapshot!(challenge(list(&server).header("host", "chat.test")).await, @r#"401 Bearer resource_metadata="https://chat.test/.well-known/oauth-protected-resource/mcp""#);
+    assert_snapshot!(challenge(list(&server).header("host", "chat.test").bearer_auth("wrong")).await, @r#"401 Bearer resource_metadata="https://chat.test/.well-known/oauth-protected-resource/mcp""#);
     let other = server.request(Method::POST, "/api/agent/desk/helper").bearer_auth("wrong");
-    assert_snapshot!(challenge(other).await, @"");
+    assert_snapshot!(challenge(other).await, @"401 Bearer");
     // Without an issuer that is a URL, there is nothing to find.
     let (server, _folder) = start_with_auth(&TokenIssuer::new().auth_config()).await;
-    assert_snapshot!(show(&server, root, "chat.test").await, @"");
-    assert_snapshot!(challenge(list(&server)).await, @"");
+    assert!(show(&server, root, "chat.test").await.starts_with("404 "));
+    assert_eq!(challenge(list(&server)).await, "401 Bearer");
 }
