@@ -42,7 +42,7 @@ impl Progress {
 
     /// Reports that a text goes on, at most once a second.
     pub(crate) async fn text(&mut self, characters: usize) {
-        if self.last.is_none_or(|last| last.elapsed() >= TEXT_INTERVAL) {
+        if self.token.is_some() && self.last.is_none_or(|last| last.elapsed() >= TEXT_INTERVAL) {
             self.step(format!("Writing: {characters} characters")).await;
         }
     }
