@@ -97,6 +97,8 @@ async fn requests_that_are_not_understood_are_refused() {
     let request = |body: &str| message(&server, &Value::Null).body(body.to_owned());
     let bare = |method| server.request(method, "/mcp");
     let json = "application/json";
+    let unknown_version = bare(Method::POST).header("accept", "application/json, text/event-stream").json(&list());
+    let unknown_version = unknown_version.header("mcp-protocol-version", "1999-01-01");
     let all = [
         status_and_message(bare(Method::GET)).await,
         status_and_message(bare(Method::DELETE)).await,
@@ -105,14 +107,26 @@ async fn requests_that_are_not_understood_are_refused() {
         status_and_message(request("{")).await,
         status_and_message(request("[]")).await,
         status_and_message(request(&list().to_string()).header("mcp-session-id", "made up")).await,
-        status_and_message(request(&list().to_string()).header("mcp-protocol-version", "1999-01-01")).await,
+        status_and_message(unknown_version).await,
         status_and_message(request(&list().to_string()).header("origin", "http://evil.test")).await,
         status_and_message(request(&list().to_string()).header("host", "evil.test")).await,
         status_and_message(request(r#"{"jsonrpc":"2.0","id":1,"method":"tools/fold"}"#)).await,
     ];
-    assert_snapshot!(all.join("\n"), @"");
+    assert_snapshot!(all.join("\n"), @r#"
+    405 -32600 This path does not support this method.
+    405 -32600 This path does not support this method.
+    415 -32600 The request must be `application/json`.
+    406 -32600 The header `Accept` must name `application/json` and `text/event-stream`.
+    400 -32700 The body is not JSON.
+    400 -32600 The body must be one message of JSON-RPC 2.0; batches are not supported.
+    404 -32600 This session does not exist. Initialize a new one.
+    400 -32600 The request could not be read.
+    403 -32600 This change came from another site and was refused.
+    421 -32600 This server accepts requests only under a local host name, for example http://127.0.0.1.
+    200 -32601 tools/fold
+    "#);
     let (server, _folder) = start(&start_provider().await, "");
-    assert_snapshot!(status_and_message(message(&server, &list())).await, @"");
+    assert_snapshot!(status_and_message(message(&server, &list())).await, @"404 -32600 There is no MCP server here. Whoever runs this server switches it on with `mcpApi` in the config.");
 }
 
 #[tokio::test(flavor = "multi_thread")]
