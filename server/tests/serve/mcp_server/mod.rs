@@ -14,6 +14,9 @@ use tempfile::TempDir;
 /// The section of most tests.
 const SECTION: &str = "mcpApi: { agents: [helper], endpoints: [{ endpointId: find, readOnly: true }, fail, { endpointId: mail/send, idempotent: true }] }";
 
+/// What clients accept: both forms of a response.
+const ACCEPTED: &str = "application/json, text/event-stream";
+
 /// Starts a server with an agent that has a tool of its own and one that needs an approval, and with
 /// `model` as its provider.
 fn start(model: &str, rest: &str) -> (Server, TempDir) {
@@ -57,7 +60,7 @@ async fn key(server: &Server, scopes: &[&str]) -> String {
 
 /// Returns a request with a message, as clients send it.
 fn message(server: &Server, body: &Value) -> RequestBuilder {
-    let request = server.request(Method::POST, "/mcp").header("accept", "application/json, text/event-stream");
+    let request = server.request(Method::POST, "/mcp").header("accept", ACCEPTED);
     request.header("mcp-protocol-version", "2025-11-25").json(body)
 }
 

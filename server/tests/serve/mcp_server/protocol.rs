@@ -1,6 +1,6 @@
 //! What the transport accepts, what is offered, and where an answer is found.
 
-use super::{SECTION, call, config, last_message, message, result_of, start};
+use super::{ACCEPTED, SECTION, call, config, last_message, message, result_of, start};
 use crate::provider::start_provider;
 use insta::{assert_json_snapshot, assert_snapshot};
 use reqwest::{Method, RequestBuilder};
@@ -97,7 +97,7 @@ async fn requests_that_are_not_understood_are_refused() {
     let request = |body: &str| message(&server, &Value::Null).body(body.to_owned());
     let bare = |method| server.request(method, "/mcp");
     let json = "application/json";
-    let unknown_version = bare(Method::POST).header("accept", "application/json, text/event-stream").json(&list());
+    let unknown_version = bare(Method::POST).header("accept", ACCEPTED).json(&list());
     let unknown_version = unknown_version.header("mcp-protocol-version", "1999-01-01");
     let all = [
         status_and_message(bare(Method::GET)).await,
@@ -136,13 +136,9 @@ async fn client_gets_a_session_id_and_the_newest_version_that_it_knows() {
         let client = json!({ "name": "test", "version": "1" });
         let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client });
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
-        let request = message(&server, &body).header("mcp-protocol-version", version);
-        let request = {
-            let mut built = request.build().unwrap();
-            built.headers_mut().insert("mcp-protocol-version", version.parse().unwrap());
-            built
-        };
-        let response = reqwest::Client::builder().build().unwrap().execute(request).await.unwrap();
+        // The header is not known before the handshake.
+        let request = server.request(Method::POST, "/mcp").header("accept", ACCEPTED).json(&body);
+        let response = request.send().await.unwrap();
         assert_eq!(response.headers()["mcp-session-id"].len(), 32);
         let answer: Value = response.json().await.unwrap();
         let result = &answer["result"];

@@ -94,7 +94,7 @@ async fn tools_follow_the_rights_of_the_caller() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_have_the_tools_of_their_scopes() {
-    let (server, _folder) = start(&start_provider().await, &SECTION.replace(" }\n", ", documents: true }"));
+    let (server, _folder) = start(&start_provider().await, SECTION);
     let scopes = [vec!["agents"], vec!["agents", "endpoints"]];
     for (scopes, expected) in scopes.iter().zip([vec!["helper"], vec!["helper", "find", "fail", "mail__send"]]) {
         let key = key(&server, scopes).await;
