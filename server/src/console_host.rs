@@ -10,6 +10,7 @@ use axum::Extension;
 use capability::{EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus};
 use chat::Caller;
 use config::{Config, Language};
+use contract::Tool;
 use futures::future::BoxFuture;
 use operators::Operators;
 use serde_json::Value;
@@ -84,6 +85,10 @@ impl capability::CurrentConfig for CurrentConfig {
 
     fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String> {
         CurrentConfig::page_for_agent(self, caller, agent_id)
+    }
+
+    fn user_tools(&self) -> Vec<Arc<dyn Tool>> {
+        self.capabilities().user_tools()
     }
 
     fn call_endpoint<'a>(&'a self, call: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>> {

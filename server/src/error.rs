@@ -1,10 +1,11 @@
 //! HTTP errors of the framework.
 
 use crate::router::AppState;
+use auth::requested_host;
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use web::HttpError;
@@ -15,10 +16,18 @@ use wire::{ErrorCode, UserError};
 /// its form. A body of a server function
 /// that is too large gets an error that the page can show.
 pub(crate) async fn format_api_errors(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    let path = request.uri().path();
-    let format = state.composition.current.capabilities().api_format(path);
+    let (path, host) = (request.uri().path().to_owned(), requested_host(&request));
+    let current = &state.composition.current;
+    let format = current.capabilities().api_format(&path);
     let (is_for_programs, is_server_function) = (path.starts_with("/api/"), path.starts_with("/ui/"));
-    let answer = next.run(request).await;
+    let mut answer = next.run(request).await;
+    if answer.status() == StatusCode::UNAUTHORIZED
+        && let Some(host) = host
+        && let Some(challenge) = current.capabilities().challenge(&current.config(), &path, &host.to_string())
+        && let Ok(challenge) = HeaderValue::from_str(&challenge)
+    {
+        answer.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    }
     if is_server_function && answer.status() == StatusCode::PAYLOAD_TOO_LARGE {
         let error =
             UserError::new(ErrorCode::TooLarge, "This is too large to be sent. Shorten it, or attach it as a file.");

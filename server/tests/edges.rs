@@ -39,6 +39,7 @@ knowledge ► auth capability chat config contract documents egress jobs offload
 lowdefy_import ► config operators
 markdown_stream ►
 mcp ► capability config contract egress schemas settings sse tools
+mcp_server ► auth capability chat config contract schemas settings sse store web wire
 mcp_servers ► capability config contract egress mcp settings store web wire
 memory ► auth capability chat config contract jobs settings store web wire
 notes ► capability chat config contract server store web wire
@@ -52,7 +53,7 @@ retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat chat_message collections config contract custom_agents documents egress endpoints faults follow_ups jobs knowledge lowdefy_import mcp mcp_servers memory offload openai_api operators plans providers remote_agents skills store tools triggers user_profile web web_research wire workflows workspace
+server ► accounts admin_console agent app auth capability chat chat_message collections config contract custom_agents documents egress endpoints faults follow_ups jobs knowledge lowdefy_import mcp mcp_server mcp_servers memory offload openai_api operators plans providers remote_agents skills store tools triggers user_profile web web_research wire workflows workspace
 settings ►
 skills ► agent auth capability config contract settings store web wire
 sse ►

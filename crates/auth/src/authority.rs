@@ -1,6 +1,7 @@
 //! The authority of a request: a host with an optional port.
 
 use axum::http::uri::Authority as HttpAuthority;
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
 /// A host with an optional port, as written.
@@ -50,6 +51,13 @@ impl Authority {
     /// Returns whether both are the same, ignoring case.
     pub fn is_same(&self, other: &Self) -> bool {
         self.text.as_str().eq_ignore_ascii_case(other.text.as_str())
+    }
+}
+
+/// Formats the host and the port, as they were written.
+impl fmt::Display for Authority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text.as_str())
     }
 }
 

@@ -149,6 +149,8 @@ fn targets_of(method: &Method, path: &str) -> &'static [RateLimitTarget] {
         | ["v1", "responses"]
         | ["ui", "send"] => &[RateLimitTarget::All, RateLimitTarget::Chat],
         ["api", "endpoints", ..] | ["remote-agent", "tools", _] => &[RateLimitTarget::All, RateLimitTarget::Endpoints],
+        // What a message asks for is in its body.
+        ["mcp"] => &[RateLimitTarget::All, RateLimitTarget::Chat, RateLimitTarget::Endpoints],
         ["auth", "sign-in" | "sign-up" | "first-admin" | "password"] => {
             &[RateLimitTarget::All, RateLimitTarget::SignIn]
         }
@@ -233,6 +235,7 @@ mod tests {
         check(Method::POST, "/api/endpoints/page/save", &[RateLimitTarget::All, RateLimitTarget::Endpoints]);
         check(Method::POST, "/remote-agent/tools/search", &[RateLimitTarget::All, RateLimitTarget::Endpoints]);
         check(Method::GET, "/remote-agent/tools", &[RateLimitTarget::All]);
+        check(Method::POST, "/mcp", &[RateLimitTarget::All, RateLimitTarget::Chat, RateLimitTarget::Endpoints]);
         check(Method::POST, "/auth/sign-in", &[RateLimitTarget::All, RateLimitTarget::SignIn]);
         // A change of the password asks for the old one, so it could be guessed there, too.
         check(Method::POST, "/auth/password", &[RateLimitTarget::All, RateLimitTarget::SignIn]);

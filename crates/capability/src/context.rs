@@ -3,7 +3,7 @@
 use crate::ToolServerStatus;
 use chat::{Caller, Chat};
 use config::{Config, Language, ModelRef};
-use contract::ModelUse;
+use contract::{CallReports, ModelUse, Tool};
 use futures::future::BoxFuture;
 use operators::Operators;
 use serde_json::Value;
@@ -50,6 +50,9 @@ pub trait CurrentConfig: Send + Sync {
 
     /// Returns the page on which a user finds an agent; `None` if no page that they may open has a chat with it.
     fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String>;
+
+    /// Returns the tools of capabilities that a signed-in user can use without an agent.
+    fn user_tools(&self) -> Vec<Arc<dyn Tool>>;
 
     /// Runs an endpoint for a user, with that user's rights. It may be an internal one.
     fn call_endpoint<'a>(&'a self, call: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>>;
@@ -117,6 +120,8 @@ pub struct EndpointCall<'a> {
     pub meter: Arc<dyn Fn(ModelUse) -> ModelUse + Send + Sync>,
     /// Cancels the call.
     pub cancel: CancellationToken,
+    /// Shows what the routine says with `:status`.
+    pub reports: CallReports,
 }
 
 /// Why an endpoint has no result. The messages are for users.

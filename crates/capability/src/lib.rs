@@ -164,6 +164,18 @@ pub trait Capability: Send + Sync + 'static {
         None
     }
 
+    /// Returns the value of `WWW-Authenticate` in a response of one of its paths to callers who are not signed
+    /// in, such as where they get a token. `host` is what the request names. Default: `Bearer`.
+    fn challenge(&self, _config: &Config, _path: &str, _host: &str) -> Option<String> {
+        None
+    }
+
+    /// Returns tools that signed-in users can use without an agent, on what the user of the
+    /// [scope](contract::RunScope) may reach. They change nothing.
+    fn user_tools(&self) -> Vec<Arc<dyn Tool>> {
+        Vec::new()
+    }
+
     /// Returns a page of its own about the user, to which the account page links: its path and its title.
     fn account_link(&self) -> Option<(&'static str, &'static str)> {
         None

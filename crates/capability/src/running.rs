@@ -4,7 +4,7 @@ use crate::{AgentTools, Capability, Context, Definition, Host, Job, ToolServerSt
 use anyhow::{anyhow, bail};
 use chat::{Caller, LifecycleEvent, LifecycleObserver};
 use config::{Config, Connection};
-use contract::Model;
+use contract::{Model, Tool};
 use serde_json::Value;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -127,7 +127,17 @@ impl Capabilities {
 
     /// Returns the form of errors for a path, if it is one of another service's API.
     pub fn api_format(&self, path: &str) -> Option<ApiFormat> {
-        self.all().filter_map(Capability::api_format).find(|format| path.starts_with(format.prefix))
+        self.all().filter_map(Capability::api_format).find(|format| format.covers(path))
+    }
+
+    /// Returns the value of `WWW-Authenticate` in a response of a path to callers who are not signed in.
+    pub fn challenge(&self, config: &Config, path: &str, host: &str) -> Option<String> {
+        self.all().find_map(|capability| capability.challenge(config, path, host))
+    }
+
+    /// Returns the tools that signed-in users can use without an agent.
+    pub fn user_tools(&self) -> Vec<Arc<dyn Tool>> {
+        self.all().flat_map(Capability::user_tools).collect()
     }
 
     /// Returns the pages to which the account page links: their paths and titles.

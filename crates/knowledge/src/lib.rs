@@ -16,7 +16,7 @@ pub use citations::fuzz_markers;
 
 use capability::{AgentTools, Caller, Capability, Context, Definition, Host, Job};
 use config::{Config, ConnectionType, SectionType};
-use contract::Model;
+use contract::{Model, Tool};
 use futures::future::BoxFuture;
 use models::{Embeddings, Rerank};
 use section::{AgentKnowledge, AnswerOnlyFromKnowledge, KnowledgeOptions, KnowledgeSettings, Libraries};
@@ -67,6 +67,10 @@ impl Capability for KnowledgeCapability {
     fn agent_tools(&self, _: &Config, agent: &config::Agent) -> anyhow::Result<AgentTools> {
         let Some(options) = options(agent) else { return Ok(AgentTools::default()) };
         Ok(tools::tools(&self.knowledge, options))
+    }
+
+    fn user_tools(&self) -> Vec<Arc<dyn Tool>> {
+        tools::user_tools(&self.knowledge)
     }
 
     fn composer(&self, _: &Config, agent: &config::Agent) -> Map<String, Value> {

@@ -70,7 +70,7 @@ const UNKNOWN_ID: &str = "nowhere";
 
 /// Returns the scope that an API key needs for a method of a path; `None` if API keys cannot be used for it.
 pub(crate) fn expected_scope(method: &str, path: &str) -> Option<KeyScope> {
-    if path.starts_with("/chat/") || path.starts_with("/v1/") {
+    if path.starts_with("/chat/") || path.starts_with("/v1/") || path == "/mcp" {
         return Some(KeyScope::Agents);
     }
     match path.strip_prefix("/api/")?.split('/').next()? {

@@ -139,14 +139,14 @@ pub(super) async fn call_for_capability(
     counted: &RoutineMeters,
     call: EndpointCall<'_>,
 ) -> Result<Value, EndpointFailure> {
-    let EndpointCall { caller, id, payload, usage, idempotency_key, meter, cancel } = call;
+    let EndpointCall { caller, id, payload, usage, idempotency_key, meter, cancel, reports } = call;
     let context = CallContext {
         user_id: caller.user_id.clone(),
         gate,
         models: meter(counted.meter(caller, usage)),
         idempotency_key: Some(idempotency_key),
         cancel,
-        reports: CallReports::default(),
+        reports,
     };
     endpoints.call(id, payload, &context).await.map_err(|error| {
         let message = error.to_string();

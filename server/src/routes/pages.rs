@@ -20,7 +20,8 @@ use leptos::prelude::provide_context;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use web::admin::is_admin;
-use web::{SIGN_IN_PATH, query_encoded};
+use web::{HttpError, SIGN_IN_PATH, query_encoded};
+use wire::UserError;
 
 /// `/ui/{function}`
 pub(crate) async fn server_function(
@@ -39,6 +40,10 @@ pub(crate) async fn page(
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Response {
+    // What the API of another service does not have is not found, with any method.
+    if state.composition.current.capabilities().api_format(request.uri().path()).is_some() {
+        return HttpError(UserError::not_found()).into_response();
+    }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }

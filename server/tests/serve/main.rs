@@ -2,6 +2,7 @@
 
 mod connections;
 mod http;
+mod mcp_server;
 mod openai;
 mod operation;
 mod process;

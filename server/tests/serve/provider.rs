@@ -1,8 +1,11 @@
 //! A scripted model provider.
 
+use axum::body::{Body, Bytes};
 use axum::routing::post;
 use axum::{Json, Router};
+use futures::StreamExt;
 use serde_json::{Value, json};
+use std::convert::Infallible;
 use tokio::net::TcpListener;
 
 /// Starts a Chat Completions provider that follows its user message. `NAME {ARGUMENTS}` calls a
@@ -13,6 +16,20 @@ pub(crate) async fn start_provider() -> String {
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
     let router =
         Router::new().route("/v1/chat/completions", post(async |Json(request): Json<Value>| complete(&request)));
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    address
+}
+
+/// Starts a provider that writes a word and then nothing more.
+pub(crate) async fn start_silent_provider() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    let answer = async || {
+        let delta = json!({ "choices": [{ "index": 0, "delta": { "content": "Well" }, "finish_reason": null }] });
+        let first = futures::stream::iter([Ok::<_, Infallible>(Bytes::from(format!("data: {delta}\n\n")))]);
+        ([("content-type", "text/event-stream")], Body::from_stream(first.chain(futures::stream::pending())))
+    };
+    let router = Router::new().route("/v1/chat/completions", post(answer));
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
     address
 }

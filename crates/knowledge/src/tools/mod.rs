@@ -4,7 +4,7 @@ mod list;
 mod read;
 mod search;
 
-use crate::section::KnowledgeOptions;
+use crate::section::{KnowledgeOptions, LibraryChoice};
 use crate::service::Knowledge;
 use crate::store::{self, ChunkRow};
 use ::store::StoreError;
@@ -45,6 +45,15 @@ pub(crate) fn tools(knowledge: &Knowledge, options: KnowledgeOptions) -> AgentTo
     let searches_attachments = options.attachments;
     let source = Documents { knowledge: knowledge.clone(), options, optional };
     AgentTools { tools, sources: vec![Arc::new(source)], searches_attachments, ..AgentTools::default() }
+}
+
+/// Returns the tools with which a user searches and reads all libraries that they may read.
+pub(crate) fn user_tools(knowledge: &Knowledge) -> Vec<Arc<dyn Tool>> {
+    let options = KnowledgeOptions { choose: Some(LibraryChoice::All), ..KnowledgeOptions::default() };
+    let options = Arc::new(options);
+    let search = search::SearchTool::new(knowledge.clone(), options.clone());
+    let read = read::ReadTool::new(knowledge.clone(), options);
+    vec![Arc::new(search), Arc::new(read)]
 }
 
 /// Offers the tools that depend on what the user has chosen, and tells the model how to cite.

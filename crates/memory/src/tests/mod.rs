@@ -14,7 +14,7 @@ use agent::{Agent, AnswerForm, InvocationInput, InvocationRequest, TurnLimits, i
 use capability::{CurrentConfig, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus};
 use chat::Caller;
 use config::{Config, Language, SectionType};
-use contract::{ModelUse, ResponseFormat, RunScope, SourceTools, ToolSource};
+use contract::{ModelUse, ResponseFormat, RunScope, SourceTools, Tool, ToolSource};
 use futures::future::BoxFuture;
 use jobs::{JobState, Jobs, Workers};
 use operators::Operators;
@@ -70,6 +70,10 @@ impl CurrentConfig for DemoModel {
     }
 
     fn page_for_agent(&self, _: &Caller, _: &str) -> Option<String> {
+        panic!("not used")
+    }
+
+    fn user_tools(&self) -> Vec<Arc<dyn Tool>> {
         panic!("not used")
     }
 

@@ -5,7 +5,7 @@ use crate::definition::{AgentStep, Step, StepKind, ToolStep, Workflow, WorkflowB
 use crate::store::Used;
 use capability::{Context, EndpointCall, EndpointFailure};
 use chat::{Caller, CountedInvocation, CountedToolCall, InvocationUsage, ToolCallRequest, ToolFailure};
-use contract::ModelUse;
+use contract::{CallReports, ModelUse};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use operators::Operators;
@@ -158,6 +158,7 @@ impl ContextHost {
                 Arc::new(move |inner: ModelUse| meter.around(inner))
             },
             cancel: call.cancel.clone(),
+            reports: CallReports::default(),
         };
         let result = match tokio::time::timeout(time, self.0.current.call_endpoint(request)).await {
             Err(_) => Err(("timeout", format!("The endpoint did not end within {} s.", time.as_secs()))),

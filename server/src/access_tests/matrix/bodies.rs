@@ -24,6 +24,9 @@ pub(super) fn body(route: &Route, id: &str) -> Vec<RequestBody> {
     if route.path.starts_with("/ui/") {
         return server_function(route, id).into_iter().map(RequestBody::Json).collect();
     }
+    if route.path == "/mcp" {
+        return tool_calls(id).into_iter().map(RequestBody::Json).collect();
+    }
     match schema(route) {
         // One body for each kind of change.
         Some(schema) if schema["oneOf"].is_array() => {
@@ -33,6 +36,14 @@ pub(super) fn body(route: &Route, id: &str) -> Vec<RequestBody> {
         Some(schema) => vec![RequestBody::Json(example(&schema, "", id))],
         None => vec![RequestBody::Form(format!("id={id}&name=mine&password=mine&owner={id}&user_id={id}"))],
     }
+}
+
+/// Returns messages to the MCP server that contain the id.
+fn tool_calls(id: &str) -> Vec<Value> {
+    let call = |name: &str, arguments: Value| json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": name, "arguments": arguments } });
+    let ask = call("a", json!({ "message": "mine", "conversationId": id }));
+    let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+    vec![ask, call("document_read", json!({ "documentId": id })), call("remove", every_name(id)), cancelled]
 }
 
 /// Returns the schema of a route's JSON body.

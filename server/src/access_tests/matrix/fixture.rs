@@ -18,6 +18,9 @@ use store::{AddUserOutcome, NewUser};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
+/// What requests accept: both forms of a response.
+pub(super) const ACCEPTED: &str = "application/json, text/event-stream";
+
 /// A text in everything that Ada owns.
 pub(super) const CANARY: &str = "canary7f3a";
 
@@ -43,6 +46,7 @@ data: [{ id: notes, writers: [noter], schema: { type: object } }]
 workflows: [{ id: w, steps: [{ id: ask, type: human, title: { _input: title }, users: [ada] }] }]
 pages: [{ id: p }]
 openaiApi: { bodyBytes: 1048576 }
+mcpApi: { agents: [a], endpoints: [remove], documents: true }
 ";
 
 /// A caller.
@@ -306,7 +310,7 @@ impl TestServer {
                 Body::from(body)
             }
         };
-        self.answer(request.header(header::ACCEPT, "application/json"), body).await
+        self.answer(request.header(header::ACCEPT, ACCEPTED), body).await
     }
 
     /// Sends a request; returns the status and the body.

@@ -2,7 +2,7 @@
 //! and writes nothing, and no request causes a server error.
 
 use super::bodies::{RequestBody, arguments, body, schema};
-use super::fixture::{TestServer, owner};
+use super::fixture::{ACCEPTED, TestServer, owner};
 use super::{Route, routes};
 use axum::body::Body;
 use axum::http::{Method, header};
@@ -113,7 +113,7 @@ impl Case<'_> {
         let (server, route) = (self.server, self.route);
         let path = route.at(&server.own_id(route));
         let mut request = server.request(owner(route), route.method.clone(), &path).await;
-        request = request.header(header::ACCEPT, JSON);
+        request = request.header(header::ACCEPT, ACCEPTED);
         for (name, value) in kind.map(|kind| ("content-type", kind)).iter().chain(more) {
             request = request.header(*name, *value);
         }
@@ -190,7 +190,7 @@ async fn unusual_bodies_are_rejected_whole_or_read() {
             let (status, reply) = case.send(&what, Some(JSON), body, &[]).await;
             if status < 400 {
                 // Only runs of agents still write after the response.
-                let goes_on = ["agent", "send", "invoke"].iter().any(|part| route.path.contains(part));
+                let goes_on = ["agent", "send", "invoke", "mcp"].iter().any(|part| route.path.contains(part));
                 before = if goes_on { server.tables.settled_rows().await } else { server.tables.rows().await };
                 continue;
             }

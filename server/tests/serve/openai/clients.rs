@@ -38,7 +38,7 @@ async fn package_of_node_works() {
     unsupported: BadRequestError 400 unsupported_parameter logprobs
     empty: BadRequestError 400 invalid_value messages
     bad schema: BadRequestError 400 invalid_value response_format
-    unknown path: APIError 405 not_found null
+    unknown path: NotFoundError 404 not_found null
     response: ["completed","one",["message"],{"of":"test"}]
     function call: ["completed","weather","{\"city\":\"Oslo\"}"]
     function result: snow | find send

@@ -2,29 +2,10 @@
 
 use super::start;
 use crate::process::Server;
-use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::routing::post;
-use futures::StreamExt;
+use crate::provider::start_silent_provider;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
-use std::convert::Infallible;
 use std::time::Duration;
-use tokio::net::TcpListener;
-
-/// Starts a provider that writes a word and then nothing more.
-async fn start_silent_provider() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}/v1", listener.local_addr().unwrap());
-    let answer = async || {
-        let delta = json!({ "choices": [{ "index": 0, "delta": { "content": "Well" }, "finish_reason": null }] });
-        let first = futures::stream::iter([Ok::<_, Infallible>(Bytes::from(format!("data: {delta}\n\n")))]);
-        ([("content-type", "text/event-stream")], Body::from_stream(first.chain(futures::stream::pending())))
-    };
-    let router = Router::new().route("/v1/chat/completions", post(answer));
-    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-    address
-}
 
 /// Reads a stream up to the text of the model; returns what was read.
 async fn read_to_text(response: &mut Response) -> String {

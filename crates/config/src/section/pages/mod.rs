@@ -42,7 +42,8 @@ pub(crate) struct PageEntry {
 }
 
 /// First path segments that the server uses itself.
-const RESERVED_SEGMENTS: [&str; 9] = ["api", "ui", "pkg", "healthz", "readyz", "metrics", "admin", "assets", "embed"];
+const RESERVED_SEGMENTS: [&str; 10] =
+    ["api", "ui", "pkg", "healthz", "readyz", "metrics", "admin", "assets", "embed", "mcp"];
 
 /// The types of blocks of the product that can contain other blocks.
 const CONTAINERS: [&str; 4] = ["Box", "Columns", "Card", "Tabs"];

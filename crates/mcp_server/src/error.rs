@@ -1,0 +1,52 @@
+//! Errors in the form of JSON-RPC.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+use std::borrow::Cow;
+use wire::UserError;
+
+/// The codes of JSON-RPC.
+const PARSE_ERROR: i32 = -32_700;
+const INVALID_REQUEST: i32 = -32_600;
+const INTERNAL_ERROR: i32 = -32_603;
+
+/// The error of an HTTP request that is not answered by a method of the protocol.
+pub(crate) struct Refusal {
+    status: StatusCode,
+    code: i32,
+    message: Cow<'static, str>,
+}
+
+impl Refusal {
+    /// A request that the transport does not allow.
+    pub(crate) fn invalid(status: StatusCode, message: &'static str) -> Self {
+        Self { status, code: INVALID_REQUEST, message: message.into() }
+    }
+
+    /// 400 for a body that is not JSON.
+    pub(crate) fn not_json() -> Self {
+        Self { status: StatusCode::BAD_REQUEST, code: PARSE_ERROR, message: "The body is not JSON.".into() }
+    }
+}
+
+impl From<UserError> for Refusal {
+    fn from(error: UserError) -> Self {
+        let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let code = if status.is_server_error() { INTERNAL_ERROR } else { INVALID_REQUEST };
+        Self { status, code, message: error.message.into() }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let error = json!({ "code": self.code, "message": self.message });
+        (self.status, Json(json!({ "jsonrpc": "2.0", "id": null, "error": error }))).into_response()
+    }
+}
+
+/// Writes the errors of the server's gates in this form.
+pub(crate) fn from_gate(error: UserError) -> Response {
+    Refusal::from(error).into_response()
+}

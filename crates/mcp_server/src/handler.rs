@@ -1,0 +1,134 @@
+//! Answers the requests of the protocol: the tools of a caller, and calls of them.
+
+use crate::progress::Progress;
+use crate::running::{CallKey, RunningCalls};
+use crate::section::McpApi;
+use crate::tools::{self, Offered};
+use crate::{agents, documents, endpoints};
+use auth::password::KeyScope;
+use capability::Context;
+use chat::{Caller, RoutineMeters};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+/// Who has sent a request.
+#[derive(Clone)]
+pub(crate) struct Client {
+    /// The user, who is signed in.
+    pub(crate) caller: Caller,
+    /// The scopes of the API key; `None` for other credentials.
+    pub(crate) scopes: Option<Vec<KeyScope>>,
+    /// The origin under which the user finds this server, for links.
+    pub(crate) origin: String,
+    /// The request, if a notification can cancel it.
+    pub(crate) call: Option<CallKey>,
+}
+
+impl Client {
+    /// Returns whether the credentials allow calls of endpoints.
+    pub(crate) fn may_call_endpoints(&self) -> bool {
+        self.scopes.as_ref().is_none_or(|scopes| scopes.contains(&KeyScope::Endpoints))
+    }
+}
+
+/// A call of a tool.
+pub(crate) struct Call {
+    /// The arguments.
+    pub(crate) arguments: Value,
+    /// Where the progress goes.
+    pub(crate) progress: Progress,
+    /// Cancelled when the client cancels the call, or goes away.
+    pub(crate) cancel: CancellationToken,
+}
+
+/// What all requests share.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) context: Context,
+    pub(crate) running: RunningCalls,
+    /// Count the model requests of tools for documents.
+    pub(crate) meters: RoutineMeters,
+}
+
+/// Answers one request.
+#[derive(Clone)]
+pub(crate) struct Handler {
+    shared: Shared,
+    client: Client,
+}
+
+impl Handler {
+    pub(crate) fn new(shared: Shared, client: Client) -> Self {
+        Self { shared, client }
+    }
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let config = self.shared.context.current.config();
+        let instructions = config.section::<McpApi>().and_then(|section| section.instructions.clone());
+        let about = Implementation::new("chatwright", env!("CARGO_PKG_VERSION"));
+        let info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build()).with_server_info(about);
+        match instructions {
+            Some(text) => info.with_instructions(text.0),
+            None => info,
+        }
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let config = self.shared.context.current.config();
+        let offered = tools::offered(&self.shared.context, &config, &self.client);
+        Ok(ListToolsResult::with_all_items(offered.iter().map(Offered::tool).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let config = self.shared.context.current.config();
+        let offered = tools::offered(&self.shared.context, &config, &self.client);
+        let found = offered.into_iter().find(|tool| tool.name() == request.name);
+        let found = found.ok_or_else(|| ErrorData::invalid_params("There is no tool with this name.", None))?;
+        let _running = self.client.call.clone().and_then(|key| self.shared.running.enter(key, context.ct.clone()));
+        let call = Call {
+            arguments: Value::Object(request.arguments.unwrap_or_default()),
+            progress: Progress::new(&context),
+            cancel: context.ct,
+        };
+        let result = match found {
+            Offered::Agent(agent) => agents::ask(&self.shared.context, &self.client, agent, call).await,
+            Offered::Endpoint(entry, _) => endpoints::call(&self.shared.context, &self.client, entry, call).await,
+            Offered::Documents(tool) => documents::call(&self.shared.meters, &self.client, &*tool, call).await,
+        };
+        Ok(result.into())
+    }
+}
+
+/// Returns the result of a call that failed. The client's model reads it.
+pub(crate) fn failed(message: impl Into<String>) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(message)])
+}
+
+/// Returns a value as the content of a result: a text as it is, anything else as JSON, and an object also as
+/// structured content.
+pub(crate) fn result_of(value: Value) -> CallToolResult {
+    match value {
+        Value::String(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
+        value => {
+            let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
+            result.structured_content = Some(value).filter(Value::is_object);
+            result
+        }
+    }
+}

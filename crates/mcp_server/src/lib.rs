@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+
+mod agents;
+mod answer;
+mod capability;
+mod documents;
+mod endpoints;
+mod error;
+mod handler;
+mod metadata;
+mod progress;
+mod route;
+mod running;
+mod section;
+mod store;
+mod tools;
+
+pub use self::capability::DEFINITION;

@@ -1,0 +1,268 @@
+//! `POST /mcp`: the streamable HTTP transport. There are no sessions, so every server of the same database can
+//! answer every request. The id of a session that a client gets is not stored: it only tells the ids of the
+//! requests of one client from those of another.
+
+use crate::error::Refusal;
+use crate::handler::{Client, Handler, Shared};
+use crate::metadata;
+use crate::running::CallKey;
+use crate::section::McpApi;
+use crate::store;
+use auth::password::KeyScope;
+use auth::{AuthMethod, Authority, requested_host};
+use axum::body::{Body, to_bytes};
+use axum::extract::{FromRequest, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use chat::Caller;
+use config::Config;
+use http_body_util::Full;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::convert::Infallible;
+use std::sync::Arc;
+use web::openapi::{Access, ApiRouter, Description, RouteInput, RouteOutput, Tag};
+use web::{HttpError, RequestContext};
+use wire::{ErrorCode, UserError};
+
+/// The path of the MCP server.
+pub(crate) const PATH: &str = "/mcp";
+
+/// The header with the id of a session.
+const SESSION_ID: &str = "mcp-session-id";
+
+/// The longest id of a request, as JSON, of a call that a notification can cancel.
+const MAX_REQUEST_ID: usize = 256;
+
+/// The group in the OpenAPI document.
+const MCP: Tag = Tag {
+    name: "MCP",
+    description: "The Model Context Protocol: agents, endpoints and documents as tools of MCP clients. The config switches it \
+                  on with `mcpApi`; without that, this path answers 404. Scope `agents`; tools that are endpoints or search \
+                  documents also need the scope `endpoints`.",
+    access: Access::Users { scope: Some(KeyScope::Agents) },
+};
+
+/// Returns the route.
+pub(crate) fn routes(shared: Shared) -> ApiRouter {
+    ApiRouter::new(&MCP)
+        .post(PATH, post, "Send a message of JSON-RPC to the MCP server")
+        .map(|router| router.with_state(shared))
+}
+
+/// A message of JSON-RPC: a request, which has an `id`, or a notification.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "McpMessage")]
+struct Message {
+    /// `2.0`.
+    #[serde(rename = "jsonrpc")]
+    _version: String,
+    /// The id of a request: a number or a text.
+    id: Option<Value>,
+    /// What is asked, for example `tools/list`.
+    method: Option<String>,
+    /// The parameters of the method.
+    params: Option<Value>,
+}
+
+/// An HTTP request with a message.
+struct McpRequest {
+    /// The host that it names.
+    host: Option<Authority>,
+    parts: Parts,
+    body: Body,
+}
+
+impl<S: Sync> FromRequest<S> for McpRequest {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Infallible> {
+        let host = requested_host(&request);
+        let (parts, body) = request.into_parts();
+        Ok(Self { host, parts, body })
+    }
+}
+
+impl RouteInput for McpRequest {
+    fn describe(description: &mut Description<'_>) {
+        description.json_body::<Message>();
+    }
+}
+
+/// An HTTP response with messages.
+struct McpResponse(Response);
+
+impl IntoResponse for McpResponse {
+    fn into_response(self) -> Response {
+        self.0
+    }
+}
+
+impl RouteOutput for McpResponse {
+    fn describe(description: &mut Description<'_>) {
+        let message = serde_json::json!({ "type": "object" });
+        description.response(200, "application/json", &message);
+        description.response(200, "text/event-stream", &serde_json::json!({ "type": "string" }));
+        description.empty(202);
+        description.error("The request failed; `error.message` says what to do next.", "application/json", &message);
+    }
+}
+
+/// `POST /mcp`
+async fn post(State(shared): State<Shared>, request: McpRequest) -> McpResponse {
+    McpResponse(answer(shared, request).await.unwrap_or_else(IntoResponse::into_response))
+}
+
+async fn answer(shared: Shared, McpRequest { host, parts, body }: McpRequest) -> Result<Response, Refusal> {
+    let config = shared.context.current.config();
+    if config.section::<McpApi>().is_none() {
+        let message =
+            "There is no MCP server here. Whoever runs this server switches it on with `mcpApi` in the config.";
+        return Err(UserError::new(ErrorCode::NotFound, message).into());
+    }
+    let caller = parts.extensions.get::<Caller>().filter(|caller| caller.is_authenticated);
+    let caller = caller.cloned().ok_or_else(UserError::unauthenticated)?;
+    if matches!(auth_method(&parts), Some(AuthMethod::Site)) {
+        let message = "Tokens of embedded chats cannot be used for this request.";
+        return Err(UserError::new(ErrorCode::Forbidden, message).into());
+    }
+    let bytes = read(body, config.limits.body_bytes).await?;
+    check_media_types(&parts.headers)?;
+    let message = parse(&bytes)?;
+    let session_id = session_id(&parts.headers)?;
+    let call_key = |request_id: Option<&Value>| {
+        let request_id = request_id?.to_string();
+        let is_usual = request_id.len() <= MAX_REQUEST_ID;
+        is_usual.then_some(CallKey { user_id: caller.user_id.clone(), session_id: session_id.clone()?, request_id })
+    };
+    let method = message.method.as_deref().unwrap_or_default();
+    if method == "notifications/cancelled" {
+        let request_id = message.params.as_ref().and_then(|params| params.get("requestId"));
+        if let Some(key) = call_key(request_id) {
+            cancel(&shared, &caller, key).await?;
+        }
+        return Ok(StatusCode::ACCEPTED.into_response());
+    }
+    let client = Client {
+        origin: host.map(|host| metadata::origin(&config, &host)).unwrap_or_default(),
+        scopes: key_scopes(&parts),
+        call: call_key(message.id.as_ref()),
+        caller: caller.clone(),
+    };
+    let handler = Handler::new(shared, client);
+    let service = StreamableHttpService::new(
+        move || Ok(handler.clone()),
+        Arc::new(NeverSessionManager::default()),
+        transport(&config, method),
+    );
+    let mut response = service.handle(Request::from_parts(parts, Full::new(bytes))).await.map(Body::new);
+    let (status, headers) = (response.status(), response.headers_mut());
+    if method == "initialize" && status.is_success() {
+        let id = uuid::Uuid::new_v4().simple().to_string();
+        headers.extend(HeaderValue::from_str(&id).map(|id| (HeaderName::from_static(SESSION_ID), id)));
+    }
+    // Proxies must not buffer events.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+/// Cancels a call of the user, whichever server it runs on.
+async fn cancel(shared: &Shared, caller: &Caller, key: CallKey) -> Result<(), UserError> {
+    if shared.running.cancel(&key) {
+        return Ok(());
+    }
+    let found = store::conversation(&shared.context.store, key).await;
+    match found.map_err(|error| HttpError::from(error).0)? {
+        Some(conversation_id) => shared.context.chat.stop(caller, &conversation_id).await,
+        // It has ended, or is not the call of an agent.
+        None => Ok(()),
+    }
+}
+
+/// Returns how rmcp answers a request.
+fn transport(config: &Config, method: &str) -> StreamableHttpServerConfig {
+    StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        // A call may take minutes, in which only a stream can keep the connection alive.
+        .with_json_response(method != "tools/call")
+        .with_sse_keep_alive(Some(config.limits.heartbeat))
+        .with_max_request_body_bytes(config.limits.body_bytes)
+        // The server's gates check the host and the origin of every request.
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+}
+
+/// Returns how the caller was identified.
+fn auth_method(parts: &Parts) -> Option<&AuthMethod> {
+    parts.extensions.get::<RequestContext>().map(|context| &context.auth_method)
+}
+
+/// Returns the scopes of an API key; `None` for other credentials, which are not limited by scopes.
+fn key_scopes(parts: &Parts) -> Option<Vec<KeyScope>> {
+    match auth_method(parts)? {
+        AuthMethod::Key(scopes) => Some(scopes.clone()),
+        _ => None,
+    }
+}
+
+/// Returns the body.
+///
+/// # Errors
+/// 413, or 400 for a body that does not arrive.
+async fn read(body: Body, most: usize) -> Result<Bytes, UserError> {
+    to_bytes(body, most).await.map_err(|error| {
+        let is_limit = std::error::Error::source(&error).is_some_and(|source| source.to_string().contains("limit"));
+        match is_limit {
+            true => UserError::new(ErrorCode::TooLarge, format!("The request is too large: {most} bytes at most.")),
+            false => UserError::new(ErrorCode::Malformed, "The request could not be read."),
+        }
+    })
+}
+
+/// Checks that the client sends JSON and accepts both forms of a response.
+fn check_media_types(headers: &HeaderMap) -> Result<(), Refusal> {
+    let names = |name: HeaderName, kind: &str| {
+        let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+        values.flat_map(|value| value.split(',')).any(|value| {
+            let essence = value.split_once(';').map_or(value, |(essence, _)| essence);
+            essence.trim().eq_ignore_ascii_case(kind)
+        })
+    };
+    if !names(header::CONTENT_TYPE, "application/json") {
+        let message = "The request must be `application/json`.";
+        return Err(Refusal::invalid(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+    }
+    if !names(header::ACCEPT, "application/json") || !names(header::ACCEPT, "text/event-stream") {
+        let message = "The header `Accept` must name `application/json` and `text/event-stream`.";
+        return Err(Refusal::invalid(StatusCode::NOT_ACCEPTABLE, message));
+    }
+    Ok(())
+}
+
+/// Reads what the route must know of a message.
+fn parse(bytes: &Bytes) -> Result<Message, Refusal> {
+    serde_json::from_slice(bytes).map_err(|problem| match problem.classify() {
+        serde_json::error::Category::Data => {
+            let message = "The body must be one message of JSON-RPC 2.0; batches are not supported.";
+            Refusal::invalid(StatusCode::BAD_REQUEST, message)
+        }
+        _ => Refusal::not_json(),
+    })
+}
+
+/// Returns the id of the session that a request names.
+///
+/// # Errors
+/// 404 for an id that this server cannot have given, after which a client begins a new session.
+fn session_id(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
+    let Some(value) = headers.get(SESSION_ID) else { return Ok(None) };
+    let id = value.to_str().ok().filter(|id| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let message = "This session does not exist. Initialize a new one.";
+    let id = id.ok_or_else(|| Refusal::invalid(StatusCode::NOT_FOUND, message))?;
+    Ok(Some(id.to_owned()))
+}

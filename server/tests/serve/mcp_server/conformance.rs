@@ -1,0 +1,55 @@
+//! The conformance suite of the Model Context Protocol. It expects tools with certain names; those that the product can
+//! have are endpoints here.
+
+use crate::process::Server;
+use std::path::Path;
+use std::process::Stdio;
+use tempfile::TempDir;
+use tokio::process::Command;
+
+const CONFIG: &str = r##"
+connections: [{ id: demo, type: Demo, properties: { delayMs: 0 } }]
+agents: [{ id: helper, type: Agent, connectionId: demo, properties: { model: demo } }]
+pages: [{ id: desk, blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }] }]
+api:
+  - id: test_simple_text
+    description: Returns a text.
+    payloadSchema: { type: object }
+    routine: [{ ":return": This is a simple text response for testing. }]
+  - id: test_error_handling
+    description: Fails.
+    payloadSchema: { type: object }
+    routine: [{ ":throw": This tool intentionally returns an error for testing }]
+  - id: test_tool_with_progress
+    description: Reports its progress.
+    payloadSchema: { type: object }
+    routine: [{ ":status": First }, { ":status": Second }, { ":status": Third }, { ":return": Done }]
+  - id: json_schema_2020_12_tool
+    description: Tool with JSON Schema 2020-12 features
+    payloadSchema:
+      $schema: https://json-schema.org/draft/2020-12/schema
+      type: object
+      $defs: { address: { type: object, properties: { street: { type: string }, city: { type: string } } } }
+      properties: { name: { type: string }, address: { $ref: "#/$defs/address" } }
+      additionalProperties: false
+    routine: [{ ":return": { _payload: name } }]
+mcpApi:
+  agents: [helper]
+  endpoints: [test_simple_text, test_error_handling, test_tool_with_progress, json_schema_2020_12_tool]
+"##;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conformance_suite_passes() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("chatwright.yaml"), CONFIG).unwrap();
+    let server = Server::start_with(&["--config", folder.path().to_str().unwrap()]);
+    let mut command = Command::new("node");
+    command.arg(here.join("../end2end/mcp/conformance.mjs")).args(["server", "--suite", "all", "--url"]);
+    command.arg(format!("{}/mcp", server.origin)).arg("--expected-failures");
+    // A scenario that is listed and passes is a failure as well.
+    command.arg(here.join("tests/serve/mcp_server/expected_failures.yaml")).arg("-o").arg(folder.path());
+    let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await.unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{printed}\n{}", String::from_utf8_lossy(&output.stderr));
+}
