@@ -27,6 +27,7 @@ const BUILT_IN: &[Definition] = &[
     follow_ups::DEFINITION,
     openai_api::DEFINITION,
     plans::DEFINITION,
+    recordings::DEFINITION,
     skills::DEFINITION,
     workspace::DEFINITION,
 ];
