@@ -237,8 +237,8 @@ pub struct Turn {
     pub exposure: Exposure,
     /// What was used in earlier runs of the turn.
     pub earlier: TurnUsage,
-    /// Whether calls may wait for the user.
-    pub can_ask: bool,
+    /// Whether calls may wait for the user; absent if no standing approvals were looked up.
+    pub can_ask: Option<bool>,
     /// What the model reads instead of the whole history.
     pub context: RecordedContext,
 }

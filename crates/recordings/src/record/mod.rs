@@ -79,7 +79,7 @@ fn recorded_turn(session: &Session, turn: &TurnInput) -> Turn {
         },
         exposure: turn.exposure.snapshot(),
         earlier: turn.earlier.clone(),
-        can_ask: turn.grants.as_ref().is_none_or(|grants| grants.can_ask()),
+        can_ask: turn.grants.as_ref().map(|grants| grants.can_ask()),
         context: RecordedContext {
             summary: context.projection.summary.as_ref().map(|summary| (summary.text.clone(), summary.covers)),
             cleared_through: context.projection.cleared_through.clone(),

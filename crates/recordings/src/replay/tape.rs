@@ -9,7 +9,7 @@ use contract::{Model, Part, ToolSpec};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -179,7 +179,7 @@ impl Tape {
 
     /// Returns the result of a call. Equal calls have their results by their ids, then in the recorded order.
     pub(super) fn outcome(&self, agent: &str, tool: &str, call_id: &str, input: &Value) -> Option<Outcome> {
-        let wanted = (agent.to_owned(), tool.to_owned(), blob_id(input));
+        let wanted = (agent.to_owned(), tool.to_owned(), arguments_id(input));
         let mut state = self.state.lock();
         let same = take(&mut state.tools, |key, call| *key == wanted && call.id == call_id);
         let found = same.or_else(|| take(&mut state.tools, |key, _| *key == wanted));
@@ -216,7 +216,7 @@ impl Tape {
 
     /// Returns whether a tool required an approval for these arguments.
     pub(super) fn approval(&self, agent: &str, tool: &str, input: &Value) -> Option<bool> {
-        let wanted = (agent.to_owned(), tool.to_owned(), blob_id(input));
+        let wanted = (agent.to_owned(), tool.to_owned(), arguments_id(input));
         take(&mut self.state.lock().approvals, |key, _| *key == wanted)
     }
 
@@ -283,7 +283,7 @@ impl State {
     fn add(&mut self, entry: &Entry) {
         match entry {
             Entry::Tool { agent, call_id, tool, input, outcome, .. } => {
-                let key = (agent.clone(), tool.clone(), blob_id(input));
+                let key = (agent.clone(), tool.clone(), arguments_id(input));
                 let call = TapedCall { id: call_id.clone(), outcome: outcome.clone() };
                 self.tools.push(Item::new(key, call));
             }
@@ -299,7 +299,7 @@ impl State {
                 self.rulings.push(Item::new((agent.clone(), call_id.clone()), ruling));
             }
             Entry::Approval { agent, tool, input, needed } => {
-                let key = (agent.clone(), tool.clone(), blob_id(input));
+                let key = (agent.clone(), tool.clone(), arguments_id(input));
                 self.approvals.push(Item::new(key, *needed));
             }
             Entry::Grant { agent, tool, fingerprint, grant } => {
@@ -308,6 +308,22 @@ impl State {
             }
             _ => {}
         }
+    }
+}
+
+/// Returns the hash of arguments, in which the order of keys does not matter.
+fn arguments_id(input: &Value) -> String {
+    blob_id(&sorted(input))
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        Value::Object(fields) => {
+            let fields: BTreeMap<_, _> = fields.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
+            Value::Object(fields.into_iter().collect())
+        }
+        plain => plain.clone(),
     }
 }
 

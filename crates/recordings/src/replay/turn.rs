@@ -5,7 +5,8 @@ use super::tape::{self, Tape};
 use super::{Options, ReplayError};
 use crate::format::{BlobId, RecordedContext, Recording, Turn};
 use agent::{
-    Agent, Compaction, ContextInput, ContextSummary, PageContext, Projection, TurnBoundary, TurnInput, TurnUsage,
+    Agent, Compaction, ContextInput, ContextSummary, GrantLookup, PageContext, Projection, TurnBoundary, TurnInput,
+    TurnUsage,
 };
 use contract::{Message, RunScope};
 use serde_json::Value;
@@ -26,7 +27,7 @@ pub(super) fn turn_input(
         messages: messages(recording, &turn.messages)?,
         pending: turn.pending.iter().cloned().map(Into::into).collect(),
         scope: scope(recording, turn),
-        grants: Some(Arc::new(ReplayGrants { tape, can_ask: turn.can_ask })),
+        grants: turn.can_ask.map(|can_ask| -> Arc<dyn GrantLookup> { Arc::new(ReplayGrants { tape, can_ask }) }),
         exposure: turn.exposure.clone().into(),
         turn_start: turn.turn_start,
         context: context(&turn.context),

@@ -266,9 +266,9 @@ fn reply_findings(old: &Step, new: &Step) -> Vec<Finding> {
             continue;
         }
         let (Some(before), Some(after)) = (before, after) else { continue };
-        if before.outcome != after.outcome {
+        let (old, new) = (outcome_text(before.outcome.as_ref()), outcome_text(after.outcome.as_ref()));
+        if old != new {
             let what = format!("the result of {}", before.tool);
-            let (old, new) = (outcome_text(before.outcome.as_ref()), outcome_text(after.outcome.as_ref()));
             findings.push(finding(Kind::Results, &what, old, new));
         }
     }

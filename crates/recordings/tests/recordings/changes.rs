@@ -71,14 +71,14 @@ async fn each_change_is_found_at_its_step() {
     changed.input_schema["properties"]["n"]["description"] = json!("A number.");
     schema.tools[0] = Arc::new(RecordingTool::new(changed, |_, _| async { Ok(json!(null)) }));
     check(schema, other(), "1:Schema 2:Schema 3:Schema").await;
-    // A result in another order, from a tool that runs.
+    // A result with its fields in another order, from a tool that runs.
     let mut order = scripted(script(&steps(), answer), tools());
     let reversed = |input: serde_json::Value, _| async move { Ok(json!({ "got": input["n"], "tool": "echo" })) };
     order.tools[0] = Arc::new(RecordingTool::new(spec("echo"), reversed)) as Arc<dyn Tool>;
     let live = Options { tools: ToolMode::Live, allow_effects: vec!["echo".to_owned()], ..other() };
-    check(order.clone(), live.clone(), "").await;
-    let reversed = |input: serde_json::Value, _| async move { Ok(json!([input["n"], "echo"])) };
-    order.tools[0] = Arc::new(RecordingTool::new(spec("echo"), reversed)) as Arc<dyn Tool>;
+    check(order.clone(), live.clone(), "1:Results 2:Results").await;
+    let other_form = |input: serde_json::Value, _| async move { Ok(json!([input["n"], "echo"])) };
+    order.tools[0] = Arc::new(RecordingTool::new(spec("echo"), other_form)) as Arc<dyn Tool>;
     order.model = scripted(script(&steps(), answer), Vec::new()).model;
     check(order, live, "1:Results 2:Results").await;
 }
@@ -170,11 +170,37 @@ async fn reports_show_the_difference() {
     (comparison.before.ms, comparison.after.ms) = (1500, 2000);
     let text = terminal(&comparison, Style::Plain);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    assert_snapshot!(text);
+    assert_snapshot!(text, @r"
+    run run-1
+    ~ step 1 helper  echo slow
+        prompt: the system prompt
+          Help, and be [-brief.-]{+kind.+}
+    ~ step 2 helper  echo
+        prompt: the system prompt
+          Help, and be [-brief.-]{+kind.+}
+    > step 3 helper
+        first divergence
+        prompt: the system prompt
+          Help, and be [-brief.-]{+kind.+}
+        text: the text
+          The answer is [-two.-]{+<three>.�[2J+}
+
+                  recorded     replayed
+    steps                3            3
+    tokens in           30           30
+    tokens out          15           15
+    cost           unknown      unknown
+    time           1.500 s      2.000 s
+
+    the first divergence is in step 3 of helper
+    ");
     assert!(terminal(&comparison, Style::Colour).contains("\u{1b}[32m"));
     let fails = |finding: &Finding| finding.kind.is_divergence();
     let runs = [comparison];
-    assert_snapshot!(junit(&runs, &fails));
+    let report = junit(&runs, &fails);
+    assert!(report.contains(r#"<testsuite name="run-1" tests="4" failures="1">"#), "{report}");
+    assert!(report.contains(r#"<failure type="text" message="the text">"#), "{report}");
+    assert!(report.contains("replayed: The answer is &lt;three&gt;.\u{fffd}[2J</failure>"), "{report}");
     let json = serde_json::to_value(JsonReport::new(&runs, false)).unwrap();
     assert_eq!(json["runs"][0]["firstDivergence"], 2);
     assert_eq!(json["runs"][0]["steps"][2]["findings"][1]["kind"], "text");

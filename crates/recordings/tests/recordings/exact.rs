@@ -107,7 +107,7 @@ async fn a_file_has_the_whole_recording_and_no_secret() {
     let (_, recording) = world.record(&recorded, "run", Input::message("hello")).await;
     let mut file = Vec::new();
     write(&recording, &mut file).unwrap();
-    assert_eq!(read(&*file).unwrap(), [recording.clone()]);
+    assert_eq!(read(&*file).unwrap(), std::slice::from_ref(&recording));
     let text = String::from_utf8(file).unwrap();
     assert!(!text.contains("hunter2"), "{text}");
     assert!(text.contains("[masked]"));
