@@ -70,7 +70,7 @@ pub(crate) fn tools() -> Vec<Arc<dyn Tool>> {
                     tokio::time::sleep(Duration::from_millis(u64::from(n < 128) * 3)).await;
                     Ok(json!({ "slow": n, "token": "hunter2" }))
                 }
-                _ => Ok(json!({ "tool": name, "got": n })),
+                _ => Ok(json!({ "tool": name, "got": n, "third": n as f64 / 3.0 })),
             }
         }))
     };

@@ -73,7 +73,10 @@ async fn each_change_is_found_at_its_step() {
     check(schema, other(), "1:Schema 2:Schema 3:Schema").await;
     // A result with its fields in another order, from a tool that runs.
     let mut order = scripted(script(&steps(), answer), tools());
-    let reversed = |input: serde_json::Value, _| async move { Ok(json!({ "got": input["n"], "tool": "echo" })) };
+    let reversed = |input: serde_json::Value, _| async move {
+        let n = input["n"].as_u64().unwrap_or_default();
+        Ok(json!({ "third": n as f64 / 3.0, "got": n, "tool": "echo" }))
+    };
     order.tools[0] = Arc::new(RecordingTool::new(spec("echo"), reversed)) as Arc<dyn Tool>;
     let live = Options { tools: ToolMode::Live, allow_effects: vec!["echo".to_owned()], ..other() };
     check(order.clone(), live.clone(), "1:Results 2:Results").await;
