@@ -10,4 +10,4 @@ mod store;
 mod wrap;
 
 pub use self::capability::DEFINITION;
-pub use self::store::{MAX_LISTED, Summary, TABLES, find, list};
+pub use self::store::{MAX_LISTED, Summary, TABLES, find, list, purge};

@@ -203,7 +203,7 @@ fn recording(row: &Row, known: &BTreeMap<BlobId, Value>) -> Result<Recording, St
 ///
 /// # Errors
 /// The database failed.
-pub(crate) async fn purge(store: &Store, before: i64, total: i64) -> Result<u64, StoreError> {
+pub async fn purge(store: &Store, before: i64, total: i64) -> Result<u64, StoreError> {
     let before = cutoff(store, total).await?.max(before);
     store
         .write(move |db| {

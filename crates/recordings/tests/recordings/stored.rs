@@ -43,6 +43,33 @@ async fn equal_values_of_a_conversation_are_stored_once_and_go_with_it() {
 }
 
 #[tokio::test]
+async fn the_oldest_recordings_are_deleted_first() {
+    for url in test_postgres::databases_of_each_kind().await {
+        let world = World::open(&url, "on").await;
+        for run in ["run-1", "run-2", "run-3"] {
+            world.answer("c", run).await;
+            world.recording(run).await;
+        }
+        // All three use the same blobs, which are as new as the newest.
+        world.execute("UPDATE recordings SET recorded_at = 1, bytes = 100 WHERE run_id = 'run-1'").await;
+        world.execute("UPDATE recordings SET recorded_at = 2, bytes = 100 WHERE run_id = 'run-2'").await;
+        world.execute("UPDATE recordings SET recorded_at = 3, bytes = 100 WHERE run_id = 'run-3'").await;
+        world.execute("UPDATE recording_blobs SET used_at = 3").await;
+        let check = async |before: i64, total: i64, deleted: u64, left: i64, blobs: bool| {
+            assert_eq!(recordings::purge(&world.store, before, total).await.unwrap(), deleted);
+            assert_eq!(world.count("recordings").await, left, "{before} {total}");
+            assert_eq!(world.count("recording_blobs").await > 0, blobs, "{before} {total}");
+        };
+        check(1, 300, 0, 3, true).await;
+        check(1, 250, 1, 2, true).await;
+        check(1, 250, 0, 2, true).await;
+        check(3, 300, 1, 1, true).await;
+        assert!(recordings::find(&world.store, "run-3").await.unwrap()[0].blobs.len() > 2);
+        check(4, 300, 1, 0, false).await;
+    }
+}
+
+#[tokio::test]
 async fn temporary_conversations_are_not_recorded() {
     for url in test_postgres::databases_of_each_kind().await {
         let world = World::open(&url, "on").await;
