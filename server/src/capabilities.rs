@@ -28,6 +28,7 @@ const BUILT_IN: &[Definition] = &[
     openai_api::DEFINITION,
     mcp_server::DEFINITION,
     plans::DEFINITION,
+    recordings::DEFINITION,
     skills::DEFINITION,
     workspace::DEFINITION,
 ];

@@ -48,12 +48,13 @@ openai_api ► auth capability chat config contract offload schemas settings sse
 operators ►
 plans ► agent auth capability chat config contract store web wire
 providers ► contract egress sse
+recordings ► agent capability chat config contract store web wire
 remote_agents ► capability config contract egress settings tools
 retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat chat_message collections config contract custom_agents documents egress endpoints faults follow_ups jobs knowledge lowdefy_import mcp mcp_server mcp_servers memory offload openai_api operators plans providers remote_agents skills store tools triggers user_profile web web_research wire workflows workspace
+server ► accounts admin_console agent app auth capability chat chat_message collections config contract custom_agents documents egress endpoints faults follow_ups jobs knowledge lowdefy_import mcp mcp_server mcp_servers memory offload openai_api operators plans providers recordings remote_agents skills store tools triggers user_profile web web_research wire workflows workspace
 settings ►
 skills ► agent auth capability config contract settings store web wire
 sse ►

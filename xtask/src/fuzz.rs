@@ -8,7 +8,7 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// The fuzz targets, each a file in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 25] = [
+const TARGETS: [&str; 26] = [
     "sse",
     "codecs",
     "wire",
@@ -34,6 +34,7 @@ const TARGETS: [&str; 25] = [
     "skill_archives",
     "workspace_paths",
     "openai_requests",
+    "recordings",
 ];
 /// The codecs with recordings, in the order in which the target `codecs` numbers them.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
@@ -244,6 +245,17 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
                 r#"{"data":[{"index":0,"embedding":[0.1,-2]},{"index":1,"embedding":[3,4]}],"usage":{"prompt_tokens":7}}"#,
                 r#"{"results":[{"index":1,"relevance_score":0.9},{"index":0,"relevance_score":1e-3}]}"#,
             ]
+            .map(|text| text.as_bytes().to_vec()),
+        ),
+        "recordings" => inputs.extend(
+            [concat!(
+                r#"{"type":"recording","version":1,"runId":"r","conversationId":"c","agentId":"a","program":"1","config":"0","startedAt":1,"#,
+                r#""input":{"pageId":"","blockId":null,"sharedState":{},"urlQuery":{},"switches":{},"options":{}}}"#,
+                "\n",
+                r#"{"type":"turn","messages":[],"turnStart":0,"pending":[],"scope":{"userId":"u","roles":[],"isAuthenticated":false,"hasFiles":false},"#,
+                r#""exposure":{"private":null,"untrusted":null},"earlier":{"requests":0,"tool_calls":0,"usage":{},"cost_usd":null},"canAsk":true,"#,
+                r#""context":{"summary":null,"clearedThrough":null,"boundaries":[],"rests":false,"page":null,"compaction":null}}"#,
+            )]
             .map(|text| text.as_bytes().to_vec()),
         ),
         "webhooks" => inputs.extend(

@@ -33,8 +33,14 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// Runs a turn to its end. Never panics because of a tool or a model, and ends within a second
 /// after `cancel`.
-pub async fn run<S: EventSink>(agent: &Agent, turn: TurnInput, sink: &mut S) -> RunOutcome {
-    run_nested(agent, turn, None, sink).await
+pub async fn run<S: EventSink>(agent: &Agent, mut turn: TurnInput, sink: &mut S) -> RunOutcome {
+    let recorded = agent.recorder.as_ref().and_then(|recorder| recorder.begin(agent, &mut turn));
+    let runs = recorded.as_ref().map_or(agent, |recorded| &recorded.agent);
+    let outcome = run_nested(runs, turn, None, sink).await;
+    if let Some(recorded) = recorded {
+        recorded.recording.finish(&outcome);
+    }
+    outcome
 }
 
 /// Runs a turn, for a sub-agent with what it inherits from its calling agents.

@@ -2,7 +2,7 @@
 
 use crate::execution_mode::{ExecutionMode, ToolStrategy};
 use crate::limits::TurnLimits;
-use crate::{ContextSettings, DeferTools, Policy, Prune, Route, StepRule, SubAgent};
+use crate::{ContextSettings, DeferTools, Policy, Prune, Route, RunRecorder, StepRule, SubAgent};
 use contract::{Model, Price, ResponseFormat, Sampling, Tool, ToolChoice, ToolSource};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -42,6 +42,8 @@ pub struct Agent {
     /// The routes among which each turn takes one, the first possible one if the model does not decide; none
     /// if the agent always answers in the same way.
     pub routes: &'static [Route],
+    /// Records the agent's runs; those of its sub-agents belong to the run that calls them.
+    pub recorder: Option<Arc<dyn RunRecorder>>,
     /// The settings.
     pub settings: RunSettings,
 }
@@ -62,6 +64,7 @@ impl Agent {
             summary_model: None,
             searches_attachments: false,
             routes: &[],
+            recorder: None,
             settings: RunSettings::default(),
         }
     }

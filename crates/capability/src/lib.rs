@@ -18,7 +18,8 @@ pub use status::ToolServerStatus;
 
 pub use chat::{Caller, LifecycleEvent};
 
-use agent::Policy;
+use agent::{Policy, RunRecorder};
+use chat::AgentRequest;
 use config::{Config, Connection, ConnectionType, Language, SectionType};
 use contract::{Model, Tool, ToolSource};
 use endpoints::OpenDatabases;
@@ -109,6 +110,17 @@ pub trait Capability: Send + Sync + 'static {
     /// Called for each model of the agent whenever a config is built.
     fn wrap_model(&self, _agent: &config::Agent, model: Arc<dyn Model>) -> Arc<dyn Model> {
         model
+    }
+
+    /// Returns what records a run of the agent that a user has asked for; `None` if its runs are not
+    /// recorded. The first capability with a recorder records.
+    fn recorder(
+        &self,
+        _config: &Config,
+        _agent: &config::Agent,
+        _request: &AgentRequest<'_>,
+    ) -> Option<Arc<dyn RunRecorder>> {
+        None
     }
 
     /// Returns properties that the composers of chats with the agent get (`wire::page::SenderProperties`),

@@ -1,8 +1,9 @@
 //! The capabilities of a running server.
 
 use crate::{AgentTools, Capability, Context, Definition, Host, Job, ToolServerStatus};
+use agent::RunRecorder;
 use anyhow::{anyhow, bail};
-use chat::{Caller, LifecycleEvent, LifecycleObserver};
+use chat::{AgentRequest, Caller, LifecycleEvent, LifecycleObserver};
 use config::{Config, Connection};
 use contract::{Model, Tool};
 use serde_json::Value;
@@ -148,6 +149,16 @@ impl Capabilities {
     /// Returns the parts of the admin console.
     pub fn console(&self, context: &Context) -> Vec<Section> {
         self.all().filter_map(|capability| capability.console(context)).collect()
+    }
+
+    /// Returns what records a run of the agent.
+    pub fn recorder(
+        &self,
+        config: &Config,
+        agent: &config::Agent,
+        request: &AgentRequest<'_>,
+    ) -> Option<Arc<dyn RunRecorder>> {
+        self.all().find_map(|capability| capability.recorder(config, agent, request))
     }
 
     /// Tells all capabilities which config is in use now.

@@ -39,6 +39,7 @@ pub use outside::invoke::{CountedInvocation, InvocationUsage};
 pub use outside::routine::RoutineMeters;
 pub use outside::tool_call::{CountedToolCall, ToolCallRequest};
 pub use outside::trial::{TrialRequest, TrialResult};
+pub use record::mask::mask_secrets;
 pub use record::steps::ConversationUsage;
 pub use record::telemetry::{Backlog, RunFacts, Telemetry, ToolEnd, Trace, current_trace, traced};
 pub use run::hooks::{HookEvent, Hooks};

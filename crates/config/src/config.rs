@@ -32,6 +32,8 @@ use wire::locale::Locale;
 /// A checked config: all references are valid and all values are in range.
 #[derive(Clone, Debug)]
 pub struct Config {
+    /// A hash of the texts of all files that it was read from.
+    pub fingerprint: u64,
     /// The connections by id, in the order of the file.
     pub connections: IndexMap<String, Connection>,
     /// The agents by id, in the order of the file.

@@ -8,6 +8,8 @@ mod doctor;
 mod import;
 mod migrate;
 mod probe;
+mod recordings;
+mod replay;
 mod schema;
 mod serve;
 
@@ -44,6 +46,10 @@ enum Command {
     Schema(schema::SchemaArguments),
     /// Verify or export the audit log.
     Audit(audit::AuditArguments),
+    /// List or export recordings of runs.
+    Run(recordings::RunArguments),
+    /// Replay a recorded run, with its config or another one, and report what differs.
+    Replay(replay::ReplayArguments),
     /// Back up all data of a server into one file; the server may keep running.
     Backup(backup::BackupArguments),
     /// Restore a backup; the server must be stopped.
@@ -162,6 +168,8 @@ pub(crate) async fn run(arguments: CommandLine, site: Site) -> ExitCode {
         Command::Import(arguments) => import::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Audit(arguments) => audit::run(arguments).await,
+        Command::Run(arguments) => recordings::run(arguments).await,
+        Command::Replay(arguments) => replay::run(arguments, site).await,
         Command::Backup(arguments) => backup::backup(arguments).await,
         Command::Restore(arguments) => backup::restore(arguments).await,
         Command::Migrate(arguments) => migrate::run(arguments).await,

@@ -212,6 +212,14 @@ impl ConfiguredAgents {
         Arc::new(agent)
     }
 
+    /// Adds what records the runs of the agent, if its config says that they are recorded.
+    fn with_recorder(&self, agent: Arc<Agent>, request: &AgentRequest<'_>) -> Arc<Agent> {
+        let written = self.config.agents.get(request.agent_id);
+        let recorder = written.and_then(|written| self.capabilities.recorder(&self.config, written, request));
+        let Some(recorder) = recorder else { return agent };
+        Arc::new(Agent { recorder: Some(recorder), ..Arc::unwrap_or_clone(agent) })
+    }
+
     /// Adds the context, tools and shared state of the page to the agent.
     fn with_page(&self, agent: Arc<Agent>, request: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
         let agent = match self.agents.get(request.agent_id) {
@@ -274,7 +282,8 @@ impl AgentSource for ConfiguredAgents {
             }
             let context = || hooks::context(request);
             let agent = self.resolve(request.caller, request.agent_id, request.options, context).await?;
-            self.with_page(self.with_policy(agent, request.caller), request)
+            let agent = self.with_page(self.with_policy(agent, request.caller), request)?;
+            Ok(self.with_recorder(agent, request))
         })
     }
 }
@@ -386,6 +395,7 @@ fn build(
         tools: offered.tools,
         searches_attachments: offered.searches_attachments,
         routes: agent.routes,
+        recorder: None,
         settings: settings(config, agent),
     };
     Ok(Some(Arc::new(agent)))

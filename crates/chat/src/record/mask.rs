@@ -36,10 +36,15 @@ pub(crate) fn arguments(input: &Value) -> Value {
     let masked = match input {
         // Malformed arguments of a model have no keys to check.
         Value::String(text) if is_secret(text) => Value::from(MASK),
-        input => mask(input),
+        input => mask(input, cut),
     };
     let json = masked.to_string();
     if json.len() <= MAX_ARGUMENTS { masked } else { Value::from(cut_to(&json, MAX_ARGUMENTS)) }
+}
+
+/// Returns a value in which credentials are masked, by the names of their keys. Texts are not truncated.
+pub fn mask_secrets(value: &Value) -> Value {
+    mask(value, str::to_owned)
 }
 
 /// Truncates a text for the log.
@@ -54,15 +59,16 @@ fn cut_to(text: &str, most: usize) -> String {
     format!("{}… ({} bytes)", &text[..text.floor_char_boundary(most)], text.len())
 }
 
-fn mask(value: &Value) -> Value {
+/// Masks a value; `text` prepares the texts in it.
+fn mask(value: &Value, text_of: fn(&str) -> String) -> Value {
     match value {
-        Value::String(text) => Value::from(mask_text(text)),
-        Value::Array(items) => items.iter().map(mask).collect(),
+        Value::String(text) => Value::from(mask_text(text, text_of)),
+        Value::Array(items) => items.iter().map(|item| mask(item, text_of)).collect(),
         Value::Object(fields) => {
             let names_secret = NAMES.iter().any(|key| fields.get(*key).and_then(Value::as_str).is_some_and(is_secret));
             let masked = fields.iter().map(|(key, value)| {
                 let hidden = (is_secret(key) && !is_harmless(key, value)) || (names_secret && key == "value");
-                (cut(key), if hidden { Value::from(MASK) } else { mask(value) })
+                (text_of(key), if hidden { Value::from(MASK) } else { mask(value, text_of) })
             });
             Value::Object(masked.collect())
         }
@@ -71,17 +77,17 @@ fn mask(value: &Value) -> Value {
 }
 
 /// Masks a text, which may itself be JSON, such as a request body.
-fn mask_text(text: &str) -> String {
+fn mask_text(text: &str, text_of: fn(&str) -> String) -> String {
     if !text.trim_start().starts_with(['{', '[']) {
-        return cut(text);
+        return text_of(text);
     }
     match serde_json::from_str::<Value>(text) {
         Ok(inner) => {
-            let masked = mask(&inner);
-            if masked == inner { cut(text) } else { cut(&masked.to_string()) }
+            let masked = mask(&inner, text_of);
+            if masked == inner { text_of(text) } else { text_of(&masked.to_string()) }
         }
         Err(_) if is_secret(text) => MASK.to_owned(),
-        Err(_) => cut(text),
+        Err(_) => text_of(text),
     }
 }
 

@@ -197,6 +197,7 @@ pub(crate) fn read(
     let pages = pages::read(section("pages"), &mut context);
     let (store, retention) = settings::store(section("store"), &mut context);
     let config = Config {
+        fingerprint: context.report.fingerprint(),
         agents: agents::read(section("agents"), &connections, &models, &mut context),
         models,
         connections,

@@ -2,5 +2,6 @@
 
 mod database_down;
 mod lost_files;
+mod replays;
 mod replicas;
 mod second_server;

@@ -1,0 +1,357 @@
+//! The format of recordings: a header, entries in the order in which they happened, and blobs, which
+//! are values that entries refer to by their hash.
+
+mod file;
+mod parts;
+mod request;
+mod tool;
+
+pub(crate) use file::entry_line;
+pub use file::{FormatError, read, write};
+pub(crate) use parts::masked_parts;
+pub use request::{Message, NeutralRequest};
+pub use tool::RecordedTool;
+
+use agent::{Decision, Grant, PendingCall, TurnUsage};
+use contract::{Annotations, Exposure, FinishReason, Part, ToolCall, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// The version of the format that this program writes. It reads no other.
+pub const VERSION: u32 = 1;
+
+/// The hash of a value: SHA-256 of its JSON text, as 64 hexadecimal digits.
+pub type BlobId = String;
+
+/// Returns the id of a value.
+pub(crate) fn blob_id(value: &Value) -> BlobId {
+    hex::encode(Sha256::digest(value.to_string()))
+}
+
+/// The recording of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// What was recorded.
+    pub header: Header,
+    /// What happened, in order.
+    pub entries: Vec<Entry>,
+    /// The values that entries refer to.
+    pub blobs: BTreeMap<BlobId, Value>,
+}
+
+impl Recording {
+    /// Returns the turn that the run has answered.
+    pub fn turn(&self) -> Option<&Turn> {
+        self.entries.iter().find_map(|entry| match entry {
+            Entry::Turn(turn) => Some(&**turn),
+            _ => None,
+        })
+    }
+
+    /// Returns how the run ended.
+    pub fn end(&self) -> Option<&End> {
+        self.entries.iter().find_map(|entry| match entry {
+            Entry::End(end) => Some(end),
+            _ => None,
+        })
+    }
+
+    /// Returns a blob; `null` if the recording lacks it, which readers refuse.
+    pub fn blob(&self, id: &str) -> &Value {
+        self.blobs.get(id).unwrap_or(&Value::Null)
+    }
+}
+
+/// Which run was recorded, and by what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Header {
+    /// The version of the format.
+    pub version: u32,
+    /// The run.
+    pub run_id: String,
+    /// The conversation.
+    pub conversation_id: String,
+    /// The agent.
+    pub agent_id: String,
+    /// The version of the program.
+    pub program: String,
+    /// The hash of the config's files.
+    pub config: String,
+    /// When the run began; Unix time, milliseconds.
+    pub started_at: i64,
+    /// What the user's request said beside the message.
+    pub input: RequestInput,
+}
+
+/// What the agent's configuration may depend on, beside the user.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestInput {
+    /// The page; empty if there is none.
+    pub page_id: String,
+    /// The id of the chat's block.
+    pub block_id: Option<String>,
+    /// The shared state of the page.
+    pub shared_state: Map<String, Value>,
+    /// The page's query string.
+    pub url_query: Map<String, Value>,
+    /// The states of the composer's switches.
+    pub switches: Map<String, Value>,
+    /// What the user has chosen for the answer.
+    pub options: wire::api::RunOptions,
+}
+
+/// Something that happened in a run. `agent` is the path of the agent: the id of the agent that was
+/// asked, then the names of the sub-agents on the way, separated by `/`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Entry {
+    /// What the run was given.
+    Turn(Box<Turn>),
+    /// A request to a model.
+    Request {
+        /// The number of the request in the run, which its reply repeats.
+        id: u32,
+        /// The agent.
+        agent: String,
+        /// The request.
+        request: NeutralRequest,
+    },
+    /// The reply to a request, or what there is of it.
+    Reply {
+        /// The number of the request.
+        id: u32,
+        /// The parts, with consecutive deltas joined where a secret was masked.
+        parts: Vec<Part>,
+        /// Why it failed, if it did: the kind of the failure.
+        error: Option<String>,
+        /// The cost in US dollars, if the price is known.
+        cost_usd: Option<f64>,
+        /// The time to the first part in milliseconds.
+        first_part_ms: u64,
+        /// The time to the end in milliseconds.
+        whole_ms: u64,
+    },
+    /// A call that a tool has run.
+    Tool {
+        /// The agent.
+        agent: String,
+        /// The id of the call.
+        call_id: String,
+        /// The name of the tool.
+        tool: String,
+        /// The arguments.
+        input: Value,
+        /// The result.
+        outcome: Outcome,
+        /// How long it took in milliseconds.
+        ms: u64,
+    },
+    /// What a source of tools has answered.
+    Source {
+        /// The agent.
+        agent: String,
+        /// The name of the source.
+        source: String,
+        /// The tools: a list of [`RecordedTool`].
+        tools: BlobId,
+        /// What the model is told beside its instructions.
+        context: Option<String>,
+        /// The annotations of the context, as in [`RecordedTool::annotations`].
+        context_annotations: Vec<String>,
+        /// Why the source was unavailable.
+        error: Option<String>,
+    },
+    /// What a source has told the model before a step.
+    Note {
+        /// The agent.
+        agent: String,
+        /// The name of the source.
+        source: String,
+        /// The text; absent if there was nothing to say.
+        text: Option<String>,
+    },
+    /// What a policy has decided about a call.
+    Ruling {
+        /// The agent whose policy it is.
+        agent: String,
+        /// The id of the call.
+        call_id: String,
+        /// `allow`, `ask` or `deny`.
+        ruling: String,
+        /// Why it is denied.
+        reason: Option<String>,
+    },
+    /// Whether a tool requires an approval for these arguments.
+    Approval {
+        /// The agent.
+        agent: String,
+        /// The name of the tool.
+        tool: String,
+        /// The arguments.
+        input: Value,
+        /// Whether it does.
+        needed: bool,
+    },
+    /// A standing approval that was looked up.
+    Grant {
+        /// The agent's id.
+        agent: String,
+        /// The name of the tool.
+        tool: String,
+        /// The fingerprint of the tool.
+        fingerprint: String,
+        /// The standing approval, if there was one.
+        grant: Option<Grant>,
+    },
+    /// The end of the run.
+    End(End),
+}
+
+/// The result of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Outcome {
+    /// What the tool returned.
+    Output(Value),
+    /// Why it failed, as the model reads it.
+    Error(String),
+}
+
+/// What a run was given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Turn {
+    /// The history, oldest first: blobs of [`Message`].
+    pub messages: Vec<BlobId>,
+    /// The index of the first message of the turn.
+    pub turn_start: usize,
+    /// The calls that the user has decided on.
+    pub pending: Vec<RecordedDecision>,
+    /// Who asked.
+    pub scope: RecordedScope,
+    /// What has been read before.
+    pub exposure: Exposure,
+    /// What was used in earlier runs of the turn.
+    pub earlier: TurnUsage,
+    /// Whether calls may wait for the user; absent if no standing approvals were looked up.
+    pub can_ask: Option<bool>,
+    /// What the model reads instead of the whole history.
+    pub context: RecordedContext,
+}
+
+/// A call with the user's decision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordedDecision {
+    call: ToolCall,
+    decision: Decision,
+    state: Option<Value>,
+    tool_fingerprint: Option<String>,
+    grant: Option<Grant>,
+    cut_off: bool,
+}
+
+impl From<&PendingCall> for RecordedDecision {
+    fn from(pending: &PendingCall) -> Self {
+        let PendingCall { call, decision, state, tool_fingerprint, grant, cut_off } = pending.clone();
+        let call = ToolCall { input: chat::mask_secrets(&call.input), ..call };
+        let state = state.as_ref().map(chat::mask_secrets);
+        Self { call, decision, state, tool_fingerprint, grant, cut_off }
+    }
+}
+
+impl From<RecordedDecision> for PendingCall {
+    fn from(recorded: RecordedDecision) -> Self {
+        let RecordedDecision { call, decision, state, tool_fingerprint, grant, cut_off } = recorded;
+        Self { call, decision, state, tool_fingerprint, grant, cut_off }
+    }
+}
+
+/// The scope of a run without its token.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordedScope {
+    /// The id of the user.
+    pub user_id: String,
+    /// The user's roles.
+    pub roles: Vec<String>,
+    /// Whether the user is signed in.
+    pub is_authenticated: bool,
+    /// Whether the user's message has files.
+    pub has_files: bool,
+}
+
+/// What a run knows about the history beside its messages.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordedContext {
+    /// The summary of the oldest messages, and how many it replaces.
+    pub summary: Option<(String, usize)>,
+    /// The id of the newest call whose result is cleared.
+    pub cleared_through: Option<String>,
+    /// The places at which the history can be cut, with the id of the message before.
+    pub boundaries: Vec<(usize, String)>,
+    /// Whether no summary is attempted.
+    pub rests: bool,
+    /// What the page contains, and whether the model knows it.
+    pub page: Option<(String, bool)>,
+    /// The summary that the user has asked for instead of an answer.
+    pub compaction: Option<RecordedCompaction>,
+}
+
+/// A summary that the user has asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordedCompaction {
+    /// What matters most, in the user's words.
+    pub focus: Option<String>,
+}
+
+/// The end of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct End {
+    /// Why the run ended.
+    pub ending: String,
+    /// Why the last reply ended.
+    pub finish_reason: FinishReason,
+    /// The tokens of all requests.
+    pub usage: Usage,
+    /// The cost in US dollars, as far as prices are known.
+    pub cost_usd: Option<f64>,
+    /// The number of requests, without those of sub-agents.
+    pub steps: u32,
+    /// The history at the end: blobs of [`Message`].
+    pub messages: Vec<BlobId>,
+    /// The ids of the calls that wait for the user.
+    pub waiting: Vec<String>,
+    /// How long the run took in milliseconds.
+    pub ms: u64,
+}
+
+/// Returns the names of the annotations that are set.
+pub(crate) fn annotation_names(annotations: Annotations) -> Vec<String> {
+    let Annotations { reads_private, returns_untrusted, egress, idempotent } = annotations;
+    let all = [
+        ("readsPrivate", reads_private),
+        ("returnsUntrusted", returns_untrusted),
+        ("egress", egress),
+        ("idempotent", idempotent),
+    ];
+    all.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Returns the annotations with these names.
+pub(crate) fn annotations_of(names: &[String]) -> Annotations {
+    let has = |wanted: &str| names.iter().any(|name| name == wanted);
+    Annotations {
+        reads_private: has("readsPrivate"),
+        returns_untrusted: has("returnsUntrusted"),
+        egress: has("egress"),
+        idempotent: has("idempotent"),
+    }
+}

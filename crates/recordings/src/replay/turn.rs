@@ -1,0 +1,108 @@
+//! The input of a replayed run.
+
+use super::approvals::ReplayGrants;
+use super::tape::{self, Tape};
+use super::{Options, ReplayError};
+use crate::format::{BlobId, RecordedContext, Recording, Turn};
+use agent::{
+    Agent, Compaction, ContextInput, ContextSummary, GrantLookup, PageContext, Projection, TurnBoundary, TurnInput,
+    TurnUsage,
+};
+use contract::{Message, RunScope};
+use serde_json::Value;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Returns the input of the recorded run, or of the part from the first step on.
+pub(super) fn turn_input(
+    recording: &Recording,
+    agent: &Agent,
+    options: &Options,
+    tape: Arc<Tape>,
+    cancel: CancellationToken,
+) -> Result<TurnInput, ReplayError> {
+    let damaged = |what: &str| ReplayError::Damaged(what.to_owned());
+    let turn = recording.turn().ok_or_else(|| damaged("it has no turn"))?;
+    let whole = TurnInput {
+        messages: messages(recording, &turn.messages)?,
+        pending: turn.pending.iter().cloned().map(Into::into).collect(),
+        scope: scope(recording, turn),
+        grants: turn.can_ask.map(|can_ask| -> Arc<dyn GrantLookup> { Arc::new(ReplayGrants { tape, can_ask }) }),
+        exposure: turn.exposure.clone().into(),
+        turn_start: turn.turn_start,
+        context: context(&turn.context),
+        earlier: turn.earlier.clone(),
+        cancel,
+    };
+    if options.from_step <= 1 {
+        return Ok(whole);
+    }
+    let requests = tape::requests(recording, &agent.id);
+    let index = usize::try_from(options.from_step - 1).unwrap_or(usize::MAX);
+    let (_, request) = requests.get(index).ok_or_else(|| damaged("it lacks the first step"))?;
+    let messages = messages(recording, &request.messages)?;
+    let first = turn.messages.get(turn.turn_start);
+    let turn_start = request.messages.iter().position(|id| Some(id) == first);
+    let last_of_user = || messages.iter().rposition(|message| matches!(**message, Message::User(_)));
+    Ok(TurnInput {
+        turn_start: turn_start.or_else(last_of_user).unwrap_or_default(),
+        messages,
+        pending: Vec::new(),
+        context: ContextInput::default(),
+        earlier: with_steps(&turn.earlier, options.from_step - 1)?,
+        ..whole
+    })
+}
+
+fn messages(recording: &Recording, ids: &[BlobId]) -> Result<Vec<Arc<Message>>, ReplayError> {
+    let message = |id: &BlobId| {
+        let message = serde_json::from_value(recording.blob(id).clone());
+        message.map(Arc::new).map_err(|error| ReplayError::Damaged(format!("a message: {error}")))
+    };
+    ids.iter().map(message).collect()
+}
+
+fn scope(recording: &Recording, turn: &Turn) -> RunScope {
+    let (header, options) = (&recording.header, &recording.header.input.options);
+    RunScope {
+        user_id: turn.scope.user_id.clone(),
+        roles: turn.scope.roles.clone(),
+        is_authenticated: turn.scope.is_authenticated,
+        has_files: turn.scope.has_files,
+        conversation_id: header.conversation_id.clone(),
+        run_id: header.run_id.clone(),
+        page_id: Some(header.input.page_id.clone()),
+        // Calls that run are others than those of the recording, and services must not take them for repetitions.
+        key: format!("replay/{}/{}", header.run_id, web::times::now_millis()),
+        plan_mode: options.plan_mode,
+        documents: options.documents,
+        libraries: options.libraries.clone().map(Into::into),
+        web: options.web,
+        ..RunScope::default()
+    }
+}
+
+fn context(recorded: &RecordedContext) -> ContextInput {
+    let RecordedContext { summary, cleared_through, boundaries, rests, page, compaction } = recorded.clone();
+    ContextInput {
+        projection: Projection {
+            summary: summary.map(|(text, covers)| ContextSummary { text, covers }),
+            cleared_through,
+        },
+        boundaries: boundaries.into_iter().map(|(at, message_id)| TurnBoundary { at, message_id }).collect(),
+        rests,
+        page: page.map(|(text, is_known)| PageContext { text, is_known }),
+        compaction: compaction.map(|recorded| Compaction { focus: recorded.focus }),
+    }
+}
+
+/// Counts the requests before the first step.
+fn with_steps(earlier: &TurnUsage, steps: u32) -> Result<TurnUsage, ReplayError> {
+    let damaged = |error: serde_json::Error| ReplayError::Damaged(format!("the usage: {error}"));
+    let mut usage = serde_json::to_value(earlier).map_err(damaged)?;
+    for key in ["steps", "requests"] {
+        let before = usage[key].as_u64().unwrap_or_default();
+        usage[key] = Value::from(before.saturating_add(steps.into()));
+    }
+    serde_json::from_value(usage).map_err(damaged)
+}

@@ -1,0 +1,23 @@
+//! The report as JSON.
+
+use super::Comparison;
+use serde::Serialize;
+
+/// The report about all replayed runs.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JsonReport<'a> {
+    /// The version of this form.
+    pub version: u32,
+    /// Whether nothing was found that fails.
+    pub passed: bool,
+    /// The comparisons.
+    pub runs: &'a [Comparison],
+}
+
+impl<'a> JsonReport<'a> {
+    /// Creates a report.
+    pub fn new(runs: &'a [Comparison], passed: bool) -> Self {
+        Self { version: 1, passed, runs }
+    }
+}

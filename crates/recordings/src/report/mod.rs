@@ -1,0 +1,14 @@
+//! Compares two recordings of a run step by step, and reports the differences.
+
+mod compare;
+mod json;
+mod junit;
+mod steps;
+mod terminal;
+mod words;
+
+pub use compare::{Comparison, Finding, Kind, StepPair, compare, mark_unstable};
+pub use json::JsonReport;
+pub use junit::junit;
+pub use steps::{Call, Step, Totals};
+pub use terminal::{Style, terminal};

@@ -1,0 +1,84 @@
+//! Differences of texts word by word.
+
+use similar::{ChangeTag, TextDiff};
+use std::time::Duration;
+
+/// The number of words around a change that are shown.
+const CONTEXT: usize = 6;
+/// The longest text that is compared, in bytes; of longer ones, the beginning.
+const MAX_TEXT: usize = 256 * 1024;
+/// How long two texts are compared; after that the rest counts as replaced.
+const MAX_TIME: Duration = Duration::from_secs(2);
+
+/// A piece of a difference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// Text of both.
+    Same(String),
+    /// Text of the recording.
+    Removed(String),
+    /// Text of the replay.
+    Added(String),
+}
+
+/// Returns the pieces of the difference between two texts. Longer equal passages are replaced by `…`.
+pub(super) fn pieces(before: &str, after: &str) -> Vec<Piece> {
+    let (before, after) = (beginning(before), beginning(after));
+    let diff = TextDiff::configure().timeout(MAX_TIME).diff_words(before, after);
+    let mut pieces: Vec<(ChangeTag, Vec<&str>)> = Vec::new();
+    for change in diff.iter_all_changes() {
+        match pieces.last_mut() {
+            Some((tag, words)) if *tag == change.tag() => words.push(change.value()),
+            _ => pieces.push((change.tag(), vec![change.value()])),
+        }
+    }
+    let last = pieces.len().saturating_sub(1);
+    let piece = |(at, (tag, words)): (usize, (ChangeTag, Vec<&str>))| match tag {
+        ChangeTag::Equal => Piece::Same(shortened(&words, at == 0, at == last)),
+        ChangeTag::Delete => Piece::Removed(words.concat()),
+        ChangeTag::Insert => Piece::Added(words.concat()),
+    };
+    pieces.into_iter().enumerate().map(piece).collect()
+}
+
+fn beginning(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_TEXT)]
+}
+
+/// Shortens equal words: at the beginning only the last are shown, at the end only the first.
+fn shortened(words: &[&str], is_first: bool, is_last: bool) -> String {
+    // Words and the spaces between them.
+    let kept = CONTEXT * 2;
+    let most = if is_first || is_last { kept } else { kept * 2 };
+    if words.len() <= most {
+        return words.concat();
+    }
+    let head = if is_first { String::new() } else { words[..kept].concat() };
+    let tail = if is_last { String::new() } else { words[words.len() - kept..].concat() };
+    format!("{head}…{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_compared_by_words() {
+        let check = |before: &str, after: &str, expected: &str| {
+            let text: String = pieces(before, after)
+                .into_iter()
+                .map(|piece| match piece {
+                    Piece::Same(text) => text,
+                    Piece::Removed(text) => format!("[-{text}-]"),
+                    Piece::Added(text) => format!("{{+{text}+}}"),
+                })
+                .collect();
+            assert_eq!(text, expected);
+        };
+        check("a b c", "a x c", "a [-b-]{+x+} c");
+        check("", "new", "{+new+}");
+        check("old", "", "[-old-]");
+        check("1 2 3 4 5 6 7 8 9 old", "1 2 3 4 5 6 7 8 9 new", "…4 5 6 7 8 9 [-old-]{+new+}");
+        check("same", "same", "same");
+    }
+}

@@ -1,0 +1,263 @@
+//! `chatwright replay`: replays recorded runs and reports what differs.
+
+use super::{ConfigArgument, DatabaseArgument, fail};
+use crate::Site;
+use crate::capabilities::database_schema;
+use crate::compose::{self, LoadSummary, ReplayedConfig};
+use anyhow::Context;
+use clap::ValueEnum;
+use recordings::format::{self, Recording};
+use recordings::replay::{Options, Replies, ToolMode, replay};
+use recordings::report::{Comparison, Finding, JsonReport, Kind, Style, compare, junit, mark_unstable, terminal};
+use std::fs::File;
+use std::io::{BufReader, IsTerminal, Write, stdout};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use tokio_util::sync::CancellationToken;
+
+/// The arguments of `chatwright replay`.
+#[derive(clap::Args)]
+pub(crate) struct ReplayArguments {
+    /// Id of a recorded run or conversation, or a file of `chatwright run export`.
+    #[arg(value_name = "RUN|FILE")]
+    run: String,
+    #[command(flatten)]
+    config: ConfigArgument,
+    /// Another config to compare with: a YAML file, or a folder with `chatwright.yaml`.
+    #[arg(long, value_name = "PATH")]
+    against: Option<PathBuf>,
+    #[command(flatten)]
+    database: DatabaseArgument,
+    /// Another model of the agent's connection.
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// Who answers requests to models. Default: `recorded`, and with `--against` or `--model` `auto`.
+    #[arg(long, value_enum)]
+    replies: Option<RepliesArgument>,
+    /// Who answers calls of tools.
+    #[arg(long, value_enum, default_value_t)]
+    tools: ToolsArgument,
+    /// Tools that run with `--tools live`, with all effects that they have. No other tool runs.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    allow_effects: Vec<String>,
+    /// The request to the agent's model with which the replay begins.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    from_step: u32,
+    /// How often the recorded config is replayed with live models first. What differs then is unstable.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100))]
+    repeat: u32,
+    /// Fail if there is such a difference that is not unstable.
+    #[arg(long, value_enum, value_name = "KIND", value_delimiter = ',')]
+    fail_on: Vec<FailOn>,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Also write the report as JUnit XML.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+}
+
+/// Who answers requests to models.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum RepliesArgument {
+    /// The recording for equal requests, otherwise the model.
+    Auto,
+    /// The recording; other requests fail.
+    Recorded,
+    /// The model.
+    Live,
+}
+
+/// Who answers calls of tools.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum ToolsArgument {
+    /// The recording; the model is told of other calls that they have no result.
+    #[default]
+    Recorded,
+    /// The recording; another call ends the replay.
+    Stop,
+    /// The recording; the agent's model makes up the results of other calls.
+    Simulate,
+    /// The tools that `--allow-effects` names; the recording for all others.
+    Live,
+}
+
+/// Differences that fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    /// Anything that the agent does in another way.
+    Divergence,
+    /// The text of a reply.
+    Text,
+    /// The tools that are called, or their arguments.
+    Tools,
+    /// The result of a tool.
+    Results,
+    /// How a reply or the run ends.
+    Ending,
+    /// Something that the recording does not have.
+    Miss,
+    /// The model that is asked.
+    Model,
+    /// The system prompt.
+    Prompt,
+    /// The declarations of the tools.
+    Schema,
+    /// A higher number of tokens.
+    Tokens,
+    /// A higher cost.
+    Cost,
+}
+
+impl FailOn {
+    fn applies_to(self, finding: &Finding) -> bool {
+        let kind = match self {
+            Self::Divergence => return finding.kind.is_divergence(),
+            Self::Text => Kind::Text,
+            Self::Tools => Kind::Tools,
+            Self::Results => Kind::Results,
+            Self::Ending => Kind::Ending,
+            Self::Miss => Kind::Miss,
+            Self::Model => Kind::Model,
+            Self::Prompt => Kind::Prompt,
+            Self::Schema => Kind::Schema,
+            Self::Tokens => Kind::Tokens,
+            Self::Cost => Kind::Cost,
+        };
+        finding.kind == kind
+    }
+}
+
+/// Replays and reports. Fails if something is found that `--fail-on` names.
+pub(crate) async fn run(arguments: ReplayArguments, site: Site) -> ExitCode {
+    match replay_all(&arguments, site).await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => fail(&format!("{error:#}")),
+    }
+}
+
+/// Returns whether nothing was found that fails.
+async fn replay_all(arguments: &ReplayArguments, site: Site) -> anyhow::Result<bool> {
+    let recorded = read(arguments).await?;
+    let same_config = arguments.against.is_none() && arguments.model.is_none();
+    let path = arguments.against.as_deref().or(arguments.config.path.as_deref());
+    let (config, version) = build(path, arguments.model.as_deref(), &recorded, site).await?;
+    if same_config && recorded.iter().any(|recording| recording.header.config != version) {
+        eprintln!("note: this is not the config of the recording; compare with a changed one by --against");
+    }
+    let options = Options {
+        same_config,
+        replies: match arguments.replies {
+            Some(RepliesArgument::Auto) => Replies::Auto,
+            Some(RepliesArgument::Recorded) => Replies::Recorded,
+            Some(RepliesArgument::Live) => Replies::Live,
+            None if same_config => Replies::Recorded,
+            None => Replies::Auto,
+        },
+        tools: match arguments.tools {
+            ToolsArgument::Recorded => ToolMode::Recorded,
+            ToolsArgument::Stop => ToolMode::Stop,
+            ToolsArgument::Simulate => ToolMode::Simulate,
+            ToolsArgument::Live => ToolMode::Live,
+        },
+        allow_effects: arguments.allow_effects.clone(),
+        from_step: arguments.from_step,
+    };
+    let mut comparisons = Vec::new();
+    for recording in &recorded {
+        let mut comparison = compared(recording, &config, &options).await?;
+        let repetitions = repetitions(arguments, recording, &options, site).await?;
+        mark_unstable(&mut comparison, &repetitions);
+        comparisons.push(comparison);
+    }
+    report(arguments, &comparisons)
+}
+
+/// Reads the recordings of a file or of the database.
+async fn read(arguments: &ReplayArguments) -> anyhow::Result<Vec<Recording>> {
+    let path = Path::new(&arguments.run);
+    if path.is_file() {
+        let file = BufReader::new(File::open(path)?);
+        return format::read(file).with_context(|| path.display().to_string());
+    }
+    let store = database_schema().open_existing(&arguments.database.resolve(&arguments.config)?).await?;
+    let found = recordings::find(&store, &arguments.run).await?;
+    store.close().await;
+    let run = &arguments.run;
+    anyhow::ensure!(
+        !found.is_empty(),
+        "`{run}` is neither a file nor a recorded run; `chatwright run list` lists them"
+    );
+    Ok(found)
+}
+
+/// Builds the agents of a config; returns them with the config's hash.
+async fn build(
+    path: Option<&Path>,
+    model: Option<&str>,
+    recorded: &[Recording],
+    site: Site,
+) -> anyhow::Result<(ReplayedConfig, String)> {
+    let reading = compose::load_config(path);
+    let summary = LoadSummary::from_attempt(&reading);
+    let (mut config, _) = reading.outcome.map_err(|problems| {
+        problems.iter().for_each(|problem| eprintln!("{problem}"));
+        anyhow::anyhow!("the config has {} error(s)", problems.len())
+    })?;
+    let version = format!("{:016x}", config.fingerprint);
+    for recording in recorded {
+        let agent = config.agents.get_mut(&recording.header.agent_id);
+        if let (Some(agent), Some(model)) = (agent, model) {
+            agent.model = model.to_owned();
+        }
+    }
+    Ok((ReplayedConfig::build(config, summary, site).await?, version))
+}
+
+async fn compared(recording: &Recording, config: &ReplayedConfig, options: &Options) -> anyhow::Result<Comparison> {
+    let agent = config.agent(recording).await?;
+    let replayed = replay(recording, &agent, options, CancellationToken::new()).await?;
+    Ok(compare(recording, &replayed.recording, &replayed.misses, options.from_step))
+}
+
+/// Replays with the recorded config and live models, to learn what differs without a change.
+async fn repetitions(
+    arguments: &ReplayArguments,
+    recording: &Recording,
+    options: &Options,
+    site: Site,
+) -> anyhow::Result<Vec<Comparison>> {
+    if arguments.repeat == 0 {
+        return Ok(Vec::new());
+    }
+    let recorded = std::slice::from_ref(recording);
+    let (config, _) = build(arguments.config.path.as_deref(), None, recorded, site).await?;
+    let options = Options { same_config: true, replies: Replies::Live, ..options.clone() };
+    let mut repetitions = Vec::new();
+    for _ in 0..arguments.repeat {
+        repetitions.push(compared(recording, &config, &options).await?);
+    }
+    Ok(repetitions)
+}
+
+/// Prints and writes the report; returns whether nothing was found that fails.
+fn report(arguments: &ReplayArguments, comparisons: &[Comparison]) -> anyhow::Result<bool> {
+    let fails =
+        |finding: &Finding| !finding.unstable && arguments.fail_on.iter().any(|fail_on| fail_on.applies_to(finding));
+    let passed = !comparisons.iter().flat_map(Comparison::findings).any(fails);
+    if let Some(path) = &arguments.junit {
+        std::fs::write(path, junit(comparisons, &fails)).with_context(|| path.display().to_string())?;
+    }
+    let text = if arguments.json {
+        serde_json::to_string_pretty(&JsonReport::new(comparisons, passed))? + "\n"
+    } else {
+        let has_colours = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let style = if has_colours { Style::Colour } else { Style::Plain };
+        let reports: Vec<_> = comparisons.iter().map(|comparison| terminal(comparison, style)).collect();
+        reports.join("\n")
+    };
+    // The reader of a pipe may have closed it early, which is no error.
+    let _ = stdout().write_all(text.as_bytes());
+    Ok(passed)
+}
