@@ -33,6 +33,7 @@ const TARGETS: [&str; 25] = [
     "skills",
     "skill_archives",
     "workspace_paths",
+    "evaluations",
     "openai_requests",
 ];
 /// The codecs with recordings, in the order in which the target `codecs` numbers them.
