@@ -19,7 +19,7 @@ async fn texts_are_compared() {
         exact,
         "yes",
         json!(7),
-        "failed 0.00 `expected` of the case cannot be used here: invalid type: number, expected a string",
+        "failed 0.00 `expected` of the case cannot be used here: invalid type: integer `7`, expected a string",
     )
     .await;
     let contains = "{ id: s, contains: { all: { _case: expected.all }, none: sorry } }";
