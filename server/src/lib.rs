@@ -8,6 +8,7 @@ mod capabilities;
 mod cli;
 mod compose;
 mod console_host;
+pub mod embedded;
 mod error;
 mod gates;
 mod listen;
@@ -52,6 +53,7 @@ impl Site {
 
 /// Runs the whole program: parses the command line and executes the command.
 pub fn run(site: Site) -> ExitCode {
+    embedded::enable_helpers();
     let arguments = cli::CommandLine::of_process();
     // Before anything else is started: the limits of that process count all of its memory.
     if let Some(code) = arguments.run_as_helper() {

@@ -30,6 +30,7 @@ dialect ►
 documents ► child_process
 egress ►
 endpoints ► contract dialect egress offload operators schemas
+evaluation ► config schemas wire
 extended ► app capability config contract operators server
 faults ►
 follow_ups ► auth capability chat config store web wire
@@ -54,7 +55,7 @@ retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat chat_message collections config contract custom_agents documents egress endpoints faults follow_ups jobs knowledge lowdefy_import mcp mcp_server mcp_servers memory offload openai_api operators plans providers recordings remote_agents skills store tools triggers user_profile web web_research wire workflows workspace
+server ► accounts admin_console agent app auth capability chat chat_message child_process collections config contract custom_agents documents egress endpoints evaluation faults follow_ups jobs knowledge lowdefy_import mcp mcp_server mcp_servers memory offload openai_api operators plans providers recordings remote_agents skills sse store tools triggers user_profile web web_research wire workflows workspace
 settings ►
 skills ► agent auth capability config contract settings store web wire
 sse ►

@@ -33,6 +33,7 @@ const TARGETS: [&str; 26] = [
     "skills",
     "skill_archives",
     "workspace_paths",
+    "evaluations",
     "openai_requests",
     "recordings",
 ];

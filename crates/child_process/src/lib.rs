@@ -6,4 +6,4 @@ mod program;
 pub mod sandbox;
 
 pub use limits::{Resource, lower_precedence, set_limit};
-pub use program::{drop_privileges, own_program};
+pub use program::{disable_own_program, drop_privileges, own_program};

@@ -1,4 +1,5 @@
-//! `chatwright import lowdefy`: turns the config of a Lowdefy app into one of Chatwright.
+//! `chatwright import`: turns the config of a Lowdefy app into one of Chatwright, and datasets of other
+//! tools into evaluations.
 
 use super::fail;
 use crate::capabilities::config_language;
@@ -20,6 +21,10 @@ pub(crate) struct ImportArguments {
 enum From {
     /// A Lowdefy app. What cannot be taken over is a warning with its place in the app.
     Lowdefy(LowdefyArguments),
+    /// The tests of a promptfoo config, as an evaluation. What cannot be taken over is a warning with its place.
+    Promptfoo(EvaluationArguments),
+    /// A dataset of Inspect AI (JSON Lines), as an evaluation.
+    InspectAi(EvaluationArguments),
 }
 
 #[derive(clap::Args)]
@@ -38,10 +43,36 @@ struct LowdefyArguments {
     dry_run: bool,
 }
 
+#[derive(clap::Args)]
+struct EvaluationArguments {
+    /// The file to import.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The agent that the evaluation is for.
+    #[arg(long, value_name = "ID")]
+    agent: String,
+    /// The folder to write `evaluation.yaml` and `cases.jsonl` to.
+    #[arg(long, value_name = "FOLDER", default_value = "evaluation")]
+    output: PathBuf,
+    /// Overwrite existing files.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Reads the file of another tool: its name, its text and the id of the agent.
+type ReadEvaluation = fn(&str, &str, &str) -> Result<evaluation::Imported, Vec<config::Diagnostic>>;
+
 /// Imports, and reports what was left out. Only an app that cannot be read, or files that cannot be
 /// written, are a failure.
 pub(crate) fn run(arguments: &ImportArguments) -> ExitCode {
-    let From::Lowdefy(arguments) = &arguments.from;
+    match &arguments.from {
+        From::Lowdefy(arguments) => import_app(arguments),
+        From::Promptfoo(arguments) => import_evaluation(arguments, evaluation::promptfoo),
+        From::InspectAi(arguments) => import_evaluation(arguments, evaluation::inspect_ai),
+    }
+}
+
+fn import_app(arguments: &LowdefyArguments) -> ExitCode {
     let import = match lowdefy_import::import_folder(&arguments.app, config_language()) {
         Ok(import) => import,
         Err(problems) => {
@@ -67,6 +98,43 @@ pub(crate) fn run(arguments: &ImportArguments) -> ExitCode {
     let _ =
         writeln!(stdout(), "wrote {count} file{} to {}", if count == 1 { "" } else { "s" }, arguments.output.display());
     checked
+}
+
+fn import_evaluation(arguments: &EvaluationArguments, read: ReadEvaluation) -> ExitCode {
+    let name = arguments.file.display().to_string();
+    let text = match std::fs::read_to_string(&arguments.file) {
+        Ok(text) => text,
+        Err(error) => return fail(&format!("{name} cannot be read: {error}")),
+    };
+    let imported = match read(&name, &text, &arguments.agent) {
+        Ok(imported) => imported,
+        Err(problems) => {
+            let _ = writeln!(stderr(), "{}", config::render(&problems));
+            return fail("the file cannot be imported; nothing was written");
+        }
+    };
+    // The reader of a pipe may have closed it early, which is no error.
+    if !imported.notes.is_empty() {
+        let _ = writeln!(stderr(), "{}", config::render(&imported.notes));
+    }
+    let files = [("evaluation.yaml", &imported.evaluation), ("cases.jsonl", &imported.cases)];
+    let existing = files.iter().map(|(name, _)| arguments.output.join(name)).find(|path| path.exists());
+    if let Some(existing) = existing.filter(|_| !arguments.force) {
+        return fail(&format!("{} exists already; `--force` overwrites it", existing.display()));
+    }
+    let written = std::fs::create_dir_all(&arguments.output)
+        .and_then(|()| files.iter().try_for_each(|(name, text)| std::fs::write(arguments.output.join(name), text)));
+    if let Err(error) = written {
+        return fail(&format!("{} cannot be written: {error}", arguments.output.display()));
+    }
+    let _ = writeln!(
+        stdout(),
+        "wrote {} case{} to {}",
+        imported.count,
+        if imported.count == 1 { "" } else { "s" },
+        arguments.output.display()
+    );
+    ExitCode::SUCCESS
 }
 
 fn print_files(import: &Import) {

@@ -5,6 +5,7 @@ mod backup;
 mod check;
 mod check_agent;
 mod doctor;
+mod evaluate;
 mod import;
 mod migrate;
 mod probe;
@@ -18,7 +19,7 @@ use crate::compose;
 use crate::telemetry::logs;
 use clap::{Parser, Subcommand};
 use secrecy::ExposeSecret;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// AI agents for web pages, from config.
@@ -40,6 +41,8 @@ enum Command {
     Check(check::CheckArguments),
     /// Check that a server follows the contract of remote agents; calls no tool.
     CheckAgent(check_agent::CheckAgentArguments),
+    /// Evaluate an agent with the cases of a dataset; compare two configs.
+    Eval(evaluate::EvalArguments),
     /// Import the config of an app that was made with another product.
     Import(import::ImportArguments),
     /// Print the JSON Schema of the config, for completion and validation in editors.
@@ -135,18 +138,16 @@ impl DatabaseArgument {
     }
 }
 
-/// Returns why the commands of agents may not run on a server whose files are where they are, and what to do.
-fn shell_place_problem(config: &config::Config, path: Option<&Path>, database: &str) -> Option<String> {
-    let database = config.store.as_ref().map_or(database, |url| url.expose_secret());
-    let file = store::Store::database_file(database).ok().flatten();
-    workspace::shell_place_problem(config, path.into_iter().chain(file.as_deref()))
-}
-
 impl CommandLine {
     /// Parses the command line of this process. Prints help, the version or what is wrong, and ends
     /// the process, if there is no command to run.
     pub(crate) fn of_process() -> Self {
         Self::parse()
+    }
+
+    /// Parses the command line of a process that a server has started; `None` for all others.
+    pub(crate) fn of_helper() -> Option<Self> {
+        Self::try_parse().ok().filter(|line| matches!(line.command, Command::Helper(_)))
     }
 
     /// Does the work of a process that a server has started, if this is one; `None` for all other commands.
@@ -165,6 +166,7 @@ pub(crate) async fn run(arguments: CommandLine, site: Site) -> ExitCode {
         Command::Serve(arguments) => serve::run(arguments, site).await,
         Command::Check(arguments) => check::run(&arguments),
         Command::CheckAgent(arguments) => check_agent::run(arguments).await,
+        Command::Eval(arguments) => evaluate::run(arguments).await,
         Command::Import(arguments) => import::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Audit(arguments) => audit::run(arguments).await,

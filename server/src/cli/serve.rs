@@ -1,19 +1,17 @@
 //! `chatwright serve`: runs the server.
 
-use super::{ConfigArgument, DatabaseArgument, fail, shell_place_problem};
+use super::{ConfigArgument, DatabaseArgument, fail};
 use crate::Site;
 use crate::attachments::DocumentReader;
-use crate::compose::{self, Composition, LoadSummary};
+use crate::compose::{self, Composition, LoadSummary, shell_place_problem};
 use crate::router::{AppState, router};
 use crate::telemetry::{RunTelemetry, metrics, traces};
 use crate::{listen, memory, reload, shutdown};
-use capability::Job;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 /// The arguments of `chatwright serve`.
 #[derive(clap::Args)]
@@ -68,15 +66,7 @@ async fn serve(arguments: ServeArguments, site: Site) -> Result<(), String> {
     }
     let (store, current) = (state.composition.store.clone(), state.composition.current.clone());
     tokio::spawn(reload::watch_additions(store.clone(), current, stop.clone()));
-    let jobs = TaskTracker::new();
-    let context = state.composition.context();
-    for job in state.composition.current.capabilities().jobs(&context) {
-        match job {
-            Job::Queued(handler) => state.composition.chat.workers().add(handler),
-            Job::OnEachServer(job) => drop(jobs.spawn(job.repeat(stop.clone()))),
-        }
-    }
-    jobs.close();
+    let jobs = state.composition.start_jobs(&stop);
     let failures = state.composition.current.failed_attempts();
     tokio::spawn({
         let (failures, store, stop) = (failures.clone(), store.clone(), stop.clone());

@@ -96,7 +96,7 @@ fn build_connection(
 }
 
 /// Returns the id in usage records for model requests of an endpoint that no agent called.
-pub(super) fn usage_caller(endpoint_id: &str) -> String {
+pub(crate) fn usage_caller(endpoint_id: &str) -> String {
     format!("endpoint:{endpoint_id}")
 }
 

@@ -28,6 +28,7 @@ mod workflow_commands;
 mod workflow_pages;
 
 pub(crate) use current::CurrentConfig;
+pub(crate) use endpoints::usage_caller;
 pub(crate) use history::{ConfigStatus, LoadSummary};
 pub(crate) use model_list::ModelList;
 pub(crate) use replayed::ReplayedConfig;
@@ -39,7 +40,7 @@ use crate::Site;
 use crate::capabilities::{config_language, database_schema};
 use auth::password::SignInState;
 use auth::{AuthState, auth_state};
-use capability::Context;
+use capability::{Context, Job};
 use chat::{Chat, Clock};
 use config::{Config, Limits, LoadAttempt};
 use jobs::{Jobs, Workers};
@@ -49,6 +50,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// The time for shutting down after the drain timeout: stopping and storing runs, and closing
 /// connections. A server that starts on the same file waits for as long.
@@ -81,6 +84,13 @@ pub(crate) fn load_config(path: Option<&Path>) -> LoadAttempt {
     }
 }
 
+/// Returns why the commands of agents may not run on a server whose files are where they are, and what to do.
+pub(crate) fn shell_place_problem(config: &Config, path: Option<&Path>, database: &str) -> Option<String> {
+    let database = config.store.as_ref().map_or(database, |url| url.expose_secret());
+    let file = Store::database_file(database).ok().flatten();
+    workspace::shell_place_problem(config, path.into_iter().chain(file.as_deref()))
+}
+
 impl Composition {
     /// Builds everything. `database` is the URL of the store, unless the config has one; `address`
     /// is where the server listens; `site` has the pages that are written in Rust.
@@ -104,6 +114,21 @@ impl Composition {
         current.meter_with(&chat);
         chat.set_observer(Arc::new(current.capabilities().clone()));
         Ok(Self { chat, current, limits, store })
+    }
+
+    /// Starts the background work of capabilities. What is repeated on each server ends when `stop` is
+    /// cancelled, and the returned tasks are that work; the queue ends with the chat.
+    pub(crate) fn start_jobs(&self, stop: &CancellationToken) -> TaskTracker {
+        let repeated = TaskTracker::new();
+        let context = self.context();
+        for job in self.current.capabilities().jobs(&context) {
+            match job {
+                Job::Queued(handler) => self.chat.workers().add(handler),
+                Job::OnEachServer(job) => drop(repeated.spawn(job.repeat(stop.clone()))),
+            }
+        }
+        repeated.close();
+        repeated
     }
 
     /// Returns what the routes and the background work of capabilities use.

@@ -5,8 +5,8 @@ mod connections;
 mod providers;
 mod storage;
 
-use super::{ConfigArgument, DatabaseArgument, probe, shell_place_problem};
-use crate::compose;
+use super::{ConfigArgument, DatabaseArgument, probe};
+use crate::compose::{self, shell_place_problem};
 use crate::telemetry::traces::Collector;
 use auth::auth_state;
 use config::{Config, Diagnostic};

@@ -1,0 +1,232 @@
+//! Means by case, what has changed between two of them, and the gate: a stored baseline that must not get
+//! worse.
+
+use crate::case::Case;
+use crate::run::results::CaseResult;
+use crate::statistics::{Estimate, bootstrap};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+
+/// The largest baseline in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+/// The name of what counts passed cases, beside the scorers.
+pub(crate) const PASSED: &str = "passed";
+
+/// The means of a case over its repetitions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct CaseMeans {
+    /// The part of the repetitions that passed.
+    pub(crate) passed: f64,
+    /// The mean of each scorer that applies.
+    #[serde(default)]
+    pub(crate) scores: BTreeMap<String, f64>,
+}
+
+impl CaseMeans {
+    /// Returns the mean of a scorer, or the part that passed.
+    fn value(&self, name: &str) -> Option<f64> {
+        if name == PASSED { Some(self.passed) } else { self.scores.get(name).copied() }
+    }
+}
+
+/// Means by the id of the case.
+pub(crate) type Means = BTreeMap<String, CaseMeans>;
+
+/// Returns the means of a config.
+pub(crate) fn means(results: &[CaseResult], config: &str) -> Means {
+    let mut cases: BTreeMap<&str, Vec<&CaseResult>> = BTreeMap::new();
+    for result in results.iter().filter(|result| result.config == config) {
+        cases.entry(&result.case).or_default().push(result);
+    }
+    let case = |(id, results): (&str, Vec<&CaseResult>)| {
+        let passed = results.iter().filter(|result| result.passed).count() as f64 / results.len() as f64;
+        let mut scores: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        for score in results.iter().flat_map(|result| &result.scores) {
+            scores.entry(score.scorer.clone()).or_default().push(score.score);
+        }
+        let scores = scores.into_iter().map(|(name, values)| (name, crate::statistics::mean(&values))).collect();
+        (id.to_owned(), CaseMeans { passed, scores })
+    };
+    cases.into_iter().map(case).collect()
+}
+
+/// Returns the names of what is measured, `passed` first.
+pub(crate) fn measures<'m>(means: impl IntoIterator<Item = &'m Means>) -> Vec<String> {
+    let names: BTreeSet<_> = means.into_iter().flat_map(Means::values).flat_map(|case| case.scores.keys()).collect();
+    std::iter::once(PASSED.to_owned()).chain(names.into_iter().filter(|name| *name != PASSED).cloned()).collect()
+}
+
+/// How a measure has changed over the cases that have it both times.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Difference {
+    /// `passed`, or a scorer.
+    pub measure: String,
+    /// The mean of the differences, with its interval.
+    pub difference: Estimate,
+}
+
+impl Difference {
+    /// Returns whether it got worse, and that is no chance: the interval is below 0.
+    pub(crate) fn is_worse(&self) -> bool {
+        self.difference.high < 0.0
+    }
+
+    /// Returns whether it got better, and that is no chance.
+    pub(crate) fn is_better(&self) -> bool {
+        self.difference.low > 0.0
+    }
+}
+
+/// A case whose means have changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Change {
+    /// The case.
+    pub case: String,
+    /// What has changed: `passed` or a scorer, with the means before and after.
+    pub measures: Vec<(String, f64, f64)>,
+}
+
+impl Change {
+    /// Returns the sum of the differences.
+    pub(crate) fn difference(&self) -> f64 {
+        self.measures.iter().map(|(_, before, after)| after - before).sum()
+    }
+}
+
+/// Compares two means. Returns the differences of all measures, and the cases that have changed, those
+/// that got worse first.
+pub(crate) fn compare(before: &Means, after: &Means, seed: u64) -> (Vec<Difference>, Vec<Change>) {
+    let measures = measures([before, after]);
+    let pairs: Vec<_> = after.iter().filter_map(|(id, after)| Some((id, before.get(id)?, after))).collect();
+    let difference = |measure: &String| {
+        let differences: Vec<_> = pairs
+            .iter()
+            .filter_map(|(_, before, after)| Some(after.value(measure)? - before.value(measure)?))
+            .collect();
+        let difference = bootstrap(&differences, seed);
+        (difference.count > 0).then(|| Difference { measure: measure.clone(), difference })
+    };
+    let change = |(id, before, after): &(&String, &CaseMeans, &CaseMeans)| {
+        let changed = measures.iter().filter_map(|measure| {
+            let (before, after) = (before.value(measure)?, after.value(measure)?);
+            ((before - after).abs() > 1e-9).then(|| (measure.clone(), before, after))
+        });
+        let measures: Vec<_> = changed.collect();
+        (!measures.is_empty()).then(|| Change { case: (*id).clone(), measures })
+    };
+    let mut changes: Vec<_> = pairs.iter().filter_map(change).collect();
+    changes.sort_by(|one, other| one.difference().total_cmp(&other.difference()));
+    (measures.iter().filter_map(difference).collect(), changes)
+}
+
+/// Stored means, with which later runs are compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Baseline {
+    /// The name of the evaluation.
+    evaluation: String,
+    cases: Means,
+}
+
+impl Baseline {
+    /// Makes a baseline of the results of a config.
+    pub fn new(evaluation: &str, results: &[CaseResult], config: &str) -> Self {
+        Self { evaluation: evaluation.to_owned(), cases: means(results, config) }
+    }
+
+    /// Reads a baseline.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is of another evaluation.
+    pub fn read(path: &Path, evaluation: &str) -> Result<Self, String> {
+        let shown = path.display();
+        let problem = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                format!("there is no baseline {shown}; `--update-baseline` stores the results of this run as one")
+            }
+            _ => format!("{shown} cannot be read: {error}"),
+        };
+        let mut bytes = Vec::new();
+        File::open(path).map_err(problem)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(problem)?;
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(format!("{shown} is larger than {} MB", MAX_BYTES >> 20));
+        }
+        let baseline: Self = serde_json::from_slice(&bytes)
+            .map_err(|error| format!("{shown}:{}:{}: {error}", error.line(), error.column()))?;
+        if baseline.evaluation != evaluation {
+            return Err(format!("{shown} is the baseline of `{}`, not of `{evaluation}`", baseline.evaluation));
+        }
+        Ok(baseline)
+    }
+
+    /// Writes the baseline; an existing file is replaced at once.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), String> {
+        let problem = |error: &dyn std::fmt::Display| format!("{} cannot be written: {error}", path.display());
+        let mut json = serde_json::to_vec_pretty(self).map_err(|error| problem(&error))?;
+        json.push(b'\n');
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| problem(&error))?;
+        file.write_all(&json).and_then(|()| file.as_file().sync_all()).map_err(|error| problem(&error))?;
+        file.persist(path).map_err(|error| problem(&error))?;
+        Ok(())
+    }
+}
+
+/// Whether a run may pass: nothing got worse than the baseline, and no case that must pass has failed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Gate {
+    /// The differences to the baseline; none without one.
+    pub differences: Vec<Difference>,
+    /// The cases that have changed, the worst first.
+    pub changes: Vec<Change>,
+    /// The measures that got worse, as far as that is no chance.
+    pub worse: Vec<String>,
+    /// The ids of the cases that must pass and have failed.
+    pub failed_must: Vec<String>,
+    /// The number of cases that are in both.
+    pub compared: usize,
+}
+
+impl Gate {
+    /// Checks the results of a config.
+    ///
+    /// # Errors
+    /// The baseline has none of the cases.
+    pub fn check(
+        cases: &[Case],
+        results: &[CaseResult],
+        config: &str,
+        baseline: Option<&Baseline>,
+        seed: u64,
+    ) -> Result<Self, String> {
+        let now = means(results, config);
+        let has_failed = |case: &&Case| case.must && now.get(&case.id).is_none_or(|case| case.passed < 1.0);
+        let failed_must = cases.iter().filter(has_failed).map(|case| case.id.clone()).collect();
+        let Some(baseline) = baseline else { return Ok(Self { failed_must, ..Self::default() }) };
+        let compared = now.keys().filter(|id| baseline.cases.contains_key(*id)).count();
+        if compared == 0 {
+            return Err(
+                "the baseline has none of these cases; `--update-baseline` stores this run as the new one".to_owned()
+            );
+        }
+        let (differences, changes) = compare(&baseline.cases, &now, seed);
+        let worse = differences.iter().filter(|difference| difference.is_worse());
+        let worse = worse.map(|difference| difference.measure.clone()).collect();
+        Ok(Self { differences, changes, worse, failed_must, compared })
+    }
+
+    /// Returns whether the run passes.
+    pub fn is_passed(&self) -> bool {
+        self.worse.is_empty() && self.failed_must.is_empty()
+    }
+}

@@ -1,0 +1,86 @@
+//! A case of a dataset.
+
+use crate::scorer::Scorer;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value, json};
+
+/// The longest id of a case in characters.
+const MAX_ID: usize = 200;
+/// The most messages of a case.
+const MAX_TURNS: usize = 50;
+
+/// A case: what the user says, and what is expected of the answer.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Case {
+    /// Unique in the evaluation.
+    pub id: String,
+    /// The messages of the user, in order: a text, or a list of texts. What is scored is the answer to the
+    /// last one; calls of tools count in all of them.
+    #[serde(deserialize_with = "texts")]
+    pub input: Vec<String>,
+    /// What scorers compare with.
+    #[serde(default)]
+    pub expected: Value,
+    /// Names of groups.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// The part of the dataset, such as `test`.
+    #[serde(default)]
+    pub split: Option<String>,
+    /// Whether the evaluation fails if this case does.
+    #[serde(default)]
+    pub must: bool,
+    /// Anything else, for the scorers of the config.
+    #[serde(default)]
+    pub metadata: Map<String, Value>,
+    /// Scorers of this case, beside those of the evaluation.
+    #[serde(default)]
+    pub scorers: Vec<Scorer>,
+}
+
+impl Case {
+    /// Returns what scorers see of it.
+    pub fn to_value(&self) -> Value {
+        json!({
+            "id": self.id,
+            "input": self.input,
+            "expected": self.expected,
+            "tags": self.tags,
+            "split": self.split,
+            "metadata": self.metadata,
+        })
+    }
+
+    /// Returns the problems of its values, each with the key.
+    pub(crate) fn problems(&self) -> Vec<(String, String)> {
+        let mut problems = Vec::new();
+        if self.id.is_empty() || self.id.chars().count() > MAX_ID || self.id.chars().any(char::is_control) {
+            problems.push(("/id".to_owned(), format!("the id needs 1 to {MAX_ID} characters on one line")));
+        }
+        if self.input.is_empty() || self.input.len() > MAX_TURNS || self.input.iter().any(|text| text.trim().is_empty())
+        {
+            problems.push(("/input".to_owned(), format!("the input needs 1 to {MAX_TURNS} texts, none of them empty")));
+        }
+        for (index, scorer) in self.scorers.iter().enumerate() {
+            problems.extend(
+                scorer.problems().into_iter().map(|(path, message)| (format!("/scorers/{index}{path}"), message)),
+            );
+        }
+        problems
+    }
+}
+
+/// Reads a text, or a list of texts.
+pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a text or a list of texts")]
+    enum Texts {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match Texts::deserialize(deserializer)? {
+        Texts::One(text) => vec![text],
+        Texts::Many(texts) => texts,
+    })
+}

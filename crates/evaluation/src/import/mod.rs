@@ -1,0 +1,41 @@
+//! Imports evaluations of other tools. What cannot be taken over is said at its position.
+
+mod inspect;
+mod promptfoo;
+
+pub use inspect::inspect_ai;
+pub use promptfoo::promptfoo;
+
+use config::{Diagnostic, to_yaml};
+use serde_json::{Map, Value, json};
+
+/// The name of the dataset that an import writes.
+const CASES: &str = "cases.jsonl";
+
+/// An imported evaluation.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The text of `evaluation.yaml`.
+    pub evaluation: String,
+    /// The text of `cases.jsonl`.
+    pub cases: String,
+    /// The number of cases.
+    pub count: usize,
+    /// What was left out, each with its position.
+    pub notes: Vec<Diagnostic>,
+}
+
+impl Imported {
+    fn new(name: &str, agent_id: &str, scorers: &[Value], cases: &[Value], notes: Vec<Diagnostic>) -> Self {
+        let mut evaluation = Map::new();
+        evaluation.insert("name".to_owned(), json!(name));
+        evaluation.insert("agentId".to_owned(), json!(agent_id));
+        evaluation.insert("dataset".to_owned(), json!(CASES));
+        if !scorers.is_empty() {
+            evaluation.insert("scorers".to_owned(), json!(scorers));
+        }
+        let evaluation = to_yaml(&Value::Object(evaluation));
+        let lines = cases.iter().map(|case| format!("{case}\n"));
+        Self { evaluation, cases: lines.collect(), count: cases.len(), notes }
+    }
+}

@@ -1,0 +1,30 @@
+#![doc = include_str!("../README.md")]
+
+mod baseline;
+mod case;
+mod case_value;
+mod dataset;
+mod definition;
+mod document;
+#[cfg(feature = "fuzz")]
+mod fuzz;
+mod import;
+mod report;
+mod run;
+mod scorer;
+mod statistics;
+mod subject;
+
+pub use baseline::{Baseline, Gate};
+pub use case::Case;
+pub use dataset::Selection;
+pub use definition::{Comparison, Evaluation, Required};
+#[cfg(feature = "fuzz")]
+pub use fuzz::fuzz_dataset;
+
+pub use import::{Imported, inspect_ai, promptfoo};
+pub use report::{Report, junit, markdown};
+pub use run::results::{CaseResult, ComparisonResult, ResultsFile, Winner};
+pub use run::{Candidate, Finished, Progress, RunError, RunSettings, run};
+pub use scorer::Score;
+pub use subject::{JudgeRequest, Judgement, Subject, Transcript};

@@ -1,0 +1,144 @@
+//! What is said of an evaluation: as Markdown for people, as JSON for programs, and as JUnit's XML for
+//! build servers.
+
+mod junit;
+mod markdown;
+
+pub use junit::junit;
+pub use markdown::markdown;
+
+use crate::baseline::{Change, Difference, Gate, compare, means, measures};
+use crate::case::Case;
+use crate::run::Finished;
+use crate::run::results::{CaseResult, Winner};
+use crate::statistics::{Estimate, bootstrap, mean, rate};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A report.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// The name of the evaluation.
+    pub evaluation: String,
+    /// The figures of each config.
+    pub configs: Vec<ConfigReport>,
+    /// The second config compared with the first, if there are two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<PairReport>,
+    /// The comparison with the baseline, and the cases that must pass.
+    pub gate: Gate,
+    /// The results that did not pass.
+    pub failures: Vec<CaseResult>,
+}
+
+/// The figures of a config.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConfigReport {
+    /// The name of the config.
+    pub config: String,
+    /// The number of cases.
+    pub cases: usize,
+    /// The part of the cases that pass, with the Wilson interval.
+    pub passed: Estimate,
+    /// The means of the scorers over the cases to which they apply, with bootstrap intervals.
+    pub scorers: BTreeMap<String, Estimate>,
+    /// The number of results without an answer.
+    pub errors: usize,
+    /// The cost in US dollars, of answers whose price is known.
+    pub cost_usd: f64,
+    /// The number of answers whose cost is unknown.
+    pub unpriced: usize,
+    /// What judges have cost.
+    pub judge_cost_usd: f64,
+    /// The mean time of an answer.
+    pub mean_seconds: f64,
+    /// The tokens that models have read.
+    pub input_tokens: u64,
+    /// The tokens that models have written.
+    pub output_tokens: u64,
+}
+
+/// Two configs compared.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PairReport {
+    /// The first config.
+    pub first: String,
+    /// The second config.
+    pub second: String,
+    /// The second minus the first, with intervals of the paired bootstrap.
+    pub differences: Vec<Difference>,
+    /// The cases that differ, those that are worse with the second config first.
+    pub changes: Vec<Change>,
+    /// How often the judge prefers the answer of the first, of the second, and none of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preferred: Option<[usize; 3]>,
+}
+
+impl Report {
+    /// Makes the report of results. `configs` are the names of the configs, in order.
+    pub fn new(evaluation: &str, configs: &[String], finished: &Finished, gate: Gate, seed: u64) -> Self {
+        let results = &finished.results;
+        let comparison = match configs {
+            [first, second] => Some(pair(first, second, finished, seed)),
+            _ => None,
+        };
+        Self {
+            evaluation: evaluation.to_owned(),
+            configs: configs.iter().map(|config| config_report(results, config, seed)).collect(),
+            comparison,
+            gate,
+            failures: results.iter().filter(|result| !result.passed).cloned().collect(),
+        }
+    }
+
+    /// Returns whether every case passes with every config.
+    pub fn is_all_passed(&self) -> bool {
+        self.failures.is_empty()
+    }
+}
+
+fn pair(first: &str, second: &str, finished: &Finished, seed: u64) -> PairReport {
+    let results = &finished.results;
+    let (differences, changes) = compare(&means(results, first), &means(results, second), seed);
+    let count = |winner: Winner| finished.comparisons.iter().filter(|result| result.winner == winner).count();
+    let preferred = [Winner::First, Winner::Second, Winner::Neither].map(count);
+    PairReport {
+        first: first.to_owned(),
+        second: second.to_owned(),
+        differences,
+        changes,
+        preferred: (!finished.comparisons.is_empty()).then_some(preferred),
+    }
+}
+
+fn config_report(results: &[CaseResult], config: &str, seed: u64) -> ConfigReport {
+    let means = means(results, config);
+    let passed: Vec<_> = means.values().map(|case| case.passed).collect();
+    let scorer = |name: &String| {
+        let scores: Vec<_> = means.values().filter_map(|case| case.scores.get(name).copied()).collect();
+        (name.clone(), bootstrap(&scores, seed))
+    };
+    let own: Vec<_> = results.iter().filter(|result| result.config == config).collect();
+    let answered: Vec<_> = own.iter().filter(|result| result.error.is_none()).collect();
+    ConfigReport {
+        config: config.to_owned(),
+        cases: means.len(),
+        passed: rate(&passed),
+        scorers: measures([&means]).iter().skip(1).map(scorer).collect(),
+        errors: own.len() - answered.len(),
+        cost_usd: own.iter().filter_map(|result| result.cost_usd).sum(),
+        unpriced: answered.iter().filter(|result| result.cost_usd.is_none()).count(),
+        judge_cost_usd: own.iter().map(|result| result.judge_cost_usd).sum(),
+        mean_seconds: mean(&answered.iter().map(|result| result.seconds).collect::<Vec<_>>()),
+        input_tokens: own.iter().map(|result| result.input_tokens).sum(),
+        output_tokens: own.iter().map(|result| result.output_tokens).sum(),
+    }
+}
+
+/// Returns the input of a case on one line.
+pub(crate) fn input_of(cases: &[Case], id: &str) -> String {
+    cases.iter().find(|case| case.id == id).map(|case| case.input.join(" ⏎ ")).unwrap_or_default()
+}

@@ -1,0 +1,269 @@
+//! Runs an evaluation: asks the agent, scores the answers, and keeps the results.
+
+mod budget;
+pub(crate) mod results;
+mod score_case;
+
+use crate::case::Case;
+use crate::definition::Evaluation;
+use crate::scorer::judge::compare;
+use crate::subject::Subject;
+use budget::Budget;
+use futures::StreamExt;
+use results::{CaseResult, ComparisonResult, ResultsFile, Winner};
+use score_case::score_case;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The most results that are written together.
+const MAX_WRITTEN: usize = 64;
+
+/// A config that is evaluated.
+#[derive(Clone)]
+pub struct Candidate {
+    /// Its name in results: unique in the evaluation.
+    pub name: String,
+    /// Its agents.
+    pub subject: Arc<dyn Subject>,
+}
+
+/// How an evaluation is run; what the command line changes of its file.
+#[derive(Clone, Copy, Debug)]
+pub struct RunSettings {
+    /// How often each case is evaluated.
+    pub repeat: u32,
+    /// How many cases are evaluated at the same time.
+    pub parallel: usize,
+    /// The highest cost in US dollars.
+    pub max_cost_usd: Option<f64>,
+}
+
+/// What is told while an evaluation runs.
+#[derive(Clone, Debug)]
+pub enum Progress {
+    /// What the whole evaluation will cost in US dollars, after the first case.
+    Estimate(f64),
+    /// So many of all cases are done.
+    Done {
+        /// How many are done.
+        done: usize,
+        /// How many there are.
+        all: usize,
+        /// How many have been added since this was told last.
+        newly: usize,
+    },
+}
+
+/// The results of an evaluation.
+#[derive(Debug)]
+pub struct Finished {
+    /// The results, in the order of the configs, cases and repetitions.
+    pub results: Vec<CaseResult>,
+    /// The comparisons of two configs, in the order of the cases.
+    pub comparisons: Vec<ComparisonResult>,
+}
+
+/// Why an evaluation is not complete.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RunError {
+    /// The cost would exceed the bound. The results so far are in the file.
+    #[error("{0}")]
+    Cost(String),
+    /// The results could not be written.
+    #[error("{0}")]
+    Results(String),
+}
+
+/// A case that is evaluated with one config.
+struct Task<'a> {
+    candidate: &'a Candidate,
+    case: &'a Case,
+    repeat: u32,
+}
+
+/// Evaluates the cases that have no result yet, with each config.
+///
+/// # Errors
+/// See [`RunError`].
+pub async fn run(
+    evaluation: &Evaluation,
+    cases: &[Case],
+    candidates: &[Candidate],
+    mut file: ResultsFile,
+    settings: RunSettings,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Finished, RunError> {
+    let mut tasks = open_tasks(cases, candidates, &file, settings.repeat).into_iter();
+    let run = Run {
+        evaluation,
+        candidates,
+        all: cases.len() * candidates.len() * settings.repeat as usize,
+        budget: Mutex::new(Budget::new(settings.max_cost_usd)),
+        progress,
+    };
+    file.results.iter().for_each(|result| run.budget().add_finished(cost(result)));
+    if let Some(first) = tasks.next() {
+        file = run.first_task(first, tasks.len(), file).await?;
+    }
+    file = run.further_tasks(tasks, settings.parallel, file).await?;
+    file = run.compare_answers(cases, file).await?;
+    Ok(finished(cases, candidates, file))
+}
+
+/// A run that is in progress.
+struct Run<'a> {
+    evaluation: &'a Evaluation,
+    candidates: &'a [Candidate],
+    /// The number of results when it is complete.
+    all: usize,
+    budget: Mutex<Budget>,
+    progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl Run<'_> {
+    fn budget(&self) -> MutexGuard<'_, Budget> {
+        self.budget.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Evaluates a task; `None` if its cost would probably exceed the bound.
+    async fn evaluate(&self, task: Task<'_>) -> Option<CaseResult> {
+        if !self.budget().begin() {
+            return None;
+        }
+        let judge = &*self.candidates[0].subject;
+        let result = score_case(self.evaluation, task.case, task.candidate, judge, task.repeat).await;
+        self.budget().end(cost(&result));
+        Some(result)
+    }
+
+    /// Evaluates the first task alone: it says what the others will cost.
+    async fn first_task(&self, task: Task<'_>, further: usize, file: ResultsFile) -> Result<ResultsFile, RunError> {
+        let Some(result) = self.evaluate(task).await else { return Err(self.too_costly(further + 1)) };
+        let file = self.keep(vec![result], file).await?;
+        let (estimate, max) = {
+            let budget = self.budget();
+            (budget.estimate(further), budget.max_usd())
+        };
+        (self.progress)(Progress::Estimate(estimate));
+        if max.is_some_and(|max| estimate > max) {
+            return Err(self.too_costly(further));
+        }
+        Ok(file)
+    }
+
+    async fn further_tasks(
+        &self,
+        tasks: impl Iterator<Item = Task<'_>>,
+        parallel: usize,
+        mut file: ResultsFile,
+    ) -> Result<ResultsFile, RunError> {
+        let evaluated = futures::stream::iter(tasks).map(|task| self.evaluate(task));
+        let mut evaluated = std::pin::pin!(evaluated.buffer_unordered(parallel).ready_chunks(MAX_WRITTEN));
+        let mut left_out = 0;
+        while let Some(results) = evaluated.next().await {
+            let count = results.len();
+            let results: Vec<_> = results.into_iter().flatten().collect();
+            left_out += count - results.len();
+            file = self.keep(results, file).await?;
+        }
+        if left_out > 0 { Err(self.too_costly(left_out)) } else { Ok(file) }
+    }
+
+    /// Appends results to the file, and reports them.
+    async fn keep(&self, results: Vec<CaseResult>, mut file: ResultsFile) -> Result<ResultsFile, RunError> {
+        let max = self.budget().max_usd();
+        let newly = results.len();
+        let priced = results.iter().try_for_each(|result| check_price(result, max));
+        let file = in_background(move || file.append_results(results).map(|()| file)).await?;
+        priced?;
+        (self.progress)(Progress::Done { done: file.count(), all: self.all, newly });
+        Ok(file)
+    }
+
+    /// Asks the judge which answer of two configs is better, for each case.
+    async fn compare_answers(&self, cases: &[Case], mut file: ResultsFile) -> Result<ResultsFile, RunError> {
+        let (Some(comparison), [first, second]) = (&self.evaluation.compare, self.candidates) else { return Ok(file) };
+        let known: HashSet<_> = file.comparisons.iter().map(|known| (known.case.clone(), known.repeat)).collect();
+        let answers: HashMap<_, _> = file
+            .results
+            .iter()
+            .filter(|result| result.error.is_none())
+            .map(|result| ((result.config.clone(), result.case.clone(), result.repeat), result.answer.clone()))
+            .collect();
+        let repeats = file.results.iter().map(|result| result.repeat + 1).max().unwrap_or_default();
+        for (repeat, case) in (0..repeats).flat_map(|repeat| cases.iter().map(move |case| (repeat, case))) {
+            let answer = |config: &Candidate| answers.get(&(config.name.clone(), case.id.clone(), repeat));
+            let (Some(one), Some(other)) = (answer(first), answer(second)) else { continue };
+            if known.contains(&(case.id.clone(), repeat)) {
+                continue;
+            }
+            if !self.budget().is_left() {
+                return Err(self.too_costly(0));
+            }
+            let judge = (comparison.agent_id.as_str(), comparison.rubric.as_str());
+            let compared = compare(&*first.subject, judge, &case.to_value(), (one, other)).await;
+            let (winner, reason, judge_cost_usd) = match compared {
+                Ok(compared) => (compared.winner, compared.reason, compared.cost_usd),
+                Err(error) => (Winner::Neither, format!("the judge failed: {error}"), 0.0),
+            };
+            self.budget().spend(judge_cost_usd);
+            let result = ComparisonResult { case: case.id.clone(), repeat, winner, reason, judge_cost_usd };
+            file = in_background(move || file.append_comparison(result).map(|()| file)).await?;
+        }
+        Ok(file)
+    }
+
+    fn too_costly(&self, left_out: usize) -> RunError {
+        let budget = self.budget();
+        let (spent, max) = (budget.spent_usd(), budget.max_usd().unwrap_or_default());
+        let all = budget.estimate(left_out);
+        RunError::Cost(format!(
+            "the cost is bounded to ${max:.4}: ${spent:.4} was spent, and all cases would cost about ${all:.4}; {left_out} were not \
+             evaluated. Raise `--max-cost` or select fewer cases with `--cases`, `--split` or `--tag`"
+        ))
+    }
+}
+
+/// Returns what has no result yet. The configs of a case follow each other, so that they are compared
+/// under the same conditions.
+fn open_tasks<'a>(cases: &'a [Case], candidates: &'a [Candidate], file: &ResultsFile, repeat: u32) -> Vec<Task<'a>> {
+    let known: HashSet<_> =
+        file.results.iter().map(|result| (result.config.as_str(), result.case.as_str(), result.repeat)).collect();
+    let rounds = (0..repeat).flat_map(|repeat| cases.iter().map(move |case| (repeat, case)));
+    let tasks =
+        rounds.flat_map(|(repeat, case)| candidates.iter().map(move |candidate| Task { candidate, case, repeat }));
+    tasks.filter(|task| !known.contains(&(task.candidate.name.as_str(), task.case.id.as_str(), task.repeat))).collect()
+}
+
+/// Writes outside of the async workers.
+async fn in_background(
+    write: impl FnOnce() -> Result<ResultsFile, String> + Send + 'static,
+) -> Result<ResultsFile, RunError> {
+    let written = tokio::task::spawn_blocking(write).await;
+    written.unwrap_or_else(|_| Err("the results cannot be written".to_owned())).map_err(RunError::Results)
+}
+
+fn cost(result: &CaseResult) -> f64 {
+    result.cost_usd.unwrap_or_default() + result.judge_cost_usd
+}
+
+/// A bound of the cost holds only if the cost is known.
+fn check_price(result: &CaseResult, max_usd: Option<f64>) -> Result<(), RunError> {
+    let is_unknown = result.cost_usd.is_none() && result.error.is_none();
+    if max_usd.is_none() || !is_unknown {
+        return Ok(());
+    }
+    let message = "the cost is bounded, but the price of a model is unknown: add it to `prices` in the config";
+    Err(RunError::Cost(message.to_owned()))
+}
+
+fn finished(cases: &[Case], candidates: &[Candidate], file: ResultsFile) -> Finished {
+    let ResultsFile { mut results, mut comparisons, .. } = file;
+    let case_order: HashMap<_, _> = cases.iter().enumerate().map(|(index, case)| (case.id.as_str(), index)).collect();
+    let config_order = |name: &str| candidates.iter().position(|candidate| candidate.name == name);
+    results.retain(|result| case_order.contains_key(result.case.as_str()));
+    comparisons.retain(|comparison| case_order.contains_key(comparison.case.as_str()));
+    results.sort_by_key(|result| (config_order(&result.config), case_order.get(result.case.as_str()), result.repeat));
+    comparisons.sort_by_key(|comparison| (case_order.get(comparison.case.as_str()), comparison.repeat));
+    Finished { results, comparisons }
+}

@@ -1,0 +1,227 @@
+//! Scorers: what is checked of an answer.
+
+mod bounds;
+mod calls;
+mod endpoint;
+pub(crate) mod judge;
+mod structured;
+mod text;
+
+use crate::case::Case;
+use crate::subject::{Subject, Transcript};
+use bounds::{Citations, Cost, Time};
+use calls::Tools;
+use endpoint::Endpoint;
+use judge::Judge;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use structured::{JsonPathCheck, SchemaCheck};
+use text::{Contains, Exact, Regex};
+
+/// The longest reason in characters.
+const MAX_REASON: usize = 2_000;
+
+/// A scorer: an id, and exactly one of the kinds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Scorer {
+    /// The name in reports.
+    pub(crate) id: String,
+    /// Scores only cases with one of these tags. Empty: all.
+    #[serde(default)]
+    tags: Vec<String>,
+    exact: Option<Exact>,
+    contains: Option<Contains>,
+    regex: Option<Regex>,
+    schema: Option<SchemaCheck>,
+    json_path: Option<JsonPathCheck>,
+    tools: Option<Tools>,
+    cost: Option<Cost>,
+    time: Option<Time>,
+    citations: Option<Citations>,
+    judge: Option<Judge>,
+    endpoint: Option<Endpoint>,
+}
+
+/// A kind of scorer with its settings.
+#[derive(Clone, Copy)]
+enum Kind<'a> {
+    Exact(&'a Exact),
+    Contains(&'a Contains),
+    Regex(&'a Regex),
+    Schema(&'a SchemaCheck),
+    JsonPath(&'a JsonPathCheck),
+    Tools(&'a Tools),
+    Cost(&'a Cost),
+    Time(&'a Time),
+    Citations(&'a Citations),
+    Judge(&'a Judge),
+    Endpoint(&'a Endpoint),
+}
+
+/// What a scorer says of an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Score {
+    /// The scorer.
+    pub scorer: String,
+    /// From 0 to 1.
+    pub score: f64,
+    /// Whether the answer passes.
+    pub passed: bool,
+    /// Why, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+}
+
+/// The result of a check, before it has the name of its scorer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Verdict {
+    pub(crate) score: f64,
+    pub(crate) passed: bool,
+    pub(crate) reason: String,
+    /// What the scorer has cost in US dollars.
+    pub(crate) cost_usd: f64,
+}
+
+impl Verdict {
+    pub(crate) fn passed() -> Self {
+        Self { score: 1.0, passed: true, reason: String::new(), cost_usd: 0.0 }
+    }
+
+    pub(crate) fn failed(reason: impl Into<String>) -> Self {
+        Self { score: 0.0, passed: false, reason: reason.into(), cost_usd: 0.0 }
+    }
+
+    /// Passes if there is no problem.
+    pub(crate) fn without(problems: &[String]) -> Self {
+        if problems.is_empty() { Self::passed() } else { Self::failed(problems.join("; ")) }
+    }
+}
+
+/// An answer that is scored.
+#[derive(Clone, Copy)]
+pub(crate) struct Scored<'a> {
+    /// What scorers see of the case.
+    pub(crate) case: &'a Value,
+    pub(crate) transcript: &'a Transcript,
+    /// The text of the last answer.
+    pub(crate) text: &'a str,
+    /// Who judges, and has the endpoints.
+    pub(crate) subject: &'a dyn Subject,
+}
+
+/// The result of a check: `None` if the case has no value for it. An error is reported as a failed
+/// score.
+pub(crate) type Checked = Result<Option<Verdict>, String>;
+
+impl Scorer {
+    /// Scores an answer. Returns also what that has cost. `None` if the scorer does not apply to the case.
+    pub(crate) async fn score(&self, case: &Case, scored: Scored<'_>) -> (Option<Score>, f64) {
+        if !self.tags.is_empty() && !case.tags.iter().any(|tag| self.tags.contains(tag)) {
+            return (None, 0.0);
+        }
+        let verdict = match self.check(scored).await {
+            Ok(None) => return (None, 0.0),
+            Ok(Some(verdict)) => verdict,
+            Err(problem) => Verdict::failed(problem),
+        };
+        let cost_usd = verdict.cost_usd;
+        let reason = shortened(&verdict.reason, MAX_REASON);
+        let Verdict { score, passed, .. } = verdict;
+        (Some(Score { scorer: self.id.clone(), score, passed, reason }), cost_usd)
+    }
+
+    async fn check(&self, scored: Scored<'_>) -> Checked {
+        match self.kinds().first().copied() {
+            Some(Kind::Exact(exact)) => exact.check(scored),
+            Some(Kind::Contains(contains)) => contains.check(scored),
+            Some(Kind::Regex(regex)) => regex.check(scored),
+            Some(Kind::Schema(schema)) => schema.check(scored).await,
+            Some(Kind::JsonPath(path)) => path.check(scored),
+            Some(Kind::Tools(tools)) => tools.check(scored),
+            Some(Kind::Cost(cost)) => cost.check(scored),
+            Some(Kind::Time(time)) => time.check(scored),
+            Some(Kind::Citations(citations)) => citations.check(scored),
+            Some(Kind::Judge(judge)) => judge.check(scored).await,
+            Some(Kind::Endpoint(endpoint)) => endpoint.check(scored).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the kinds that are set; of a valid scorer, it is one.
+    fn kinds(&self) -> Vec<Kind<'_>> {
+        [
+            self.exact.as_ref().map(Kind::Exact),
+            self.contains.as_ref().map(Kind::Contains),
+            self.regex.as_ref().map(Kind::Regex),
+            self.schema.as_ref().map(Kind::Schema),
+            self.json_path.as_ref().map(Kind::JsonPath),
+            self.tools.as_ref().map(Kind::Tools),
+            self.cost.as_ref().map(Kind::Cost),
+            self.time.as_ref().map(Kind::Time),
+            self.citations.as_ref().map(Kind::Citations),
+            self.judge.as_ref().map(Kind::Judge),
+            self.endpoint.as_ref().map(Kind::Endpoint),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// Returns the problems of its settings: pairs of a JSON pointer and a message.
+    pub(crate) fn problems(&self) -> Vec<(String, String)> {
+        let problem = |path: &str, message: String| vec![(path.to_owned(), message)];
+        if self.id.trim().is_empty() || self.id.chars().any(char::is_control) {
+            return problem("/id", "the id is empty".to_owned());
+        }
+        let kinds = self.kinds();
+        let [kind] = kinds.as_slice() else {
+            let kinds = "`exact`, `contains`, `regex`, `schema`, `jsonPath`, `tools`, `cost`, `time`, `citations`, `judge` or `endpoint`";
+            return problem("", format!("a scorer has exactly one of {kinds}"));
+        };
+        let found = match kind {
+            Kind::Regex(regex) => regex.problem().map(|message| ("/regex/pattern", message)),
+            Kind::Contains(contains) => contains.problem().map(|message| ("/contains", message)),
+            Kind::Schema(schema) => schema.problem().map(|message| ("/schema", message)),
+            Kind::JsonPath(path) => path.problem().map(|message| ("/jsonPath", message)),
+            Kind::Tools(tools) => tools.problem().map(|message| ("/tools", message)),
+            Kind::Judge(judge) => judge.problem().map(|message| ("/judge", message)),
+            _ => None,
+        };
+        found.map_or_else(Vec::new, |(path, message)| problem(path, message))
+    }
+
+    /// Returns the values that are taken from each case: pairs of a JSON pointer and the path in the case.
+    pub(crate) fn case_paths(&self) -> Vec<(&'static str, &str)> {
+        self.kinds()
+            .into_iter()
+            .flat_map(|kind| match kind {
+                Kind::Exact(exact) => exact.case_paths(),
+                Kind::Contains(contains) => contains.case_paths(),
+                Kind::JsonPath(path) => path.case_paths(),
+                Kind::Tools(tools) => tools.case_paths(),
+                Kind::Judge(judge) => judge.case_paths(),
+                _ => Vec::new(),
+            })
+            .collect()
+    }
+
+    /// Returns the endpoint that scores, if one does.
+    pub(crate) fn scoring_endpoint(&self) -> Option<&str> {
+        self.endpoint.as_ref().map(|endpoint| endpoint.endpoint_id.as_str())
+    }
+
+    /// Returns the agent that judges, if one does.
+    pub(crate) fn judging_agent(&self) -> Option<&str> {
+        self.judge.as_ref().map(|judge| judge.agent_id.as_str())
+    }
+}
+
+/// Returns the beginning of a text.
+pub(crate) fn shortened(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}

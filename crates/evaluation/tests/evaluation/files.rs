@@ -1,0 +1,131 @@
+//! Evaluation files and datasets, and the positions of mistakes in them.
+
+use crate::support::Files;
+use evaluation::{Case, Selection};
+use serde_json::json;
+use std::fs;
+
+const EVALUATION: &str = "name: test\nagentId: helper\ndataset: cases.jsonl\n";
+
+#[test]
+fn mistakes_in_the_evaluation_have_their_positions() {
+    let check = |more: &str, expected: &str| {
+        let files = Files::new(&format!("{EVALUATION}{more}"), r#"{"id":"1","input":"x","expected":{"a":1}}"#);
+        assert_eq!(files.problems(), format!("evaluation.yaml:{expected}"), "{more}");
+    };
+    check("parallel: 0", "4:11: error: 1 to 64 cases are evaluated at the same time");
+    check("repeat: often", "4:9: error: invalid type: string \"often\", expected u32");
+    check(
+        "scorers:\n  - { id: a, exact: {} , regex: { pattern: x } }",
+        "5:5: error: a scorer has exactly one of `exact`, `contains`, `regex`, `schema`, `jsonPath`, `tools`, `cost`, `time`, `citations`, `judge` or `endpoint`",
+    );
+    check(
+        "scorers:\n  - id: a\n    regex: { pattern: '(' }",
+        "6:23: error: the pattern cannot be read: error: unclosed group",
+    );
+    check("scorers:\n  - { id: a, exact: {} }\n  - { id: a, exact: {} }", "6:11: error: there is another scorer `a`");
+    check(
+        "scorers:\n  - { id: a, contains: { all: { _case: expected.b } } }",
+        "5:31: error: no case of the dataset has `expected.b`",
+    );
+    check(
+        "scorers:\n  - { id: a, judge: { agentId: j, rubric: r, passMark: 9 } }",
+        "5:21: error: `passMark` is not on the scale from 1 to 5",
+    );
+    check(
+        "scorers:\n  - { id: a, schema: { type: 7 } }",
+        "5:22: error: 7 is not valid under any of the schemas listed in the 'anyOf' keyword",
+    );
+    let unknown =
+        Files::new(&format!("{EVALUATION}scorers:\n  - {{ id: a, exakt: {{}} }}"), r#"{"id":"1","input":"x"}"#);
+    let problem = unknown.problems();
+    assert!(
+        problem.starts_with("evaluation.yaml:5:") && problem.contains("unknown field `exakt`, expected one of"),
+        "{problem}"
+    );
+    let broken = Files::new("name: [", "");
+    assert!(broken.problems().starts_with("evaluation.yaml:"), "{}", broken.problems());
+    let missing = Files::new(&EVALUATION.replace("cases.jsonl", "other.jsonl"), "");
+    assert!(missing.problems().starts_with("other.jsonl: error: the file cannot be read"), "{}", missing.problems());
+}
+
+#[test]
+fn mistakes_in_a_dataset_have_their_lines() {
+    let check = |name: &str, text: &str, expected: &str| {
+        let files = Files::new(&EVALUATION.replace("cases.jsonl", name), "");
+        fs::write(files.path(name), text).unwrap();
+        assert_eq!(files.problems(), expected, "{text}");
+    };
+    check("c.jsonl", "\n{\"id\":\"1\"}\n", "c.jsonl:2:10: error: missing field `input`");
+    check(
+        "c.jsonl",
+        "{\"id\":\"1\",\"input\":\"\"}",
+        "c.jsonl:1:1: error: `input`: the input needs 1 to 50 texts, none of them empty",
+    );
+    check(
+        "c.jsonl",
+        "{\"id\":\"1\",\"input\":\"x\"}\n{\"id\":\"1\",\"input\":\"y\"}",
+        "c.jsonl:2: error: the case `1` is in c.jsonl:1 already",
+    );
+    check(
+        "c.jsonl",
+        "{\"id\":\"1\",\"inputs\":\"x\"}",
+        "c.jsonl:1:18: error: unknown field `inputs`, expected one of `id`, `input`, `expected`, `tags`, `split`, `must`, `metadata`, `scorers`",
+    );
+    check(
+        "c.csv",
+        "id,input,title\n1,x,y",
+        "c.csv:1:1: error: unknown column `title`; columns are `id`, `input`, `expected`, `expected.NAME`, `tags`, `split`, `must` and `metadata.NAME`",
+    );
+    check("c.csv", "id,input,must\n1,x,true\n2,y,maybe", "c.csv:3:1: error: `must` is `true` or `false`, not `maybe`");
+    check(
+        "c.yaml",
+        "- { id: a, input: x }\n- { id: b, input: [] }\n",
+        "c.yaml:2:19: error: the input needs 1 to 50 texts, none of them empty",
+    );
+    check("c.txt", "", "c.txt: error: a dataset is a .jsonl, .csv or .yaml file");
+}
+
+/// The same cases in each format.
+#[test]
+fn formats_have_the_same_cases() {
+    let json = concat!(
+        r#"{"id":"1","input":"Hello, you","expected":{"a":"x"},"tags":["t","u"],"split":"test","must":true,"metadata":{"m":"1"}}"#,
+        "\n\n",
+        r#"{"id":"2","input":"Bye"}"#
+    );
+    let csv = "id,input,expected.a,tags,split,must,metadata.m\n1,\"Hello, you\",x,t|u,test,yes,1\n2,Bye,,,,,\n";
+    let yaml = "- { id: '1', input: 'Hello, you', expected: { a: x }, tags: [t, u], split: test, must: true, metadata: { m: '1' } }\n\
+                - { id: '2', input: Bye }\n";
+    let read = |name: &str, text: &str| {
+        let files = Files::new(&EVALUATION.replace("cases.jsonl", name), "");
+        fs::write(files.path(name), text).unwrap();
+        let cases = files.read().1;
+        cases.iter().map(|case| (case.to_value(), case.must)).collect::<Vec<_>>()
+    };
+    let expected = read("c.jsonl", json);
+    assert_eq!(expected[0].0["input"], json!(["Hello, you"]));
+    assert_eq!(read("c.csv", csv), expected);
+    assert_eq!(read("c.yaml", yaml), expected);
+}
+
+#[test]
+fn cases_are_selected() {
+    let cases: Vec<Case> = serde_json::from_value(json!([
+        { "id": "1", "input": "x", "split": "test", "tags": ["a"] },
+        { "id": "2", "input": "x", "split": "train", "tags": ["a", "b"] },
+        { "id": "3", "input": "x", "tags": ["b"] },
+    ]))
+    .unwrap();
+    let check = |selection: Selection, expected: &str| {
+        let selected = selection.apply(cases.clone());
+        let ids = selected.map(|cases| cases.iter().map(|case| case.id.clone()).collect::<Vec<_>>().join(" "));
+        assert_eq!(ids.unwrap_or_else(|problem| problem), expected);
+    };
+    check(Selection::default(), "1 2 3");
+    check(Selection { split: Some("test".to_owned()), ..Selection::default() }, "1");
+    check(Selection { tags: vec!["b".to_owned()], ..Selection::default() }, "2 3");
+    check(Selection { ids: vec!["3".to_owned(), "1".to_owned()], ..Selection::default() }, "1 3");
+    check(Selection { ids: vec!["9".to_owned()], ..Selection::default() }, "there is no case `9` in the dataset");
+    check(Selection { split: Some("other".to_owned()), ..Selection::default() }, "no case is selected");
+}

@@ -1,0 +1,8 @@
+//! Evaluations of agents that are made for tests: no model, no server.
+
+mod files;
+mod imports;
+mod reports;
+mod runs;
+mod scorers;
+mod support;

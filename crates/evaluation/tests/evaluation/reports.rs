@@ -1,0 +1,59 @@
+//! What is said of results.
+
+use crate::support::{Echo, Files, SETTINGS, candidate, evaluate};
+use evaluation::{Gate, Report, junit, markdown};
+
+const CASES: &str = concat!(
+    r#"{"id":"a","input":"x"}"#,
+    "\n",
+    r#"{"id":"b","input":["hello","y|\u001b[31m <z>"],"must":true}"#,
+    "\n",
+    r#"{"id":"c","input":"fail"}"#,
+    "\n"
+);
+
+async fn report() -> (Report, Files, Vec<evaluation::CaseResult>) {
+    let evaluation =
+        "name: test\nagentId: helper\ndataset: cases.jsonl\nscorers: [{ id: has x, contains: { all: x } }]\n";
+    let files = Files::new(evaluation, CASES);
+    let (one, _) = candidate("one.yaml", Echo::default());
+    let (two, _) = candidate("two.yaml", Echo { prefix: "x", cost_usd: None, ..Echo::default() });
+    let finished = evaluate(&files, &[one, two], SETTINGS).await.unwrap();
+    let gate = Gate::check(&files.read().1, &finished.results, "two.yaml", None, 0).unwrap();
+    let report = Report::new("test", &["one.yaml".to_owned(), "two.yaml".to_owned()], &finished, gate, 0);
+    (report, files, finished.results)
+}
+
+#[tokio::test]
+async fn report_is_readable() {
+    let (report, files, _) = report().await;
+    let text = markdown(&report, &files.read().1, 2);
+    let check = |line: &str| assert!(text.lines().any(|other| other == line), "{line}\n{text}");
+    check("# Evaluation: test");
+    check("| passed         | 33.3 % (6.1 to 79.2)             | 66.7 % (20.8 to 93.9)            |");
+    check("| cost           | $0.2000                          | $0.0000, 2 unpriced              |");
+    check("| without answer | 1                                | 1                                |");
+    check("## two.yaml compared with one.yaml");
+    check("- better: `b`: passed 0.00 → 1.00, has x 0.00 → 1.00");
+    check("## Failed (3)");
+    check("### b (must pass) (one.yaml)");
+    check("- asked: hello ⏎ y| [31m <z>");
+    check("- **has x** (0.00): the answer does not contain “x”");
+    check("- no answer: the model failed");
+    check("And 1 more, which `--output` keeps.");
+}
+
+#[tokio::test]
+async fn junit_is_valid_xml() {
+    let (report, _, results) = report().await;
+    let names: Vec<_> = report.configs.iter().map(|config| config.config.clone()).collect();
+    let xml = junit(&report.evaluation, &names, &results).unwrap();
+    let mut reader = quick_xml::Reader::from_str(&xml);
+    while !matches!(reader.read_event().unwrap(), quick_xml::events::Event::Eof) {}
+    let check = |text: &str| assert!(xml.contains(text), "{text}\n{xml}");
+    check(r#"<testsuite name="one.yaml" tests="3" failures="1" errors="1" time="4.000">"#);
+    check(r#"<testcase classname="one.yaml" name="a" time="2.000"/>"#);
+    check(r#"<failure message="has x: the answer does not contain “x”">"#);
+    check("y| [31m &lt;z&gt;</failure>");
+    check(r#"<error message="the model failed">"#);
+}
