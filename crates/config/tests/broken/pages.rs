@@ -311,3 +311,11 @@ fn misplaced_operators_are_rejected() {
         = help: what can be read here: `_state`, `_url_query`, `_expr` and `_template`; operators that only compute are allowed, too
     ");
 }
+
+#[test]
+fn home_names_agents_that_exist() {
+    assert_snapshot!(check(&with_basics("agents: [{ id: helper, type: Agent, connectionId: demo, properties: { model: m } }]
+home: { agents: [helper, helpr], heading: Hi }
+")), @"");
+    assert_snapshot!(check(&with_basics("home: { agents: [helpr] }\n")), @"");
+}
