@@ -61,7 +61,8 @@ pub(crate) struct RootEntry {
     api: Vec<api::EndpointEntry>,
     /// The pages. The first one is the start page, unless there is a `home`.
     pages: Vec<pages::PageEntry>,
-    /// Whether the start page lists the pages and agents that the user may use.
+    /// A start page that lists the pages and agents that the user may use, and the newest conversations.
+    /// Default: only in a config without `pages`.
     home: Option<home::HomeEntry>,
     /// Whether and how a model names new conversations, for all agents without a `generateTitle` of
     /// their own. Default: `false`, they are named after their first words.

