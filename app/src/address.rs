@@ -52,6 +52,12 @@ impl Address {
     /// Navigates to another URL of the app. With `replace`, the current entry of the browser's
     /// history is replaced.
     pub fn navigate(&self, to: &str, replace: bool) {
+        let path = to.split(['?', '#']).next().unwrap_or_default();
+        if route(path) == Route::FirstPage && has_home() {
+            // Fails only for an address that is not valid.
+            let _ = window().location().assign(to);
+            return;
+        }
         let Ok(history) = window().history() else { return };
         // In a frame, the back button belongs to the embedding page: no history entries are added.
         let replace = replace || self.current.with_untracked(|place| matches!(route(&place.path), Route::Embedded(..)));
@@ -110,6 +116,11 @@ impl PathAndQuery {
         let query = location.search().unwrap_or_default();
         Self { path: location.pathname().unwrap_or_default(), query: query.trim_start_matches('?').to_owned() }
     }
+}
+
+/// Whether the start page is a document of its own, without the app.
+fn has_home() -> bool {
+    document().document_element().is_some_and(|root| root.has_attribute("data-home"))
 }
 
 /// Percent-encodes a component of a URL.

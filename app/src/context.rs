@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 use wire::api::{ConversationList, ConversationView, SendRequest, WaitingTasks};
 use wire::error::{ErrorCode, UserError};
 use wire::organize::ListFilter;
-use wire::page::Page;
+use wire::page::{Page, PageLink};
 use wire::workflow::{RunChange, RunItem, RunList, RunProgress, RunView, TaskAnswer, TaskList, WorkflowItem};
 
 /// The services behind the UI; a cheap handle.
@@ -31,6 +31,10 @@ pub struct AppContext {
 /// different users apart; the user id cannot be derived from it.
 #[derive(Clone, Debug)]
 pub struct ReaderId(pub String);
+
+/// Marks a server whose start page is a home page, as a Leptos context. That page is a document without the app.
+#[derive(Clone, Copy, Debug)]
+pub struct HasHome;
 
 /// The site that embeds the app in a frame, as a Leptos context.
 #[derive(Clone, Debug)]
@@ -122,6 +126,9 @@ pub trait PageSource: Send + Sync {
 
     /// Returns the id of the first page with a block `WorkflowTasks` that the caller may open.
     fn tasks_page(&self, caller: &Caller) -> Option<String>;
+
+    /// Returns the pages that the caller may open, in the order of the config.
+    fn links(&self, caller: &Caller) -> Vec<PageLink>;
 }
 
 /// The result of a function of [`WorkflowSource`].

@@ -9,6 +9,7 @@ use crate::blocks::chunk_tables::{BLOCKS, INPUTS};
 use crate::chunks::{ChunkState, load_all};
 use crate::libraries::LIBRARIES;
 use crate::markdown::{MARKDOWN, MATH};
+use crate::palette::PALETTE;
 use crate::prelude::*;
 use crate::scope::{EXPRESSIONS, OPERATORS};
 use crate::workflows::WORKFLOWS;
@@ -28,7 +29,7 @@ pub fn mark_alive() {
 }
 
 /// Returns the state of every chunk.
-fn all_chunks() -> [&'static ChunkState; 20] {
+fn all_chunks() -> [&'static ChunkState; 21] {
     [
         BELOW.state(),
         CHOICES.state(),
@@ -50,5 +51,6 @@ fn all_chunks() -> [&'static ChunkState; 20] {
         OPERATORS.state(),
         WORKFLOWS.state(),
         LIBRARIES.state(),
+        PALETTE.state(),
     ]
 }

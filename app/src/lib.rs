@@ -10,12 +10,15 @@ pub mod chat_context;
 pub mod chunks;
 #[cfg(feature = "ssr")]
 pub mod context;
+#[cfg(feature = "ssr")]
+pub mod home;
 #[cfg(not(feature = "ssr"))]
 pub mod hydration;
 mod libraries;
 pub mod markdown;
 pub mod page_state;
 pub mod pages;
+mod palette;
 pub mod prelude;
 pub mod properties;
 pub mod routes;

@@ -1,7 +1,7 @@
 //! The HTML document around the app.
 
 use crate::App;
-use crate::context::{EmbedContext, ReaderId};
+use crate::context::{EmbedContext, HasHome, ReaderId};
 use crate::pages::{RustParts, account};
 use crate::texts::{Text, Texts, t};
 use crate::ui::image_origins::ImageOrigins;
@@ -16,9 +16,11 @@ use leptos_meta::MetaTags;
 /// program adds to the UI.
 pub fn shell(options: LeptosOptions, parts: RustParts) -> impl IntoView {
     let (lang, dir, locale) = document_language();
+    // `Address` leaves links to the home page to the browser.
+    let home = use_context::<HasHome>().map(|_| "");
     view! {
         <!DOCTYPE html>
-        <html lang=lang dir=dir>
+        <html lang=lang dir=dir data-home=home>
             <head>
                 <meta charset="utf-8" />
                 {locale}

@@ -4,6 +4,7 @@ use crate::prelude::*;
 use crate::ui::script::load_script;
 use leptos::web_sys::Element;
 use std::time::Duration;
+use wire::organize::SearchHit;
 
 /// How often to look for the message while its conversation is loading.
 const MAX_ATTEMPTS: u32 = 60;
@@ -18,6 +19,19 @@ const SCRIPT: &str = "/assets/lazy/found.js";
 /// for a message of another branch, which is not in the document.
 pub(super) fn highlight_message(id: String, words: Vec<String>) {
     find_message(id, words, MAX_ATTEMPTS);
+}
+
+/// Highlights what a search has found, in the conversation that is being opened.
+pub(crate) fn highlight_result(hit: &SearchHit) {
+    clear_highlight();
+    if let Some(id) = &hit.message_id {
+        highlight_message(id.clone(), matches(&hit.passage));
+    }
+}
+
+/// Returns the matches of a passage: every second piece.
+pub(super) fn matches(passage: &[String]) -> Vec<String> {
+    passage.iter().skip(1).step_by(2).cloned().collect()
 }
 
 /// Removes the highlighting of the last message.

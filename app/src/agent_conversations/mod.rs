@@ -32,6 +32,7 @@ use crate::ui::icons::{Icon, Shape};
 use actions::ActionsMenu;
 pub(crate) use chunk_table::ORGANIZING;
 use events::ListEvents;
+pub(crate) use highlight::highlight_result;
 use item::ConversationItem;
 use leptos::ev::KeyboardEvent;
 use leptos::html;

@@ -173,7 +173,7 @@ fn result_item(
     let chat = use_chat_context();
     let SearchHit { conversation, message_id, outcome, passage } = found;
     let title = text_with_code_points(&conversation.title, TextKind::Prose).into_owned();
-    let words: Vec<String> = passage.iter().skip(1).step_by(2).cloned().collect();
+    let words = highlight::matches(&passage);
     let is_current = {
         let key = key.clone();
         move || search.opened.with(|opened| (opened.as_ref() == Some(&key)).then(|| "true".to_owned()))

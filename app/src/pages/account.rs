@@ -73,13 +73,13 @@ fn menu(href: String, name: &str, console: Option<String>, sign_out: Option<Stri
 }
 
 #[cfg(feature = "ssr")]
-fn account_link() -> Option<AccountLink> {
+pub(crate) fn account_link() -> Option<AccountLink> {
     use_context::<AccountLink>()
 }
 
 /// Read from the document's head, where `shell.rs` writes it.
 #[cfg(not(feature = "ssr"))]
-fn account_link() -> Option<AccountLink> {
+pub(crate) fn account_link() -> Option<AccountLink> {
     let meta = document().query_selector("meta[name=account]").ok().flatten()?;
     let href = meta.get_attribute("data-href")?;
     Some(match meta.get_attribute("content") {

@@ -4,6 +4,7 @@ use super::account::AccountMenu;
 use super::drawer::{CONTENT_DRAWER, CONVERSATIONS_DRAWER};
 use super::regions::RegionNames;
 use crate::page_state::use_page_state;
+use crate::palette::palette_button;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::theme::ThemeSwitch;
@@ -28,6 +29,7 @@ pub fn Bar(
             </a>
             <h1 class="cw-bar-title">{title}</h1>
             {names.content.map(|name| view! { <DrawerButton drawer=CONTENT_DRAWER name icon=Shape::FORM changes /> })}
+            {palette_button()}
             <ThemeSwitch />
             <AccountMenu />
         </header>
@@ -62,7 +64,7 @@ fn DrawerButton(
 
 /// The logo: a speech bubble cut like a chisel.
 #[component]
-fn Logo() -> AnyView {
+pub(crate) fn Logo() -> AnyView {
     view! {
         <svg class="cw-mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
             <path class="cw-mark-body" d="M5 3h14a3 3 0 0 1 3 3v8a3 3 0 0 1-3 3h-6l-6 5v-5H5a3 3 0 0 1-3-3V6a3 3 0 0 1 3-3z" />

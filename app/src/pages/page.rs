@@ -19,6 +19,7 @@ use crate::chat_context::ChatContext;
 #[cfg(not(feature = "ssr"))]
 use crate::chunks::LoadFailure;
 use crate::page_state::{PageState, label_from_id};
+use crate::palette::{PaletteState, palette};
 use crate::prelude::*;
 use crate::scope::{load_operators, request_operators, scope_for};
 use crate::texts::{Text, error_text, fill, t};
@@ -80,6 +81,7 @@ pub fn PageFrame(
     /// The contents of the regions.
     regions: PageRegions,
 ) -> AnyView {
+    let dialogs = palette(PaletteState::provide());
     let names = RegionNames::for_regions(&regions);
     let fills_page = use_context::<ChatContext>().map(|chat| chat.fills_page);
     let is_whole = move || fills_page.is_some_and(|fills_page| fills_page.get());
@@ -93,6 +95,7 @@ pub fn PageFrame(
             <Regions regions names />
             <Announcer />
             <Notices />
+            {dialogs}
         </div>
     }
     .into_any()

@@ -94,6 +94,8 @@ impl Shape {
     pub const SELECT: Self = Self("M3.5 5l1.2 1.2L7 4M3.5 10.5l1.2 1.2L7 9.5M10 5.5h7M10 10.5h7M10 15.5h7M4 15.5h2");
     /// Download a file.
     pub const DOWNLOAD: Self = Self("M10 3.5v9M6 9l4 4 4-4M4 16.5h12");
+    /// Search.
+    pub const SEARCH: Self = Self("M9 3a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM13.3 13.3L17 17");
     /// Upload a file.
     pub const UPLOAD: Self = Self("M10 12.5v-9M6 7l4-4 4 4M4 16.5h12");
     /// Positive feedback.

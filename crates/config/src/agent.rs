@@ -21,6 +21,12 @@ use std::time::Duration;
 pub struct Agent {
     /// The agent's id.
     pub id: String,
+    /// The name for users. `None`: the id.
+    pub title: Option<String>,
+    /// What the agent is for, for users.
+    pub description: Option<String>,
+    /// The address of an image (`/…` or `https://…`), or one or two characters.
+    pub picture: Option<String>,
     /// The agent's type.
     pub agent_type: AgentType,
     /// The id of a connection that has models.

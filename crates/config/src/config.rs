@@ -3,6 +3,7 @@
 use crate::agent::Agent;
 use crate::auth::Auth;
 use crate::embed::Embed;
+use crate::home::Home;
 use crate::limits::Limits;
 use crate::model::Model;
 use crate::rate_limit::RateLimit;
@@ -46,6 +47,8 @@ pub struct Config {
     pub endpoints: IndexMap<String, Endpoint>,
     /// The pages in the order of the file. The first one is the start page.
     pub pages: Vec<Page>,
+    /// The page at `/` that lists what the user may use. `None`: `/` is the first page.
+    pub home: Option<Home>,
     /// How users sign in.
     pub auth: Auth,
     /// Which other sites may embed chats.

@@ -2,10 +2,9 @@
 
 use crate::section::CustomAgents;
 use crate::store::CustomAgentRow;
-use config::{AccessRule, Agent, Config};
+use config::{AccessRule, Agent, Config, Page};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use wire::page::{Block, BlockType, Events, Page};
 
 /// The prefix of the ids of custom agents and their pages.
 pub const PREFIX: &str = "custom-";
@@ -70,6 +69,9 @@ impl CustomAgent {
             agent = agent.with_model(model).map_err(|problem| ("/model", problem))?;
         }
         agent.id = id.to_owned();
+        agent.title = Some(self.name.clone());
+        agent.description = Some(self.description.clone()).filter(|description| !description.is_empty());
+        agent.picture = Some(self.picture.clone()).filter(|picture| !picture.is_empty());
         agent.instructions = Some(Value::String(self.instructions.clone()));
         agent.auth = auth;
         Ok(agent)
@@ -117,44 +119,15 @@ pub fn with_custom_agents(mut config: Config, rows: &[CustomAgentRow]) -> Config
 /// Adds an agent with its page. One that the config does not allow is left out.
 pub(crate) fn add(config: &mut Config, id: &str, custom: Option<CustomAgent>, auth: &AccessRule) {
     let built = custom.ok_or_else(|| "the config does not allow its base".to_owned()).and_then(|custom| {
-        let agent = custom.build(config, id, auth.clone()).map_err(|(path, problem)| format!("{path}: {problem}"))?;
-        Ok((agent, custom))
+        custom.build(config, id, auth.clone()).map_err(|(path, problem)| format!("{path}: {problem}"))
     });
     match built {
-        Ok((agent, custom)) => {
-            config.pages.push(page(id, &custom, auth));
+        Ok(agent) => {
+            config.pages.push(Page::for_agent(id, &agent));
             config.agents.insert(id.to_owned(), agent);
         }
         Err(problem) => tracing::warn!(agent = id, problem, "left out a custom agent"),
     }
-}
-
-/// Returns a page with a list of conversations and a chat.
-fn page(id: &str, custom: &CustomAgent, auth: &AccessRule) -> config::Page {
-    let block = |name: &str, kind, properties: Value| Block {
-        id: name.to_owned(),
-        kind,
-        added: String::new(),
-        properties: properties.as_object().cloned().unwrap_or_default(),
-        visible: Value::Null,
-        events: Events::default(),
-        blocks: Vec::new(),
-    };
-    let mut chat = json!({ "agentId": id });
-    if !custom.picture.is_empty() {
-        chat["roles"] = json!({ "assistant": { "name": custom.name, "avatar": custom.picture } });
-        chat["welcome"] = json!({ "icon": custom.picture, "title": custom.name, "description": custom.description });
-    }
-    let definition = Page {
-        id: id.to_owned(),
-        title: Some(custom.name.clone()),
-        events: Events::default(),
-        blocks: vec![
-            block("conversations", BlockType::AgentConversations, json!({})),
-            block("chat", BlockType::AgentChat, chat),
-        ],
-    };
-    config::Page { definition, auth: auth.clone(), client_tools: Vec::new() }
 }
 
 #[cfg(test)]

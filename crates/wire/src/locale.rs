@@ -6,6 +6,7 @@
 mod artifacts;
 mod chat;
 mod libraries;
+mod navigation;
 mod page;
 mod workflows;
 
@@ -53,14 +54,17 @@ use texts;
 const OF_CHAT: usize = page::TEXTS.len() + chat::TEXTS.len();
 const OF_WORKFLOWS: usize = OF_CHAT + workflows::TEXTS.len();
 const OF_LIBRARIES: usize = OF_WORKFLOWS + libraries::TEXTS.len();
-const COUNT: usize = OF_LIBRARIES + artifacts::TEXTS.len();
+const OF_ARTIFACTS: usize = OF_LIBRARIES + artifacts::TEXTS.len();
+const COUNT: usize = OF_ARTIFACTS + navigation::TEXTS.len();
 
 /// The texts before those of libraries.
 const TEXTS_BEFORE: [Text; OF_WORKFLOWS] = joined(&joined::<_, OF_CHAT>(page::TEXTS, chat::TEXTS), workflows::TEXTS);
 const NAMES_BEFORE: [&str; OF_WORKFLOWS] = joined(&joined::<_, OF_CHAT>(page::NAMES, chat::NAMES), workflows::NAMES);
-/// The texts of libraries and those of artifacts.
-const LAST_TEXTS: [Text; COUNT - OF_WORKFLOWS] = joined(libraries::TEXTS, artifacts::TEXTS);
-const LAST_NAMES: [&str; COUNT - OF_WORKFLOWS] = joined(libraries::NAMES, artifacts::NAMES);
+/// The texts of libraries, of artifacts and of navigation.
+const LAST_TEXTS: [Text; COUNT - OF_WORKFLOWS] =
+    joined(&joined::<_, { OF_ARTIFACTS - OF_WORKFLOWS }>(libraries::TEXTS, artifacts::TEXTS), navigation::TEXTS);
+const LAST_NAMES: [&str; COUNT - OF_WORKFLOWS] =
+    joined(&joined::<_, { OF_ARTIFACTS - OF_WORKFLOWS }>(libraries::NAMES, artifacts::NAMES), navigation::NAMES);
 
 impl Text {
     /// All texts, in the order of their numbers.

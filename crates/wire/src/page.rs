@@ -16,6 +16,7 @@ mod conversations;
 mod define;
 pub mod display;
 mod inputs;
+mod link;
 pub mod messages;
 mod properties;
 mod property;
@@ -42,6 +43,7 @@ pub use inputs::{
     CheckboxProperties, DatePickerProperties, MultiSelectProperties, NumberInputProperties, SelectOption,
     SelectProperties, SwitchProperties, TextInputProperties,
 };
+pub use link::PageLink;
 pub use messages::{
     LinePosition, MessageActions, MessageDisplay, MessageShape, MessageVariant, ReasoningDisplay, ResultDisplay, Roles,
     SourcesDisplay, Speaker, ToolResultDisplay,

@@ -36,7 +36,7 @@ use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use wire::UserError;
-use wire::page::Page;
+use wire::page::{Page, PageLink};
 
 /// The newest valid config as running objects.
 pub(crate) struct CurrentConfig {
@@ -88,8 +88,9 @@ impl Snapshot {
         kept: &RetainedState,
         before: Option<&Self>,
     ) -> anyhow::Result<Self> {
-        let (config, additions) =
+        let (mut config, additions) =
             StoredAdditions::apply(definitions(), &auth_state.store, Config::clone(&written)).await?;
+        config.add_agent_pages();
         let config = Arc::new(config);
         let authentication = Arc::new(authentication(&config, auth_state, &kept.capabilities).await?);
         let no_databases = Databases::new();
@@ -415,5 +416,9 @@ impl PageSource for CurrentConfig {
 
     fn tasks_page(&self, caller: &Caller) -> Option<String> {
         self.snapshot.load().pages.with_tasks(caller)
+    }
+
+    fn links(&self, caller: &Caller) -> Vec<PageLink> {
+        self.snapshot.load().pages.links(caller)
     }
 }

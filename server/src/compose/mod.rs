@@ -16,6 +16,7 @@ mod mentions;
 mod model_choice;
 mod model_list;
 mod models;
+mod page_links;
 mod page_tools;
 mod pages;
 mod policy;

@@ -1,6 +1,6 @@
 //! The pages of the config, for the UI and for agents.
 
-use super::{composers, mentions, workflow_commands};
+use super::{composers, mentions, page_links, workflow_commands};
 use auth::rights::Rights;
 use capability::Capabilities;
 use chat::Caller;
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use wire::page::{
-    AgentChatProperties, Block, BlockType, Page, SharedField, object_fields, shared_fields, shared_object,
+    AgentChatProperties, Block, BlockType, Page, PageLink, SharedField, object_fields, shared_fields, shared_object,
 };
 use wire::{ErrorCode, UserError};
 use workflows::Commands;
@@ -26,6 +26,8 @@ pub(crate) struct Pages {
     /// the caller may.
     by_caller: HashSet<String>,
     commands: Commands,
+    /// What lists of pages say about each, in their order.
+    links: Vec<PageLink>,
     rights: Arc<Rights>,
 }
 
@@ -72,8 +74,9 @@ impl Pages {
         let order = pages.iter().map(|page| page.id.clone()).collect();
         let chats = pages.iter().map(|page| (page.id.clone(), chats(page, &page.blocks))).collect();
         let with_tasks = pages.iter().filter(|page| has_tasks(&page.blocks)).map(|page| page.id.clone()).collect();
+        let links = pages.iter().map(|page| page_links::link(page, config)).collect();
         let by_id = pages.into_iter().map(|page| (page.id.clone(), Arc::new(page))).collect();
-        Self { order, by_id, chats, with_tasks, by_caller, commands, rights }
+        Self { order, by_id, chats, with_tasks, by_caller, commands, links, rights }
     }
 
     /// Returns the page with this id; without an id, the first page that the caller may open.
@@ -108,6 +111,11 @@ impl Pages {
     /// Returns the first page with a block `WorkflowTasks` that the caller may open.
     pub(crate) fn with_tasks(&self, caller: &Caller) -> Option<String> {
         self.with_tasks.iter().find(|id| self.rights.check_page(caller, id).is_ok()).cloned()
+    }
+
+    /// Returns the pages that the caller may open, for lists of them.
+    pub(crate) fn links(&self, caller: &Caller) -> Vec<PageLink> {
+        self.links.iter().filter(|link| self.rights.check_page(caller, &link.id).is_ok()).cloned().collect()
     }
 
     /// Returns a page on which the caller may use this agent, preferably one with a chat for it.

@@ -10,6 +10,7 @@ pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod grants;
 pub(crate) mod health;
+mod home;
 pub(crate) mod models;
 pub(crate) mod openapi;
 pub(crate) mod pages;

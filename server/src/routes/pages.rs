@@ -1,13 +1,13 @@
 //! Server-rendered pages, and the server functions that they call.
 
-use super::{rendering, site};
+use super::{home, rendering, site};
 use crate::compose::WorkflowPages;
 use crate::router::AppState;
 use accounts::{ACCOUNT_PATH, SIGN_OUT_PATH};
 use admin_console::CONSOLE_PATH;
 use app::AccountLink;
 use app::chunks::{ChunkFiles, UsedChunks};
-use app::context::{AppContext, ReaderId, RequestCache};
+use app::context::{AppContext, HasHome, ReaderId, RequestCache};
 use app::ui::image_origins::ImageOrigins;
 use app::upload_origins::UploadOrigins;
 use axum::Extension;
@@ -51,6 +51,9 @@ pub(crate) async fn page(
         return file;
     }
     let (options, parts, account) = (options(), state.site.parts(), account_link(&state, &caller, request.uri()));
+    if let Some(home) = home::page(&state, &caller, request.uri(), account.clone()).await {
+        return home;
+    }
     let contexts = context_provider(&state, caller);
     let contexts = move || {
         contexts();
@@ -97,10 +100,16 @@ fn account_link(state: &AppState, caller: &Caller, asked: &Uri) -> Option<Accoun
     })
 }
 
-pub(super) fn context_provider(state: &AppState, caller: Caller) -> impl Fn() + Clone + Send + Sync + 'static {
+/// Returns the services behind the UI, for one request.
+pub(super) fn app_context(state: &AppState) -> AppContext {
     let (chat, pages) = (state.composition.chat.clone(), state.composition.current.clone());
     let workflows = Arc::new(WorkflowPages(state.composition.context()));
-    let context = AppContext { chat, pages, workflows, cache: RequestCache::default() };
+    AppContext { chat, pages, workflows, cache: RequestCache::default() }
+}
+
+pub(super) fn context_provider(state: &AppState, caller: Caller) -> impl Fn() + Clone + Send + Sync + 'static {
+    let context = app_context(state);
+    let has_home = state.composition.current.config().home.as_ref().map(|_| HasHome);
     // Read for each page, since the browser half can be rebuilt while the server runs.
     let chunks = (state.site.files)("pkg/chunks.json").map(|file| ChunkFiles::read(&file.data)).unwrap_or_default();
     let needs = UsedChunks::default();
@@ -113,6 +122,9 @@ pub(super) fn context_provider(state: &AppState, caller: Caller) -> impl Fn() + 
         provide_context(uploads.clone());
         if let Some(texts) = texts.clone() {
             provide_context(texts);
+        }
+        if let Some(has_home) = has_home {
+            provide_context(has_home);
         }
         provide_context(chunks.clone());
         provide_context(needs.clone());

@@ -22,16 +22,22 @@ pub(super) fn of_chunk(folder: &Path, chunk: &str) -> Result<Vec<u8>> {
 
 /// Returns a style sheet with each `@import "NAME.css";` line replaced by that file, minified.
 pub(super) fn concatenate(folder: &Path, main: &str) -> Result<Vec<u8>> {
-    let read = |name: &str| std::fs::read_to_string(folder.join(name)).with_context(|| format!("style/{name}"));
     let mut all = String::new();
-    for line in read(main)?.lines() {
+    append(folder, main, &mut all)?;
+    Ok(minify(&all).into_bytes())
+}
+
+/// Appends a style sheet with those that it imports.
+fn append(folder: &Path, name: &str, all: &mut String) -> Result<()> {
+    let content = std::fs::read_to_string(folder.join(name)).with_context(|| format!("style/{name}"))?;
+    for line in content.lines() {
         match line.strip_prefix("@import \"").and_then(|rest| rest.strip_suffix("\";")) {
-            Some(name) => all.push_str(&read(name)?),
+            Some(name) => append(folder, name, all)?,
             None => all.push_str(line),
         }
         all.push('\n');
     }
-    Ok(minify(&all).into_bytes())
+    Ok(())
 }
 
 /// Removes comments, indentation and empty lines.

@@ -11,6 +11,7 @@ mod connections;
 pub(crate) mod cost_limits;
 mod dynamic;
 mod embed;
+mod home;
 mod locale;
 pub(crate) mod models;
 pub(crate) mod operator;
@@ -29,7 +30,7 @@ pub(crate) use agents::entry::AgentEntry;
 pub(crate) use agents::operators::TurnOperator;
 pub use agents::remote_parameters::RESERVED_PARAMETERS;
 pub(crate) use connections::ConnectionEntry;
-pub(crate) use pages::define_page_parts;
+pub(crate) use pages::{define_page_parts, is_reserved_segment};
 
 use crate::config::Config;
 use crate::env::Env;
@@ -58,8 +59,11 @@ pub(crate) struct RootEntry {
     agents: Vec<AgentEntry>,
     /// Endpoints: routines that pages, agents and other clients can call.
     api: Vec<api::EndpointEntry>,
-    /// The pages. The first one is the start page.
+    /// The pages. The first one is the start page, unless there is a `home`.
     pages: Vec<pages::PageEntry>,
+    /// A start page that lists the pages and agents that the user may use, and the newest conversations.
+    /// Default: only in a config without `pages`.
+    home: Option<home::HomeEntry>,
     /// Whether and how a model names new conversations, for all agents without a `generateTitle` of
     /// their own. Default: `false`, they are named after their first words.
     generate_title: Option<agents::title::TitleEntry>,
@@ -196,6 +200,7 @@ pub(crate) fn read(
     let endpoints = api::read(section("api"), &mut context);
     let pages = pages::read(section("pages"), &mut context);
     let (store, retention) = settings::store(section("store"), &mut context);
+    let agents = agents::read(section("agents"), &connections, &models, &mut context);
     let config = Config {
         fingerprint: context.report.fingerprint(),
         agents: agents::read(section("agents"), &connections, &models, &mut context),
@@ -207,7 +212,9 @@ pub(crate) fn read(
         auth: auth::read(section("auth"), &pages, &mut context),
         embed: embed::read(section("embed"), &mut context),
         upload_origins: pages::sender::upload_origins(&pages),
-        image_origins: pictures::read(section("pictures"), &pages, &mut context),
+        image_origins: pictures::read(section("pictures"), &pages, &agents, &mut context),
+        agents,
+        home: home::read(root.get("home").map(|entry| &entry.value), &mut context),
         pages,
         locale: root.get("locale").and_then(|entry| locale::read(&entry.value, &mut context)),
         prices: prices::read(section("prices"), &mut context),

@@ -3,9 +3,11 @@
 use super::Context;
 use super::embed::parse_origin;
 use super::value::Text;
+use crate::agent::Agent;
 use crate::config::Page;
 use crate::shape::{Shape, decode};
 use crate::source::{Node, NodeKind, PathStep};
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -22,12 +24,18 @@ pub(crate) struct PicturesEntry {
     origins: Vec<Text>,
 }
 
-/// Reads the section and adds the sites of the avatars and icons in `pages`.
-pub(super) fn read(section: &Node, pages: &[Page], context: &mut Context<'_, '_>) -> Vec<String> {
+/// Reads the section and adds the sites of the avatars and icons in `pages`, and of the pictures of `agents`.
+pub(super) fn read(
+    section: &Node,
+    pages: &[Page],
+    agents: &IndexMap<String, Agent>,
+    context: &mut Context<'_, '_>,
+) -> Vec<String> {
     let mut all = declared_origins(section, context);
     for block in pages.iter().flat_map(|page| &page.definition.blocks) {
         collect_image_origins(&serde_json::to_value(block).unwrap_or_default(), &mut all);
     }
+    all.extend(agents.values().filter_map(|agent| image_origin(agent.picture.as_deref()?)));
     all.sort();
     all.dedup();
     all
@@ -56,11 +64,16 @@ fn collect_image_origins(value: &Value, all: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
             let addresses = ["avatar", "icon"].into_iter().filter_map(|key| fields.get(key)?.as_str());
-            let sites = addresses.filter_map(|address| Url::parse(address).ok()).filter(|url| url.scheme() == "https");
-            all.extend(sites.map(|url| url.origin().ascii_serialization()));
+            all.extend(addresses.filter_map(image_origin));
             fields.values().for_each(|value| collect_image_origins(value, all));
         }
         Value::Array(items) => items.iter().for_each(|value| collect_image_origins(value, all)),
         _ => {}
     }
+}
+
+/// Returns the site of an image's address, if it is one over `https`.
+fn image_origin(address: &str) -> Option<String> {
+    let url = Url::parse(address).ok().filter(|url| url.scheme() == "https")?;
+    Some(url.origin().ascii_serialization())
 }

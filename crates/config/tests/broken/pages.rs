@@ -311,3 +311,28 @@ fn misplaced_operators_are_rejected() {
         = help: what can be read here: `_state`, `_url_query`, `_expr` and `_template`; operators that only compute are allowed, too
     ");
 }
+
+#[test]
+fn home_names_agents_that_exist() {
+    let home = |home: &str| {
+        check(&with_basics(&format!(
+            "agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: m }} }}]\nhome: {home}\n"
+        )))
+    };
+    assert_snapshot!(home("{ agents: [helper, helpr] }"), @"
+    refused
+    chatwright.yaml:3:26: error: there is no agent `helpr`
+       |
+     3 | home: { agents: [helper, helpr] }
+       |                          ^^^^^
+       = help: did you mean `helper`?
+    ");
+    assert_snapshot!(home("{ heading: Hi }"), @"
+    refused
+    chatwright.yaml:3:9: error: there is no key `heading` here
+       |
+     3 | home: { heading: Hi }
+       |         ^^^^^^^
+       = help: one of `title`, `description` and `agents`
+    ");
+}

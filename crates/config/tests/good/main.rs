@@ -1,6 +1,7 @@
 //! Tests of valid configs and of what they are converted to.
 
 mod agents;
+mod home;
 mod limits;
 mod models;
 

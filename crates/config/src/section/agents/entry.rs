@@ -14,6 +14,12 @@ use serde_json::Value;
 pub(crate) struct AgentEntry {
     /// The agent's id, by which pages refer to it.
     pub(crate) id: Id,
+    /// The name for users, on the home page and in the list of agents. Default: the id.
+    pub(crate) title: Option<Text>,
+    /// What the agent is for, for users.
+    pub(crate) description: Option<Text>,
+    /// The agent's picture: the address of an image (`/…` or `https://…`), or one or two characters.
+    pub(crate) picture: Option<Text>,
     /// The agent's type, which decides the provider and the properties.
     #[serde(rename = "type")]
     pub(crate) agent_type: AgentType,

@@ -26,6 +26,7 @@ use crate::config::Connection;
 use crate::model::{Model, UnreadFiles};
 use crate::rule::AccessRule;
 use crate::section::pages::client_tools;
+use crate::section::value::Text;
 use crate::section::{Context, operator, rule_entry, type_of};
 use crate::section_type::Sections;
 use crate::shape::{self, Shape, check_value, list_items, suggest};
@@ -183,6 +184,9 @@ impl Agent {
             dynamic_properties: own.dynamic_properties,
             unread_files: model.map(|(model, _)| model.unread_files()).unwrap_or_default(),
             id: own.id,
+            title: own.title,
+            description: own.description,
+            picture: own.picture,
             instructions: own.instructions,
             ask_user: own.ask_user,
             file_system: own.file_system,
@@ -226,6 +230,9 @@ fn build_agent(
     );
     Agent {
         id: entry.id.0,
+        title: entry.title.map(|Text(text)| text),
+        description: entry.description.map(|Text(text)| text),
+        picture: entry.picture.map(|Text(text)| text),
         agent_type: entry.agent_type,
         connection_id: entry.connection_id.0,
         model: properties.model.0,

@@ -45,6 +45,11 @@ pub(crate) struct PageEntry {
 const RESERVED_SEGMENTS: [&str; 10] =
     ["api", "ui", "pkg", "healthz", "readyz", "metrics", "admin", "assets", "embed", "mcp"];
 
+/// Whether the server uses the address `/ID` itself.
+pub(crate) fn is_reserved_segment(id: &str) -> bool {
+    RESERVED_SEGMENTS.contains(&id)
+}
+
 /// The types of blocks of the product that can contain other blocks.
 const CONTAINERS: [&str; 4] = ["Box", "Columns", "Card", "Tabs"];
 
@@ -69,7 +74,7 @@ fn page(node: &Node, context: &mut Context<'_, '_>) -> Option<config::Page> {
     let blocks = blocks(node, &survey, &mut client_tools, context);
     let entry: PageEntry = decode(node, Shape::for_type::<PageEntry>()?, context.report)?;
     let id = entry.id.0;
-    if RESERVED_SEGMENTS.contains(&id.as_str()) {
+    if is_reserved_segment(&id) {
         let help = "give the page another id".to_owned();
         let at = node.span_at(&[PathStep::Key("id")]);
         context.report.error(at, format!("the address `/{id}` belongs to the server"), Some(help));

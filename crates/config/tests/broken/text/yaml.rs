@@ -138,7 +138,7 @@ fn invalid_roots_are_rejected() {
     assert_snapshot!(check(""), @"
     refused
     chatwright.yaml:1:1: error: expected a mapping, found nothing
-      = help: a config is a mapping of sections: `configVersion`, `connections`, `models`, `agents`, `api`, `pages`, `generateTitle`, `policy`, `auth`, `limits`, `prices`, `locale`, `store`, `embed`, `pictures` and `serveAsRemoteAgent`
+      = help: a config is a mapping of sections: `configVersion`, `connections`, `models`, `agents`, `api`, `pages`, `home`, `generateTitle`, `policy`, `auth`, `limits`, `prices`, `locale`, `store`, `embed`, `pictures` and `serveAsRemoteAgent`
     ");
     assert_snapshot!(check("# nothing yet\n"), @"
     refused
@@ -146,7 +146,7 @@ fn invalid_roots_are_rejected() {
        |
      1 | # nothing yet
        | ^
-       = help: a config is a mapping of sections: `configVersion`, `connections`, `models`, `agents`, `api`, `pages`, `generateTitle`, `policy`, `auth`, `limits`, `prices`, `locale`, `store`, `embed`, `pictures` and `serveAsRemoteAgent`
+       = help: a config is a mapping of sections: `configVersion`, `connections`, `models`, `agents`, `api`, `pages`, `home`, `generateTitle`, `policy`, `auth`, `limits`, `prices`, `locale`, `store`, `embed`, `pictures` and `serveAsRemoteAgent`
     ");
     assert_snapshot!(check("- agents\n"), @"
     refused
@@ -154,7 +154,7 @@ fn invalid_roots_are_rejected() {
        |
      1 | - agents
        | ^
-       = help: a config is a mapping of sections: `configVersion`, `connections`, `models`, `agents`, `api`, `pages`, `generateTitle`, `policy`, `auth`, `limits`, `prices`, `locale`, `store`, `embed`, `pictures` and `serveAsRemoteAgent`
+       = help: a config is a mapping of sections: `configVersion`, `connections`, `models`, `agents`, `api`, `pages`, `home`, `generateTitle`, `policy`, `auth`, `limits`, `prices`, `locale`, `store`, `embed`, `pictures` and `serveAsRemoteAgent`
     ");
     assert_snapshot!(check("agent: []\nconections: []\ncolours: []\n"), @"
     refused
@@ -174,7 +174,7 @@ fn invalid_roots_are_rejected() {
        |
      3 | colours: []
        | ^^^^^^^
-       = help: one of `configVersion`, `connections`, `models`, `agents`, `api`, `pages`, `generateTitle`, `policy`, `auth`, `limits`, `prices`, `locale`, `store`, `embed`, `pictures` and `serveAsRemoteAgent`
+       = help: one of `configVersion`, `connections`, `models`, `agents`, `api`, `pages`, `home`, `generateTitle`, `policy`, `auth`, `limits`, `prices`, `locale`, `store`, `embed`, `pictures` and `serveAsRemoteAgent`
     ");
     assert_snapshot!(check("agents: { id: a }\n"), @"
     refused
@@ -237,6 +237,6 @@ fn number_of_diagnostics_is_limited() {
     assert_snapshot!(said.lines().rev().take(3).collect::<Vec<_>>().join("\n"), @"
     chatwright.yaml: error: there are 900 more problems, which are not shown
 
-         = help: one of `configVersion`, `connections`, `models`, `agents`, `api`, `pages`, `generateTitle`, `policy`, `auth`, `limits`, `prices`, `locale`, `store`, `embed`, `pictures` and `serveAsRemoteAgent`
+         = help: one of `configVersion`, `connections`, `models`, `agents`, `api`, `pages`, `home`, `generateTitle`, `policy`, `auth`, `limits`, `prices`, `locale`, `store`, `embed`, `pictures` and `serveAsRemoteAgent`
     ");
 }

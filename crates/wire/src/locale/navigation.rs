@@ -1,0 +1,35 @@
+//! The texts of the home page and of the command palette, in English.
+
+use super::texts;
+
+texts! { super::OF_ARTIFACTS;
+    HomeTitle = "Home",
+    HomeSearch = "Search agents, pages and conversations",
+    HomeAgents = "Agents",
+    HomePages = "Pages",
+    HomeRecent = "Recent conversations",
+    HomeNoConversations = "Your conversations appear here.",
+    HomeNoMatch = "Nothing found for “{1}”. Check the spelling, or use fewer words.",
+    PaletteTitle = "Go to or do",
+    PaletteField = "Search conversations, agents and commands",
+    PaletteNothing = "Nothing found.",
+    PaletteNotLoaded = "Not everything could be loaded. Check the connection.",
+    PaletteCommands = "Commands",
+    PaletteOpen = "Search and commands",
+    PaletteKeys = "Keyboard shortcuts",
+    PaletteNewWith = "New conversation with {1}",
+    KeyPalette = "Search conversations, agents and commands",
+    KeyHelp = "Show this list",
+    KeySend = "Send the message",
+    KeyNewLine = "Start a new line",
+    KeyRecall = "Bring back the message before",
+    KeyStop = "Stop the answer",
+    KeyMove = "Move between conversations",
+    KeyRename = "Rename the conversation",
+    KeySelect = "Select the conversation",
+    KeyDelete = "Delete the conversation",
+    KeyClose = "Close what is open",
+    KeyInList = "In the list of conversations",
+    KeyInChat = "In the chat",
+    KeyAnywhere = "Anywhere",
+}
