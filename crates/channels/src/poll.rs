@@ -8,13 +8,14 @@ use crate::store::{self, BotRow, Linked, NewUpdate};
 use crate::strangers::Allowance;
 use crate::telegram::{ApiError, Bot, BotAccount, ChatPlace, Incoming, ReadUpdate, Rendered, read_update, update_id};
 use crate::turn::{COMMANDS, TURN, TurnQueue, command};
+use ::config::Config;
 use ::jobs::{Due, Handler, JobContext, JobError, Jobs, Kind, Lane, OnPending, Outcome};
 use ::store::StoreError;
 use capability::Context;
 use futures::StreamExt;
 use parking_lot::Mutex;
 use serde_json::Value;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use web::times::now_millis;
@@ -51,8 +52,8 @@ pub(crate) struct Poller {
     context: Context,
     jobs: Jobs,
     config_changes: watch::Sender<()>,
-    /// When jobs were last enqueued, and for which channels.
-    enqueued: Mutex<Option<(Instant, Vec<String>)>>,
+    /// When jobs were last enqueued, and for which config.
+    enqueued: Mutex<Option<(Instant, Weak<Config>)>>,
     greetings: Allowance,
     codes: Allowance,
     complaints: Allowance,
@@ -94,16 +95,18 @@ impl Poller {
 
     /// Makes sure that there is a job for each channel.
     pub(crate) async fn enqueue(&self) -> Result<(), StoreError> {
-        let ids: Vec<String> =
-            channels(&self.context.current.config()).iter().map(|channel| channel.id.0.clone()).collect();
-        let is_recent = |(at, known): &(Instant, Vec<String>)| at.elapsed() < ENQUEUE_INTERVAL && *known == ids;
+        let config = self.context.current.config();
+        let is_recent = |(at, known): &(Instant, Weak<Config>)| {
+            at.elapsed() < ENQUEUE_INTERVAL && known.as_ptr() == Arc::as_ptr(&config)
+        };
         if self.enqueued.lock().as_ref().is_some_and(is_recent) {
             return Ok(());
         }
-        for id in &ids {
+        for channel in channels(&config) {
+            let id = &channel.id.0;
             self.jobs.enqueue(POLL.job(id).key(id.clone()).on_pending(OnPending::Keep)).await?;
         }
-        *self.enqueued.lock() = Some((Instant::now(), ids));
+        *self.enqueued.lock() = Some((Instant::now(), Arc::downgrade(&config)));
         Ok(())
     }
 

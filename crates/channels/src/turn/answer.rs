@@ -84,11 +84,7 @@ impl Turn<'_> {
         let mut typing = Instant::now();
         let stop = self.job.stop().clone();
         loop {
-            let wake = self
-                .delivery
-                .next_edit()
-                .max(Instant::now() + Duration::from_millis(50))
-                .min(typing.max(Instant::now()) + TYPING);
+            let wake = if reader.is_changed { self.delivery.next_edit().min(typing) } else { typing };
             tokio::select! {
                 frame = frames.next() => match frame {
                     Some(frame) => reader.push(&frame),

@@ -8,8 +8,8 @@ use ::jobs::JobError;
 use serde_json::Value;
 use web::times::now_millis;
 use wire::api::ConversationView;
-use wire::question::Question;
-use wire::{ToolPart, ToolState, UiMessage, arguments_hash};
+use wire::question::{ASK_USER, Question};
+use wire::{ToolPart, UiMessage, arguments_hash};
 
 /// The most options of a question that are buttons.
 const MAX_OPTIONS: usize = 8;
@@ -69,7 +69,8 @@ impl Turn<'_> {
 
 /// Returns the card of a call.
 pub(super) fn card_message(tool: &ToolPart, card_id: &str) -> CardMessage {
-    if tool.state == ToolState::ApprovalRequested { approval(tool, card_id) } else { question(tool, card_id) }
+    let is_question = tool.tool_name == ASK_USER && tool.approval.is_none();
+    if is_question { question(tool, card_id) } else { approval(tool, card_id) }
 }
 
 /// Returns the card of an approval request: the tool and all arguments, as they will run. What does not fit in one

@@ -17,6 +17,8 @@ use wire::{ToolPart, ToolState};
 
 const NOT_YOURS: &str = "Only the person who was asked can decide this.";
 const UNKNOWN: &str = "This button is not valid any more.";
+const APPROVED: &str = "✅ Approved";
+const DENIED: &str = "❌ Denied";
 const DECIDED: &str = "This was decided already.";
 
 /// What a card is answered with.
@@ -105,7 +107,7 @@ impl Turn<'_> {
             if self.update.answer_id.as_ref() == Some(&last.id) && view.active.is_some() {
                 return Ok((Some(Answering::resumed(last.id.clone())), String::new()));
             }
-            self.show_decision(message_id, decided(tool, &card.id, DECIDED)).await;
+            self.show_decision(message_id, decided(tool, &card.id, known_decision(tool))).await;
             let went_on = self.update.answer_id.is_some().then(|| Answering::resumed(last.id.clone()));
             return Ok((went_on, DECIDED.to_owned()));
         }
@@ -144,6 +146,15 @@ impl Turn<'_> {
     }
 }
 
+/// Returns what was decided about a call, as far as it is known.
+fn known_decision(tool: &ToolPart) -> &'static str {
+    match tool.approval.as_ref().and_then(|approval| approval.approved) {
+        Some(true) => APPROVED,
+        Some(false) => DENIED,
+        None => DECIDED,
+    }
+}
+
 /// Returns whether a call asks what the card has shown.
 fn is_same(tool: &ToolPart, card: &Card) -> bool {
     let approval = tool.approval.as_ref().map(|approval| approval.id.as_str()).unwrap_or_default();
@@ -170,7 +181,7 @@ fn decision(tool: &ToolPart, card: &Card, choice: &Choice<'_>) -> Result<Decisio
             input: None,
             remember: None,
         };
-        return Ok(Decision { answer, label: if approved { "✅ Approved" } else { "❌ Denied" }.to_owned() });
+        return Ok(Decision { answer, label: if approved { APPROVED } else { DENIED }.to_owned() });
     }
     if tool.tool_name != ASK_USER {
         return Err(UNKNOWN.to_owned());

@@ -92,6 +92,7 @@ impl Delivery {
             }
             Err(SendError::Api(error)) => {
                 tracing::debug!(%error, "a message was not changed");
+                self.next_edit = Instant::now() + self.place.edit_interval();
                 Ok(())
             }
             Ok(()) => Ok(()),

@@ -1,6 +1,8 @@
 //! What the author of a config reads about mistakes.
 
 use crate::server::language;
+use crate::telegram::{FakeTelegram, TOKEN};
+use channels::check_bots;
 use insta::assert_snapshot;
 
 /// Reads a config with these properties of the connection and this section; returns its problems.
@@ -35,8 +37,8 @@ fn mistakes_are_named_with_their_position() {
        = help: write `https://`, or `allowPrivate: true` for a server of your own network
     "#);
     assert_snapshot!(check("{ token: \"1:a\" }", "[{ id: help, connectionId: demo, agentId: helpr }]"), @r"
-    chatwright.yaml:5:40: error: this needs a connection of the type Telegram; `demo` is of the type Demo
-    chatwright.yaml:5:55: error: there is no agent `helpr`
+    chatwright.yaml:5:38: error: this needs a connection of the type Telegram; `demo` is of the type Demo
+    chatwright.yaml:5:53: error: there is no agent `helpr`
        = help: did you mean `helper`?
     ");
     let twice = "[{ id: help, connectionId: bot, agentId: helper }, { id: help, connectionId: bot, agentId: helper }]";
@@ -45,5 +47,20 @@ fn mistakes_are_named_with_their_position() {
     chatwright.yaml:5:88: error: `bot` has a channel already; its messages can be read only once
        = help: make another bot with @BotFather
     ");
-    assert_snapshot!(check("{ token: { _secret: NO_SUCH_TOKEN } }", GOOD), @"");
+}
+
+#[tokio::test]
+async fn bots_are_checked() {
+    let (_telegram, url) = FakeTelegram::start().await;
+    let check = async |token: &str| {
+        let text = format!(
+            "connections:\n- {{ id: demo, type: Demo }}\n\
+             - {{ id: bot, type: Telegram, properties: {{ token: \"{token}\", baseURL: \"{url}\", allowPrivate: true }} }}\n\
+             agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: m }} }}]\nchannels: {GOOD}\n"
+        );
+        let config = language().read_text(&text).map_err(|problems| config::render(&problems)).unwrap().0;
+        check_bots(&config).await.remove(0).outcome
+    };
+    assert_eq!(check(TOKEN).await.as_deref(), Ok("HelpBot"));
+    assert_snapshot!(check("123:wrong").await.unwrap_err(), @"Telegram does not know the token; @BotFather shows it after /token");
 }
