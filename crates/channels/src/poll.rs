@@ -1,6 +1,6 @@
 //! Reads what people send. The messages of a bot are read by one server: a job with a lease. What linked people
-//! send is stored, with the job that handles it and with how far the bot was read, in one transaction, before the
-//! messenger is told to forget it.
+//! send is stored with the job that handles it, in one transaction, before the messenger is told to
+//! forget it.
 
 use crate::ids::hash_code;
 use crate::section::{Channel, channels, find};
@@ -161,13 +161,9 @@ impl Poller {
         if let Err(error) = bot.set_commands(COMMANDS).await {
             tracing::debug!(%error, "the commands of a bot were not set");
         }
-        let known = store::bot(&self.context.store, &channel.id.0).await?;
-        let next_update =
-            known.filter(|known| known.account_id == me.id.to_string()).map_or(0, |known| known.next_update);
-        let session = Session { poller: self, channel, bot, account };
-        let row = session.row(next_update);
+        let row = BotRow { channel_id: channel.id.0.clone(), name: account.name.clone() };
         job.write(move |db| Box::pin(store::set_bot(db, row))).await?;
-        Ok(session)
+        Ok(Session { poller: self, channel, bot, account })
     }
 }
 
@@ -204,20 +200,11 @@ fn pause_after(error: &ApiError, pause: &mut Duration) -> Duration {
 }
 
 impl Session<'_> {
-    fn row(&self, next_update: i64) -> BotRow {
-        BotRow {
-            channel_id: self.channel.id.0.clone(),
-            account_id: self.account.id.to_string(),
-            name: self.account.name.clone(),
-            next_update,
-        }
-    }
-
-    /// Reads until an error.
+    /// Reads until an error. It begins with all messages that Telegram has not been told to forget, whatever their
+    /// numbers are: after a quiet week, Telegram chooses the next number at random.
     async fn read(&self, job: &JobContext, pause: &mut Duration) -> Result<(), PollError> {
         let context = &self.poller.context;
-        let known = store::bot(&context.store, &self.channel.id.0).await?;
-        let mut next = known.map_or(0, |known| known.next_update);
+        let mut next = 0;
         loop {
             if store::count_open(&context.store, &self.channel.id.0, "").await?.0 >= MAX_OPEN {
                 tokio::time::sleep(Duration::from_secs(1)).await;
@@ -226,9 +213,9 @@ impl Session<'_> {
             let updates = self.bot.updates(next).await?;
             *pause = Duration::from_secs(1);
             let Some(last) = updates.iter().filter_map(update_id).max() else { continue };
-            let Batch { accepted, replies } = self.sort(&updates, next).await?;
+            let Batch { accepted, replies } = self.sort(&updates).await?;
             next = next.max(last.saturating_add(1));
-            let (row, jobs) = (self.row(next), self.poller.jobs.clone());
+            let jobs = self.poller.jobs.clone();
             job.write(move |db| {
                 Box::pin(async move {
                     let now = now_millis();
@@ -239,7 +226,7 @@ impl Session<'_> {
                             jobs.enqueue_in(db, turn).await?;
                         }
                     }
-                    store::set_bot(db, row).await
+                    Ok::<_, StoreError>(())
                 })
             })
             .await?;
@@ -248,10 +235,10 @@ impl Session<'_> {
     }
 
     /// Decides what becomes of updates.
-    async fn sort(&self, updates: &[Value], next: i64) -> Result<Batch, StoreError> {
+    async fn sort(&self, updates: &[Value]) -> Result<Batch, StoreError> {
         let mut batch = Batch::default();
         for update in updates {
-            let Some(id) = update_id(update).filter(|id| *id >= next) else { continue };
+            let Some(id) = update_id(update) else { continue };
             let Some(read) = read_update(update, &self.account) else { continue };
             self.sort_one(id, read, &mut batch).await?;
         }
@@ -267,10 +254,11 @@ impl Session<'_> {
             Incoming::Message { text, .. } => text.as_str(),
             Incoming::Press { .. } => "",
         };
-        if let Some(("start", code)) = command(text)
-            && read.is_private
-            && !code.is_empty()
-        {
+        if let Some(("start", code)) = command(text).filter(|(_, code)| !code.is_empty()) {
+            if !read.is_private {
+                // Whoever reads the group could use it.
+                return store::forget_code(store, hash_code(code)).await;
+            }
             if self.poller.codes.allows(&read.person_id, now) {
                 let used = store::use_code(
                     store,

@@ -1,13 +1,10 @@
 -- Times are Unix times in milliseconds. A queue is the messages of one chat, or a request to stop, which does not wait.
 
--- How far the updates of a bot were read.
+-- How people find the bots.
 CREATE TABLE channel_bots (
     channel_id  TEXT COLLATE "C"    NOT NULL PRIMARY KEY,
-    -- The account of the bot, as the platform numbers it. With another account, reading begins anew.
-    account_id  TEXT    NOT NULL,
     -- The name under which people find the bot.
-    name        TEXT    NOT NULL,
-    next_update BIGINT NOT NULL
+    name        TEXT    NOT NULL
 );
 
 -- Which person of the platform acts as which user.

@@ -71,6 +71,8 @@ const USE_CODE: &str = "
     DELETE FROM channel_codes WHERE code_hash = $1 AND channel_id = $2 AND expires_at > $3
     RETURNING owner, mode, user_name, roles";
 
+const FORGET_CODE: &str = "DELETE FROM channel_codes WHERE code_hash = $1";
+
 const COUNT: &str = "SELECT count(*) FROM channel_links WHERE owner = $1";
 
 const UNLINK_PERSON: &str = "DELETE FROM channel_links WHERE channel_id = $1 AND person_id = $2";
@@ -129,6 +131,12 @@ pub(crate) async fn add_code(store: &Store, code: NewCode, now: i64) -> Result<(
             })
         })
         .await
+}
+
+/// Deletes a code that others have read.
+pub(crate) async fn forget_code(store: &Store, hash: String) -> Result<(), StoreError> {
+    let delete = sql::query(FORGET_CODE).bind(hash);
+    store.write(move |db| Box::pin(async move { Ok(delete.execute(db).await.map(drop)?) })).await
 }
 
 /// Links the person who has sent a code, which is used up. A link that they had to another user ends.

@@ -7,11 +7,11 @@ mod links;
 mod messages;
 mod updates;
 
-pub(crate) use bots::{BotRow, bot, bots, set_bot};
+pub(crate) use bots::{BotRow, bots, set_bot};
 pub(crate) use cards::{Card, NewCard, add_card, card, card_of_message, set_card_message};
 pub(crate) use chats::{ChatRow, chat, count_chats, set_chat};
 pub(crate) use links::{
-    Link, Linked, NewCode, add_code, confirm, delete_link, link_of_person, links_of_user, use_code,
+    Link, Linked, NewCode, add_code, confirm, delete_link, forget_code, link_of_person, links_of_user, use_code,
 };
 pub(crate) use messages::{delete_messages_from, messages, set_message};
 pub(crate) use updates::{NewUpdate, UpdateRow, accept, begin, count_open, finish, next_update, prune, submitted};

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use web::times::now_millis;
 use wire::api::{ConversationView, MessageMetadata, Outcome};
 use wire::presented::{PRESENTED, PresentedFile};
-use wire::{Reducer, Role, UiMessage, UiPart};
+use wire::{ErrorCode, Reducer, Role, UiMessage, UiPart};
 
 /// The size limits of an event; the server's own are lower.
 const LIMITS: SseLimits = SseLimits { line: 64 << 20, event: 64 << 20 };
@@ -62,7 +62,10 @@ impl Turn<'_> {
             }
             let view = match self.context.chat.conversation(&person.caller, &conversation_id).await {
                 Ok(view) => view,
-                Err(_) => return self.say("This conversation was deleted.").await,
+                Err(error) if error.code == ErrorCode::NotFound => {
+                    return self.say("This conversation was deleted.").await;
+                }
+                Err(error) => return Err(JobError::retry(error.message)),
             };
             if view.active.as_ref().is_none_or(|active| active.message_id != id) {
                 return self.complete(&view, &id, parts_before).await;
