@@ -18,6 +18,7 @@ app ► chat markdown_stream operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse test_postgres
 capability ► agent chat config contract endpoints jobs operators store web wire
+channels ► auth capability chat config egress jobs settings sse store web wire
 chat ► agent contract faults jobs settings store wire
 chat_message ► auth capability chat config settings sse web wire
 child_process ►
@@ -55,7 +56,7 @@ retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat chat_message child_process collections config contract custom_agents documents egress endpoints evaluation faults follow_ups jobs knowledge lowdefy_import mcp mcp_server mcp_servers memory offload openai_api operators plans providers recordings remote_agents skills sse store tools triggers user_profile web web_research wire workflows workspace
+server ► accounts admin_console agent app auth capability channels chat chat_message child_process collections config contract custom_agents documents egress endpoints evaluation faults follow_ups jobs knowledge lowdefy_import mcp mcp_server mcp_servers memory offload openai_api operators plans providers recordings remote_agents skills sse store tools triggers user_profile web web_research wire workflows workspace
 settings ►
 skills ► agent auth capability config contract settings store web wire
 sse ►

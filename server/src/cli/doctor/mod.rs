@@ -31,7 +31,7 @@ pub(crate) struct DoctorArguments {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
-    /// Skip checks over the network: models, MCP servers, remote agents, databases, web services.
+    /// Skip checks over the network: models, MCP servers, remote agents, databases, web services, bots.
     #[arg(long)]
     offline: bool,
 }
@@ -101,9 +101,22 @@ async fn run_checks(arguments: &DoctorArguments) -> Vec<CheckResult> {
         if !arguments.offline {
             findings.extend(connections::check_connections(config).await);
             findings.extend(providers::check_providers(config).await);
+            findings.extend(check_channels(config).await);
         }
     }
     findings
+}
+
+/// Checks that the messengers know the bots of the channels.
+async fn check_channels(config: &Config) -> Vec<CheckResult> {
+    let result = |bot: channels::BotCheck| {
+        let check = format!("channel {}", bot.channel_id);
+        match bot.outcome {
+            Ok(name) => CheckResult::ok(check, format!("the bot is @{name}")),
+            Err(problem) => CheckResult::wrong(check, problem),
+        }
+    };
+    channels::check_bots(config).await.into_iter().map(result).collect()
 }
 
 /// Checks that the collector accepts traces, if one is configured.

@@ -1,0 +1,75 @@
+//! The capability of a running server.
+
+use crate::poll::Poller;
+use crate::section::{Channels, Telegram, channels};
+use crate::turn::Turns;
+use crate::{page, store};
+use ::config::{Config, ConnectionType, SectionType};
+use ::jobs::Jobs;
+use capability::{Capability, Context, Definition, Job};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+use tokio::sync::watch;
+use web::openapi::ApiRouter;
+use web::times::now_millis;
+
+/// How often each server looks whether its channels are read.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// How often old rows are deleted.
+const PRUNE_INTERVAL: Duration = Duration::from_secs(60 * 60);
+
+/// The capability.
+pub const DEFINITION: Definition = Definition {
+    sections: &[SectionType::of::<Channels>()],
+    connections: &[ConnectionType::of::<Telegram>()],
+    tables: Some(store::TABLES),
+    start: Some(|host| Ok(Arc::new(ChannelCapability::new(host.jobs.clone())))),
+    ..Definition::new("channels")
+};
+
+struct ChannelCapability {
+    jobs: Jobs,
+    /// Changes with the config.
+    config_changes: watch::Sender<()>,
+    is_used: AtomicBool,
+}
+
+impl ChannelCapability {
+    fn new(jobs: Jobs) -> Self {
+        Self { jobs, config_changes: watch::Sender::new(()), is_used: AtomicBool::new(false) }
+    }
+}
+
+impl Capability for ChannelCapability {
+    fn routes(&self, context: &Context) -> Option<ApiRouter> {
+        Some(page::routes(context.clone()))
+    }
+
+    fn account_link(&self) -> Option<(&'static str, &'static str)> {
+        self.is_used.load(Relaxed).then_some((page::PATH, page::TITLE))
+    }
+
+    fn config_changed(&self, config: &Arc<Config>) {
+        self.is_used.store(!channels(config).is_empty(), Relaxed);
+        self.config_changes.send_replace(());
+    }
+
+    fn jobs(&self, context: &Context) -> Vec<Job> {
+        let poller = Arc::new(Poller::new(context.clone(), self.jobs.clone(), self.config_changes.clone()));
+        let turns = Arc::new(Turns::new(context.clone()));
+        let (looks, database) = (poller.clone(), context.store.clone());
+        vec![
+            Job::handler(poller.handler()),
+            Job::handler(turns.handler()),
+            Job::on_each_server("channels.look", LOOK_INTERVAL, move || {
+                let looks = looks.clone();
+                async move { Ok(looks.enqueue().await?) }
+            }),
+            Job::recurring("channels.prune", PRUNE_INTERVAL, move || {
+                let database = database.clone();
+                async move { Ok(store::prune(&database, now_millis()).await?) }
+            }),
+        ]
+    }
+}

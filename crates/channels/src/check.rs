@@ -1,0 +1,34 @@
+//! Checks the bots of a config, for `chatwright doctor`.
+
+use crate::section::{channels, find};
+use crate::telegram::{ApiError, Bot};
+use ::config::Config;
+
+/// Whether the bot of a channel can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BotCheck {
+    /// The id of the channel.
+    pub channel_id: String,
+    /// The name of the bot, or why it cannot be used; contains no secret.
+    pub outcome: Result<String, String>,
+}
+
+/// Asks the messengers for the bots of all channels.
+pub async fn check_bots(config: &Config) -> Vec<BotCheck> {
+    let check = async |id: &str| {
+        let found = find(config, id).ok_or_else(|| "its connection is missing".to_owned())?;
+        let bot = Bot::new(found.1).map_err(|error| error.to_string())?;
+        match bot.me().await {
+            Ok(account) => Ok(account.username.unwrap_or(account.first_name)),
+            Err(ApiError::Refused { status: 401 | 404, .. }) => {
+                Err("Telegram does not know the token; @BotFather shows it after /token".to_owned())
+            }
+            Err(error) => Err(error.to_string()),
+        }
+    };
+    let checks = channels(config).iter().map(async |channel| {
+        let channel_id = channel.id.0.clone();
+        BotCheck { outcome: check(&channel_id).await, channel_id }
+    });
+    futures::future::join_all(checks).await
+}

@@ -1,0 +1,32 @@
+//! Table `channel_bots`: how people find the bots.
+
+use ::store::sql::{self, Db, Row};
+use ::store::{Store, StoreError};
+
+/// A bot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BotRow {
+    pub(crate) channel_id: String,
+    pub(crate) name: String,
+}
+
+const ALL: &str = "SELECT channel_id, name FROM channel_bots";
+
+const SET: &str = "
+    INSERT INTO channel_bots (channel_id, name) VALUES ($1, $2)
+    ON CONFLICT (channel_id) DO UPDATE SET name = excluded.name";
+
+fn read(row: &Row) -> Result<BotRow, StoreError> {
+    Ok(BotRow { channel_id: row.try_get("channel_id")?, name: row.try_get("name")? })
+}
+
+/// Returns all bots. There are as many as channels.
+pub(crate) async fn bots(store: &Store) -> Result<Vec<BotRow>, StoreError> {
+    store.read(|db| Box::pin(async move { sql::query(ALL).fetch_all(db).await?.iter().map(read).collect() })).await
+}
+
+/// Stores a bot.
+pub(crate) async fn set_bot(db: &mut Db, bot: BotRow) -> Result<(), StoreError> {
+    let set = sql::query(SET).bind(bot.channel_id).bind(bot.name);
+    Ok(set.execute(db).await.map(drop)?)
+}

@@ -1,0 +1,43 @@
+//! The tables. Each row but those of bots belongs to a user, and goes with them.
+
+mod bots;
+mod cards;
+mod chats;
+mod links;
+mod messages;
+mod updates;
+
+pub(crate) use bots::{BotRow, bots, set_bot};
+pub(crate) use cards::{Card, NewCard, add_card, card, card_of_message, set_card_message};
+pub(crate) use chats::{ChatRow, chat, count_chats, set_chat};
+pub(crate) use links::{
+    Link, Linked, NewCode, add_code, confirm, delete_link, forget_code, link_of_person, links_of_user, use_code,
+};
+pub(crate) use messages::{delete_messages_from, messages, set_message};
+pub(crate) use updates::{NewUpdate, UpdateRow, accept, begin, count_open, finish, next_update, prune, submitted};
+
+use ::store::{CapabilityTables, Migration, StoreError, Table};
+
+/// The tables.
+pub(crate) const TABLES: CapabilityTables = CapabilityTables {
+    capability: "channels",
+    migrations: &[Migration {
+        name: "channels",
+        sqlite: include_str!("../../migrations/sqlite/0001_channels.sql"),
+        postgres: include_str!("../../migrations/postgres/0001_channels.sql"),
+    }],
+    tables: &[
+        Table { name: "channel_bots", key: "channel_id", owner: None },
+        Table { name: "channel_links", key: "id", owner: Some("owner") },
+        Table { name: "channel_codes", key: "code_hash", owner: Some("owner") },
+        Table { name: "channel_chats", key: "channel_id, chat_id, owner", owner: Some("owner") },
+        Table { name: "channel_updates", key: "channel_id, update_id", owner: Some("owner") },
+        Table { name: "channel_messages", key: "channel_id, update_id, part", owner: Some("owner") },
+        Table { name: "channel_cards", key: "id", owner: Some("owner") },
+    ],
+};
+
+/// Reads JSON that a row holds.
+fn json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, StoreError> {
+    serde_json::from_str(text).map_err(|error| StoreError::Failed(error.to_string()))
+}

@@ -1,0 +1,153 @@
+//! Table `channel_updates`: what linked people have sent, and how far each update was handled.
+
+use super::json;
+use crate::telegram::Incoming;
+use ::store::sql::{self, Db, Row};
+use ::store::{Store, StoreError};
+
+/// How long an update that was handled is known, in milliseconds.
+const KEPT_MS: i64 = 24 * 60 * 60 * 1_000;
+/// How long a card and the messages of an answer are known, in milliseconds.
+const CARDS_KEPT_MS: i64 = 30 * KEPT_MS;
+
+/// An update to accept.
+#[derive(Clone, Debug)]
+pub(crate) struct NewUpdate {
+    pub(crate) channel_id: String,
+    pub(crate) update_id: i64,
+    pub(crate) queue: String,
+    pub(crate) owner: String,
+    pub(crate) incoming: Incoming,
+}
+
+/// An update that is not handled yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UpdateRow {
+    pub(crate) update_id: i64,
+    pub(crate) owner: String,
+    pub(crate) incoming: Incoming,
+    pub(crate) conversation_id: Option<String>,
+    pub(crate) answer_id: Option<String>,
+    /// How many parts the answer had before this turn.
+    pub(crate) parts_before: i64,
+    /// Whether the turn has begun.
+    pub(crate) is_submitted: bool,
+}
+
+const ADD: &str = "
+    INSERT INTO channel_updates (channel_id, update_id, queue, owner, content, received_at)
+    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (channel_id, update_id) DO NOTHING";
+
+const NEXT: &str = "
+    SELECT update_id, owner, content, conversation_id, answer_id, parts_before, is_submitted FROM channel_updates
+    WHERE channel_id = $1 AND queue = $2 AND done_at IS NULL ORDER BY update_id LIMIT 1";
+
+const BEGIN: &str = "
+    UPDATE channel_updates SET conversation_id = $3, answer_id = $4, parts_before = $5
+    WHERE channel_id = $1 AND update_id = $2";
+
+const SUBMITTED: &str =
+    "UPDATE channel_updates SET is_submitted = 1, answer_id = $3 WHERE channel_id = $1 AND update_id = $2";
+
+const DONE: &str = "UPDATE channel_updates SET done_at = $3 WHERE channel_id = $1 AND update_id = $2";
+
+/// Both numbers are small: what is open is bounded.
+const COUNT: &str = "
+    SELECT count(*) AS total, count(CASE WHEN queue = $2 THEN 1 END) AS in_queue
+    FROM channel_updates WHERE channel_id = $1 AND done_at IS NULL";
+
+const HAS_MORE: &str = "
+    SELECT EXISTS (SELECT 1 FROM channel_updates WHERE channel_id = $1 AND queue = $2 AND done_at IS NULL)";
+
+const PRUNE: [(&str, i64); 4] = [
+    ("DELETE FROM channel_updates WHERE received_at < $1", KEPT_MS),
+    ("DELETE FROM channel_codes WHERE expires_at < $1", 0),
+    ("DELETE FROM channel_messages WHERE sent_at < $1", CARDS_KEPT_MS),
+    ("DELETE FROM channel_cards WHERE created_at < $1", CARDS_KEPT_MS),
+];
+
+/// Accepts an update. Returns false if it was accepted before.
+pub(crate) async fn accept(db: &mut Db, new: NewUpdate, now: i64) -> Result<bool, StoreError> {
+    let content = serde_json::to_string(&new.incoming).map_err(|error| StoreError::Failed(error.to_string()))?;
+    let add = sql::query(ADD).bind(new.channel_id).bind(new.update_id).bind(new.queue).bind(new.owner);
+    Ok(add.bind(content).bind(now).execute(db).await?.rows_affected() > 0)
+}
+
+/// Returns the oldest update of a queue that is not handled.
+pub(crate) async fn next_update(store: &Store, channel_id: &str, queue: &str) -> Result<Option<UpdateRow>, StoreError> {
+    let find = sql::query(NEXT).bind(channel_id.to_owned()).bind(queue.to_owned());
+    store.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(read).transpose() })).await
+}
+
+fn read(row: &Row) -> Result<UpdateRow, StoreError> {
+    Ok(UpdateRow {
+        update_id: row.try_get("update_id")?,
+        owner: row.try_get("owner")?,
+        incoming: json(&row.try_get::<String>("content")?)?,
+        conversation_id: row.try_get("conversation_id")?,
+        answer_id: row.try_get("answer_id")?,
+        parts_before: row.try_get("parts_before")?,
+        is_submitted: row.try_get::<i64>("is_submitted")? != 0,
+    })
+}
+
+/// Records what the turn of an update will continue, before it begins.
+pub(crate) async fn begin(
+    db: &mut Db,
+    (channel_id, update_id): (String, i64),
+    conversation_id: String,
+    answer_id: Option<String>,
+    parts_before: i64,
+) -> Result<(), StoreError> {
+    let begin = sql::query(BEGIN).bind(channel_id).bind(update_id).bind(conversation_id).bind(answer_id);
+    Ok(begin.bind(parts_before).execute(db).await.map(drop)?)
+}
+
+/// Records that the turn of an update has begun, with the message that it writes.
+pub(crate) async fn submitted(
+    db: &mut Db,
+    channel_id: String,
+    update_id: i64,
+    answer_id: String,
+) -> Result<(), StoreError> {
+    let submitted = sql::query(SUBMITTED).bind(channel_id).bind(update_id).bind(answer_id);
+    Ok(submitted.execute(db).await.map(drop)?)
+}
+
+/// Records that an update was handled. Returns whether its queue has more.
+pub(crate) async fn finish(
+    db: &mut Db,
+    (channel_id, queue): (String, String),
+    update_id: i64,
+    now: i64,
+) -> Result<bool, StoreError> {
+    sql::query(DONE).bind(channel_id.clone()).bind(update_id).bind(now).execute(&mut *db).await?;
+    Ok(sql::query_scalar::<bool>(HAS_MORE).bind(channel_id).bind(queue).fetch_one(db).await?)
+}
+
+/// Returns how many updates of a channel, and of one of its queues, are not handled.
+pub(crate) async fn count_open(store: &Store, channel_id: &str, queue: &str) -> Result<(i64, i64), StoreError> {
+    let count = sql::query(COUNT).bind(channel_id.to_owned()).bind(queue.to_owned());
+    store
+        .read(move |db| {
+            Box::pin(async move {
+                let row = count.fetch_one(db).await?;
+                Ok((row.try_get("total")?, row.try_get("in_queue")?))
+            })
+        })
+        .await
+}
+
+/// Deletes what is old, of all owners.
+pub(crate) async fn prune(store: &Store, now: i64) -> Result<(), StoreError> {
+    store
+        .write(move |db| {
+            Box::pin(async move {
+                for (delete, kept) in PRUNE {
+                    sql::query(delete).bind(now - kept).execute(&mut *db).await?;
+                }
+                Ok(())
+            })
+        })
+        .await
+}

@@ -1,0 +1,287 @@
+//! A client of Telegram's Bot API: the few methods that are used, over `egress`.
+
+use super::types::{Account, ApiResponse, File, SentMessage};
+use crate::section::Telegram;
+use crate::telegram::Rendered;
+use egress::{Egress, EgressRequest};
+use http::{HeaderMap, HeaderValue, Method, header};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::time::Duration;
+use url::Url;
+
+/// The timeout of a request that does not wait for messages.
+const TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a request for messages waits for one.
+pub(crate) const POLL_SECONDS: u64 = 25;
+/// The largest response in bytes. Messages have at most 4,096 characters each.
+const MAX_RESPONSE: usize = 4 << 20;
+/// The most messages of one request.
+const BATCH: u32 = 50;
+/// The largest file that the Bot API hands out, in bytes.
+const MAX_DOWNLOAD: usize = 20 << 20;
+
+/// A bot.
+#[derive(Clone)]
+pub(crate) struct Bot {
+    egress: Egress,
+    base: Url,
+    token: String,
+}
+
+/// Why a method has failed. The messages contain neither the token nor what was sent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ApiError {
+    /// Too many requests.
+    #[error("Telegram asks to wait {} s", .0.as_secs())]
+    Wait(Duration),
+    /// Telegram refuses the request as it is.
+    #[error("Telegram refuses it: {description} (status {status})")]
+    Refused { status: u16, description: String },
+    /// There is no answer, or one that cannot be read.
+    #[error("Telegram cannot be reached: {0}")]
+    Unavailable(String),
+}
+
+impl ApiError {
+    /// Returns whether the same request may succeed later.
+    pub(crate) fn is_temporary(&self) -> bool {
+        !matches!(self, Self::Refused { .. })
+    }
+
+    fn says(&self, words: &str) -> bool {
+        matches!(self, Self::Refused { description, .. } if description.contains(words))
+    }
+}
+
+/// A button below a message. The data has at most 64 bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Button {
+    #[serde(rename = "text")]
+    pub(crate) label: String,
+    #[serde(rename = "callback_data")]
+    pub(crate) data: String,
+}
+
+/// A chat, or a topic of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ChatPlace {
+    chat: i64,
+    thread: Option<i64>,
+}
+
+impl ChatPlace {
+    pub(crate) fn new(chat: i64, thread: Option<i64>) -> Self {
+        Self { chat, thread }
+    }
+
+    /// Parses what [`ChatPlace::to_string`] returns.
+    pub(crate) fn parse(id: &str) -> Option<Self> {
+        match id.split_once('/') {
+            Some((chat, thread)) => Some(Self { chat: chat.parse().ok()?, thread: Some(thread.parse().ok()?) }),
+            None => Some(Self { chat: id.parse().ok()?, thread: None }),
+        }
+    }
+
+    /// Returns how long to wait between two edits: groups allow twenty messages a minute.
+    pub(crate) fn edit_interval(&self) -> Duration {
+        // The ids of groups are negative.
+        if self.chat < 0 { Duration::from_millis(3_200) } else { Duration::from_millis(1_100) }
+    }
+}
+
+/// `CHAT` or `CHAT/TOPIC`.
+impl std::fmt::Display for ChatPlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.thread {
+            Some(thread) => write!(f, "{}/{thread}", self.chat),
+            None => write!(f, "{}", self.chat),
+        }
+    }
+}
+
+impl Bot {
+    /// Returns the bot of a connection.
+    ///
+    /// # Errors
+    /// The certificates of the system cannot be read, or the URL is not one.
+    pub(crate) fn new(settings: &Telegram) -> Result<Self, ApiError> {
+        let egress = Egress::new(settings.allow_private).map_err(ApiError::Unavailable)?;
+        let unavailable = |_| ApiError::Unavailable("its `baseURL` is not a URL".to_owned());
+        let base = Url::parse(&settings.base_url).map_err(unavailable)?;
+        Ok(Self { egress, base, token: settings.token.expose().to_owned() })
+    }
+
+    /// The number of the bot, which is the public part of its token.
+    pub(crate) fn id(&self) -> &str {
+        self.token.split(':').next().unwrap_or_default()
+    }
+
+    /// Returns the bot's own account.
+    pub(crate) async fn me(&self) -> Result<Account, ApiError> {
+        self.call("getMe", &json!({}), TIMEOUT).await
+    }
+
+    /// Waits for updates from `next` on, each as JSON. Earlier ones are deleted at Telegram.
+    pub(crate) async fn updates(&self, next: i64) -> Result<Vec<Value>, ApiError> {
+        let parameters = json!({
+            "offset": next, "timeout": POLL_SECONDS, "limit": BATCH, "allowed_updates": ["message", "callback_query"],
+        });
+        self.call("getUpdates", &parameters, Duration::from_secs(POLL_SECONDS) + TIMEOUT).await
+    }
+
+    /// Sets the commands that the app offers.
+    pub(crate) async fn set_commands(&self, commands: &[(&str, &str)]) -> Result<(), ApiError> {
+        let listed =
+            commands.iter().map(|(command, description)| json!({ "command": command, "description": description }));
+        let parameters = json!({ "commands": listed.collect::<Vec<_>>() });
+        self.call::<Value>("setMyCommands", &parameters, TIMEOUT).await.map(drop)
+    }
+
+    /// Sends a message, and returns its id. It is the only method that has another effect when it is repeated.
+    pub(crate) async fn send(
+        &self,
+        place: &ChatPlace,
+        text: &Rendered,
+        buttons: &[Vec<Button>],
+    ) -> Result<String, ApiError> {
+        let mut parameters = json!({ "chat_id": place.chat });
+        if let Some(thread) = place.thread {
+            parameters["message_thread_id"] = thread.into();
+        }
+        let sent: SentMessage = self.call_with_text("sendMessage", parameters, text, buttons).await?;
+        Ok(sent.message_id.to_string())
+    }
+
+    /// Replaces a message. One that its reader has deleted stays deleted.
+    pub(crate) async fn edit(
+        &self,
+        place: &ChatPlace,
+        message_id: &str,
+        text: &Rendered,
+        buttons: &[Vec<Button>],
+    ) -> Result<(), ApiError> {
+        let id: i64 = message_id.parse().unwrap_or_default();
+        let parameters = json!({ "chat_id": place.chat, "message_id": id });
+        match self.call_with_text::<Value>("editMessageText", parameters, text, buttons).await {
+            // Repeated, or deleted.
+            Err(error) if error.says("message is not modified") || error.says("message to edit not found") => Ok(()),
+            edited => edited.map(drop),
+        }
+    }
+
+    /// Deletes a message of the bot.
+    pub(crate) async fn delete(&self, place: &ChatPlace, message_id: &str) -> Result<(), ApiError> {
+        let id: i64 = message_id.parse().unwrap_or_default();
+        let parameters = json!({ "chat_id": place.chat, "message_id": id });
+        match self.call::<Value>("deleteMessage", &parameters, TIMEOUT).await {
+            Err(error) if error.says("message to delete not found") => Ok(()),
+            deleted => deleted.map(drop),
+        }
+    }
+
+    /// Shows for a few seconds that the bot is typing.
+    pub(crate) async fn show_typing(&self, place: &ChatPlace) -> Result<(), ApiError> {
+        let mut parameters = json!({ "chat_id": place.chat, "action": "typing" });
+        if let Some(thread) = place.thread {
+            parameters["message_thread_id"] = thread.into();
+        }
+        self.call::<Value>("sendChatAction", &parameters, TIMEOUT).await.map(drop)
+    }
+
+    /// Acknowledges a pressed button, with a short text for whoever has pressed it.
+    pub(crate) async fn acknowledge(&self, press_id: &str, text: &str) -> Result<(), ApiError> {
+        let text: String = text.chars().take(180).collect();
+        self.call::<Value>("answerCallbackQuery", &json!({ "callback_query_id": press_id, "text": text }), TIMEOUT)
+            .await
+            .map(drop)
+    }
+
+    /// Downloads a file that somebody has sent. `max` is the largest size in bytes.
+    pub(crate) async fn download(&self, file_id: &str, max: u64) -> Result<Vec<u8>, ApiError> {
+        let file: File = self.call("getFile", &json!({ "file_id": file_id }), TIMEOUT).await?;
+        let too_large = || ApiError::Refused { status: 413, description: "the file is too large".to_owned() };
+        let max = usize::try_from(max).unwrap_or(MAX_DOWNLOAD).min(MAX_DOWNLOAD);
+        if file.file_size.is_some_and(|size| size > max as u64) {
+            return Err(too_large());
+        }
+        let path = file.file_path.ok_or_else(too_large)?;
+        let url = self.url(&format!("file/bot{}/{path}", self.token))?;
+        let request = EgressRequest {
+            method: Method::GET,
+            url,
+            headers: HeaderMap::new(),
+            body: None,
+            timeout: TIMEOUT * 4,
+            max_bytes: max,
+        };
+        let response = self.egress.send(request).await.map_err(|error| match error {
+            egress::EgressError::TooLarge(_) => too_large(),
+            error => ApiError::Unavailable(error.to_string()),
+        })?;
+        match response.status {
+            200 => Ok(response.body),
+            status => Err(ApiError::Unavailable(format!("status {status}"))),
+        }
+    }
+
+    /// Calls a method that sends a text. If Telegram refuses the text for its formatting, it is sent without.
+    async fn call_with_text<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        mut parameters: Value,
+        text: &Rendered,
+        buttons: &[Vec<Button>],
+    ) -> Result<T, ApiError> {
+        parameters["text"] = text.text.clone().into();
+        parameters["link_preview_options"] = json!({ "is_disabled": true });
+        if !buttons.is_empty() {
+            parameters["reply_markup"] = json!({ "inline_keyboard": buttons });
+        }
+        if text.entities.is_empty() {
+            return self.call(method, &parameters, TIMEOUT).await;
+        }
+        parameters["entities"] = json!(text.entities);
+        match self.call(method, &parameters, TIMEOUT).await {
+            Err(error) if error.says("entit") || error.says("ENTIT") => {
+                tracing::warn!(%error, "a text is sent without its formatting");
+                parameters["entities"] = json!([]);
+                self.call(method, &parameters, TIMEOUT).await
+            }
+            called => called,
+        }
+    }
+
+    fn url(&self, path: &str) -> Result<Url, ApiError> {
+        egress::join_below(&self.base, path).map_err(|_| ApiError::Unavailable("an address is not allowed".to_owned()))
+    }
+
+    async fn call<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        parameters: &Value,
+        timeout: Duration,
+    ) -> Result<T, ApiError> {
+        let url = self.url(&format!("bot{}/{method}", self.token))?;
+        let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+        let body = Some(parameters.to_string().into_bytes());
+        let request = EgressRequest { method: Method::POST, url, headers, body, timeout, max_bytes: MAX_RESPONSE };
+        let response = self.egress.send(request).await.map_err(|error| ApiError::Unavailable(error.to_string()))?;
+        let status = response.status;
+        let Ok(read) = serde_json::from_slice::<ApiResponse<T>>(&response.body) else {
+            return Err(ApiError::Unavailable(format!("a response with status {status} cannot be read")));
+        };
+        match read {
+            ApiResponse { ok: true, result: Some(result), .. } => Ok(result),
+            ApiResponse { parameters: Some(parameters), .. } if parameters.retry_after.is_some() => {
+                Err(ApiError::Wait(Duration::from_secs(parameters.retry_after.unwrap_or(1).clamp(1, 3_600))))
+            }
+            ApiResponse { description, .. } if (400..500).contains(&status) => {
+                let description = description.chars().take(200).collect();
+                Err(ApiError::Refused { status, description })
+            }
+            _ => Err(ApiError::Unavailable(format!("status {status}"))),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What people send, without what only Telegram has.
+
+use super::ChatPlace;
+use super::types::{Account, Entity, Message, Replied, Update, UpdateId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The longest name of a person, in characters.
+const MAX_NAME: usize = 64;
+
+/// The bot's own account.
+#[derive(Clone, Debug)]
+pub(crate) struct BotAccount {
+    pub(crate) id: i64,
+    pub(crate) name: String,
+}
+
+/// A message, or a pressed button.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub(crate) enum Incoming {
+    /// A message.
+    Message {
+        /// The chat.
+        chat: String,
+        /// The text, without the mention of the bot.
+        text: String,
+        /// The message to which it replies.
+        replies_to: Option<String>,
+        /// What is attached.
+        file: Option<IncomingFile>,
+    },
+    /// A pressed button.
+    Press {
+        /// The chat.
+        chat: String,
+        /// The press, which is acknowledged.
+        press_id: String,
+        /// The message with the button.
+        message_id: String,
+        /// What the button stands for.
+        data: String,
+    },
+}
+
+/// A file that somebody has sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct IncomingFile {
+    pub(crate) id: String,
+    pub(crate) name: String,
+}
+
+impl Incoming {
+    /// Returns the chat.
+    pub(crate) fn chat(&self) -> &str {
+        match self {
+            Self::Message { chat, .. } | Self::Press { chat, .. } => chat,
+        }
+    }
+}
+
+/// What is known of an update.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReadUpdate {
+    pub(crate) person_id: String,
+    pub(crate) person_name: String,
+    /// Whether nobody else reads the chat.
+    pub(crate) is_private: bool,
+    pub(crate) incoming: Incoming,
+}
+
+/// Returns the number of an update; `None` if it is damaged.
+pub(crate) fn update_id(update: &Value) -> Option<i64> {
+    UpdateId::deserialize(update).ok().map(|read| read.update_id)
+}
+
+/// Reads an update. `None` if it is not for the bot: in groups, a message is if it mentions the bot or replies to it.
+pub(crate) fn read_update(update: &Value, bot: &BotAccount) -> Option<ReadUpdate> {
+    let Update { message, callback_query } = Update::deserialize(update).ok()?;
+    if let Some(press) = callback_query {
+        let message = press.message?;
+        let incoming = Incoming::Press {
+            chat: place(&message).to_string(),
+            press_id: press.id,
+            message_id: message.message_id.to_string(),
+            data: press.data?,
+        };
+        return Some(read(&press.from, message.chat.kind == "private", incoming));
+    }
+    let message = message?;
+    let from = message.from.as_ref().filter(|from| !from.is_bot)?;
+    let is_private = match message.chat.kind.as_str() {
+        "private" => true,
+        "group" | "supergroup" => false,
+        _ => return None,
+    };
+    let file = file(&message);
+    let (text, entities) = match &message.text {
+        Some(text) => (text.as_str(), &message.entities),
+        None => (message.caption.as_deref().unwrap_or_default(), &message.caption_entities),
+    };
+    if text.is_empty() && file.is_none() {
+        return None;
+    }
+    let (text, is_mentioned) = without_mention(text, entities, bot);
+    let is_reply = |replied: &Replied| replied.from.as_ref().is_some_and(|from| from.id == bot.id);
+    let replied = message.reply_to_message.as_deref().filter(|replied| is_reply(replied));
+    if !is_private && !is_mentioned && replied.is_none() {
+        return None;
+    }
+    let replies_to = replied.map(|replied| replied.message_id.to_string());
+    let incoming = Incoming::Message { chat: place(&message).to_string(), text, replies_to, file };
+    Some(read(from, is_private, incoming))
+}
+
+fn read(from: &Account, is_private: bool, incoming: Incoming) -> ReadUpdate {
+    let name =
+        [Some(from.first_name.as_str()), from.last_name.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let name = if name.trim().is_empty() { from.username.clone().unwrap_or_default() } else { name };
+    let person_name = name.chars().filter(|sign| !crate::visible::is_hidden(*sign)).take(MAX_NAME).collect();
+    ReadUpdate { person_id: from.id.to_string(), person_name, is_private, incoming }
+}
+
+fn place(message: &Message) -> ChatPlace {
+    ChatPlace::new(message.chat.id, message.message_thread_id.filter(|_| message.is_topic_message))
+}
+
+/// Returns the text without the mentions of the bot, and whether there are any.
+fn without_mention(text: &str, entities: &[Entity], bot: &BotAccount) -> (String, bool) {
+    let units: Vec<u16> = text.encode_utf16().collect();
+    let part = |entity: &Entity| {
+        let part = units.get(entity.offset..entity.offset.checked_add(entity.length)?)?;
+        Some(String::from_utf16_lossy(part))
+    };
+    let suffix = format!("@{}", bot.name);
+    let mut cuts: Vec<(usize, usize)> = Vec::new();
+    for entity in entities {
+        let Some(shown) = part(entity) else { continue };
+        let end = entity.offset + entity.length;
+        match entity.kind.as_str() {
+            "mention" if shown.eq_ignore_ascii_case(&suffix) => cuts.push((entity.offset, end)),
+            "text_mention" if entity.user.as_ref().is_some_and(|user| user.id == bot.id) => {
+                cuts.push((entity.offset, end))
+            }
+            // `/new@bot`: the command stays.
+            "bot_command" if shown.to_ascii_lowercase().ends_with(&suffix.to_ascii_lowercase()) => {
+                cuts.push((end - suffix.len(), end));
+            }
+            _ => {}
+        }
+    }
+    let is_kept = |at: usize| !cuts.iter().any(|(from, to)| (*from..*to).contains(&at));
+    let kept: Vec<u16> = units.iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, unit)| *unit).collect();
+    (String::from_utf16_lossy(&kept).trim().to_owned(), !cuts.is_empty())
+}
+
+fn file(message: &Message) -> Option<IncomingFile> {
+    if let Some(document) = &message.document {
+        let name = document.file_name.clone().unwrap_or_else(|| "file".to_owned());
+        return Some(IncomingFile { id: document.file_id.clone(), name: name.chars().take(200).collect() });
+    }
+    let largest = message.photo.iter().max_by_key(|size| size.width)?;
+    Some(IncomingFile { id: largest.file_id.clone(), name: "photo.jpg".to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(update: Value) -> Option<String> {
+        let bot = BotAccount { id: 1, name: "HelpBot".to_owned() };
+        let read = read_update(&update, &bot)?;
+        let scope = if read.is_private { "private" } else { "group" };
+        Some(format!(
+            "{} {} {scope} {}",
+            read.person_id,
+            read.person_name,
+            serde_json::to_string(&read.incoming).unwrap()
+        ))
+    }
+
+    fn message(chat: &str, text: &str, more: Value) -> Value {
+        let id = if chat == "private" { 7 } else { -7 };
+        let mut message = json!({
+            "message_id": 5, "from": { "id": 7, "is_bot": false, "first_name": "Ada\u{202e}" }, "date": 1,
+            "chat": { "id": id, "type": chat }, "text": text,
+        });
+        message.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({ "update_id": 9, "message": message })
+    }
+
+    #[test]
+    fn messages_for_the_bot_are_read() {
+        let mention = |offset: usize, length: usize, kind: &str| json!({ "entities": [{ "type": kind, "offset": offset, "length": length }] });
+        insta::assert_snapshot!(check(message("private", "Hi", json!({}))).unwrap(), @r#"7 Ada private {"kind":"message","chat":"7","text":"Hi","repliesTo":null,"file":null}"#);
+        assert_eq!(check(message("group", "Hi", json!({}))), None);
+        assert_eq!(check(message("channel", "Hi", json!({}))), None);
+        insta::assert_snapshot!(check(message("group", "👋 @helpbot Hi", mention(3, 8, "mention"))).unwrap(), @r#"7 Ada group {"kind":"message","chat":"-7","text":"👋  Hi","repliesTo":null,"file":null}"#);
+        assert_eq!(check(message("group", "@otherbot Hi", mention(0, 9, "mention"))), None);
+        insta::assert_snapshot!(check(message("supergroup", "/new@HelpBot", mention(0, 12, "bot_command"))).unwrap(), @r#"7 Ada group {"kind":"message","chat":"-7","text":"/new","repliesTo":null,"file":null}"#);
+        let reply = json!({ "reply_to_message": { "message_id": 3, "from": { "id": 1, "is_bot": true } }, "message_thread_id": 2, "is_topic_message": true });
+        insta::assert_snapshot!(check(message("supergroup", "Yes", reply)).unwrap(), @r#"7 Ada group {"kind":"message","chat":"-7/2","text":"Yes","repliesTo":"3","file":null}"#);
+        assert_eq!(check(message("group", "a", mention(usize::MAX, 2, "mention"))), None);
+        let photo = json!({ "text": null, "photo": [{ "file_id": "s", "width": 1 }, { "file_id": "l", "width": 9 }], "caption": "See" });
+        insta::assert_snapshot!(check(message("private", "", photo)).unwrap(), @r#"7 Ada private {"kind":"message","chat":"7","text":"See","repliesTo":null,"file":{"id":"l","name":"photo.jpg"}}"#);
+        assert_eq!(check(json!({ "update_id": 9, "poll": {} })), None);
+    }
+}

@@ -1,0 +1,199 @@
+//! Splits a text with styles into messages: at most 4,096 UTF-16 code units each, between paragraphs or lines where
+//! that is possible, and never within a link or a character. A block of code that is longer than a message is
+//! several blocks.
+
+use super::render::{Run, Style};
+use serde::Serialize;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The longest text of a message, in UTF-16 code units.
+pub(crate) const MAX_UNITS: usize = 4_096;
+/// The most styles of a message; Telegram ignores others.
+pub(crate) const MAX_ENTITIES: usize = 100;
+
+/// A message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rendered {
+    pub(crate) text: String,
+    /// The styles, by their beginnings.
+    pub(crate) entities: Vec<Entity>,
+}
+
+impl Rendered {
+    /// Returns a text without styles.
+    pub(crate) fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), entities: Vec::new() }
+    }
+}
+
+/// A style of a part of a text. Offset and length are in UTF-16 code units.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Entity {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) offset: usize,
+    pub(crate) length: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) url: Option<Arc<str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) language: Option<Arc<str>>,
+}
+
+/// Splits runs into messages. There is none if there is nothing to see.
+pub(crate) fn split(runs: &[Run]) -> Vec<Rendered> {
+    let text = Flat::new(runs);
+    let mut messages = Vec::new();
+    let mut from = text.skip_breaks(0);
+    while from < text.all.len() {
+        let to = text.cut(from);
+        let shown = from..from + text.all[from..to].trim_end().len();
+        if !text.all[shown.clone()].trim().is_empty() {
+            messages.push(text.message(shown));
+        }
+        from = text.skip_breaks(to);
+    }
+    messages
+}
+
+/// The runs as one text.
+struct Flat<'r> {
+    all: String,
+    /// The positions of the runs, in bytes.
+    runs: Vec<(Range<usize>, &'r Style)>,
+}
+
+impl<'r> Flat<'r> {
+    fn new(runs: &'r [Run]) -> Self {
+        let mut flat = Self { all: String::new(), runs: Vec::new() };
+        for run in runs {
+            let from = flat.all.len();
+            flat.all.push_str(&run.text);
+            flat.runs.push((from..flat.all.len(), &run.style));
+        }
+        flat
+    }
+
+    /// Returns the position after line breaks.
+    fn skip_breaks(&self, at: usize) -> usize {
+        at + (self.all[at..].len() - self.all[at..].trim_start_matches(['\n', '\r']).len())
+    }
+
+    /// Returns where the message ends that begins at `from`.
+    fn cut(&self, from: usize) -> usize {
+        let limit = self.limit(from);
+        if limit == self.all.len() {
+            return limit;
+        }
+        let window = &self.all[from..limit];
+        // The last place of each kind that does not leave the message half empty, the best kind first.
+        let half = from + window.len() / 2;
+        let last = |text: &str, is_good: &dyn Fn(&Style) -> bool| {
+            let mut places = window.rmatch_indices(text).map(|(at, found)| from + at + found.len());
+            places.find(|place| *place < limit + 1 && *place > from && is_good(self.style_before(*place)))
+        };
+        let is_plain = |style: &Style| style.block.is_none() && style.link.is_none();
+        let best = last("\n\n", &is_plain).filter(|at| *at > half);
+        let best = best.or_else(|| last("\n", &is_plain).filter(|at| *at > half));
+        let best = best.or_else(|| last("\n", &|style| style.link.is_none()).filter(|at| *at > half));
+        let best = best.or_else(|| last(" ", &|style| is_plain(style) && !style.code));
+        let best = best.or_else(|| last(" ", &|style| style.link.is_none()));
+        best.unwrap_or_else(|| self.before_link(from, limit))
+    }
+
+    /// Returns how far a message reaches that begins at `from`, by its length and the number of its styles.
+    fn limit(&self, from: usize) -> usize {
+        let mut units = 0;
+        let mut end = self.all.len();
+        for (at, sign) in self.all[from..].char_indices() {
+            units += sign.len_utf16();
+            if units > MAX_UNITS {
+                end = from + at;
+                break;
+            }
+        }
+        // A run has at most five styles at once.
+        let styled = self.runs.iter().filter(|(range, style)| range.end > from && **style != Style::default());
+        let over = styled.clone().nth(MAX_ENTITIES / 5).map(|(range, _)| range.start);
+        over.filter(|over| *over > from).map_or(end, |over| end.min(over))
+    }
+
+    /// Returns the beginning of the link that reaches over `limit`, unless the message begins with it.
+    fn before_link(&self, from: usize, limit: usize) -> usize {
+        let (range, style) = self.run_before(limit);
+        let is_within = style.link.is_some() && range.end > limit && range.start > from;
+        if is_within { range.start } else { limit }
+    }
+
+    fn run_before(&self, at: usize) -> (&Range<usize>, &Style) {
+        let index = self.runs.partition_point(|(range, _)| range.end < at);
+        let (range, style) = &self.runs[index.min(self.runs.len() - 1)];
+        (range, style)
+    }
+
+    fn style_before(&self, at: usize) -> &Style {
+        self.run_before(at).1
+    }
+
+    /// Returns the message of a part of the text.
+    fn message(&self, part: Range<usize>) -> Rendered {
+        let text = self.all[part.clone()].to_owned();
+        let mut entities: Vec<Entity> = Vec::new();
+        for (range, style) in &self.runs {
+            let (from, to) = (range.start.max(part.start), range.end.min(part.end));
+            if from >= to {
+                continue;
+            }
+            let offset = units(&self.all[part.start..from]);
+            let length = units(&self.all[from..to]);
+            for (kind, url, language) in kinds(style) {
+                let entity = Entity { kind, offset, length, url, language };
+                // A style that goes on over several runs is one.
+                let goes_on = |last: &&mut Entity| {
+                    last.kind == kind && last.url == entity.url && last.offset + last.length == offset && kind != "pre"
+                };
+                match entities.iter_mut().rev().find(goes_on) {
+                    Some(last) => last.length += length,
+                    None => entities.push(entity),
+                }
+            }
+        }
+        // Outer styles come first.
+        entities.sort_by(|one, other| (one.offset, other.length).cmp(&(other.offset, one.length)));
+        Rendered { text, entities }
+    }
+}
+
+type Kind = (&'static str, Option<Arc<str>>, Option<Arc<str>>);
+
+/// Returns the kinds of entities of a style, the outer ones first.
+fn kinds(style: &Style) -> Vec<Kind> {
+    if let Some(language) = &style.block {
+        return vec![("pre", None, Some(language.clone()).filter(|name| !name.is_empty()))];
+    }
+    let flags = [
+        (style.quote, "blockquote"),
+        (style.bold, "bold"),
+        (style.italic, "italic"),
+        (style.strikethrough, "strikethrough"),
+        (style.code, "code"),
+    ];
+    let mut kinds: Vec<Kind> = flags.iter().filter(|(is_on, _)| *is_on).map(|(_, kind)| (*kind, None, None)).collect();
+    kinds.extend(style.link.clone().map(|url| ("text_link", Some(url), None)));
+    kinds
+}
+
+/// Returns a message with a block of code below a heading, both as they are.
+pub(crate) fn code_message(heading: &str, code: &str) -> Rendered {
+    let offset = units(heading) + 2;
+    let entity = Entity { kind: "pre", offset, length: units(code), url: None, language: None };
+    Rendered { text: format!("{heading}\n\n{code}"), entities: vec![entity] }
+}
+
+/// Returns the length of a text in UTF-16 code units.
+pub(crate) fn units(text: &str) -> usize {
+    text.chars().map(char::len_utf16).sum()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+use super::*;
+use crate::telegram::{messages, render::render};
+use insta::assert_snapshot;
+use proptest::prelude::*;
+
+/// Shows the messages of a Markdown text, with the parts that have a style.
+fn check(markdown: &str) -> String {
+    let show = |message: &Rendered| {
+        let units: Vec<u16> = message.text.encode_utf16().collect();
+        let styles = message.entities.iter().map(|entity| {
+            let part = String::from_utf16(&units[entity.offset..entity.offset + entity.length]).unwrap();
+            let more = entity.url.as_deref().or(entity.language.as_deref()).unwrap_or_default();
+            format!("{} {part:?} {more}", entity.kind).trim_end().to_owned()
+        });
+        std::iter::once(message.text.clone()).chain(styles).collect::<Vec<_>>().join("\n")
+    };
+    messages(markdown).iter().map(show).collect::<Vec<_>>().join("\n----\n")
+}
+
+#[test]
+fn markdown_becomes_text_with_styles() {
+    assert_snapshot!(check("# Refunds\n\nWithin **30 *days***, see [the `rules`](https://a.test/r) or `§ 3`.\n\n> So it is.\n"), @r#"
+    Refunds
+
+    Within 30 days, see the rules or § 3.
+
+    So it is.
+    bold "Refunds"
+    bold "30 days"
+    italic "days"
+    text_link "the rules" https://a.test/r
+    code "§ 3"
+    blockquote "So it is."
+    "#);
+    assert_snapshot!(check("1. one\n2. two\n   - [x] 👋 deep\n\n```rust\nfn f() {}\n```\nEnd [here](/relative) <b>\n"), @r#"
+    1. one
+    2. two
+      • ☑ 👋 deep
+
+    fn f() {}
+
+    End here <b>
+    pre "fn f() {}\n" rust
+    "#);
+    assert_snapshot!(check("| a | **b** |\n|---|---|\n| 1 | 2 |\n"), @r#"
+    a | b
+    1 | 2
+    pre "a | b\n1 | 2"
+    "#);
+    assert_snapshot!(check(" \n\n"), @"");
+}
+
+#[test]
+fn a_long_text_is_split_between_paragraphs_and_a_block_of_code_between_lines() {
+    let paragraph = "word ".repeat(500);
+    let sent = messages(&format!("{paragraph}\n\n{paragraph}\n\n{paragraph}"));
+    assert_eq!(sent.iter().map(|message| units(&message.text)).collect::<Vec<_>>(), [2_499, 2_499, 2_499]);
+    let code: String = (0..900).map(|line| format!("line {line}\n")).collect();
+    let sent = messages(&format!("```\n{code}```"));
+    assert_eq!(sent.len(), 3);
+    for message in &sent {
+        assert!(message.text.starts_with("line "), "{:?}", &message.text[..20]);
+        assert_eq!(message.entities.iter().map(|entity| entity.kind).collect::<Vec<_>>(), ["pre"]);
+    }
+    let lines: Vec<_> = sent.iter().flat_map(|message| message.text.lines()).collect();
+    assert_eq!(lines.join("\n"), code.trim_end());
+}
+
+#[test]
+fn a_link_is_not_split() {
+    let text = format!("{}[{}](https://a.test/)", "x".repeat(4_000), "y".repeat(200));
+    let sent = messages(&text);
+    assert_eq!(sent.len(), 2);
+    assert_eq!(
+        sent[1].entities.iter().map(|entity| (entity.kind, entity.length)).collect::<Vec<_>>(),
+        [("text_link", 200)]
+    );
+}
+
+/// Checks what Telegram demands of a message.
+fn assert_valid(message: &Rendered) {
+    let length = units(&message.text);
+    assert!((1..=MAX_UNITS).contains(&length), "{length}");
+    assert!(message.entities.len() <= MAX_ENTITIES, "{}", message.entities.len());
+    let starts: Vec<usize> =
+        message.text.chars().scan(0, |at, sign| Some(std::mem::replace(at, *at + sign.len_utf16()))).collect();
+    let is_boundary = |at: usize| at == length || starts.binary_search(&at).is_ok();
+    let is_exclusive = |entity: &Entity| matches!(entity.kind, "pre" | "code");
+    for (index, one) in message.entities.iter().enumerate() {
+        let end = one.offset + one.length;
+        assert!(one.length > 0 && end <= length && is_boundary(one.offset) && is_boundary(end), "{one:?}");
+        for other in &message.entities[index + 1..] {
+            let is_apart = other.offset >= end;
+            let is_nested = other.offset >= one.offset && other.offset + other.length <= end;
+            assert!(is_apart || is_nested && !is_exclusive(one) && !is_exclusive(other), "{one:?} {other:?}");
+        }
+    }
+}
+
+proptest! {
+    /// Every Markdown text becomes valid messages, with everything that is to be seen.
+    #[test]
+    fn messages_are_valid_and_complete(
+        pieces in prop::collection::vec(
+            prop_oneof![
+                "[a-z ]{1,12}", "[*_~`>#|\\-\\[\\]()!\n 👋é\u{5d0}]{1,8}",
+                Just("\n\n".to_owned()), Just("```rust\n".to_owned()), Just("\n```\n".to_owned()), Just("**".to_owned()),
+                Just("[link](https://a.test/x)".to_owned()), Just("\n- item\n".to_owned()), Just("| a | b |\n|---|---|\n| c | d |\n".to_owned()),
+                "[a-z👋]{2000,5000}",
+            ],
+            0..60,
+        ),
+    ) {
+        let markdown = pieces.concat();
+        let sent = messages(&markdown);
+        sent.iter().for_each(assert_valid);
+        let visible = |text: &str| text.chars().filter(|sign| !sign.is_whitespace()).collect::<String>();
+        let all: String = render(&markdown).iter().map(|run| run.text.as_str()).collect();
+        let shown: String = sent.iter().map(|message| message.text.as_str()).collect();
+        prop_assert_eq!(visible(&shown), visible(&all));
+    }
+}

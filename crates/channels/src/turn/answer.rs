@@ -1,0 +1,217 @@
+//! Shows an answer: while it is written by editing, and in the end as it is stored.
+
+use super::card::is_card;
+use super::commands::plain;
+use super::{Turn, TurnEnd};
+use crate::person::Person;
+use crate::telegram::messages;
+use ::jobs::JobError;
+use chat::{Frames, SendResponse};
+use futures::StreamExt;
+use sse::{SseDecoder, SseLimits};
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+use web::times::now_millis;
+use wire::api::{ConversationView, MessageMetadata, Outcome};
+use wire::presented::{PRESENTED, PresentedFile};
+use wire::{ErrorCode, Reducer, Role, UiMessage, UiPart};
+
+/// The size limits of an event; the server's own are lower.
+const LIMITS: SseLimits = SseLimits { line: 64 << 20, event: 64 << 20 };
+/// How long the app shows that the bot is typing.
+const TYPING: Duration = Duration::from_secs(4);
+/// When a run is looked for again whose stream broke off.
+const LOOK_PAUSE: Duration = Duration::from_millis(500);
+
+/// An answer that is being written, or was written.
+pub(super) struct Answering {
+    id: String,
+    /// The stream of the run, if this attempt has begun it.
+    frames: Option<Frames>,
+}
+
+impl Answering {
+    /// The answer of a run that has just begun.
+    pub(super) fn begun(sent: SendResponse) -> Self {
+        Self { id: sent.message_id, frames: (!sent.run_id.is_empty()).then_some(sent.frames) }
+    }
+
+    /// Returns whether a run writes it: otherwise other calls still wait for the user.
+    pub(super) fn goes_on(&self) -> bool {
+        self.frames.is_some()
+    }
+
+    /// The answer of a run that an earlier attempt has begun.
+    pub(super) fn resumed(id: String) -> Self {
+        Self { id, frames: None }
+    }
+}
+
+impl Turn<'_> {
+    /// Shows the answer until it is complete, and asks what it waits for.
+    pub(super) async fn answer(&mut self, person: &Person, answering: Answering) -> Result<TurnEnd, JobError> {
+        let Answering { id, mut frames } = answering;
+        let conversation_id = self.update.conversation_id.clone().unwrap_or_default();
+        loop {
+            let parts_before = usize::try_from(self.update.parts_before).unwrap_or_default();
+            if let Some(frames) = frames.take() {
+                // The stream of a run that has just begun has only what is new.
+                if self.follow(frames, &id, 0).await?.is_none() {
+                    return Ok(TurnEnd::ChannelGone);
+                }
+            }
+            let view = match self.context.chat.conversation(&person.caller, &conversation_id).await {
+                Ok(view) => view,
+                Err(error) if error.code == ErrorCode::NotFound => {
+                    return self.say("This conversation was deleted.").await;
+                }
+                Err(error) => return Err(JobError::retry(error.message)),
+            };
+            if view.active.as_ref().is_none_or(|active| active.message_id != id) {
+                return self.complete(&view, &id, parts_before).await;
+            }
+            if let Ok(Some(whole)) = self.context.chat.watch(&person.caller, &conversation_id, None).await
+                && self.follow(whole, &id, parts_before).await?.is_none()
+            {
+                return Ok(TurnEnd::ChannelGone);
+            }
+            self.pause(LOOK_PAUSE).await?;
+        }
+    }
+
+    /// Shows the text while it is written, without the first parts of the message. `None` if the channel is no
+    /// longer in the config.
+    async fn follow(&mut self, mut frames: Frames, id: &str, skip: usize) -> Result<Option<()>, JobError> {
+        self.delivery.begin().await?;
+        let mut reader = Reader::new(id);
+        let mut typing = Instant::now();
+        let stop = self.job.stop().clone();
+        loop {
+            let wake = if reader.is_changed { self.delivery.next_edit().min(typing) } else { typing };
+            tokio::select! {
+                frame = frames.next() => match frame {
+                    Some(frame) => reader.push(&frame),
+                    None => return Ok(Some(())),
+                },
+                () = tokio::time::sleep_until(wake.into()) => {}
+                () = stop.cancelled() => return Err(JobError::retry("stopped")),
+            }
+            let now = Instant::now();
+            if now >= typing {
+                typing = now + TYPING;
+                if !self.is_configured() {
+                    return Ok(None);
+                }
+                // The next message shows it as well.
+                let _ = self.delivery.bot.show_typing(&self.delivery.place).await;
+            }
+            if reader.is_changed && now >= self.delivery.next_edit() {
+                reader.is_changed = false;
+                let text = text_of(reader.reducer.message(), skip);
+                if !text.trim().is_empty() {
+                    self.delivery.show_progress(&messages(&text)).await?;
+                }
+            }
+        }
+    }
+
+    async fn pause(&self, time: Duration) -> Result<(), JobError> {
+        let slept = self.job.stop().run_until_cancelled(tokio::time::sleep(time)).await;
+        slept.ok_or_else(|| JobError::retry("stopped"))
+    }
+
+    /// Shows the answer as it is stored, and what it waits for.
+    async fn complete(&mut self, view: &ConversationView, id: &str, skip: usize) -> Result<TurnEnd, JobError> {
+        let Some(message) = view.messages.iter().find(|message| message.id == id) else {
+            return self.say("The answer is no longer in the conversation.").await;
+        };
+        let is_last = view.messages.last().is_some_and(|last| last.id == id);
+        let waits = is_last && message.tools().any(|tool| is_card(tool, now_millis()));
+        let mut text = text_of(message, skip);
+        text.push_str(&ending(message));
+        let mut shown = messages(&text);
+        if shown.is_empty() {
+            shown = messages(if waits { "This needs your decision:" } else { "The assistant has written nothing." });
+        }
+        self.delivery.show_final(&shown).await?;
+        if waits {
+            self.send_cards(view, message).await?;
+        }
+        Ok(TurnEnd::Done)
+    }
+}
+
+/// Reads the stream of a run.
+struct Reader {
+    decoder: SseDecoder,
+    reducer: Reducer,
+    is_changed: bool,
+}
+
+impl Reader {
+    fn new(id: &str) -> Self {
+        let message = UiMessage::new(id, Role::Assistant);
+        Self { decoder: SseDecoder::new(LIMITS), reducer: Reducer::new(message), is_changed: false }
+    }
+
+    fn push(&mut self, frame: &[u8]) {
+        if self.decoder.push(frame).is_err() {
+            return;
+        }
+        while let Some(event) = self.decoder.next() {
+            if let Ok(chunk) = serde_json::from_str(&event.data) {
+                // A chunk that does not fit changes nothing; the end is read from the database.
+                let _ = self.reducer.apply(&chunk);
+                self.is_changed = true;
+            }
+        }
+    }
+}
+
+/// Returns the text of a message without its first parts, with the names of the files that it shows.
+fn text_of(message: &UiMessage, skip: usize) -> String {
+    let mut text = String::new();
+    for part in message.parts.iter().skip(skip) {
+        let block = match part {
+            UiPart::Text(part) => part.text.clone(),
+            UiPart::File(file) => file_line(file.filename.as_deref().unwrap_or("file")),
+            UiPart::Data(part) if part.kind == PRESENTED => {
+                let files = part.data.get("files").cloned().unwrap_or_default();
+                let files: Vec<PresentedFile> = serde_json::from_value(files).unwrap_or_default();
+                files.iter().map(|file| file_line(&file.path)).collect::<Vec<_>>().join("\n\n")
+            }
+            _ => continue,
+        };
+        if !block.trim().is_empty() {
+            if !text.is_empty() {
+                text.push_str("\n\n");
+            }
+            text.push_str(&block);
+        }
+    }
+    text
+}
+
+fn file_line(name: &str) -> String {
+    format!("📎 {} (on the website)", plain(name.rsplit('/').next().unwrap_or(name)))
+}
+
+/// Returns what is said below an answer that is not complete.
+fn ending(message: &UiMessage) -> String {
+    let metadata = MessageMetadata::from_message(message);
+    let mut text = String::new();
+    let note = match metadata.incomplete_outcome() {
+        None => return text,
+        Some(Outcome::Stopped) => "⏹ Stopped.".to_owned(),
+        Some(Outcome::Interrupted) => "⚠️ The answer was cut off. Write to go on.".to_owned(),
+        Some(Outcome::Limit) => "⚠️ The answer reached a limit and is not complete.".to_owned(),
+        Some(_) => {
+            let error =
+                metadata.error.map_or_else(|| "The answer failed. Try again.".to_owned(), |error| error.message);
+            format!("⚠️ {}", plain(&error))
+        }
+    };
+    // Writing to a string cannot fail.
+    let _ = write!(text, "\n\n{note}");
+    text
+}

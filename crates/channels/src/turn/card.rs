@@ -1,0 +1,188 @@
+//! Approval requests and questions, as messages with buttons.
+
+use super::Turn;
+use crate::store::{self, Card, NewCard};
+use crate::telegram::{Button, MAX_UNITS, Rendered, code_message, units};
+use crate::visible::visible;
+use ::jobs::JobError;
+use serde_json::Value;
+use web::times::now_millis;
+use wire::api::ConversationView;
+use wire::question::{ASK_USER, Question};
+use wire::{ToolPart, UiMessage, arguments_hash};
+
+/// The most options of a question that are buttons.
+const MAX_OPTIONS: usize = 8;
+/// The longest label of a button, in characters.
+const MAX_LABEL: usize = 60;
+/// The data of the buttons of an approval request, after the id of the card.
+pub(super) const APPROVE: &str = "y";
+pub(super) const DENY: &str = "n";
+
+/// Returns whether the call waits for a decision or an answer of the user.
+pub(super) fn is_card(tool: &ToolPart, now: i64) -> bool {
+    tool.waits_for_user(now)
+}
+
+/// Returns the hash of the arguments that a card shows.
+pub(super) fn shown_hash(tool: &ToolPart) -> String {
+    arguments_hash(tool.asked_arguments().unwrap_or(&Value::Null))
+}
+
+/// A message with buttons.
+pub(super) struct CardMessage {
+    pub(super) message: Rendered,
+    pub(super) buttons: Vec<Vec<Button>>,
+}
+
+impl Turn<'_> {
+    /// Sends a card for each call that waits for the user. One that was sent is not sent again; only a server that is
+    /// killed between sending and storing leaves one twice, of which the first press counts.
+    pub(super) async fn send_cards(&self, view: &ConversationView, message: &UiMessage) -> Result<(), JobError> {
+        for tool in message.tools().filter(|tool| is_card(tool, now_millis())) {
+            let card = self.card(view, tool).await?;
+            if card.message_id.is_some() {
+                continue;
+            }
+            let CardMessage { message, buttons } = card_message(tool, &card.id);
+            if let Some(id) = self.delivery.send_with_buttons(&message, &buttons).await? {
+                self.job.write(move |db| Box::pin(store::set_card_message(db, card.id, id))).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn card(&self, view: &ConversationView, tool: &ToolPart) -> Result<Card, JobError> {
+        let new = NewCard {
+            id: crate::ids::new_id(),
+            channel_id: self.channel.id.0.clone(),
+            chat_id: self.chat_id.clone(),
+            owner: self.update.owner.clone(),
+            conversation_id: view.summary.id.clone(),
+            tool_call_id: tool.tool_call_id.clone(),
+            approval_id: tool.approval.as_ref().map(|approval| approval.id.clone()).unwrap_or_default(),
+            input_hash: shown_hash(tool),
+        };
+        Ok(self.job.write(move |db| Box::pin(store::add_card(db, new, now_millis()))).await?)
+    }
+}
+
+/// Returns the card of a call.
+pub(super) fn card_message(tool: &ToolPart, card_id: &str) -> CardMessage {
+    let is_question = tool.tool_name == ASK_USER && tool.approval.is_none();
+    if is_question { question(tool, card_id) } else { approval(tool, card_id) }
+}
+
+/// Returns the card of an approval request: the tool and all arguments, as they will run. What does not fit in one
+/// message is decided on the website.
+fn approval(tool: &ToolPart, card_id: &str) -> CardMessage {
+    let arguments = tool.asked_arguments().unwrap_or(&Value::Null);
+    let arguments = serde_json::to_string_pretty(arguments).unwrap_or_default();
+    let message = code_message(&approval_heading(tool), &visible(&arguments));
+    if units(&message.text) > MAX_UNITS {
+        let text = format!(
+            "{}\n\nThe arguments are too long to show here. Please decide on the website.",
+            approval_heading(tool)
+        );
+        return CardMessage { message: Rendered::plain(text), buttons: Vec::new() };
+    }
+    let button = |label: &str, choice: &str| Button { label: label.to_owned(), data: format!("{card_id}:{choice}") };
+    CardMessage { message, buttons: vec![vec![button("✅ Approve", APPROVE), button("❌ Deny", DENY)]] }
+}
+
+fn approval_heading(tool: &ToolPart) -> String {
+    let waiting =
+        tool.output.as_ref().and_then(|output| output.get("waiting")).and_then(|waiting| waiting.get("toolName"));
+    let name = match waiting.and_then(Value::as_str) {
+        Some(inner) => format!("{inner} (for {})", tool.tool_name),
+        None => tool.tool_name.clone(),
+    };
+    let mut heading = format!("🔐 The assistant asks for your approval to run {}.", visible(&name));
+    let terms = tool.approval.as_ref().and_then(|approval| approval.terms.as_ref());
+    if tool.cut_off().is_some() {
+        heading.push_str(" It was interrupted while it ran, and may have had its effect already.");
+    }
+    if let Some(exposed) = terms.and_then(|terms| terms.exposed.as_ref()) {
+        let read = [
+            (&exposed.private, "private data"),
+            (&exposed.untrusted, "text from outside, which may contain instructions"),
+        ];
+        let read: Vec<_> = read.iter().filter(|(tool, _)| tool.is_some()).map(|(_, what)| *what).collect();
+        heading.push_str(&format!(" In this conversation it has read {}.", read.join(" and ")));
+    }
+    heading
+}
+
+fn question(tool: &ToolPart, card_id: &str) -> CardMessage {
+    let question = Question::read(tool.input.as_ref().unwrap_or(&Value::Null));
+    let mut text = format!("❓ {}", question.text);
+    if !question.context.is_empty() {
+        text.push_str(&format!("\n\n{}", question.context));
+    }
+    if !question.fields.is_empty() {
+        text.push_str("\n\nThis question has a form. Please answer it on the website.");
+        return CardMessage { message: shortened(text), buttons: Vec::new() };
+    }
+    text.push_str(if question.options.is_empty() {
+        "\n\nReply to this message to answer."
+    } else {
+        "\n\nChoose an answer, or reply to this message with another one."
+    });
+    let button = |(at, option): (usize, &String)| {
+        let label: String = option.chars().take(MAX_LABEL).collect();
+        vec![Button { label, data: format!("{card_id}:{at}") }]
+    };
+    let buttons = question.options.iter().enumerate().take(MAX_OPTIONS).map(button).collect();
+    CardMessage { message: shortened(text), buttons }
+}
+
+/// Returns a message with as much of a text as fits. Questions are bounded by the tool's schema.
+fn shortened(text: String) -> Rendered {
+    let mut room = MAX_UNITS;
+    let fits = |sign: &char| {
+        let fits = room >= sign.len_utf16();
+        room = room.saturating_sub(sign.len_utf16());
+        fits
+    };
+    Rendered::plain(text.chars().take_while(fits).collect::<String>())
+}
+
+/// Returns the card after the decision: what was shown, and what was decided, without buttons.
+pub(super) fn decided(tool: &ToolPart, card_id: &str, decision: &str) -> Rendered {
+    let CardMessage { mut message, .. } = card_message(tool, card_id);
+    if units(&message.text) + units(decision) + 2 <= MAX_UNITS {
+        message.text.push_str("\n\n");
+        message.text.push_str(decision);
+    }
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_approval_shows_what_will_run() {
+        let check = |input: Value| {
+            let tool = json!({
+                "type": "tool-send", "toolCallId": "t", "state": "approval-requested", "input": input,
+                "approval": { "id": "a", "terms": { "exposed": { "untrusted": "web_fetch" } } },
+            });
+            let part: wire::UiPart = serde_json::from_value(tool).unwrap();
+            card_message(part.as_tool().unwrap(), &crate::ids::new_id())
+        };
+        let card = check(json!({ "to": "ada\u{202e}@a.test" }));
+        insta::assert_snapshot!(card.message.text, @r#"
+        🔐 The assistant asks for your approval to run send. In this conversation it has read text from outside, which may contain instructions.
+
+        {
+          "to": "ada[U+202E]@a.test"
+        }
+        "#);
+        assert!(card.buttons.iter().flatten().all(|button| button.data.len() <= 64));
+        assert_eq!(card.buttons.iter().flatten().count(), 2);
+        let long = check(json!({ "text": "x".repeat(MAX_UNITS) }));
+        assert!(long.buttons.is_empty(), "what is not shown cannot be approved");
+    }
+}

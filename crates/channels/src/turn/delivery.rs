@@ -1,0 +1,217 @@
+//! The messages that answer an update. Each is first sent as a placeholder, whose id is stored, and then edited to
+//! what it shows. Telegram cannot tell a repeated message from a new one, but an edit can be repeated. So when a
+//! server is killed between sending and storing, an empty placeholder is left in the chat; the answer itself is
+//! shown once.
+
+use crate::store::{self, UpdateRow};
+use crate::telegram::{ApiError, Bot, Button, ChatPlace, Rendered};
+use ::jobs::{JobContext, JobError};
+use ::store::StoreError;
+use std::time::{Duration, Instant};
+use web::times::now_millis;
+
+/// What a message shows until there is something else.
+const PLACEHOLDER: &str = "…";
+/// The most messages of an answer.
+const MAX_MESSAGES: usize = 20;
+const MORE: &str = "The rest of the answer is on the website.";
+/// The longest wait that the messenger asks for and that an attempt takes; a longer one is left to the job.
+const MAX_WAIT: Duration = Duration::from_secs(30);
+
+/// The messages that answer an update.
+pub(crate) struct Delivery {
+    job: JobContext,
+    pub(crate) bot: Bot,
+    pub(crate) place: ChatPlace,
+    channel_id: String,
+    update_id: i64,
+    owner: String,
+    sent: Vec<SentMessage>,
+    /// When the next edit may be sent.
+    next_edit: Instant,
+}
+
+struct SentMessage {
+    id: String,
+    /// What it shows, if it was edited by this attempt.
+    shown: Option<Rendered>,
+}
+
+impl Delivery {
+    /// Opens the messages that an earlier attempt has left.
+    pub(crate) async fn open(
+        job: &JobContext,
+        bot: Bot,
+        place: ChatPlace,
+        (channel_id, update): (&str, &UpdateRow),
+    ) -> Result<Self, StoreError> {
+        let sent = store::messages(job.store(), channel_id, update.update_id).await?;
+        Ok(Self {
+            job: job.clone(),
+            bot,
+            place,
+            channel_id: channel_id.to_owned(),
+            update_id: update.update_id,
+            owner: update.owner.clone(),
+            sent: sent.into_iter().map(|id| SentMessage { id, shown: None }).collect(),
+            next_edit: Instant::now(),
+        })
+    }
+
+    /// The number of the bot, which is the public part of its token.
+    pub(crate) fn bot_id(&self) -> &str {
+        self.bot.id()
+    }
+
+    /// Sends the first placeholder.
+    pub(crate) async fn begin(&mut self) -> Result<(), JobError> {
+        if !self.sent.is_empty() {
+            return Ok(());
+        }
+        match self.send_placeholder().await {
+            Err(SendError::Api(error)) if !error.is_temporary() => {
+                self.give_up(&error);
+                Ok(())
+            }
+            sent => sent.map_err(JobError::from),
+        }
+    }
+
+    /// Returns when the text that is being written may be shown again.
+    pub(crate) fn next_edit(&self) -> Instant {
+        self.next_edit
+    }
+
+    /// Shows the text so far. Errors are left to the next time.
+    pub(crate) async fn show_progress(&mut self, messages: &[Rendered]) -> Result<(), JobError> {
+        match self.show(messages).await {
+            Err(SendError::Store(error)) => Err(error.into()),
+            Err(SendError::Api(ApiError::Wait(time))) => {
+                self.next_edit = Instant::now() + time;
+                Ok(())
+            }
+            Err(SendError::Api(error)) => {
+                tracing::debug!(%error, "a message was not changed");
+                self.next_edit = Instant::now() + self.place.edit_interval();
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Shows the whole answer. If the messenger refuses it for good, such as in a chat that the bot has left, it is
+    /// only in the conversation on the website.
+    pub(crate) async fn show_final(&mut self, messages: &[Rendered]) -> Result<(), JobError> {
+        loop {
+            match self.show(messages).await {
+                Ok(()) => break,
+                Err(SendError::Api(ApiError::Wait(time))) if time <= MAX_WAIT => {
+                    if self.job.stop().run_until_cancelled(tokio::time::sleep(time)).await.is_none() {
+                        return Err(JobError::retry("stopped"));
+                    }
+                }
+                Err(SendError::Api(error)) if !error.is_temporary() => {
+                    self.give_up(&error);
+                    return Ok(());
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.delete_surplus(messages.len().clamp(1, MAX_MESSAGES)).await
+    }
+
+    /// Sends another message, with buttons. Returns its id; `None` if the messenger refuses it.
+    pub(crate) async fn send_with_buttons(
+        &self,
+        message: &Rendered,
+        buttons: &[Vec<Button>],
+    ) -> Result<Option<String>, JobError> {
+        loop {
+            match self.bot.send(&self.place, message, buttons).await {
+                Ok(id) => return Ok(Some(id)),
+                Err(ApiError::Wait(time)) if time <= MAX_WAIT => tokio::time::sleep(time).await,
+                Err(error) if error.is_temporary() => return Err(SendError::Api(error).into()),
+                Err(error) => {
+                    self.give_up(&error);
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    async fn show(&mut self, messages: &[Rendered]) -> Result<(), SendError> {
+        let more = Rendered::plain(MORE);
+        let last = MAX_MESSAGES - 1;
+        for (part, message) in messages.iter().take(MAX_MESSAGES).enumerate() {
+            let message = if part == last && messages.len() > MAX_MESSAGES { &more } else { message };
+            while self.sent.len() <= part {
+                self.send_placeholder().await?;
+            }
+            let Some(sent) = self.sent.get_mut(part) else { break };
+            if sent.shown.as_ref() == Some(message) {
+                continue;
+            }
+            self.next_edit = Instant::now() + self.place.edit_interval();
+            self.bot.edit(&self.place, &sent.id, message, &[]).await?;
+            sent.shown = Some(message.clone());
+        }
+        Ok(())
+    }
+
+    /// The only place where a kill of the server leaves something in the chat that nobody knows of.
+    async fn send_placeholder(&mut self) -> Result<(), SendError> {
+        let id = self.bot.send(&self.place, &Rendered::plain(PLACEHOLDER), &[]).await?;
+        let key = (self.channel_id.clone(), self.update_id, i64::try_from(self.sent.len()).unwrap_or(i64::MAX));
+        let (owner, stored) = (self.owner.clone(), id.clone());
+        self.job.write(move |db| Box::pin(store::set_message(db, key, owner, stored, now_millis()))).await?;
+        self.sent.push(SentMessage { id, shown: None });
+        Ok(())
+    }
+
+    /// Deletes messages that the answer does not need: a text that goes on can take fewer messages than its beginning.
+    async fn delete_surplus(&mut self, needed: usize) -> Result<(), JobError> {
+        if self.sent.len() <= needed {
+            return Ok(());
+        }
+        for sent in self.sent.split_off(needed) {
+            if let Err(error) = self.bot.delete(&self.place, &sent.id).await {
+                tracing::debug!(%error, "a message was not deleted");
+            }
+        }
+        let (channel_id, update_id) = (self.channel_id.clone(), self.update_id);
+        let part = i64::try_from(needed).unwrap_or(i64::MAX);
+        Ok(self.job.write(move |db| Box::pin(store::delete_messages_from(db, channel_id, update_id, part))).await?)
+    }
+
+    fn give_up(&self, error: &ApiError) {
+        tracing::info!(channel = self.channel_id, %error, "an answer was not delivered; it is in the conversation");
+    }
+}
+
+/// Why a message was not shown.
+enum SendError {
+    Api(ApiError),
+    Store(StoreError),
+}
+
+impl From<ApiError> for SendError {
+    fn from(error: ApiError) -> Self {
+        Self::Api(error)
+    }
+}
+
+impl From<StoreError> for SendError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<SendError> for JobError {
+    fn from(error: SendError) -> Self {
+        match error {
+            SendError::Api(ApiError::Wait(time)) => Self::retry_after(time, "the messenger asks to wait"),
+            SendError::Api(error) => Self::retry(error),
+            SendError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! A message for the agent.
+
+use super::answer::Answering;
+use super::{ATTEMPTS, Turn, TurnEnd};
+use crate::person::Person;
+use crate::store::{self, ChatRow};
+use crate::telegram::IncomingFile;
+use ::jobs::JobError;
+use serde_json::{Map, json};
+use std::time::Duration;
+use wire::api::{RunOptions, SendRequest, Submission};
+use wire::{ErrorCode, UserError};
+
+/// When a conversation is tried again in which another answer is being written.
+const BUSY_PAUSE: Duration = Duration::from_secs(2);
+const TOO_MANY_CHATS: &str = "You use me in too many chats already. Write in one of these.";
+
+impl Turn<'_> {
+    /// Sends a message to the agent, and shows its answer. One that replies to a question of the agent answers it.
+    pub(super) async fn message(
+        &mut self,
+        person: &Person,
+        text: String,
+        replies_to: Option<String>,
+        file: Option<IncomingFile>,
+    ) -> Result<TurnEnd, JobError> {
+        if let Some(replied) = &replies_to
+            && let Some(end) = self.answer_question(person, replied, &text).await?
+        {
+            return Ok(end);
+        }
+        if let (true, Some(id)) = (self.update.is_submitted, self.update.answer_id.clone()) {
+            return self.answer(person, Answering::resumed(id)).await;
+        }
+        let Some(conversation_id) = self.conversation(person).await? else { return self.say(TOO_MANY_CHATS).await };
+        self.delivery.begin().await?;
+        let file = match file {
+            Some(file) => match self.attach(person, file).await? {
+                Ok(part) => Some(part),
+                Err(refusal) => return self.say(&super::commands::plain(&refusal)).await,
+            },
+            None => None,
+        };
+        let text_part = (!text.is_empty() || file.is_none()).then(|| json!({ "type": "text", "text": text }));
+        let parts: Vec<_> = text_part.into_iter().chain(file).collect();
+        // The same for each attempt, so that a repeated message joins its run.
+        let id = format!("{}-{}-{}", self.channel.id.0, self.delivery.bot_id(), self.update.update_id);
+        let message = json!({ "id": message_id(&id), "role": "user", "parts": parts });
+        let Ok(message) = serde_json::from_value(message) else {
+            return self.say("This message cannot be read.").await;
+        };
+        let submission = Submission::Message { message, replaces: None, history: Vec::new() };
+        let mut request = self.request(person, conversation_id, submission);
+        let chosen = self.chat(person).await?.and_then(|chat| chat.model);
+        request.options.model = chosen.filter(|model| self.model_ids().contains(model));
+        match self.submit(person, request).await? {
+            Ok(answering) => self.answer(person, answering).await,
+            Err(error) => self.say(&super::commands::plain(&error.message)).await,
+        }
+    }
+
+    /// Returns the conversation of the message, and stores it with the chat; `None` if the user has too many chats.
+    async fn conversation(&mut self, person: &Person) -> Result<Option<String>, JobError> {
+        if let Some(id) = &self.update.conversation_id {
+            return Ok(Some(id.clone()));
+        }
+        let chat = self.chat(person).await?;
+        if chat.is_none() {
+            let owner = &person.caller.user_id;
+            let count = store::count_chats(&self.context.store, &self.channel.id.0, owner).await?;
+            if count >= i64::from(self.channel.max_chats) {
+                return Ok(None);
+            }
+        }
+        let chat = chat.unwrap_or_default();
+        let known = match &chat.conversation_id {
+            // One that the user has deleted, or that is with another agent, is not continued.
+            Some(id) => self.context.chat.conversation(&person.caller, id).await.ok(),
+            None => None,
+        };
+        let known = known.filter(|view| view.summary.agent_id == self.channel.agent_id.0);
+        let id = known.map_or_else(crate::ids::new_id, |view| view.summary.id);
+        self.set_chat(person, ChatRow { conversation_id: Some(id.clone()), ..chat }).await?;
+        self.remember(&id, None, 0).await?;
+        Ok(Some(id))
+    }
+
+    /// Stores what the turn will continue, before it begins.
+    pub(super) async fn remember(
+        &mut self,
+        conversation_id: &str,
+        answer_id: Option<String>,
+        parts_before: i64,
+    ) -> Result<(), JobError> {
+        let (key, id, answer) = (self.key(), conversation_id.to_owned(), answer_id.clone());
+        self.job.write(move |db| Box::pin(store::begin(db, key, id, answer, parts_before))).await?;
+        self.update.conversation_id = Some(conversation_id.to_owned());
+        self.update.answer_id = answer_id;
+        self.update.parts_before = parts_before;
+        Ok(())
+    }
+
+    pub(super) fn request(&self, person: &Person, conversation_id: String, submission: Submission) -> SendRequest {
+        SendRequest {
+            page_id: person.page_id.clone(),
+            block_id: None,
+            agent_id: self.channel.agent_id.0.clone(),
+            conversation_id,
+            submission,
+            shared_state: Map::new(),
+            url_query: Map::new(),
+            switches: Map::new(),
+            options: RunOptions::default(),
+        }
+    }
+
+    /// Begins the run, and stores that. The error is for the user.
+    pub(super) async fn submit(
+        &mut self,
+        person: &Person,
+        request: SendRequest,
+    ) -> Result<Result<Answering, UserError>, JobError> {
+        let sent = match self.context.chat.send(&person.caller, request).await {
+            Ok(sent) => sent,
+            Err(error) if is_temporary(&error) && self.job.attempt() + 1 < ATTEMPTS => {
+                let pause = error.retry_after.map_or(BUSY_PAUSE, |seconds| Duration::from_secs(seconds.into()));
+                return Err(JobError::retry_after(pause, "the conversation is busy"));
+            }
+            Err(error) => return Ok(Err(error)),
+        };
+        let ((channel_id, update_id), answer_id) = (self.key(), sent.message_id.clone());
+        self.job.write(move |db| Box::pin(store::submitted(db, channel_id, update_id, answer_id))).await?;
+        self.update.is_submitted = true;
+        self.update.answer_id = Some(sent.message_id.clone());
+        Ok(Ok(Answering::begun(sent)))
+    }
+}
+
+/// Returns whether the same submission may be accepted in a moment.
+fn is_temporary(error: &UserError) -> bool {
+    matches!(error.code, ErrorCode::Busy | ErrorCode::Unavailable)
+}
+
+/// Returns an id of a message: letters, digits and hyphens.
+fn message_id(text: &str) -> String {
+    format!("ch-{}", &crate::ids::hash_code(text)[..32])
+}

@@ -1,0 +1,166 @@
+//! Handles what people have sent: a job for each chat, which takes the updates one after the other.
+//!
+//! An update passes three stages, each of which is stored: it is accepted, its turn has begun, and it is answered. A
+//! server that is killed at any time leaves it at the last one, from which the next server goes on.
+
+mod answer;
+mod card;
+mod commands;
+mod decision;
+mod delivery;
+mod files;
+mod message;
+
+pub(crate) use commands::{COMMANDS, command};
+
+use crate::person::person;
+use crate::section::{Channel, find};
+use crate::store::{self, Link, UpdateRow};
+use crate::telegram::{Bot, ChatPlace, Incoming};
+use ::config::Config;
+use ::jobs::{Backoff, Due, Handler, JobContext, JobError, Kind, Lane, Outcome};
+use capability::Context;
+use delivery::Delivery;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::time::Duration;
+use web::times::now_millis;
+
+/// The attempts of an update. Each kill of a server is one.
+const ATTEMPTS: u32 = 20;
+
+/// Handles the updates of a chat.
+pub(crate) const TURN: Kind<TurnQueue> = Kind::new("channels.turn")
+    .lane(Lane::Interactive)
+    .concurrency(32)
+    .attempts(ATTEMPTS)
+    .backoff(Backoff { base: Duration::from_secs(1), cap: Duration::from_secs(60) })
+    .timeout(Duration::from_secs(3_600));
+
+const GAVE_UP: &str = "This could not be answered because of a problem on our side. Please write again.";
+
+/// The updates that a job handles.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TurnQueue {
+    pub(crate) channel_id: String,
+    pub(crate) queue: String,
+}
+
+impl TurnQueue {
+    /// The key of the job.
+    pub(crate) fn key(&self) -> String {
+        format!("{} {}", self.channel_id, self.queue)
+    }
+}
+
+/// Handles updates.
+pub(crate) struct Turns {
+    context: Context,
+}
+
+/// An update of a person that is being handled.
+struct Turn<'t> {
+    context: &'t Context,
+    job: &'t JobContext,
+    config: Arc<Config>,
+    channel: Channel,
+    update: UpdateRow,
+    /// The chat, as it is stored.
+    chat_id: String,
+    delivery: Delivery,
+}
+
+/// How a turn ends.
+enum TurnEnd {
+    /// The update was handled.
+    Done,
+    /// The channel is no longer in the config.
+    ChannelGone,
+}
+
+impl Turns {
+    pub(crate) fn new(context: Context) -> Self {
+        Self { context }
+    }
+
+    /// Returns the handler of the jobs.
+    pub(crate) fn handler(self: &Arc<Self>) -> Handler {
+        let turns = self.clone();
+        Handler::new(TURN, move |job, queue: TurnQueue| {
+            let turns = turns.clone();
+            async move { turns.run(&job, queue).await }
+        })
+    }
+
+    /// Handles the oldest update.
+    async fn run(&self, job: &JobContext, queue: TurnQueue) -> Result<Outcome, JobError> {
+        let store = &self.context.store;
+        let Some(update) = store::next_update(store, &queue.channel_id, &queue.queue).await? else {
+            return Ok(Outcome::DONE);
+        };
+        let config = self.context.current.config();
+        let Some((channel, settings)) = find(&config, &queue.channel_id) else { return Ok(Outcome::DONE) };
+        let update_id = update.update_id;
+        let chat_id = update.incoming.chat().to_owned();
+        let link = store::links_of_user(store, &update.owner).await?;
+        let link = link.into_iter().find(|link| link.channel_id == queue.channel_id);
+        if let (Some(link), Some(place)) = (link, ChatPlace::parse(&chat_id)) {
+            let bot = Bot::new(settings).map_err(JobError::retry)?;
+            let delivery = Delivery::open(job, bot, place, (&queue.channel_id, &update)).await?;
+            let (config, channel) = (config.clone(), channel.clone());
+            let turn = Turn { context: &self.context, job, config, channel, update, chat_id, delivery };
+            match turn.run(&link).await? {
+                TurnEnd::Done => {}
+                TurnEnd::ChannelGone => return Ok(Outcome::DONE),
+            }
+        }
+        let key = (queue.channel_id, queue.queue);
+        let fence = job.fence();
+        let end = store.write(move |db| {
+            Box::pin(async move {
+                fence.check(db).await?;
+                let has_more = store::finish(db, key, update_id, now_millis()).await?;
+                fence.end(db, if has_more { Outcome::again(Due::Now) } else { Outcome::DONE }).await
+            })
+        });
+        Ok(end.await?)
+    }
+}
+
+impl Turn<'_> {
+    async fn run(mut self, link: &Link) -> Result<TurnEnd, JobError> {
+        if self.job.attempt() >= ATTEMPTS && !self.update.is_submitted {
+            return self.say(GAVE_UP).await;
+        }
+        let person = match person(self.context, &self.channel, link, now_millis()).await? {
+            Ok(person) => person,
+            Err(refusal) => return self.say(refusal).await,
+        };
+        match self.update.incoming.clone() {
+            Incoming::Message { text, replies_to, file, .. } => match command(&text) {
+                Some((name, rest)) => self.run_command(&person, link, name, rest).await,
+                None => self.message(&person, text, replies_to, file).await,
+            },
+            Incoming::Press { press_id, message_id, data, .. } => {
+                self.press(&person, &press_id, &message_id, &data).await
+            }
+        }
+    }
+
+    /// Answers with a text of the server.
+    async fn say(&mut self, text: &str) -> Result<TurnEnd, JobError> {
+        self.delivery.show_final(&crate::telegram::messages(text)).await?;
+        Ok(TurnEnd::Done)
+    }
+
+    /// Returns whether the channel is still in the config.
+    fn is_configured(&self) -> bool {
+        find(&self.context.current.config(), &self.channel.id.0).is_some()
+    }
+
+    /// The channel and the update, by which rows about it are found.
+    fn key(&self) -> (String, i64) {
+        (self.channel.id.0.clone(), self.update.update_id)
+    }
+}

@@ -1,0 +1,219 @@
+//! Conversations in Telegram.
+
+use crate::server::{CHANNEL, TestServer};
+use crate::telegram::FakeTelegram;
+use auth::AuthMethod;
+use auth::password::KeyScope;
+use chat::Caller;
+use contract::testing::{Cue, text_reply, tool_call_reply};
+use serde_json::json;
+use wire::Role;
+
+/// Runs a test with each kind of database: a server with the user `ada`, whose account is linked to person 7.
+async fn on_each_database(replies: impl Fn() -> Vec<Vec<Cue>>, test: impl AsyncFn(&TestServer, &FakeTelegram, &str)) {
+    for database in test_postgres::databases_of_each_kind().await {
+        let (telegram, url) = FakeTelegram::start().await;
+        let server = TestServer::start(&database, &url, replies()).await;
+        server.add_user("ada", "support").await;
+        server.add_user("eve", "guest").await;
+        telegram.write(7, 7, &format!("/start {}", server.code("ada").await));
+        telegram.until_text(7, "You are linked now.").await;
+        test(&server, &telegram, &url).await;
+        server.shutdown().await;
+    }
+}
+
+fn ada() -> Caller {
+    Caller { roles: vec!["support".to_owned()], ..Caller::signed_in("ada") }
+}
+
+async fn conversations(server: &TestServer) -> Vec<(String, String)> {
+    let list = server.chat.conversations(&ada(), Default::default(), 10, None).await.unwrap();
+    list.items.into_iter().map(|item| (item.id, item.page_id)).collect()
+}
+
+#[tokio::test]
+async fn a_message_is_answered_in_a_conversation_of_the_user() {
+    let replies = || vec![text_reply("Within **30 days**."), text_reply("Yes."), text_reply("A new one.")];
+    on_each_database(replies, async |server, telegram, _| {
+        telegram.write(7, 7, "When can I return it?");
+        assert_eq!(telegram.until_text(7, "30 days").await[1..], ["Within 30 days."]);
+        telegram.write(7, 7, "Really?");
+        telegram.until_text(7, "Yes.").await;
+        let known = conversations(server).await;
+        assert_eq!(known.iter().map(|(_, page)| page.as_str()).collect::<Vec<_>>(), ["home"]);
+        let view = server.chat.conversation(&ada(), &known[0].0).await.unwrap();
+        let said: Vec<_> = view.messages.iter().map(|message| (message.role, message.text())).collect();
+        let expected = [
+            (Role::User, "When can I return it?"),
+            (Role::Assistant, "Within **30 days**."),
+            (Role::User, "Really?"),
+            (Role::Assistant, "Yes."),
+        ];
+        assert_eq!(said, expected.map(|(role, text)| (role, text.to_owned())));
+        telegram.write(7, 7, "/new");
+        telegram.until_text(7, "begins a new conversation").await;
+        telegram.write(7, 7, "Hello");
+        telegram.until_text(7, "A new one.").await;
+        assert_eq!(conversations(server).await.len(), 2);
+        telegram.write(7, 7, "/status");
+        telegram.until_text(7, "You write as ada, to the assistant helper.").await;
+        telegram.write(7, 7, "/models");
+        telegram.until_text(7, "This assistant has one model.").await;
+        telegram.write(7, 7, "/help");
+        telegram.until_text(7, "/stop: Stop the answer").await;
+        assert!(!telegram.texts(7).iter().any(|text| text == "…"), "{:?}", telegram.texts(7));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn strangers_get_one_line_and_no_run_and_codes_work_once() {
+    on_each_database(
+        || vec![text_reply("Hi Ada.")],
+        async |server, telegram, _| {
+            for text in ["Hi", "Hi again", "/start", "/help"] {
+                telegram.write(8, 8, text);
+            }
+            telegram.write(8, 8, "/start 00000000000000000000000000000000");
+            telegram.until_text(8, "not valid any more").await;
+            assert_eq!(telegram.texts(8).len(), 2, "{:?}", telegram.texts(8));
+            let code = server.code("ada").await;
+            let newer = server.code("ada").await;
+            telegram.write(9, 9, &format!("/start {code}"));
+            telegram.until_text(9, "not valid any more").await;
+            telegram.write(9, 9, &format!("/start {newer}"));
+            telegram.until_text(9, "You are linked now.").await;
+            telegram.write(10, 10, &format!("/start {newer}"));
+            telegram.until_text(10, "not valid any more").await;
+            assert!(conversations(server).await.is_empty());
+            // Without a mention, nothing in a group is for the bot.
+            telegram.write(8, -5, "Hi all");
+            let mention = json!({ "entities": [{ "type": "mention", "offset": 0, "length": 8 }] });
+            telegram.write_with(7, -5, "@HelpBot hello", mention);
+            assert_eq!(telegram.until_text(-5, "Hi Ada.").await.len(), 1);
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn rights_are_looked_up_for_each_message() {
+    on_each_database(
+        || vec![text_reply("Hi.")],
+        async |server, telegram, _| {
+            let (status, _) =
+                server.page("eve", "guest", "POST", "/account/messengers/help/code", AuthMethod::Primary).await;
+            assert_eq!(status, 404, "the agent is not for them");
+            let key = AuthMethod::Key(vec![KeyScope::Agents, KeyScope::Conversations]);
+            let (status, _) = server.page("ada", "support", "POST", "/account/messengers/help/code", key).await;
+            assert_eq!(status, 403, "a link has more rights than a key");
+            let (_, page) = server.page("ada", "support", "GET", "/account/messengers", AuthMethod::Primary).await;
+            let link = page.split("/account/messengers/links/").nth(1).unwrap().split('/').next().unwrap().to_owned();
+            server.store.set_disabled("ada", Some(1)).await.unwrap();
+            telegram.write(7, 7, "Hi");
+            telegram.until_text(7, "You cannot use this assistant at the moment.").await;
+            server.store.set_disabled("ada", None).await.unwrap();
+            telegram.write(7, 7, "Hi");
+            telegram.until_text(7, "Hi.").await;
+            let delete = format!("/account/messengers/links/{link}/delete");
+            assert_eq!(server.page("eve", "guest", "POST", &delete, AuthMethod::Primary).await.0, 404);
+            assert_eq!(server.page("ada", "support", "POST", &delete, AuthMethod::Primary).await.0, 303);
+            telegram.write(7, 7, "Hi");
+            telegram.until_text(7, "I answer people who have an account").await;
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_call_is_approved_by_its_user_only_and_once() {
+    let replies = || vec![tool_call_reply(&[("a", "act", r#"{"to":"x\u202ey"}"#)]), text_reply("Done it.")];
+    on_each_database(replies, async |server, telegram, _| {
+        telegram.write(9, 9, &format!("/start {}", server.code("ada").await));
+        telegram.until_text(9, "linked").await;
+        telegram.write(7, 7, "Do it");
+        telegram.until_text(7, "[U+202E]").await;
+        let find = || telegram.messages().into_iter().find(|(_, message)| !message.buttons.is_empty());
+        telegram.until("buttons", |_| find().is_some()).await;
+        let (id, card) = find().unwrap();
+        let approve = card.buttons[0].clone();
+        // Somebody who is not linked, a card of another chat, and a choice that is not there.
+        telegram.press(11, 7, id, &approve);
+        telegram.press(9, 9, id, &approve);
+        telegram.until("refused", |fake| fake.acknowledged() == ["This button is not valid any more."]).await;
+        telegram.press(7, 7, id, &approve.replace(":y", ":z"));
+        telegram.until("refused", |fake| fake.acknowledged().len() == 2).await;
+        assert!(server.effects.lock().unwrap().is_empty());
+        telegram.press(7, 7, id, &approve);
+        telegram.until_text(7, "Done it.").await;
+        telegram.press(7, 7, id, &approve);
+        telegram
+            .until("decided", |fake| fake.acknowledged().last().is_some_and(|last| last.contains("decided already")))
+            .await;
+        assert_eq!(*server.effects.lock().unwrap(), [json!({ "to": "x\u{202e}y" })]);
+        let (_, card) = telegram.messages().into_iter().find(|(at, _)| *at == id).unwrap();
+        assert!(card.buttons.is_empty() && card.text.contains("act"), "{card:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_rates_of_the_messenger_are_kept_and_a_refused_format_is_left_out() {
+    let long = "word ".repeat(1_500);
+    let replies = || vec![text_reply(&long), text_reply("**bold**")];
+    on_each_database(replies, async |_, telegram, _| {
+        let wait = json!({ "ok": false, "error_code": 429, "description": "Too Many Requests", "parameters": { "retry_after": 1 } });
+        telegram.fail("sendMessage", 429, wait.clone());
+        telegram.fail("editMessageText", 429, wait);
+        telegram.write(7, 7, "Much");
+        telegram.until("two messages", |fake| fake.texts(7).iter().filter(|text| text.starts_with("word")).count() == 2).await;
+        let entity = json!({ "ok": false, "error_code": 400, "description": "Bad Request: can't parse entities" });
+        telegram.fail("editMessageText", 400, entity);
+        telegram.write(7, 7, "Bold");
+        telegram.until_text(7, "bold").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_photo_is_attached() {
+    on_each_database(
+        || vec![text_reply("Nice.")],
+        async |server, telegram, _| {
+            let photo = json!({ "text": null, "caption": "Look", "photo": [{ "file_id": "f", "width": 9 }] });
+            telegram.write_with(7, 7, "", photo);
+            telegram.until_text(7, "Nice.").await;
+            let (id, _) = conversations(server).await.remove(0);
+            let view = server.chat.conversation(&ada(), &id).await.unwrap();
+            let shown = serde_json::to_string(&view.messages[0].parts).unwrap();
+            assert!(shown.contains("Look") && shown.contains("photo.jpg") && shown.contains("/api/files/"), "{shown}");
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_bot_is_read_as_long_as_the_config_has_it() {
+    on_each_database(
+        || vec![text_reply("One."), text_reply("Two.")],
+        async |server, telegram, url| {
+            telegram.write(7, 7, "1");
+            telegram.until_text(7, "One.").await;
+            server.configure(url, "[]");
+            assert!(
+                !server
+                    .page("ada", "support", "GET", "/account/messengers", AuthMethod::Primary)
+                    .await
+                    .1
+                    .contains("@HelpBot")
+            );
+            telegram.write(7, 7, "2");
+            tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+            assert!(!telegram.texts(7).iter().any(|text| text.contains("Two.")));
+            server.configure(url, CHANNEL);
+            telegram.until_text(7, "Two.").await;
+        },
+    )
+    .await;
+}

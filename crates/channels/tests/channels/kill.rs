@@ -1,0 +1,85 @@
+//! Kills the server at each of its calls of Telegram, after the call has had its effect and before its response: the
+//! next server gives exactly one answer.
+
+use crate::server::TestServer;
+use crate::telegram::FakeTelegram;
+use contract::testing::text_reply;
+use std::process::{Child, Stdio};
+
+const PLACE: &str = "CHANNELS_KILL";
+
+/// The process to kill: a server on the database and the messenger that the variable names.
+#[tokio::test]
+#[ignore = "run by the test below"]
+async fn victim() {
+    let place = std::env::var(PLACE).unwrap();
+    let (database, telegram) = place.split_once(' ').unwrap();
+    let _server = TestServer::start(database, telegram, (0..9).map(|_| text_reply("It is 42.")).collect()).await;
+    std::future::pending::<()>().await;
+}
+
+struct Victim(Child);
+
+impl Victim {
+    fn start(place: &str) -> Self {
+        let mut command = test_process::command("kill::victim", PLACE, place);
+        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+}
+
+impl Drop for Victim {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+/// Kills the server at a call of the answer, counted from 1. Returns false if there are not so many.
+async fn check(database: &str, call: usize) -> bool {
+    let (telegram, url) = FakeTelegram::start().await;
+    let server = TestServer::start(database, &url, Vec::new()).await;
+    server.add_user("ada", "support").await;
+    telegram.write(7, 7, &format!("/start {}", server.code("ada").await));
+    telegram.until_text(7, "You are linked now.").await;
+    server.shutdown().await;
+    let place = format!("{database} {url}");
+    let before = telegram.calls().len();
+    // The calls with which each server begins are not counted.
+    telegram.be_silent_from(Some(before + 2 + call));
+    telegram.write(7, 7, "What is it?");
+    let first = Victim::start(&place);
+    let is_complete = |fake: &FakeTelegram| fake.texts(7).iter().any(|text| text.contains("It is 42."));
+    telegram.until("the call", |fake| fake.calls().len() >= before + 2 + call || is_complete(fake)).await;
+    let was_reached = telegram.calls().len() >= before + 2 + call;
+    let reached = telegram.calls().get(before + 1 + call).cloned();
+    drop(first);
+    telegram.be_silent_from(None);
+    let second = Victim::start(&place);
+    let is_answer = |text: &String| text.contains("42") || text.contains("cut off");
+    telegram.until("the answer", |fake| fake.texts(7).iter().any(is_answer)).await;
+    // What the next message gets shows that nothing else follows.
+    telegram.write(7, 7, "/status");
+    telegram.until_text(7, "You write as ada").await;
+    let texts = telegram.texts(7);
+    drop(second);
+    let answers: Vec<_> = texts.iter().filter(|text| is_answer(text)).collect();
+    assert_eq!(answers.len(), 1, "killed at call {call}, {reached:?}: {texts:?}");
+    let placeholders = texts.iter().filter(|text| *text == "…").count();
+    let expected = usize::from(reached.as_deref() == Some("sendMessage"));
+    assert!(placeholders <= expected, "killed at call {call}, {reached:?}: {texts:?}");
+    was_reached
+}
+
+#[tokio::test]
+async fn there_is_exactly_one_answer_whenever_the_server_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut calls = 0;
+    while check(&format!("sqlite://{}", folder.path().join(format!("{calls}.db")).display()), calls + 1).await {
+        calls += 1;
+        assert!(calls < 12, "the answer has few calls");
+    }
+    assert!(calls >= 2, "the placeholder and the answer are calls");
+    if let Some(database) = test_postgres::new_database().await {
+        check(&database, 2).await;
+    }
+}

@@ -1,0 +1,216 @@
+//! A server with the capability.
+
+use crate::telegram::TOKEN;
+use agent::{Agent, RunSettings};
+use auth::{AuthMethod, Credentials};
+use axum::Extension;
+use axum::body::{Body, to_bytes};
+use axum::http::Request;
+use capability::{
+    Capability, Context, CurrentConfig, EndpointCall, EndpointFailure, Host, Job, ModelFailure, ModelQuestion, Quotes,
+    ToolServerStatus,
+};
+use channels::DEFINITION;
+use chat::{AgentRequest, AgentSource, Caller, Chat, Clock};
+use config::{Config, Language};
+use contract::testing::{Cue, RecordingTool, ScriptedModel};
+use contract::{Tool, ToolSpec};
+use endpoints::OpenDatabases;
+use futures::future::BoxFuture;
+use jobs::{Jobs, Workers};
+use operators::Operators;
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use store::{CapabilityTables, NewUser, Schema, Store};
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+use web::RequestContext;
+use wire::UserError;
+
+const TABLES: &[CapabilityTables] = &[match DEFINITION.tables {
+    Some(tables) => tables,
+    None => panic!("the capability has tables"),
+}];
+
+/// Returns the language of configs.
+pub fn language() -> Language {
+    capability::language(&[DEFINITION])
+}
+
+/// A config with a channel to this address.
+fn config(url: &str, channels: &str) -> Arc<Config> {
+    let text = format!(
+        "auth: {{ mode: password }}\n\
+         connections:\n\
+         - {{ id: demo, type: Demo }}\n\
+         - {{ id: bot, type: Telegram, properties: {{ token: \"{TOKEN}\", baseURL: \"{url}\", allowPrivate: true }} }}\n\
+         agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: m }} }}]\n\
+         channels: {channels}\n"
+    );
+    Arc::new(language().read_text(&text).map_err(|problems| config::render(&problems)).unwrap().0)
+}
+
+/// The channel of most tests.
+pub const CHANNEL: &str = "[{ id: help, connectionId: bot, agentId: helper, maxWaiting: 3 }]";
+
+struct OneAgent(Arc<Agent>);
+
+impl AgentSource for OneAgent {
+    fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        self.by_id(request.caller, request.agent_id)
+    }
+
+    fn by_id<'a>(&'a self, _: &'a Caller, _: &'a str) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async move { Ok(self.0.clone()) })
+    }
+}
+
+/// The config in use. Users with the role `support` may use the agent.
+struct TestConfig(Mutex<Arc<Config>>);
+
+impl CurrentConfig for TestConfig {
+    fn config(&self) -> Arc<Config> {
+        self.0.lock().unwrap().clone()
+    }
+
+    fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn tool_servers(&self) -> Vec<ToolServerStatus> {
+        Vec::new()
+    }
+
+    fn language(&self) -> &'static Language {
+        panic!("not used")
+    }
+
+    fn operators(&self) -> Arc<Operators> {
+        Arc::default()
+    }
+
+    fn usable_agents(&self, caller: &Caller) -> Vec<String> {
+        if caller.roles.iter().any(|role| role == "support") { vec!["helper".to_owned()] } else { Vec::new() }
+    }
+
+    fn page_for_agent(&self, _: &Caller, _: &str) -> Option<String> {
+        Some("home".to_owned())
+    }
+
+    fn call_endpoint<'a>(&'a self, _: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>> {
+        panic!("not used")
+    }
+
+    fn ask_model<'a>(&'a self, _: ModelQuestion<'a>) -> BoxFuture<'a, Result<Value, ModelFailure>> {
+        panic!("not used")
+    }
+}
+
+/// A server.
+pub struct TestServer {
+    pub chat: Chat,
+    pub store: Store,
+    /// What the tool `act` was called with.
+    pub effects: Arc<Mutex<Vec<Value>>>,
+    capability: Arc<dyn Capability>,
+    current: Arc<TestConfig>,
+    context: Context,
+    workers: Workers,
+    stop: CancellationToken,
+}
+
+impl TestServer {
+    pub async fn start(database: &str, telegram: &str, replies: Vec<Vec<Cue>>) -> Self {
+        let store = Schema::new(TABLES).open(database, "", Duration::ZERO).await.unwrap();
+        let config = config(telegram, CHANNEL);
+        let spec = ToolSpec { needs_approval: true, ..ToolSpec::new("act", "", json!({ "type": "object" })) };
+        let act = RecordingTool::new(spec, |input: Value, _| async move { Ok(json!({ "did": input })) });
+        let effects = act.inputs();
+        let agent = Agent {
+            tools: vec![Arc::new(act) as Arc<dyn Tool>],
+            settings: RunSettings { max_retries: 0, max_steps: 3, ..RunSettings::default() },
+            ..Agent::new("helper", Arc::new(ScriptedModel::new(replies)))
+        };
+        let jobs = Jobs::new(store.clone());
+        let workers = Workers::new(jobs.clone());
+        let agents = Arc::new(OneAgent(Arc::new(agent)));
+        let chat = Chat::open_with_workers(Clock::default(), workers.clone(), agents, 8).await.unwrap();
+        let current = Arc::new(TestConfig(Mutex::new(config.clone())));
+        let context = Context { store: store.clone(), chat: chat.clone(), current: current.clone() };
+        let databases = OpenDatabases::default();
+        let host = Host { store: store.clone(), jobs, databases, quotes: Quotes::default() };
+        let capability = (DEFINITION.start.unwrap())(&host).unwrap();
+        capability.config_changed(&config);
+        let stop = CancellationToken::new();
+        for job in capability.jobs(&context) {
+            match job {
+                Job::Queued(handler) => workers.add(handler),
+                Job::OnEachServer(repeated) => drop(tokio::spawn(repeated.repeat(stop.clone()))),
+            }
+        }
+        Self { chat, store, effects, capability, current, context, workers, stop }
+    }
+
+    /// Adds a user with this role.
+    pub async fn add_user(&self, id: &str, role: &str) {
+        let user = NewUser {
+            id: id.to_owned(),
+            name: id.to_owned(),
+            name_key: id.to_owned(),
+            password: String::new(),
+            roles: vec![role.to_owned()],
+            now: 1,
+        };
+        self.store.add_user(user, false, None).await.unwrap();
+    }
+
+    /// Replaces the channels of the config.
+    pub fn configure(&self, telegram: &str, channels: &str) {
+        let config = config(telegram, channels);
+        *self.current.0.lock().unwrap() = config.clone();
+        self.capability.config_changed(&config);
+    }
+
+    /// Asks for a page of a user; returns the status and the text.
+    pub async fn page(
+        &self,
+        user: &str,
+        role: &str,
+        method: &str,
+        path: &str,
+        auth_method: AuthMethod,
+    ) -> (u16, String) {
+        let mut request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+        let credentials = Credentials::from_request(&request);
+        request.extensions_mut().insert(RequestContext {
+            credentials,
+            auth_method,
+            is_https: false,
+            address: None,
+            audit_address: None,
+            has_sign_in: true,
+        });
+        let caller = Caller { name: Some(user.to_owned()), roles: vec![role.to_owned()], ..Caller::signed_in(user) };
+        let routes = self.capability.routes(&self.context).unwrap().mount(&mut Vec::new()).layer(Extension(caller));
+        let response = routes.oneshot(request).await.unwrap();
+        let status = response.status().as_u16();
+        (status, String::from_utf8(to_bytes(response.into_body(), usize::MAX).await.unwrap().into()).unwrap())
+    }
+
+    /// Makes a code on the page, and returns it.
+    pub async fn code(&self, user: &str) -> String {
+        let (status, page) =
+            self.page(user, "support", "POST", "/account/messengers/help/code", AuthMethod::Primary).await;
+        assert_eq!(status, 200, "{page}");
+        let code = page.split("/start ").nth(1).unwrap();
+        code.chars().take_while(char::is_ascii_hexdigit).collect()
+    }
+
+    /// Stops it, as a server that is shut down.
+    pub async fn shutdown(self) {
+        self.stop.cancel();
+        self.workers.shutdown(Duration::from_secs(5)).await;
+        self.store.close().await;
+    }
+}

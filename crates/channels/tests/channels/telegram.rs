@@ -1,0 +1,261 @@
+//! A stand-in of Telegram's Bot API: it keeps chats in memory, and refuses what Telegram refuses.
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+
+/// The token of the bot.
+pub const TOKEN: &str = "123:test-token";
+
+/// A message of the bot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BotMessage {
+    pub chat: i64,
+    pub text: String,
+    /// The data of the buttons.
+    pub buttons: Vec<String>,
+}
+
+#[derive(Default)]
+struct Chats {
+    updates: Vec<Value>,
+    messages: BTreeMap<i64, BotMessage>,
+    /// The methods that were called, in their order, without those that wait.
+    calls: Vec<String>,
+    /// What the next calls of a method get: a method and a response.
+    faults: VecDeque<(&'static str, u16, Value)>,
+    acknowledged: Vec<String>,
+    next_id: i64,
+    /// From which call on there are no responses.
+    silent_from: Option<usize>,
+}
+
+/// The stand-in.
+#[derive(Clone, Default)]
+pub struct FakeTelegram {
+    chats: Arc<Mutex<Chats>>,
+    changed: Arc<Notify>,
+}
+
+impl FakeTelegram {
+    /// Starts it; returns its base URL, too.
+    pub async fn start() -> (Self, String) {
+        let fake = Self::default();
+        let routes = Router::new()
+            .route("/{bot}/{method}", post(call))
+            .route("/file/{bot}/{name}", get(|| async { "the content of the file" }))
+            .with_state(fake.clone());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
+        (fake, url)
+    }
+
+    fn chats(&self) -> MutexGuard<'_, Chats> {
+        self.chats.lock().unwrap()
+    }
+
+    fn add_update(&self, mut update: Value) {
+        let mut chats = self.chats();
+        chats.next_id += 1;
+        update["update_id"] = chats.next_id.into();
+        chats.updates.push(update);
+        drop(chats);
+        self.changed.notify_waiters();
+    }
+
+    /// A person writes in a chat. Negative ids are groups.
+    pub fn write(&self, person: i64, chat: i64, text: &str) {
+        self.write_with(person, chat, text, json!({}));
+    }
+
+    /// A person writes a message with further fields.
+    pub fn write_with(&self, person: i64, chat: i64, text: &str, more: Value) {
+        let kind = if chat < 0 { "group" } else { "private" };
+        let mut message = json!({
+            "message_id": 1_000, "date": 1, "text": text, "chat": { "id": chat, "type": kind },
+            "from": { "id": person, "is_bot": false, "first_name": format!("Person {person}") },
+        });
+        message.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.add_update(json!({ "message": message }));
+    }
+
+    /// A person presses a button.
+    pub fn press(&self, person: i64, chat: i64, message_id: i64, data: &str) {
+        let kind = if chat < 0 { "group" } else { "private" };
+        self.add_update(json!({ "callback_query": {
+            "id": "press", "data": data, "from": { "id": person, "first_name": "P" },
+            "message": { "message_id": message_id, "date": 1, "chat": { "id": chat, "type": kind } },
+        } }));
+    }
+
+    /// The next call of this method gets this response.
+    pub fn fail(&self, method: &'static str, status: u16, response: Value) {
+        self.chats().faults.push_back((method, status, response));
+    }
+
+    /// From the call with this number on, calls have their effect and get no response.
+    pub fn be_silent_from(&self, call: Option<usize>) {
+        self.chats().silent_from = call;
+    }
+
+    /// Returns the number of calls and their names.
+    pub fn calls(&self) -> Vec<String> {
+        self.chats().calls.clone()
+    }
+
+    /// Returns the messages of the bot, oldest first.
+    pub fn messages(&self) -> Vec<(i64, BotMessage)> {
+        self.chats().messages.iter().map(|(id, message)| (*id, message.clone())).collect()
+    }
+
+    /// Returns the texts of the bot in a chat.
+    pub fn texts(&self, chat: i64) -> Vec<String> {
+        self.messages()
+            .into_iter()
+            .filter(|(_, message)| message.chat == chat)
+            .map(|(_, message)| message.text)
+            .collect()
+    }
+
+    /// Returns what people saw after pressing buttons.
+    pub fn acknowledged(&self) -> Vec<String> {
+        self.chats().acknowledged.clone()
+    }
+
+    /// Waits until the condition holds.
+    pub async fn until(&self, what: &str, is_met: impl Fn(&Self) -> bool) {
+        let wait = async {
+            while !is_met(self) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let met = tokio::time::timeout(Duration::from_secs(60), wait).await;
+        assert!(met.is_ok(), "{what}: {:?} {:?}", self.messages(), self.calls());
+    }
+
+    /// Waits until a chat has a text, and returns all of its texts.
+    pub async fn until_text(&self, chat: i64, text: &str) -> Vec<String> {
+        self.until(text, |fake| fake.texts(chat).iter().any(|shown| shown.contains(text))).await;
+        self.texts(chat)
+    }
+}
+
+async fn call(State(fake): State<FakeTelegram>, Path((bot, method)): Path<(String, String)>, body: String) -> Response {
+    let parameters: Value = serde_json::from_str(&body).unwrap();
+    if bot != format!("bot{TOKEN}") {
+        return respond(401, json!({ "ok": false, "error_code": 401, "description": "Unauthorized" }));
+    }
+    if method == "getUpdates" {
+        return updates(&fake, &parameters).await;
+    }
+    let (response, is_silent) = {
+        let mut chats = fake.chats();
+        chats.calls.push(method.clone());
+        let response = match chats.faults.iter().position(|(failing, ..)| *failing == method) {
+            Some(at) => chats.faults.remove(at).map(|(_, status, response)| (status, response)).unwrap(),
+            None => match chats.handle(&method, &parameters) {
+                Ok(result) => (200, json!({ "ok": true, "result": result })),
+                Err(cause) => {
+                    (400, json!({ "ok": false, "error_code": 400, "description": format!("Bad Request: {cause}") }))
+                }
+            },
+        };
+        (response, chats.silent_from.is_some_and(|from| chats.calls.len() >= from))
+    };
+    if is_silent {
+        std::future::pending::<()>().await;
+    }
+    respond(response.0, response.1)
+}
+
+fn respond(status: u16, body: Value) -> Response {
+    (StatusCode::from_u16(status).unwrap(), body.to_string()).into_response()
+}
+
+async fn updates(fake: &FakeTelegram, parameters: &Value) -> Response {
+    let offset = parameters["offset"].as_i64().unwrap();
+    for _ in 0..100 {
+        let changed = fake.changed.notified();
+        let found = {
+            let mut chats = fake.chats();
+            chats.updates.retain(|update| update["update_id"].as_i64().unwrap() >= offset);
+            chats.updates.clone()
+        };
+        if !found.is_empty() {
+            return respond(200, json!({ "ok": true, "result": found }));
+        }
+        let _ = tokio::time::timeout(Duration::from_millis(200), changed).await;
+    }
+    respond(200, json!({ "ok": true, "result": [] }))
+}
+
+impl Chats {
+    fn handle(&mut self, method: &str, parameters: &Value) -> Result<Value, String> {
+        match method {
+            "getMe" => Ok(json!({ "id": 123, "is_bot": true, "first_name": "Help", "username": "HelpBot" })),
+            "setMyCommands" | "sendChatAction" => Ok(json!(true)),
+            "getFile" => Ok(json!({ "file_id": parameters["file_id"], "file_path": "photo.jpg", "file_size": 23 })),
+            "answerCallbackQuery" => {
+                self.acknowledged.push(parameters["text"].as_str().unwrap_or_default().to_owned());
+                Ok(json!(true))
+            }
+            "sendMessage" => {
+                let message = read_message(parameters)?;
+                self.next_id += 1;
+                self.messages.insert(self.next_id, message);
+                Ok(json!({ "message_id": self.next_id, "date": 1, "chat": { "id": parameters["chat_id"] } }))
+            }
+            "editMessageText" => {
+                let id = parameters["message_id"].as_i64().unwrap();
+                let message = read_message(parameters)?;
+                let known = self.messages.get_mut(&id).ok_or("message to edit not found")?;
+                if *known == message {
+                    return Err("message is not modified".to_owned());
+                }
+                *known = message;
+                Ok(json!({ "message_id": id, "date": 1, "chat": { "id": parameters["chat_id"] } }))
+            }
+            "deleteMessage" => {
+                let id = parameters["message_id"].as_i64().unwrap();
+                self.messages.remove(&id).map(|_| json!(true)).ok_or_else(|| "message to delete not found".to_owned())
+            }
+            _ => Err(format!("method {method} not found")),
+        }
+    }
+}
+
+/// Reads a message as Telegram does: with a text of at most 4,096 code units, and entities within it.
+fn read_message(parameters: &Value) -> Result<BotMessage, String> {
+    let text = parameters["text"].as_str().unwrap().to_owned();
+    let units = text.encode_utf16().count();
+    if text.trim().is_empty() {
+        return Err("message text is empty".to_owned());
+    }
+    if units > 4_096 {
+        return Err("message is too long".to_owned());
+    }
+    for entity in parameters["entities"].as_array().into_iter().flatten() {
+        let end = entity["offset"].as_u64().unwrap() + entity["length"].as_u64().unwrap();
+        if end > units as u64 || entity["length"] == 0 {
+            return Err("entity is out of range".to_owned());
+        }
+    }
+    let rows = parameters["reply_markup"]["inline_keyboard"].as_array().into_iter().flatten();
+    let buttons: Vec<String> = rows
+        .flat_map(|row| row.as_array().unwrap())
+        .map(|button| button["callback_data"].as_str().unwrap().to_owned())
+        .collect();
+    if buttons.iter().any(|data| data.len() > 64) {
+        return Err("BUTTON_DATA_INVALID".to_owned());
+    }
+    Ok(BotMessage { chat: parameters["chat_id"].as_i64().unwrap(), text, buttons })
+}
