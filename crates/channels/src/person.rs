@@ -56,7 +56,7 @@ async fn caller(
     Ok(match config.auth.mode {
         AuthMode::Local if link.owner == LOCAL_OWNER => Ok(signed_in(None, OWNER_ROLES.map(str::to_owned).to_vec())),
         AuthMode::Local | AuthMode::Anonymous => Err(NOT_NOW),
-        AuthMode::Password(_) => match context.store.user_by_id(&link.owner).await? {
+        AuthMode::Accounts(_) => match context.store.user_by_id(&link.owner).await? {
             Some((user, _)) if user.disabled_at.is_none() => Ok(signed_in(Some(user.name), user.roles)),
             _ => Err(NOT_NOW),
         },

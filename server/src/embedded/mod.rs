@@ -137,6 +137,7 @@ impl Chatwright {
             idempotency_key: new_id(),
             meter: Arc::new(|models| models),
             cancel,
+            reports: contract::CallReports::default(),
         };
         self.running.composition.current.call_endpoint_inside(call).await.map_err(|failure| match failure {
             EndpointFailure::Refused(message) => UserError::invalid("/", message),

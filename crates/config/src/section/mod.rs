@@ -203,7 +203,6 @@ pub(crate) fn read(
     let agents = agents::read(section("agents"), &connections, &models, &mut context);
     let config = Config {
         fingerprint: context.report.fingerprint(),
-        agents: agents::read(section("agents"), &connections, &models, &mut context),
         models,
         connections,
         served_agent: serve_as_remote_agent::read(section("serveAsRemoteAgent"), &endpoints, &mut context),
