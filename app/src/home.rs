@@ -21,7 +21,7 @@ use wire::page::PageLink;
 const MAX_PAGES: usize = 60;
 
 /// The most characters of a search.
-const MAX_QUERY: usize = 200;
+pub const MAX_QUERY: usize = 200;
 
 /// What the page shows.
 pub struct HomeContent {

@@ -15,6 +15,9 @@ use wire::page::{
 use wire::{ErrorCode, UserError};
 use workflows::Commands;
 
+/// The most pages in a list: users may make and share any number of agents, each with a page.
+const MAX_LINKS: usize = 500;
+
 /// All pages, with their chats and access rules.
 pub(crate) struct Pages {
     order: Vec<String>,
@@ -113,9 +116,10 @@ impl Pages {
         self.with_tasks.iter().find(|id| self.rights.check_page(caller, id).is_ok()).cloned()
     }
 
-    /// Returns the pages that the caller may open, for lists of them.
+    /// Returns the pages that the caller may open, for lists of them: at most [`MAX_LINKS`].
     pub(crate) fn links(&self, caller: &Caller) -> Vec<PageLink> {
-        self.links.iter().filter(|link| self.rights.check_page(caller, &link.id).is_ok()).cloned().collect()
+        let open = self.links.iter().filter(|link| self.rights.check_page(caller, &link.id).is_ok());
+        open.take(MAX_LINKS).cloned().collect()
     }
 
     /// Returns a page on which the caller may use this agent, preferably one with a chat for it.

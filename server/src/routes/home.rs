@@ -3,7 +3,7 @@
 use super::{pages, rendering};
 use crate::router::AppState;
 use app::AccountLink;
-use app::home::{HomeContent, HomeContext, HomeConversations, home_page};
+use app::home::{HomeContent, HomeContext, HomeConversations, MAX_QUERY, home_page};
 use app::ui::image_origins::ImageOrigins;
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::{Html, Response};
@@ -17,8 +17,6 @@ use wire::{ErrorCode, UserError};
 const CONVERSATIONS: u32 = 8;
 /// The number of results of a search.
 const RESULTS: u32 = 20;
-/// The most characters of a search.
-const MAX_QUERY: usize = 200;
 
 /// Returns the home page for a request of `/`. `None`: the config has none, or the caller may open no
 /// page, so that the app says what to do.
