@@ -13,6 +13,7 @@ mod dispatcher;
 mod exposure;
 mod files;
 mod grants;
+mod home;
 mod inside;
 pub(crate) mod inventory;
 mod jobs;

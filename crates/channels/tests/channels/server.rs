@@ -98,6 +98,10 @@ impl CurrentConfig for TestConfig {
         Some("home".to_owned())
     }
 
+    fn user_tools(&self) -> Vec<Arc<dyn contract::Tool>> {
+        Vec::new()
+    }
+
     fn call_endpoint<'a>(&'a self, _: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>> {
         panic!("not used")
     }

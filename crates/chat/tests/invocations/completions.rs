@@ -4,7 +4,7 @@ use super::{TestChat, caller, open};
 use agent::RunSettings;
 use chat::{CompletionRequest, Exchange};
 use contract::testing::{Cue, text_reply, tool_call_reply};
-use contract::{AssistantPart, Message, Part, Sampling, ToolChoice, ToolSpec, UserPart};
+use contract::{Message, Part, Sampling, ToolChoice, ToolSpec};
 use futures::StreamExt;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
