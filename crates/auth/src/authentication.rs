@@ -254,6 +254,11 @@ impl Authentication {
         sent.host().is_some_and(|host| self.hosts.is_https(host))
     }
 
+    /// Returns the origin of this server under which the browser reaches it, as far as the config tells.
+    pub fn origin(&self, sent: &Credentials) -> Option<String> {
+        sent.authority().and_then(|name| self.hosts.origin(name))
+    }
+
     fn identify_visitor(&self, sent: &Credentials) -> Result<Identity, AmbiguousCredentials> {
         // In a frame on another site, a browser may send no cookies, so our script sends the
         // visitor in a header.

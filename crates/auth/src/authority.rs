@@ -31,6 +31,16 @@ impl Authority {
         self.text.host()
     }
 
+    /// The host with the port, as written.
+    pub(super) fn as_str(&self) -> &str {
+        self.text.as_str()
+    }
+
+    /// The port, if there is one.
+    pub(super) fn port(&self) -> Option<u16> {
+        self.text.port_u16()
+    }
+
     /// Returns whether this is `localhost` or a loopback address.
     pub fn is_this_machine(&self) -> bool {
         let host = self.host();

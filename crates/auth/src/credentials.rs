@@ -1,5 +1,6 @@
 //! The credentials of a request: the data from which its caller is identified.
 
+use super::authority::Authority;
 use super::hosts::requested_host;
 use axum::extract::{ConnectInfo, Request};
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -11,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 pub struct Credentials {
     headers: HeaderMap,
     /// The host that the request names; in HTTP/2 it is not a header.
-    host: Option<String>,
+    authority: Option<Authority>,
     peer: Option<IpAddr>,
 }
 
@@ -25,8 +26,7 @@ impl Credentials {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
         // An IPv4 peer may appear as an IPv4-mapped IPv6 address, but the config names it as IPv4.
         let peer = peer.map(|ConnectInfo(address)| address.ip().to_canonical());
-        let host = requested_host(request).map(|name| name.host().to_owned());
-        Self { host, headers: request.headers().clone(), peer }
+        Self { authority: requested_host(request), headers: request.headers().clone(), peer }
     }
 
     /// Returns the same credentials with other headers.
@@ -46,7 +46,12 @@ impl Credentials {
 
     /// The host that the request names, without a port.
     pub fn host(&self) -> Option<&str> {
-        self.host.as_deref()
+        self.authority.as_ref().map(Authority::host)
+    }
+
+    /// The host that the request names, with the port.
+    pub(super) fn authority(&self) -> Option<&Authority> {
+        self.authority.as_ref()
     }
 
     /// Returns the single value of a header.
@@ -120,7 +125,7 @@ mod tests {
         for (name, value) in pairs {
             headers.append(name, value);
         }
-        Credentials { headers, host: None, peer: None }
+        Credentials { headers, authority: None, peer: None }
     }
 
     #[test]

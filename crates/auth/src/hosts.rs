@@ -11,12 +11,25 @@ use url::Url;
 pub(crate) struct Hosts {
     /// The names in lower case, and whether they are reached over `https`.
     names: Vec<(String, bool)>,
+    urls: Vec<Url>,
 }
 
 impl Hosts {
     pub(super) fn new(urls: &[Url]) -> Self {
         let name = |url: &Url| Some((url.host_str()?.to_ascii_lowercase(), url.scheme() == "https"));
-        Self { names: urls.iter().filter_map(name).collect() }
+        Self { names: urls.iter().filter_map(name).collect(), urls: urls.to_vec() }
+    }
+
+    /// Returns the origin under which browsers reach this host, such as `https://chat.example.com`: that of the
+    /// config, or of this machine.
+    pub(super) fn origin(&self, name: &Authority) -> Option<String> {
+        let is_named = |url: &&Url| url.host_str().is_some_and(|host| host.eq_ignore_ascii_case(name.host()));
+        // Behind a proxy the port may be missing in the request.
+        let has_port = |url: &&Url| name.port().is_none_or(|port| url.port_or_known_default() == Some(port));
+        let named = || self.urls.iter().filter(is_named);
+        let url = named().find(has_port).or_else(|| named().next());
+        let own = || name.is_this_machine().then(|| format!("http://{}", name.as_str()));
+        url.map(|url| url.origin().ascii_serialization()).or_else(own)
     }
 
     /// Returns whether browsers reach this name, given without a port, over `https`.
@@ -60,6 +73,15 @@ mod tests {
         check("chat.example.com.evil.test", false);
         check("evil.test:443", false);
         check("user@chat.example.com", false);
+        let origin = |name: &str, expected: Option<&str>| {
+            let seen = Authority::parse(name).and_then(|name| hosts.origin(&name));
+            assert_eq!(seen.as_deref(), expected, "{name}");
+        };
+        origin("chat.example.com", Some("https://chat.example.com"));
+        origin("CHAT.example.com:443", Some("https://chat.example.com"));
+        origin("10.0.0.5:3000", Some("http://10.0.0.5:3000"));
+        origin("127.0.0.1:3000", Some("http://127.0.0.1:3000"));
+        origin("evil.test", None);
         assert!(hosts.is_https("chat.example.com") && !hosts.is_https("10.0.0.5") && !hosts.is_https("localhost"));
     }
 }
