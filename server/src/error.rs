@@ -1,7 +1,7 @@
 //! HTTP errors of the framework.
 
 use crate::router::AppState;
-use auth::requested_host;
+use auth::Credentials;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
@@ -16,17 +16,20 @@ use wire::{ErrorCode, UserError};
 /// its form. A body of a server function
 /// that is too large gets an error that the page can show.
 pub(crate) async fn format_api_errors(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    let (path, host) = (request.uri().path().to_owned(), requested_host(&request));
+    let path = request.uri().path().to_owned();
     let current = &state.composition.current;
     let format = current.capabilities().api_format(&path);
+    let sent = format.as_ref().map(|_| Credentials::from_request(&request));
     let (is_for_programs, is_server_function) = (path.starts_with("/api/"), path.starts_with("/ui/"));
     let mut answer = next.run(request).await;
     if answer.status() == StatusCode::UNAUTHORIZED
-        && let Some(host) = host
-        && let Some(challenge) = current.capabilities().challenge(&current.config(), &path, &host.to_string())
-        && let Ok(challenge) = HeaderValue::from_str(&challenge)
+        && let Some(sent) = sent
     {
-        answer.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+        let origin = current.authentication().origin(&sent);
+        let challenge = current.capabilities().challenge(&current.config(), &path, origin.as_deref());
+        if let Some(Ok(challenge)) = challenge.map(|challenge| HeaderValue::from_str(&challenge)) {
+            answer.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+        }
     }
     if is_server_function && answer.status() == StatusCode::PAYLOAD_TOO_LARGE {
         let error =

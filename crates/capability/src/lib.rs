@@ -176,9 +176,10 @@ pub trait Capability: Send + Sync + 'static {
         None
     }
 
-    /// Returns the value of `WWW-Authenticate` in a response of one of its paths to callers who are not signed
-    /// in, such as where they get a token. `host` is what the request names. Default: `Bearer`.
-    fn challenge(&self, _config: &Config, _path: &str, _host: &str) -> Option<String> {
+    /// Returns the value of `WWW-Authenticate` in a response of one of its paths with a form of errors to callers
+    /// who are not signed in, such as where they get a token. `origin` is that under which the client reaches
+    /// this server, if it is known. Default: `Bearer`.
+    fn challenge(&self, _config: &Config, _path: &str, _origin: Option<&str>) -> Option<String> {
         None
     }
 

@@ -132,8 +132,8 @@ impl Capabilities {
     }
 
     /// Returns the value of `WWW-Authenticate` in a response of a path to callers who are not signed in.
-    pub fn challenge(&self, config: &Config, path: &str, host: &str) -> Option<String> {
-        self.all().find_map(|capability| capability.challenge(config, path, host))
+    pub fn challenge(&self, config: &Config, path: &str, origin: Option<&str>) -> Option<String> {
+        self.all().find_map(|capability| capability.challenge(config, path, origin))
     }
 
     /// Returns the tools that signed-in users can use without an agent.

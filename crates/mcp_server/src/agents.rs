@@ -52,7 +52,7 @@ pub(crate) async fn ask(context: &Context, client: &Client, agent: &OfferedAgent
         Ok((sent, place)) => {
             remember(context, client, &place).await;
             let result = follow(context, client, sent, &place, call).await;
-            forget(context, client).await;
+            forget(context, client, place).await;
             result
         }
         Err(error) => not_begun(error),
@@ -106,9 +106,9 @@ async fn remember(context: &Context, client: &Client, place: &Place) {
 }
 
 /// Forgets a call that has ended.
-async fn forget(context: &Context, client: &Client) {
+async fn forget(context: &Context, client: &Client, place: Place) {
     let Some(key) = client.call.clone() else { return };
-    if let Err(error) = store::end(&context.store, key).await {
+    if let Err(error) = store::end(&context.store, key, place.conversation_id).await {
         tracing::warn!(%error, "a call that has ended could not be forgotten");
     }
 }

@@ -4,7 +4,6 @@ use crate::handler::Shared;
 use crate::running::RunningCalls;
 use crate::section::McpApi;
 use crate::{error, metadata, route, store};
-use auth::Authority;
 use capability::{Capability, Context, Definition, Job};
 use chat::RoutineMeters;
 use config::{Config, SectionType};
@@ -51,10 +50,7 @@ impl Capability for McpServer {
         })]
     }
 
-    fn challenge(&self, config: &Config, path: &str, host: &str) -> Option<String> {
-        if path != route::PATH {
-            return None;
-        }
-        Some(metadata::challenge(config, &Authority::parse(host)?))
+    fn challenge(&self, config: &Config, path: &str, origin: Option<&str>) -> Option<String> {
+        (path == route::PATH).then(|| metadata::challenge(config, origin))
     }
 }

@@ -1,17 +1,15 @@
 //! Endpoints as tools. A failure is a result that the client's model reads, not an error of the protocol.
 
 use crate::handler::{Call, Client, failed, result_of};
-use crate::progress::Progress;
 use crate::section::OfferedEndpoint;
 use capability::{Context, EndpointCall, EndpointFailure};
 use contract::{CallReport, CallReports};
 use rmcp::model::CallToolResult;
 use serde_json::Value;
-use std::pin::pin;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// The most reports of a routine that wait for a slow client; the routine then waits, too.
+/// The most texts that wait for a slow client; more are dropped.
 const MAX_REPORTS: usize = 16;
 
 /// Calls an endpoint.
@@ -19,6 +17,7 @@ pub(crate) async fn call(context: &Context, client: &Client, entry: &OfferedEndp
     let Call { arguments, mut progress, cancel } = call;
     let id = uuid::Uuid::new_v4().simple();
     let (sender, mut reports) = mpsc::channel(MAX_REPORTS);
+    let (texts, mut shown) = mpsc::channel(MAX_REPORTS);
     let request = EndpointCall {
         caller: &client.caller,
         id: &entry.endpoint_id,
@@ -29,14 +28,20 @@ pub(crate) async fn call(context: &Context, client: &Client, entry: &OfferedEndp
         cancel,
         reports: CallReports::new(id.to_string(), sender),
     };
-    let mut called = pin!(context.current.call_endpoint(request));
-    let outcome = loop {
-        tokio::select! {
-            biased;
-            Some((_, report)) = reports.recv() => show(report, &mut progress).await,
-            outcome = &mut called => break outcome,
+    // The routine and its time limit do not wait for a client that does not read.
+    let read = async move {
+        while let Some((_, report)) = reports.recv().await {
+            if let Some(text) = status(report) {
+                let _ = texts.try_send(text);
+            }
         }
     };
+    let show = async move {
+        while let Some(text) = shown.recv().await {
+            progress.step(text).await;
+        }
+    };
+    let (outcome, (), ()) = tokio::join!(context.current.call_endpoint(request), read, show);
     match outcome {
         Ok(value) => result_of(value),
         Err(
@@ -45,12 +50,12 @@ pub(crate) async fn call(context: &Context, client: &Client, entry: &OfferedEndp
     }
 }
 
-/// Shows what a routine says with `:status`.
-async fn show(report: CallReport, progress: &mut Progress) {
-    if let CallReport::Data { name, data, .. } = report
-        && name == "status"
-        && let Some(text) = data.get("message").and_then(Value::as_str)
-    {
-        progress.step(text.to_owned()).await;
+/// Returns what a routine says with `:status`.
+fn status(report: CallReport) -> Option<String> {
+    match report {
+        CallReport::Data { name, data, .. } if name == "status" => {
+            data.get("message").and_then(Value::as_str).map(str::to_owned)
+        }
+        _ => None,
     }
 }

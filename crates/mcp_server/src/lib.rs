@@ -13,6 +13,7 @@ mod route;
 mod running;
 mod section;
 mod store;
+mod stream;
 mod tools;
 
 pub use self::capability::DEFINITION;

@@ -2,7 +2,6 @@
 
 use crate::route::PATH;
 use crate::section::McpApi;
-use auth::{Authority, requested_host};
 use axum::Json;
 use axum::extract::{FromRequest, Request, State};
 use capability::Context;
@@ -11,8 +10,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::convert::Infallible;
 use url::Url;
-use web::HttpError;
 use web::openapi::{Access, ApiRouter, RouteInput, Tag};
+use web::{HttpError, Origin};
 use wire::UserError;
 
 /// The path of the metadata, without that of the resource.
@@ -47,31 +46,34 @@ struct Metadata {
     bearer_methods_supported: [&'static str; 1],
 }
 
-/// The host that a request names.
-struct RequestedHost(Option<Authority>);
+/// The origin under which a client reaches this server, if it is known.
+struct ReachedOrigin(Option<Origin>);
 
-impl<S: Sync> FromRequest<S> for RequestedHost {
+impl<S: Sync> FromRequest<S> for ReachedOrigin {
     type Rejection = Infallible;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self(requested_host(&request)))
+        Ok(Self(request.extensions().get().cloned()))
     }
 }
 
-impl RouteInput for RequestedHost {}
+impl RouteInput for ReachedOrigin {}
 
 /// `GET /.well-known/oauth-protected-resource`
-async fn show(State(context): State<Context>, RequestedHost(host): RequestedHost) -> Result<Json<Metadata>, HttpError> {
+async fn show(
+    State(context): State<Context>,
+    ReachedOrigin(origin): ReachedOrigin,
+) -> Result<Json<Metadata>, HttpError> {
     let config = context.current.config();
-    let found = host.and_then(|host| metadata(&config, &host));
+    let found = origin.and_then(|Origin(origin)| metadata(&config, &origin));
     Ok(Json(found.ok_or_else(UserError::not_found)?))
 }
 
 /// Returns the metadata; `None` if there is no MCP server, or no issuer from which a client could get a token.
-fn metadata(config: &Config, host: &Authority) -> Option<Metadata> {
+fn metadata(config: &Config, origin: &str) -> Option<Metadata> {
     config.section::<McpApi>()?;
     let issuer = issuer(config)?.to_owned();
-    let resource = format!("{}{PATH}", origin(config, host));
+    let resource = format!("{origin}{PATH}");
     Some(Metadata { resource, authorization_servers: vec![issuer], bearer_methods_supported: ["header"] })
 }
 
@@ -82,25 +84,9 @@ fn issuer(config: &Config) -> Option<&str> {
 }
 
 /// Returns the value of `WWW-Authenticate`, which leads a client to the metadata if there is any.
-pub(crate) fn challenge(config: &Config, host: &Authority) -> String {
-    match metadata(config, host) {
-        Some(_) => format!("Bearer resource_metadata=\"{}{METADATA_PATH}{PATH}\"", origin(config, host)),
+pub(crate) fn challenge(config: &Config, origin: Option<&str>) -> String {
+    match origin.filter(|origin| metadata(config, origin).is_some()) {
+        Some(origin) => format!("Bearer resource_metadata=\"{origin}{METADATA_PATH}{PATH}\""),
         None => "Bearer".to_owned(),
-    }
-}
-
-/// Returns the origin under which a request has found the server, without a final slash: that of
-/// `publicUrls` with the requested host, or else `http://` with the host, which is this machine.
-pub(crate) fn origin(config: &Config, host: &Authority) -> String {
-    let is_requested = |url: &&Url| {
-        let named = url.host_str().map(|name| match url.port() {
-            Some(port) => format!("{name}:{port}"),
-            None => name.to_owned(),
-        });
-        named.and_then(|named| Authority::parse(&named)).is_some_and(|named| named.is_same(host))
-    };
-    match config.auth.public_urls.iter().find(is_requested) {
-        Some(url) => url.origin().ascii_serialization(),
-        None => format!("http://{host}"),
     }
 }

@@ -1,19 +1,19 @@
-//! `POST /mcp`: the streamable HTTP transport. There are no sessions, so every server of the same database can
+//! `/mcp`: the streamable HTTP transport. There are no sessions, so every server of the same database can
 //! answer every request. The id of a session that a client gets is not stored: it only tells the ids of the
 //! requests of one client from those of another.
 
 use crate::error::Refusal;
 use crate::handler::{Client, Handler, Shared};
-use crate::metadata;
 use crate::running::CallKey;
 use crate::section::McpApi;
-use crate::store;
+use crate::{store, stream};
+use auth::AuthMethod;
 use auth::password::KeyScope;
-use auth::{AuthMethod, Authority, requested_host};
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use chat::Caller;
@@ -27,7 +27,7 @@ use serde_json::Value;
 use std::convert::Infallible;
 use std::sync::Arc;
 use web::openapi::{Access, ApiRouter, Description, RouteInput, RouteOutput, Tag};
-use web::{HttpError, RequestContext};
+use web::{HttpError, Origin, RequestContext};
 use wire::{ErrorCode, UserError};
 
 /// The path of the MCP server.
@@ -52,7 +52,16 @@ const MCP: Tag = Tag {
 pub(crate) fn routes(shared: Shared) -> ApiRouter {
     ApiRouter::new(&MCP)
         .post(PATH, post, "Send a message of JSON-RPC to the MCP server")
-        .map(|router| router.with_state(shared))
+        .map(|router| router.layer(from_fn_with_state(shared.clone(), require_section)).with_state(shared))
+}
+
+/// Middleware: answers 404, with any method, if the MCP server is switched off.
+async fn require_section(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+    if shared.context.current.config().section::<McpApi>().is_some() {
+        return next.run(request).await;
+    }
+    let message = "There is no MCP server here. Whoever runs this server switches it on with `mcpApi` in the config.";
+    Refusal::from(UserError::new(ErrorCode::NotFound, message)).into_response()
 }
 
 /// A message of JSON-RPC: a request, which has an `id`, or a notification.
@@ -72,8 +81,6 @@ struct Message {
 
 /// An HTTP request with a message.
 struct McpRequest {
-    /// The host that it names.
-    host: Option<Authority>,
     parts: Parts,
     body: Body,
 }
@@ -82,9 +89,8 @@ impl<S: Sync> FromRequest<S> for McpRequest {
     type Rejection = Infallible;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Infallible> {
-        let host = requested_host(&request);
         let (parts, body) = request.into_parts();
-        Ok(Self { host, parts, body })
+        Ok(Self { parts, body })
     }
 }
 
@@ -118,20 +124,12 @@ async fn post(State(shared): State<Shared>, request: McpRequest) -> McpResponse 
     McpResponse(answer(shared, request).await.unwrap_or_else(IntoResponse::into_response))
 }
 
-async fn answer(shared: Shared, McpRequest { host, parts, body }: McpRequest) -> Result<Response, Refusal> {
+async fn answer(shared: Shared, McpRequest { parts, body }: McpRequest) -> Result<Response, Refusal> {
     let config = shared.context.current.config();
-    if config.section::<McpApi>().is_none() {
-        let message =
-            "There is no MCP server here. Whoever runs this server switches it on with `mcpApi` in the config.";
-        return Err(UserError::new(ErrorCode::NotFound, message).into());
-    }
     let caller = parts.extensions.get::<Caller>().filter(|caller| caller.is_authenticated);
     let caller = caller.cloned().ok_or_else(UserError::unauthenticated)?;
-    if matches!(auth_method(&parts), Some(AuthMethod::Site)) {
-        let message = "Tokens of embedded chats cannot be used for this request.";
-        return Err(UserError::new(ErrorCode::Forbidden, message).into());
-    }
-    let bytes = read(body, config.limits.body_bytes).await?;
+    let scopes = key_scopes(&parts)?;
+    let bytes = web::read_body(body, config.limits.body_bytes).await?;
     check_media_types(&parts.headers)?;
     let message = parse(&bytes)?;
     let session_id = session_id(&parts.headers)?;
@@ -149,8 +147,8 @@ async fn answer(shared: Shared, McpRequest { host, parts, body }: McpRequest) ->
         return Ok(StatusCode::ACCEPTED.into_response());
     }
     let client = Client {
-        origin: host.map(|host| metadata::origin(&config, &host)).unwrap_or_default(),
-        scopes: key_scopes(&parts),
+        origin: parts.extensions.get::<Origin>().map(|Origin(origin)| origin.clone()).unwrap_or_default(),
+        scopes,
         call: call_key(message.id.as_ref()),
         caller: caller.clone(),
     };
@@ -160,7 +158,9 @@ async fn answer(shared: Shared, McpRequest { host, parts, body }: McpRequest) ->
         Arc::new(NeverSessionManager::default()),
         transport(&config, method),
     );
-    let mut response = service.handle(Request::from_parts(parts, Full::new(bytes))).await.map(Body::new);
+    let request = Request::from_parts(parts, Full::new(bytes));
+    let response = async move { service.handle(request).await.map(Body::new) };
+    let mut response = stream::begin(response, config.limits.heartbeat).await;
     let (status, headers) = (response.status(), response.headers_mut());
     if method == "initialize" && status.is_success() {
         let id = uuid::Uuid::new_v4().simple().to_string();
@@ -197,31 +197,20 @@ fn transport(config: &Config, method: &str) -> StreamableHttpServerConfig {
         .disable_allowed_origins()
 }
 
-/// Returns how the caller was identified.
-fn auth_method(parts: &Parts) -> Option<&AuthMethod> {
-    parts.extensions.get::<RequestContext>().map(|context| &context.auth_method)
-}
-
 /// Returns the scopes of an API key; `None` for other credentials, which are not limited by scopes.
-fn key_scopes(parts: &Parts) -> Option<Vec<KeyScope>> {
-    match auth_method(parts)? {
-        AuthMethod::Key(scopes) => Some(scopes.clone()),
-        _ => None,
-    }
-}
-
-/// Returns the body.
 ///
 /// # Errors
-/// 413, or 400 for a body that does not arrive.
-async fn read(body: Body, most: usize) -> Result<Bytes, UserError> {
-    to_bytes(body, most).await.map_err(|error| {
-        let is_limit = std::error::Error::source(&error).is_some_and(|source| source.to_string().contains("limit"));
-        match is_limit {
-            true => UserError::new(ErrorCode::TooLarge, format!("The request is too large: {most} bytes at most.")),
-            false => UserError::new(ErrorCode::Malformed, "The request could not be read."),
+/// 403 for the token of an embedded chat, 401 if it is not known how the caller was identified.
+fn key_scopes(parts: &Parts) -> Result<Option<Vec<KeyScope>>, UserError> {
+    let context = parts.extensions.get::<RequestContext>().ok_or_else(UserError::unauthenticated)?;
+    match &context.auth_method {
+        AuthMethod::Key(scopes) => Ok(Some(scopes.clone())),
+        AuthMethod::Primary | AuthMethod::Session(_) => Ok(None),
+        AuthMethod::Site => {
+            let message = "Tokens of embedded chats cannot be used for this request.";
+            Err(UserError::new(ErrorCode::Forbidden, message))
         }
-    })
+    }
 }
 
 /// Checks that the client sends JSON and accepts both forms of a response.

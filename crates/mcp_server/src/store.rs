@@ -25,7 +25,8 @@ const BEGIN: &str = "
 const CONVERSATION: &str =
     "SELECT conversation_id FROM mcp_calls WHERE owner = $1 AND session_id = $2 AND request_id = $3";
 
-const END: &str = "DELETE FROM mcp_calls WHERE owner = $1 AND session_id = $2 AND request_id = $3";
+const END: &str = "
+    DELETE FROM mcp_calls WHERE owner = $1 AND session_id = $2 AND request_id = $3 AND conversation_id = $4";
 
 const PRUNE: &str = "DELETE FROM mcp_calls WHERE started_at < $1";
 
@@ -42,9 +43,9 @@ pub(crate) async fn conversation(store: &Store, key: CallKey) -> Result<Option<S
     store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await
 }
 
-/// Forgets a call that has ended.
-pub(crate) async fn end(store: &Store, key: CallKey) -> Result<(), StoreError> {
-    let delete = sql::query(END).bind(key.user_id).bind(key.session_id).bind(key.request_id);
+/// Forgets a call that has ended. If another call has been stored with the same key, it stays.
+pub(crate) async fn end(store: &Store, key: CallKey, conversation_id: String) -> Result<(), StoreError> {
+    let delete = sql::query(END).bind(key.user_id).bind(key.session_id).bind(key.request_id).bind(conversation_id);
     store.write(move |db| Box::pin(async move { delete.execute(db).await.map(drop).map_err(StoreError::from) })).await
 }
 
@@ -95,7 +96,9 @@ mod tests {
             prune(&store, 11 + KEPT_MS).await.unwrap();
             assert_eq!(found(own.clone()).await, None);
             begin(&store, own.clone(), "c".to_owned(), 20).await.unwrap();
-            end(&store, own.clone()).await.unwrap();
+            end(&store, own.clone(), "other".to_owned()).await.unwrap();
+            assert_eq!(found(own.clone()).await.as_deref(), Some("c"));
+            end(&store, own.clone(), "c".to_owned()).await.unwrap();
             assert_eq!(found(own).await, None);
         }
     }

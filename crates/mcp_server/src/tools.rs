@@ -2,7 +2,7 @@
 
 use crate::agents;
 use crate::handler::Client;
-use crate::section::{McpApi, OfferedAgent, OfferedEndpoint};
+use crate::section::{DOCUMENT_TOOLS, McpApi, OfferedAgent, OfferedEndpoint};
 use auth::rights::{AccessDecision, check_rule};
 use capability::Context;
 use config::{Config, Endpoint};
@@ -41,7 +41,9 @@ pub(crate) fn offered<'c>(context: &Context, config: &'c Config, client: &Client
         tools.extend(endpoint.filter(may_call).map(|endpoint| Offered::Endpoint(entry, endpoint)));
     }
     if section.documents {
-        tools.extend(context.current.user_tools().into_iter().map(Offered::Documents));
+        let all = context.current.user_tools().into_iter();
+        let for_documents = all.filter(|tool| DOCUMENT_TOOLS.contains(&tool.spec().name.as_str()));
+        tools.extend(for_documents.map(Offered::Documents));
     }
     tools
 }

@@ -2,6 +2,7 @@
 
 pub mod admin;
 mod api_format;
+mod body;
 mod download;
 mod error;
 mod event_stream;
@@ -14,10 +15,11 @@ pub mod times;
 mod upload;
 
 pub use api_format::ApiFormat;
+pub use body::read_body;
 pub use download::{content_disposition, conversation_disposition};
 pub use error::{HttpError, json_error, valid_query};
 pub use event_stream::EventStream;
 pub use file_content::{FileContent, SentFile};
 pub use redirect::{SIGN_IN_PATH, query_encoded, see_other, with_retry_after};
-pub use request::{API_KEYS_REFUSED, RequestContext, require_account, require_signed_in};
+pub use request::{API_KEYS_REFUSED, Origin, RequestContext, require_account, require_signed_in};
 pub use upload::read_rest;

@@ -33,6 +33,11 @@ pub struct RequestContext {
     pub has_sign_in: bool,
 }
 
+/// The origin under which the client of a request reaches this server, such as `https://chat.example.com`: an
+/// extension of the request, if the config tells it or the client is on this machine.
+#[derive(Clone)]
+pub struct Origin(pub String);
+
 /// Middleware: refuses requests of visitors with 401, and requests with an API key or a token of an
 /// embedded chat with 403.
 pub async fn require_signed_in(request: Request, next: Next) -> Response {

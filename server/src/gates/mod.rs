@@ -20,7 +20,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use web::{API_KEYS_REFUSED, HttpError, RequestContext, SIGN_IN_PATH, query_encoded, see_other};
+use web::{API_KEYS_REFUSED, HttpError, Origin, RequestContext, SIGN_IN_PATH, query_encoded, see_other};
 use wire::{ErrorCode, UserError};
 
 /// Middleware that identifies the caller and stores them in an extension of the request. It also
@@ -65,6 +65,9 @@ pub(crate) async fn identify_caller(State(state): State<AppState>, mut request: 
         has_sign_in: authentication.accounts().is_some(),
     });
     request.extensions_mut().insert(known.caller.clone());
+    if let Some(origin) = authentication.origin(&sent) {
+        request.extensions_mut().insert(Origin(origin));
+    }
     let asked = (request.method() == Method::GET).then(|| request.uri().clone());
     let mut response = next.run(request).await;
     if let Some(asked) = asked.filter(|_| response.status() == StatusCode::UNAUTHORIZED && !is_api)

@@ -4,7 +4,6 @@ use crate::error::ApiError;
 use crate::request::history::ReadHistory;
 use crate::request::{Parameters, check_length};
 use crate::section::OpenAiApi;
-use axum::body::to_bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::header;
 use capability::Context;
@@ -43,19 +42,7 @@ impl<T: Send> FromRequest<Context> for RequestBody<T> {
         }
         let is_signed_in = request.extensions().get::<Caller>().is_some_and(|caller| caller.is_authenticated);
         let most = if is_signed_in { section.body_bytes } else { section.body_bytes.min(config.limits.body_bytes) };
-        let too_large = || {
-            let message = format!("The request is too large: {most} bytes at most.");
-            ApiError::from(UserError::new(wire::ErrorCode::TooLarge, message))
-        };
-        let length =
-            request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        if length.is_some_and(|length: usize| length > most) {
-            return Err(too_large());
-        }
-        let bytes = to_bytes(request.into_body(), most).await.map_err(|error| {
-            let is_limit = std::error::Error::source(&error).is_some_and(|source| source.to_string().contains("limit"));
-            if is_limit { too_large() } else { ApiError::malformed("The request could not be read.") }
-        })?;
+        let bytes = web::read_body(request.into_body(), most).await?;
         Ok(Self { bytes: bytes.into(), kind: PhantomData })
     }
 }

@@ -1,9 +1,9 @@
 //! What becomes of a run whose client cancels the call or goes away.
 
-use super::{SECTION, call, config_folder, key, message, start};
+use super::{ACCEPTED, SECTION, call, config_folder, key, message, start};
 use crate::process::Server;
 use crate::provider::start_silent_provider;
-use reqwest::{Method, Response};
+use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use std::pin::pin;
 use std::time::Duration;
@@ -40,6 +40,9 @@ async fn cancel(server: &Server, session: &str, request_id: Value) {
     assert_eq!(response.status(), 202);
 }
 
+/// The newest version of the protocol.
+const NEWEST: &str = "2026-07-28";
+
 const SESSION: &str = "0123456789abcdef0123456789abcdef";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -69,16 +72,36 @@ async fn run_ends_when_its_client_disconnects() {
 #[tokio::test(flavor = "multi_thread")]
 async fn run_ends_with_the_key() {
     let (server, _folder) = start(&start_silent_provider().await, SECTION);
-    let key = key(&server, &["agents"]).await;
     let body = call(7, "helper", &json!({ "message": "Hi" }));
-    let response = message(&server, &body).bearer_auth(key).send().await.unwrap();
-    newest_answer(&server, |answer| answer["parts"].to_string().contains("Well")).await;
+    check_run_ends_with_the_key(&server, message(&server, &body)).await;
+}
+
+/// With this version, rmcp sends nothing before the first message.
+#[tokio::test(flavor = "multi_thread")]
+async fn run_of_the_newest_version_ends_with_the_key() {
+    let (server, _folder) = start(&start_silent_provider().await, SECTION);
+    let mut body = call(7, "helper", &json!({ "message": "Hi" }));
+    body["params"]["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": NEWEST,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let request = server.request(Method::POST, "/mcp").header("accept", ACCEPTED).json(&body);
+    let request = request.header("mcp-protocol-version", NEWEST);
+    check_run_ends_with_the_key(&server, request.header("mcp-method", "tools/call").header("mcp-name", "helper")).await;
+}
+
+async fn check_run_ends_with_the_key(server: &Server, request: RequestBuilder) {
+    let key = key(server, &["agents"]).await;
+    // The stream begins while the agent answers.
+    let response = request.bearer_auth(key).send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    newest_answer(server, |answer| answer["parts"].to_string().contains("Well")).await;
     let keys: Value = server.request(Method::GET, "/api/keys").send().await.unwrap().json().await.unwrap();
     let id = keys[0]["id"].as_str().or(keys["items"][0]["id"].as_str()).unwrap().to_owned();
     let revoked = server.request(Method::DELETE, &format!("/api/keys/{id}")).send().await.unwrap();
     assert!(revoked.status().is_success());
     drop(response.text().await);
-    let stopped = newest_answer(&server, |answer| answer["metadata"]["outcome"].is_string()).await;
+    let stopped = newest_answer(server, |answer| answer["metadata"]["outcome"].is_string()).await;
     assert_eq!(stopped["metadata"]["outcome"], "stopped");
 }
 

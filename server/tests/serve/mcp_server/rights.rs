@@ -94,9 +94,11 @@ async fn tools_follow_the_rights_of_the_caller() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_have_the_tools_of_their_scopes() {
-    let (server, _folder) = start(&start_provider().await, SECTION);
+    let section = SECTION.replace("agents:", "documents: true, agents:");
+    let (server, _folder) = start(&start_provider().await, &section);
     let scopes = [vec!["agents"], vec!["agents", "endpoints"]];
-    for (scopes, expected) in scopes.iter().zip([vec!["helper"], vec!["helper", "find", "fail", "mail__send"]]) {
+    let all = vec!["helper", "find", "fail", "mail__send", "document_search", "document_read"];
+    for (scopes, expected) in scopes.iter().zip([vec!["helper"], all]) {
         let key = key(&server, scopes).await;
         assert_eq!(names(list(&server).bearer_auth(key)).await, expected);
     }
@@ -123,6 +125,7 @@ async fn clients_find_where_to_get_tokens() {
     let known = show(&server, root, "chat.test").await;
     assert_snapshot!(known, @r#"200 {"resource":"https://chat.test/mcp","authorization_servers":["https://login.test/tenant"],"bearer_methods_supported":["header"]}"#);
     assert_eq!(show(&server, &format!("{root}/mcp"), "chat.test").await, known);
+    assert_eq!(show(&server, root, "chat.test:443").await, known);
     let local = server.origin.strip_prefix("http://").unwrap();
     let here = show(&server, root, local).await.replace(&server.origin, "ORIGIN");
     assert_snapshot!(here, @r#"200 {"resource":"ORIGIN/mcp","authorization_servers":["https://login.test/tenant"],"bearer_methods_supported":["header"]}"#);

@@ -1,0 +1,51 @@
+//! Bodies of requests that are read as a whole.
+
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
+use http_body_util::LengthLimitError;
+use std::error::Error;
+use std::iter::successors;
+use wire::{ErrorCode, UserError};
+
+/// Reads a body of at most `most` bytes.
+///
+/// # Errors
+/// [`ErrorCode::TooLarge`], without reading anything if the client has announced the length, and
+/// [`ErrorCode::Malformed`] for a body that does not arrive.
+pub async fn read_body(body: Body, most: usize) -> Result<Bytes, UserError> {
+    let too_large = || UserError::new(ErrorCode::TooLarge, format!("The request is too large: {most} bytes at most."));
+    if !usize::try_from(body.size_hint().lower()).is_ok_and(|length| length <= most) {
+        return Err(too_large());
+    }
+    to_bytes(body, most).await.map_err(|error| {
+        // A layer around the route may have a lower limit.
+        let mut causes = successors(error.source(), |cause| (*cause).source());
+        match causes.any(|cause| cause.is::<LengthLimitError>()) {
+            true => too_large(),
+            false => UserError::new(ErrorCode::Malformed, "The request could not be read."),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::stream;
+    use std::io;
+
+    #[tokio::test]
+    async fn bodies_are_read_up_to_the_limit() {
+        let check = async |body: Body, expected: Result<&[u8], ErrorCode>| {
+            let read = read_body(body, 4).await;
+            assert_eq!(read.as_deref().map_err(|error| error.code), expected);
+        };
+        let parts = |parts: [&'static str; 2]| Body::from_stream(stream::iter(parts.map(Ok::<_, io::Error>)));
+        check(Body::from("four"), Ok(b"four")).await;
+        check(Body::from("fiver"), Err(ErrorCode::TooLarge)).await;
+        check(parts(["fo", "ur"]), Ok(b"four")).await;
+        check(parts(["fo", "urs"]), Err(ErrorCode::TooLarge)).await;
+        let limited = Body::new(http_body_util::Limited::new(parts(["fo", "ur"]), 3));
+        check(limited, Err(ErrorCode::TooLarge)).await;
+        let broken = stream::iter([Ok("fo"), Err(io::Error::other("gone"))]);
+        check(Body::from_stream(broken), Err(ErrorCode::Malformed)).await;
+    }
+}
