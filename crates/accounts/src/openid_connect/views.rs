@@ -93,7 +93,7 @@ pub(crate) fn identities_view(
     Some(view! {
         <section class="cw-account-part" aria-labelledby="identities">
             <h2 id="identities">"Company accounts"</h2>
-            <p class="cw-account-note">"You can sign in with these accounts. Unlinking one signs you out where you signed in with it."</p>
+            <p class="cw-account-note">"You can sign in with these accounts. Roles that an account gives count where you signed in with it, not for API keys. Unlinking one signs you out there."</p>
             {error_message(problem)}
             <ul class="cw-account-list">{lines}</ul>
             {again}
