@@ -13,11 +13,15 @@ use axum::{Extension, Form};
 use chat::Caller;
 use serde::Deserialize;
 use serde_json::Map;
+use store::User;
 use web::{RequestContext, SIGN_IN_PATH, see_other};
 
 /// Why the last way to sign in cannot be removed.
 const LAST_WAY: &str = "This is your only way to sign in, so it cannot be unlinked. Link another account first, or ask an \
                         administrator for a password.";
+
+/// What a user without a password does before linking a further account.
+pub(crate) const SIGN_IN_AGAIN: &str = "Sign out and sign in again before you link a company account.";
 
 /// The maximum length of a key's name, in characters.
 const MAX_KEY_NAME: usize = 100;
@@ -29,6 +33,7 @@ pub(crate) async fn show(holder: KeyOwner, Query(what): Query<DoneQuery>) -> Res
         Some("linked") => FormNotice::Done("The company account was linked. You can now sign in with it."),
         Some("unlinked") => FormNotice::Done("The company account was unlinked."),
         Some("last-way") => FormNotice::Identity(LAST_WAY.to_owned()),
+        Some("sign-in-again") => FormNotice::Identity(SIGN_IN_AGAIN.to_owned()),
         _ => FormNotice::None,
     };
     render(holder, StatusCode::OK, notice).await
@@ -60,28 +65,15 @@ pub(crate) async fn change_password(
     let Ok(Form(sent)) = sent else { return Ok(unreadable_form_page()) };
     let wrong = |text: String| FormNotice::Password(text);
     let page = async |status, notice| render(KeyOwner::from_session(&accounts, &member, &state), status, notice).await;
-    let Some((user, kept)) = accounts.store.user_by_id(&member.caller.user_id).await? else {
-        return Ok(see_other(SIGN_IN_PATH, None));
-    };
-    let one = match accounts.sign_in.throttle.begin(&credential_rules::name_key(&user.name), asker.address) {
-        Ok(one) => one,
-        Err(Throttled { seconds, limit }) => {
-            let subject = Subject::User(user.id.clone());
-            accounts.record_limited(AccountAction::ChangePassword, (limit, subject), member.recorded.as_deref());
-            let notice = wrong(crate::forms::too_many_attempts_text(seconds));
-            let response = page(StatusCode::TOO_MANY_REQUESTS, notice).await?;
-            return Ok(web::with_retry_after(response, seconds));
+    let checked = (sent.current, AccountAction::ChangePassword);
+    let (user, kept) = match confirm_password(&accounts, &member, &asker, checked).await? {
+        Ok(found) => found,
+        Err(problem) => {
+            let holder = KeyOwner::from_session(&accounts, &member, &state);
+            return unconfirmed_page(holder, problem, FormNotice::Password).await;
         }
     };
     let address = member.recorded.as_deref();
-    let is_right = credential_rules::is_possible_password(&sent.current)
-        && accounts.sign_in.hasher.matches(sent.current, Some(kept.clone())).await?;
-    if !is_right {
-        accounts.record_failure(AccountAction::ChangePassword, Ok(&user.id), address);
-        let notice = wrong("The current password is wrong.".to_owned());
-        return page(StatusCode::UNPROCESSABLE_ENTITY, notice).await;
-    }
-    accounts.sign_in.throttle.succeeded(&one);
     if let Some(problem) = credential_rules::password_problem(&sent.password, &user.name) {
         return page(StatusCode::UNPROCESSABLE_ENTITY, wrong(problem.to_owned())).await;
     }
@@ -96,6 +88,64 @@ pub(crate) async fn change_password(
     Ok(see_other("/auth/account?done=password", cookie))
 }
 
+/// Why a password does not confirm who the user is.
+pub(crate) enum Unconfirmed {
+    /// The user was deleted.
+    Gone,
+    /// The password is wrong.
+    Wrong,
+    /// The user must wait for this many seconds.
+    TooMany(u64),
+}
+
+/// Checks the password of the signed-in user, for an action. Returns the user and the password hash.
+pub(crate) async fn confirm_password(
+    accounts: &Accounts,
+    member: &SignedInUser,
+    asker: &RequestContext,
+    (password, action): (String, AccountAction),
+) -> Result<Result<(User, String), Unconfirmed>, AccountError> {
+    let Some((user, kept)) = accounts.store.user_by_id(&member.caller.user_id).await? else {
+        return Ok(Err(Unconfirmed::Gone));
+    };
+    let address = member.recorded.as_deref();
+    let attempt = match accounts.sign_in.throttle.begin(&credential_rules::name_key(&user.name), asker.address) {
+        Ok(attempt) => attempt,
+        Err(Throttled { seconds, limit }) => {
+            accounts.record_limited(action, (limit, Subject::User(user.id)), address);
+            return Ok(Err(Unconfirmed::TooMany(seconds)));
+        }
+    };
+    let is_right = credential_rules::is_possible_password(&password)
+        && accounts.sign_in.hasher.matches(password, Some(kept.clone())).await?;
+    if !is_right {
+        accounts.record_failure(action, Ok(&user.id), address);
+        return Ok(Err(Unconfirmed::Wrong));
+    }
+    accounts.sign_in.throttle.succeeded(&attempt);
+    Ok(Ok((user, kept)))
+}
+
+/// Renders the account page for a user whose password was not confirmed.
+pub(crate) async fn unconfirmed_page(
+    holder: KeyOwner,
+    problem: Unconfirmed,
+    notice: fn(String) -> FormNotice,
+) -> Result<Response, AccountError> {
+    match problem {
+        Unconfirmed::Gone => Ok(see_other(SIGN_IN_PATH, None)),
+        Unconfirmed::Wrong => {
+            let notice = notice("The current password is wrong.".to_owned());
+            render(holder, StatusCode::UNPROCESSABLE_ENTITY, notice).await
+        }
+        Unconfirmed::TooMany(seconds) => {
+            let notice = notice(crate::forms::too_many_attempts_text(seconds));
+            let response = render(holder, StatusCode::TOO_MANY_REQUESTS, notice).await?;
+            Ok(web::with_retry_after(response, seconds))
+        }
+    }
+}
+
 /// `POST /auth/sessions/{id}/end`
 pub(crate) async fn end_session(
     LocalAccounts(accounts): LocalAccounts,
@@ -105,13 +155,7 @@ pub(crate) async fn end_session(
 ) -> Result<Response, AccountError> {
     let user_id = &member.caller.user_id;
     // An unknown session must not use up the user's share of audit rows.
-    if !accounts
-        .store
-        .sessions(user_id, now_millis(), accounts.session_lifetime())
-        .await?
-        .iter()
-        .any(|session| session.id == id)
-    {
+    if !accounts.sessions(user_id).await?.iter().any(|session| session.id == id) {
         return Ok(web::html::not_found_page());
     }
     let about = Map::from_iter([("sessionId".to_owned(), id.clone().into())]);
@@ -213,7 +257,7 @@ async fn render(holder: KeyOwner, status: StatusCode, notice: FormNotice) -> Res
     let KeyOwner { caller, keys, session: member, chat, links, .. } = holder;
     let signed_in = match member {
         Some((accounts, session_id)) => {
-            let sessions = accounts.store.sessions(&caller.user_id, now_millis(), accounts.session_lifetime()).await?;
+            let sessions = accounts.sessions(&caller.user_id).await?;
             let identities = accounts.store.identities(&caller.user_id).await?;
             let password = accounts.store.user_by_id(&caller.user_id).await?.map(|(_, password)| password);
             let has_password = accounts.settings.passwords && password.is_some_and(|password| !password.is_empty());

@@ -1,7 +1,7 @@
 //! The account page.
 
 use crate::forms::Field;
-use crate::openid_connect::identities_view;
+use crate::openid_connect::{Confirmation, identities_view};
 use crate::usage::usage_view;
 use auth::password::{Accounts, now_millis};
 use axum::http::StatusCode;
@@ -76,7 +76,9 @@ pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
     let has_password = signed_in.as_ref().is_some_and(|signed_in| signed_in.has_password);
     let (sessions, identities) = match signed_in {
         Some(UserSessions { session_id, sessions, accounts, identities, .. }) => {
-            let identities = identities_view(&accounts, identities, wrong_identity);
+            let own = sessions.iter().find(|session| session.id == session_id);
+            let confirmation = Confirmation::for_link(own, has_password);
+            let identities = identities_view(&accounts, identities, wrong_identity, confirmation);
             (Some(sessions_view(sessions, &session_id)), identities)
         }
         None => (None, None),
@@ -113,7 +115,9 @@ fn password_view(caller: &Caller, wrong: Option<String>) -> impl IntoView + use<
     view! {
         <section class="cw-account-part" aria-labelledby="password">
             <h2 id="password">"Password"</h2>
-            <p class="cw-account-note">"Changing your password signs you out everywhere else."</p>
+            <p class="cw-account-note">
+                "Changing your password signs you out everywhere else. Linked company accounts stay linked: unlink those that you do not use."
+            </p>
             {error_message(wrong)}
             <form class="cw-account-form" method="post" action="/auth/password">
                 <input class="cw-visually-hidden" name="username" value=name autocomplete="username" tabindex="-1" aria-hidden="true" readonly />

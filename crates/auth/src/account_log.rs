@@ -32,11 +32,13 @@ pub enum AccountAction {
     LinkIdentity,
     /// Removing an identity at a provider.
     UnlinkIdentity,
+    /// Signing in at a provider with other groups than before.
+    ChangeGroupRoles,
 }
 
 impl AccountAction {
     /// All actions with their names in the log.
-    pub const ALL: [(Self, &'static str); 10] = [
+    pub const ALL: [(Self, &'static str); 11] = [
         (Self::FirstAccount, "account:first_account"),
         (Self::SignUp, "account:sign_up"),
         (Self::SignIn, "account:sign_in"),
@@ -47,6 +49,7 @@ impl AccountAction {
         (Self::DeleteKey, "account:delete_key"),
         (Self::LinkIdentity, "account:link_identity"),
         (Self::UnlinkIdentity, "account:unlink_identity"),
+        (Self::ChangeGroupRoles, "account:change_group_roles"),
     ];
 
     fn name(self) -> &'static str {

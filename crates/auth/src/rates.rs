@@ -137,6 +137,9 @@ fn targets_of(method: &Method, path: &str) -> &'static [RateLimitTarget] {
     if is_static_file(path) || path == "/embed.js" {
         return &[];
     }
+    if method == Method::GET && is_provider_sign_in(path) {
+        return &[RateLimitTarget::All, RateLimitTarget::SignIn];
+    }
     if method != Method::POST {
         return &[RateLimitTarget::All];
     }
@@ -154,8 +157,16 @@ fn targets_of(method: &Method, path: &str) -> &'static [RateLimitTarget] {
         ["auth", "sign-in" | "sign-up" | "first-admin" | "password"] => {
             &[RateLimitTarget::All, RateLimitTarget::SignIn]
         }
+        ["auth", "openid-connect", _, "link"] => &[RateLimitTarget::All, RateLimitTarget::SignIn],
         _ => &[RateLimitTarget::All],
     }
+}
+
+/// Returns whether a path leads to a provider or back, which asks the provider.
+pub fn is_provider_sign_in(path: &str) -> bool {
+    let mut parts = path.split('/').skip(1);
+    let begins = parts.next() == Some("auth") && parts.next() == Some("openid-connect") && parts.next().is_some();
+    begins && matches!(parts.next(), None | Some("callback"))
 }
 
 /// Counts and logs a refused request.
@@ -240,6 +251,10 @@ mod tests {
         // A change of the password asks for the old one, so it could be guessed there, too.
         check(Method::POST, "/auth/password", &[RateLimitTarget::All, RateLimitTarget::SignIn]);
         check(Method::GET, "/auth/sign-in", &[RateLimitTarget::All]);
+        check(Method::GET, "/auth/openid-connect/a", &[RateLimitTarget::All, RateLimitTarget::SignIn]);
+        check(Method::GET, "/auth/openid-connect/a/callback", &[RateLimitTarget::All, RateLimitTarget::SignIn]);
+        check(Method::GET, "/auth/openid-connect/a/sign-out", &[RateLimitTarget::All]);
+        check(Method::POST, "/auth/openid-connect/a/link", &[RateLimitTarget::All, RateLimitTarget::SignIn]);
         check(Method::GET, "/pkg/chatwright.css", &[]);
     }
 }

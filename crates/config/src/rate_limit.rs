@@ -36,7 +36,7 @@ pub enum RateLimitTarget {
     Chat,
     /// Calls of endpoints.
     Endpoints,
-    /// Attempts to sign in, to create an account or to change a password.
+    /// Attempts to sign in, also at a provider, to create an account or to change a password.
     SignIn,
 }
 

@@ -54,6 +54,8 @@ const ROUTES: [(&str, AdminRoute, u16); 107] = [
     ),
     ("a user's password", |_| post(format!("/api/admin/users/{NO_ID}/password"), json!({})), 404),
     ("a user's sessions", |_| with(Method::DELETE, format!("/api/admin/users/{NO_ID}/sessions")), 404),
+    ("a user's company accounts", |_| get(format!("/api/admin/users/{NO_ID}/identities")), 404),
+    ("a user's company account", |_| with(Method::DELETE, format!("/api/admin/users/{NO_ID}/identities/{NO_ID}")), 404),
     ("deleting a user in the API", |_| with(Method::DELETE, format!("/api/admin/users/{NO_ID}?name=eve")), 404),
     ("conversations in the API", |_| get("/api/admin/conversations?judged=up&errors=1".to_owned()), 200),
     ("conversations, with an invalid cursor", |_| get("/api/admin/conversations?after=x~y".to_owned()), 400),

@@ -3,7 +3,7 @@
 use super::{error_response, is_api_path};
 use crate::router::AppState;
 use auth::password::Subject;
-use auth::rates::{LimitedClient, count_refusal, rate_limit_message};
+use auth::rates::{LimitedClient, count_refusal, is_provider_sign_in, rate_limit_message};
 use auth::{AccountAction, Credentials, audit_address, client_network};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, header};
@@ -52,15 +52,18 @@ pub(crate) async fn limit_by_user(State(state): State<AppState>, request: Reques
 /// Records in the audit log that an attempt to sign in, to sign up or to change a password was
 /// refused.
 fn record_refused_attempt(state: &AppState, sent: &Credentials, method: &Method, path: &str, user: Option<&Caller>) {
+    let is_at_provider = method == Method::GET && is_provider_sign_in(path);
     let action = match path {
         "/auth/sign-in" => AccountAction::SignIn,
         "/auth/sign-up" => AccountAction::SignUp,
         "/auth/first-admin" => AccountAction::FirstAccount,
         "/auth/password" => AccountAction::ChangePassword,
+        _ if is_at_provider => AccountAction::SignIn,
+        path if path.starts_with("/auth/openid-connect/") && path.ends_with("/link") => AccountAction::LinkIdentity,
         _ => return,
     };
     let authentication = state.composition.current.authentication();
-    let Some(accounts) = authentication.accounts().filter(|_| method == Method::POST) else { return };
+    let Some(accounts) = authentication.accounts().filter(|_| is_at_provider || method == Method::POST) else { return };
     let address = state.composition.current.rates().address(sent);
     let address = address.and_then(|address| audit_address(address, authentication.audit_addresses));
     let subject = match user {

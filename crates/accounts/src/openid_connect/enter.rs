@@ -5,7 +5,7 @@ use auth::AccountAction;
 use auth::openid_connect::{Provider, ProviderError, ProviderUser};
 use auth::password::{Accounts, credential_rules, now_millis};
 use axum::http::HeaderValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use store::{ADMIN, AddUserOutcome, LinkOutcome, NewUser, ProviderClaims};
 use uuid::Uuid;
 use web::RequestContext;
@@ -85,7 +85,7 @@ pub(super) async fn sign_in(
         Some(found) => found,
         None => match sign_up(accounts, provider, &user, asker).await? {
             Ok(()) => match accounts.store.user_by_identity(&user.issuer, &user.subject).await? {
-                Some((user, identity_id)) => (user.id, identity_id),
+                Some((user, identity)) => (user.id, identity.id),
                 None => return Ok(Err(SignInProblem::NoAccount)),
             },
             Err(problem) => return Ok(Err(problem)),
@@ -108,24 +108,30 @@ async fn find_or_link(
     asker: &RequestContext,
 ) -> Result<Option<(String, String)>, AccountError> {
     let store = &accounts.store;
-    if let Some((known, identity_id)) = store.user_by_identity(&user.issuer, &user.subject).await? {
+    if let Some((known, identity)) = store.user_by_identity(&user.issuer, &user.subject).await? {
         if known.disabled_at.is_none() {
-            store.update_identity(claims(user.clone()), now_millis()).await?;
+            let entry = (identity.roles != user.roles).then(|| {
+                let mut about = about(provider);
+                about.insert("before".to_owned(), json!({ "roles": identity.roles }));
+                about.insert("after".to_owned(), json!({ "roles": user.roles }));
+                AccountAction::ChangeGroupRoles.success_entry(&known.id, asker.audit_address.as_deref(), about)
+            });
+            store.update_identity(claims(user.clone()), now_millis(), entry).await?;
         }
-        return Ok(Some((known.id, identity_id)));
+        return Ok(Some((known.id, identity.id)));
     }
     let email = user.verified_email.as_deref().filter(|_| provider.settings.link_verified_email);
-    let Some(email) = email else { return Ok(None) };
-    let Some((named, password)) = store.user_by_name(&credential_rules::name_key(email)).await? else {
+    // The normalized form of other letters can be the address of somebody else.
+    let Some(email) = email.filter(|email| email.is_ascii()) else { return Ok(None) };
+    let named = store.user_by_name(&credential_rules::name_key(email)).await?;
+    let Some((named, _)) = named.filter(|(named, _)| named.name.eq_ignore_ascii_case(email)) else {
         return Ok(None);
     };
-    // An account that came from a provider has the name that this provider gave it.
-    if password.is_empty() || named.disabled_at.is_some() || !store.identities(&named.id).await?.is_empty() {
-        return Ok(None);
-    }
+    // Only an account with a password and without an identity: one that came from a provider has the name that
+    // this provider gave it.
     let entry = AccountAction::LinkIdentity.success_entry(&named.id, asker.audit_address.as_deref(), about(provider));
     let id = Uuid::now_v7().to_string();
-    let linked = store.link_identity(&named.id, &id, claims(user.clone()), now_millis(), Some(entry)).await?;
+    let linked = store.link_identity(&named.id, &id, claims(user.clone()), now_millis(), true, Some(entry)).await?;
     Ok((linked == LinkOutcome::Done).then_some((named.id, id)))
 }
 
@@ -150,7 +156,8 @@ async fn sign_up(
         name_key: credential_rules::name_key(&name),
         name,
         password: String::new(),
-        roles: user.roles.clone(),
+        // Those of groups count in sessions that begin at the provider.
+        roles: Vec::new(),
         now: now_millis(),
     };
     let about = Map::from_iter([
@@ -200,14 +207,7 @@ fn account_name(name: &str) -> Option<String> {
 
 /// Returns what is stored of a user at the provider.
 pub(super) fn claims(user: ProviderUser) -> ProviderClaims {
-    let label = user.verified_email.or_else(|| user.names.into_iter().next());
-    ProviderClaims {
-        issuer: user.issuer,
-        label: label.unwrap_or_else(|| user.subject.clone()),
-        subject: user.subject,
-        roles: user.roles,
-        managed_roles: user.managed_roles,
-    }
+    ProviderClaims { issuer: user.issuer, subject: user.subject, label: user.label, roles: user.roles }
 }
 
 /// Returns what the audit log says about a sign-in at a provider.

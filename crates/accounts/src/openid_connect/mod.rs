@@ -1,13 +1,17 @@
 //! Sign-in with a company account: the way to a provider of OpenID Connect and back, linked accounts, and
 //! sign-out there.
 
+mod confirm;
 mod enter;
 mod views;
 
+pub(crate) use confirm::Confirmation;
 pub(crate) use views::{identities_view, providers_view, signed_out_view};
 
+use crate::account::{confirm_password, unconfirmed_page};
+use crate::account_page::FormNotice;
 use crate::sign_in::NextQuery;
-use crate::{ACCOUNT_PATH, AccountError, AccountState, LocalAccounts, SignedInUser, local_path};
+use crate::{ACCOUNT_PATH, AccountError, AccountState, KeyOwner, LocalAccounts, SignedInUser, local_path};
 use auth::openid_connect::{
     Callback, NewSignIn, PendingSignIn, PendingSignIns, Provider, ProviderLogout, ProviderUser,
 };
@@ -63,26 +67,46 @@ async fn begin(
     }
 }
 
-/// `POST /auth/openid-connect/{provider}/link`. The response is a page with a link to the provider: a form may not
-/// lead to another site.
+/// The form that links a company account.
+#[derive(Deserialize)]
+struct LinkForm {
+    #[serde(default)]
+    password: String,
+}
+
+/// `POST /auth/openid-connect/{provider}/link`, with the password unless the user has signed in recently. The response is
+/// a page with a link to the provider: a form may not lead to another site.
 async fn link(
     LocalAccounts(accounts): LocalAccounts,
     member: SignedInUser,
     State(state): State<AccountState>,
     Extension(asker): Extension<RequestContext>,
     Path(id): Path<String>,
-) -> Response {
+    sent: Result<Form<LinkForm>, FormRejection>,
+) -> Result<Response, AccountError> {
     let Some((provider, origin)) = find(&accounts, &id, &state, &asker.credentials) else {
-        return web::html::not_found_page();
+        return Ok(web::html::not_found_page());
     };
+    match Confirmation::find(&accounts, &member).await? {
+        Confirmation::NotNeeded => {}
+        Confirmation::SignInAgain => return Ok(see_other(&format!("{ACCOUNT_PATH}?done=sign-in-again"), None)),
+        Confirmation::Password => {
+            let password = sent.map(|Form(sent)| sent.password).unwrap_or_default();
+            let checked = (password, AccountAction::LinkIdentity);
+            if let Err(problem) = confirm_password(&accounts, &member, &asker, checked).await? {
+                let holder = KeyOwner::from_session(&accounts, &member, &state);
+                return unconfirmed_page(holder, problem, FormNotice::Identity).await;
+            }
+        }
+    }
     let new = NewSignIn { origin: &origin, next: ACCOUNT_PATH, link_to: Some(&member.caller.user_id) };
-    match provider.begin(new).await {
+    Ok(match provider.begin(new).await {
         Ok((url, pending)) => {
             let page = continue_page(provider, url.as_str());
             with_cookie(page, accounts.pending.cookie(&pending, asker.is_https))
         }
         Err(error) => problem_page(provider, &SignInProblem::from(error), ACCOUNT_PATH),
-    }
+    })
 }
 
 /// `GET /auth/openid-connect/{provider}/callback`: the redirect URI. Whatever the outcome is, the sign-in
@@ -103,7 +127,7 @@ async fn finish(
         });
     };
     let next = local_path(Some(&pending.next)).to_owned();
-    let attempt = match accounts.sign_in.throttle.begin(&format!("{THROTTLE_KEY} {}", Uuid::now_v7()), asker.address) {
+    let attempt = match accounts.sign_in.throttle.begin(&throttle_key(), asker.address) {
         Ok(attempt) => attempt,
         Err(Throttled { seconds, limit }) => {
             let subject = Subject::Client(asker.audit_address.clone());
@@ -151,11 +175,11 @@ async fn link_identity(
         AccountAction::LinkIdentity.success_entry(user_id, asker.audit_address.as_deref(), enter::about(provider));
     let row = accounts.sign_in.row_within_budget(AccountAction::LinkIdentity, row);
     let (id, claims) = (Uuid::now_v7().to_string(), enter::claims(user));
-    Ok(match accounts.store.link_identity(user_id, &id, claims, now_millis(), row).await? {
+    Ok(match accounts.store.link_identity(user_id, &id, claims, now_millis(), false, row).await? {
         LinkOutcome::Done => Ok(see_other(&format!("{ACCOUNT_PATH}?done=linked"), None)),
         LinkOutcome::OtherUser => Err(SignInProblem::OtherUser),
         LinkOutcome::TooMany => Err(SignInProblem::TooManyIdentities),
-        LinkOutcome::Unknown => Err(SignInProblem::Expired),
+        LinkOutcome::Unknown | LinkOutcome::NotTheFirst => Err(SignInProblem::Expired),
     })
 }
 
@@ -174,7 +198,7 @@ async fn unlink(
     let about = Map::from_iter([("issuer".to_owned(), identity.issuer.into())]);
     let row = AccountAction::UnlinkIdentity.success_entry(user_id, member.recorded.as_deref(), about);
     let row = accounts.sign_in.row_within_budget(AccountAction::UnlinkIdentity, row);
-    Ok(match accounts.store.unlink_identity(user_id, &id, accounts.sign_in_ways(), row).await? {
+    Ok(match accounts.store.unlink_identity(user_id, &id, Some(accounts.sign_in_ways()), row).await? {
         UnlinkOutcome::Done => see_other(&format!("{ACCOUNT_PATH}?done=unlinked"), None),
         UnlinkOutcome::Unknown => web::html::not_found_page(),
         UnlinkOutcome::LastWay => see_other(&format!("{ACCOUNT_PATH}?done=last-way"), None),
@@ -204,24 +228,33 @@ struct LogoutForm {
     logout_token: String,
 }
 
-/// `POST /auth/openid-connect/{provider}/back-channel-logout`, which the provider itself sends.
+/// `POST /auth/openid-connect/{provider}/back-channel-logout`, which the provider itself sends. An address with many
+/// refused tokens must wait.
 async fn back_channel_logout(
     LocalAccounts(accounts): LocalAccounts,
+    Extension(asker): Extension<RequestContext>,
     Path(id): Path<String>,
     sent: Result<Form<LogoutForm>, FormRejection>,
 ) -> Result<Response, AccountError> {
     let status = |status: StatusCode| (status, [(header::CACHE_CONTROL, "no-store")]).into_response();
+    let attempt = match accounts.sign_in.throttle.begin(&throttle_key(), asker.address) {
+        Ok(attempt) => attempt,
+        Err(Throttled { seconds, .. }) => {
+            return Ok(web::with_retry_after(status(StatusCode::TOO_MANY_REQUESTS), seconds));
+        }
+    };
     let (Some(provider), Ok(Form(sent))) = (accounts.provider(&id), sent) else {
         return Ok(status(StatusCode::BAD_REQUEST));
     };
     let ended = match provider.verify_logout(&sent.logout_token).await {
-        Ok(ProviderLogout::Session(id)) => EndedAtProvider::Session(id),
+        Ok(ProviderLogout::Session(id, subject)) => EndedAtProvider::Session(id, subject),
         Ok(ProviderLogout::Subject(id)) => EndedAtProvider::Subject(id),
         Err(error) => {
             tracing::warn!(provider = provider.settings.id, %error, "a sign-out of a provider is refused");
             return Ok(status(StatusCode::BAD_REQUEST));
         }
     };
+    accounts.sign_in.throttle.succeeded(&attempt);
     let sessions = accounts.store.end_provider_sessions(&provider.settings.issuer, ended).await?;
     tracing::info!(provider = provider.settings.id, sessions, "a provider has ended sessions");
     Ok(status(StatusCode::OK))
@@ -235,6 +268,11 @@ fn find<'a>(
     sent: &Credentials,
 ) -> Option<(&'a Provider, String)> {
     Some((accounts.provider(id)?, state.authentication().origin(sent)?))
+}
+
+/// Returns a new key for the throttle, so that only the limit of an address counts.
+fn throttle_key() -> String {
+    format!("{THROTTLE_KEY} {}", Uuid::now_v7())
 }
 
 fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response {

@@ -1,6 +1,7 @@
 //! What users see of their company accounts.
 
-use super::SignInProblem;
+use super::{Confirmation, SignInProblem};
+use crate::forms::Field;
 use auth::openid_connect::Provider;
 use auth::password::Accounts;
 use axum::http::StatusCode;
@@ -40,6 +41,7 @@ pub(crate) fn identities_view(
     accounts: &Accounts,
     identities: Vec<Identity>,
     problem: Option<String>,
+    confirmation: Confirmation,
 ) -> Option<impl IntoView + use<>> {
     if accounts.providers.is_empty() && identities.is_empty() {
         return None;
@@ -49,9 +51,13 @@ pub(crate) fn identities_view(
         .iter()
         .filter(|provider| !identities.iter().any(|identity| identity.issuer == provider.settings.issuer));
     let links: Vec<_> = unlinked
+        .filter(|_| confirmation != Confirmation::SignInAgain)
         .map(|provider| {
+            let password = (confirmation == Confirmation::Password)
+                .then(|| Field::password("password", "Your password", false).view());
             view! {
-                <form method="post" action=format!("/auth/openid-connect/{}/link", provider.settings.id)>
+                <form class="cw-account-form" method="post" action=format!("/auth/openid-connect/{}/link", provider.settings.id)>
+                    {password}
                     <button class="cw-button">{format!("Link {}", provider.settings.label)}</button>
                 </form>
             }
@@ -82,12 +88,15 @@ pub(crate) fn identities_view(
             }
         })
         .collect();
+    let again = (confirmation == Confirmation::SignInAgain)
+        .then(|| view! { <p class="cw-account-note">{crate::account::SIGN_IN_AGAIN}</p> });
     Some(view! {
         <section class="cw-account-part" aria-labelledby="identities">
             <h2 id="identities">"Company accounts"</h2>
-            <p class="cw-account-note">"You can sign in with these accounts. Unlinking one signs you out where you signed in with it."</p>
+            <p class="cw-account-note">"You can sign in with these accounts. Roles that an account gives count where you signed in with it, not for API keys. Unlinking one signs you out there."</p>
             {error_message(problem)}
             <ul class="cw-account-list">{lines}</ul>
+            {again}
             {links}
         </section>
     })

@@ -17,7 +17,7 @@ use web::html::{link, text};
 use wire::UserError;
 
 /// The actions of administrators, as the log names them, without those of capabilities.
-const ADMIN_ACTIONS: [&str; 26] = [
+const ADMIN_ACTIONS: [&str; 27] = [
     "admin:add_user",
     "admin:apply_retention",
     "admin:ask_agent",
@@ -44,6 +44,7 @@ const ADMIN_ACTIONS: [&str; 26] = [
     "admin:revoke_approval",
     "admin:set_roles",
     "admin:try_tool",
+    "admin:unlink_identity",
 ];
 
 pub(super) struct AuditList;

@@ -100,6 +100,7 @@ impl List for UserList {
             .shown_as(|row| link(format!("/admin/users/{}", row.user.id), &row.user.name)),
         UserColumn::new("Roles", "roles", |row| Cell::text(row.user.roles.join(" ")))
             .shown_as(|row| roles::roles_text(&row.user.roles, &row.config_roles)),
+        UserColumn::new("Roles of groups", "groupRoles", |row| Cell::text(row.user.group_roles.join(" "))),
         UserColumn::new("Signs in with", "signsInWith", |row| Cell::text(sign_in_text(&row.user))),
         UserColumn::new("State", "state", |row| Cell::text(state_text(&row.user))),
         UserColumn::new("Last seen (UTC)", "lastSeen", |row| Cell::time(row.user.seen_at)),

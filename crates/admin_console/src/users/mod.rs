@@ -3,6 +3,7 @@
 //! their roles.
 
 mod api;
+mod identities;
 mod list;
 mod page;
 mod roles;
@@ -19,7 +20,7 @@ use web::openapi::ApiRouter;
 use wire::{ErrorCode, UserError};
 
 pub(crate) fn routes() -> ApiRouter<ConsoleState> {
-    list::routes().merge(api::routes()).with_pages(page::routes())
+    list::routes().merge(api::routes()).merge(identities::routes()).with_pages(page::routes())
 }
 
 /// Returns the accounts of this server.
@@ -138,10 +139,7 @@ impl<'a> UserAdmin<'a> {
     }
 
     async fn change(&self, id: &str, change: UserChange, what: &str, about: Value) -> Result<(), UserError> {
-        if id == self.admin.caller.user_id {
-            let text = "This is your own account. Another administrator can change it.";
-            return Err(UserError::invalid("/id", text));
-        }
+        self.check_other(id)?;
         let entry = self.admin.audit_entry(what, "", about);
         match self.accounts.store.change_user(id, change, now_millis(), entry).await.map_err(from_store_error)? {
             ChangeUserOutcome::Done => Ok(()),
@@ -151,6 +149,15 @@ impl<'a> UserAdmin<'a> {
                 "This is the last administrator. Make another user an administrator first.",
             )),
         }
+    }
+
+    /// Checks that a user is not the administrator.
+    ///
+    /// # Errors
+    /// 422 if they are.
+    fn check_other(&self, id: &str) -> Result<(), UserError> {
+        let text = "This is your own account. Another administrator can change it.";
+        if id == self.admin.caller.user_id { Err(UserError::invalid("/id", text)) } else { Ok(()) }
     }
 
     /// Checks that users can sign in with a password.

@@ -1,5 +1,6 @@
 //! The page of a user, and the actions on it.
 
+use super::identities::identities_view;
 use super::{UserAdmin, roles};
 use crate::state::ConsoleState;
 use axum::extract::{Path, Query, State};
@@ -46,6 +47,7 @@ enum UserAction {
     Enable,
     EndSessions,
     ResetPassword,
+    Unlink,
     Delete,
 }
 
@@ -70,6 +72,7 @@ async fn apply_action(
         }
         UserAction::Disable => users.set_disabled(&id, true).await,
         UserAction::Enable => users.set_disabled(&id, false).await,
+        UserAction::Unlink => users.unlink_identity(&id, field("identity")).await,
         UserAction::EndSessions => users.end_sessions(&id).await,
         UserAction::ResetPassword => match users.reset_password(&id).await {
             Ok(password) => return render(&admin, &state, &id, UserNotice::Password(password)).await,
@@ -104,6 +107,7 @@ pub(super) async fn render(
 ) -> Result<Response, PageError> {
     let users = UserAdmin::new(state, admin)?;
     let user = users.get(id).await?;
+    let identities = users.identities(id).await?;
     let passwords = users.accounts.settings.passwords;
     let named = roles::config_roles(state);
     let is_self = user.id == admin.caller.user_id;
@@ -152,6 +156,7 @@ pub(super) async fn render(
                 <a href=log>"Audit log"</a>
             </p>
         </section>
+        {identities_view(&user.id, identities, is_self || user.deleted_at.is_some())}
         {match (is_self, user.deleted_at.is_some()) {
             (_, true) => view! { <p class="cw-account-note">"This user is being deleted."</p> }.into_any(),
             (true, _) => {

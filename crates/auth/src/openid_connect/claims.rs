@@ -13,6 +13,8 @@ const NAMES: [&str; 3] = ["preferred_username", "email", "name"];
 const GOOGLE: &str = "https://accounts.google.com";
 /// The limit on groups that are read.
 const MAX_GROUPS: usize = 1_000;
+/// The limit on an e-mail address in bytes (RFC 5321, 4.5.3.1.3).
+const MAX_EMAIL: usize = 254;
 
 /// A user as a provider describes them. They are identified by issuer and subject only.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,12 +27,12 @@ pub struct ProviderUser {
     pub session_id: Option<String>,
     /// The names at the provider, the best for an account first.
     pub names: Vec<String>,
-    /// The e-mail address, if the provider has verified it.
+    /// The name at the provider, for display.
+    pub label: String,
+    /// The e-mail address in lower case, if the provider has verified it.
     pub verified_email: Option<String>,
     /// The roles that the config gives to everybody at the provider and to the user's groups.
     pub roles: Vec<String>,
-    /// All roles that the config gives to somebody at the provider.
-    pub managed_roles: Vec<String>,
 }
 
 /// Returns whether the config needs claims that the ID token does not have.
@@ -63,49 +65,47 @@ pub(super) fn user(claims: &Map<String, Value>, settings: &OpenIdProvider) -> Re
     // Some providers send it as text.
     let is_verified = matches!(claims.get("email_verified"), Some(Value::Bool(true)))
         || text("email_verified").is_some_and(|text| text == "true");
-    let email = text("email").filter(|_| is_verified).map(str::to_lowercase);
+    let is_address = |text: &&str| text.len() <= MAX_EMAIL && user::shown_name(text).as_deref() == Some(text);
+    // Only ASCII letters: others can become ASCII in lower case, and with that the address of somebody else.
+    let email = text("email").filter(|_| is_verified).filter(is_address).map(str::to_ascii_lowercase);
     // A private Google account can have an address of a company; the claim `hd` is of the company's own accounts.
     let domain = match settings.issuer == GOOGLE {
-        true => text("hd").filter(|_| is_verified).map(str::to_lowercase),
+        true => text("hd").filter(|_| is_verified).map(str::to_ascii_lowercase),
         false => email.as_deref().and_then(|email| email.rsplit_once('@')).map(|(_, domain)| domain.to_owned()),
     };
     let is_admitted = |domain: &str| settings.allowed_domains.iter().any(|allowed| allowed == domain);
     if !settings.allowed_domains.is_empty() && !domain.as_deref().is_some_and(is_admitted) {
         return Err(ProviderError::OtherDomain);
     }
-    let names = NAMES.into_iter().filter_map(|name| user::shown_name(text(name)?)).collect();
-    let (roles, managed_roles) = roles(claims, settings);
+    let names: Vec<_> = NAMES.into_iter().filter_map(|name| user::shown_name(text(name)?)).collect();
+    let subject = text("sub").unwrap_or_default();
+    let label = email.clone().or_else(|| names.first().cloned()).or_else(|| user::shown_name(subject));
     Ok(ProviderUser {
         issuer: settings.issuer.clone(),
-        subject: text("sub").unwrap_or_default().to_owned(),
+        subject: subject.to_owned(),
+        label: label.unwrap_or_default(),
         session_id: text("sid").filter(|id| (1..=MAX_ID).contains(&id.len())).map(str::to_owned),
         names,
         verified_email: email,
-        roles,
-        managed_roles,
+        roles: roles(claims, settings),
     })
 }
 
-/// Returns the user's roles, and all roles that follow from groups. Without the claim a user is in no group.
-fn roles(claims: &Map<String, Value>, settings: &OpenIdProvider) -> (Vec<String>, Vec<String>) {
-    let (mut roles, mut managed) = (settings.roles.clone(), settings.roles.clone());
-    let Some(mapping) = &settings.groups else { return (roles, managed) };
+/// Returns the user's roles. Without the claim a user is in no group.
+fn roles(claims: &Map<String, Value>, settings: &OpenIdProvider) -> Vec<String> {
+    let mut roles = settings.roles.clone();
+    let Some(mapping) = &settings.groups else { return roles };
     let groups: Vec<&str> = match find_claim(claims, &mapping.claim) {
         Some(Value::Array(groups)) => groups.iter().filter_map(Value::as_str).take(MAX_GROUPS).collect(),
         Some(Value::String(group)) => vec![group],
         _ => Vec::new(),
     };
-    for (group, given) in &mapping.roles {
-        managed.extend_from_slice(given);
-        if groups.contains(&group.as_str()) {
-            roles.extend_from_slice(given);
-        }
+    for (_, given) in mapping.roles.iter().filter(|(group, _)| groups.contains(&group.as_str())) {
+        roles.extend_from_slice(given);
     }
-    for list in [&mut roles, &mut managed] {
-        list.sort_unstable();
-        list.dedup();
-    }
-    (roles, managed)
+    roles.sort_unstable();
+    roles.dedup();
+    roles
 }
 
 #[cfg(test)]
@@ -147,7 +147,6 @@ mod tests {
             let claims = json!({ "sub": "1", "realm": { "groups": groups } });
             let user = user(claims.as_object().unwrap(), &settings(&[])).unwrap();
             assert_eq!(user.roles, expected, "{groups}");
-            assert_eq!(user.managed_roles, ["admin", "staff", "support"]);
         };
         check(json!(["admins", "desk", "other"]), &["admin", "staff", "support"]);
         check(json!("desk"), &["staff", "support"]);
@@ -173,6 +172,8 @@ mod tests {
         check(json!({ "email": "ada@example.com.evil.test", "email_verified": true }), false);
         check(json!({ "email": "ada@evil.test@example.com", "email_verified": true }), true);
         check(json!({ "email": "example.com", "email_verified": true }), false);
+        check(json!({ "email": "ada@example.com\u{200b}", "email_verified": true }), false);
+        check(json!({ "email": format!("{}@example.com", "a".repeat(250)), "email_verified": true }), false);
         check(json!({}), false);
         let google = json!({ "email": "ada@example.com", "email_verified": true });
         check_at(GOOGLE, google.clone(), false);
@@ -180,6 +181,13 @@ mod tests {
         company["hd"] = "example.com".into();
         check_at(GOOGLE, company.clone(), true);
         check(json!({ "email": "ada@other.test", "email_verified": true, "hd": "example.com" }), false);
+    }
+
+    #[test]
+    fn letters_that_become_ascii_are_kept() {
+        let claims = json!({ "sub": "1", "email": "\u{212a}im@Example.com", "email_verified": true });
+        let user = user(claims.as_object().unwrap(), &settings(&[])).unwrap();
+        assert_eq!(user.verified_email.as_deref(), Some("\u{212a}im@example.com"));
     }
 
     #[test]

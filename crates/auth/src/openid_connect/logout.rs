@@ -13,8 +13,8 @@ pub(super) const MAX_ID: usize = 255;
 /// What a provider has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProviderLogout {
-    /// One of its sessions.
-    Session(String),
+    /// One of its sessions, and its subject, if the token names one.
+    Session(String, Option<String>),
     /// All sessions of a subject.
     Subject(String),
 }
@@ -34,7 +34,7 @@ fn ended(claims: &Map<String, Value>) -> Option<ProviderLogout> {
     };
     match (id("sid"), id("sub")) {
         _ if !is_logout => None,
-        (Some(session), _) => Some(ProviderLogout::Session(session)),
+        (Some(session), subject) => Some(ProviderLogout::Session(session, subject)),
         (None, subject) => subject.map(ProviderLogout::Subject),
     }
 }
@@ -50,7 +50,9 @@ mod tests {
             assert_eq!(ended(claims.as_object().unwrap()), expected, "{claims}");
         };
         let events = json!({ EVENT: {} });
-        check(json!({ "events": events, "sid": "1", "sub": "ada" }), Some(ProviderLogout::Session("1".to_owned())));
+        let session = |subject: Option<&str>| ProviderLogout::Session("1".to_owned(), subject.map(str::to_owned));
+        check(json!({ "events": events, "sid": "1", "sub": "ada" }), Some(session(Some("ada"))));
+        check(json!({ "events": events, "sid": "1" }), Some(session(None)));
         check(json!({ "events": events, "sub": "ada" }), Some(ProviderLogout::Subject("ada".to_owned())));
         check(json!({ "events": events }), None);
         check(json!({ "events": events, "sub": "ada", "nonce": "n" }), None);

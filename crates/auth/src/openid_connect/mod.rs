@@ -33,6 +33,8 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_BYTES: usize = 256 * 1024;
 /// The limit on concurrent sign-ins at a provider.
 const MAX_CONCURRENT: usize = 64;
+/// The limit on concurrent logout tokens of a provider.
+const MAX_CONCURRENT_LOGOUTS: usize = 8;
 
 /// A provider at which users sign in.
 pub struct Provider {
@@ -41,6 +43,8 @@ pub struct Provider {
     client: ProviderClient,
     metadata: MetadataCache,
     permits: Semaphore,
+    /// Of their own, so that strangers who send logout tokens keep nobody from signing in.
+    logout_permits: Semaphore,
 }
 
 /// Sends requests to a provider. It follows no redirects: codes and secrets are for one URL only.
@@ -83,6 +87,7 @@ impl Provider {
             client: ProviderClient(client),
             metadata: MetadataCache::default(),
             permits: Semaphore::new(MAX_CONCURRENT),
+            logout_permits: Semaphore::new(MAX_CONCURRENT_LOGOUTS),
         })
     }
 
@@ -180,9 +185,9 @@ impl Provider {
     /// Verifies a logout token, with which the provider ends sessions (OpenID Connect Back-Channel Logout 1.0).
     ///
     /// # Errors
-    /// The token is not valid, or the metadata cannot be loaded.
+    /// The token is not valid, too many are being verified, or the metadata cannot be loaded.
     pub async fn verify_logout(&self, token: &str) -> Result<ProviderLogout, ProviderError> {
-        let _permit = self.permits.try_acquire().map_err(|_| ProviderError::Busy)?;
+        let _permit = self.logout_permits.try_acquire().map_err(|_| ProviderError::Busy)?;
         let metadata = self.metadata().await?;
         logout::verify(&metadata.logout_tokens, token).await
     }

@@ -1,6 +1,7 @@
 //! Failed sign-ins in the audit log. Attackers can cause any number of them, so not each has an
 //! entry: the first one at an account has, and all others within a quarter of an hour share one.
-//! All unknown names count as one account, and so do all accounts beyond a limit.
+//! All unknown names count as one account, and so do all accounts beyond a limit. At a provider, each
+//! reason counts as one account.
 
 use super::credential_rules::name_key;
 use super::tally::AuditTally;
@@ -34,6 +35,8 @@ enum AttemptedAccount {
     Known(String),
     /// A name without an account.
     Unknown,
+    /// Somebody at a provider, by the id of the provider and the reason.
+    AtProvider(String, String),
     /// Any account beyond the limit.
     Other,
 }
@@ -60,8 +63,38 @@ impl FailedAttempts {
         address: Option<&str>,
         now: Instant,
     ) -> Option<AuditEntry> {
-        let mut counts = self.counts.lock();
+        let mut about = Map::new();
+        if let Err(name) = user {
+            about.insert("name".to_owned(), mask_name(name).into());
+        }
         let account = user.map_or(AttemptedAccount::Unknown, |id| AttemptedAccount::Known(id.to_owned()));
+        self.count_account(action, (account, about), address, now)
+    }
+
+    /// Counts a refused sign-in at a provider: of a user of this server, or of somebody else. Returns the entry
+    /// to write now.
+    pub(super) fn count_at_provider(
+        &self,
+        user_id: Option<&str>,
+        (provider, reason): (&str, &str),
+        address: Option<&str>,
+    ) -> Option<AuditEntry> {
+        let account = match user_id {
+            Some(id) => AttemptedAccount::Known(id.to_owned()),
+            None => AttemptedAccount::AtProvider(provider.to_owned(), reason.to_owned()),
+        };
+        let about = about_provider(provider, reason);
+        self.count_account(AccountAction::SignIn, (account, about), address, Instant::now())
+    }
+
+    fn count_account(
+        &self,
+        action: AccountAction,
+        (account, more): (AttemptedAccount, Map<String, Value>),
+        address: Option<&str>,
+        now: Instant,
+    ) -> Option<AuditEntry> {
+        let mut counts = self.counts.lock();
         let is_full = counts.len() >= MAX_ACCOUNTS && !counts.contains_key(&(action, account.clone()));
         let account = if is_full && account != AttemptedAccount::Unknown { AttemptedAccount::Other } else { account };
         if let Some(count) = counts.get_mut(&(action, account.clone())) {
@@ -69,9 +102,7 @@ impl FailedAttempts {
             return None;
         }
         let mut about = Map::from_iter([("attempts".to_owned(), json!(1))]);
-        if let Err(name) = user {
-            about.insert("name".to_owned(), mask_name(name).into());
-        }
+        about.extend(more);
         let user_id = user_id(&account).to_owned();
         counts.insert((action, account), FailureCount { began: now, since: SystemTime::now(), without_row: 0 });
         Some(action.refused_entry(&user_id, address, about))
@@ -84,8 +115,12 @@ impl FailedAttempts {
             let stays = !all && now.duration_since(count.began) < WINDOW;
             if !stays && count.without_row > 0 {
                 let since = jiff::Timestamp::try_from(count.since).map_or(Value::Null, |at| at.to_string().into());
-                let about = [("attempts".to_owned(), json!(count.without_row)), ("since".to_owned(), since)];
-                rows.push(action.refused_entry(user_id(account), None, about.into_iter().collect()));
+                let mut about = Map::from_iter([("attempts".to_owned(), json!(count.without_row))]);
+                if let AttemptedAccount::AtProvider(provider, reason) = account {
+                    about.extend(about_provider(provider, reason));
+                }
+                about.insert("since".to_owned(), since);
+                rows.push(action.refused_entry(user_id(account), None, about));
             }
             stays
         });
@@ -117,8 +152,12 @@ pub(super) async fn append_rows(store: &Store, rows: Vec<AuditEntry>) {
 fn user_id(account: &AttemptedAccount) -> &str {
     match account {
         AttemptedAccount::Known(id) => id,
-        AttemptedAccount::Unknown | AttemptedAccount::Other => "",
+        AttemptedAccount::Unknown | AttemptedAccount::AtProvider(..) | AttemptedAccount::Other => "",
     }
+}
+
+fn about_provider(provider: &str, reason: &str) -> Map<String, Value> {
+    Map::from_iter([("provider".to_owned(), provider.into()), ("reason".to_owned(), reason.into())])
 }
 
 /// Masks a name that nobody has: it may be a password that was typed into the wrong field.
@@ -159,6 +198,24 @@ mod tests {
         let rows = failures.drain_rows(later(15), true);
         assert_eq!(rows.iter().map(about).collect::<Vec<_>>(), [r#": {"attempts":1}"#]);
         assert!(failures.count_at(ACTION, Ok("ada"), None, later(16)).is_some(), "it begins anew");
+    }
+
+    #[test]
+    fn each_reason_at_a_provider_has_entries_of_its_own() {
+        let failures = FailedAttempts::default();
+        let count = |reason: &str| failures.count_at_provider(None, ("company", reason), None);
+        let unknown = failures.count(ACTION, Err("nobody"), None);
+        assert!(unknown.is_some());
+        assert_eq!(
+            about(&count("no account").unwrap()),
+            r#": {"attempts":1,"provider":"company","reason":"no account"}"#
+        );
+        assert!(count("invalid nonce").is_some() && count("no account").is_none());
+        let rows = failures.drain_rows(Instant::now(), true);
+        assert_eq!(
+            rows.iter().map(about).collect::<Vec<_>>(),
+            [r#": {"attempts":1,"provider":"company","reason":"no account"}"#]
+        );
     }
 
     #[test]

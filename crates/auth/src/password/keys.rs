@@ -60,7 +60,8 @@ pub struct NewKey {
 }
 
 impl Accounts {
-    /// Returns the user and the scopes of a valid key.
+    /// Returns the user and the scopes of a valid key. The user has the roles that administrators gave only:
+    /// a key outlasts the groups at a provider.
     pub async fn find_key(&self, key: &str) -> Result<Option<(Caller, Vec<KeyScope>)>, StoreError> {
         if !is_key(key) {
             return Ok(None);

@@ -31,7 +31,9 @@ use failures::append_rows as enter_failures;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use store::{AuditEntry, NewSession, ProviderSession, SessionLifetime, SignInWays, Store, StoreError, User};
+use store::{
+    AuditEntry, NewSession, ProviderSession, SessionLifetime, SessionRow, SignInWays, Store, StoreError, User,
+};
 use uuid::Uuid;
 
 /// The cookie name without its prefix.
@@ -106,19 +108,30 @@ impl Accounts {
 
     /// Returns the ways in which users can sign in.
     pub fn sign_in_ways(&self) -> SignInWays {
-        let issuers = self.providers.iter().map(|provider| provider.settings.issuer.clone());
+        let issuers = self.providers.iter().map(|provider| {
+            let lifetime = provider.settings.session.min(self.settings.session_max);
+            (provider.settings.issuer.clone(), millis(lifetime))
+        });
         SignInWays { passwords: self.settings.passwords, issuers: issuers.collect() }
     }
 
     /// Returns the lifetime of sessions.
-    pub fn session_lifetime(&self) -> SessionLifetime {
-        let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4);
+    fn session_lifetime(&self) -> SessionLifetime {
         SessionLifetime { idle: millis(self.settings.session_idle), max_age: millis(self.settings.session_max) }
+    }
+
+    /// Returns a user's valid sessions, the most recently used first.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn sessions(&self, user_id: &str) -> Result<Vec<SessionRow>, StoreError> {
+        self.store.sessions(user_id, now_millis(), self.session_lifetime(), &self.sign_in_ways()).await
     }
 
     /// Returns the session of a token, if it is valid.
     pub(super) async fn find_session(&self, token: &str) -> Result<Option<Session>, StoreError> {
-        let found = self.store.session(hash_token(token), now_millis(), self.session_lifetime()).await?;
+        let ways = self.sign_in_ways();
+        let found = self.store.session(hash_token(token), now_millis(), self.session_lifetime(), &ways).await?;
         Ok(found.map(|(user, id)| Session { id, caller: caller(&user) }))
     }
 
@@ -146,8 +159,7 @@ impl Accounts {
         entry: Option<AuditEntry>,
     ) -> Result<Option<HeaderValue>, StoreError> {
         let lifetime = provider.settings.session.min(self.settings.session_max);
-        let expires_at = now_millis() + i64::try_from(lifetime.as_millis()).unwrap_or(i64::MAX / 4);
-        let provider = ProviderSession { identity_id, session_id, expires_at };
+        let provider = ProviderSession { identity_id, session_id };
         self.begin(user_id, browser, Some(provider), lifetime, entry).await
     }
 
@@ -192,13 +204,7 @@ impl Accounts {
         (provider, reason): (&str, &str),
         address: Option<&str>,
     ) {
-        let counted = self.sign_in.failures.count(AccountAction::SignIn, user_id.ok_or(""), address);
-        let Some(mut row) = counted else { return };
-        if let Some(about) = row.arguments.as_object_mut() {
-            about.remove("name");
-            about.insert("provider".to_owned(), provider.into());
-            about.insert("reason".to_owned(), reason.into());
-        }
+        let Some(row) = self.sign_in.failures.count_at_provider(user_id, (provider, reason), address) else { return };
         let store = self.store.clone();
         tokio::spawn(async move { enter_failures(&store, vec![row]).await });
     }
@@ -217,6 +223,10 @@ pub(super) fn cookie_name(is_https: bool) -> String {
 /// Converts a user to a caller.
 fn caller(found: &User) -> Caller {
     user::signed_in(&found.id, Some(&found.name), found.roles.iter().map(String::as_str))
+}
+
+fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4)
 }
 
 /// Returns the hash under which a token is stored.

@@ -130,3 +130,24 @@ fn accounts_that_others_could_take_are_rejected() {
        |                                                                             ^
     ");
 }
+
+#[test]
+fn domains_that_admit_nobody_are_rejected() {
+    let check = |settings: &str, expected: &[&str]| {
+        let seen = provider(&format!("issuer: 'https://id.test', {settings}"), "");
+        let seen: Vec<_> = seen.lines().filter_map(|line| line.trim().strip_prefix("= help: ")).collect();
+        assert_eq!(seen, expected, "{settings}");
+    };
+    check("allowedDomains: [example.com, sub.example.com]", &[]);
+    check(
+        "allowedDomains: [example.com, '@example.com', '*.example.com', 'ada@example.com', '*']",
+        &[
+            "write `example.com`; each further domain has an entry of its own",
+            "write `example.com`; each further domain has an entry of its own",
+            "write `example.com`; each further domain has an entry of its own",
+            "such as `example.com`",
+        ],
+    );
+    check("scopes: [profile, groups]", &[]);
+    check("scopes: [openid, profile]", &["leave it out: the server asks for it always"]);
+}

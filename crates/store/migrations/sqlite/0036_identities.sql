@@ -6,7 +6,7 @@ CREATE TABLE user_identities (
     subject    TEXT    NOT NULL,
     -- The name at the provider, which is only shown.
     label      TEXT    NOT NULL,
-    -- The roles that the last sign-in has given, a JSON list of texts.
+    -- The roles that the last sign-in has given, a JSON list of texts. They count in sessions of this identity only.
     roles      TEXT    NOT NULL,
     created_at INTEGER NOT NULL,
     used_at    INTEGER NOT NULL,
@@ -15,10 +15,8 @@ CREATE TABLE user_identities (
 
 CREATE INDEX user_identities_of_user ON user_identities (user_id, created_at);
 
--- The identity that a session was begun with, the provider's id of its own session, and a time after which the user must
--- sign in there again.
+-- The identity that a session was begun with, and the provider's id of its own session.
 ALTER TABLE sessions ADD COLUMN identity_id TEXT REFERENCES user_identities (id) ON DELETE CASCADE;
 ALTER TABLE sessions ADD COLUMN provider_session TEXT;
-ALTER TABLE sessions ADD COLUMN expires_at INTEGER;
 
 CREATE INDEX sessions_of_identity ON sessions (identity_id);

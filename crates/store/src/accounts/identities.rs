@@ -36,11 +36,9 @@ pub struct ProviderClaims {
     pub subject: String,
     /// The name at the provider, for display.
     pub label: String,
-    /// The roles that follow from the user's groups.
+    /// The roles that follow from the user's groups. They count in sessions that begin with the identity,
+    /// and are never written to the roles that administrators give.
     pub roles: Vec<String>,
-    /// The roles that follow from groups at this provider only: the user loses those that are not in
-    /// `roles`, whoever gave them.
-    pub managed_roles: Vec<String>,
 }
 
 /// The outcome of linking an identity to a user.
@@ -52,6 +50,8 @@ pub enum LinkOutcome {
     OtherUser,
     /// The user has [`MAX_IDENTITIES`].
     TooMany,
+    /// The identity was to be the first one of a user with a password, and is not.
+    NotTheFirst,
     /// There is no such user, or they are disabled.
     Unknown,
 }
@@ -72,15 +72,24 @@ pub enum UnlinkOutcome {
 pub struct SignInWays {
     /// Whether with a password.
     pub passwords: bool,
-    /// With an identity of which issuers.
-    pub issuers: Vec<String>,
+    /// With an identity of which issuers, each with the maximum age of a session that begins there, in
+    /// milliseconds.
+    pub issuers: Vec<(String, i64)>,
+}
+
+impl SignInWays {
+    /// Returns the maximum age of a session that began at an issuer; `None` if nobody can sign in there.
+    pub(crate) fn max_age(&self, issuer: &str) -> Option<i64> {
+        self.issuers.iter().find(|(known, _)| known == issuer).map(|(_, max_age)| *max_age)
+    }
 }
 
 /// Which sessions a provider ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EndedAtProvider {
-    /// Those that were begun with this session of the provider.
-    Session(String),
+    /// Those that were begun with this session of the provider, and those of the subject, if there is one, that
+    /// were begun with a session which the provider did not name.
+    Session(String, Option<String>),
     /// All of this subject.
     Subject(String),
 }
@@ -101,28 +110,27 @@ const UPDATE: &str = "UPDATE user_identities SET label = $2, roles = $3, used_at
 
 const USER: &str = "SELECT id, name, roles, disabled_at, password FROM users WHERE id = $1";
 
-const SET_ROLES: &str = "UPDATE users SET roles = $2 WHERE id = $1";
-
 const END_BY_SESSION: &str = "
-    DELETE FROM sessions WHERE provider_session = $2
-    AND identity_id IN (SELECT id FROM user_identities WHERE issuer = $1)";
+    DELETE FROM sessions WHERE identity_id IN (
+        SELECT id FROM user_identities WHERE issuer = $1
+        AND (sessions.provider_session = $2 OR (sessions.provider_session IS NULL AND subject = $3)))";
 
 const END_BY_SUBJECT: &str = "
     DELETE FROM sessions
     WHERE identity_id IN (SELECT id FROM user_identities WHERE issuer = $1 AND subject = $2)";
 
 impl Store {
-    /// Returns the user with an identity, and its id.
+    /// Returns the user with an identity, and the identity.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn user_by_identity(&self, issuer: &str, subject: &str) -> Result<Option<(User, String)>, StoreError> {
+    pub async fn user_by_identity(&self, issuer: &str, subject: &str) -> Result<Option<(User, Identity)>, StoreError> {
         let (issuer, subject) = (issuer.to_owned(), subject.to_owned());
         self.read(move |db| {
             Box::pin(async move {
                 let Some(identity) = find(db, &issuer, &subject).await? else { return Ok(None) };
-                let row = sql::query(USER).bind(identity.user_id).fetch_optional(db).await?;
-                row.map(|row| Ok((user(&row)?, identity.id))).transpose()
+                let row = sql::query(USER).bind(&identity.user_id).fetch_optional(db).await?;
+                row.map(|row| Ok((user(&row)?, identity))).transpose()
             })
         })
         .await
@@ -168,8 +176,8 @@ impl Store {
         .await
     }
 
-    /// Links an identity to a user, gives them its roles, and writes `entry` to the audit log in the
-    /// same transaction. An identity of the user stays as it is.
+    /// Links an identity to a user, and writes `entry` to the audit log in the same transaction; with
+    /// `first`, only if the user has a password and no identity. An identity of the user stays as it is.
     ///
     /// # Errors
     /// The database failed.
@@ -179,6 +187,7 @@ impl Store {
         identity_id: &str,
         claims: ProviderClaims,
         now: i64,
+        first: bool,
         entry: Option<AuditEntry>,
     ) -> Result<LinkOutcome, StoreError> {
         let (user_id, identity_id) = (user_id.to_owned(), identity_id.to_owned());
@@ -188,14 +197,18 @@ impl Store {
                     return Ok(if known.user_id == user_id { LinkOutcome::Done } else { LinkOutcome::OtherUser });
                 }
                 let row = sql::query(USER).bind(user_id.clone()).fetch_optional(&mut *db).await?;
-                if row.map(|row| user(&row)).transpose()?.is_none_or(|user| user.disabled_at.is_some()) {
+                let Some(row) = row else { return Ok(LinkOutcome::Unknown) };
+                if user(&row)?.disabled_at.is_some() {
                     return Ok(LinkOutcome::Unknown);
                 }
-                if list(db, &user_id).await?.len() >= MAX_IDENTITIES {
+                let known = list(db, &user_id).await?.len();
+                if first && (known > 0 || row.try_get::<String>("password")?.is_empty()) {
+                    return Ok(LinkOutcome::NotTheFirst);
+                }
+                if known >= MAX_IDENTITIES {
                     return Ok(LinkOutcome::TooMany);
                 }
                 insert(db, identity_id, &user_id, &claims, now).await?;
-                change_roles(db, &user_id, &claims.managed_roles, &claims.roles).await?;
                 audit::append_audit(db, entry.into_iter().collect()).await?;
                 Ok(LinkOutcome::Done)
             })
@@ -203,27 +216,31 @@ impl Store {
         .await
     }
 
-    /// Records a sign-in with an identity: its user gets the roles that the provider gives now, and
-    /// loses those that it gave before or that are managed there. Returns false if there is no such identity.
+    /// Records a sign-in with an identity, which replaces its roles, and writes `entry` to the audit log in the
+    /// same transaction. Returns false if there is no such identity.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn update_identity(&self, claims: ProviderClaims, now: i64) -> Result<bool, StoreError> {
+    pub async fn update_identity(
+        &self,
+        claims: ProviderClaims,
+        now: i64,
+        entry: Option<AuditEntry>,
+    ) -> Result<bool, StoreError> {
         self.write(move |db| {
             Box::pin(async move {
                 let Some(known) = find(db, &claims.issuer, &claims.subject).await? else { return Ok(false) };
                 let update = sql::query(UPDATE).bind(known.id).bind(claims.label).bind(encode_list(&claims.roles));
                 update.bind(now).execute(&mut *db).await?;
-                let lost = [known.roles, claims.managed_roles].concat();
-                change_roles(db, &known.user_id, &lost, &claims.roles).await?;
+                audit::append_audit(db, entry.into_iter().collect()).await?;
                 Ok(true)
             })
         })
         .await
     }
 
-    /// Removes an identity of a user with its roles, and writes `entry` to the audit log in the same
-    /// transaction, unless the user could no longer sign in.
+    /// Removes an identity of a user with its roles and sessions, and writes `entry` to the audit log in
+    /// the same transaction; with `ways`, unless the user could no longer sign in in one of them.
     ///
     /// # Errors
     /// The database failed.
@@ -231,26 +248,30 @@ impl Store {
         &self,
         user_id: &str,
         id: &str,
-        ways: SignInWays,
+        ways: Option<SignInWays>,
         entry: Option<AuditEntry>,
     ) -> Result<UnlinkOutcome, StoreError> {
         let (user_id, id) = (user_id.to_owned(), id.to_owned());
         self.write(move |db| {
             Box::pin(async move {
                 let all = list(db, &user_id).await?;
-                let Some(removed) = all.iter().find(|known| known.id == id) else { return Ok(UnlinkOutcome::Unknown) };
+                if !all.iter().any(|known| known.id == id) {
+                    return Ok(UnlinkOutcome::Unknown);
+                }
                 let password: String = sql::query_scalar("SELECT password FROM users WHERE id = $1")
                     .bind(user_id.clone())
                     .fetch_one(&mut *db)
                     .await?;
-                let has_other = all.iter().any(|known| known.id != id && ways.issuers.contains(&known.issuer));
-                let has_password = ways.passwords && !password.is_empty();
-                if !has_other && !has_password {
+                let is_possible = |ways: &SignInWays| {
+                    let mut others = all.iter().filter(|known| known.id != id);
+                    let has_password = ways.passwords && !password.is_empty();
+                    has_password || others.any(|known| ways.max_age(&known.issuer).is_some())
+                };
+                if !ways.as_ref().is_none_or(is_possible) {
                     return Ok(UnlinkOutcome::LastWay);
                 }
                 // Ends the sessions that were begun with it as well.
                 sql::query("DELETE FROM user_identities WHERE id = $1").bind(id).execute(&mut *db).await?;
-                change_roles(db, &user_id, &removed.roles, &[]).await?;
                 audit::append_audit(db, entry.into_iter().collect()).await?;
                 Ok(UnlinkOutcome::Done)
             })
@@ -263,11 +284,12 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn end_provider_sessions(&self, issuer: &str, ended: EndedAtProvider) -> Result<u64, StoreError> {
-        let (statement, id) = match ended {
-            EndedAtProvider::Session(session) => (END_BY_SESSION, session),
-            EndedAtProvider::Subject(subject) => (END_BY_SUBJECT, subject),
+        let end = match ended {
+            EndedAtProvider::Session(session, subject) => {
+                sql::query(END_BY_SESSION).bind(issuer.to_owned()).bind(session).bind(subject)
+            }
+            EndedAtProvider::Subject(subject) => sql::query(END_BY_SUBJECT).bind(issuer.to_owned()).bind(subject),
         };
-        let end = sql::query(statement).bind(issuer.to_owned()).bind(id);
         self.write(move |db| Box::pin(async move { Ok(end.execute(db).await?.rows_affected()) })).await
     }
 }
@@ -286,24 +308,6 @@ async fn find(db: &mut Db, issuer: &str, subject: &str) -> Result<Option<Identit
 
 async fn list(db: &mut Db, user_id: &str) -> Result<Vec<Identity>, StoreError> {
     sql::query(LIST).bind(user_id.to_owned()).fetch_all(db).await?.iter().map(identity).collect()
-}
-
-/// Takes roles from a user and gives them others. Roles that their identities give stay.
-async fn change_roles(db: &mut Db, user_id: &str, lost: &[String], given: &[String]) -> Result<(), StoreError> {
-    let Some(row) = sql::query(USER).bind(user_id.to_owned()).fetch_optional(&mut *db).await? else { return Ok(()) };
-    let before = user(&row)?.roles;
-    let by_identities = list(db, user_id).await?.into_iter().flat_map(|identity| identity.roles);
-    let kept = before.iter().filter(|role| !lost.contains(role)).cloned();
-    let mut roles: Vec<String> = Vec::new();
-    for role in kept.chain(given.iter().cloned()).chain(by_identities) {
-        if !roles.contains(&role) {
-            roles.push(role);
-        }
-    }
-    if roles != before {
-        sql::query(SET_ROLES).bind(user_id.to_owned()).bind(encode_list(&roles)).execute(db).await?;
-    }
-    Ok(())
 }
 
 fn identity(row: &Row) -> Result<Identity, StoreError> {

@@ -1,7 +1,8 @@
 //! Table `sessions`: the sessions of signed-in users. A session is valid while it is used, up to a
 //! maximum age.
 
-use crate::accounts::users::{User, user};
+use crate::accounts::identities::SignInWays;
+use crate::accounts::users::{User, decode_list, user};
 use crate::sql::{self, Row};
 use crate::{AuditEntry, Store, StoreError, audit};
 
@@ -34,8 +35,6 @@ pub struct ProviderSession {
     pub identity_id: String,
     /// The provider's id of its own session (`sid`), if it names one.
     pub session_id: Option<String>,
-    /// When the user must sign in there again; Unix time, milliseconds.
-    pub expires_at: i64,
 }
 
 /// How long sessions are valid.
@@ -61,27 +60,27 @@ pub struct SessionRow {
 }
 
 const INSERT: &str = "
-    INSERT INTO sessions (id, user_id, token_hash, agent, created_at, seen_at, identity_id, provider_session, expires_at)
-    SELECT $1, id, $3, $4, $5, $5, $6, $7, $8 FROM users WHERE id = $2 AND disabled_at IS NULL";
+    INSERT INTO sessions (id, user_id, token_hash, agent, created_at, seen_at, identity_id, provider_session)
+    SELECT $1, id, $3, $4, $5, $5, $6, $7 FROM users WHERE id = $2 AND disabled_at IS NULL";
 
 /// The expired sessions of all users; `DELETE_SURPLUS` deletes the oldest ones of one user.
-const DELETE_OLD: &str = "DELETE FROM sessions WHERE seen_at <= $1 OR created_at <= $2 OR expires_at <= $3";
+const DELETE_OLD: &str = "DELETE FROM sessions WHERE seen_at <= $1 OR created_at <= $2";
 const DELETE_SURPLUS: &str = "
     DELETE FROM sessions WHERE user_id = $1
     AND id NOT IN (SELECT id FROM sessions WHERE user_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2)";
 
 const BY_TOKEN: &str = "
-    SELECT u.id, u.name, u.roles, u.disabled_at, s.id AS session_id, s.seen_at
-    FROM sessions s JOIN users u ON u.id = s.user_id
-    WHERE s.token_hash = $1 AND s.seen_at > $2 AND s.created_at > $3 AND (s.expires_at IS NULL OR s.expires_at > $4)
-    AND u.disabled_at IS NULL";
+    SELECT u.id, u.name, u.roles, u.disabled_at, s.id AS session_id, s.created_at, s.seen_at,
+        i.issuer, i.roles AS identity_roles
+    FROM sessions s JOIN users u ON u.id = s.user_id LEFT JOIN user_identities i ON i.id = s.identity_id
+    WHERE s.token_hash = $1 AND s.seen_at > $2 AND s.created_at > $3 AND u.disabled_at IS NULL";
 
 const SEEN: &str = "UPDATE sessions SET seen_at = $2 WHERE id = $1";
 
 const LIST: &str = "
-    SELECT id, agent, created_at, seen_at FROM sessions
-    WHERE user_id = $1 AND seen_at > $2 AND created_at > $3 AND (expires_at IS NULL OR expires_at > $5)
-    ORDER BY seen_at DESC, id DESC LIMIT $4";
+    SELECT s.id, s.agent, s.created_at, s.seen_at, i.issuer
+    FROM sessions s LEFT JOIN user_identities i ON i.id = s.identity_id
+    WHERE s.user_id = $1 AND s.seen_at > $2 AND s.created_at > $3 ORDER BY s.seen_at DESC, s.id DESC LIMIT $4";
 
 const ISSUER: &str = "
     SELECT i.issuer FROM sessions s JOIN user_identities i ON i.id = s.identity_id WHERE s.user_id = $1 AND s.id = $2";
@@ -107,16 +106,16 @@ impl Store {
             Box::pin(async move {
                 let NewSession { id, user_id, token_hash, agent, now, provider } = session;
                 let (idle, most) = (now - life.idle, now - life.max_age);
-                sql::query(DELETE_OLD).bind(idle).bind(most).bind(now).execute(&mut *db).await?;
+                sql::query(DELETE_OLD).bind(idle).bind(most).execute(&mut *db).await?;
                 if let Some(hash) = instead {
                     sql::query(DELETE_BY_TOKEN).bind(hash.to_vec()).execute(&mut *db).await?;
                 }
                 let insert = sql::query(INSERT).bind(id).bind(&user_id).bind(token_hash.to_vec());
-                let (identity, session_id, expires_at) = match provider {
-                    Some(provider) => (Some(provider.identity_id), provider.session_id, Some(provider.expires_at)),
-                    None => (None, None, None),
+                let (identity, session_id) = match provider {
+                    Some(provider) => (Some(provider.identity_id), provider.session_id),
+                    None => (None, None),
                 };
-                let insert = insert.bind(agent).bind(now).bind(identity).bind(session_id).bind(expires_at);
+                let insert = insert.bind(agent).bind(now).bind(identity).bind(session_id);
                 let done = insert.execute(&mut *db).await?;
                 sql::query(DELETE_SURPLUS).bind(user_id).bind(MAX_SESSIONS).execute(&mut *db).await?;
                 let is_begun = done.rows_affected() > 0;
@@ -127,7 +126,8 @@ impl Store {
         .await
     }
 
-    /// Returns the user and the id of a valid session; `None` otherwise.
+    /// Returns the user and the id of a valid session; `None` otherwise. The user's roles are those that
+    /// administrators gave, and those of the identity with which the session began.
     ///
     /// # Errors
     /// The database failed.
@@ -136,14 +136,19 @@ impl Store {
         token_hash: [u8; 32],
         now: i64,
         life: SessionLifetime,
+        ways: &SignInWays,
     ) -> Result<Option<(User, String)>, StoreError> {
         let (idle, most) = (now - life.idle, now - life.max_age);
+        let ways = ways.clone();
         let found = self.read(move |db| {
             Box::pin(async move {
-                let find = sql::query(BY_TOKEN).bind(token_hash.to_vec()).bind(idle).bind(most).bind(now);
+                let find = sql::query(BY_TOKEN).bind(token_hash.to_vec()).bind(idle).bind(most);
                 let Some(row) = find.fetch_optional(db).await? else { return Ok(None) };
+                if !is_admitted(&row, &ways, now)? {
+                    return Ok(None);
+                }
                 let (id, seen_at): (String, i64) = (row.try_get("session_id")?, row.try_get("seen_at")?);
-                Ok(Some((user(&row)?, id, seen_at)))
+                Ok(Some((user_with_identity(&row)?, id, seen_at)))
             })
         });
         let Some((user, id, seen_at)) = found.await? else { return Ok(None) };
@@ -168,21 +173,26 @@ impl Store {
         user_id: &str,
         now: i64,
         life: SessionLifetime,
+        ways: &SignInWays,
     ) -> Result<Vec<SessionRow>, StoreError> {
+        let ways = ways.clone();
         let (user_id, idle, most) = (user_id.to_owned(), now - life.idle, now - life.max_age);
         self.read(move |db| {
             Box::pin(async move {
-                let rows = sql::query(LIST).bind(user_id).bind(idle).bind(most).bind(MAX_SESSIONS).bind(now);
+                let rows = sql::query(LIST).bind(user_id).bind(idle).bind(most).bind(MAX_SESSIONS);
                 let rows = rows.fetch_all(db).await?;
                 let row = |row: &Row| {
-                    Ok(SessionRow {
+                    if !is_admitted(row, &ways, now)? {
+                        return Ok(None);
+                    }
+                    Ok(Some(SessionRow {
                         id: row.try_get("id")?,
                         agent: row.try_get("agent")?,
                         created_at: row.try_get("created_at")?,
                         seen_at: row.try_get("seen_at")?,
-                    })
+                    }))
                 };
-                rows.iter().map(row).collect()
+                rows.iter().filter_map(|found| row(found).transpose()).collect()
             })
         })
         .await
@@ -206,4 +216,25 @@ impl Store {
         let end = sql::query(DELETE).bind(user_id.to_owned()).bind(id.to_owned());
         self.write(move |db| Box::pin(audit::execute(db, end, entry))).await
     }
+}
+
+/// Returns whether a session began in one of the ways that the config has now, and not too long ago for it.
+fn is_admitted(row: &Row, ways: &SignInWays, now: i64) -> Result<bool, StoreError> {
+    let (issuer, created_at): (Option<String>, i64) = (row.try_get("issuer")?, row.try_get("created_at")?);
+    Ok(match issuer {
+        Some(issuer) => ways.max_age(&issuer).is_some_and(|max_age| now - created_at < max_age),
+        None => ways.passwords,
+    })
+}
+
+/// Reads a user, adding the roles of the identity with which the session began.
+fn user_with_identity(row: &Row) -> Result<User, StoreError> {
+    let mut user = user(row)?;
+    if let Some(given) = row.try_get::<Option<String>>("identity_roles")? {
+        let given = decode_list(&given)?;
+        user.roles.extend(given);
+        let mut seen = std::collections::HashSet::new();
+        user.roles.retain(|role| seen.insert(role.clone()));
+    }
+    Ok(user)
 }

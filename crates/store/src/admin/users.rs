@@ -15,8 +15,10 @@ pub struct UserRow {
     pub id: String,
     /// The name for signing in.
     pub name: String,
-    /// The user's roles.
+    /// The roles that administrators gave the user.
     pub roles: Vec<String>,
+    /// The roles that the user's groups at providers give in sessions that begin there.
+    pub group_roles: Vec<String>,
     /// Unix time, milliseconds.
     pub created_at: i64,
     /// When the user was disabled; Unix time, milliseconds.
@@ -43,7 +45,7 @@ pub struct UserRow {
 pub struct UserFilter {
     /// A part of the normalized name; empty for all.
     pub text: String,
-    /// Only users with this role.
+    /// Only users with this role, whether an administrator or a group gives it.
     pub role: Option<String>,
     /// Only disabled users, or only enabled ones.
     pub disabled: Option<bool>,
@@ -95,10 +97,12 @@ const COLUMNS: &str = "
         (SELECT count(*) FROM conversations WHERE owner = u.id AND deleted_at IS NULL) AS conversations,
         u.password <> '' AS has_password";
 
-/// A JSON list.
-const ISSUERS: Sql = Sql::pair(
-    ", (SELECT json_group_array(issuer) FROM user_identities WHERE user_id = u.id) AS issuers",
-    ", (SELECT coalesce(json_agg(issuer)::text, '[]') FROM user_identities WHERE user_id = u.id) AS issuers",
+/// JSON lists: the issuers, and the lists of roles.
+const IDENTITIES: Sql = Sql::pair(
+    ", (SELECT json_group_array(issuer) FROM user_identities WHERE user_id = u.id) AS issuers,
+       (SELECT json_group_array(roles) FROM user_identities WHERE user_id = u.id) AS identity_roles",
+    ", (SELECT coalesce(json_agg(issuer)::text, '[]') FROM user_identities WHERE user_id = u.id) AS issuers,
+       (SELECT coalesce(json_agg(roles)::text, '[]') FROM user_identities WHERE user_id = u.id) AS identity_roles",
 );
 
 const ONE: &str = "SELECT roles, disabled_at FROM users WHERE id = $1 AND deleted_at IS NULL";
@@ -111,8 +115,10 @@ const OTHER_ADMINS: Sql = Sql::pair(
 );
 
 const HAS_ROLE: Sql = Sql::pair(
-    " AND EXISTS (SELECT 1 FROM json_each(u.roles) WHERE value = ",
-    " AND EXISTS (SELECT 1 FROM json_array_elements_text(u.roles::json) role WHERE role = ",
+    " AND EXISTS (SELECT 1 FROM (SELECT u.roles UNION ALL SELECT roles FROM user_identities WHERE user_id = u.id) given,
+          json_each(given.roles) WHERE value = ",
+    " AND EXISTS (SELECT 1 FROM (SELECT u.roles UNION ALL SELECT roles FROM user_identities WHERE user_id = u.id) given,
+          json_array_elements_text(given.roles::json) role WHERE role = ",
 );
 
 const NAME_HAS: Sql = Sql::pair(" AND instr(u.name_key, ", " AND strpos(u.name_key, ");
@@ -169,7 +175,7 @@ fn listed(
     after: Option<ListCursor>,
 ) -> Result<QueryBuilder, StoreError> {
     let mut query = QueryBuilder::new(COLUMNS);
-    query.push(ISSUERS).push(" FROM users u WHERE true");
+    query.push(IDENTITIES).push(" FROM users u WHERE true");
     if !filter.text.is_empty() {
         query.push(NAME_HAS).push_bind(filter.text).push(") > 0");
     }
@@ -201,10 +207,17 @@ fn listed(
 }
 
 fn row(row: &Row, sort: UserSort) -> Result<(UserRow, ListCursor), StoreError> {
+    let mut group_roles = Vec::new();
+    for roles in decode_list(row.try_get("identity_roles")?)? {
+        group_roles.extend(decode_list(&roles)?);
+    }
+    group_roles.sort_unstable();
+    group_roles.dedup();
     let user = UserRow {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
         roles: decode_list(row.try_get("roles")?)?,
+        group_roles,
         created_at: row.try_get("created_at")?,
         disabled_at: row.try_get("disabled_at")?,
         deleted_at: row.try_get("deleted_at")?,

@@ -3,10 +3,14 @@
 use crate::support::on_each_database;
 use store::{
     AccessFilter, AccessKind, AccessSort, AddUserOutcome, AuditEntry, AuditFilter, AuditKind, AuditOutcome,
-    ExternalUser, MAX_API_KEYS, NewApiKey, NewSession, NewUser, SessionLifetime, Store,
+    ExternalUser, MAX_API_KEYS, NewApiKey, NewSession, NewUser, SessionLifetime, SignInWays, Store,
 };
 
 const LIFE: SessionLifetime = SessionLifetime { idle: 100_000, max_age: 1_000_000 };
+
+fn ways() -> SignInWays {
+    SignInWays { passwords: true, issuers: Vec::new() }
+}
 
 fn user(name: &str) -> NewUser {
     let name = name.to_owned();
@@ -37,7 +41,7 @@ async fn begin(store: &Store, user_id: &str, token: u8, now: i64) -> bool {
 
 /// Returns whether a session is valid.
 async fn counts(store: &Store, token: u8, now: i64) -> bool {
-    store.session([token; 32], now, LIFE).await.unwrap().is_some()
+    store.session([token; 32], now, LIFE, &ways()).await.unwrap().is_some()
 }
 
 fn key(user_id: &str, number: u8) -> NewApiKey {
@@ -117,7 +121,7 @@ async fn new_session_replaces_a_given_or_the_oldest_one() {
         for token in 10..80 {
             begin(store, &ada, token, i64::from(token)).await;
         }
-        let list = store.sessions(&ada, 90, LIFE).await.unwrap();
+        let list = store.sessions(&ada, 90, LIFE, &ways()).await.unwrap();
         assert_eq!((list.len(), list[0].id.as_str()), (50, "s79"));
         assert!(!counts(store, 9, 90).await);
     })

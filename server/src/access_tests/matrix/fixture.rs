@@ -160,7 +160,7 @@ impl TestServer {
         let (_, grants) = self.send(&ADA, Method::GET, "/api/grants", RequestBody::Nothing).await;
         let grant = serde_json::from_str::<Value>(&grants).unwrap()["items"][0]["id"].as_str().unwrap().to_owned();
         self.session("ada").await;
-        let sessions = self.accounts.store.sessions("ada", 0, self.accounts.session_lifetime()).await.unwrap();
+        let sessions = self.accounts.sessions("ada").await.unwrap();
         let session = sessions[0].id.clone();
         self.fixtures = vec![
             ("conversation", "ada-c".to_owned()),

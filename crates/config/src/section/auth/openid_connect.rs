@@ -66,8 +66,8 @@ pub(crate) struct ProviderEntry {
     leeway_seconds: u64,
 }
 
-/// The roles that follow from the user's groups at the provider. At each sign-in the user gets those of
-/// their groups and loses the others that are named here.
+/// The roles that follow from the user's groups at the provider. They count in sessions that begin there,
+/// and are read again at each sign-in.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct GroupsEntry {
@@ -118,6 +118,17 @@ pub(super) fn read(
         let secret = entry.client_secret.map(|secret| {
             secret.resolve(at(&[PathStep::Key("clientSecret")]), "secret of this server at the provider", context)
         });
+        for (j, Text(domain)) in entry.allowed_domains.iter().enumerate() {
+            check_domain(domain, at(&[PathStep::Key("allowedDomains"), PathStep::Index(j)]), context);
+        }
+        if let Some(j) = entry.scopes.iter().position(|Text(scope)| scope == "openid") {
+            let help = "leave it out: the server asks for it always".to_owned();
+            context.report.error(
+                at(&[PathStep::Key("scopes"), PathStep::Index(j)]),
+                "`openid` is not needed",
+                Some(help),
+            );
+        }
         let domains: Vec<_> = texts(entry.allowed_domains).into_iter().map(|name| name.to_lowercase()).collect();
         if entry.sign_up && domains.is_empty() && entry.issuer.0 == GOOGLE {
             let message = "everybody with a Google account can create an account here";
@@ -158,6 +169,18 @@ pub(super) fn read(
         });
     }
     providers
+}
+
+/// Reports a domain that is written as a pattern or an address: no user would be admitted.
+fn check_domain(name: &str, at: Span, context: &mut Context<'_, '_>) {
+    let domain = name.rsplit('@').next().unwrap_or_default().trim_start_matches(['*', '.']);
+    if domain != name {
+        let help = match domain {
+            "" => "such as `example.com`".to_owned(),
+            domain => format!("write `{domain}`; each further domain has an entry of its own"),
+        };
+        context.report.error(at, "a domain has neither `@` nor `*`", Some(help));
+    }
 }
 
 fn texts(texts: Vec<Text>) -> Vec<String> {

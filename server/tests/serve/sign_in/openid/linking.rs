@@ -5,7 +5,9 @@ use super::provider::RealProvider;
 use super::{auth, entry, serve};
 use crate::process::Server;
 use crate::sign_in::accounts::PASSWORD;
-use serde_json::json;
+use serde_json::{Value, json};
+use sqlx::{Connection, SqliteConnection};
+use store::{AuditFilter, Store};
 use url::Url;
 
 /// Creates the first account in a browser.
@@ -64,6 +66,17 @@ async fn accounts_are_linked_by_signed_in_users_only() {
     // The last way to sign in stays; unlinking ends the sessions that were begun with it.
     let kept = unlink(&other, &server).await;
     assert!(kept.text.contains("This is your only way to sign in"), "{kept:?}");
+    // An administrator unlinks it all the same; other users do not find it.
+    let user_page = format!("/admin/users/{}", other_user["id"].as_str().unwrap());
+    let page = ada.open(&server.url(&user_page), None).await;
+    let identity = page.text.split("name=\"identity\" value=\"").nth(1).unwrap_or_else(|| panic!("{page:?}"));
+    let identity = identity.split('"').next().unwrap();
+    let path = format!("/auth/identities/{identity}/unlink");
+    assert_eq!(ada.send(&server.url(&path), Some(&[])).await.status, 404);
+    assert_ne!(other.me(&server).await["error"]["code"], "unauthenticated");
+    let page = ada.open(&server.url(&format!("{user_page}/unlink")), Some(&[("identity", identity)])).await;
+    assert!(page.text.contains("Done."), "{page:?}");
+    assert_eq!(other.me(&server).await["error"]["code"], "unauthenticated");
     let unlinked = unlink(&ada, &server).await;
     assert!(unlinked.text.contains("was unlinked"), "{unlinked:?}");
     assert_eq!(again.me(&server).await["error"]["code"], "unauthenticated");
@@ -76,6 +89,56 @@ async fn accounts_are_linked_by_signed_in_users_only() {
     let question = ada.open(&Url::parse(&format!("http{href}")).unwrap(), None).await;
     let late = ada.answer(question, "1").await;
     assert!(late.status == 400 && late.text.contains("Start again"), "{late:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn linking_in_an_old_session_needs_the_password() {
+    let provider = RealProvider::start("one", "RS256", &json!({ "1": { "preferred_username": "ada" } }));
+    let (server, _folder) = serve(&auth("password", &[entry("one", &provider.issuer, "")]));
+    let ada = first_account(&server, "ada").await;
+    let mut database = SqliteConnection::connect(&server.database).await.unwrap();
+    let age = "UPDATE sessions SET created_at = created_at - 660000";
+    sqlx::query(age).execute(&mut database).await.unwrap();
+    let send =
+        async |fields: &[(&str, &str)]| ada.send(&server.url("/auth/openid-connect/one/link"), Some(fields)).await;
+    for fields in [&[][..], &[("password", "another password")]] {
+        let page = send(fields).await;
+        assert!(page.status == 422 && page.text.contains("The current password is wrong."), "{page:?}");
+        assert!(page.text.contains("Your password") && !page.text.contains("Continue to"), "{page:?}");
+    }
+    let page = send(&[("password", PASSWORD)]).await;
+    assert!(page.status == 200 && page.text.contains("Continue to The one"), "{page:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn groups_neither_take_nor_outlast_what_administrators_give() {
+    let people = |groups: &[&str]| json!({ "1": { "preferred_username": "ada", "groups": groups } });
+    let provider = RealProvider::start("one", "RS256", &people(&[]));
+    let more = ", scopes: [profile, groups], groups: { roles: { admins: admin, desk: support } }";
+    let (server, _folder) = serve(&auth("password", &[entry("one", &provider.issuer, more)]));
+    let ada = first_account(&server, "ada").await;
+    link(&ada, &server, "one", "1").await;
+    let check = async |groups: &[&str], expected: &[&str]| {
+        provider.set_accounts(&people(groups)).await;
+        let browser = Browser::new();
+        assert_eq!(browser.sign_in(&server, "one", "1").await.status, 200);
+        assert_eq!(browser.me(&server).await["roles"], json!(expected), "{groups:?}");
+        // A session with the password has nothing of it.
+        assert_eq!(ada.me(&server).await["roles"], json!(["admin"]), "{groups:?}");
+        browser
+    };
+    check(&[], &["admin"]).await;
+    let before = check(&["desk"], &["admin", "support"]).await;
+    check(&["admins"], &["admin"]).await;
+    check(&[], &["admin"]).await;
+    assert_eq!(before.me(&server).await["roles"], json!(["admin"]), "groups count in all sessions of the identity");
+    let store = Store::open_existing(&server.database).await.unwrap();
+    let rows = store.audit_list(AuditFilter::default(), 100, None).await.unwrap();
+    let changes = rows.iter().filter(|row| row.tool == "account:change_group_roles");
+    let mut after: Vec<Value> = changes.map(|row| serde_json::from_str(&row.arguments).unwrap()).collect();
+    after.sort_by_key(|about| about["after"].to_string());
+    let after: Vec<_> = after.iter().map(|about| &about["after"]["roles"]).collect();
+    assert_eq!(after, [&json!(["admin"]), &json!(["support"]), &json!([])]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
