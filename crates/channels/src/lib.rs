@@ -9,6 +9,7 @@ mod poll;
 mod section;
 mod store;
 mod strangers;
+mod sweep;
 mod telegram;
 mod turn;
 mod visible;
