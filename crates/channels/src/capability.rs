@@ -3,6 +3,7 @@
 use crate::poll::Poller;
 use crate::section::{Channels, Telegram, channels};
 use crate::sweep::sweep;
+use crate::telegram::Pacer;
 use crate::turn::Turns;
 use crate::{page, store};
 use ::config::{Config, ConnectionType, SectionType};
@@ -57,8 +58,10 @@ impl Capability for ChannelCapability {
     }
 
     fn jobs(&self, context: &Context) -> Vec<Job> {
-        let poller = Arc::new(Poller::new(context.clone(), self.jobs.clone(), self.config_changes.clone()));
-        let turns = Arc::new(Turns::new(context.clone()));
+        let pacer = Arc::new(Pacer::default());
+        let changes = self.config_changes.clone();
+        let poller = Arc::new(Poller::new(context.clone(), self.jobs.clone(), pacer.clone(), changes));
+        let turns = Arc::new(Turns::new(context.clone(), pacer));
         let (looks, sweeps, jobs) = (poller.clone(), context.clone(), self.jobs.clone());
         vec![
             Job::handler(poller.handler()),

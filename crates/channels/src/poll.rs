@@ -8,7 +8,7 @@ use crate::section::{Channel, channels, find};
 use crate::store::{self, BotRow, NewUpdate};
 use crate::strangers::Allowance;
 use crate::telegram::{
-    ApiError, Bot, BotAccount, Button, ChatPlace, Incoming, ReadUpdate, Rendered, read_update, update_id,
+    ApiError, Bot, BotAccount, Button, ChatPlace, Incoming, Pace, Pacer, ReadUpdate, Rendered, read_update, update_id,
 };
 use crate::turn::{COMMANDS, TurnQueue, command};
 use ::config::Config;
@@ -39,6 +39,8 @@ const MAX_OPEN: i64 = 10_000;
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// How many strangers are answered at once.
 const REPLIES_AT_ONCE: usize = 8;
+/// How long such an answer waits for its chat.
+const MAX_REPLY_WAIT: Duration = Duration::from_secs(5);
 const HOUR: Duration = Duration::from_secs(3_600);
 
 const HELLO: &str = "Hello! I answer people who have an account on our website. Sign in there, open the page Messengers of \
@@ -51,6 +53,7 @@ const TOO_MANY_WAIT: &str =
 pub(crate) struct Poller {
     context: Context,
     jobs: Jobs,
+    pacer: Arc<Pacer>,
     config_changes: watch::Sender<()>,
     /// When jobs were last enqueued, and for which config.
     enqueued: Mutex<Option<(Instant, Weak<Config>)>>,
@@ -90,10 +93,11 @@ struct Session<'p> {
 }
 
 impl Poller {
-    pub(crate) fn new(context: Context, jobs: Jobs, config_changes: watch::Sender<()>) -> Self {
+    pub(crate) fn new(context: Context, jobs: Jobs, pacer: Arc<Pacer>, config_changes: watch::Sender<()>) -> Self {
         Self {
             context,
             jobs,
+            pacer,
             config_changes,
             enqueued: Mutex::default(),
             greetings: Allowance::new(1, HOUR),
@@ -136,7 +140,8 @@ impl Poller {
             let config = self.context.current.config();
             let Some((channel, settings)) = find(&config, channel_id) else { return Ok(Outcome::DONE) };
             let read = async {
-                let bot = Bot::new(settings)?;
+                let pace = Pace::new(self.pacer.clone(), channel_id, job.stop().clone());
+                let bot = Bot::new(settings, pace)?;
                 let session = self.open(job, channel.clone(), bot).await?;
                 session.read(job, &mut pause).await
             };
@@ -305,6 +310,10 @@ impl Session<'_> {
     async fn reply(&self, replies: Vec<Reply>) {
         let send = async |reply: Reply| {
             let Some(place) = ChatPlace::parse(&reply.chat) else { return };
+            // Reading does not wait for a chat that is paused.
+            if self.bot.free_at(&place) > Instant::now() + MAX_REPLY_WAIT {
+                return;
+            }
             if let Err(error) = self.send_reply(&place, reply).await {
                 tracing::debug!(%error, "somebody was not answered");
             }

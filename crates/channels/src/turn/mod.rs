@@ -16,7 +16,7 @@ pub(crate) use commands::{COMMANDS, command};
 use crate::person::person;
 use crate::section::{Channel, find};
 use crate::store::{self, Link, UpdateRow};
-use crate::telegram::{Bot, ChatPlace, Incoming};
+use crate::telegram::{Bot, ChatPlace, Incoming, Pace, Pacer};
 use ::config::Config;
 use ::jobs::{Backoff, Due, Handler, JobContext, JobError, Kind, Lane, NewJob, Outcome};
 use capability::Context;
@@ -57,6 +57,7 @@ impl TurnQueue {
 /// Handles updates.
 pub(crate) struct Turns {
     context: Context,
+    pacer: Arc<Pacer>,
 }
 
 /// An update of a person that is being handled.
@@ -80,8 +81,8 @@ enum TurnEnd {
 }
 
 impl Turns {
-    pub(crate) fn new(context: Context) -> Self {
-        Self { context }
+    pub(crate) fn new(context: Context, pacer: Arc<Pacer>) -> Self {
+        Self { context, pacer }
     }
 
     /// Returns the handler of the jobs.
@@ -105,7 +106,8 @@ impl Turns {
         let chat_id = update.incoming.chat().to_owned();
         let link = store::link_by_id(store, &update.link_id).await?;
         if let (Some(link), Some(place)) = (link, ChatPlace::parse(&chat_id)) {
-            let bot = Bot::new(settings).map_err(JobError::retry)?;
+            let pace = Pace::new(self.pacer.clone(), &queue.channel_id, job.stop().clone());
+            let bot = Bot::new(settings, pace).map_err(JobError::retry)?;
             let delivery = Delivery::open(job, bot, place, (&queue.channel_id, &update)).await?;
             let (config, channel) = (config.clone(), channel.clone());
             let turn = Turn { context: &self.context, job, config, channel, update, chat_id, delivery };
