@@ -8,7 +8,7 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// The fuzz targets, each a file in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 25] = [
+const TARGETS: [&str; 26] = [
     "sse",
     "codecs",
     "wire",
@@ -34,6 +34,7 @@ const TARGETS: [&str; 25] = [
     "skill_archives",
     "workspace_paths",
     "openai_requests",
+    "telegram",
 ];
 /// The codecs with recordings, in the order in which the target `codecs` numbers them.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
