@@ -2,6 +2,8 @@
 
 use crate::poll::Poller;
 use crate::section::{Channels, Telegram, channels};
+use crate::sweep::sweep;
+use crate::telegram::Pacer;
 use crate::turn::Turns;
 use crate::{page, store};
 use ::config::{Config, ConnectionType, SectionType};
@@ -16,8 +18,8 @@ use web::times::now_millis;
 
 /// How often each server looks whether its channels are read.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// How often old rows are deleted.
-const PRUNE_INTERVAL: Duration = Duration::from_secs(60 * 60);
+/// How often jobs are enqueued for messages that have none, and old rows are deleted.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The capability.
 pub const DEFINITION: Definition = Definition {
@@ -56,9 +58,11 @@ impl Capability for ChannelCapability {
     }
 
     fn jobs(&self, context: &Context) -> Vec<Job> {
-        let poller = Arc::new(Poller::new(context.clone(), self.jobs.clone(), self.config_changes.clone()));
-        let turns = Arc::new(Turns::new(context.clone()));
-        let (looks, database) = (poller.clone(), context.store.clone());
+        let pacer = Arc::new(Pacer::default());
+        let changes = self.config_changes.clone();
+        let poller = Arc::new(Poller::new(context.clone(), self.jobs.clone(), pacer.clone(), changes));
+        let turns = Arc::new(Turns::new(context.clone(), pacer));
+        let (looks, sweeps, jobs) = (poller.clone(), context.clone(), self.jobs.clone());
         vec![
             Job::handler(poller.handler()),
             Job::handler(turns.handler()),
@@ -66,9 +70,12 @@ impl Capability for ChannelCapability {
                 let looks = looks.clone();
                 async move { Ok(looks.enqueue().await?) }
             }),
-            Job::recurring("channels.prune", PRUNE_INTERVAL, move || {
-                let database = database.clone();
-                async move { Ok(store::prune(&database, now_millis()).await?) }
+            Job::recurring("channels.sweep", SWEEP_INTERVAL, move || {
+                let (context, jobs) = (sweeps.clone(), jobs.clone());
+                async move {
+                    sweep(&context, &jobs).await?;
+                    Ok(store::prune(&context.store, now_millis()).await?)
+                }
             }),
         ]
     }

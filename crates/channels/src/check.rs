@@ -1,7 +1,7 @@
 //! Checks the bots of a config, for `chatwright doctor`.
 
 use crate::section::{channels, find};
-use crate::telegram::{ApiError, Bot};
+use crate::telegram::{ApiError, Bot, Pace};
 use ::config::Config;
 
 /// Whether the bot of a channel can be used.
@@ -17,7 +17,7 @@ pub struct BotCheck {
 pub async fn check_bots(config: &Config) -> Vec<BotCheck> {
     let check = async |id: &str| {
         let found = find(config, id).ok_or_else(|| "its connection is missing".to_owned())?;
-        let bot = Bot::new(found.1).map_err(|error| error.to_string())?;
+        let bot = Bot::new(found.1, Pace::default()).map_err(|error| error.to_string())?;
         match bot.me().await {
             Ok(account) => Ok(account.username.unwrap_or(account.first_name)),
             Err(ApiError::Refused { status: 401 | 404, .. }) => {

@@ -2,12 +2,15 @@
 //! send is stored with the job that handles it, in one transaction, before the messenger is told to
 //! forget it.
 
-use crate::ids::hash_code;
+mod linking;
+
 use crate::section::{Channel, channels, find};
-use crate::store::{self, BotRow, Linked, NewUpdate};
+use crate::store::{self, BotRow, NewUpdate};
 use crate::strangers::Allowance;
-use crate::telegram::{ApiError, Bot, BotAccount, ChatPlace, Incoming, ReadUpdate, Rendered, read_update, update_id};
-use crate::turn::{COMMANDS, TURN, TurnQueue, command};
+use crate::telegram::{
+    ApiError, Bot, BotAccount, Button, ChatPlace, Incoming, Pace, Pacer, ReadUpdate, Rendered, read_update, update_id,
+};
+use crate::turn::{COMMANDS, TurnQueue, command};
 use ::config::Config;
 use ::jobs::{Due, Handler, JobContext, JobError, Jobs, Kind, Lane, OnPending, Outcome};
 use ::store::StoreError;
@@ -36,14 +39,13 @@ const MAX_OPEN: i64 = 10_000;
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// How many strangers are answered at once.
 const REPLIES_AT_ONCE: usize = 8;
+/// How long such an answer waits for its chat.
+const MAX_REPLY_WAIT: Duration = Duration::from_secs(5);
 const HOUR: Duration = Duration::from_secs(3_600);
 
 const HELLO: &str = "Hello! I answer people who have an account on our website. Sign in there, open the page Messengers of \
                      your account, and link yourself.";
-const LINKED: &str = "You are linked now. Just write; /help lists the commands.";
-const WRONG_CODE: &str = "This code is not valid any more. Make a new one on the page Messengers of your account.";
-const TOO_MANY_LINKS: &str =
-    "Your account is linked to too many people. Remove a link on the page Messengers of your account.";
+const UNLINKED: &str = "Unlinked. What you write here gets no answer any more.";
 const TOO_MANY_WAIT: &str =
     "Too many of your messages are waiting here, so the last one was not accepted. Send it again later.";
 
@@ -51,6 +53,7 @@ const TOO_MANY_WAIT: &str =
 pub(crate) struct Poller {
     context: Context,
     jobs: Jobs,
+    pacer: Arc<Pacer>,
     config_changes: watch::Sender<()>,
     /// When jobs were last enqueued, and for which config.
     enqueued: Mutex<Option<(Instant, Weak<Config>)>>,
@@ -63,6 +66,15 @@ pub(crate) struct Poller {
 struct Reply {
     chat: String,
     text: String,
+    button: Option<Button>,
+    /// The press that it answers, and the message with the button, which the text replaces.
+    press: Option<(String, String)>,
+}
+
+impl Reply {
+    fn new(chat: String, text: impl Into<String>) -> Self {
+        Self { chat, text: text.into(), button: None, press: None }
+    }
 }
 
 /// What a batch of updates comes to.
@@ -81,14 +93,15 @@ struct Session<'p> {
 }
 
 impl Poller {
-    pub(crate) fn new(context: Context, jobs: Jobs, config_changes: watch::Sender<()>) -> Self {
+    pub(crate) fn new(context: Context, jobs: Jobs, pacer: Arc<Pacer>, config_changes: watch::Sender<()>) -> Self {
         Self {
             context,
             jobs,
+            pacer,
             config_changes,
             enqueued: Mutex::default(),
             greetings: Allowance::new(1, HOUR),
-            codes: Allowance::new(5, Duration::from_secs(600)),
+            codes: Allowance::new(10, Duration::from_secs(600)),
             complaints: Allowance::new(1, Duration::from_secs(60)),
         }
     }
@@ -127,7 +140,8 @@ impl Poller {
             let config = self.context.current.config();
             let Some((channel, settings)) = find(&config, channel_id) else { return Ok(Outcome::DONE) };
             let read = async {
-                let bot = Bot::new(settings)?;
+                let pace = Pace::new(self.pacer.clone(), channel_id, job.stop().clone());
+                let bot = Bot::new(settings, pace)?;
                 let session = self.open(job, channel.clone(), bot).await?;
                 session.read(job, &mut pause).await
             };
@@ -221,7 +235,7 @@ impl Session<'_> {
                     let now = now_millis();
                     for update in accepted {
                         let queue = TurnQueue { channel_id: update.channel_id.clone(), queue: update.queue.clone() };
-                        let turn = TURN.job(&queue).owner(update.owner.clone()).key(queue.key());
+                        let turn = queue.job(&update.owner);
                         if store::accept(db, update, now).await? {
                             jobs.enqueue_in(db, turn).await?;
                         }
@@ -254,40 +268,27 @@ impl Session<'_> {
             Incoming::Message { text, .. } => text.as_str(),
             Incoming::Press { .. } => "",
         };
-        if let Some(("start", code)) = command(text).filter(|(_, code)| !code.is_empty()) {
-            if !read.is_private {
-                // Whoever reads the group could use it.
-                return store::forget_code(store, hash_code(code)).await;
-            }
-            if self.poller.codes.allows(&read.person_id, now) {
-                let used = store::use_code(
-                    store,
-                    hash_code(code),
-                    channel_id.to_owned(),
-                    (read.person_id, read.person_name),
-                    now_millis(),
-                );
-                let text = match used.await? {
-                    Linked::Done(_) => LINKED,
-                    // A repeated message of somebody who is linked by now.
-                    Linked::Unknown if link.is_some() => LINKED,
-                    Linked::Unknown => WRONG_CODE,
-                    Linked::Full => TOO_MANY_LINKS,
-                };
-                batch.replies.push(Reply { chat, text: text.to_owned() });
-            }
-            return Ok(());
+        if let Some(code) = linking::start_code(text) {
+            return self.offer_link(code.to_owned(), read, link, batch).await;
+        }
+        if let Some(code) = linking::confirmed_code(&read.incoming) {
+            return self.link(code.to_owned(), read, batch).await;
         }
         let Some(link) = link else {
             let is_message = matches!(read.incoming, Incoming::Message { .. });
             if is_message && self.poller.greetings.allows(&format!("{channel_id} {chat}"), now) {
-                batch.replies.push(Reply { chat, text: HELLO.to_owned() });
+                batch.replies.push(Reply::new(chat, HELLO));
             }
             return Ok(());
         };
+        if let Some(("unlink", _)) = command(text) {
+            store::delete_link(store, &link.owner, &link.id).await?;
+            batch.replies.push(Reply::new(chat, UNLINKED));
+            return Ok(());
+        }
         // A request to stop does not wait for the answer that it stops.
         let queue = match command(text) {
-            Some(("stop", _)) => format!("stop {update_id}"),
+            Some(("stop", _)) => format!("stop {chat} {}", link.id),
             _ => format!("{chat} {}", link.id),
         };
         let in_batch = batch.accepted.iter().filter(|accepted| accepted.queue == queue).count();
@@ -295,12 +296,13 @@ impl Session<'_> {
             store::count_open(store, channel_id, &queue).await?.1 + i64::try_from(in_batch).unwrap_or(i64::MAX);
         if waiting >= i64::from(self.channel.max_waiting) {
             if self.poller.complaints.allows(&queue, now) {
-                batch.replies.push(Reply { chat, text: TOO_MANY_WAIT.to_owned() });
+                batch.replies.push(Reply::new(chat, TOO_MANY_WAIT));
             }
             return Ok(());
         }
         let channel_id = channel_id.to_owned();
-        batch.accepted.push(NewUpdate { channel_id, update_id, queue, owner: link.owner, incoming: read.incoming });
+        let (link_id, owner) = (link.id, link.owner);
+        batch.accepted.push(NewUpdate { channel_id, update_id, queue, link_id, owner, incoming: read.incoming });
         Ok(())
     }
 
@@ -308,10 +310,25 @@ impl Session<'_> {
     async fn reply(&self, replies: Vec<Reply>) {
         let send = async |reply: Reply| {
             let Some(place) = ChatPlace::parse(&reply.chat) else { return };
-            if let Err(error) = self.bot.send(&place, &Rendered::plain(reply.text), &[]).await {
+            // Reading does not wait for a chat that is paused.
+            if self.bot.free_at(&place) > Instant::now() + MAX_REPLY_WAIT {
+                return;
+            }
+            if let Err(error) = self.send_reply(&place, reply).await {
                 tracing::debug!(%error, "somebody was not answered");
             }
         };
         futures::stream::iter(replies).for_each_concurrent(REPLIES_AT_ONCE, send).await;
+    }
+
+    async fn send_reply(&self, place: &ChatPlace, reply: Reply) -> Result<(), ApiError> {
+        let text = Rendered::plain(reply.text);
+        let Some((press_id, message_id)) = reply.press else {
+            let buttons: Vec<_> = reply.button.into_iter().map(|button| vec![button]).collect();
+            return self.bot.send(place, &text, &buttons).await.map(drop);
+        };
+        // Without it, the button stays lit for a moment.
+        let _ = self.bot.acknowledge(&press_id, "").await;
+        self.bot.edit(place, &message_id, &text, &[]).await
     }
 }

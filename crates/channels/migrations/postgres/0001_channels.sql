@@ -1,4 +1,4 @@
--- Times are Unix times in milliseconds. A queue is the messages of one chat, or a request to stop, which does not wait.
+-- Times are Unix times in milliseconds. A queue is the messages of a person in a chat, or their requests to stop, which do not wait for these.
 
 -- How people find the bots.
 CREATE TABLE channel_bots (
@@ -57,6 +57,8 @@ CREATE TABLE channel_updates (
     channel_id TEXT COLLATE "C"    NOT NULL,
     update_id  BIGINT NOT NULL,
     queue      TEXT    NOT NULL,
+    -- The link of the person who has sent it. If it is gone, nothing is done.
+    link_id    TEXT    NOT NULL,
     owner      TEXT    NOT NULL,
     -- The incoming message, as JSON.
     content    TEXT    NOT NULL,
@@ -72,7 +74,7 @@ CREATE TABLE channel_updates (
 );
 CREATE INDEX channel_updates_open ON channel_updates (channel_id, queue, update_id) WHERE done_at IS NULL;
 CREATE INDEX channel_updates_owner ON channel_updates (owner);
-CREATE INDEX channel_updates_received ON channel_updates (received_at);
+CREATE INDEX channel_updates_done ON channel_updates (done_at);
 
 -- The messages that answer an update, in their order.
 CREATE TABLE channel_messages (

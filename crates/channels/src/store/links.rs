@@ -39,10 +39,19 @@ pub(crate) struct NewCode {
 pub(crate) enum Linked {
     /// The person acts as the user with this name from now on.
     Done(String),
+    /// The person is linked to the user with this name already, which stays so.
+    Already(String),
     /// The code is unknown, used or expired.
     Unknown,
     /// The user has too many links.
     Full,
+}
+
+impl Link {
+    /// Returns the name of the account.
+    pub(crate) fn account_name(&self) -> &str {
+        self.user_name.as_deref().unwrap_or(&self.owner)
+    }
 }
 
 macro_rules! select {
@@ -57,6 +66,8 @@ macro_rules! select {
 
 const OF_PERSON: &str = select!("WHERE channel_id = $1 AND person_id = $2");
 
+const BY_ID: &str = select!("WHERE id = $1");
+
 const OF_USER: &str = select!("WHERE owner = $1 ORDER BY created_at DESC, id DESC");
 
 const DELETE_CODES: &str = "DELETE FROM channel_codes WHERE expires_at <= $1 OR (owner = $2 AND channel_id = $3)";
@@ -67,15 +78,13 @@ const ADD_CODE: &str = "
     ON CONFLICT (owner, channel_id) DO UPDATE SET code_hash = excluded.code_hash, mode = excluded.mode,
         user_name = excluded.user_name, roles = excluded.roles, expires_at = excluded.expires_at";
 
-const USE_CODE: &str = "
-    DELETE FROM channel_codes WHERE code_hash = $1 AND channel_id = $2 AND expires_at > $3
-    RETURNING owner, mode, user_name, roles";
+const CODE: &str = "
+    SELECT owner, mode, user_name, roles FROM channel_codes
+    WHERE code_hash = $1 AND channel_id = $2 AND expires_at > $3";
 
-const FORGET_CODE: &str = "DELETE FROM channel_codes WHERE code_hash = $1";
+const DELETE_CODE: &str = "DELETE FROM channel_codes WHERE code_hash = $1";
 
 const COUNT: &str = "SELECT count(*) FROM channel_links WHERE owner = $1";
-
-const UNLINK_PERSON: &str = "DELETE FROM channel_links WHERE channel_id = $1 AND person_id = $2";
 
 const LINK: &str = "
     INSERT INTO channel_links
@@ -111,6 +120,12 @@ pub(crate) async fn link_of_person(
     store.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(read).transpose() })).await
 }
 
+/// Returns a link.
+pub(crate) async fn link_by_id(store: &Store, id: &str) -> Result<Option<Link>, StoreError> {
+    let find = sql::query(BY_ID).bind(id.to_owned());
+    store.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(read).transpose() })).await
+}
+
 /// Returns a user's links, newest first.
 pub(crate) async fn links_of_user(store: &Store, owner: &str) -> Result<Vec<Link>, StoreError> {
     let list = sql::query(OF_USER).bind(owner.to_owned());
@@ -133,13 +148,38 @@ pub(crate) async fn add_code(store: &Store, code: NewCode, now: i64) -> Result<(
         .await
 }
 
+/// Returns the name of the account whose code this is; `None` if it is unknown, used or expired.
+pub(crate) async fn account_of_code(
+    store: &Store,
+    hash: String,
+    channel_id: &str,
+    now: i64,
+) -> Result<Option<String>, StoreError> {
+    let find = sql::query(CODE).bind(hash).bind(channel_id.to_owned()).bind(now);
+    store
+        .read(move |db| {
+            Box::pin(async move {
+                let Some(row) = find.fetch_optional(db).await? else { return Ok(None) };
+                account_name(&row).map(Some)
+            })
+        })
+        .await
+}
+
+fn account_name(code: &Row) -> Result<String, StoreError> {
+    match code.try_get::<Option<String>>("user_name")? {
+        Some(name) => Ok(name),
+        None => Ok(code.try_get("owner")?),
+    }
+}
+
 /// Deletes a code that others have read.
-pub(crate) async fn forget_code(store: &Store, hash: String) -> Result<(), StoreError> {
-    let delete = sql::query(FORGET_CODE).bind(hash);
+pub(crate) async fn delete_code(store: &Store, hash: String) -> Result<(), StoreError> {
+    let delete = sql::query(DELETE_CODE).bind(hash);
     store.write(move |db| Box::pin(async move { Ok(delete.execute(db).await.map(drop)?) })).await
 }
 
-/// Links the person who has sent a code, which is used up. A link that they had to another user ends.
+/// Links a person to the account whose code it is. Only that uses the code up.
 pub(crate) async fn use_code(
     store: &Store,
     hash: String,
@@ -157,19 +197,23 @@ async fn link(
     (person_id, person_name): (String, String),
     now: i64,
 ) -> Result<Linked, StoreError> {
-    let used = sql::query(USE_CODE).bind(hash).bind(channel_id.clone()).bind(now).fetch_optional(&mut *db).await?;
-    let Some(row) = used else { return Ok(Linked::Unknown) };
-    let owner: String = row.try_get("owner")?;
-    let user_name: Option<String> = row.try_get("user_name")?;
-    let unlink = sql::query(UNLINK_PERSON).bind(channel_id.clone()).bind(person_id.clone());
-    unlink.execute(&mut *db).await?;
+    let known = sql::query(OF_PERSON).bind(channel_id.clone()).bind(person_id.clone()).fetch_optional(&mut *db).await?;
+    if let Some(known) = known {
+        return Ok(Linked::Already(read(&known)?.account_name().to_owned()));
+    }
+    let find = sql::query(CODE).bind(hash.clone()).bind(channel_id.clone()).bind(now);
+    let Some(code) = find.fetch_optional(&mut *db).await? else { return Ok(Linked::Unknown) };
+    let owner: String = code.try_get("owner")?;
     if sql::query_scalar::<i64>(COUNT).bind(owner.clone()).fetch_one(&mut *db).await? >= MAX_LINKS {
         return Ok(Linked::Full);
     }
+    if sql::query(DELETE_CODE).bind(hash).execute(&mut *db).await?.rows_affected() == 0 {
+        return Ok(Linked::Unknown);
+    }
     let add = sql::query(LINK).bind(crate::ids::new_id()).bind(channel_id).bind(person_id).bind(person_name);
-    let add = add.bind(owner.clone()).bind(row.try_get::<String>("mode")?).bind(user_name.clone());
-    add.bind(row.try_get::<String>("roles")?).bind(now).execute(db).await?;
-    Ok(Linked::Done(user_name.unwrap_or(owner)))
+    let add = add.bind(owner).bind(code.try_get::<String>("mode")?).bind(code.try_get::<Option<String>>("user_name")?);
+    add.bind(code.try_get::<String>("roles")?).bind(now).execute(db).await?;
+    Ok(Linked::Done(account_name(&code)?))
 }
 
 /// Records the name and the roles that a user has now.

@@ -5,6 +5,8 @@ use crate::telegram::Incoming;
 use ::store::sql::{self, Db, Row};
 use ::store::{Store, StoreError};
 
+/// For how long an update is tried, in milliseconds: a day.
+pub(crate) const TRIED_MS: i64 = 24 * 60 * 60 * 1_000;
 /// How long an update that was handled is known, in milliseconds.
 const KEPT_MS: i64 = 24 * 60 * 60 * 1_000;
 /// How long a card and the messages of an answer are known, in milliseconds.
@@ -16,6 +18,7 @@ pub(crate) struct NewUpdate {
     pub(crate) channel_id: String,
     pub(crate) update_id: i64,
     pub(crate) queue: String,
+    pub(crate) link_id: String,
     pub(crate) owner: String,
     pub(crate) incoming: Incoming,
 }
@@ -24,6 +27,7 @@ pub(crate) struct NewUpdate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UpdateRow {
     pub(crate) update_id: i64,
+    pub(crate) link_id: String,
     pub(crate) owner: String,
     pub(crate) incoming: Incoming,
     pub(crate) conversation_id: Option<String>,
@@ -32,14 +36,24 @@ pub(crate) struct UpdateRow {
     pub(crate) parts_before: i64,
     /// Whether the turn has begun.
     pub(crate) is_submitted: bool,
+    pub(crate) received_at: i64,
+}
+
+/// A queue with updates that are not handled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OpenQueue {
+    pub(crate) channel_id: String,
+    pub(crate) queue: String,
+    pub(crate) owner: String,
 }
 
 const ADD: &str = "
-    INSERT INTO channel_updates (channel_id, update_id, queue, owner, content, received_at)
-    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (channel_id, update_id) DO NOTHING";
+    INSERT INTO channel_updates (channel_id, update_id, queue, link_id, owner, content, received_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (channel_id, update_id) DO NOTHING";
 
 const NEXT: &str = "
-    SELECT update_id, owner, content, conversation_id, answer_id, parts_before, is_submitted FROM channel_updates
+    SELECT update_id, link_id, owner, content, conversation_id, answer_id, parts_before, is_submitted, received_at
+    FROM channel_updates
     WHERE channel_id = $1 AND queue = $2 AND done_at IS NULL ORDER BY update_id LIMIT 1";
 
 const BEGIN: &str = "
@@ -59,8 +73,13 @@ const COUNT: &str = "
 const HAS_MORE: &str = "
     SELECT EXISTS (SELECT 1 FROM channel_updates WHERE channel_id = $1 AND queue = $2 AND done_at IS NULL)";
 
+const OPEN_QUEUES: &str = "SELECT DISTINCT channel_id, queue, owner FROM channel_updates WHERE done_at IS NULL";
+
+const GIVE_UP: &str = "
+    UPDATE channel_updates SET done_at = $2 WHERE done_at IS NULL AND received_at < $1 RETURNING channel_id, update_id";
+
 const PRUNE: [(&str, i64); 4] = [
-    ("DELETE FROM channel_updates WHERE received_at < $1", KEPT_MS),
+    ("DELETE FROM channel_updates WHERE done_at < $1", KEPT_MS),
     ("DELETE FROM channel_codes WHERE expires_at < $1", 0),
     ("DELETE FROM channel_messages WHERE sent_at < $1", CARDS_KEPT_MS),
     ("DELETE FROM channel_cards WHERE created_at < $1", CARDS_KEPT_MS),
@@ -69,8 +88,8 @@ const PRUNE: [(&str, i64); 4] = [
 /// Accepts an update. Returns false if it was accepted before.
 pub(crate) async fn accept(db: &mut Db, new: NewUpdate, now: i64) -> Result<bool, StoreError> {
     let content = serde_json::to_string(&new.incoming).map_err(|error| StoreError::Failed(error.to_string()))?;
-    let add = sql::query(ADD).bind(new.channel_id).bind(new.update_id).bind(new.queue).bind(new.owner);
-    Ok(add.bind(content).bind(now).execute(db).await?.rows_affected() > 0)
+    let add = sql::query(ADD).bind(new.channel_id).bind(new.update_id).bind(new.queue).bind(new.link_id);
+    Ok(add.bind(new.owner).bind(content).bind(now).execute(db).await?.rows_affected() > 0)
 }
 
 /// Returns the oldest update of a queue that is not handled.
@@ -82,12 +101,14 @@ pub(crate) async fn next_update(store: &Store, channel_id: &str, queue: &str) ->
 fn read(row: &Row) -> Result<UpdateRow, StoreError> {
     Ok(UpdateRow {
         update_id: row.try_get("update_id")?,
+        link_id: row.try_get("link_id")?,
         owner: row.try_get("owner")?,
         incoming: json(&row.try_get::<String>("content")?)?,
         conversation_id: row.try_get("conversation_id")?,
         answer_id: row.try_get("answer_id")?,
         parts_before: row.try_get("parts_before")?,
         is_submitted: row.try_get::<i64>("is_submitted")? != 0,
+        received_at: row.try_get("received_at")?,
     })
 }
 
@@ -136,6 +157,34 @@ pub(crate) async fn count_open(store: &Store, channel_id: &str, queue: &str) -> 
             })
         })
         .await
+}
+
+/// Returns the queues of all channels with updates that are not handled.
+pub(crate) async fn open_queues(store: &Store) -> Result<Vec<OpenQueue>, StoreError> {
+    store
+        .read(move |db| {
+            Box::pin(async move { sql::query(OPEN_QUEUES).fetch_all(db).await?.iter().map(read_queue).collect() })
+        })
+        .await
+}
+
+fn read_queue(row: &Row) -> Result<OpenQueue, StoreError> {
+    Ok(OpenQueue { channel_id: row.try_get("channel_id")?, queue: row.try_get("queue")?, owner: row.try_get("owner")? })
+}
+
+/// Ends the updates that were received before a time. Returns their channels and numbers.
+pub(crate) async fn give_up(store: &Store, before: i64, now: i64) -> Result<Vec<(String, i64)>, StoreError> {
+    store
+        .write(move |db| {
+            Box::pin(async move {
+                sql::query(GIVE_UP).bind(before).bind(now).fetch_all(db).await?.iter().map(read_key).collect()
+            })
+        })
+        .await
+}
+
+fn read_key(row: &Row) -> Result<(String, i64), StoreError> {
+    Ok((row.try_get("channel_id")?, row.try_get("update_id")?))
 }
 
 /// Deletes what is old, of all owners.

@@ -2,13 +2,13 @@
 
 use super::types::{Account, ApiResponse, File, SentMessage};
 use crate::section::Telegram;
-use crate::telegram::Rendered;
+use crate::telegram::{Pace, Rendered};
 use egress::{Egress, EgressRequest};
 use http::{HeaderMap, HeaderValue, Method, header};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use url::Url;
 
 /// The timeout of a request that does not wait for messages.
@@ -28,6 +28,7 @@ pub(crate) struct Bot {
     egress: Egress,
     base: Url,
     token: String,
+    pace: Pace,
 }
 
 /// Why a method has failed. The messages contain neither the token nor what was sent.
@@ -48,6 +49,11 @@ impl ApiError {
     /// Returns whether the same request may succeed later.
     pub(crate) fn is_temporary(&self) -> bool {
         !matches!(self, Self::Refused { .. })
+    }
+
+    /// Returns whether the chat gets nothing any more: the person has blocked the bot, or a group has removed it.
+    pub(crate) fn is_blocked(&self) -> bool {
+        matches!(self, Self::Refused { status: 403, .. })
     }
 
     fn says(&self, words: &str) -> bool {
@@ -84,8 +90,13 @@ impl ChatPlace {
         }
     }
 
-    /// Returns how long to wait between two edits: groups allow twenty messages a minute.
-    pub(crate) fn edit_interval(&self) -> Duration {
+    /// Returns the chat, without its topic.
+    pub(super) fn chat(&self) -> i64 {
+        self.chat
+    }
+
+    /// Returns how long to wait between two messages: groups allow twenty a minute.
+    pub(super) fn interval(&self) -> Duration {
         // The ids of groups are negative.
         if self.chat < 0 { Duration::from_millis(3_200) } else { Duration::from_millis(1_100) }
     }
@@ -102,20 +113,25 @@ impl std::fmt::Display for ChatPlace {
 }
 
 impl Bot {
-    /// Returns the bot of a connection.
+    /// Returns the bot of a connection. What it sends keeps to the pace.
     ///
     /// # Errors
     /// The certificates of the system cannot be read, or the URL is not one.
-    pub(crate) fn new(settings: &Telegram) -> Result<Self, ApiError> {
+    pub(crate) fn new(settings: &Telegram, pace: Pace) -> Result<Self, ApiError> {
         let egress = Egress::new(settings.allow_private).map_err(ApiError::Unavailable)?;
         let unavailable = |_| ApiError::Unavailable("its `baseURL` is not a URL".to_owned());
         let base = Url::parse(&settings.base_url).map_err(unavailable)?;
-        Ok(Self { egress, base, token: settings.token.expose().to_owned() })
+        Ok(Self { egress, base, token: settings.token.expose().to_owned(), pace })
     }
 
     /// The number of the bot, which is the public part of its token.
     pub(crate) fn id(&self) -> &str {
         self.token.split(':').next().unwrap_or_default()
+    }
+
+    /// Returns when a message to the chat need not wait.
+    pub(crate) fn free_at(&self, place: &ChatPlace) -> Instant {
+        self.pace.free_at(place)
     }
 
     /// Returns the bot's own account.
@@ -150,7 +166,7 @@ impl Bot {
         if let Some(thread) = place.thread {
             parameters["message_thread_id"] = thread.into();
         }
-        let sent: SentMessage = self.call_with_text("sendMessage", parameters, text, buttons).await?;
+        let sent: SentMessage = self.call_with_text(place, "sendMessage", parameters, text, buttons).await?;
         Ok(sent.message_id.to_string())
     }
 
@@ -164,7 +180,7 @@ impl Bot {
     ) -> Result<(), ApiError> {
         let id: i64 = message_id.parse().unwrap_or_default();
         let parameters = json!({ "chat_id": place.chat, "message_id": id });
-        match self.call_with_text::<Value>("editMessageText", parameters, text, buttons).await {
+        match self.call_with_text::<Value>(place, "editMessageText", parameters, text, buttons).await {
             // Repeated, or deleted.
             Err(error) if error.says("message is not modified") || error.says("message to edit not found") => Ok(()),
             edited => edited.map(drop),
@@ -229,6 +245,7 @@ impl Bot {
     /// Calls a method that sends a text. If Telegram refuses the text for its formatting, it is sent without.
     async fn call_with_text<T: DeserializeOwned>(
         &self,
+        place: &ChatPlace,
         method: &str,
         mut parameters: Value,
         text: &Rendered,
@@ -240,17 +257,32 @@ impl Bot {
             parameters["reply_markup"] = json!({ "inline_keyboard": buttons });
         }
         if text.entities.is_empty() {
-            return self.call(method, &parameters, TIMEOUT).await;
+            return self.call_in_chat(place, method, &parameters).await;
         }
         parameters["entities"] = json!(text.entities);
-        match self.call(method, &parameters, TIMEOUT).await {
+        match self.call_in_chat(place, method, &parameters).await {
             Err(error) if error.says("entit") || error.says("ENTIT") => {
                 tracing::warn!(%error, "a text is sent without its formatting");
                 parameters["entities"] = json!([]);
-                self.call(method, &parameters, TIMEOUT).await
+                self.call_in_chat(place, method, &parameters).await
             }
             called => called,
         }
+    }
+
+    /// Calls a method that counts as a message of a chat. If Telegram asks to wait, the chat is paused.
+    async fn call_in_chat<T: DeserializeOwned>(
+        &self,
+        place: &ChatPlace,
+        method: &str,
+        parameters: &Value,
+    ) -> Result<T, ApiError> {
+        self.pace.wait(place).await?;
+        let called = self.call(method, parameters, TIMEOUT).await;
+        if let Err(ApiError::Wait(time)) = &called {
+            self.pace.pause(place, *time);
+        }
+        called
     }
 
     fn url(&self, path: &str) -> Result<Url, ApiError> {

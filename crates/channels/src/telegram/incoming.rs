@@ -8,6 +8,9 @@ use serde_json::Value;
 /// The longest name of a person, in characters.
 const MAX_NAME: usize = 64;
 
+/// The longest data of a button, in bytes.
+const MAX_DATA: usize = 64;
+
 /// The bot's own account.
 #[derive(Clone, Debug)]
 pub(crate) struct BotAccount {
@@ -79,11 +82,12 @@ pub(crate) fn read_update(update: &Value, bot: &BotAccount) -> Option<ReadUpdate
     let Update { message, callback_query } = Update::deserialize(update).ok()?;
     if let Some(press) = callback_query {
         let message = press.message?;
+        let data = press.data.filter(|data| data.len() <= MAX_DATA && !data.contains('\0'))?;
         let incoming = Incoming::Press {
             chat: place(&message).to_string(),
             press_id: press.id,
             message_id: message.message_id.to_string(),
-            data: press.data?,
+            data,
         };
         return Some(read(&press.from, message.chat.kind == "private", incoming));
     }
@@ -205,5 +209,13 @@ mod tests {
         let photo = json!({ "text": null, "photo": [{ "file_id": "s", "width": 1 }, { "file_id": "l", "width": 9 }], "caption": "See" });
         insta::assert_snapshot!(check(message("private", "", photo)).unwrap(), @r#"7 Ada private {"kind":"message","chat":"7","text":"See","repliesTo":null,"file":{"id":"l","name":"photo.jpg"}}"#);
         assert_eq!(check(json!({ "update_id": 9, "poll": {} })), None);
+        let press = |data: &str| {
+            let message = message("private", "", json!({}))["message"].clone();
+            let from = json!({ "id": 7, "first_name": "Ada" });
+            json!({ "update_id": 9, "callback_query": { "id": "p", "from": from, "message": message, "data": data } })
+        };
+        insta::assert_snapshot!(check(press("a:y")).unwrap(), @r#"7 Ada private {"kind":"press","chat":"7","pressId":"p","messageId":"5","data":"a:y"}"#);
+        assert_eq!(check(press("a\0:y")), None);
+        assert_eq!(check(press(&"a".repeat(65))), None);
     }
 }

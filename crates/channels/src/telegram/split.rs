@@ -112,10 +112,22 @@ impl<'r> Flat<'r> {
                 break;
             }
         }
-        // A run has at most five styles at once.
-        let styled = self.runs.iter().filter(|(range, style)| range.end > from && **style != Style::default());
-        let over = styled.clone().nth(MAX_ENTITIES / 5).map(|(range, _)| range.start);
-        over.filter(|over| *over > from).map_or(end, |over| end.min(over))
+        let (mut entities, mut before) = (0, Vec::new());
+        for (range, style) in self.runs_from(from).take_while(|(range, _)| range.start < end) {
+            let kinds = kinds(style);
+            // As in `message`: a style that goes on is one.
+            entities += kinds.iter().filter(|kind| kind.0 == "pre" || !before.contains(*kind)).count();
+            if entities > MAX_ENTITIES && range.start > from {
+                return range.start;
+            }
+            before = kinds;
+        }
+        end
+    }
+
+    /// Returns the runs from the one at a position on.
+    fn runs_from(&self, at: usize) -> impl Iterator<Item = &(Range<usize>, &'r Style)> {
+        self.runs[self.runs.partition_point(|(range, _)| range.end <= at)..].iter()
     }
 
     /// Returns the beginning of the link that reaches over `limit`, unless the message begins with it.
@@ -139,7 +151,7 @@ impl<'r> Flat<'r> {
     fn message(&self, part: Range<usize>) -> Rendered {
         let text = self.all[part.clone()].to_owned();
         let mut entities: Vec<Entity> = Vec::new();
-        for (range, style) in &self.runs {
+        for (range, style) in self.runs_from(part.start).take_while(|(range, _)| range.start < part.end) {
             let (from, to) = (range.start.max(part.start), range.end.min(part.end));
             if from >= to {
                 continue;
@@ -197,3 +209,5 @@ pub(crate) fn units(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests;
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) mod valid;

@@ -54,6 +54,9 @@ impl Turn<'_> {
         let conversation_id = self.update.conversation_id.clone().unwrap_or_default();
         loop {
             let parts_before = usize::try_from(self.update.parts_before).unwrap_or_default();
+            if self.delivery.is_closed() {
+                return Ok(TurnEnd::Done);
+            }
             if let Some(frames) = frames.take() {
                 // The stream of a run that has just begun has only what is new.
                 if self.follow(frames, &id, 0).await?.is_none() {
@@ -86,7 +89,7 @@ impl Turn<'_> {
         let mut reader = Reader::new(id);
         let mut typing = Instant::now();
         let stop = self.job.stop().clone();
-        loop {
+        while !self.delivery.is_closed() {
             let wake = if reader.is_changed { self.delivery.next_edit().min(typing) } else { typing };
             tokio::select! {
                 frame = frames.next() => match frame {
@@ -113,6 +116,7 @@ impl Turn<'_> {
                 }
             }
         }
+        Ok(Some(()))
     }
 
     async fn pause(&self, time: Duration) -> Result<(), JobError> {

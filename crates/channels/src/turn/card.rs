@@ -38,7 +38,7 @@ pub(super) struct CardMessage {
 impl Turn<'_> {
     /// Sends a card for each call that waits for the user. One that was sent is not sent again; only a server that is
     /// killed between sending and storing leaves one twice, of which the first press counts.
-    pub(super) async fn send_cards(&self, view: &ConversationView, message: &UiMessage) -> Result<(), JobError> {
+    pub(super) async fn send_cards(&mut self, view: &ConversationView, message: &UiMessage) -> Result<(), JobError> {
         for tool in message.tools().filter(|tool| is_card(tool, now_millis())) {
             let card = self.card(view, tool).await?;
             if card.message_id.is_some() {

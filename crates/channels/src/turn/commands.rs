@@ -13,6 +13,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("stop", "Stop the answer that is being written"),
     ("status", "Show as whom you write, and the conversation"),
     ("models", "List the models, or choose one: /models NAME"),
+    ("unlink", "End the link to your account"),
     ("help", "List the commands"),
 ];
 

@@ -4,7 +4,7 @@
 //! shown once.
 
 use crate::store::{self, UpdateRow};
-use crate::telegram::{ApiError, Bot, Button, ChatPlace, Rendered};
+use crate::telegram::{ApiError, Bot, Button, ChatPlace, MAX_WAIT, MORE, Rendered};
 use ::jobs::{JobContext, JobError};
 use ::store::StoreError;
 use std::time::{Duration, Instant};
@@ -14,9 +14,8 @@ use web::times::now_millis;
 const PLACEHOLDER: &str = "…";
 /// The most messages of an answer.
 const MAX_MESSAGES: usize = 20;
-const MORE: &str = "The rest of the answer is on the website.";
-/// The longest wait that the messenger asks for and that an attempt takes; a longer one is left to the job.
-const MAX_WAIT: Duration = Duration::from_secs(30);
+/// When text that is being written is shown again if the messenger could not be reached.
+const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
 /// The messages that answer an update.
 pub(crate) struct Delivery {
@@ -27,8 +26,10 @@ pub(crate) struct Delivery {
     update_id: i64,
     owner: String,
     sent: Vec<SentMessage>,
-    /// When the next edit may be sent.
-    next_edit: Instant,
+    /// Before that, nothing is shown of text that is being written.
+    not_before: Instant,
+    /// Whether the chat gets nothing any more.
+    is_closed: bool,
 }
 
 struct SentMessage {
@@ -54,7 +55,8 @@ impl Delivery {
             update_id: update.update_id,
             owner: update.owner.clone(),
             sent: sent.into_iter().map(|id| SentMessage { id, shown: None }).collect(),
-            next_edit: Instant::now(),
+            not_before: Instant::now(),
+            is_closed: false,
         })
     }
 
@@ -65,7 +67,7 @@ impl Delivery {
 
     /// Sends the first placeholder.
     pub(crate) async fn begin(&mut self) -> Result<(), JobError> {
-        if !self.sent.is_empty() {
+        if !self.sent.is_empty() || self.is_closed {
             return Ok(());
         }
         match self.send_placeholder().await {
@@ -79,24 +81,27 @@ impl Delivery {
 
     /// Returns when the text that is being written may be shown again.
     pub(crate) fn next_edit(&self) -> Instant {
-        self.next_edit
+        self.not_before.max(self.bot.free_at(&self.place))
+    }
+
+    /// Returns whether the chat gets nothing any more: what follows is only on the website.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed
     }
 
     /// Shows the text so far. Errors are left to the next time.
     pub(crate) async fn show_progress(&mut self, messages: &[Rendered]) -> Result<(), JobError> {
         match self.show(messages).await {
-            Err(SendError::Store(error)) => Err(error.into()),
-            Err(SendError::Api(ApiError::Wait(time))) => {
-                self.next_edit = Instant::now() + time;
-                Ok(())
-            }
+            Err(SendError::Store(error)) => return Err(error.into()),
+            // The chat is paused, and so is the next edit.
+            Ok(()) | Err(SendError::Api(ApiError::Wait(_))) => {}
+            Err(SendError::Api(error)) if error.is_blocked() => self.give_up(&error),
             Err(SendError::Api(error)) => {
                 tracing::debug!(%error, "a message was not changed");
-                self.next_edit = Instant::now() + self.place.edit_interval();
-                Ok(())
+                self.not_before = Instant::now() + RETRY_PAUSE;
             }
-            Ok(()) => Ok(()),
         }
+        Ok(())
     }
 
     /// Shows the whole answer. If the messenger refuses it for good, such as in a chat that the bot has left, it is
@@ -105,11 +110,8 @@ impl Delivery {
         loop {
             match self.show(messages).await {
                 Ok(()) => break,
-                Err(SendError::Api(ApiError::Wait(time))) if time <= MAX_WAIT => {
-                    if self.job.stop().run_until_cancelled(tokio::time::sleep(time)).await.is_none() {
-                        return Err(JobError::retry("stopped"));
-                    }
-                }
+                // The chat is paused: the next call waits for it.
+                Err(SendError::Api(ApiError::Wait(time))) if time <= MAX_WAIT => {}
                 Err(SendError::Api(error)) if !error.is_temporary() => {
                     self.give_up(&error);
                     return Ok(());
@@ -117,19 +119,25 @@ impl Delivery {
                 Err(error) => return Err(error.into()),
             }
         }
+        if self.is_closed {
+            return Ok(());
+        }
         self.delete_surplus(messages.len().clamp(1, MAX_MESSAGES)).await
     }
 
     /// Sends another message, with buttons. Returns its id; `None` if the messenger refuses it.
     pub(crate) async fn send_with_buttons(
-        &self,
+        &mut self,
         message: &Rendered,
         buttons: &[Vec<Button>],
     ) -> Result<Option<String>, JobError> {
+        if self.is_closed {
+            return Ok(None);
+        }
         loop {
             match self.bot.send(&self.place, message, buttons).await {
                 Ok(id) => return Ok(Some(id)),
-                Err(ApiError::Wait(time)) if time <= MAX_WAIT => tokio::time::sleep(time).await,
+                Err(ApiError::Wait(time)) if time <= MAX_WAIT => {}
                 Err(error) if error.is_temporary() => return Err(SendError::Api(error).into()),
                 Err(error) => {
                     self.give_up(&error);
@@ -140,6 +148,9 @@ impl Delivery {
     }
 
     async fn show(&mut self, messages: &[Rendered]) -> Result<(), SendError> {
+        if self.is_closed {
+            return Ok(());
+        }
         let more = Rendered::plain(MORE);
         let last = MAX_MESSAGES - 1;
         for (part, message) in messages.iter().take(MAX_MESSAGES).enumerate() {
@@ -151,7 +162,6 @@ impl Delivery {
             if sent.shown.as_ref() == Some(message) {
                 continue;
             }
-            self.next_edit = Instant::now() + self.place.edit_interval();
             self.bot.edit(&self.place, &sent.id, message, &[]).await?;
             sent.shown = Some(message.clone());
         }
@@ -183,7 +193,8 @@ impl Delivery {
         Ok(self.job.write(move |db| Box::pin(store::delete_messages_from(db, channel_id, update_id, part))).await?)
     }
 
-    fn give_up(&self, error: &ApiError) {
+    fn give_up(&mut self, error: &ApiError) {
+        self.is_closed |= error.is_blocked();
         tracing::info!(channel = self.channel_id, %error, "an answer was not delivered; it is in the conversation");
     }
 }

@@ -1,7 +1,7 @@
 //! A message for the agent.
 
 use super::answer::Answering;
-use super::{ATTEMPTS, Turn, TurnEnd};
+use super::{Turn, TurnEnd};
 use crate::person::Person;
 use crate::store::{self, ChatRow};
 use crate::telegram::IncomingFile;
@@ -11,8 +11,6 @@ use std::time::Duration;
 use wire::api::{RunOptions, SendRequest, Submission};
 use wire::{ErrorCode, UserError};
 
-/// When a conversation is tried again in which another answer is being written.
-const BUSY_PAUSE: Duration = Duration::from_secs(2);
 const TOO_MANY_CHATS: &str = "You use me in too many chats already. Write in one of these.";
 
 impl Turn<'_> {
@@ -120,11 +118,17 @@ impl Turn<'_> {
         person: &Person,
         request: SendRequest,
     ) -> Result<Result<Answering, UserError>, JobError> {
+        let conversation_id = request.conversation_id.clone();
         let sent = match self.context.chat.send(&person.caller, request).await {
             Ok(sent) => sent,
-            Err(error) if is_temporary(&error) && self.job.attempt() + 1 < ATTEMPTS => {
-                let pause = error.retry_after.map_or(BUSY_PAUSE, |seconds| Duration::from_secs(seconds.into()));
-                return Err(JobError::retry_after(pause, "the conversation is busy"));
+            Err(error) if is_temporary(&error) => {
+                if error.code == ErrorCode::Busy && self.waits_for_user(person, &conversation_id).await {
+                    return Ok(Err(error));
+                }
+                return Err(match error.retry_after {
+                    Some(seconds) => JobError::retry_after(Duration::from_secs(seconds.into()), error.message),
+                    None => JobError::retry(error.message),
+                });
             }
             Err(error) => return Ok(Err(error)),
         };
@@ -134,11 +138,22 @@ impl Turn<'_> {
         self.update.answer_id = Some(sent.message_id.clone());
         Ok(Ok(Answering::begun(sent)))
     }
+
+    /// Returns whether a conversation waits for a decision of the user. A message does not wait for that: the press that
+    /// decides would come after it.
+    async fn waits_for_user(&self, person: &Person, conversation_id: &str) -> bool {
+        let view = self.context.chat.conversation(&person.caller, conversation_id).await;
+        view.is_ok_and(|view| view.active.is_none() && view.summary.waiting)
+    }
 }
 
-/// Returns whether the same submission may be accepted in a moment.
+/// Returns whether the same submission may be accepted in a moment. A quota, which has a reason, takes longer.
 fn is_temporary(error: &UserError) -> bool {
-    matches!(error.code, ErrorCode::Busy | ErrorCode::Unavailable)
+    match error.code {
+        ErrorCode::Busy | ErrorCode::Unavailable => true,
+        ErrorCode::RateLimited => error.reason.is_none(),
+        _ => false,
+    }
 }
 
 /// Returns an id of a message: letters, digits and hyphens.

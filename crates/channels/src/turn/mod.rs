@@ -16,9 +16,9 @@ pub(crate) use commands::{COMMANDS, command};
 use crate::person::person;
 use crate::section::{Channel, find};
 use crate::store::{self, Link, UpdateRow};
-use crate::telegram::{Bot, ChatPlace, Incoming};
+use crate::telegram::{Bot, ChatPlace, Incoming, Pace, Pacer};
 use ::config::Config;
-use ::jobs::{Backoff, Due, Handler, JobContext, JobError, Kind, Lane, Outcome};
+use ::jobs::{Backoff, Due, Handler, JobContext, JobError, Kind, Lane, NewJob, Outcome};
 use capability::Context;
 use delivery::Delivery;
 use serde::{Deserialize, Serialize};
@@ -26,11 +26,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use web::times::now_millis;
 
-/// The attempts of an update. Each kill of a server is one.
-const ATTEMPTS: u32 = 20;
+/// More attempts than an update gets in the time in which it is tried. Each kill of a server is one.
+const ATTEMPTS: u32 = 10_000;
 
 /// Handles the updates of a chat.
-pub(crate) const TURN: Kind<TurnQueue> = Kind::new("channels.turn")
+const TURN: Kind<TurnQueue> = Kind::new("channels.turn")
     .lane(Lane::Interactive)
     .concurrency(32)
     .attempts(ATTEMPTS)
@@ -48,15 +48,16 @@ pub(crate) struct TurnQueue {
 }
 
 impl TurnQueue {
-    /// The key of the job.
-    pub(crate) fn key(&self) -> String {
-        format!("{} {}", self.channel_id, self.queue)
+    /// Returns the job that handles the queue of a user.
+    pub(crate) fn job(&self, owner: &str) -> NewJob {
+        TURN.job(self).owner(owner).key(format!("{} {}", self.channel_id, self.queue))
     }
 }
 
 /// Handles updates.
 pub(crate) struct Turns {
     context: Context,
+    pacer: Arc<Pacer>,
 }
 
 /// An update of a person that is being handled.
@@ -80,8 +81,8 @@ enum TurnEnd {
 }
 
 impl Turns {
-    pub(crate) fn new(context: Context) -> Self {
-        Self { context }
+    pub(crate) fn new(context: Context, pacer: Arc<Pacer>) -> Self {
+        Self { context, pacer }
     }
 
     /// Returns the handler of the jobs.
@@ -103,10 +104,10 @@ impl Turns {
         let Some((channel, settings)) = find(&config, &queue.channel_id) else { return Ok(Outcome::DONE) };
         let update_id = update.update_id;
         let chat_id = update.incoming.chat().to_owned();
-        let link = store::links_of_user(store, &update.owner).await?;
-        let link = link.into_iter().find(|link| link.channel_id == queue.channel_id);
+        let link = store::link_by_id(store, &update.link_id).await?;
         if let (Some(link), Some(place)) = (link, ChatPlace::parse(&chat_id)) {
-            let bot = Bot::new(settings).map_err(JobError::retry)?;
+            let pace = Pace::new(self.pacer.clone(), &queue.channel_id, job.stop().clone());
+            let bot = Bot::new(settings, pace).map_err(JobError::retry)?;
             let delivery = Delivery::open(job, bot, place, (&queue.channel_id, &update)).await?;
             let (config, channel) = (config.clone(), channel.clone());
             let turn = Turn { context: &self.context, job, config, channel, update, chat_id, delivery };
@@ -130,7 +131,8 @@ impl Turns {
 
 impl Turn<'_> {
     async fn run(mut self, link: &Link) -> Result<TurnEnd, JobError> {
-        if self.job.attempt() >= ATTEMPTS && !self.update.is_submitted {
+        if now_millis() - self.update.received_at > store::TRIED_MS && !self.update.is_submitted {
+            tracing::warn!(channel = self.channel.id.0, update = self.update.update_id, "a message was given up");
             return self.say(GAVE_UP).await;
         }
         let person = match person(self.context, &self.channel, link, now_millis()).await? {

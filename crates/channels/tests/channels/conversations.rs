@@ -7,6 +7,7 @@ use auth::password::KeyScope;
 use chat::Caller;
 use contract::testing::{Cue, text_reply, tool_call_reply};
 use serde_json::json;
+use store::sql;
 use wire::Role;
 
 /// Runs a test with each kind of database: a server with the user `ada`, whose account is linked to person 7.
@@ -16,8 +17,7 @@ async fn on_each_database(replies: impl Fn() -> Vec<Vec<Cue>>, test: impl AsyncF
         let server = TestServer::start(&database, &url, replies()).await;
         server.add_user("ada", "support").await;
         server.add_user("eve", "guest").await;
-        telegram.write(7, 7, &format!("/start {}", server.code("ada").await));
-        telegram.until_text(7, "You are linked now.").await;
+        telegram.link(7, &server.code("ada").await).await;
         test(&server, &telegram, &url).await;
         server.shutdown().await;
     }
@@ -37,7 +37,7 @@ async fn a_message_is_answered_in_a_conversation_of_the_user() {
     let replies = || vec![text_reply("Within **30 days**."), text_reply("Yes."), text_reply("A new one.")];
     on_each_database(replies, async |server, telegram, _| {
         telegram.write(7, 7, "When can I return it?");
-        assert_eq!(telegram.until_text(7, "30 days").await[1..], ["Within 30 days."]);
+        assert_eq!(telegram.until_text(7, "30 days.").await[1..], ["Within 30 days."]);
         telegram.write(7, 7, "Really?");
         telegram.until_text(7, "Yes.").await;
         let known = conversations(server).await;
@@ -82,8 +82,7 @@ async fn strangers_get_one_line_and_no_run_and_codes_work_once() {
             let newer = server.code("ada").await;
             telegram.write(9, 9, &format!("/start {code}"));
             telegram.until_text(9, "not valid any more").await;
-            telegram.write(9, 9, &format!("/start {newer}"));
-            telegram.until_text(9, "You are linked now.").await;
+            telegram.link(9, &newer).await;
             telegram.write(10, 10, &format!("/start {newer}"));
             telegram.until_text(10, "not valid any more").await;
             assert!(conversations(server).await.is_empty());
@@ -92,6 +91,79 @@ async fn strangers_get_one_line_and_no_run_and_codes_work_once() {
             let mention = json!({ "entities": [{ "type": "mention", "offset": 0, "length": 8 }] });
             telegram.write_with(7, -5, "@HelpBot hello", mention);
             assert_eq!(telegram.until_text(-5, "Hi Ada.").await.len(), 1);
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_link_is_confirmed_and_never_replaces_another() {
+    on_each_database(
+        || vec![text_reply("Hi.")],
+        async |server, telegram, _| {
+            server.add_user("mallory", "support").await;
+            let code = server.code("mallory").await;
+            // Somebody who is linked, and a group that reads the code.
+            telegram.write(7, 7, &format!("/start {code}"));
+            telegram.until_text(7, "You are linked as “ada”. To link another account, unlink first").await;
+            telegram.press(7, 7, telegram.messages()[0].0, &format!("link:{code}"));
+            telegram.until("refused", |fake| fake.texts(7)[0].contains("You are linked as “ada”")).await;
+            telegram.write(8, 8, &format!("/start {code}"));
+            telegram.until_text(8, "Link this chat to the account “mallory”?").await;
+            telegram.write(8, 8, "Hi");
+            telegram.until_text(8, "I answer people who have an account").await;
+            let mention = json!({ "entities": [{ "type": "mention", "offset": 0, "length": 8 }] });
+            telegram.write_with(8, -5, &format!("@HelpBot /start {code}"), mention);
+            let (id, link) = telegram.button(8).unwrap();
+            telegram.press(8, 8, id, &link);
+            telegram.until_text(8, "not valid any more").await;
+            // Who has unlinked can link to another account.
+            telegram.write(7, 7, "/unlink");
+            telegram.until_text(7, "Unlinked.").await;
+            telegram.link(7, &server.code("mallory").await).await;
+            telegram.write(7, 7, "/status");
+            telegram.until_text(7, "You write as mallory").await;
+            assert!(conversations(server).await.is_empty());
+        },
+    )
+    .await;
+}
+
+/// Ends the jobs that handle messages, as if they had failed for good.
+async fn end_turns(server: &TestServer) {
+    let delete = server.store.write(|db| {
+        Box::pin(async move {
+            sql::query("DELETE FROM jobs WHERE kind = 'channels.turn'").execute(db).await?;
+            Ok(())
+        })
+    });
+    delete.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_message_whose_job_has_failed_is_answered_unless_its_link_is_gone() {
+    on_each_database(
+        || vec![text_reply("Hi.")],
+        async |server, telegram, _| {
+            telegram.link(9, &server.code("ada").await).await;
+            // The messenger asks for a long wait, so both jobs wait.
+            let wait = json!({ "ok": false, "error_code": 429, "description": "Too Many Requests", "parameters": { "retry_after": 20 } });
+            telegram.fail("sendMessage", 429, wait.clone());
+            telegram.fail("sendMessage", 429, wait);
+            let sent = || telegram.calls().iter().filter(|call| *call == "sendMessage").count();
+            let before = sent();
+            telegram.write(7, 7, "From 7");
+            telegram.write(9, 9, "From 9");
+            telegram.until("both", |_| sent() == before + 2).await;
+            let (_, page) = server.page("ada", "support", "GET", "/account/messengers", AuthMethod::Primary).await;
+            // The newest link comes first.
+            let link = page.split("/account/messengers/links/").nth(1).unwrap().split('/').next().unwrap().to_owned();
+            let delete = format!("/account/messengers/links/{link}/delete");
+            assert_eq!(server.page("ada", "support", "POST", &delete, AuthMethod::Primary).await.0, 303);
+            end_turns(server).await;
+            telegram.until_text(7, "Hi.").await;
+            assert!(!telegram.texts(9).iter().any(|text| text.contains("Hi.") || text == "…"), "{:?}", telegram.texts(9));
+            assert_eq!(conversations(server).await.len(), 1);
         },
     )
     .await;
@@ -130,14 +202,11 @@ async fn rights_are_looked_up_for_each_message() {
 async fn a_call_is_approved_by_its_user_only_and_once() {
     let replies = || vec![tool_call_reply(&[("a", "act", r#"{"to":"x\u202ey"}"#)]), text_reply("Done it.")];
     on_each_database(replies, async |server, telegram, _| {
-        telegram.write(9, 9, &format!("/start {}", server.code("ada").await));
-        telegram.until_text(9, "linked").await;
+        telegram.link(9, &server.code("ada").await).await;
         telegram.write(7, 7, "Do it");
         telegram.until_text(7, "[U+202E]").await;
-        let find = || telegram.messages().into_iter().find(|(_, message)| !message.buttons.is_empty());
-        telegram.until("buttons", |_| find().is_some()).await;
-        let (id, card) = find().unwrap();
-        let approve = card.buttons[0].clone();
+        telegram.until("buttons", |fake| fake.button(7).is_some()).await;
+        let (id, approve) = telegram.button(7).unwrap();
         // Somebody who is not linked, a card of another chat, and a choice that is not there.
         telegram.press(11, 7, id, &approve);
         telegram.press(9, 9, id, &approve);

@@ -39,8 +39,7 @@ async fn check(database: &str, call: usize) -> bool {
     let (telegram, url) = FakeTelegram::start().await;
     let server = TestServer::start(database, &url, Vec::new()).await;
     server.add_user("ada", "support").await;
-    telegram.write(7, 7, &format!("/start {}", server.code("ada").await));
-    telegram.until_text(7, "You are linked now.").await;
+    telegram.link(7, &server.code("ada").await).await;
     server.shutdown().await;
     let place = format!("{database} {url}");
     let before = telegram.calls().len();

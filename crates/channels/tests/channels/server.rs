@@ -34,7 +34,7 @@ const TABLES: &[CapabilityTables] = &[match DEFINITION.tables {
 }];
 
 /// Returns the language of configs.
-pub fn language() -> Language {
+pub(crate) fn language() -> Language {
     capability::language(&[DEFINITION])
 }
 
@@ -52,7 +52,7 @@ fn config(url: &str, channels: &str) -> Arc<Config> {
 }
 
 /// The channel of most tests.
-pub const CHANNEL: &str = "[{ id: help, connectionId: bot, agentId: helper, maxWaiting: 3 }]";
+pub(crate) const CHANNEL: &str = "[{ id: help, connectionId: bot, agentId: helper, maxWaiting: 3 }]";
 
 struct OneAgent(Arc<Agent>);
 
@@ -112,11 +112,11 @@ impl CurrentConfig for TestConfig {
 }
 
 /// A server.
-pub struct TestServer {
-    pub chat: Chat,
-    pub store: Store,
+pub(crate) struct TestServer {
+    pub(crate) chat: Chat,
+    pub(crate) store: Store,
     /// What the tool `act` was called with.
-    pub effects: Arc<Mutex<Vec<Value>>>,
+    pub(crate) effects: Arc<Mutex<Vec<Value>>>,
     capability: Arc<dyn Capability>,
     current: Arc<TestConfig>,
     context: Context,
@@ -125,7 +125,7 @@ pub struct TestServer {
 }
 
 impl TestServer {
-    pub async fn start(database: &str, telegram: &str, replies: Vec<Vec<Cue>>) -> Self {
+    pub(crate) async fn start(database: &str, telegram: &str, replies: Vec<Vec<Cue>>) -> Self {
         let store = Schema::new(TABLES).open(database, "", Duration::ZERO).await.unwrap();
         let config = config(telegram, CHANNEL);
         let spec = ToolSpec { needs_approval: true, ..ToolSpec::new("act", "", json!({ "type": "object" })) };
@@ -157,7 +157,7 @@ impl TestServer {
     }
 
     /// Adds a user with this role.
-    pub async fn add_user(&self, id: &str, role: &str) {
+    pub(crate) async fn add_user(&self, id: &str, role: &str) {
         let user = NewUser {
             id: id.to_owned(),
             name: id.to_owned(),
@@ -170,14 +170,14 @@ impl TestServer {
     }
 
     /// Replaces the channels of the config.
-    pub fn configure(&self, telegram: &str, channels: &str) {
+    pub(crate) fn configure(&self, telegram: &str, channels: &str) {
         let config = config(telegram, channels);
         *self.current.0.lock().unwrap() = config.clone();
         self.capability.config_changed(&config);
     }
 
     /// Asks for a page of a user; returns the status and the text.
-    pub async fn page(
+    pub(crate) async fn page(
         &self,
         user: &str,
         role: &str,
@@ -203,7 +203,7 @@ impl TestServer {
     }
 
     /// Makes a code on the page, and returns it.
-    pub async fn code(&self, user: &str) -> String {
+    pub(crate) async fn code(&self, user: &str) -> String {
         let (status, page) =
             self.page(user, "support", "POST", "/account/messengers/help/code", AuthMethod::Primary).await;
         assert_eq!(status, 200, "{page}");
@@ -212,7 +212,7 @@ impl TestServer {
     }
 
     /// Stops it, as a server that is shut down.
-    pub async fn shutdown(self) {
+    pub(crate) async fn shutdown(self) {
         self.stop.cancel();
         self.workers.shutdown(Duration::from_secs(5)).await;
         self.store.close().await;

@@ -13,15 +13,15 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
 /// The token of the bot.
-pub const TOKEN: &str = "123:test-token";
+pub(crate) const TOKEN: &str = "123:test-token";
 
 /// A message of the bot.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BotMessage {
-    pub chat: i64,
-    pub text: String,
+pub(crate) struct BotMessage {
+    pub(crate) chat: i64,
+    pub(crate) text: String,
     /// The data of the buttons.
-    pub buttons: Vec<String>,
+    pub(crate) buttons: Vec<String>,
 }
 
 #[derive(Default)]
@@ -40,14 +40,14 @@ struct Chats {
 
 /// The stand-in.
 #[derive(Clone, Default)]
-pub struct FakeTelegram {
+pub(crate) struct FakeTelegram {
     chats: Arc<Mutex<Chats>>,
     changed: Arc<Notify>,
 }
 
 impl FakeTelegram {
     /// Starts it; returns its base URL, too.
-    pub async fn start() -> (Self, String) {
+    pub(crate) async fn start() -> (Self, String) {
         let fake = Self::default();
         let routes = Router::new()
             .route("/{bot}/{method}", post(call))
@@ -73,12 +73,12 @@ impl FakeTelegram {
     }
 
     /// A person writes in a chat. Negative ids are groups.
-    pub fn write(&self, person: i64, chat: i64, text: &str) {
+    pub(crate) fn write(&self, person: i64, chat: i64, text: &str) {
         self.write_with(person, chat, text, json!({}));
     }
 
     /// A person writes a message with further fields.
-    pub fn write_with(&self, person: i64, chat: i64, text: &str, more: Value) {
+    pub(crate) fn write_with(&self, person: i64, chat: i64, text: &str, more: Value) {
         let kind = if chat < 0 { "group" } else { "private" };
         let mut message = json!({
             "message_id": 1_000, "date": 1, "text": text, "chat": { "id": chat, "type": kind },
@@ -89,7 +89,7 @@ impl FakeTelegram {
     }
 
     /// A person presses a button.
-    pub fn press(&self, person: i64, chat: i64, message_id: i64, data: &str) {
+    pub(crate) fn press(&self, person: i64, chat: i64, message_id: i64, data: &str) {
         let kind = if chat < 0 { "group" } else { "private" };
         self.add_update(json!({ "callback_query": {
             "id": "press", "data": data, "from": { "id": person, "first_name": "P" },
@@ -97,28 +97,43 @@ impl FakeTelegram {
         } }));
     }
 
+    /// A person sends a code, and confirms the account that is named.
+    pub(crate) async fn link(&self, person: i64, code: &str) {
+        self.write(person, person, &format!("/start {code}"));
+        self.until("the button", |fake| fake.button(person).is_some()).await;
+        let (id, data) = self.button(person).unwrap();
+        self.press(person, person, id, &data);
+        self.until_text(person, "You are linked to the account").await;
+    }
+
+    /// Returns the newest message of a chat that has a button, and the data of the button.
+    pub(crate) fn button(&self, chat: i64) -> Option<(i64, String)> {
+        let has_button = |(_, message): &(i64, BotMessage)| message.chat == chat && !message.buttons.is_empty();
+        self.messages().into_iter().rfind(has_button).map(|(id, message)| (id, message.buttons[0].clone()))
+    }
+
     /// The next call of this method gets this response.
-    pub fn fail(&self, method: &'static str, status: u16, response: Value) {
+    pub(crate) fn fail(&self, method: &'static str, status: u16, response: Value) {
         self.chats().faults.push_back((method, status, response));
     }
 
     /// From the call with this number on, calls have their effect and get no response.
-    pub fn be_silent_from(&self, call: Option<usize>) {
+    pub(crate) fn be_silent_from(&self, call: Option<usize>) {
         self.chats().silent_from = call;
     }
 
     /// Returns the number of calls and their names.
-    pub fn calls(&self) -> Vec<String> {
+    pub(crate) fn calls(&self) -> Vec<String> {
         self.chats().calls.clone()
     }
 
     /// Returns the messages of the bot, oldest first.
-    pub fn messages(&self) -> Vec<(i64, BotMessage)> {
+    pub(crate) fn messages(&self) -> Vec<(i64, BotMessage)> {
         self.chats().messages.iter().map(|(id, message)| (*id, message.clone())).collect()
     }
 
     /// Returns the texts of the bot in a chat.
-    pub fn texts(&self, chat: i64) -> Vec<String> {
+    pub(crate) fn texts(&self, chat: i64) -> Vec<String> {
         self.messages()
             .into_iter()
             .filter(|(_, message)| message.chat == chat)
@@ -127,12 +142,12 @@ impl FakeTelegram {
     }
 
     /// Returns what people saw after pressing buttons.
-    pub fn acknowledged(&self) -> Vec<String> {
+    pub(crate) fn acknowledged(&self) -> Vec<String> {
         self.chats().acknowledged.clone()
     }
 
     /// Waits until the condition holds.
-    pub async fn until(&self, what: &str, is_met: impl Fn(&Self) -> bool) {
+    pub(crate) async fn until(&self, what: &str, is_met: impl Fn(&Self) -> bool) {
         let wait = async {
             while !is_met(self) {
                 tokio::time::sleep(Duration::from_millis(20)).await;
@@ -143,7 +158,7 @@ impl FakeTelegram {
     }
 
     /// Waits until a chat has a text, and returns all of its texts.
-    pub async fn until_text(&self, chat: i64, text: &str) -> Vec<String> {
+    pub(crate) async fn until_text(&self, chat: i64, text: &str) -> Vec<String> {
         self.until(text, |fake| fake.texts(chat).iter().any(|shown| shown.contains(text))).await;
         self.texts(chat)
     }
@@ -205,7 +220,10 @@ impl Chats {
             "setMyCommands" | "sendChatAction" => Ok(json!(true)),
             "getFile" => Ok(json!({ "file_id": parameters["file_id"], "file_path": "photo.jpg", "file_size": 23 })),
             "answerCallbackQuery" => {
-                self.acknowledged.push(parameters["text"].as_str().unwrap_or_default().to_owned());
+                let text = parameters["text"].as_str().unwrap();
+                if !text.is_empty() {
+                    self.acknowledged.push(text.to_owned());
+                }
                 Ok(json!(true))
             }
             "sendMessage" => {

@@ -1,3 +1,4 @@
+use super::valid::assert_valid;
 use super::*;
 use crate::telegram::{messages, render::render};
 use insta::assert_snapshot;
@@ -77,24 +78,14 @@ fn a_link_is_not_split() {
     );
 }
 
-/// Checks what Telegram demands of a message.
-fn assert_valid(message: &Rendered) {
-    let length = units(&message.text);
-    assert!((1..=MAX_UNITS).contains(&length), "{length}");
-    assert!(message.entities.len() <= MAX_ENTITIES, "{}", message.entities.len());
-    let starts: Vec<usize> =
-        message.text.chars().scan(0, |at, sign| Some(std::mem::replace(at, *at + sign.len_utf16()))).collect();
-    let is_boundary = |at: usize| at == length || starts.binary_search(&at).is_ok();
-    let is_exclusive = |entity: &Entity| matches!(entity.kind, "pre" | "code");
-    for (index, one) in message.entities.iter().enumerate() {
-        let end = one.offset + one.length;
-        assert!(one.length > 0 && end <= length && is_boundary(one.offset) && is_boundary(end), "{one:?}");
-        for other in &message.entities[index + 1..] {
-            let is_apart = other.offset >= end;
-            let is_nested = other.offset >= one.offset && other.offset + other.length <= end;
-            assert!(is_apart || is_nested && !is_exclusive(one) && !is_exclusive(other), "{one:?} {other:?}");
-        }
-    }
+#[test]
+fn a_message_has_a_hundred_styles() {
+    let check = |words: usize, expected: &[usize]| {
+        let sent = messages(&"**a** b ".repeat(words));
+        assert_eq!(sent.iter().map(|message| message.entities.len()).collect::<Vec<_>>(), expected, "{words}");
+    };
+    check(90, &[90]);
+    check(150, &[100, 50]);
 }
 
 proptest! {

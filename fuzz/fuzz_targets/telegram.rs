@@ -1,0 +1,11 @@
+//! Telegram: whatever people send, it is read or ignored, and whatever a model writes, Telegram accepts its messages.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    channels::fuzz_update(bytes);
+    if let Ok(markdown) = str::from_utf8(bytes) {
+        channels::fuzz_markdown(markdown);
+    }
+});
