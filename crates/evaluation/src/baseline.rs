@@ -215,7 +215,7 @@ impl Baseline {
         let problem = |error: &dyn std::fmt::Display| format!("{} cannot be written: {error}", path.display());
         let mut json = serde_json::to_vec_pretty(self).map_err(|error| problem(&error))?;
         json.push(b'\n');
-        let mut file = tempfile::NamedTempFile::new_in(folder_of(path)).map_err(|error| problem(&error))?;
+        let mut file = readable_file(folder_of(path)).map_err(|error| problem(&error))?;
         file.write_all(&json).and_then(|()| file.as_file().sync_all()).map_err(|error| problem(&error))?;
         file.persist(path).map_err(|error| problem(&error))?;
         Ok(())
@@ -301,6 +301,15 @@ pub fn check_writable(path: &Path) -> Result<(), String> {
         false => tempfile::NamedTempFile::new_in(folder_of(path)).map(drop),
     };
     checked.map_err(|error| format!("{} cannot be written: {error}", path.display()))
+}
+
+/// Creates a temporary file that everybody may read whom the umask allows, as other files of a repository;
+/// without that, only the user may.
+fn readable_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -96,7 +96,7 @@ fn evaluation_is_reported() {
     assert_eq!(config["scorers"]["endpoint"]["mean"], 0.75);
     assert_eq!(config["scorers"]["judge"]["mean"], 0.75);
     assert!(config["judgeCostUsd"].as_f64().unwrap() > 0.0, "{out}");
-    assert!(said.contains("all cases will cost about $"), "{said}");
+    assert!(said.contains("all cases will cost about $") && !said.contains("INFO"), "{said}");
     assert!(folder.read("junit.xml").contains("tests=\"3\" failures=\"0\" errors=\"0\""));
     assert!(folder.read("report.md").starts_with("# Evaluation: test\n"));
     let check = |arguments: &[&str], code: i32, message: &str| {
