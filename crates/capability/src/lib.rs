@@ -207,8 +207,15 @@ pub trait Capability: Send + Sync + 'static {
     fn config_changed(&self, _config: &Arc<Config>) {}
 
     /// Returns the background work of the capability: what is repeated, and the handlers of the jobs
-    /// that it enqueues.
+    /// that it enqueues. It runs on servers, and in programs that ask for it.
     fn jobs(&self, _context: &Context) -> Vec<Job> {
+        Vec::new()
+    }
+
+    /// Returns the background work that answers wait for, such as the reading of attached files. It also
+    /// runs where agents are used without their server: in another program, or in an evaluation. There
+    /// nothing may happen on its own, so nothing in it acts without an answer.
+    fn answer_jobs(&self, _context: &Context) -> Vec<Job> {
         Vec::new()
     }
 }

@@ -170,6 +170,11 @@ impl Capabilities {
     pub fn jobs(&self, context: &Context) -> Vec<Job> {
         self.all().flat_map(|capability| capability.jobs(context)).collect()
     }
+
+    /// Returns the background work that answers wait for.
+    pub fn answer_jobs(&self, context: &Context) -> Vec<Job> {
+        self.all().flat_map(|capability| capability.answer_jobs(context)).collect()
+    }
 }
 
 impl LifecycleObserver for Capabilities {

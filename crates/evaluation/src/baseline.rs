@@ -2,11 +2,12 @@
 //! worse.
 
 use crate::case::Case;
+use crate::report::shown_names;
 use crate::run::results::CaseResult;
 use crate::statistics::{Estimate, bootstrap};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -21,15 +22,29 @@ pub(crate) const PASSED: &str = "passed";
 pub(crate) struct CaseMeans {
     /// The part of the repetitions that passed.
     pub(crate) passed: f64,
-    /// The mean of each scorer that applies.
+    /// The mean of each scorer that applies. A repetition without an answer counts as 0.
     #[serde(default)]
     pub(crate) scores: BTreeMap<String, f64>,
+    /// Whether no repetition has an answer, so that no scorer could score one.
+    #[serde(skip)]
+    is_unanswered: bool,
 }
 
 impl CaseMeans {
     /// Returns the mean of a scorer, or the part that passed.
     fn value(&self, name: &str) -> Option<f64> {
         if name == PASSED { Some(self.passed) } else { self.scores.get(name).copied() }
+    }
+}
+
+/// Returns a measure of both means of a case, if it is one of both. Without an answer, each scorer of the
+/// other one counts as 0: otherwise what fails would drop out of the comparison.
+fn both(before: &CaseMeans, after: &CaseMeans, name: &str) -> Option<(f64, f64)> {
+    match (before.value(name), after.value(name)) {
+        (Some(before), Some(after)) => Some((before, after)),
+        (Some(before), None) if after.is_unanswered => Some((before, 0.0)),
+        (None, Some(after)) if before.is_unanswered => Some((0.0, after)),
+        _ => None,
     }
 }
 
@@ -48,8 +63,10 @@ pub(crate) fn means(results: &[CaseResult], config: &str) -> Means {
         for score in results.iter().flat_map(|result| &result.scores) {
             scores.entry(score.scorer.clone()).or_default().push(score.score);
         }
-        let scores = scores.into_iter().map(|(name, values)| (name, crate::statistics::mean(&values))).collect();
-        (id.to_owned(), CaseMeans { passed, scores })
+        let unanswered = results.iter().filter(|result| result.error.is_some()).count();
+        let mean = |values: Vec<f64>| values.iter().sum::<f64>() / (values.len() + unanswered) as f64;
+        let scores = scores.into_iter().map(|(name, values)| (name, mean(values))).collect();
+        (id.to_owned(), CaseMeans { passed, scores, is_unanswered: unanswered == results.len() })
     };
     cases.into_iter().map(case).collect()
 }
@@ -71,14 +88,15 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Returns whether it got worse, and that is no chance: the interval is below 0.
+    /// Returns whether it got worse, and that is no chance: the interval is below 0. The interval of one
+    /// case is empty and says nothing.
     pub(crate) fn is_worse(&self) -> bool {
-        self.difference.high < 0.0
+        self.difference.count > 1 && self.difference.high < 0.0
     }
 
     /// Returns whether it got better, and that is no chance.
     pub(crate) fn is_better(&self) -> bool {
-        self.difference.low > 0.0
+        self.difference.count > 1 && self.difference.low > 0.0
     }
 }
 
@@ -107,14 +125,15 @@ pub(crate) fn compare(before: &Means, after: &Means, seed: u64) -> (Vec<Differen
     let difference = |measure: &String| {
         let differences: Vec<_> = pairs
             .iter()
-            .filter_map(|(_, before, after)| Some(after.value(measure)? - before.value(measure)?))
+            .filter_map(|(_, before, after)| both(before, after, measure))
+            .map(|(before, after)| after - before)
             .collect();
         let difference = bootstrap(&differences, seed);
         (difference.count > 0).then(|| Difference { measure: measure.clone(), difference })
     };
     let change = |(id, before, after): &(&String, &CaseMeans, &CaseMeans)| {
         let changed = measures.iter().filter_map(|measure| {
-            let (before, after) = (before.value(measure)?, after.value(measure)?);
+            let (before, after) = both(before, after, measure)?;
             ((before - after).abs() > 1e-9).then(|| (measure.clone(), before, after))
         });
         let measures: Vec<_> = changed.collect();
@@ -136,8 +155,31 @@ pub struct Baseline {
 
 impl Baseline {
     /// Makes a baseline of the results of a config.
-    pub fn new(evaluation: &str, results: &[CaseResult], config: &str) -> Self {
-        Self { evaluation: evaluation.to_owned(), cases: means(results, config) }
+    ///
+    /// # Errors
+    /// Something failed that says nothing about the agent, so that later runs would be compared with less.
+    pub fn new(evaluation: &str, results: &[CaseResult], config: &str) -> Result<Self, String> {
+        let errors = results.iter().filter(|result| result.config == config && result.is_error());
+        let errors: Vec<_> = errors.map(|result| result.case.as_str()).collect();
+        if !errors.is_empty() {
+            let cases = shown_names("there was no answer, or a scorer failed, for", &errors);
+            return Err(format!("the baseline was not changed: {cases}"));
+        }
+        Ok(Self { evaluation: evaluation.to_owned(), cases: means(results, config) })
+    }
+
+    /// Checks that the baseline has some of the selected cases.
+    ///
+    /// # Errors
+    /// It has none of them.
+    pub fn check_cases(&self, selected: &[Case]) -> Result<(), String> {
+        match selected.iter().any(|case| self.cases.contains_key(&case.id)) {
+            true => Ok(()),
+            false => {
+                Err("the baseline has none of these cases; `--update-baseline` stores this run as the new one"
+                    .to_owned())
+            }
+        }
     }
 
     /// Reads a baseline.
@@ -173,8 +215,7 @@ impl Baseline {
         let problem = |error: &dyn std::fmt::Display| format!("{} cannot be written: {error}", path.display());
         let mut json = serde_json::to_vec_pretty(self).map_err(|error| problem(&error))?;
         json.push(b'\n');
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| problem(&error))?;
+        let mut file = readable_file(folder_of(path)).map_err(|error| problem(&error))?;
         file.write_all(&json).and_then(|()| file.as_file().sync_all()).map_err(|error| problem(&error))?;
         file.persist(path).map_err(|error| problem(&error))?;
         Ok(())
@@ -193,40 +234,84 @@ pub struct Gate {
     pub worse: Vec<String>,
     /// The ids of the cases that must pass and have failed.
     pub failed_must: Vec<String>,
+    /// What the baseline has and the evaluation has no longer: cases of the dataset, and scorers of cases.
+    /// It cannot be compared, so it could get worse unseen.
+    pub missing: Vec<String>,
     /// The number of cases that are in both.
     pub compared: usize,
 }
 
+/// The results that a gate checks.
+#[derive(Clone, Copy, Debug)]
+pub struct Checked<'a> {
+    /// All cases of the dataset.
+    pub dataset: &'a [Case],
+    /// Those that were evaluated.
+    pub selected: &'a [Case],
+    /// Their results.
+    pub results: &'a [CaseResult],
+    /// The config that is checked.
+    pub config: &'a str,
+}
+
 impl Gate {
     /// Checks the results of a config.
-    ///
-    /// # Errors
-    /// The baseline has none of the cases.
-    pub fn check(
-        cases: &[Case],
-        results: &[CaseResult],
-        config: &str,
-        baseline: Option<&Baseline>,
-        seed: u64,
-    ) -> Result<Self, String> {
+    pub fn check(checked: Checked<'_>, baseline: Option<&Baseline>, seed: u64) -> Self {
+        let Checked { dataset, selected: cases, results, config } = checked;
         let now = means(results, config);
         let has_failed = |case: &&Case| case.must && now.get(&case.id).is_none_or(|case| case.passed < 1.0);
         let failed_must = cases.iter().filter(has_failed).map(|case| case.id.clone()).collect();
-        let Some(baseline) = baseline else { return Ok(Self { failed_must, ..Self::default() }) };
+        let Some(baseline) = baseline else { return Self { failed_must, ..Self::default() } };
         let compared = now.keys().filter(|id| baseline.cases.contains_key(*id)).count();
-        if compared == 0 {
-            return Err(
-                "the baseline has none of these cases; `--update-baseline` stores this run as the new one".to_owned()
-            );
-        }
         let (differences, changes) = compare(&baseline.cases, &now, seed);
         let worse = differences.iter().filter(|difference| difference.is_worse());
         let worse = worse.map(|difference| difference.measure.clone()).collect();
-        Ok(Self { differences, changes, worse, failed_must, compared })
+        let missing = missing(&baseline.cases, dataset, &now);
+        Self { differences, changes, worse, failed_must, missing, compared }
     }
 
     /// Returns whether the run passes.
     pub fn is_passed(&self) -> bool {
-        self.worse.is_empty() && self.failed_must.is_empty()
+        self.worse.is_empty() && self.failed_must.is_empty() && self.missing.is_empty()
     }
+}
+
+/// Returns what means have that neither the dataset nor the means of now have, as texts for people.
+fn missing(before: &Means, dataset: &[Case], now: &Means) -> Vec<String> {
+    let known: HashSet<_> = dataset.iter().map(|case| case.id.as_str()).collect();
+    let cases = before.keys().filter(|id| !known.contains(id.as_str())).map(|id| format!("the case `{id}`"));
+    let mut scorers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let compared = now.iter().filter_map(|(id, now)| Some((id, before.get(id)?, now)));
+    for (id, before, now) in compared.filter(|(_, _, now)| !now.is_unanswered) {
+        for scorer in before.scores.keys().filter(|scorer| !now.scores.contains_key(*scorer)) {
+            scorers.entry(scorer).or_default().push(id);
+        }
+    }
+    let scorers = scorers.into_iter().map(|(scorer, ids)| shown_names(&format!("the scorer `{scorer}` of"), &ids));
+    cases.chain(scorers).collect()
+}
+
+/// Checks that a file can be written, without changing it.
+///
+/// # Errors
+/// It cannot.
+pub fn check_writable(path: &Path) -> Result<(), String> {
+    let checked = match path.exists() {
+        true => OpenOptions::new().append(true).open(path).map(drop),
+        false => tempfile::NamedTempFile::new_in(folder_of(path)).map(drop),
+    };
+    checked.map_err(|error| format!("{} cannot be written: {error}", path.display()))
+}
+
+/// Creates a temporary file that everybody may read whom the umask allows, as other files of a repository;
+/// without that, only the user may.
+fn readable_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

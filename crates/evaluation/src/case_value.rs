@@ -40,6 +40,11 @@ impl<T: DeserializeOwned + Clone> CaseValue<T> {
 }
 
 impl<T> CaseValue<T> {
+    /// Returns whether there is a value for a case.
+    pub(crate) fn has_value(&self, case: &Value) -> bool {
+        self.path().is_none_or(|path| has_value(case, path))
+    }
+
     /// Returns the path, if the value is taken from each case.
     pub(crate) fn path(&self) -> Option<&str> {
         match self {
@@ -67,4 +72,9 @@ pub(crate) fn at_path<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
         Value::Array(items) => items.get(key.parse::<usize>().ok()?),
         _ => None,
     })
+}
+
+/// Returns whether a case has a value at a path.
+pub(crate) fn has_value(case: &Value, path: &str) -> bool {
+    at_path(case, path).is_some_and(|value| !value.is_null())
 }

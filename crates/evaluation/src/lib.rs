@@ -15,9 +15,9 @@ mod scorer;
 mod statistics;
 mod subject;
 
-pub use baseline::{Baseline, Gate};
+pub use baseline::{Baseline, Checked, Gate, check_writable};
 pub use case::Case;
-pub use dataset::Selection;
+pub use dataset::{Selection, read_text};
 pub use definition::{Comparison, Evaluation, Required};
 #[cfg(feature = "fuzz")]
 pub use fuzz::fuzz_dataset;

@@ -2,23 +2,19 @@
 
 use async_trait::async_trait;
 use serde_json::Value;
+use std::time::Duration;
 use wire::api::TokenUsage;
 use wire::{ToolPart, UiMessage};
 
 /// The agents and endpoints of a config.
 #[async_trait]
 pub trait Subject: Send + Sync {
-    /// Sends messages to an agent, one after the other, in a new conversation.
-    ///
-    /// # Errors
-    /// There is no answer; the message is for the author of the evaluation.
-    async fn answer(&self, agent_id: &str, messages: &[String]) -> Result<Transcript, String>;
+    /// Sends messages to an agent, one after the other, in a new conversation. What takes longer than
+    /// `timeout` is stopped, and the future resolves when it has ended, so that nothing is spent later.
+    async fn answer(&self, agent_id: &str, messages: &[String], timeout: Duration) -> Transcript;
 
     /// Asks an agent for a judgement.
-    ///
-    /// # Errors
-    /// There is none.
-    async fn judge(&self, request: JudgeRequest) -> Result<Judgement, String>;
+    async fn judge(&self, request: JudgeRequest) -> Judgement;
 
     /// Calls an endpoint.
     ///
@@ -27,16 +23,18 @@ pub trait Subject: Send + Sync {
     async fn call_endpoint(&self, id: &str, payload: Value) -> Result<Value, String>;
 }
 
-/// The answers of an agent to the messages of a case.
+/// The answers of an agent to the messages of a case, and what they have used, also if one failed.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
     /// The conversation.
     pub conversation_id: String,
-    /// The answers, one for each message.
+    /// Why there is no answer to the last message, for the author of the evaluation.
+    pub error: Option<String>,
+    /// The answers, one for each message that was answered.
     pub answers: Vec<UiMessage>,
-    /// The tokens of all answers.
+    /// The tokens of the conversation.
     pub usage: TokenUsage,
-    /// The cost of all answers in US dollars; `None` if a price is unknown.
+    /// The cost of the conversation in US dollars; `None` if it is unknown.
     pub cost_usd: Option<f64>,
     /// How long all answers took.
     pub seconds: f64,
@@ -68,8 +66,8 @@ pub struct JudgeRequest {
 /// The answer of an agent that judges.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    /// In the form of the schema.
-    pub output: Value,
-    /// In US dollars, as far as prices are known.
+    /// The judgement in the form of the schema, or why there is none.
+    pub output: Result<Value, String>,
+    /// In US dollars, as far as prices are known, also if there is no judgement.
     pub cost_usd: f64,
 }

@@ -131,8 +131,7 @@ impl Capability for KnowledgeCapability {
         self.knowledge.use_config(config);
     }
 
-    fn jobs(&self, context: &Context) -> Vec<Job> {
-        self.knowledge.use_chat(&context.chat);
+    fn jobs(&self, _: &Context) -> Vec<Job> {
         let (followed, swept) = (self.knowledge.clone(), self.knowledge.clone());
         let follow = move || {
             let knowledge = followed.clone();
@@ -143,10 +142,17 @@ impl Capability for KnowledgeCapability {
             async move { ingest::sweep(&knowledge).await }
         };
         vec![
-            Job::handler(ingest::handler(self.knowledge.clone())),
-            Job::handler(ingest::embed_handler(self.knowledge.clone())),
             Job::on_each_server("knowledge.follow", FOLLOW_INTERVAL, follow),
             Job::recurring("knowledge.sweep", SWEEP_INTERVAL, sweep),
+        ]
+    }
+
+    /// A search waits until what is attached is read.
+    fn answer_jobs(&self, context: &Context) -> Vec<Job> {
+        self.knowledge.use_chat(&context.chat);
+        vec![
+            Job::handler(ingest::handler(self.knowledge.clone())),
+            Job::handler(ingest::embed_handler(self.knowledge.clone())),
         ]
     }
 }

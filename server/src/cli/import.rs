@@ -102,11 +102,8 @@ fn import_app(arguments: &LowdefyArguments) -> ExitCode {
 
 fn import_evaluation(arguments: &EvaluationArguments, read: ReadEvaluation) -> ExitCode {
     let name = arguments.file.display().to_string();
-    let text = match std::fs::read_to_string(&arguments.file) {
-        Ok(text) => text,
-        Err(error) => return fail(&format!("{name} cannot be read: {error}")),
-    };
-    let imported = match read(&name, &text, &arguments.agent) {
+    let text = evaluation::read_text(&arguments.file, &name);
+    let imported = match text.and_then(|text| read(&name, &text, &arguments.agent)) {
         Ok(imported) => imported,
         Err(problems) => {
             let _ = writeln!(stderr(), "{}", config::render(&problems));

@@ -161,7 +161,8 @@ impl CommandLine {
 
 /// Runs the command.
 pub(crate) async fn run(arguments: CommandLine, site: Site) -> ExitCode {
-    logs::init(arguments.log_format);
+    let filter = if matches!(arguments.command, Command::Eval(_)) { logs::WARNINGS } else { logs::DEFAULT_FILTER };
+    logs::init(arguments.log_format, filter);
     match arguments.command {
         Command::Serve(arguments) => serve::run(arguments, site).await,
         Command::Check(arguments) => check::run(&arguments),

@@ -3,7 +3,7 @@
 use super::{ConfigArgument, DatabaseArgument, fail};
 use crate::Site;
 use crate::attachments::DocumentReader;
-use crate::compose::{self, Composition, LoadSummary, shell_place_problem};
+use crate::compose::{self, BackgroundWork, Composition, LoadSummary, shell_place_problem};
 use crate::router::{AppState, router};
 use crate::telemetry::{RunTelemetry, metrics, traces};
 use crate::{listen, memory, reload, shutdown};
@@ -66,7 +66,7 @@ async fn serve(arguments: ServeArguments, site: Site) -> Result<(), String> {
     }
     let (store, current) = (state.composition.store.clone(), state.composition.current.clone());
     tokio::spawn(reload::watch_additions(store.clone(), current, stop.clone()));
-    let jobs = state.composition.start_jobs(&stop);
+    let jobs = state.composition.start_jobs(BackgroundWork::All, &stop);
     let failures = state.composition.current.failed_attempts();
     tokio::spawn({
         let (failures, store, stop) = (failures.clone(), store.clone(), stop.clone());

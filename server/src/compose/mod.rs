@@ -77,6 +77,14 @@ pub(crate) struct Composition {
     pub(crate) store: Store,
 }
 
+/// Which background work of capabilities runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BackgroundWork {
+    All,
+    /// What answers wait for. Schedules, channels and what looks for events do not run.
+    OfAnswers,
+}
+
 /// Reads the config at `path`, or the embedded demo without one.
 pub(crate) fn load_config(path: Option<&Path>) -> LoadAttempt {
     match path {
@@ -117,12 +125,17 @@ impl Composition {
         Ok(Self { chat, current, limits, store })
     }
 
-    /// Starts the background work of capabilities. What is repeated on each server ends when `stop` is
-    /// cancelled, and the returned tasks are that work; the queue ends with the chat.
-    pub(crate) fn start_jobs(&self, stop: &CancellationToken) -> TaskTracker {
+    /// Starts the background work of capabilities: all of it, or only what answers wait for. What is repeated
+    /// on each server ends when `stop` is cancelled, and the returned tasks are that work; the queue ends
+    /// with the chat.
+    pub(crate) fn start_jobs(&self, work: BackgroundWork, stop: &CancellationToken) -> TaskTracker {
         let repeated = TaskTracker::new();
-        let context = self.context();
-        for job in self.current.capabilities().jobs(&context) {
+        let (context, capabilities) = (self.context(), self.current.capabilities());
+        let mut jobs = capabilities.answer_jobs(&context);
+        if work == BackgroundWork::All {
+            jobs.extend(capabilities.jobs(&context));
+        }
+        for job in jobs {
             match job {
                 Job::Queued(handler) => self.chat.workers().add(handler),
                 Job::OnEachServer(job) => drop(repeated.spawn(job.repeat(stop.clone()))),

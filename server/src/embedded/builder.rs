@@ -1,8 +1,9 @@
 //! Loads a config and starts its agents.
 
 use super::{Chatwright, HAS_HELPERS, PAGE, Running};
+use crate::attachments::DocumentReader;
 use crate::capabilities::{self, config_language};
-use crate::compose::{Composition, LoadSummary};
+use crate::compose::{BackgroundWork, Composition, LoadSummary};
 use crate::{Site, compose};
 use capability::Definition;
 use config::{AccessRule, Diagnostic, LoadAttempt, MAIN_FILE, ProcessEnv, Severity};
@@ -22,6 +23,7 @@ pub struct Builder {
     source: Source,
     database: Option<String>,
     capabilities: &'static [Definition],
+    work: BackgroundWork,
 }
 
 #[derive(Clone, Debug)]
@@ -63,7 +65,7 @@ impl Builder {
     }
 
     fn new(source: Source) -> Self {
-        Self { source, database: None, capabilities: &[] }
+        Self { source, database: None, capabilities: &[], work: BackgroundWork::OfAnswers }
     }
 
     /// Keeps conversations in this database: `sqlite://PATH` or
@@ -80,8 +82,15 @@ impl Builder {
         Self { capabilities, ..self }
     }
 
-    /// Loads the config and starts its agents and the background work of its capabilities, on the
-    /// runtime of the caller.
+    /// Also runs the background work of the config, as a server does: schedules and triggers start
+    /// workflows, workflows go on after waiting, memories are extracted, folders are followed. Without it
+    /// nothing happens but what the program asks for, and what other work is enqueued waits in the database.
+    #[must_use]
+    pub fn background_work(self) -> Self {
+        Self { work: BackgroundWork::All, ..self }
+    }
+
+    /// Loads the config and starts its agents, on the runtime of the caller.
     ///
     /// # Errors
     /// See [`StartError`].
@@ -93,7 +102,7 @@ impl Builder {
         let site = Site { files: |_| None, pages: &[], blocks: &[], capabilities: self.capabilities };
         capabilities::add(site).map_err(StartError::Other)?;
         let (attempt, path) = self.source.load().await?;
-        let (read, fingerprint) = (LoadSummary::from_attempt(&attempt), attempt.fingerprint);
+        let (read, files) = (LoadSummary::from_attempt(&attempt), attempt.files.clone());
         let (mut config, warnings) = attempt.outcome.map_err(|problems| {
             let is_error = |problem: &Diagnostic| problem.severity == Severity::Error;
             StartError::Config(problems.into_iter().filter(is_error).collect())
@@ -106,11 +115,10 @@ impl Builder {
         }
         add_page(&mut config);
         let composition = Composition::new(config, read, database, None, site).await.map_err(|error| other(&error))?;
+        composition.chat.set_attachment_reader(Arc::new(DocumentReader::default()));
         let stop = CancellationToken::new();
-        let jobs = composition.start_jobs(&stop);
-        Ok(Chatwright {
-            running: Arc::new(Running { composition, jobs, stop, runtime: Handle::current(), fingerprint }),
-        })
+        let jobs = composition.start_jobs(self.work, &stop);
+        Ok(Chatwright { running: Arc::new(Running { composition, jobs, stop, runtime: Handle::current(), files }) })
     }
 }
 

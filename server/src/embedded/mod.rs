@@ -23,7 +23,8 @@
 //! ```
 //!
 //! Conversations are in a database in memory, unless the program names another one. A `store` in the
-//! config has no effect here, so that a trial changes no data of a server.
+//! config has no effect here, so that a trial changes no data of a server. Nothing happens on its own:
+//! schedules and other background work of the config run only with [`Builder::background_work`].
 
 mod builder;
 mod reply;
@@ -36,6 +37,7 @@ use crate::compose::{Composition, usage_caller};
 use capability::{EndpointCall, EndpointFailure};
 use chat::{ConversationUsage, CountedInvocation};
 use serde_json::{Map, Value};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,7 +69,7 @@ pub(crate) fn enable_helpers() {
     HAS_HELPERS.store(true, Ordering::Relaxed);
 }
 
-/// The running agents of a config. When the last handle is dropped, their runs and all background
+/// The running agents of a config. When the last handle is dropped, their runs and background
 /// work end; what they wrote is stored. [`Chatwright::shutdown`] also waits for that.
 #[derive(Clone)]
 pub struct Chatwright {
@@ -79,8 +81,8 @@ struct Running {
     jobs: TaskTracker,
     stop: CancellationToken,
     runtime: Handle,
-    /// A hash of the files of the config.
-    fingerprint: u64,
+    /// The files of the config that were asked for; some may not exist.
+    files: Vec<PathBuf>,
 }
 
 impl Drop for Running {
@@ -151,9 +153,18 @@ impl Chatwright {
         self.running.composition.current.config().endpoints.contains_key(id)
     }
 
-    /// Returns a hash of the files of the config.
-    pub(crate) fn fingerprint(&self) -> u64 {
-        self.running.fingerprint
+    /// Returns the files of the config that were asked for; some may not exist.
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &self.running.files
+    }
+
+    /// Returns the first model of an agent and its sub-agents whose price is not known.
+    ///
+    /// # Errors
+    /// As [`Chatwright::agent`].
+    pub(crate) async fn unpriced_model(&self, id: &str) -> Result<Option<String>, UserError> {
+        let agent = chat::AgentSource::by_id(&*self.running.composition.current, &owner(), id).await?;
+        Ok(agent.unpriced_model().map(str::to_owned))
     }
 
     /// Returns how many answers of a user may be written at the same time; more are refused.

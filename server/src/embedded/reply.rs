@@ -99,8 +99,10 @@ impl Reply {
     ///
     /// # Errors
     /// The database cannot be read.
-    pub async fn stop(&self) -> Result<(), UserError> {
-        self.agent.stop(&self.conversation_id).await
+    pub fn stop(&self) -> impl Future<Output = Result<(), UserError>> + Send + use<> {
+        // The stream can only be sent between threads, so the future does not refer to it.
+        let (agent, id) = (self.agent.clone(), self.conversation_id.clone());
+        async move { agent.stop(&id).await }
     }
 
     /// Reads to the end and returns the whole answer. An answer that failed or waits for the user is

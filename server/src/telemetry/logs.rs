@@ -15,7 +15,7 @@ pub(crate) enum LogFormat {
 }
 
 /// The log filter without `CHATWRIGHT_LOG`.
-const DEFAULT_FILTER: &str = "warn,chatwright=info,server=info,accounts=info,chat=info";
+pub(crate) const DEFAULT_FILTER: &str = "warn,chatwright=info,server=info,accounts=info,chat=info";
 
 /// Returns whether lines are coloured: on a terminal, unless `NO_COLOR` is set to anything
 /// (https://no-color.org). A file or a collector would keep the escape codes.
@@ -23,9 +23,12 @@ fn is_coloured(is_terminal: bool, no_color: Option<&OsStr>) -> bool {
     is_terminal && no_color.is_none_or(OsStr::is_empty)
 }
 
-/// Starts logging. Log lines contain ids and causes, but no prompts, answers, arguments or secrets.
-pub(crate) fn init(format: LogFormat) {
-    let filter = EnvFilter::try_from_env("CHATWRIGHT_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT_FILTER));
+/// The filter of commands whose output is for people, not a record of what a server does.
+pub(crate) const WARNINGS: &str = "warn";
+
+/// Starts logging, with this filter unless `CHATWRIGHT_LOG` is another one. Log lines contain ids and causes, but no prompts, answers, arguments or secrets.
+pub(crate) fn init(format: LogFormat, default_filter: &str) {
+    let filter = EnvFilter::try_from_env("CHATWRIGHT_LOG").unwrap_or_else(|_| EnvFilter::new(default_filter));
     // When standard error is closed, reporting that on standard error would panic in the code that
     // logs, for example while the server shuts down.
     let log = tracing_subscriber::fmt()

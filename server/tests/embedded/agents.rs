@@ -4,6 +4,8 @@ use crate::process::Server;
 use client::Client;
 use serde_json::{Value, json};
 use server::embedded::{Builder, Chatwright, StartError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use wire::api::{MessageMetadata, Outcome};
 use wire::{Chunk, ErrorCode};
@@ -139,6 +141,54 @@ async fn conversations_stay_in_a_given_database() {
     agent.ask_in(&answer.conversation_id, "count to 2").await.unwrap().finish().await.unwrap();
     assert_eq!(agent.conversation(&answer.conversation_id).await.unwrap().messages.len(), 4);
     assert!(!folder.path().join("other.db").exists());
+}
+
+/// A service that workflows call: its address, and the requests so far.
+async fn service() -> (String, Arc<AtomicUsize>) {
+    let requests = Arc::new(AtomicUsize::new(0));
+    let counted = requests.clone();
+    let count = move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        std::future::ready("{}")
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, axum::Router::new().fallback(count)).await });
+    (origin, requests)
+}
+
+/// Starts agents with a workflow that calls the service after each answer.
+async fn with_trigger(origin: &str, with: impl Fn(Builder) -> Builder) -> Chatwright {
+    let connection = format!(
+        "connections:\n  - {{ id: web, type: Http, properties: {{ baseURL: '{origin}/', allowPrivate: true }} }}\n"
+    );
+    let api = "api:\n  - id: tell\n    type: InternalApi\n    routine: [{ id: a, type: Http, connectionId: web, properties: { path: told } }]\n";
+    let workflow = "
+workflows:
+  - id: follow
+    triggers: [{ id: ended, type: event, event: run.ended, runAs: { roles: [staff] } }]
+    steps: [{ id: tell, type: endpoint, endpointId: tell }]
+";
+    let config = CONFIG.replacen("connections:\n", &connection, 1).replacen("api:\n", api, 1) + workflow;
+    with(Builder::from_text(config)).start().await.unwrap()
+}
+
+/// Nothing happens on its own, unless the program asks for it.
+#[tokio::test]
+async fn background_work_runs_only_on_request() {
+    let ((quiet, quiet_requests), (busy, busy_requests)) = (service().await, service().await);
+    let without = with_trigger(&quiet, |builder| builder).await;
+    let with = with_trigger(&busy, Builder::background_work).await;
+    for chatwright in [&without, &with] {
+        chatwright.agent("helper").unwrap().ask("hello").await.unwrap().finish().await.unwrap();
+    }
+    let told = async {
+        while busy_requests.load(Ordering::Relaxed) == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), told).await.expect("the trigger has started its workflow");
+    assert_eq!(quiet_requests.load(Ordering::Relaxed), 0);
 }
 
 #[tokio::test]

@@ -96,7 +96,7 @@ fn evaluation_is_reported() {
     assert_eq!(config["scorers"]["endpoint"]["mean"], 0.75);
     assert_eq!(config["scorers"]["judge"]["mean"], 0.75);
     assert!(config["judgeCostUsd"].as_f64().unwrap() > 0.0, "{out}");
-    assert!(said.contains("all cases will cost about $"), "{said}");
+    assert!(said.contains("all cases will cost about $") && !said.contains("INFO"), "{said}");
     assert!(folder.read("junit.xml").contains("tests=\"3\" failures=\"0\" errors=\"0\""));
     assert!(folder.read("report.md").starts_with("# Evaluation: test\n"));
     let check = |arguments: &[&str], code: i32, message: &str| {
@@ -105,6 +105,7 @@ fn evaluation_is_reported() {
     };
     check(&["--max-cost", "0.01"], 2, "the cost is bounded to $0.0100");
     check(&["--cases", "other"], 2, "there is no case `other`");
+    check(&["--junit", "no/junit.xml"], 2, "no/junit.xml cannot be written");
     check(&["--gate", "baseline.json"], 2, "`--update-baseline` stores");
     folder.write("cases.jsonl", &CASES.replace("\"Hello!\"", "\"Goodbye\""));
     check(&["--cases", "hello"], 1, "the answer does not contain “Goodbye”");
@@ -112,12 +113,49 @@ fn evaluation_is_reported() {
     check(&["--gate", "baseline.json"], 0, "No case has changed.");
     folder.write("cases.jsonl", &CASES.replace("\"Hello!\"", "\"Goodbye\",\"must\":true"));
     check(&["--gate", "baseline.json"], 1, "Cases that must pass and have failed: `hello`");
+    folder.write("cases.jsonl", &CASES.replace("\"hello\"", "\"other\""));
+    check(&["--gate", "baseline.json"], 1, "- the case `hello`");
+    folder.write("evaluation.yaml", &EVALUATION.replace("id: endpoint,", "id: other,"));
+    check(&["--gate", "baseline.json"], 1, "- the scorer `endpoint` of `count`, `refunds`");
+    folder.write("cases.jsonl", &CASES.replace("count to 20", "simulate a failure"));
+    check(&["--gate", "baseline.json", "--update-baseline"], 2, "there was no answer, or a scorer failed, for `count`");
     folder.write("evaluation.yaml", &EVALUATION.replace("length", "longth"));
     check(&[], 2, "has no endpoint `longth`, which is to score");
     folder.write("evaluation.yaml", &EVALUATION.replace("agentId: helper", "agentId: helpr"));
     check(&[], 2, "has no agent `helpr`");
     folder.write("evaluation.yaml", "name: x\nparallel: many\n");
     check(&[], 2, "evaluation.yaml:2:11: error:");
+    let texts_only = EVALUATION.lines().filter(|line| !line.contains("endpoint:") && !line.contains("judge:"));
+    folder.write("evaluation.yaml", &texts_only.collect::<Vec<_>>().join("\n"));
+    folder.write("cases.jsonl", &format!("{CASES}{{\"id\":\"free\",\"input\":\"hello\"}}\n"));
+    check(&[], 2, "no scorer applies to the case `free`");
+}
+
+/// The cost of an answer that fails or takes too long is the cost of what was used, and judges count.
+#[test]
+fn cost_is_counted_in_every_case() {
+    let folder = Folder::new();
+    folder.write("chatwright.yaml", &CONFIG.replace("delayMs: 0", "delayMs: 10"));
+    folder.write("evaluation.yaml", &format!("{EVALUATION}timeoutSeconds: 3\n"));
+    // The second message of a conversation takes too long.
+    let case = "{\"id\":\"late\",\"input\":[\"hello\",\"count to 2000\"],\"expected\":\"2000\"}\n";
+    folder.write("cases.jsonl", case);
+    let (code, out, said) = folder.run(&["--json", "--max-cost", "100", "--output", "results.jsonl"]);
+    assert_eq!(code, 1, "{out}{said}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let failure = &report["failures"][0];
+    assert_eq!(failure["error"], "the answer took longer than 3 s", "{out}");
+    assert!(failure["costUsd"].as_f64().unwrap() > 0.0 && failure["inputTokens"].as_u64().unwrap() > 0, "{out}");
+    let config = CONFIG.replace("prices: { demo:", "prices: { other:");
+    folder.write("chatwright.yaml", &config);
+    let (code, _, said) = folder.run(&["--max-cost", "100"]);
+    let message = "the price of the model `demo` of the agent `helper` is unknown: add it to `prices`";
+    assert!(code == 2 && said.contains(message), "{said}");
+    let judge = "{ id: judge, type: Agent, connectionId: demo, properties: { model: other } }";
+    let known = CONFIG.replace("{ id: judge, type: Agent, connectionId: demo, properties: { model: demo } }", judge);
+    folder.write("chatwright.yaml", &known);
+    let (code, _, said) = folder.run(&["--max-cost", "100"]);
+    assert!(code == 2 && said.contains("the model `other` of the agent `judge` is unknown"), "{said}");
 }
 
 #[test]

@@ -52,11 +52,11 @@ impl Selection {
     }
 }
 
-/// Reads a text file within the bounds.
+/// Reads a text file of at most 64 MB. `name` is the file in messages.
 ///
 /// # Errors
 /// It cannot be read, is too large, or is not UTF-8.
-pub(crate) fn read_text(path: &Path, name: &str) -> Result<String, Vec<Diagnostic>> {
+pub fn read_text(path: &Path, name: &str) -> Result<String, Vec<Diagnostic>> {
     let problem = |message: String| vec![problem_of_file(name, message)];
     let unreadable = |error: std::io::Error| problem(format!("the file cannot be read: {error}"));
     let mut bytes = Vec::new();

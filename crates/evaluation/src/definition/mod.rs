@@ -3,6 +3,7 @@
 use crate::case::{Case, texts};
 use crate::dataset::{joined, read_cases, read_text};
 use crate::document::{Document, problem_of_file};
+use crate::report::shown_names;
 use crate::scorer::Scorer;
 use config::Diagnostic;
 use serde::Deserialize;
@@ -124,6 +125,26 @@ impl Evaluation {
             agents: scorers.clone().filter_map(Scorer::judging_agent).chain(compares).collect(),
             endpoints: scorers.filter_map(Scorer::scoring_endpoint).collect(),
         }
+    }
+
+    /// Checks that each case is scored, by a scorer or, with two configs, by `compare`: a case that is not
+    /// would always pass.
+    ///
+    /// # Errors
+    /// Names the cases that are not.
+    pub fn check_scored(&self, cases: &[Case], configs: usize) -> Result<(), String> {
+        if self.compare.is_some() && configs == 2 {
+            return Ok(());
+        }
+        let is_scored = |case: &&Case| {
+            let value = case.to_value();
+            self.scorers.iter().chain(&case.scorers).any(|scorer| scorer.applies(case, &value))
+        };
+        let unscored: Vec<_> = cases.iter().filter(|case| !is_scored(case)).map(|case| case.id.as_str()).collect();
+        if unscored.is_empty() {
+            return Ok(());
+        }
+        Err(format!("no scorer applies to {}, so nothing would be checked", shown_names("the case", &unscored)))
     }
 
     /// Returns how long a case may take.

@@ -5,9 +5,14 @@ use crate::dataset::MAX_CASES;
 use crate::document::Document;
 use config::{Diagnostic, Severity, ValueProblem, problems_in_yaml, read_yaml};
 use serde_json::{Map, Value, json};
+use std::cell::Cell;
 
 /// The agent that judges, as the imported evaluation names it.
 const JUDGE: &str = "judge";
+/// The most bytes of all tests with their variables and the assertions of `defaultTest`, which are in each of them.
+const MAX_RENDERED: usize = 64 << 20;
+/// What a test or an assertion counts in addition.
+const ENTRY: usize = 64;
 /// The variables that are the user's message if the prompt is not a text of this file.
 const INPUTS: [&str; 5] = ["input", "question", "query", "prompt", "message"];
 
@@ -25,13 +30,23 @@ pub fn promptfoo(file: &str, text: &str, agent_id: &str) -> Result<Imported, Vec
     if tests.is_empty() || tests.len() > MAX_CASES {
         return refused("/tests", "there are no tests, or too many");
     }
-    let mut import = Import { notes: Vec::new() };
+    let mut import = Import { notes: Vec::new(), left: Cell::new(MAX_RENDERED) };
     import.note_other_keys(&value, "", &["description", "prompts", "providers", "tests", "defaultTest"]);
     let prompt = import.prompt(&value["prompts"]);
     let defaults = &value["defaultTest"];
     import.note_other_keys(defaults, "/defaultTest", &["vars", "assert"]);
-    let cases: Vec<_> =
-        tests.iter().enumerate().filter_map(|(index, test)| import.case(index, test, defaults, prompt)).collect();
+    let default_size = defaults["vars"].to_string().len();
+    let mut cases = Vec::new();
+    for (index, test) in tests.iter().enumerate() {
+        let is_within = import.spend(default_size + test["vars"].to_string().len());
+        cases.extend(is_within.then(|| import.case(index, test, defaults, prompt)).flatten());
+        if import.left.get() == 0 {
+            return refused(
+                "/tests",
+                "the tests are larger than 64 MB together with their variables and `defaultTest`",
+            );
+        }
+    }
     let name = value["description"].as_str().filter(|name| !name.trim().is_empty()).unwrap_or("promptfoo");
     // Those of `defaultTest` are found with each test.
     import.notes.sort_by(|one, other| (&one.path, &one.message).cmp(&(&other.path, &other.message)));
@@ -47,11 +62,29 @@ pub fn promptfoo(file: &str, text: &str, agent_id: &str) -> Result<Imported, Vec
 /// What was left out so far.
 struct Import {
     notes: Vec<ValueProblem>,
+    /// How many bytes may still be made of the tests; 0 ends the import.
+    left: Cell<usize>,
 }
 
 impl Import {
     fn note(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.notes.push(ValueProblem { path: path.into(), message: message.into(), help: None });
+    }
+
+    /// Counts bytes that are made. Returns `false` if they are too many.
+    fn spend(&self, bytes: usize) -> bool {
+        self.left.set(self.left.get().saturating_sub(bytes + ENTRY));
+        self.left.get() > 0
+    }
+
+    /// Replaces `{{ name }}` by the variables. What is not known stays.
+    ///
+    /// # Errors
+    /// The text is too large.
+    fn rendered(&self, template: &str, vars: &Map<String, Value>) -> Result<String, String> {
+        let text = rendered(template, vars, self.left.get());
+        self.spend(text.as_ref().map_or(MAX_RENDERED, String::len));
+        text.ok_or_else(|| "left out: the text with its variables is too large".to_owned())
     }
 
     /// Says which keys of a mapping are left out.
@@ -86,7 +119,7 @@ impl Import {
         vars.extend(test["vars"].as_object().cloned().unwrap_or_default());
         let named = || INPUTS.iter().find_map(|name| vars.get(*name)).and_then(Value::as_str).map(str::to_owned);
         let input = match prompt {
-            Some(prompt) => rendered(prompt, &vars),
+            Some(prompt) => self.rendered(prompt, &vars).unwrap_or_default(),
             None => named().unwrap_or_default(),
         };
         if input.trim().is_empty() || input.contains("{{") {
@@ -98,9 +131,12 @@ impl Import {
             [(&test["assert"], format!("{path}/assert")), (&defaults["assert"], "/defaultTest/assert".to_owned())];
         for (list, list_path) in asserted {
             for (number, assertion) in list.as_array().into_iter().flatten().enumerate() {
+                if !self.spend(assertion.to_string().len()) {
+                    return None;
+                }
                 let path = format!("{list_path}/{number}");
                 let id = format!("{}-{}", scorers.len() + 1, assertion["type"].as_str().unwrap_or("unknown"));
-                match scorer(assertion, &vars) {
+                match scorer(self, assertion, &vars) {
                     Ok(Value::Object(mut kind)) => {
                         self.note_other_keys(assertion, &path, &["type", "value", "threshold"]);
                         kind.insert("id".to_owned(), json!(id));
@@ -127,7 +163,7 @@ impl Import {
 ///
 /// # Errors
 /// Why it is left out.
-fn scorer(assertion: &Value, vars: &Map<String, Value>) -> Result<Value, String> {
+fn scorer(import: &Import, assertion: &Value, vars: &Map<String, Value>) -> Result<Value, String> {
     let kind = assertion["type"].as_str().ok_or("the assertion is left out: it has no `type`")?;
     let left_out = || format!("the assertion is left out: there is no scorer like `{kind}`");
     let (is_not, plain) = kind.strip_prefix("not-").map_or((false, kind), |plain| (true, plain));
@@ -135,13 +171,15 @@ fn scorer(assertion: &Value, vars: &Map<String, Value>) -> Result<Value, String>
         Value::String(text) if text.starts_with("file://") => {
             Err("the assertion is left out: its value is a file".to_owned())
         }
-        Value::String(text) => Ok(rendered(text, vars)),
+        Value::String(text) => import.rendered(text, vars),
         Value::Number(number) => Ok(number.to_string()),
         _ => Err(format!("the assertion is left out: the value of `{kind}` is not a text")),
     };
     let values = || match &assertion["value"] {
-        Value::Array(items) => Ok(items.iter().filter_map(Value::as_str).map(|text| rendered(text, vars)).collect()),
-        Value::String(text) => Ok(text.split(',').map(|text| rendered(text.trim(), vars)).collect::<Vec<_>>()),
+        Value::Array(items) => items.iter().filter_map(Value::as_str).map(|text| import.rendered(text, vars)).collect(),
+        Value::String(text) => {
+            text.split(',').map(|text| import.rendered(text.trim(), vars)).collect::<Result<Vec<_>, _>>()
+        }
         _ => Err(format!("the assertion is left out: the value of `{kind}` is not a list of texts")),
     };
     let contains = |key: &str, texts: Vec<String>| {
@@ -177,8 +215,8 @@ fn scorer(assertion: &Value, vars: &Map<String, Value>) -> Result<Value, String>
     })
 }
 
-/// Replaces `{{ name }}` by the variables. What is not known stays.
-fn rendered(template: &str, vars: &Map<String, Value>) -> String {
+/// Replaces `{{ name }}` by the variables; `None` if the text becomes longer than `max` bytes.
+fn rendered(template: &str, vars: &Map<String, Value>, max: usize) -> Option<String> {
     let mut text = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -192,8 +230,11 @@ fn rendered(template: &str, vars: &Map<String, Value>) -> String {
             Some(value) if !value.is_null() => text.push_str(&value.to_string()),
             _ => text.push_str(&format!("{{{{{name}}}}}")),
         }
+        if text.len() > max {
+            return None;
+        }
         rest = behind;
     }
     text.push_str(rest);
-    text
+    (text.len() <= max).then_some(text)
 }

@@ -79,6 +79,15 @@ fn gate(gate: &Gate) -> String {
         let cases: Vec<_> = gate.failed_must.iter().map(|id| format!("`{}`", line(id, SHOWN))).collect();
         let _ = write!(text, "\nCases that must pass and have failed: {}\n", cases.join(", "));
     }
+    if !gate.missing.is_empty() {
+        text.push_str("\nIn the baseline, but not in the evaluation any more (`--update-baseline` accepts that):\n\n");
+        for missing in gate.missing.iter().take(MAX_CHANGES) {
+            let _ = writeln!(text, "- {}", line(missing, SHOWN));
+        }
+        if gate.missing.len() > MAX_CHANGES {
+            let _ = writeln!(text, "- and {} more", gate.missing.len() - MAX_CHANGES);
+        }
+    }
     if !gate.worse.is_empty() {
         let worse: Vec<_> = gate.worse.iter().map(|name| format!("`{}`", line(name, SHOWN))).collect();
         let _ = write!(text, "\nWorse than the baseline, and not by chance: {}\n", worse.join(", "));
@@ -90,9 +99,10 @@ fn differences(all: &[Difference]) -> String {
     let mut rows = vec![["", "difference", "95 % interval", "cases", ""].map(str::to_owned).to_vec()];
     for difference in all {
         let Estimate { count, mean, low, high } = difference.difference;
-        let judged = match (difference.is_worse(), difference.is_better()) {
-            (true, _) => "worse",
-            (_, true) => "better",
+        let judged = match (difference.is_worse(), difference.is_better(), count) {
+            (true, ..) => "worse",
+            (_, true, _) => "better",
+            (.., 1) => "one case says nothing",
             _ => "",
         };
         let interval = format!("{low:+.3} to {high:+.3}");

@@ -15,6 +15,9 @@ use crate::statistics::{Estimate, bootstrap, mean, rate};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// The most names in a message.
+const MAX_NAMES: usize = 5;
+
 /// A report.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -46,9 +49,9 @@ pub struct ConfigReport {
     pub scorers: BTreeMap<String, Estimate>,
     /// The number of results without an answer.
     pub errors: usize,
-    /// The cost in US dollars, of answers whose price is known.
+    /// The cost in US dollars, of results whose cost is known.
     pub cost_usd: f64,
-    /// The number of answers whose cost is unknown.
+    /// The number of results whose cost is unknown.
     pub unpriced: usize,
     /// What judges have cost.
     pub judge_cost_usd: f64,
@@ -114,6 +117,11 @@ fn pair(first: &str, second: &str, finished: &Finished, seed: u64) -> PairReport
     }
 }
 
+/// Returns a sum; 0 of nothing, where `sum` is -0.
+fn total(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |all, one| all + one)
+}
+
 fn config_report(results: &[CaseResult], config: &str, seed: u64) -> ConfigReport {
     let means = means(results, config);
     let passed: Vec<_> = means.values().map(|case| case.passed).collect();
@@ -129,13 +137,21 @@ fn config_report(results: &[CaseResult], config: &str, seed: u64) -> ConfigRepor
         passed: rate(&passed),
         scorers: measures([&means]).iter().skip(1).map(scorer).collect(),
         errors: own.len() - answered.len(),
-        cost_usd: own.iter().filter_map(|result| result.cost_usd).sum(),
-        unpriced: answered.iter().filter(|result| result.cost_usd.is_none()).count(),
-        judge_cost_usd: own.iter().map(|result| result.judge_cost_usd).sum(),
+        cost_usd: total(own.iter().filter_map(|result| result.cost_usd)),
+        unpriced: own.iter().filter(|result| result.cost_usd.is_none()).count(),
+        judge_cost_usd: total(own.iter().map(|result| result.judge_cost_usd)),
         mean_seconds: mean(&answered.iter().map(|result| result.seconds).collect::<Vec<_>>()),
         input_tokens: own.iter().map(|result| result.input_tokens).sum(),
         output_tokens: own.iter().map(|result| result.output_tokens).sum(),
     }
+}
+
+/// Returns names for a message, such as "the case `a` and 3 more".
+pub(crate) fn shown_names(what: &str, names: &[impl AsRef<str>]) -> String {
+    let shown: Vec<_> = names.iter().take(MAX_NAMES).map(|name| format!("`{}`", name.as_ref())).collect();
+    let more = names.len().saturating_sub(MAX_NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{what} {}{more}", shown.join(", "))
 }
 
 /// Returns the input of a case on one line.

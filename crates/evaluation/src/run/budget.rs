@@ -1,26 +1,36 @@
 //! The bound of the cost.
 
-/// What was spent, and what running cases will probably cost.
+/// What was spent, and what running work will probably cost. Work of one kind is counted at a time: cases,
+/// then comparisons.
 #[derive(Debug)]
 pub(super) struct Budget {
     max_usd: Option<f64>,
     spent_usd: f64,
+    /// What the work of this kind that has ended has cost.
+    finished_usd: f64,
     finished: usize,
     running: usize,
 }
 
 impl Budget {
-    pub(super) fn new(max_usd: Option<f64>) -> Self {
-        Self { max_usd, spent_usd: 0.0, finished: 0, running: 0 }
+    /// `spent_usd`: what an earlier process has spent for results that are made again.
+    pub(super) fn new(max_usd: Option<f64>, spent_usd: f64) -> Self {
+        Self { max_usd, spent_usd, finished_usd: 0.0, finished: 0, running: 0 }
     }
 
-    /// Counts what an earlier process has spent.
+    /// Counts work that an earlier process has done.
     pub(super) fn add_finished(&mut self, cost_usd: f64) {
         self.spent_usd += cost_usd;
+        self.finished_usd += cost_usd;
         self.finished += 1;
     }
 
-    /// Counts a case that begins. Returns `false` if it would probably exceed the bound.
+    /// Begins to count work of another kind.
+    pub(super) fn next_kind(&mut self) {
+        (self.finished_usd, self.finished) = (0.0, 0);
+    }
+
+    /// Counts work that begins. Returns `false` if it would probably exceed the bound.
     pub(super) fn begin(&mut self) -> bool {
         let foreseen = self.estimate(self.running + 1);
         if self.max_usd.is_some_and(|max| foreseen > max) {
@@ -30,28 +40,18 @@ impl Budget {
         true
     }
 
-    /// Counts the end of a case.
+    /// Counts the end of work.
     pub(super) fn end(&mut self, cost_usd: f64) {
         self.running -= 1;
         self.add_finished(cost_usd);
     }
 
-    /// Counts what is not a case, such as a comparison.
-    pub(super) fn spend(&mut self, cost_usd: f64) {
-        self.spent_usd += cost_usd;
-    }
-
-    /// Returns whether more may be spent.
-    pub(super) fn is_left(&self) -> bool {
-        self.max_usd.is_none_or(|max| self.spent_usd < max)
-    }
-
-    /// Returns the mean cost of a case.
+    /// Returns the mean cost of work of this kind.
     fn mean(&self) -> f64 {
-        if self.finished == 0 { 0.0 } else { self.spent_usd / self.finished as f64 }
+        if self.finished == 0 { 0.0 } else { self.finished_usd / self.finished as f64 }
     }
 
-    /// Returns what everything will cost with so many further cases.
+    /// Returns what everything will cost with so much further work of this kind.
     pub(super) fn estimate(&self, further: usize) -> f64 {
         self.mean().mul_add(further as f64, self.spent_usd)
     }
@@ -70,8 +70,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cases_that_would_exceed_the_bound_do_not_begin() {
-        let mut budget = Budget::new(Some(1.0));
+    fn work_that_would_exceed_the_bound_does_not_begin() {
+        let mut budget = Budget::new(Some(1.0), 0.0);
         assert!(budget.begin());
         budget.end(0.3);
         assert!((budget.estimate(9) - 3.0).abs() < 1e-9);
@@ -80,8 +80,20 @@ mod tests {
         budget.end(0.1);
         budget.end(0.1);
         assert!(budget.begin() && budget.begin());
-        let mut unbounded = Budget::new(None);
+        let mut unbounded = Budget::new(None, 0.0);
         unbounded.add_finished(1e9);
-        assert!(unbounded.begin() && unbounded.is_left());
+        assert!(unbounded.begin());
+    }
+
+    /// Comparisons cost something else than cases.
+    #[test]
+    fn work_of_another_kind_has_its_own_mean() {
+        let mut budget = Budget::new(Some(2.0), 0.5);
+        budget.add_finished(1.0);
+        assert!(!budget.begin(), "2.5 with another case");
+        budget.next_kind();
+        assert!(budget.begin());
+        budget.end(0.1);
+        assert!((budget.estimate(2) - 1.8).abs() < 1e-9);
     }
 }

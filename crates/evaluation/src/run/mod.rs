@@ -1,16 +1,16 @@
 //! Runs an evaluation: asks the agent, scores the answers, and keeps the results.
 
 mod budget;
+mod comparisons;
 pub(crate) mod results;
 mod score_case;
 
 use crate::case::Case;
 use crate::definition::Evaluation;
-use crate::scorer::judge::compare;
 use crate::subject::Subject;
 use budget::Budget;
 use futures::StreamExt;
-use results::{CaseResult, ComparisonResult, ResultsFile, Winner};
+use results::{CaseResult, ComparisonResult, ResultsFile};
 use score_case::score_case;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,7 +41,7 @@ pub struct RunSettings {
 /// What is told while an evaluation runs.
 #[derive(Clone, Debug)]
 pub enum Progress {
-    /// What the whole evaluation will cost in US dollars, after the first case.
+    /// What all cases will cost in US dollars, after the first one. Comparisons come on top.
     Estimate(f64),
     /// So many of all cases are done.
     Done {
@@ -98,15 +98,18 @@ pub async fn run(
         evaluation,
         candidates,
         all: cases.len() * candidates.len() * settings.repeat as usize,
-        budget: Mutex::new(Budget::new(settings.max_cost_usd)),
+        budget: Mutex::new(Budget::new(settings.max_cost_usd, file.discarded_usd)),
         progress,
     };
-    file.results.iter().for_each(|result| run.budget().add_finished(cost(result)));
+    // What a comparison has cost says nothing about the cost of a case.
+    file.comparisons.iter().for_each(|comparison| run.budget().add_finished(comparison.judge_cost_usd));
+    run.budget().next_kind();
+    file.results.iter().for_each(|result| run.budget().add_finished(result.known_cost_usd()));
     if let Some(first) = tasks.next() {
         file = run.first_task(first, tasks.len(), file).await?;
     }
     file = run.further_tasks(tasks, settings.parallel, file).await?;
-    file = run.compare_answers(cases, file).await?;
+    file = comparisons::compare_answers(&run, cases, settings.parallel, file).await?;
     Ok(finished(cases, candidates, file))
 }
 
@@ -132,7 +135,7 @@ impl Run<'_> {
         }
         let judge = &*self.candidates[0].subject;
         let result = score_case(self.evaluation, task.case, task.candidate, judge, task.repeat).await;
-        self.budget().end(cost(&result));
+        self.budget().end(result.known_cost_usd());
         Some(result)
     }
 
@@ -180,39 +183,6 @@ impl Run<'_> {
         Ok(file)
     }
 
-    /// Asks the judge which answer of two configs is better, for each case.
-    async fn compare_answers(&self, cases: &[Case], mut file: ResultsFile) -> Result<ResultsFile, RunError> {
-        let (Some(comparison), [first, second]) = (&self.evaluation.compare, self.candidates) else { return Ok(file) };
-        let known: HashSet<_> = file.comparisons.iter().map(|known| (known.case.clone(), known.repeat)).collect();
-        let answers: HashMap<_, _> = file
-            .results
-            .iter()
-            .filter(|result| result.error.is_none())
-            .map(|result| ((result.config.clone(), result.case.clone(), result.repeat), result.answer.clone()))
-            .collect();
-        let repeats = file.results.iter().map(|result| result.repeat + 1).max().unwrap_or_default();
-        for (repeat, case) in (0..repeats).flat_map(|repeat| cases.iter().map(move |case| (repeat, case))) {
-            let answer = |config: &Candidate| answers.get(&(config.name.clone(), case.id.clone(), repeat));
-            let (Some(one), Some(other)) = (answer(first), answer(second)) else { continue };
-            if known.contains(&(case.id.clone(), repeat)) {
-                continue;
-            }
-            if !self.budget().is_left() {
-                return Err(self.too_costly(0));
-            }
-            let judge = (comparison.agent_id.as_str(), comparison.rubric.as_str());
-            let compared = compare(&*first.subject, judge, &case.to_value(), (one, other)).await;
-            let (winner, reason, judge_cost_usd) = match compared {
-                Ok(compared) => (compared.winner, compared.reason, compared.cost_usd),
-                Err(error) => (Winner::Neither, format!("the judge failed: {error}"), 0.0),
-            };
-            self.budget().spend(judge_cost_usd);
-            let result = ComparisonResult { case: case.id.clone(), repeat, winner, reason, judge_cost_usd };
-            file = in_background(move || file.append_comparison(result).map(|()| file)).await?;
-        }
-        Ok(file)
-    }
-
     fn too_costly(&self, left_out: usize) -> RunError {
         let budget = self.budget();
         let (spent, max) = (budget.spent_usd(), budget.max_usd().unwrap_or_default());
@@ -243,14 +213,9 @@ async fn in_background(
     written.unwrap_or_else(|_| Err("the results cannot be written".to_owned())).map_err(RunError::Results)
 }
 
-fn cost(result: &CaseResult) -> f64 {
-    result.cost_usd.unwrap_or_default() + result.judge_cost_usd
-}
-
 /// A bound of the cost holds only if the cost is known.
 fn check_price(result: &CaseResult, max_usd: Option<f64>) -> Result<(), RunError> {
-    let is_unknown = result.cost_usd.is_none() && result.error.is_none();
-    if max_usd.is_none() || !is_unknown {
+    if max_usd.is_none() || result.cost_usd.is_some() {
         return Ok(());
     }
     let message = "the cost is bounded, but the price of a model is unknown: add it to `prices` in the config";

@@ -3,8 +3,8 @@
 
 use crate::scorer::Score;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
-use std::fs::{File, OpenOptions};
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -47,6 +47,19 @@ pub struct CaseResult {
     pub seconds: f64,
 }
 
+impl CaseResult {
+    /// Returns whether something failed that says nothing about the agent's answer: there is none, or
+    /// a scorer could not score it.
+    pub(crate) fn is_error(&self) -> bool {
+        self.error.is_some() || self.scores.iter().any(|score| score.is_error)
+    }
+
+    /// Returns what it has cost as far as that is known, judges included.
+    pub(crate) fn known_cost_usd(&self) -> f64 {
+        self.cost_usd.unwrap_or_default() + self.judge_cost_usd
+    }
+}
+
 /// Which of two answers is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -73,6 +86,9 @@ pub struct ComparisonResult {
     pub reason: String,
     /// What the judge has cost.
     pub judge_cost_usd: f64,
+    /// Whether the judge failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
 }
 
 /// What the results are of; the first line of the file.
@@ -83,7 +99,7 @@ pub(crate) struct Header {
     pub(crate) evaluation: String,
     /// The names of the configs, in order.
     pub(crate) configs: Vec<String>,
-    /// A hash of the evaluation, the dataset and the configs.
+    /// A hash of the evaluation, the dataset and the configs, the same with every build of the program.
     pub(crate) fingerprint: String,
 }
 
@@ -102,14 +118,17 @@ pub struct ResultsFile {
     file: Option<File>,
     pub(crate) results: Vec<CaseResult>,
     pub(crate) comparisons: Vec<ComparisonResult>,
+    /// What results have cost that are made again.
+    pub(crate) discarded_usd: f64,
 }
 
 impl ResultsFile {
-    /// Begins a new file. `path`: `None` keeps nothing. `names` are those of the evaluation and the configs.
+    /// Begins a new file. `path`: `None` keeps nothing. `names` are those of the evaluation and the configs,
+    /// `fingerprint` is a stable hash of all that the results depend on.
     ///
     /// # Errors
     /// The file exists already, or cannot be written.
-    pub fn create(path: Option<&Path>, names: (&str, &[String]), fingerprint: u64) -> Result<Self, String> {
+    pub fn create(path: Option<&Path>, names: (&str, &[String]), fingerprint: &str) -> Result<Self, String> {
         let Some(path) = path else { return Ok(Self::default()) };
         let opened = OpenOptions::new().create_new(true).append(true).open(path);
         let file = opened.map_err(|error| match error.kind() {
@@ -118,19 +137,22 @@ impl ResultsFile {
             }
             _ => format!("{} cannot be written: {error}", path.display()),
         })?;
+        lock(&file, path)?;
         let mut results = Self { file: Some(file), ..Self::default() };
         results.write(&[Line::Run(header(names, fingerprint))])?;
         Ok(results)
     }
 
-    /// Opens the file of a run that was not completed. A last line that was cut off is removed.
+    /// Opens the file of a run that was not completed. A last line that was cut off is removed. Results
+    /// that are errors are made again.
     ///
     /// # Errors
-    /// The file cannot be read, has a broken line, or is of another evaluation.
-    pub fn resume(path: &Path, names: (&str, &[String]), fingerprint: u64) -> Result<Self, String> {
+    /// The file cannot be read, is used by another process, has a broken line, or is of another evaluation.
+    pub fn resume(path: &Path, names: (&str, &[String]), fingerprint: &str) -> Result<Self, String> {
         let shown = path.display();
         let problem = |error: std::io::Error| format!("{shown} cannot be read: {error}");
         let mut file = OpenOptions::new().read(true).append(true).open(path).map_err(problem)?;
+        lock(&file, path)?;
         let mut bytes = Vec::new();
         Read::by_ref(&mut file).take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(problem)?;
         if bytes.len() as u64 > MAX_BYTES {
@@ -154,19 +176,15 @@ impl ResultsFile {
             }
             Some(_) => return Err(format!("{shown}:1: this is not the results of an evaluation")),
         }
-        let mut known = HashSet::new();
+        let mut known = Known::default();
         for (line, number) in lines {
             match serde_json::from_slice(line) {
-                Ok(Line::Result(result)) => {
-                    if known.insert((result.config.clone(), result.case.clone(), result.repeat)) {
-                        resumed.results.push(result);
-                    }
-                }
-                Ok(Line::Comparison(comparison)) => resumed.comparisons.push(comparison),
+                Ok(Line::Result(result)) => known.add_result(result),
+                Ok(Line::Comparison(comparison)) => known.add_comparison(comparison),
                 Ok(Line::Run(_)) | Err(_) => return Err(format!("{shown}:{number}: the line is not a result")),
             }
         }
-        Ok(resumed)
+        Ok(known.into_file(resumed.file))
     }
 
     /// Returns the number of results that are known.
@@ -180,9 +198,9 @@ impl ResultsFile {
         Ok(())
     }
 
-    pub(crate) fn append_comparison(&mut self, comparison: ComparisonResult) -> Result<(), String> {
-        self.write(&[Line::Comparison(comparison.clone())])?;
-        self.comparisons.push(comparison);
+    pub(crate) fn append_comparisons(&mut self, comparisons: Vec<ComparisonResult>) -> Result<(), String> {
+        self.write(&comparisons.iter().cloned().map(Line::Comparison).collect::<Vec<_>>())?;
+        self.comparisons.extend(comparisons);
         Ok(())
     }
 
@@ -199,6 +217,59 @@ impl ResultsFile {
     }
 }
 
-fn header((evaluation, configs): (&str, &[String]), fingerprint: u64) -> Header {
-    Header { evaluation: evaluation.to_owned(), configs: configs.to_vec(), fingerprint: format!("{fingerprint:016x}") }
+/// The results of a file so far. A later one replaces an earlier one, which was an error.
+#[derive(Default)]
+struct Known {
+    results: HashMap<(String, String, u32), CaseResult>,
+    comparisons: HashMap<(String, u32), ComparisonResult>,
+    discarded_usd: f64,
+}
+
+impl Known {
+    fn add_result(&mut self, result: CaseResult) {
+        let compared = (result.case.clone(), result.repeat);
+        let key = (result.config.clone(), result.case.clone(), result.repeat);
+        if let Some(replaced) = self.results.insert(key, result) {
+            self.discarded_usd += replaced.known_cost_usd();
+            // It was of another answer.
+            self.discard_comparison(&compared);
+        }
+    }
+
+    fn add_comparison(&mut self, comparison: ComparisonResult) {
+        let key = (comparison.case.clone(), comparison.repeat);
+        if let Some(replaced) = self.comparisons.insert(key, comparison) {
+            self.discarded_usd += replaced.judge_cost_usd;
+        }
+    }
+
+    fn discard_comparison(&mut self, key: &(String, u32)) {
+        self.discarded_usd += self.comparisons.remove(key).map_or(0.0, |comparison| comparison.judge_cost_usd);
+    }
+
+    /// Leaves out the errors.
+    fn into_file(mut self, file: Option<File>) -> ResultsFile {
+        let (errors, results): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.results).into_values().partition(CaseResult::is_error);
+        for error in errors {
+            self.discarded_usd += error.known_cost_usd();
+            self.discard_comparison(&(error.case, error.repeat));
+        }
+        let (errors, comparisons): (Vec<_>, Vec<_>) =
+            self.comparisons.into_values().partition(|comparison| comparison.is_error);
+        let discarded_usd = errors.iter().fold(self.discarded_usd, |all, comparison| all + comparison.judge_cost_usd);
+        ResultsFile { file, results, comparisons, discarded_usd }
+    }
+}
+
+/// Locks the file until it is closed: results of two processes would be mixed.
+fn lock(file: &File, path: &Path) -> Result<(), String> {
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => format!("{} is used by another process", path.display()),
+        TryLockError::Error(error) => format!("{} cannot be locked: {error}", path.display()),
+    })
+}
+
+fn header((evaluation, configs): (&str, &[String]), fingerprint: &str) -> Header {
+    Header { evaluation: evaluation.to_owned(), configs: configs.to_vec(), fingerprint: fingerprint.to_owned() }
 }

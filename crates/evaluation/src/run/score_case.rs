@@ -5,7 +5,7 @@ use super::results::CaseResult;
 use crate::case::Case;
 use crate::definition::Evaluation;
 use crate::scorer::{Score, Scored, shortened};
-use crate::subject::{Subject, Transcript};
+use crate::subject::Subject;
 
 /// The longest answer in the results, in characters.
 const MAX_ANSWER: usize = 32_000;
@@ -18,15 +18,8 @@ pub(super) async fn score_case(
     judge: &dyn Subject,
     repeat: u32,
 ) -> CaseResult {
-    let asked = candidate.subject.answer(&evaluation.agent_id, &case.input);
-    let answered = match tokio::time::timeout(evaluation.timeout(), asked).await {
-        Ok(answered) => answered,
-        Err(_) => Err(format!("the answer took longer than {} s", evaluation.timeout_seconds)),
-    };
-    let (transcript, error) = match answered {
-        Ok(transcript) => (transcript, None),
-        Err(error) => (Transcript::default(), Some(error)),
-    };
+    let transcript = candidate.subject.answer(&evaluation.agent_id, &case.input, evaluation.timeout()).await;
+    let error = transcript.error.clone();
     let text = transcript.text();
     let (mut scores, mut judge_cost_usd) = (Vec::<Score>::new(), 0.0);
     if error.is_none() {

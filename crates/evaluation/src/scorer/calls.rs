@@ -135,6 +135,11 @@ impl Tools {
         is_empty.then(|| "`tools` needs `called` or `notCalled`".to_owned())
     }
 
+    pub(super) fn has_values(&self, case: &Value) -> bool {
+        let has_called = self.called.as_ref().is_some_and(|called| called.has_value(case));
+        has_called || self.not_called.as_ref().is_some_and(|not_called| not_called.has_value(case))
+    }
+
     pub(super) fn case_paths(&self) -> Vec<(&'static str, &str)> {
         let called = self.called.as_ref().and_then(CaseValue::path).map(|path| ("/tools/called", path));
         let not_called = self.not_called.as_ref().and_then(CaseValue::path).map(|path| ("/tools/notCalled", path));

@@ -33,18 +33,25 @@ impl Endpoint {
         let payload = json!({ "case": scored.case, "answer": answer });
         let id = &self.endpoint_id;
         let returned = scored.subject.call_endpoint(id, payload).await;
-        let returned = returned.map_err(|error| format!("the endpoint `{id}` failed: {error}"))?;
+        let returned = match returned {
+            Ok(returned) => returned,
+            Err(error) => return Ok(Some(Verdict::error(format!("the endpoint `{id}` failed: {error}"), 0.0))),
+        };
         let (score, passed, reason) = match serde_json::from_value(returned) {
             Ok(Returned::Truth(passed)) => (f64::from(u8::from(passed)), Some(passed), None),
             Ok(Returned::Number(score)) => (score, None, None),
             Ok(Returned::Score { score, passed, reason }) => (score, passed, reason),
-            Err(_) => return Err(format!("the endpoint `{id}` returned no score: a number, or `{{ score, reason }}`")),
+            Err(_) => {
+                let problem = format!("the endpoint `{id}` returned no score: a number, or `{{ score, reason }}`");
+                return Ok(Some(Verdict::error(problem, 0.0)));
+            }
         };
         if !(0.0..=1.0).contains(&score) {
-            return Err(format!("the endpoint `{id}` returned the score {score}, which is not between 0 and 1"));
+            let problem = format!("the endpoint `{id}` returned the score {score}, which is not between 0 and 1");
+            return Ok(Some(Verdict::error(problem, 0.0)));
         }
         let passed = passed.unwrap_or(score >= self.pass_mark);
         let default = if passed { String::new() } else { format!("`{id}` gave the score {score}") };
-        Ok(Some(Verdict { score, passed, reason: reason.unwrap_or(default), cost_usd: 0.0 }))
+        Ok(Some(Verdict { score, passed, reason: reason.unwrap_or(default), cost_usd: 0.0, is_error: false }))
     }
 }

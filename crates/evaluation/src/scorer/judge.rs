@@ -3,7 +3,7 @@
 use super::{Checked, Scored, Verdict};
 use crate::case_value::CaseValue;
 use crate::run::results::Winner;
-use crate::subject::{JudgeRequest, Subject};
+use crate::subject::{JudgeRequest, Judgement, Subject};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -58,15 +58,21 @@ impl Judge {
         });
         let judged = json!({ "rubric": rubric, "scale": { "min": min, "max": max }, "case": scored.case, "answer": scored.text });
         let request = JudgeRequest { agent_id: self.agent_id.clone(), prompt: format!("{judged}\n\n{ONE}"), schema };
-        let judgement = scored.subject.judge(request).await.map_err(|error| format!("the judge failed: {error}"))?;
-        let mark = judgement.output["score"].as_i64().filter(|mark| (min..=max).contains(mark));
-        let mark = mark.ok_or("the judge gave no mark of the scale")?;
-        let reason = judgement.output["reason"].as_str().unwrap_or_default();
+        let Judgement { output, cost_usd } = scored.subject.judge(request).await;
+        let output = match output {
+            Ok(output) => output,
+            Err(error) => return Ok(Some(Verdict::error(format!("the judge failed: {error}"), cost_usd))),
+        };
+        let Some(mark) = output["score"].as_i64().filter(|mark| (min..=max).contains(mark)) else {
+            return Ok(Some(Verdict::error("the judge gave no mark of the scale", cost_usd)));
+        };
+        let reason = output["reason"].as_str().unwrap_or_default();
         Ok(Some(Verdict {
             score: (mark - min) as f64 / (max - min) as f64,
             passed: mark >= self.pass_mark(),
             reason: format!("{mark} of {max}: {reason}"),
-            cost_usd: judgement.cost_usd,
+            cost_usd,
+            is_error: false,
         }))
     }
 
@@ -91,24 +97,31 @@ impl Judge {
 
 /// What a judge says of two answers.
 pub(crate) struct Compared {
-    pub(crate) winner: Winner,
-    pub(crate) reason: String,
+    /// The better answer and why, or why there is no judgement.
+    pub(crate) outcome: Result<(Winner, String), String>,
     pub(crate) cost_usd: f64,
 }
 
 /// Compares two answers, twice: in both orders, since judges prefer a position. Only what is better both
 /// times wins.
-///
-/// # Errors
-/// The judge gave no judgement.
 pub(crate) async fn compare(
     subject: &dyn Subject,
     (agent_id, rubric): (&str, &str),
     case: &Value,
     answers: (&str, &str),
-) -> Result<Compared, String> {
-    let (first, reason, first_cost) = better(subject, (agent_id, rubric), case, answers).await?;
-    let (second, _, second_cost) = better(subject, (agent_id, rubric), case, (answers.1, answers.0)).await?;
+) -> Compared {
+    let (in_order, first_cost) = better(subject, (agent_id, rubric), case, answers).await;
+    let (first, reason) = match in_order {
+        Ok(judged) => judged,
+        Err(error) => return Compared { outcome: Err(error), cost_usd: first_cost },
+    };
+    let (swapped, second_cost) = better(subject, (agent_id, rubric), case, (answers.1, answers.0)).await;
+    let outcome = swapped.map(|(second, _)| joined(first, second, reason));
+    Compared { outcome, cost_usd: first_cost + second_cost }
+}
+
+/// Joins the judgements of both orders. `second` is that of the answers in the other order.
+fn joined(first: Winner, second: Winner, reason: String) -> (Winner, String) {
     let winner = match (first, second) {
         (Winner::First, Winner::Second) => Winner::First,
         (Winner::Second, Winner::First) => Winner::Second,
@@ -118,7 +131,7 @@ pub(crate) async fn compare(
         Winner::Neither if first != Winner::Neither => "the judge preferred one position, not one answer".to_owned(),
         _ => reason,
     };
-    Ok(Compared { winner, reason, cost_usd: first_cost + second_cost })
+    (winner, reason)
 }
 
 async fn better(
@@ -126,7 +139,7 @@ async fn better(
     (agent_id, rubric): (&str, &str),
     case: &Value,
     (first, second): (&str, &str),
-) -> Result<(Winner, String, f64), String> {
+) -> (Result<(Winner, String), String>, f64) {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -138,12 +151,15 @@ async fn better(
     });
     let judged = json!({ "rubric": rubric, "case": case, "first": first, "second": second });
     let request = JudgeRequest { agent_id: agent_id.to_owned(), prompt: format!("{judged}\n\n{TWO}"), schema };
-    let judgement = subject.judge(request).await?;
-    let winner = match judgement.output["better"].as_str() {
-        Some("first") => Winner::First,
-        Some("second") => Winner::Second,
-        Some("equal") => Winner::Neither,
-        _ => return Err("the judge chose no answer".to_owned()),
-    };
-    Ok((winner, judgement.output["reason"].as_str().unwrap_or_default().to_owned(), judgement.cost_usd))
+    let Judgement { output, cost_usd } = subject.judge(request).await;
+    let judged = output.and_then(|output| {
+        let winner = match output["better"].as_str() {
+            Some("first") => Winner::First,
+            Some("second") => Winner::Second,
+            Some("equal") => Winner::Neither,
+            _ => return Err("the judge chose no answer".to_owned()),
+        };
+        Ok((winner, output["reason"].as_str().unwrap_or_default().to_owned()))
+    });
+    (judged, cost_usd)
 }

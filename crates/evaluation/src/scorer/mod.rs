@@ -8,6 +8,7 @@ mod structured;
 mod text;
 
 use crate::case::Case;
+use crate::case_value::has_value;
 use crate::subject::{Subject, Transcript};
 use bounds::{Citations, Cost, Time};
 use calls::Tools;
@@ -72,6 +73,9 @@ pub struct Score {
     /// Why, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
+    /// Whether the scorer itself failed, so that the score says nothing about the answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
 }
 
 /// The result of a check, before it has the name of its scorer.
@@ -82,15 +86,22 @@ pub(crate) struct Verdict {
     pub(crate) reason: String,
     /// What the scorer has cost in US dollars.
     pub(crate) cost_usd: f64,
+    /// Whether the scorer itself failed.
+    pub(crate) is_error: bool,
 }
 
 impl Verdict {
     pub(crate) fn passed() -> Self {
-        Self { score: 1.0, passed: true, reason: String::new(), cost_usd: 0.0 }
+        Self { score: 1.0, passed: true, reason: String::new(), cost_usd: 0.0, is_error: false }
     }
 
     pub(crate) fn failed(reason: impl Into<String>) -> Self {
-        Self { score: 0.0, passed: false, reason: reason.into(), cost_usd: 0.0 }
+        Self { score: 0.0, passed: false, reason: reason.into(), cost_usd: 0.0, is_error: false }
+    }
+
+    /// The scorer itself failed after this cost.
+    pub(crate) fn error(reason: impl Into<String>, cost_usd: f64) -> Self {
+        Self { cost_usd, is_error: true, ..Self::failed(reason) }
     }
 
     /// Passes if there is no problem.
@@ -118,7 +129,7 @@ pub(crate) type Checked = Result<Option<Verdict>, String>;
 impl Scorer {
     /// Scores an answer. Returns also what that has cost. `None` if the scorer does not apply to the case.
     pub(crate) async fn score(&self, case: &Case, scored: Scored<'_>) -> (Option<Score>, f64) {
-        if !self.tags.is_empty() && !case.tags.iter().any(|tag| self.tags.contains(tag)) {
+        if !self.has_tag_of(case) {
             return (None, 0.0);
         }
         let verdict = match self.check(scored).await {
@@ -128,8 +139,23 @@ impl Scorer {
         };
         let cost_usd = verdict.cost_usd;
         let reason = shortened(&verdict.reason, MAX_REASON);
-        let Verdict { score, passed, .. } = verdict;
-        (Some(Score { scorer: self.id.clone(), score, passed, reason }), cost_usd)
+        let Verdict { score, passed, is_error, .. } = verdict;
+        (Some(Score { scorer: self.id.clone(), score, passed, reason, is_error }), cost_usd)
+    }
+
+    fn has_tag_of(&self, case: &Case) -> bool {
+        self.tags.is_empty() || case.tags.iter().any(|tag| self.tags.contains(tag))
+    }
+
+    /// Returns whether it scores answers to a case: not if it takes its values from the case, and the
+    /// case has none of them. `value` is the case as scorers see it.
+    pub(crate) fn applies(&self, case: &Case, value: &Value) -> bool {
+        let has_values = match self.kinds().first().copied() {
+            Some(Kind::Contains(contains)) => contains.has_values(value),
+            Some(Kind::Tools(tools)) => tools.has_values(value),
+            _ => self.case_paths().iter().all(|(_, path)| has_value(value, path)),
+        };
+        has_values && self.has_tag_of(case)
     }
 
     async fn check(&self, scored: Scored<'_>) -> Checked {

@@ -4,6 +4,7 @@ use super::{Checked, Scored, Verdict, shortened};
 use crate::case_value::{CaseValue, Texts};
 use regex::RegexBuilder;
 use serde::Deserialize;
+use serde_json::Value;
 
 /// The longest pattern in characters, and the size of its compiled form in bytes.
 const MAX_PATTERN: usize = 2_000;
@@ -99,6 +100,10 @@ impl Contains {
     pub(super) fn problem(&self) -> Option<String> {
         let is_empty = self.all.is_none() && self.any.is_none() && self.none.is_none();
         is_empty.then(|| "`contains` needs `all`, `any` or `none`".to_owned())
+    }
+
+    pub(super) fn has_values(&self, case: &Value) -> bool {
+        [&self.all, &self.any, &self.none].into_iter().flatten().any(|texts| texts.has_value(case))
     }
 
     pub(super) fn case_paths(&self) -> Vec<(&'static str, &str)> {

@@ -129,3 +129,38 @@ fn cases_are_selected() {
     check(Selection { ids: vec!["9".to_owned()], ..Selection::default() }, "there is no case `9` in the dataset");
     check(Selection { split: Some("other".to_owned()), ..Selection::default() }, "no case is selected");
 }
+
+/// A case that no scorer checks would always pass.
+#[test]
+fn unscored_cases_are_refused() {
+    let check = |more: &str, case: &str, configs: usize, expected: Result<(), &str>| {
+        let files = Files::new(
+            &format!("{EVALUATION}{more}"),
+            &format!("{{\"id\":\"1\",\"input\":\"x\",\"expected\":{{\"a\":\"x\"}}}}\n{case}"),
+        );
+        let (evaluation, cases) = files.read();
+        assert_eq!(evaluation.check_scored(&cases, configs), expected.map_err(str::to_owned), "{more} {case}");
+    };
+    let refused = Err("no scorer applies to the case `2`, so nothing would be checked");
+    let contains = "scorers: [{ id: s, contains: { all: { _case: expected.a } } }]";
+    let case = |more: &str| format!("{{\"id\":\"2\",\"input\":\"x\"{more}}}");
+    check(contains, "", 1, Ok(()));
+    check(contains, &case(""), 1, refused);
+    check(contains, &case(",\"expected\":{\"a\":null}"), 1, refused);
+    check(contains, &case(",\"expected\":{\"a\":\"x\"}"), 1, Ok(()));
+    check(contains, &case(",\"scorers\":[{\"id\":\"t\",\"time\":{\"maxSeconds\":1}}]"), 1, Ok(()));
+    check(
+        "scorers: [{ id: s, tags: [t], exact: { value: x } }, { id: t, jsonPath: { path: $, equals: { _case: expected.a } } }]",
+        &case(",\"tags\":[\"t\"]"),
+        1,
+        Ok(()),
+    );
+    check("scorers: [{ id: s, tools: { called: { _case: expected.a } } }]", &case(""), 1, refused);
+    check("compare: { agentId: judge, rubric: Short. }", &case(""), 2, Ok(()));
+    check(
+        "compare: { agentId: judge, rubric: Short. }",
+        "",
+        1,
+        Err("no scorer applies to the case `1`, so nothing would be checked"),
+    );
+}

@@ -82,3 +82,21 @@ fn inspect_samples_become_cases() {
     let problems = inspect_ai("s.jsonl", "{}\n", "helper").unwrap_err();
     assert!(problems[0].to_string().starts_with("s.jsonl:1:2: error: missing field `input`"), "{}", problems[0]);
 }
+
+/// A small file cannot become a large one.
+#[test]
+fn variables_are_replaced_within_bounds() {
+    let check = |prompt: &str, assertion: &str, tests: usize| {
+        let large = "x".repeat(1 << 19);
+        let defaults = format!("{{ vars: {{ a: {large} }}, assert: [{{ type: contains, value: '{assertion}' }}] }}");
+        let tests = "  - { vars: {} }\n".repeat(tests);
+        let config = format!("prompts: ['{prompt}']\ndefaultTest: {defaults}\ntests:\n{tests}");
+        promptfoo("p.yaml", &config, "helper")
+    };
+    assert_eq!(check("{{a}}", "x", 2).unwrap().count, 2);
+    let many = "{{a}}".repeat(200);
+    for problems in [check(&many, "x", 1), check("x", &many, 1), check("{{a}}", "x", 100), check("x", "x", 1_000)] {
+        let problem = problems.unwrap_err()[0].to_string();
+        assert!(problem.contains("the tests are larger than 64 MB"), "{problem:.200}");
+    }
+}

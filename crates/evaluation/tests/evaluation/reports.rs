@@ -1,7 +1,7 @@
 //! What is said of results.
 
 use crate::support::{Echo, Files, SETTINGS, candidate, evaluate};
-use evaluation::{Gate, Report, junit, markdown};
+use evaluation::{Checked, Gate, Report, junit, markdown};
 
 const CASES: &str = concat!(
     r#"{"id":"a","input":"x"}"#,
@@ -19,7 +19,9 @@ async fn report() -> (Report, Files, Vec<evaluation::CaseResult>) {
     let (one, _) = candidate("one.yaml", Echo::default());
     let (two, _) = candidate("two.yaml", Echo { prefix: "x", cost_usd: None, ..Echo::default() });
     let finished = evaluate(&files, &[one, two], SETTINGS).await.unwrap();
-    let gate = Gate::check(&files.read().1, &finished.results, "two.yaml", None, 0).unwrap();
+    let cases = files.read().1;
+    let checked = Checked { dataset: &cases, selected: &cases, results: &finished.results, config: "two.yaml" };
+    let gate = Gate::check(checked, None, 0);
     let report = Report::new("test", &["one.yaml".to_owned(), "two.yaml".to_owned()], &finished, gate, 0);
     (report, files, finished.results)
 }
@@ -30,9 +32,10 @@ async fn report_is_readable() {
     let text = markdown(&report, &files.read().1, 2);
     let check = |line: &str| assert!(text.lines().any(|other| other == line), "{line}\n{text}");
     check("# Evaluation: test");
-    check("| passed         | 33.3 % (6.1 to 79.2)             | 66.7 % (20.8 to 93.9)            |");
-    check("| cost           | $0.2000                          | $0.0000, 2 unpriced              |");
-    check("| without answer | 1                                | 1                                |");
+    check("| passed         | 33.3 % (6.1 to 79.2)            | 66.7 % (20.8 to 93.9)           |");
+    check("| has x          | 0.500 (0.000 to 1.000; 2 cases) | 1.000 (1.000 to 1.000; 2 cases) |");
+    check("| cost           | $0.3000                         | $0.0000, 3 unpriced             |");
+    check("| without answer | 1                               | 1                               |");
     check("## two.yaml compared with one.yaml");
     check("- better: `b`: passed 0.00 → 1.00, has x 0.00 → 1.00");
     check("## Failed (3)");

@@ -1,7 +1,7 @@
 //! Running an evaluation: resuming, repeating, the bound of the cost, two configs.
 
 use crate::support::{Echo, Files, SETTINGS, candidate, describe, evaluate};
-use evaluation::{Baseline, CaseResult, Gate, ResultsFile, RunError, RunSettings, Winner, run};
+use evaluation::{CaseResult, ResultsFile, RunError, RunSettings, Winner, run};
 use serde_json::{Value, json};
 use std::fs;
 use std::sync::atomic::Ordering;
@@ -44,28 +44,62 @@ async fn killed_run_is_resumed() {
     let path = files.path("results.jsonl");
     let config = ["x".to_owned()];
     let named = ("test", config.as_slice());
-    let created = ResultsFile::create(Some(&path), named, 1).unwrap();
+    let created = ResultsFile::create(Some(&path), named, "1").unwrap();
     let (first, _) = candidate("x", Echo::default());
+    let resume = |fingerprint: &str| ResultsFile::resume(&path, named, fingerprint);
+    assert!(resume("1").unwrap_err().ends_with("results.jsonl is used by another process"));
     run(&evaluation, &cases, &[first], created, SETTINGS, &|_| {}).await.unwrap();
     let whole = fs::read_to_string(&path).unwrap();
     assert_eq!(whole.lines().count(), 6, "{whole}");
-    assert!(ResultsFile::create(Some(&path), named, 1).unwrap_err().contains("exists already"));
+    assert!(ResultsFile::create(Some(&path), named, "1").unwrap_err().contains("exists already"));
     // Two results, and a third one that was cut off.
     let ends: Vec<_> = whole.match_indices('\n').map(|(at, _)| at + 1).collect();
     for (length, asked_again) in
         [(ends[2], 3), (ends[2] + 25, 3), (0, 5), (10, 5), (whole.len(), 0), (whole.len() - 1, 1)]
     {
         fs::write(&path, &whole.as_bytes()[..length]).unwrap();
-        let resumed = ResultsFile::resume(&path, named, 1).unwrap();
+        let resumed = resume("1").unwrap();
         let (again, asked) = candidate("x", Echo::default());
         let finished = run(&evaluation, &cases, &[again], resumed, SETTINGS, &|_| {}).await.unwrap();
         assert_eq!(asked.asked.load(Ordering::Relaxed), asked_again, "{length}");
         assert_eq!(names(&finished.results), "x/c0#0 x/c1#0 x/c2#0 x/c3#0 x/c4#0");
         assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 6);
     }
-    assert!(ResultsFile::resume(&path, named, 2).unwrap_err().contains("of another evaluation"));
+    assert!(resume("2").unwrap_err().contains("of another evaluation"));
     fs::write(&path, format!("{}not a result\n", &whole[..ends[1]])).unwrap();
-    assert!(ResultsFile::resume(&path, named, 1).unwrap_err().ends_with("results.jsonl:3: the line is not a result"));
+    assert!(resume("1").unwrap_err().ends_with("results.jsonl:3: the line is not a result"));
+}
+
+/// What failed is evaluated again, and what it has cost counts; so does a judge that failed.
+#[tokio::test]
+async fn errors_are_repeated_when_a_run_is_resumed() {
+    let evaluation = "name: test\nagentId: helper\ndataset: cases.jsonl\nscorers: [{ id: j, judge: { agentId: judge, rubric: Short. } }]\n";
+    let files = Files::new(evaluation, "{\"id\":\"a\",\"input\":\"x\"}\n{\"id\":\"b\",\"input\":\"fail\"}\n");
+    let (evaluation, cases) = files.read();
+    let path = files.path("results.jsonl");
+    let config = ["x".to_owned()];
+    let named = ("test", config.as_slice());
+    let run_with = async |judgement: fn(&str) -> Value, file: ResultsFile, max: f64| {
+        let (candidate, asked) = candidate("x", Echo { judgement, ..Echo::default() });
+        let settings = RunSettings { max_cost_usd: Some(max), ..SETTINGS };
+        let finished = run(&evaluation, &cases, &[candidate], file, settings, &|_| {}).await;
+        (finished.map(|finished| finished.results), asked.asked.load(Ordering::Relaxed))
+    };
+    let created = ResultsFile::create(Some(&path), named, "1").unwrap();
+    let (first, asked) = run_with(|_| Value::Null, created, 1.0).await;
+    let first = first.unwrap();
+    assert_eq!((describe(&first[0]).as_str(), asked), ("failed 0.00 the judge failed: the model failed", 2));
+    assert!((first[0].judge_cost_usd, first[1].cost_usd) == (0.01, Some(0.1)), "both have their cost");
+    let fine = |_: &str| json!({ "score": 5, "reason": "fine" });
+    let (again, asked) = run_with(fine, ResultsFile::resume(&path, named, "1").unwrap(), 1.0).await;
+    assert_eq!((names(again.as_ref().unwrap()).as_str(), asked), ("x/a#0 x/b#0", 2));
+    assert_eq!(describe(&again.unwrap()[0]), "passed 1.00 5 of 5: fine");
+    // The last result counts, and only the error is left. $0.42 were spent.
+    let (refused, asked) = run_with(fine, ResultsFile::resume(&path, named, "1").unwrap(), 0.4).await;
+    assert!(refused.unwrap_err().to_string().contains("$0.4200 was spent"));
+    assert_eq!(asked, 0);
+    let (last, asked) = run_with(fine, ResultsFile::resume(&path, named, "1").unwrap(), 1.0).await;
+    assert_eq!((last.unwrap().len(), asked), (2, 1));
 }
 
 #[tokio::test]
@@ -118,42 +152,4 @@ async fn two_configs_are_compared_by_a_judge() {
         (biased.winner, biased.reason.as_str()),
         (Winner::Neither, "the judge preferred one position, not one answer")
     );
-}
-
-/// The gate fails if something got worse that is no chance, or if a case that must pass has failed.
-#[tokio::test]
-async fn gate_compares_with_the_baseline() {
-    let cases: String = (0..30)
-        .map(|n| format!("{}\n", json!({ "id": format!("c{n}"), "input": format!("n{}", n % 10), "must": n == 0 })))
-        .collect();
-    let gate = async |pattern: &str, baseline: Option<&Baseline>| {
-        let scorer = format!("scorers: [{{ id: digits, regex: {{ pattern: '{pattern}' }} }}]\n");
-        let files = Files::new(&format!("name: test\nagentId: helper\ndataset: cases.jsonl\n{scorer}"), &cases);
-        let (candidate, _) = candidate("x", Echo::default());
-        let finished = evaluate(&files, &[candidate], SETTINGS).await.unwrap();
-        let gate = Gate::check(&files.read().1, &finished.results, "x", baseline, 0).unwrap();
-        (gate, Baseline::new("test", &finished.results, "x"))
-    };
-    let (first, baseline) = gate("n[0-7]", None).await;
-    assert!(first.is_passed() && first.compared == 0);
-    let (same, _) = gate("n[0-7]", Some(&baseline)).await;
-    assert!(same.is_passed() && same.changes.is_empty() && same.compared == 30);
-    // Three of thirty cases may be chance for a bootstrap only just not; half of them is not.
-    let (worse, _) = gate("n[0-3]", Some(&baseline)).await;
-    assert_eq!(
-        (worse.is_passed(), worse.worse.join(" "), worse.changes.len()),
-        (false, "passed digits".to_owned(), 12)
-    );
-    let (better, _) = gate("n", Some(&baseline)).await;
-    assert!(better.is_passed() && better.changes.len() == 6);
-    let (must, _) = gate("n[1-8]", Some(&baseline)).await;
-    assert_eq!((must.is_passed(), must.failed_must.join(" ")), (false, "c0".to_owned()));
-    // It survives its file.
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("baseline.json");
-    assert!(Baseline::read(&path, "test").unwrap_err().contains("`--update-baseline`"));
-    baseline.write(&path).unwrap();
-    baseline.write(&path).unwrap();
-    assert_eq!(Baseline::read(&path, "test").unwrap(), baseline);
-    assert!(Baseline::read(&path, "other").unwrap_err().contains("is the baseline of `test`, not of `other`"));
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tempfile::TempDir;
 use wire::{Role, UiMessage};
 
@@ -22,7 +23,7 @@ pub(crate) struct Echo {
     pub(crate) asked: AtomicUsize,
     /// Parts of its answers beside the text.
     pub(crate) parts: Value,
-    /// What a judge says.
+    /// What a judge says; it fails with `null`.
     pub(crate) judgement: fn(&str) -> Value,
 }
 
@@ -40,21 +41,26 @@ impl Default for Echo {
 
 #[async_trait]
 impl Subject for Echo {
-    async fn answer(&self, _: &str, messages: &[String]) -> Result<Transcript, String> {
+    async fn answer(&self, _: &str, messages: &[String], _: Duration) -> Transcript {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let last = messages.last().unwrap();
         if last == "fail" {
-            return Err("the model failed".to_owned());
+            let error = Some("the model failed".to_owned());
+            return Transcript { error, cost_usd: self.cost_usd, ..Transcript::default() };
         }
         let mut parts = self.parts.as_array().unwrap().clone();
         parts.push(json!({ "type": "text", "text": format!("{}{last}", self.prefix) }));
         let answer = json!({ "id": "a", "role": Role::Assistant, "parts": parts });
         let answer: UiMessage = serde_json::from_value(answer).unwrap();
-        Ok(Transcript { answers: vec![answer], cost_usd: self.cost_usd, seconds: 2.0, ..Transcript::default() })
+        Transcript { answers: vec![answer], cost_usd: self.cost_usd, seconds: 2.0, ..Transcript::default() }
     }
 
-    async fn judge(&self, request: JudgeRequest) -> Result<Judgement, String> {
-        Ok(Judgement { output: (self.judgement)(&request.prompt), cost_usd: 0.01 })
+    async fn judge(&self, request: JudgeRequest) -> Judgement {
+        let output = match (self.judgement)(&request.prompt) {
+            Value::Null => Err("the model failed".to_owned()),
+            output => Ok(output),
+        };
+        Judgement { output, cost_usd: 0.01 }
     }
 
     async fn call_endpoint(&self, id: &str, payload: Value) -> Result<Value, String> {

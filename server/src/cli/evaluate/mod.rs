@@ -6,11 +6,11 @@ use super::fail;
 use crate::embedded::{Builder, Chatwright};
 use config::Diagnostic;
 use evaluation::{
-    Baseline, Candidate, Case, Evaluation, Finished, Gate, Progress, Report, ResultsFile, RunSettings, Selection,
-    junit, markdown,
+    Baseline, Candidate, Case, Checked, Evaluation, Finished, Gate, Progress, Report, ResultsFile, RunSettings,
+    Selection, check_writable, junit, markdown,
 };
-use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use sha2::{Digest, Sha256};
+use std::fs::{self, File};
 use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,7 +28,8 @@ const WRITTEN_FAILURES: usize = 1_000;
 #[derive(clap::Args)]
 #[command(after_help = "Exit codes:\n  \
     0  every case passes; with --gate: nothing got worse than the baseline, and every case with `must` passes\n  \
-    1  a case fails; with --gate: something got worse and that is no chance, or a case with `must` fails\n  \
+    1  a case fails; with --gate: something got worse and that is no chance, a case with `must` fails, or a case\n     \
+     or a scorer of the baseline is gone\n  \
     2  the evaluation could not be run to its end: a mistake in a file, the bound of the cost, an I/O error\n\n\
     A run that was killed or ended early continues with --resume.")]
 pub(crate) struct EvalArguments {
@@ -110,12 +111,8 @@ async fn evaluate(arguments: &EvalArguments) -> Result<bool, String> {
     let (evaluation, all_cases) = Evaluation::read(&arguments.file).map_err(|problems| mistakes(&problems))?;
     let selection =
         Selection { ids: arguments.cases.clone(), split: arguments.split.clone(), tags: arguments.tags.clone() };
-    let cases = selection.apply(all_cases)?;
-    // Before anything is spent.
-    let baseline = match &arguments.gate {
-        Some(path) if !arguments.update_baseline => Some(Baseline::read(path, &evaluation.name)?),
-        _ => None,
-    };
+    let cases = selection.apply(all_cases.clone())?;
+    let baseline = check_before(arguments, &evaluation, &cases)?;
     let started = start(arguments, &evaluation, &cases).await?;
     let finished = evaluated(arguments, &evaluation, &cases, &started).await;
     for running in started.running {
@@ -123,13 +120,31 @@ async fn evaluate(arguments: &EvalArguments) -> Result<bool, String> {
     }
     let finished = finished?;
     let candidate = started.names.last().map(String::as_str).unwrap_or_default();
-    let gate = Gate::check(&cases, &finished.results, candidate, baseline.as_ref(), evaluation.seed)?;
+    let checked = Checked { dataset: &all_cases, selected: &cases, results: &finished.results, config: candidate };
+    let gate = Gate::check(checked, baseline.as_ref(), evaluation.seed);
     let report = Report::new(&evaluation.name, &started.names, &finished, gate, evaluation.seed);
     write_reports(arguments, &report, &finished, &cases)?;
     if let Some(path) = arguments.gate.as_ref().filter(|_| arguments.update_baseline) {
-        Baseline::new(&evaluation.name, &finished.results, candidate).write(path)?;
+        Baseline::new(&evaluation.name, &finished.results, candidate)?.write(path)?;
     }
     Ok(if arguments.gate.is_some() { report.gate.is_passed() } else { report.is_all_passed() })
+}
+
+/// Checks what can be checked before anything is spent. Returns the baseline to compare with.
+fn check_before(
+    arguments: &EvalArguments,
+    evaluation: &Evaluation,
+    cases: &[Case],
+) -> Result<Option<Baseline>, String> {
+    evaluation.check_scored(cases, arguments.configs.len().max(1))?;
+    arguments.junit.iter().chain(&arguments.markdown).try_for_each(|path| check_writable(path))?;
+    let Some(path) = &arguments.gate else { return Ok(None) };
+    if arguments.update_baseline {
+        return check_writable(path).map(|()| None);
+    }
+    let baseline = Baseline::read(path, &evaluation.name)?;
+    baseline.check_cases(cases)?;
+    Ok(Some(baseline))
 }
 
 /// Prints problems, and returns the message that ends the command.
@@ -171,7 +186,29 @@ async fn start(arguments: &EvalArguments, evaluation: &Evaluation, cases: &[Case
     if let Some(endpoint) = required.endpoints.iter().find(|endpoint| !first.has_endpoint(endpoint)) {
         return Err(format!("{name} has no endpoint `{endpoint}`, which is to score"));
     }
+    if max_cost(arguments, evaluation).is_some() {
+        check_prices(&started, &evaluation.agent_id, required.agents.into_iter()).await?;
+    }
     Ok(started)
+}
+
+fn max_cost(arguments: &EvalArguments, evaluation: &Evaluation) -> Option<f64> {
+    arguments.max_cost.or(evaluation.max_cost_usd)
+}
+
+/// Checks that the prices of all models are known: otherwise the bound of the cost does not hold.
+async fn check_prices(started: &Started, agent_id: &str, judges: impl Iterator<Item = &str>) -> Result<(), String> {
+    let asked = started.running.iter().zip(&started.names).map(|(running, name)| (running, name, agent_id));
+    let judges = judges.map(|judge| (&started.running[0], &started.names[0], judge));
+    for (running, name, agent) in asked.chain(judges) {
+        let unpriced = running.unpriced_model(agent).await;
+        if let Some(model) = unpriced.map_err(|error| format!("the agent `{agent}` cannot be used: {error}"))? {
+            return Err(format!(
+                "the cost is bounded, but the price of the model `{model}` of the agent `{agent}` is unknown: add it to `prices` in {name}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 async fn evaluated(
@@ -183,8 +220,8 @@ async fn evaluated(
     let names = (evaluation.name.as_str(), started.names.as_slice());
     let fingerprint = fingerprint(arguments, evaluation, started)?;
     let file = match &arguments.resume {
-        Some(path) => ResultsFile::resume(path, names, fingerprint)?,
-        None => ResultsFile::create(arguments.output.as_deref(), names, fingerprint)?,
+        Some(path) => ResultsFile::resume(path, names, &fingerprint)?,
+        None => ResultsFile::create(arguments.output.as_deref(), names, &fingerprint)?,
     };
     let parallel = arguments.parallel.map_or(evaluation.parallel, usize::from);
     // More would be refused: the limits of the configs hold.
@@ -192,7 +229,7 @@ async fn evaluated(
     let settings = RunSettings {
         repeat: arguments.repeat.unwrap_or(evaluation.repeat),
         parallel: parallel.min(allowed).max(1),
-        max_cost_usd: arguments.max_cost.or(evaluation.max_cost_usd),
+        max_cost_usd: max_cost(arguments, evaluation),
     };
     let candidates: Vec<_> = started
         .names
@@ -211,20 +248,25 @@ async fn evaluated(
     })
 }
 
-/// Hashes everything that the results depend on.
-fn fingerprint(arguments: &EvalArguments, evaluation: &Evaluation, started: &Started) -> Result<u64, String> {
-    let mut hasher = DefaultHasher::new();
+/// Hashes the files that the results depend on: the evaluation, the dataset and the configs.
+fn fingerprint(arguments: &EvalArguments, evaluation: &Evaluation, started: &Started) -> Result<String, String> {
     let folder = arguments.file.parent().unwrap_or(Path::new(""));
     let datasets = evaluation.dataset.iter().map(|file| folder.join(file));
-    for path in std::iter::once(arguments.file.clone()).chain(datasets) {
-        let bytes = fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-        bytes.hash(&mut hasher);
+    let configs = started.running.iter().flat_map(|running| running.files().to_vec());
+    let mut all = Sha256::new();
+    for path in std::iter::once(arguments.file.clone()).chain(datasets).chain(configs) {
+        let mut file = Sha256::new();
+        match File::open(&path).and_then(|mut opened| std::io::copy(&mut opened, &mut file)) {
+            Ok(_) => all.update(file.finalize()),
+            // A config may ask for a file that need not exist.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => all.update([0]),
+            Err(error) => return Err(format!("{} cannot be read: {error}", path.display())),
+        }
     }
-    started.running.iter().for_each(|running| running.fingerprint().hash(&mut hasher));
-    Ok(hasher.finish())
+    Ok(format!("{:x}", all.finalize()))
 }
 
-/// Prints what the evaluation will cost, and each further tenth.
+/// Prints what the cases will cost, and each further tenth.
 fn print_progress(progress: Progress) {
     // Nobody may read it, which is no error.
     let _ = match progress {
@@ -236,12 +278,19 @@ fn print_progress(progress: Progress) {
     };
 }
 
+/// Prints the report, then writes it to files.
 fn write_reports(
     arguments: &EvalArguments,
     report: &Report,
     finished: &Finished,
     cases: &[Case],
 ) -> Result<(), String> {
+    let text = match arguments.json {
+        true => serde_json::to_string_pretty(report).map_err(|error| error.to_string())? + "\n",
+        false => markdown(report, cases, SHOWN_FAILURES),
+    };
+    // The reader of a pipe may have closed it early, which is no error.
+    let _ = stdout().write_all(text.as_bytes());
     let write = |path: &Path, text: String| {
         fs::write(path, text).map_err(|error| format!("{} cannot be written: {error}", path.display()))
     };
@@ -250,14 +299,8 @@ fn write_reports(
         let xml = junit(&report.evaluation, &names, &finished.results).map_err(|error| error.to_string())?;
         write(path, xml)?;
     }
-    if let Some(path) = &arguments.markdown {
-        write(path, markdown(report, cases, WRITTEN_FAILURES))?;
+    match &arguments.markdown {
+        Some(path) => write(path, markdown(report, cases, WRITTEN_FAILURES)),
+        None => Ok(()),
     }
-    let text = match arguments.json {
-        true => serde_json::to_string_pretty(report).map_err(|error| error.to_string())? + "\n",
-        false => markdown(report, cases, SHOWN_FAILURES),
-    };
-    // The reader of a pipe may have closed it early, which is no error.
-    let _ = stdout().write_all(text.as_bytes());
-    Ok(())
 }

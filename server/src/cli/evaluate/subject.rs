@@ -1,88 +1,125 @@
 //! The agents of a config, as an evaluation asks them.
 
-use crate::embedded::{Agent, Answer, Chatwright};
+use crate::embedded::{Agent, Answer, Chatwright, Reply};
 use async_trait::async_trait;
 use evaluation::{JudgeRequest, Judgement, Subject, Transcript};
 use serde_json::Value;
-use std::time::Instant;
-use tokio::runtime::Handle;
-use wire::UserError;
-use wire::api::{MessageMetadata, Outcome, TokenUsage};
+use std::time::Duration;
+use tokio::time::{Instant, timeout, timeout_at};
+use wire::api::{MessageMetadata, Outcome};
 use wire::invoke::{
     AgentTier, InvocationStatus, InvokeInput, InvokeLimits, InvokeRequest, InvokeTools, ResponseSchema,
 };
+use wire::{UiMessage, UserError};
+
+/// How long an answer that is stopped may take to end.
+const STOP_TIME: Duration = Duration::from_secs(30);
 
 /// The agents of a config.
 pub(super) struct ConfigSubject {
     pub(super) chatwright: Chatwright,
 }
 
-/// Stops the answer of a conversation if nobody waits for it any longer, because it takes too long.
-struct StopOnDrop {
-    agent: Agent,
-    conversation_id: String,
-    is_over: bool,
-}
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        if let (false, Ok(runtime)) = (self.is_over, Handle::try_current()) {
-            let (agent, id) = (self.agent.clone(), std::mem::take(&mut self.conversation_id));
-            runtime.spawn(async move {
-                if let Err(error) = agent.stop(&id).await {
-                    tracing::warn!(%error, "an answer could not be stopped");
-                }
-            });
-        }
-    }
-}
-
 #[async_trait]
 impl Subject for ConfigSubject {
-    async fn answer(&self, agent_id: &str, messages: &[String]) -> Result<Transcript, String> {
-        let agent = self.chatwright.agent(agent_id).map_err(text)?;
+    async fn answer(&self, agent_id: &str, messages: &[String], timeout: Duration) -> Transcript {
+        let agent = match self.chatwright.agent(agent_id) {
+            Ok(agent) => agent,
+            Err(error) => return Transcript { error: Some(text(error)), cost_usd: Some(0.0), ..Transcript::default() },
+        };
         let began = Instant::now();
         let conversation_id = uuid::Uuid::now_v7().simple().to_string();
-        let mut stop = StopOnDrop { agent: agent.clone(), conversation_id: conversation_id.clone(), is_over: false };
-        let mut transcript = Transcript { conversation_id, cost_usd: Some(0.0), ..Transcript::default() };
+        let mut answers = Vec::new();
+        let mut error = None;
         for message in messages {
-            let reply = agent.ask_in(&transcript.conversation_id, message).await.map_err(text)?;
-            let Answer { message, metadata, .. } = reply.finish().await.map_err(text)?;
-            check_outcome(&metadata)?;
-            add(&mut transcript.usage, metadata.usage.unwrap_or_default());
-            transcript.cost_usd = transcript.cost_usd.zip(metadata.cost_usd).map(|(all, one)| all + one);
-            transcript.answers.push(message);
+            match answer_to(&agent, &conversation_id, message, began + timeout).await {
+                Ok(answer) => answers.push(answer),
+                Err(failure) => {
+                    let late = || format!("the answer took longer than {} s", timeout.as_secs());
+                    error = Some(failure.unwrap_or_else(late));
+                    break;
+                }
+            }
         }
-        stop.is_over = true;
-        transcript.seconds = began.elapsed().as_secs_f64();
-        Ok(transcript)
+        let seconds = began.elapsed().as_secs_f64();
+        let transcript = Transcript { conversation_id, error, answers, seconds, ..Transcript::default() };
+        with_usage(&agent, transcript).await
     }
 
-    async fn judge(&self, request: JudgeRequest) -> Result<Judgement, String> {
-        let agent = self.chatwright.agent(&request.agent_id).map_err(text)?;
+    async fn judge(&self, request: JudgeRequest) -> Judgement {
+        let agent = match self.chatwright.agent(&request.agent_id) {
+            Ok(agent) => agent,
+            Err(error) => return Judgement { output: Err(text(error)), cost_usd: 0.0 },
+        };
         let schema = ResponseSchema { name: "judgement".to_owned(), strict: false, schema: request.schema };
-        let invoked = agent
-            .invoke(InvokeRequest {
-                agent_name: request.agent_id,
-                input: InvokeInput { prompt: request.prompt },
-                response_schema: Some(schema),
-                agent_tier: AgentTier::Complex,
-                tools: InvokeTools::All(false),
-                approved_tools: Vec::new(),
-                limits: InvokeLimits::default(),
-            })
-            .await
-            .map_err(text)?;
-        match invoked.invocation.status {
-            InvocationStatus::Succeeded => {
-                Ok(Judgement { output: invoked.invocation.output, cost_usd: invoked.usage.cost_usd })
-            }
+        let invoked = agent.invoke(InvokeRequest {
+            agent_name: request.agent_id,
+            input: InvokeInput { prompt: request.prompt },
+            response_schema: Some(schema),
+            agent_tier: AgentTier::Complex,
+            tools: InvokeTools::All(false),
+            approved_tools: Vec::new(),
+            limits: InvokeLimits::default(),
+        });
+        let invoked = match invoked.await {
+            Ok(invoked) => invoked,
+            Err(error) => return Judgement { output: Err(text(error)), cost_usd: 0.0 },
+        };
+        let output = match invoked.invocation.status {
+            InvocationStatus::Succeeded => Ok(invoked.invocation.output),
             _ => Err(invoked.invocation.error.unwrap_or_else(|| "there is no answer".to_owned())),
-        }
+        };
+        Judgement { output, cost_usd: invoked.usage.cost_usd }
     }
 
     async fn call_endpoint(&self, id: &str, payload: Value) -> Result<Value, String> {
         self.chatwright.call_endpoint(id, payload).await.map_err(text)
+    }
+}
+
+/// Sends a message and returns the answer. An error of `None` is an answer that was stopped at the
+/// deadline.
+async fn answer_to(
+    agent: &Agent,
+    conversation_id: &str,
+    message: &str,
+    deadline: Instant,
+) -> Result<UiMessage, Option<String>> {
+    let failed = |error| Some(text(error));
+    let mut reply = agent.ask_in(conversation_id, message).await.map_err(failed)?;
+    if let Ok(read) = timeout_at(deadline, read_to_end(&mut reply)).await {
+        read.map_err(failed)?;
+        let Answer { message, metadata, .. } = reply.finish().await.map_err(failed)?;
+        return check_outcome(&metadata).map(|()| message).map_err(Some);
+    }
+    if let Err(error) = reply.stop().await {
+        tracing::warn!(%error, "an answer could not be stopped");
+    }
+    if timeout(STOP_TIME, read_to_end(&mut reply)).await.is_err() {
+        tracing::warn!("an answer that was stopped has not ended");
+    }
+    Err(None)
+}
+
+async fn read_to_end(reply: &mut Reply) -> Result<(), UserError> {
+    while reply.next().await?.is_some() {}
+    Ok(())
+}
+
+/// Adds what the conversation has used, also what has failed. Without that, the cost is unknown.
+async fn with_usage(agent: &Agent, transcript: Transcript) -> Transcript {
+    match agent.usage(&transcript.conversation_id).await {
+        Ok(used) => {
+            let is_priced = used.steps.iter().all(|step| step.cost_usd.is_some());
+            let cost_usd = is_priced.then(|| used.total.cost_usd.unwrap_or_default());
+            Transcript { usage: used.total.usage, cost_usd, ..transcript }
+        }
+        // Nothing was begun: the first message was refused.
+        Err(error) if error.code == wire::ErrorCode::NotFound => Transcript { cost_usd: Some(0.0), ..transcript },
+        Err(error) => {
+            tracing::warn!(%error, "the usage of a conversation cannot be read");
+            transcript
+        }
     }
 }
 
@@ -96,14 +133,6 @@ fn check_outcome(metadata: &MessageMetadata) -> Result<(), String> {
             Err(error.unwrap_or_else(|| "there is no answer".to_owned()))
         }
     }
-}
-
-fn add(all: &mut TokenUsage, one: TokenUsage) {
-    all.input_tokens += one.input_tokens;
-    all.output_tokens += one.output_tokens;
-    all.cache_read_tokens += one.cache_read_tokens;
-    all.cache_write_tokens += one.cache_write_tokens;
-    all.reasoning_tokens += one.reasoning_tokens;
 }
 
 fn text(error: UserError) -> String {
