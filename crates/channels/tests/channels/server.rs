@@ -98,7 +98,7 @@ impl CurrentConfig for TestConfig {
         Some("home".to_owned())
     }
 
-    fn user_tools(&self) -> Vec<Arc<dyn contract::Tool>> {
+    fn user_tools(&self) -> Vec<Arc<dyn Tool>> {
         Vec::new()
     }
 
