@@ -16,12 +16,21 @@ const NOT_SHOWN: &[&str] = &[
     "Escape",
     "Home",
     "Tab",
+    "Control",
+    "Meta",
+    "Control+K Meta+K",
+    // What stands on keys.
+    "Ctrl K",
+    "Esc",
+    "Shift Enter",
+    "Space",
     // Names in HTML, in browser APIs and in data.
     "Files",
     "noopener noreferrer nofollow",
     "light dark",
     "in the archive",
     "SpeechRecognition",
+    "Mac",
     // The product name.
     "Chatwright",
     // For the model that called a client tool.

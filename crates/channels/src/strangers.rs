@@ -61,7 +61,7 @@ mod tests {
         for key in 0..MAX_KNOWN {
             allowance.allows(&format!("k{key}"), begin + Duration::from_secs(61));
         }
-        check("new", 62, false);
+        check("new", 61, false);
         check("new", 200, true);
     }
 }

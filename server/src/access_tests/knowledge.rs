@@ -30,7 +30,8 @@ impl Site {
     pub(super) async fn serve(config: &Path, libraries: &[(&str, u64)]) -> Self {
         let state = state_on_disk(config).await;
         let Composition { chat, current, .. } = &*state.composition;
-        for job in current.capabilities().jobs(&state.composition.context()) {
+        let (capabilities, context) = (current.capabilities(), state.composition.context());
+        for job in capabilities.jobs(&context).into_iter().chain(capabilities.answer_jobs(&context)) {
             match job {
                 Job::Queued(handler) => chat.workers().add(handler),
                 Job::OnEachServer(job) => drop(tokio::spawn(job.repeat(CancellationToken::new()))),

@@ -95,8 +95,10 @@ impl Renderer {
                 self.separate(2);
                 self.block = Some(Arc::from(""));
             }
-            Tag::TableHead | Tag::TableRow => {
-                self.separate(1);
+            Tag::TableHead => self.cells = 0,
+            Tag::TableRow => {
+                // Within the block, so that the rows are one.
+                self.push("\n", false);
                 self.cells = 0;
             }
             Tag::TableCell => {

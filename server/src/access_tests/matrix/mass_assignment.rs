@@ -29,9 +29,9 @@ const ACCEPTED_FIELDS: [(&str, &[&str]); 17] = [
     ("/auth/sign-in", &["name"]),
     ("/ui/change", &["title", "pinned", "archived", "folderId", "unread", "deleted", "temporary"]),
 ];
-const CUSTOM: &[&str] = &["description", "model", "name", "version"];
+const CUSTOM: &[&str] = &["description", "instructions", "model", "name", "version"];
 const SERVER: &[&str] = &["agent", "description", "name", "scope", "url", "version"];
-const OWN: &[&str] = &["description", "model", "name", "title", "version"];
+const OWN: &[&str] = &["description", "instructions", "model", "name", "title", "version"];
 
 /// Required fields that a form does not report as missing.
 const UNREPORTED_FIELDS: [(&str, &str); 1] = [("/admin/users", "name")];

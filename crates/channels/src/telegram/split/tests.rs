@@ -58,7 +58,7 @@ fn a_long_text_is_split_between_paragraphs_and_a_block_of_code_between_lines() {
     assert_eq!(sent.iter().map(|message| units(&message.text)).collect::<Vec<_>>(), [2_499, 2_499, 2_499]);
     let code: String = (0..900).map(|line| format!("line {line}\n")).collect();
     let sent = messages(&format!("```\n{code}```"));
-    assert_eq!(sent.len(), 3);
+    assert_eq!(sent.len(), 2);
     for message in &sent {
         assert!(message.text.starts_with("line "), "{:?}", &message.text[..20]);
         assert_eq!(message.entities.iter().map(|entity| entity.kind).collect::<Vec<_>>(), ["pre"]);
