@@ -137,6 +137,7 @@ mod tests {
             "/api/libraries/{id}/documents",
             "/api/documents/{id}/file",
             "/v1/responses",
+            "/mcp",
         ];
         for (path, method, entry) in operations(document()) {
             let bodies = entry["responses"].as_object().unwrap().values().chain(entry.get("requestBody"));
