@@ -101,5 +101,7 @@ locale: he
     await page.getByRole("link", { name: "helper" }).click();
     await expect(page).toHaveURL(`${url}/helper`);
     await expect(page.getByRole("textbox")).toHaveCount(1);
+    // The server stops now, and a request that it does not answer is an error in the console.
+    await page.waitForLoadState("networkidle");
   });
 });
