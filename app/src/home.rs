@@ -23,7 +23,7 @@ const MAX_PAGES: usize = 60;
 /// The most characters of a search.
 pub const MAX_QUERY: usize = 200;
 
-/// What the page shows.
+/// The content of the home page.
 pub struct HomeContent {
     /// The heading. `None`: the UI's own.
     pub title: Option<String>,
@@ -41,7 +41,7 @@ pub struct HomeContent {
 pub enum HomeConversations {
     /// The newest ones.
     Newest(Vec<ConversationSummary>),
-    /// Those with the words of the search.
+    /// The results of the search.
     Found(Vec<SearchHit>),
 }
 

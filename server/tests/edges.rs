@@ -18,8 +18,8 @@ app ► chat markdown_stream operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse test_postgres
 capability ► agent chat config contract endpoints jobs operators store web wire
-channels ► auth capability chat config egress jobs settings sse store web wire
-chat ► agent contract faults jobs settings store wire
+channels ► auth capability chat config egress jobs settings store web wire
+chat ► agent contract faults jobs settings sse store wire
 chat_message ► auth capability chat config settings sse web wire
 child_process ►
 client ► sse wire
@@ -41,12 +41,12 @@ knowledge ► auth capability chat config contract documents egress jobs offload
 lowdefy_import ► config operators
 markdown_stream ►
 mcp ► capability config contract egress schemas settings sse tools
-mcp_server ► auth capability chat config contract schemas settings sse store web wire
+mcp_server ► auth capability chat config contract schemas settings store web wire
 mcp_servers ► capability config contract egress mcp settings store web wire
 memory ► auth capability chat config contract jobs settings store web wire
 notes ► capability chat config contract server store web wire
 offload ►
-openai_api ► auth capability chat config contract offload schemas settings sse store web wire
+openai_api ► auth capability chat config contract offload schemas settings store web wire
 operators ►
 plans ► agent auth capability chat config contract store web wire
 providers ► contract egress sse

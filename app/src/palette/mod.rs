@@ -47,7 +47,7 @@ impl PaletteState {
         // The code of the key, because not every keyboard has Latin letters.
         let is_k = key.eq_ignore_ascii_case("k") || !key.is_ascii() && event.code() == "KeyK";
         let dialog = match key.as_str() {
-            // A letter may follow, and what is typed after it.
+            // Loads the code early: the shortcut may follow.
             "Control" | "Meta" => return PALETTE.request(),
             _ if event.default_prevented() || event.alt_key() || event.is_composing() => return,
             _ if is_command && is_k && !event.shift_key() => PaletteDialog::Palette,

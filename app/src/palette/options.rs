@@ -1,4 +1,4 @@
-//! What the palette offers: conversations, agents, pages and commands.
+//! The entries of the palette: conversations, agents, pages and commands.
 
 use super::{PaletteDialog, PaletteState};
 use crate::address::Address;
@@ -62,7 +62,7 @@ pub(super) struct PaletteOption {
     action: Action,
 }
 
-/// What an entry does.
+/// The action of an entry.
 #[derive(Clone, PartialEq)]
 enum Action {
     /// Goes to a page of the app.
@@ -79,14 +79,14 @@ enum Action {
 /// The state of the palette; a cheap handle.
 #[derive(Clone, Copy)]
 pub(super) struct PaletteSearch {
-    /// What the user has typed.
+    /// The text in the field.
     pub(super) text: RwSignal<String>,
     /// Whether something could not be loaded.
     pub(super) failed: RwSignal<bool>,
     pages: RwSignal<Vec<PageLink>>,
     /// The newest conversations.
     newest: RwSignal<Vec<ConversationSummary>>,
-    /// What the search for the text, or for an earlier one, has found.
+    /// The results of the last search, which may be for an earlier text.
     found: RwSignal<Vec<SearchHit>>,
     chat: ChatContext,
     address: Address,
@@ -108,7 +108,7 @@ impl PaletteSearch {
         }
     }
 
-    /// Begins anew: empties the field, and loads what may have changed.
+    /// Empties the field, and loads pages and conversations again.
     pub(super) fn begin(self) {
         self.set_text(String::new());
         self.failed.set(false);
@@ -150,7 +150,7 @@ impl PaletteSearch {
         set_timeout(ask, TYPING_PAUSE);
     }
 
-    /// Returns the entries that fit to the text, group by group. Tracked.
+    /// Returns the entries that match the text, group by group. Tracked.
     pub(super) fn options(self) -> Vec<PaletteOption> {
         let words: Vec<String> =
             self.text.with(|text| text.to_lowercase().split_whitespace().map(str::to_owned).collect());
@@ -168,7 +168,7 @@ impl PaletteSearch {
         [self.conversations(&words), agents, others, commands].concat()
     }
 
-    /// The conversations with the words in their titles, and then those that the server has found.
+    /// The newest conversations with the words in their titles, and then the results of the server.
     fn conversations(self, words: &[String]) -> Vec<PaletteOption> {
         let named = self.newest.with(|newest| {
             let fits = |title: &str| {
@@ -230,7 +230,7 @@ impl PaletteSearch {
         commands
     }
 
-    /// Does what an entry says. The palette is closed already.
+    /// Runs the action of an entry. The palette is closed before.
     pub(super) fn run(self, option: PaletteOption, state: PaletteState) {
         match option.action {
             Action::Page(href) => self.go(&href),

@@ -38,7 +38,7 @@ fn dialogs(state: PaletteState) -> AnyView {
     .into_any()
 }
 
-/// Opens the dialog while it is the one that is wanted.
+/// Opens and closes a dialog as the state says.
 pub(super) fn follow(
     state: PaletteState,
     which: PaletteDialog,
@@ -58,7 +58,7 @@ pub(super) fn follow(
     });
 }
 
-/// Forgets a dialog that the user has closed.
+/// Clears the state after the user has closed a dialog.
 pub(super) fn forget(state: PaletteState, which: PaletteDialog) {
     if state.0.get_untracked() == Some(which) {
         state.0.set(None);

@@ -259,8 +259,7 @@ async fn render(holder: KeyOwner, status: StatusCode, notice: FormNotice) -> Res
         Some((accounts, session_id)) => {
             let sessions = accounts.sessions(&caller.user_id).await?;
             let identities = accounts.store.identities(&caller.user_id).await?;
-            let password = accounts.store.user_by_id(&caller.user_id).await?.map(|(_, password)| password);
-            let has_password = accounts.settings.passwords && password.is_some_and(|password| !password.is_empty());
+            let has_password = accounts.has_password(&caller.user_id).await?;
             Some(UserSessions { session_id, sessions, accounts, identities, has_password })
         }
         None => None,

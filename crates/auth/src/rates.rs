@@ -164,9 +164,8 @@ fn targets_of(method: &Method, path: &str) -> &'static [RateLimitTarget] {
 
 /// Returns whether a path leads to a provider or back, which asks the provider.
 pub fn is_provider_sign_in(path: &str) -> bool {
-    let mut parts = path.split('/').skip(1);
-    let begins = parts.next() == Some("auth") && parts.next() == Some("openid-connect") && parts.next().is_some();
-    begins && matches!(parts.next(), None | Some("callback"))
+    let Some(rest) = path.strip_prefix("/auth/openid-connect/") else { return false };
+    matches!(rest.split_once('/'), None | Some((_, "callback")))
 }
 
 /// Counts and logs a refused request.

@@ -2,7 +2,7 @@
 //! people who are signed in: with an API key, nobody can get a link, which has more rights than the key.
 
 use crate::ids::{hash_code, new_id};
-use crate::section::channels;
+use crate::section::{Channel, channels, find};
 use crate::store::{self, BotRow, Link, NewCode};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -68,9 +68,7 @@ async fn show(
 ) -> Result<Response, HttpError> {
     // Whoever opens the page says with which roles they are signed in now.
     let mode = context.current.config().auth.mode.name();
-    store::confirm(&context.store, &caller.user_id, mode, caller.name.clone(), &caller.roles, now_millis())
-        .await
-        .map_err(failed)?;
+    store::confirm(&context.store, &caller.user_id, mode, caller.name.clone(), &caller.roles, now_millis()).await?;
     let done =
         (query.done.as_deref() == Some("unlinked")).then_some("Removed. Messages from there get no answer any more.");
     render(&context, &caller, done, None).await
@@ -82,8 +80,9 @@ async fn make_code(
     Path(channel_id): Path<String>,
 ) -> Result<Response, HttpError> {
     let config = context.current.config();
-    let is_offered = offered(&context, &caller, &[]).iter().any(|channel| channel.id == channel_id);
-    if !is_offered {
+    let usable = context.current.usable_agents(&caller);
+    let is_offered = |(channel, _): (&Channel, _)| usable.contains(&channel.agent_id.0);
+    if !find(&config, &channel_id).is_some_and(is_offered) {
         return Err(UserError::not_found().into());
     }
     let (code, now) = (new_id(), now_millis());
@@ -96,7 +95,7 @@ async fn make_code(
         roles: caller.roles.clone(),
         expires_at: now + CODE_MS,
     };
-    store::add_code(&context.store, new, now).await.map_err(failed)?;
+    store::add_code(&context.store, new, now).await?;
     render(&context, &caller, None, Some(ShownCode { channel_id, code })).await
 }
 
@@ -105,18 +104,10 @@ async fn delete(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, HttpError> {
-    match store::delete_link(&context.store, &caller.user_id, &id).await.map_err(failed)? {
+    match store::delete_link(&context.store, &caller.user_id, &id).await? {
         true => Ok(see_other(&format!("{PATH}?done=unlinked"), None)),
         false => Err(UserError::not_found().into()),
     }
-}
-
-fn failed(error: ::store::StoreError) -> HttpError {
-    if !error.is_reported() {
-        tracing::error!(%error, "links to messengers cannot be read or stored");
-    }
-    UserError::new(wire::ErrorCode::Unavailable, "This could not be saved or read just now. Try again in a moment.")
-        .into()
 }
 
 /// Returns the channels whose agent the user may use.
@@ -141,8 +132,8 @@ async fn render(
     done: Option<&'static str>,
     code: Option<ShownCode>,
 ) -> Result<Response, HttpError> {
-    let bots = store::bots(&context.store).await.map_err(failed)?;
-    let links = store::links_of_user(&context.store, &caller.user_id).await.map_err(failed)?;
+    let bots = store::bots(&context.store).await?;
+    let links = store::links_of_user(&context.store, &caller.user_id).await?;
     let offered = offered(context, caller, &bots);
     let has_none = offered.is_empty();
     let channels = offered.into_iter().map(|channel| {

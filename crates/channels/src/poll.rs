@@ -220,7 +220,7 @@ impl Session<'_> {
         let context = &self.poller.context;
         let mut next = 0;
         loop {
-            if store::count_open(&context.store, &self.channel.id.0, "").await?.0 >= MAX_OPEN {
+            if store::count_open(&context.store, &self.channel.id.0).await? >= MAX_OPEN {
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 continue;
             }
@@ -293,7 +293,7 @@ impl Session<'_> {
         };
         let in_batch = batch.accepted.iter().filter(|accepted| accepted.queue == queue).count();
         let waiting =
-            store::count_open(store, channel_id, &queue).await?.1 + i64::try_from(in_batch).unwrap_or(i64::MAX);
+            store::count_open_in_queue(store, channel_id, &queue).await? + i64::try_from(in_batch).unwrap_or(i64::MAX);
         if waiting >= i64::from(self.channel.max_waiting) {
             if self.poller.complaints.allows(&queue, now) {
                 batch.replies.push(Reply::new(chat, TOO_MANY_WAIT));

@@ -22,7 +22,7 @@ pub(crate) struct Channel {
     pub(crate) connection_id: String,
     /// The agent that answers. A page with a chat of it must exist: the conversations are shown there, too.
     pub(crate) agent_id: Id,
-    /// How many messages of one chat may wait while an answer is written.
+    /// How many messages of one person in a chat may wait while an answer is written.
     #[serde(default = "default_waiting")]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) max_waiting: u32,

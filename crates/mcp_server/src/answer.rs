@@ -2,24 +2,17 @@
 
 use crate::handler::failed;
 use crate::progress::Progress;
+use chat::ChunkReader;
 use rmcp::model::{CallToolResult, ContentBlock};
-use serde::Deserialize;
 use serde_json::{Value, json};
-use sse::{SseDecoder, SseLimits};
 use wire::api::{MessageMetadata, Outcome};
 use wire::{Chunk, Reducer, Role, ToolPart, ToolState, UiMessage, UiPart};
 
-/// The size limits of an event; the server's own are lower.
-const LIMITS: SseLimits = SseLimits { line: 64 << 20, event: 64 << 20 };
-/// The data of the last event of a run.
-const DONE: &str = "[DONE]";
-
 /// Reads the frames of a run.
 pub(crate) struct Answer {
-    decoder: SseDecoder,
+    chunks: ChunkReader,
     reducer: Reducer,
     characters: usize,
-    is_over: bool,
 }
 
 /// Where the answer is.
@@ -32,22 +25,15 @@ pub(crate) struct Place {
 impl Answer {
     pub(crate) fn new(message_id: &str) -> Self {
         let message = UiMessage::new(message_id, Role::Assistant);
-        Self { decoder: SseDecoder::new(LIMITS), reducer: Reducer::new(message), characters: 0, is_over: false }
+        Self { chunks: ChunkReader::new(), reducer: Reducer::new(message), characters: 0 }
     }
 
     /// Reads a frame, and reports the progress.
     pub(crate) async fn push(&mut self, frame: &[u8], progress: &mut Progress) {
-        if self.decoder.push(frame).is_err() {
-            return;
-        }
-        while let Some(event) = self.decoder.next() {
-            if event.data == DONE {
-                self.is_over = true;
-            } else if let Ok(chunk) = serde_json::from_str::<Chunk>(&event.data) {
-                // A chunk that does not fit changes nothing.
-                let _ = self.reducer.apply(&chunk);
-                self.report(chunk, progress).await;
-            }
+        for chunk in self.chunks.push(frame) {
+            // A chunk that does not fit changes nothing.
+            let _ = self.reducer.apply(&chunk);
+            self.report(chunk, progress).await;
         }
     }
 
@@ -67,15 +53,14 @@ impl Answer {
 
     /// Returns the result of the call.
     pub(crate) fn result(self, place: &Place) -> CallToolResult {
-        let Self { reducer, is_over, .. } = self;
-        result(&reducer.into_message(), is_over, place)
+        let Self { chunks, reducer, .. } = self;
+        result(&reducer.into_message(), chunks.is_over(), place)
     }
 }
 
 fn result(message: &UiMessage, is_over: bool, place: &Place) -> CallToolResult {
     let Place { conversation_id, url } = place;
-    let metadata = message.metadata.clone().unwrap_or_default();
-    let metadata = MessageMetadata::deserialize(metadata).unwrap_or_default();
+    let metadata = MessageMetadata::from_message(message);
     let outcome = metadata.outcome.filter(|_| is_over);
     let texts = message.parts.iter().filter_map(|part| match part {
         UiPart::Text(text) if !text.text.is_empty() => Some(text.text.as_str()),

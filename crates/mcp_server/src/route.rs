@@ -26,6 +26,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::convert::Infallible;
 use std::sync::Arc;
+use web::EventStream;
 use web::openapi::{Access, ApiRouter, Description, RouteInput, RouteOutput, Tag};
 use web::{HttpError, Origin, RequestContext};
 use wire::{ErrorCode, UserError};
@@ -113,7 +114,7 @@ impl RouteOutput for McpResponse {
     fn describe(description: &mut Description<'_>) {
         let message = serde_json::json!({ "type": "object" });
         description.response(200, "application/json", &message);
-        description.response(200, "text/event-stream", &serde_json::json!({ "type": "string" }));
+        EventStream::describe(description);
         description.empty(202);
         description.error("The request failed; `error.message` says what to do next.", "application/json", &message);
     }

@@ -30,7 +30,7 @@ const END: &str = "
 
 const PRUNE: &str = "DELETE FROM mcp_calls WHERE started_at < $1";
 
-/// Stores a call that begins, in milliseconds of Unix time.
+/// Stores a call that begins. `now` is Unix time in milliseconds.
 pub(crate) async fn begin(store: &Store, key: CallKey, conversation_id: String, now: i64) -> Result<(), StoreError> {
     let insert = sql::query(BEGIN).bind(key.user_id).bind(key.session_id).bind(key.request_id);
     let insert = insert.bind(conversation_id).bind(now);

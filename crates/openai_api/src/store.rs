@@ -22,7 +22,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     tables: &[Table { name: "openai_responses", key: "id", owner: Some("owner") }],
 };
 
-/// How many responses a chain has at most of which the instructions are read.
+/// The most earlier responses whose instructions are read.
 const MAX_CHAIN: i64 = 1_000;
 
 /// How long a response without a conversation is kept, in milliseconds: 30 days, as at OpenAI.
@@ -62,7 +62,7 @@ const INSTRUCTIONS: &str = "
     SELECT r.instructions FROM chain c JOIN openai_responses r ON r.id = c.id
     WHERE r.owner = $1 AND r.instructions IS NOT NULL ORDER BY c.depth DESC";
 
-/// What is being written is stopped first.
+/// Leaves responses that are being written.
 const DELETE: &str = "DELETE FROM openai_responses WHERE owner = $1 AND id = $2 AND status <> 'in_progress'";
 
 /// Whether a conversation has nothing but what deleted responses have left.
@@ -135,7 +135,7 @@ pub(crate) async fn finish(db: &mut Db, end: FinishedResponse) -> Result<(), Sto
     Ok(())
 }
 
-/// Stores that a response has failed whose end nobody stores any more.
+/// Marks a response as failed whose server died while it wrote it.
 pub(crate) async fn fail(store: &Store, owner: &str, id: &str, body: &Value) -> Result<(), StoreError> {
     let update = sql::query(FAIL).bind(owner).bind(id).bind(body.to_string());
     store.write(move |db| Box::pin(async move { Ok(update.execute(db).await.map(drop)?) })).await
@@ -176,14 +176,15 @@ fn read(row: &Row) -> Result<StoredResponse, StoreError> {
 }
 
 /// What was deleted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Deletion {
     /// Nothing: the response is gone, or is being written.
     Nothing,
     /// The response.
     Response,
-    /// The response, and its conversation has nothing left that anybody else has written or that another response needs.
-    Last,
+    /// The response, and this conversation of it has nothing left that anybody else has written or that another
+    /// response needs.
+    Last(String),
 }
 
 /// Deletes a response of the owner.
@@ -201,8 +202,8 @@ pub(crate) async fn delete(
                     return Ok(Deletion::Nothing);
                 }
                 let Some(id) = conversation else { return Ok(Deletion::Response) };
-                let is_last = sql::query_scalar::<bool>(IS_LEFT).bind(id).fetch_one(db).await?;
-                Ok(if is_last { Deletion::Last } else { Deletion::Response })
+                let is_last = sql::query_scalar::<bool>(IS_LEFT).bind(id.clone()).fetch_one(db).await?;
+                Ok(if is_last { Deletion::Last(id) } else { Deletion::Response })
             })
         })
         .await
@@ -296,7 +297,7 @@ mod tests {
             assert_eq!(delete("ada", "b").await, Deletion::Response, "`next` needs the conversation");
             assert_eq!(delete("ada", "next").await, Deletion::Nothing, "it is being written");
             fail(&store, "ada", "next", &json!({ "status": "failed" })).await.unwrap();
-            assert_eq!(delete("ada", "next").await, Deletion::Last);
+            assert_eq!(delete("ada", "next").await, Deletion::Last("c".to_owned()));
         }
     }
 

@@ -55,9 +55,11 @@ impl Capability for Recorder {
         agent: &config::Agent,
         request: &AgentRequest<'_>,
     ) -> Option<Arc<dyn RunRecorder>> {
-        let key = *agent.section::<RecordKey>()?;
+        // Runs that are not recorded pay nothing for it.
+        if !agent.section::<RecordKey>()?.records(request.conversation_id) {
+            return None;
+        }
         Some(Arc::new(AgentRecorder {
-            key,
             store: self.store.clone(),
             budget: self.budget.clone(),
             writes: self.writes.clone(),
@@ -105,7 +107,6 @@ impl From<&AgentRequest<'_>> for RequestInput {
 
 /// Records the runs that a request starts.
 struct AgentRecorder {
-    key: RecordKey,
     store: Store,
     budget: Arc<Budget>,
     writes: Arc<Semaphore>,
@@ -118,8 +119,7 @@ impl RunRecorder for AgentRecorder {
     fn begin(&self, agent: &Agent, turn: &mut TurnInput) -> Option<RecordedRun> {
         let scope = &turn.scope;
         // Runs outside of conversations belong to no conversation with which they would be deleted.
-        let is_recorded = !scope.run_id.is_empty() && self.key.records(&scope.conversation_id);
-        if scope.conversation_id.is_empty() || !is_recorded {
+        if scope.conversation_id.is_empty() || scope.run_id.is_empty() {
             return None;
         }
         let session = Session::new(self.budget.clone(), self.run_bytes);

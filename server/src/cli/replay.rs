@@ -4,6 +4,7 @@ use super::{ConfigArgument, DatabaseArgument, fail};
 use crate::Site;
 use crate::capabilities::database_schema;
 use crate::compose::{self, LoadSummary, ReplayedConfig};
+use crate::telemetry::logs::is_coloured;
 use anyhow::Context;
 use clap::ValueEnum;
 use recordings::format::{self, Recording};
@@ -164,10 +165,15 @@ async fn replay_all(arguments: &ReplayArguments, site: Site) -> anyhow::Result<b
         allow_effects: arguments.allow_effects.clone(),
         from_step: arguments.from_step,
     };
+    let stable = match arguments.repeat {
+        0 => None,
+        _ => Some(build(arguments.config.path.as_deref(), None, &[], site).await?.0),
+    };
+    let live = Options { same_config: true, replies: Replies::Live, ..options.clone() };
     let mut comparisons = Vec::new();
     for recording in &recorded {
+        let repetitions = repetitions(recording, stable.as_ref(), (arguments.repeat, &live)).await?;
         let mut comparison = compared(recording, &config, &options).await?;
-        let repetitions = repetitions(arguments, recording, &options, site).await?;
         mark_unstable(&mut comparison, &repetitions);
         comparisons.push(comparison);
     }
@@ -221,22 +227,16 @@ async fn compared(recording: &Recording, config: &ReplayedConfig, options: &Opti
     Ok(compare(recording, &replayed.recording, &replayed.misses, options.from_step))
 }
 
-/// Replays with the recorded config and live models, to learn what differs without a change.
+/// Replays with the recorded config, if it is given, and live models, to learn what differs without a change.
 async fn repetitions(
-    arguments: &ReplayArguments,
     recording: &Recording,
-    options: &Options,
-    site: Site,
+    config: Option<&ReplayedConfig>,
+    (times, options): (u32, &Options),
 ) -> anyhow::Result<Vec<Comparison>> {
-    if arguments.repeat == 0 {
-        return Ok(Vec::new());
-    }
-    let recorded = std::slice::from_ref(recording);
-    let (config, _) = build(arguments.config.path.as_deref(), None, recorded, site).await?;
-    let options = Options { same_config: true, replies: Replies::Live, ..options.clone() };
+    let Some(config) = config else { return Ok(Vec::new()) };
     let mut repetitions = Vec::new();
-    for _ in 0..arguments.repeat {
-        repetitions.push(compared(recording, &config, &options).await?);
+    for _ in 0..times {
+        repetitions.push(compared(recording, config, options).await?);
     }
     Ok(repetitions)
 }
@@ -252,7 +252,7 @@ fn report(arguments: &ReplayArguments, comparisons: &[Comparison]) -> anyhow::Re
     let text = if arguments.json {
         serde_json::to_string_pretty(&JsonReport::new(comparisons, passed))? + "\n"
     } else {
-        let has_colours = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let has_colours = is_coloured(stdout().is_terminal(), std::env::var_os("NO_COLOR").as_deref());
         let style = if has_colours { Style::Colour } else { Style::Plain };
         let reports: Vec<_> = comparisons.iter().map(|comparison| terminal(comparison, style)).collect();
         reports.join("\n")

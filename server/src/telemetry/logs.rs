@@ -19,7 +19,7 @@ pub(crate) const DEFAULT_FILTER: &str = "warn,chatwright=info,server=info,accoun
 
 /// Returns whether lines are coloured: on a terminal, unless `NO_COLOR` is set to anything
 /// (https://no-color.org). A file or a collector would keep the escape codes.
-fn is_coloured(is_terminal: bool, no_color: Option<&OsStr>) -> bool {
+pub(crate) fn is_coloured(is_terminal: bool, no_color: Option<&OsStr>) -> bool {
     is_terminal && no_color.is_none_or(OsStr::is_empty)
 }
 

@@ -1,4 +1,4 @@
-//! What a user does before a company account is linked. Whoever finds an open browser, or has taken a session,
+//! The check before a company account is linked. Whoever finds an open browser, or has taken a session,
 //! must not get a way to sign in that stays.
 
 use crate::{AccountError, SignedInUser};
@@ -28,8 +28,7 @@ impl Confirmation {
     /// Returns what is needed in the session of the user.
     pub(super) async fn find(accounts: &Accounts, member: &SignedInUser) -> Result<Self, AccountError> {
         let sessions = accounts.sessions(&member.caller.user_id).await?;
-        let password = accounts.store.user_by_id(&member.caller.user_id).await?.map(|(_, password)| password);
-        let has_password = accounts.settings.passwords && password.is_some_and(|password| !password.is_empty());
+        let has_password = accounts.has_password(&member.caller.user_id).await?;
         Ok(Self::for_link(sessions.iter().find(|session| session.id == member.session_id), has_password))
     }
 

@@ -198,7 +198,7 @@ async fn unlink(
     let about = Map::from_iter([("issuer".to_owned(), identity.issuer.into())]);
     let row = AccountAction::UnlinkIdentity.success_entry(user_id, member.recorded.as_deref(), about);
     let row = accounts.sign_in.row_within_budget(AccountAction::UnlinkIdentity, row);
-    Ok(match accounts.store.unlink_identity(user_id, &id, Some(accounts.sign_in_ways()), row).await? {
+    Ok(match accounts.store.unlink_identity(user_id, &id, Some(accounts.ways.clone()), row).await? {
         UnlinkOutcome::Done => see_other(&format!("{ACCOUNT_PATH}?done=unlinked"), None),
         UnlinkOutcome::Unknown => web::html::not_found_page(),
         UnlinkOutcome::LastWay => see_other(&format!("{ACCOUNT_PATH}?done=last-way"), None),

@@ -1,4 +1,4 @@
-//! What users see of their company accounts.
+//! The views of sign-in with company accounts.
 
 use super::{Confirmation, SignInProblem};
 use crate::forms::Field;

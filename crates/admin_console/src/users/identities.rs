@@ -62,7 +62,9 @@ async fn list(
         created_at,
         used_at,
     };
-    let found = UserAdmin::new(&state, &admin)?.identities(&id).await?;
+    let users = UserAdmin::new(&state, &admin)?;
+    users.get(&id).await?;
+    let found = users.identities(&id).await?;
     Ok(Json(IdentityItems { items: found.into_iter().map(item).collect() }))
 }
 
@@ -77,12 +79,8 @@ async fn unlink(
 }
 
 impl UserAdmin<'_> {
-    /// Returns the company accounts of a user, oldest first.
-    ///
-    /// # Errors
-    /// 404 for an unknown user.
+    /// Returns the company accounts of a user, oldest first; none for an unknown user.
     pub(super) async fn identities(&self, id: &str) -> Result<Vec<Identity>, UserError> {
-        self.get(id).await?;
         self.accounts.store.identities(id).await.map_err(from_store_error)
     }
 
@@ -104,11 +102,11 @@ impl UserAdmin<'_> {
     }
 }
 
-/// Renders the company accounts of a user; those of others with a button that unlinks them.
+/// Renders the company accounts of a user, with a button that unlinks each if `can_unlink`.
 pub(super) fn identities_view(
     user_id: &str,
     identities: Vec<Identity>,
-    is_self: bool,
+    can_unlink: bool,
 ) -> Option<impl IntoView + use<>> {
     if identities.is_empty() {
         return None;
@@ -121,7 +119,7 @@ pub(super) fn identities_view(
         };
         let (linked, used) = (day(identity.created_at), minute(identity.used_at));
         let about = format!("{}; {roles}; linked on {linked}, last used {used} UTC", identity.issuer);
-        let button = (!is_self).then(|| {
+        let button = can_unlink.then(|| {
             view! {
                 <form method="post" action=path.clone()>
                     <input type="hidden" name="identity" value=identity.id />

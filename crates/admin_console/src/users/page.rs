@@ -156,7 +156,7 @@ pub(super) async fn render(
                 <a href=log>"Audit log"</a>
             </p>
         </section>
-        {identities_view(&user.id, identities, is_self || user.deleted_at.is_some())}
+        {identities_view(&user.id, identities, !is_self && user.deleted_at.is_none())}
         {match (is_self, user.deleted_at.is_some()) {
             (_, true) => view! { <p class="cw-account-note">"This user is being deleted."</p> }.into_any(),
             (true, _) => {

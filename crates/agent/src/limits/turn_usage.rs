@@ -29,6 +29,16 @@ pub struct TurnUsage {
     pub(crate) route: Option<String>,
 }
 
+impl TurnUsage {
+    /// Returns the usage after further requests to the agent's own model.
+    #[must_use]
+    pub fn with_requests(mut self, requests: u32) -> Self {
+        self.steps = self.steps.saturating_add(requests);
+        self.used.requests = self.used.requests.saturating_add(requests);
+        self
+    }
+}
+
 /// The numbers of requests and tool calls, the tokens and the cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

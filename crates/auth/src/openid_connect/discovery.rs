@@ -20,7 +20,7 @@ const MAX_AGE: Duration = Duration::from_secs(3_600);
 /// How long old metadata is used if the provider cannot be reached.
 const MAX_STALE: Duration = Duration::from_secs(24 * 3_600);
 
-/// What is used of a provider's metadata.
+/// The part of a provider's metadata that is used.
 pub(super) struct Metadata {
     pub(super) authorization_endpoint: Url,
     pub(super) token_endpoint: Url,

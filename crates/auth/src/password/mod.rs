@@ -68,6 +68,8 @@ pub struct Accounts {
     pub providers: Vec<Provider>,
     /// Sign-ins that have begun at a provider.
     pub pending: PendingSignIns,
+    /// The ways in which users can sign in.
+    pub ways: Arc<SignInWays>,
 }
 
 /// A valid session.
@@ -93,7 +95,12 @@ impl Accounts {
             false => desk.setup.create(),
         }
         let providers = settings.providers.iter().map(Provider::new).collect::<anyhow::Result<_>>()?;
-        Ok(Self { store, settings: settings.clone(), sign_in: desk, providers, pending })
+        let issuers = settings.providers.iter().map(|provider| {
+            let lifetime = provider.session.min(settings.session_max);
+            (provider.issuer.clone(), millis(lifetime))
+        });
+        let ways = Arc::new(SignInWays { passwords: settings.passwords, issuers: issuers.collect() });
+        Ok(Self { store, settings: settings.clone(), sign_in: desk, providers, pending, ways })
     }
 
     /// Returns the provider with an id.
@@ -106,13 +113,13 @@ impl Accounts {
         self.providers.iter().find(|provider| provider.settings.issuer == issuer)
     }
 
-    /// Returns the ways in which users can sign in.
-    pub fn sign_in_ways(&self) -> SignInWays {
-        let issuers = self.providers.iter().map(|provider| {
-            let lifetime = provider.settings.session.min(self.settings.session_max);
-            (provider.settings.issuer.clone(), millis(lifetime))
-        });
-        SignInWays { passwords: self.settings.passwords, issuers: issuers.collect() }
+    /// Returns whether a user can sign in with a password.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn has_password(&self, user_id: &str) -> Result<bool, StoreError> {
+        Ok(self.settings.passwords
+            && self.store.user_by_id(user_id).await?.is_some_and(|(_, password)| !password.is_empty()))
     }
 
     /// Returns the lifetime of sessions.
@@ -125,13 +132,12 @@ impl Accounts {
     /// # Errors
     /// The database failed.
     pub async fn sessions(&self, user_id: &str) -> Result<Vec<SessionRow>, StoreError> {
-        self.store.sessions(user_id, now_millis(), self.session_lifetime(), &self.sign_in_ways()).await
+        self.store.sessions(user_id, now_millis(), self.session_lifetime(), &self.ways).await
     }
 
     /// Returns the session of a token, if it is valid.
     pub(super) async fn find_session(&self, token: &str) -> Result<Option<Session>, StoreError> {
-        let ways = self.sign_in_ways();
-        let found = self.store.session(hash_token(token), now_millis(), self.session_lifetime(), &ways).await?;
+        let found = self.store.session(hash_token(token), now_millis(), self.session_lifetime(), &self.ways).await?;
         Ok(found.map(|(user, id)| Session { id, caller: caller(&user) }))
     }
 

@@ -16,8 +16,8 @@ pub(crate) use links::{
 };
 pub(crate) use messages::{delete_messages_from, messages, set_message};
 pub(crate) use updates::{
-    NewUpdate, OpenQueue, TRIED_MS, UpdateRow, accept, begin, count_open, finish, give_up, next_update, open_queues,
-    prune, submitted,
+    NewUpdate, OpenQueue, TRIED_MS, UpdateRow, accept, begin, count_open, count_open_in_queue, finish, give_up,
+    next_update, open_queues, prune, submitted,
 };
 
 use ::store::{CapabilityTables, Migration, StoreError, Table};

@@ -65,10 +65,10 @@ const SUBMITTED: &str =
 
 const DONE: &str = "UPDATE channel_updates SET done_at = $3 WHERE channel_id = $1 AND update_id = $2";
 
-/// Both numbers are small: what is open is bounded.
-const COUNT: &str = "
-    SELECT count(*) AS total, count(CASE WHEN queue = $2 THEN 1 END) AS in_queue
-    FROM channel_updates WHERE channel_id = $1 AND done_at IS NULL";
+const COUNT: &str = "SELECT count(*) FROM channel_updates WHERE channel_id = $1 AND done_at IS NULL";
+
+const COUNT_IN_QUEUE: &str =
+    "SELECT count(*) FROM channel_updates WHERE channel_id = $1 AND queue = $2 AND done_at IS NULL";
 
 const HAS_MORE: &str = "
     SELECT EXISTS (SELECT 1 FROM channel_updates WHERE channel_id = $1 AND queue = $2 AND done_at IS NULL)";
@@ -146,17 +146,16 @@ pub(crate) async fn finish(
     Ok(sql::query_scalar::<bool>(HAS_MORE).bind(channel_id).bind(queue).fetch_one(db).await?)
 }
 
-/// Returns how many updates of a channel, and of one of its queues, are not handled.
-pub(crate) async fn count_open(store: &Store, channel_id: &str, queue: &str) -> Result<(i64, i64), StoreError> {
-    let count = sql::query(COUNT).bind(channel_id.to_owned()).bind(queue.to_owned());
-    store
-        .read(move |db| {
-            Box::pin(async move {
-                let row = count.fetch_one(db).await?;
-                Ok((row.try_get("total")?, row.try_get("in_queue")?))
-            })
-        })
-        .await
+/// Returns how many updates of a channel are not handled.
+pub(crate) async fn count_open(store: &Store, channel_id: &str) -> Result<i64, StoreError> {
+    let count = sql::query_scalar::<i64>(COUNT).bind(channel_id.to_owned());
+    store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await
+}
+
+/// Returns how many updates of a queue are not handled.
+pub(crate) async fn count_open_in_queue(store: &Store, channel_id: &str, queue: &str) -> Result<i64, StoreError> {
+    let count = sql::query_scalar::<i64>(COUNT_IN_QUEUE).bind(channel_id.to_owned()).bind(queue.to_owned());
+    store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await
 }
 
 /// Returns the queues of all channels with updates that are not handled.

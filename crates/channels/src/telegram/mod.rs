@@ -17,7 +17,7 @@ pub(crate) use split::{MAX_UNITS, Rendered, code_message, split, units};
 #[cfg(feature = "fuzz")]
 pub(crate) use split::valid::assert_valid;
 
-/// The longest Markdown that is rendered, in bytes. More than its text would be more messages than are sent.
+/// The longest Markdown that is rendered, in bytes. A longer text would not fit in the messages that are sent.
 const MAX_MARKDOWN: usize = 160 << 10;
 
 /// What comes last if an answer is too long.

@@ -1,26 +1,21 @@
 //! Shows an answer: while it is written by editing, and in the end as it is stored.
 
-use super::card::is_card;
 use super::commands::plain;
 use super::{Turn, TurnEnd};
 use crate::person::Person;
 use crate::telegram::messages;
 use ::jobs::JobError;
-use chat::{Frames, SendResponse};
+use chat::{ChunkReader, Frames, SendResponse};
 use futures::StreamExt;
-use sse::{SseDecoder, SseLimits};
-use std::fmt::Write;
 use std::time::{Duration, Instant};
 use web::times::now_millis;
 use wire::api::{ConversationView, MessageMetadata, Outcome};
 use wire::presented::{PRESENTED, PresentedFile};
 use wire::{ErrorCode, Reducer, Role, UiMessage, UiPart};
 
-/// The size limits of an event; the server's own are lower.
-const LIMITS: SseLimits = SseLimits { line: 64 << 20, event: 64 << 20 };
 /// How long the app shows that the bot is typing.
 const TYPING: Duration = Duration::from_secs(4);
-/// When a run is looked for again whose stream broke off.
+/// The pause before a run whose stream broke off is looked for again.
 const LOOK_PAUSE: Duration = Duration::from_millis(500);
 
 /// An answer that is being written, or was written.
@@ -130,7 +125,7 @@ impl Turn<'_> {
             return self.say("The answer is no longer in the conversation.").await;
         };
         let is_last = view.messages.last().is_some_and(|last| last.id == id);
-        let waits = is_last && message.tools().any(|tool| is_card(tool, now_millis()));
+        let waits = is_last && message.tools().any(|tool| tool.waits_for_user(now_millis()));
         let mut text = text_of(message, skip);
         text.push_str(&ending(message));
         let mut shown = messages(&text);
@@ -147,7 +142,7 @@ impl Turn<'_> {
 
 /// Reads the stream of a run.
 struct Reader {
-    decoder: SseDecoder,
+    chunks: ChunkReader,
     reducer: Reducer,
     is_changed: bool,
 }
@@ -155,19 +150,14 @@ struct Reader {
 impl Reader {
     fn new(id: &str) -> Self {
         let message = UiMessage::new(id, Role::Assistant);
-        Self { decoder: SseDecoder::new(LIMITS), reducer: Reducer::new(message), is_changed: false }
+        Self { chunks: ChunkReader::new(), reducer: Reducer::new(message), is_changed: false }
     }
 
     fn push(&mut self, frame: &[u8]) {
-        if self.decoder.push(frame).is_err() {
-            return;
-        }
-        while let Some(event) = self.decoder.next() {
-            if let Ok(chunk) = serde_json::from_str(&event.data) {
-                // A chunk that does not fit changes nothing; the end is read from the database.
-                let _ = self.reducer.apply(&chunk);
-                self.is_changed = true;
-            }
+        for chunk in self.chunks.push(frame) {
+            // A chunk that does not fit changes nothing; the end is read from the database.
+            let _ = self.reducer.apply(&chunk);
+            self.is_changed = true;
         }
     }
 }
@@ -203,9 +193,8 @@ fn file_line(name: &str) -> String {
 /// Returns what is said below an answer that is not complete.
 fn ending(message: &UiMessage) -> String {
     let metadata = MessageMetadata::from_message(message);
-    let mut text = String::new();
     let note = match metadata.incomplete_outcome() {
-        None => return text,
+        None => return String::new(),
         Some(Outcome::Stopped) => "⏹ Stopped.".to_owned(),
         Some(Outcome::Interrupted) => "⚠️ The answer was cut off. Write to go on.".to_owned(),
         Some(Outcome::Limit) => "⚠️ The answer reached a limit and is not complete.".to_owned(),
@@ -215,7 +204,5 @@ fn ending(message: &UiMessage) -> String {
             format!("⚠️ {}", plain(&error))
         }
     };
-    // Writing to a string cannot fail.
-    let _ = write!(text, "\n\n{note}");
-    text
+    format!("\n\n{note}")
 }

@@ -19,11 +19,6 @@ const MAX_LABEL: usize = 60;
 pub(super) const APPROVE: &str = "y";
 pub(super) const DENY: &str = "n";
 
-/// Returns whether the call waits for a decision or an answer of the user.
-pub(super) fn is_card(tool: &ToolPart, now: i64) -> bool {
-    tool.waits_for_user(now)
-}
-
 /// Returns the hash of the arguments that a card shows.
 pub(super) fn shown_hash(tool: &ToolPart) -> String {
     arguments_hash(tool.asked_arguments().unwrap_or(&Value::Null))
@@ -39,7 +34,7 @@ impl Turn<'_> {
     /// Sends a card for each call that waits for the user. One that was sent is not sent again; only a server that is
     /// killed between sending and storing leaves one twice, of which the first press counts.
     pub(super) async fn send_cards(&mut self, view: &ConversationView, message: &UiMessage) -> Result<(), JobError> {
-        for tool in message.tools().filter(|tool| is_card(tool, now_millis())) {
+        for tool in message.tools().filter(|tool| tool.waits_for_user(now_millis())) {
             let card = self.card(view, tool).await?;
             if card.message_id.is_some() {
                 continue;

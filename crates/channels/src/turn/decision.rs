@@ -2,7 +2,7 @@
 //! records hold.
 
 use super::answer::Answering;
-use super::card::{APPROVE, DENY, card_message, decided, is_card, shown_hash};
+use super::card::{APPROVE, DENY, card_message, decided, shown_hash};
 use super::{Turn, TurnEnd};
 use crate::person::Person;
 use crate::store::{self, Card};
@@ -101,7 +101,7 @@ impl Turn<'_> {
             self.show_decision(message_id, Rendered::plain(DECIDED)).await;
             return Ok((None, DECIDED.to_owned()));
         };
-        let is_open = is_card(tool, now_millis()) && is_same(tool, card);
+        let is_open = tool.waits_for_user(now_millis()) && is_same(tool, card);
         if !is_open {
             // This attempt's predecessor was killed after its decision was stored.
             if self.update.answer_id.as_ref() == Some(&last.id) && view.active.is_some() {

@@ -168,7 +168,7 @@ impl Delivery {
         Ok(())
     }
 
-    /// The only place where a kill of the server leaves something in the chat that nobody knows of.
+    /// If the server is killed in between, the placeholder stays in the chat.
     async fn send_placeholder(&mut self) -> Result<(), SendError> {
         let id = self.bot.send(&self.place, &Rendered::plain(PLACEHOLDER), &[]).await?;
         let key = (self.channel_id.clone(), self.update_id, i64::try_from(self.sent.len()).unwrap_or(i64::MAX));

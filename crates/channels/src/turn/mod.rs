@@ -1,4 +1,5 @@
-//! Handles what people have sent: a job for each chat, which takes the updates one after the other.
+//! Handles what people have sent: a job for each person in a chat, which takes their updates one after the other. Requests
+//! to stop have a job of their own.
 //!
 //! An update passes three stages, each of which is stored: it is accepted, its turn has begun, and it is answered. A
 //! server that is killed at any time leaves it at the last one, from which the next server goes on.

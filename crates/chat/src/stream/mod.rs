@@ -1,12 +1,15 @@
 //! The events of a run on their way to watchers: kept in memory, stored in the journal, and read
 //! from any position, also by other servers.
 
+mod chunk_reader;
 pub(crate) mod journal;
 pub(crate) mod keep_alive;
 pub(crate) mod live;
 pub(crate) mod page_size;
 pub(crate) mod remote;
 pub(crate) mod watch;
+
+pub use chunk_reader::ChunkReader;
 
 use bytes::Bytes;
 use futures::stream::BoxStream;

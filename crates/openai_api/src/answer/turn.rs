@@ -2,17 +2,12 @@
 //! caller's tools, the usage and why it ended.
 
 use crate::error::ApiError;
+use chat::ChunkReader;
 use serde::Deserialize;
 use serde_json::Value;
-use sse::{SseDecoder, SseLimits};
 use std::collections::HashSet;
 use wire::api::TokenUsage;
 use wire::{Chunk, EndReason, FinishReason, Reducer, Role, UiMessage};
-
-/// The size limits of an event; the server's own are lower.
-const LIMITS: SseLimits = SseLimits { line: 64 << 20, event: 64 << 20 };
-/// The data of the last event of a run.
-const DONE: &str = "[DONE]";
 
 /// What a run writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +60,7 @@ pub(crate) struct Ended {
 
 /// Reads the chunks of a run.
 pub(crate) struct Turn {
-    decoder: SseDecoder,
+    chunks: ChunkReader,
     reducer: Reducer,
     /// The tools of the caller.
     names: HashSet<String>,
@@ -102,7 +97,7 @@ struct EndedRun {
 impl Turn {
     pub(crate) fn new(message_id: String, names: &[String], holds_text: bool, one_call: bool) -> Self {
         Self {
-            decoder: SseDecoder::new(LIMITS),
+            chunks: ChunkReader::new(),
             reducer: Reducer::new(UiMessage::new(message_id, Role::Assistant)),
             names: names.iter().cloned().collect(),
             holds_text,
@@ -114,18 +109,8 @@ impl Turn {
 
     /// Reads a frame.
     pub(crate) fn push(&mut self, frame: &[u8]) -> Vec<Output> {
-        let mut outputs = Vec::new();
-        if self.decoder.push(frame).is_err() {
-            return outputs;
-        }
-        while let Some(event) = self.decoder.next() {
-            if event.data != DONE
-                && let Ok(chunk) = serde_json::from_str(&event.data)
-            {
-                outputs.extend(self.chunk(chunk));
-            }
-        }
-        outputs
+        let chunks = self.chunks.push(frame);
+        chunks.into_iter().filter_map(|chunk| self.chunk(chunk)).collect()
     }
 
     fn chunk(&mut self, chunk: Chunk) -> Option<Output> {

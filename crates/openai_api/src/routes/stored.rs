@@ -19,7 +19,7 @@ use wire::{ErrorCode, UserError};
 /// The default number of items in a list, and the most.
 const DEFAULT_LIMIT: usize = 20;
 const MAX_LIMIT: usize = 100;
-/// How often, and how many times, it is looked whether the end of a response has been stored.
+/// The pause between two looks for the end of a response, and the most looks.
 const END_INTERVAL: Duration = Duration::from_millis(100);
 const END_LOOKS: usize = 30;
 
@@ -154,17 +154,13 @@ pub(super) async fn delete(
 ) -> Result<Json<Deleted>, ApiError> {
     let found = find(&context, &caller, &id).await?;
     let conversation = found.kept.map(|(conversation, _)| conversation);
-    match store::delete(&context.store, &caller.user_id, &id, conversation.clone()).await? {
+    match store::delete(&context.store, &caller.user_id, &id, conversation).await? {
         Deletion::Nothing => {
             let message = "The response is being written. Stop it first.";
             return Err(UserError::new(ErrorCode::Conflict, message).into());
         }
         Deletion::Response => {}
-        Deletion::Last => {
-            if let Some(conversation) = conversation {
-                context.chat.delete(&caller, &conversation).await?;
-            }
-        }
+        Deletion::Last(conversation) => context.chat.delete(&caller, &conversation).await?,
     }
     Ok(Json(Deleted { id, object: "response", deleted: true }))
 }

@@ -27,7 +27,12 @@ pub type BlobId = String;
 
 /// Returns the id of a value.
 pub(crate) fn blob_id(value: &Value) -> BlobId {
-    hex::encode(Sha256::digest(value.to_string()))
+    text_id(&value.to_string())
+}
+
+/// Returns the id of a value from its JSON text.
+pub(crate) fn text_id(json: &str) -> BlobId {
+    hex::encode(Sha256::digest(json))
 }
 
 /// The recording of one run.

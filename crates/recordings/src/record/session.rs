@@ -1,6 +1,6 @@
 //! The recording of a run in memory, within bounds.
 
-use crate::format::{BlobId, Entry, Header, Recording, blob_id, entry_line};
+use crate::format::{BlobId, Entry, Header, Recording, entry_line, text_id};
 use contract::Message;
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -102,9 +102,10 @@ impl Session {
 
     /// Stores a value once; returns its id.
     pub(crate) fn blob(&self, value: Value) -> BlobId {
-        let id = blob_id(&value);
+        let text = value.to_string();
+        let id = text_id(&text);
         let mut state = self.state.lock();
-        if !state.blobs.contains_key(&id) && state.reserve(value.to_string().len(), self) {
+        if !state.blobs.contains_key(&id) && state.reserve(text.len(), self) {
             state.blobs.insert(id.clone(), value);
         }
         id

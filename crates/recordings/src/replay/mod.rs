@@ -77,8 +77,6 @@ pub struct Replayed {
     pub misses: Vec<Miss>,
     /// The number of requests that a model has answered rather than the recording.
     pub live_requests: u32,
-    /// The names of the tools that have run.
-    pub live_tools: Vec<String>,
     /// The number of results that a model has made up.
     pub simulated: u32,
 }
@@ -125,8 +123,8 @@ pub async fn replay(
     let outcome = agent::run(&replaying, turn, &mut NoSink).await;
     record::finish(&session, &outcome);
     let recording = session.take(header).ok_or(ReplayError::TooLarge)?;
-    let tape::Seen { misses, live_requests, live_tools, simulated } = tape.seen();
-    Ok(Replayed { recording, misses, live_requests, live_tools, simulated })
+    let tape::Seen { misses, live_requests, simulated } = tape.seen();
+    Ok(Replayed { recording, misses, live_requests, simulated })
 }
 
 /// Answers from the recording.

@@ -9,7 +9,7 @@ use contract::{Model, Part, ToolSpec};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -30,7 +30,6 @@ pub struct Miss {
 pub(super) struct Seen {
     pub(super) misses: Vec<Miss>,
     pub(super) live_requests: u32,
-    pub(super) live_tools: Vec<String>,
     pub(super) simulated: u32,
 }
 
@@ -231,14 +230,6 @@ impl Tape {
         self.state.lock().miss(agent, what);
     }
 
-    /// Records that a tool runs.
-    pub(super) fn runs_live(&self, tool: &str) {
-        let mut state = self.state.lock();
-        if !state.seen.live_tools.iter().any(|known| known == tool) {
-            state.seen.live_tools.push(tool.to_owned());
-        }
-    }
-
     /// Records that a result is made up.
     pub(super) fn simulates(&self) {
         self.state.lock().seen.simulated += 1;
@@ -313,18 +304,9 @@ impl State {
 
 /// Returns the hash of arguments, in which the order of keys does not matter.
 fn arguments_id(input: &Value) -> String {
-    blob_id(&sorted(input))
-}
-
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        Value::Object(fields) => {
-            let fields: BTreeMap<_, _> = fields.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
-            Value::Object(fields.into_iter().collect())
-        }
-        plain => plain.clone(),
-    }
+    let mut input = input.clone();
+    input.sort_all_objects();
+    blob_id(&input)
 }
 
 /// Returns the index of the entry with which a replay begins.

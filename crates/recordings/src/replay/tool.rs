@@ -43,7 +43,6 @@ impl Tool for ReplayTool {
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
         if let Some(tool) = self.inner.as_ref().filter(|_| self.tape.may_run(&self.spec)) {
-            self.tape.runs_live(&self.spec.name);
             return tool.call(input, context);
         }
         let input = mask_secrets(&input);

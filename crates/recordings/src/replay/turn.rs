@@ -6,10 +6,8 @@ use super::{Options, ReplayError};
 use crate::format::{BlobId, RecordedContext, Recording, Turn};
 use agent::{
     Agent, Compaction, ContextInput, ContextSummary, GrantLookup, PageContext, Projection, TurnBoundary, TurnInput,
-    TurnUsage,
 };
 use contract::{Message, RunScope};
-use serde_json::Value;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -49,7 +47,7 @@ pub(super) fn turn_input(
         messages,
         pending: Vec::new(),
         context: ContextInput::default(),
-        earlier: with_steps(&turn.earlier, options.from_step - 1)?,
+        earlier: turn.earlier.clone().with_requests(options.from_step - 1),
         ..whole
     })
 }
@@ -94,15 +92,4 @@ fn context(recorded: &RecordedContext) -> ContextInput {
         page: page.map(|(text, is_known)| PageContext { text, is_known }),
         compaction: compaction.map(|recorded| Compaction { focus: recorded.focus }),
     }
-}
-
-/// Counts the requests before the first step.
-fn with_steps(earlier: &TurnUsage, steps: u32) -> Result<TurnUsage, ReplayError> {
-    let damaged = |error: serde_json::Error| ReplayError::Damaged(format!("the usage: {error}"));
-    let mut usage = serde_json::to_value(earlier).map_err(damaged)?;
-    for key in ["steps", "requests"] {
-        let before = usage[key].as_u64().unwrap_or_default();
-        usage[key] = Value::from(before.saturating_add(steps.into()));
-    }
-    serde_json::from_value(usage).map_err(damaged)
 }

@@ -1,9 +1,10 @@
 //! Table `user_identities`: the identities of users at OpenID Connect providers. An identity is an
 //! issuer and a subject; e-mail addresses and names can pass to other people.
 
-use crate::accounts::users::{User, decode_list, encode_list, insert_user, user};
+use crate::accounts::users::{self, User, decode_list, encode_list, insert_user, user};
 use crate::sql::{self, Db, Row};
 use crate::{AddUserOutcome, AuditEntry, NewUser, Store, StoreError, audit};
+use std::sync::Arc;
 
 /// The maximum number of identities of a user.
 pub const MAX_IDENTITIES: usize = 10;
@@ -106,9 +107,8 @@ const INSERT: &str = "
     INSERT INTO user_identities (id, user_id, issuer, subject, label, roles, created_at, used_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $7)";
 
-const UPDATE: &str = "UPDATE user_identities SET label = $2, roles = $3, used_at = $4 WHERE id = $1";
-
-const USER: &str = "SELECT id, name, roles, disabled_at, password FROM users WHERE id = $1";
+const UPDATE: &str =
+    "UPDATE user_identities SET label = $3, roles = $4, used_at = $5 WHERE issuer = $1 AND subject = $2";
 
 const END_BY_SESSION: &str = "
     DELETE FROM sessions WHERE identity_id IN (
@@ -129,7 +129,7 @@ impl Store {
         self.read(move |db| {
             Box::pin(async move {
                 let Some(identity) = find(db, &issuer, &subject).await? else { return Ok(None) };
-                let row = sql::query(USER).bind(&identity.user_id).fetch_optional(db).await?;
+                let row = sql::query(users::BY_ID).bind(&identity.user_id).fetch_optional(db).await?;
                 row.map(|row| Ok((user(&row)?, identity))).transpose()
             })
         })
@@ -196,7 +196,7 @@ impl Store {
                 if let Some(known) = find(db, &claims.issuer, &claims.subject).await? {
                     return Ok(if known.user_id == user_id { LinkOutcome::Done } else { LinkOutcome::OtherUser });
                 }
-                let row = sql::query(USER).bind(user_id.clone()).fetch_optional(&mut *db).await?;
+                let row = sql::query(users::BY_ID).bind(user_id.clone()).fetch_optional(&mut *db).await?;
                 let Some(row) = row else { return Ok(LinkOutcome::Unknown) };
                 if user(&row)?.disabled_at.is_some() {
                     return Ok(LinkOutcome::Unknown);
@@ -227,16 +227,9 @@ impl Store {
         now: i64,
         entry: Option<AuditEntry>,
     ) -> Result<bool, StoreError> {
-        self.write(move |db| {
-            Box::pin(async move {
-                let Some(known) = find(db, &claims.issuer, &claims.subject).await? else { return Ok(false) };
-                let update = sql::query(UPDATE).bind(known.id).bind(claims.label).bind(encode_list(&claims.roles));
-                update.bind(now).execute(&mut *db).await?;
-                audit::append_audit(db, entry.into_iter().collect()).await?;
-                Ok(true)
-            })
-        })
-        .await
+        let update = sql::query(UPDATE).bind(claims.issuer).bind(claims.subject).bind(claims.label);
+        let update = update.bind(encode_list(&claims.roles)).bind(now);
+        self.write(move |db| Box::pin(audit::execute(db, update, entry))).await
     }
 
     /// Removes an identity of a user with its roles and sessions, and writes `entry` to the audit log in
@@ -248,7 +241,7 @@ impl Store {
         &self,
         user_id: &str,
         id: &str,
-        ways: Option<SignInWays>,
+        ways: Option<Arc<SignInWays>>,
         entry: Option<AuditEntry>,
     ) -> Result<UnlinkOutcome, StoreError> {
         let (user_id, id) = (user_id.to_owned(), id.to_owned());
@@ -267,7 +260,7 @@ impl Store {
                     let has_password = ways.passwords && !password.is_empty();
                     has_password || others.any(|known| ways.max_age(&known.issuer).is_some())
                 };
-                if !ways.as_ref().is_none_or(is_possible) {
+                if !ways.as_deref().is_none_or(is_possible) {
                     return Ok(UnlinkOutcome::LastWay);
                 }
                 // Ends the sessions that were begun with it as well.

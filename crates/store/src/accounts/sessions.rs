@@ -5,6 +5,7 @@ use crate::accounts::identities::SignInWays;
 use crate::accounts::users::{User, decode_list, user};
 use crate::sql::{self, Row};
 use crate::{AuditEntry, Store, StoreError, audit};
+use std::sync::Arc;
 
 /// The maximum number of sessions of one user; a further one replaces the oldest.
 const MAX_SESSIONS: u32 = 50;
@@ -136,7 +137,7 @@ impl Store {
         token_hash: [u8; 32],
         now: i64,
         life: SessionLifetime,
-        ways: &SignInWays,
+        ways: &Arc<SignInWays>,
     ) -> Result<Option<(User, String)>, StoreError> {
         let (idle, most) = (now - life.idle, now - life.max_age);
         let ways = ways.clone();
@@ -173,7 +174,7 @@ impl Store {
         user_id: &str,
         now: i64,
         life: SessionLifetime,
-        ways: &SignInWays,
+        ways: &Arc<SignInWays>,
     ) -> Result<Vec<SessionRow>, StoreError> {
         let ways = ways.clone();
         let (user_id, idle, most) = (user_id.to_owned(), now - life.idle, now - life.max_age);
@@ -231,10 +232,11 @@ fn is_admitted(row: &Row, ways: &SignInWays, now: i64) -> Result<bool, StoreErro
 fn user_with_identity(row: &Row) -> Result<User, StoreError> {
     let mut user = user(row)?;
     if let Some(given) = row.try_get::<Option<String>>("identity_roles")? {
-        let given = decode_list(&given)?;
-        user.roles.extend(given);
-        let mut seen = std::collections::HashSet::new();
-        user.roles.retain(|role| seen.insert(role.clone()));
+        for role in decode_list(&given)? {
+            if !user.roles.contains(&role) {
+                user.roles.push(role);
+            }
+        }
     }
     Ok(user)
 }

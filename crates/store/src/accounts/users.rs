@@ -54,7 +54,7 @@ const ANY: &str = "SELECT EXISTS (SELECT 1 FROM users)";
 
 const BY_NAME: &str = "SELECT id, name, roles, disabled_at, password FROM users WHERE name_key = $1";
 
-const BY_ID: &str = "SELECT id, name, roles, disabled_at, password FROM users WHERE id = $1";
+pub(crate) const BY_ID: &str = "SELECT id, name, roles, disabled_at, password FROM users WHERE id = $1";
 
 /// Normalized names after a name, in order: all names, or those with non-ASCII characters.
 const NAMES: Sql = Sql::pair(

@@ -1,6 +1,7 @@
 //! Users, their sessions and their API keys.
 
 use crate::support::on_each_database;
+use std::sync::Arc;
 use store::{
     AccessFilter, AccessKind, AccessSort, AddUserOutcome, AuditEntry, AuditFilter, AuditKind, AuditOutcome,
     ExternalUser, MAX_API_KEYS, NewApiKey, NewSession, NewUser, SessionLifetime, SignInWays, Store,
@@ -8,8 +9,8 @@ use store::{
 
 const LIFE: SessionLifetime = SessionLifetime { idle: 100_000, max_age: 1_000_000 };
 
-fn ways() -> SignInWays {
-    SignInWays { passwords: true, issuers: Vec::new() }
+fn ways() -> Arc<SignInWays> {
+    Arc::new(SignInWays { passwords: true, issuers: Vec::new() })
 }
 
 fn user(name: &str) -> NewUser {

@@ -2,6 +2,7 @@
 
 use crate::support::on_each_database;
 use serde_json::json;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use store::{
     AddUserOutcome, AuditEntry, AuditOutcome, ChangeUserOutcome, EndedAtProvider, LinkOutcome, MAX_IDENTITIES,
@@ -33,11 +34,9 @@ fn claims(issuer: &str, subject: &str, roles: &[&str]) -> ProviderClaims {
     }
 }
 
-fn ways(passwords: bool, issuers: &[(&str, i64)]) -> SignInWays {
-    SignInWays {
-        passwords,
-        issuers: issuers.iter().map(|(issuer, max_age)| ((*issuer).to_owned(), *max_age)).collect(),
-    }
+fn ways(passwords: bool, issuers: &[(&str, i64)]) -> Arc<SignInWays> {
+    let issuers = issuers.iter().map(|(issuer, max_age)| ((*issuer).to_owned(), *max_age)).collect();
+    Arc::new(SignInWays { passwords, issuers })
 }
 
 fn key(user_id: &str) -> NewApiKey {

@@ -1,5 +1,6 @@
 //! The mode `jwt` of `auth`: the keys that verify tokens, and the required claims.
 
+use super::is_this_machine;
 use crate::auth::{ClaimNames, JwtAuth, JwtKeys};
 use crate::section::Context;
 use crate::section::value::Text;
@@ -7,7 +8,7 @@ use crate::source::{Node, PathStep};
 use serde_json::Value;
 use settings::OneOrMany;
 use std::time::Duration;
-use url::{Host, Url};
+use url::Url;
 
 /// The settings of which exactly one provides the keys.
 pub(crate) const KEY_SOURCES: [&str; 3] = ["jwksUrl", "publicKey", "jwk"];
@@ -87,13 +88,7 @@ fn url(text: &str, allow_private: bool, node: &Node, context: &mut Context<'_, '
         context.report.error(at, "this is not a web address", Some(help));
         return None;
     };
-    let is_here = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
-    if url.scheme() == "http" && !(is_here && allow_private) {
+    if url.scheme() == "http" && !(is_this_machine(&url) && allow_private) {
         let message = "keys must come over `https`: whoever can change them on the way can sign in as anybody";
         context.report.error(
             at,

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use settings::OneOrMany;
 use std::time::Duration;
-use url::Url;
+use url::{Host, Url};
 
 /// The shortest key for cookies in bytes: the output size of the hash that signs them.
 const MIN_KEY: usize = 32;
@@ -138,6 +138,16 @@ enum AuthModeEntry {
         #[schemars(range(min = 1, max = 366))]
         session_max_days: u64,
     },
+}
+
+/// Returns whether a URL leads to this machine.
+fn is_this_machine(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
 }
 
 pub(super) fn default_leeway_seconds() -> u64 {

@@ -1,6 +1,6 @@
 //! The key `openidConnect` of `auth`: the providers at which users sign in with their company account.
 
-use super::default_leeway_seconds;
+use super::{default_leeway_seconds, is_this_machine};
 use crate::auth::{GroupRoles, OpenIdProvider};
 use crate::config::Config;
 use crate::rule::OWNER_ROLES;
@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use settings::OneOrMany;
 use std::time::Duration;
-use url::{Host, Url};
+use url::Url;
 
 /// The issuer of Google's accounts, which everybody can have.
 const GOOGLE: &str = "https://accounts.google.com";
@@ -201,13 +201,7 @@ fn issuer(text: &str, allow_private: bool, at: Span, context: &mut Context<'_, '
         context.report.error(at, "an issuer has neither a query nor a fragment nor a user", Some(help));
         return None;
     }
-    let is_here = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
-    if url.scheme() == "http" && !(is_here && allow_private) {
+    if url.scheme() == "http" && !(is_this_machine(&url) && allow_private) {
         let message =
             "an issuer must be reached over `https`: whoever can change its answers on the way can sign in as anybody";
         let help = "over `http` only on this machine, with `allowPrivate: true`".to_owned();
