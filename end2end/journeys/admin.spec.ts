@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
-import { first } from "../fixtures/accounts.ts";
+import { PASSWORD, first, signInFirstTime } from "../fixtures/accounts.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { alive, expect, test } from "../fixtures/test.ts";
 
@@ -30,7 +30,7 @@ test("an added user can sign in and loses the session when disabled", async ({ p
   const password = await add(page, "bob");
   const other = await browser.newContext({ baseURL: server.url });
   const bob = await other.newPage();
-  await signIn(bob, "bob", password);
+  await signInFirstTime(bob, "bob", password);
   await alive(bob);
   expect((await bob.goto("/admin"))?.status()).toBe(404);
   expect((await bob.request.get("/api/admin/users")).status()).toBe(404);
@@ -44,11 +44,42 @@ test("an added user can sign in and loses the session when disabled", async ({ p
   await expect(page.getByRole("definition").filter({ hasText: "Disabled" })).toBeVisible();
   await bob.reload();
   await expect(bob.getByRole("heading", { name: "Sign in" })).toBeVisible();
-  await signIn(bob, "bob", password);
+  await signIn(bob, "bob", PASSWORD);
   await expect(bob.getByRole("alert")).toContainText("wrong");
   await page.getByRole("button", { name: "Enable" }).click();
-  await signIn(bob, "bob", password);
+  await signIn(bob, "bob", PASSWORD);
   await alive(bob);
+  await other.close();
+});
+
+test("an invited user chooses name and password and has the roles of the invitation", async ({ page, server, browser, console }) => {
+  console.expect(/status of 404/);
+  await first(page, server);
+  await page.goto("/admin/users");
+  await page.getByRole("link", { name: "invite them" }).click();
+  const invite = async (label: string) => {
+    await page.getByLabel("For whom").fill(label);
+    await page.getByRole("checkbox", { name: "admin" }).check();
+    await page.getByRole("button", { name: "Make a link" }).click();
+    return page.getByRole("textbox", { name: "Link" }).inputValue();
+  };
+  const [link, revoked] = [await invite("Bob of sales"), await invite("Mallory")];
+  await page.getByRole("button", { name: "Revoke the invitation for Mallory" }).click();
+  await expect(page.getByRole("status")).toHaveText("The invitation was revoked.");
+  await expect(page.getByRole("listitem").filter({ hasText: "Bob of sales" })).toContainText("admin; made by ada");
+  const other = await browser.newContext({ baseURL: server.url });
+  const bob = await other.newPage();
+  expect((await bob.goto(revoked))?.status()).toBe(404);
+  await expect(bob.getByRole("heading", { name: "This invitation is not valid" })).toBeVisible();
+  await bob.goto(link);
+  await bob.getByLabel("Name").fill("bob");
+  await bob.getByLabel("Password").fill(PASSWORD);
+  await bob.getByRole("button", { name: "Create the account" }).click();
+  await alive(bob);
+  expect((await bob.goto("/admin"))?.status()).toBe(200);
+  expect((await bob.goto(link))?.status()).toBe(404);
+  await page.reload();
+  await expect(page.getByText("No invitation is open.")).toBeVisible();
   await other.close();
 });
 
@@ -58,7 +89,7 @@ test("reading a user's conversation is audited and deleting a user asks for the 
   const password = await add(page, "bob");
   const other = await browser.newContext({ baseURL: server.url });
   const bob = await other.newPage();
-  await signIn(bob, "bob", password);
+  await signInFirstTime(bob, "bob", password);
   await alive(bob);
   await new Chat(bob).ask("Pelicans in winter");
   await page.goto("/admin/conversations?text=pelicans");
@@ -109,17 +140,18 @@ test("the audit log shows successful and failed sign-ins by name", async ({ page
   const other = await browser.newContext({ baseURL: server.url });
   const bob = await other.newPage();
   for (const wrong of ["wrong words 1", "wrong words 2", "wrong words 3"]) await signIn(bob, "bob", wrong);
-  await signIn(bob, "bob", password);
+  await signInFirstTime(bob, "bob", password);
   await alive(bob);
   const stranger = await browser.newContext({ baseURL: server.url });
   await signIn(await stranger.newPage(), "hunter2", "wrong words");
   await expect(async () => {
     await page.goto("/admin/audit?kind=accounts");
-    await expect(page.getByRole("row", { name: /account:/ })).toHaveCount(4, { timeout: 1_000 });
+    await expect(page.getByRole("row", { name: /account:/ })).toHaveCount(5, { timeout: 1_000 });
   }).toPass();
   await expect(page.getByRole("row", { name: /account:first_account ada/ })).toHaveCount(1);
   // The first of three attempts has a row at once.
   await expect(page.getByRole("row", { name: /account:sign_in bob .* refused/ })).toHaveCount(1);
+  await expect(page.getByRole("row", { name: /account:change_password bob .* ok/ })).toHaveCount(1);
   await expect(page.getByRole("row", { name: /account:sign_in bob .* ok/ })).toHaveCount(1);
   expect(await page.content()).not.toContain("hunter2");
   await page.getByLabel("User (name or id)").fill("Bob");

@@ -1,5 +1,5 @@
 import { Chat } from "../fixtures/chat.ts";
-import { first } from "../fixtures/accounts.ts";
+import { first, signInFirstTime } from "../fixtures/accounts.ts";
 import { configured } from "../fixtures/configured.ts";
 import { Provider } from "../fixtures/provider.ts";
 import { alive, expect, test as base } from "../fixtures/test.ts";
@@ -46,10 +46,7 @@ test("after losing a role the user can send no more messages and loses the page"
   const { id, password } = (await added.json()) as { id: string; password: string };
   const other = await browser.newContext({ baseURL: server.url });
   const bob = await other.newPage();
-  await bob.goto("/auth/sign-in");
-  await bob.getByLabel("Name").fill("bob");
-  await bob.getByLabel("Password").fill(password);
-  await bob.getByRole("button", { name: "Sign in" }).click();
+  await signInFirstTime(bob, "bob", password);
   await alive(bob);
   const chat = new Chat(bob);
   await chat.send("Tell me everything");

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
-import { PASSWORD, first, openAccountMenu } from "../fixtures/accounts.ts";
+import { PASSWORD, first, openAccountMenu, signInFirstTime } from "../fixtures/accounts.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { alive, expect, open, test } from "../fixtures/test.ts";
 
@@ -70,23 +70,28 @@ test.describe("two people with one browser", () => {
     await composer.fill("for nobody's eyes");
     await page.reload();
     await expect(composer).toHaveValue("for nobody's eyes");
-    const enter = async (name: string, words: string) => {
+    const leave = async () => {
       await openAccountMenu(page);
       await page.getByRole("button", { name: "Sign out", exact: true }).click();
-      await page.goto("/auth/sign-in");
-      await page.getByLabel("Name").fill(name);
-      await page.getByLabel("Password").fill(words);
-      await page.getByRole("button", { name: "Sign in" }).click();
+    };
+    const shown = async () => {
       await expect(composer).toBeVisible();
       await expect(page.getByRole("button", { name: "Send" })).toBeVisible();
     };
-    await enter("bob", password);
+    await leave();
+    await signInFirstTime(page, "bob", password);
+    await shown();
     await expect(composer).toHaveValue("");
     await alive(page);
     await composer.fill("bob's own words");
     await page.reload();
     await expect(composer).toHaveValue("bob's own words");
-    await enter("ada", PASSWORD);
+    await leave();
+    await page.goto("/auth/sign-in");
+    await page.getByLabel("Name").fill("ada");
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await shown();
     await expect(composer).toHaveValue("for nobody's eyes");
   });
 });

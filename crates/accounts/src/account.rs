@@ -117,13 +117,13 @@ pub(crate) async fn confirm_password(
         }
     };
     let is_right = credential_rules::is_possible_password(&password)
-        && accounts.sign_in.hasher.matches(password, Some(kept.clone())).await?;
+        && accounts.sign_in.hasher.matches(password, Some(kept.hash.clone())).await?;
     if !is_right {
         accounts.record_failure(action, Ok(&user.id), address);
         return Ok(Err(Unconfirmed::Wrong));
     }
     accounts.sign_in.throttle.succeeded(&attempt);
-    Ok(Ok((user, kept)))
+    Ok(Ok((user, kept.hash)))
 }
 
 /// Renders the account page for a user whose password was not confirmed.

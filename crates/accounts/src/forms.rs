@@ -12,6 +12,8 @@ pub(crate) struct Field {
     pub(crate) hint: Option<&'static str>,
     pub(crate) value: String,
     pub(crate) autofocus: bool,
+    /// Whether the value cannot be changed.
+    pub(crate) is_fixed: bool,
 }
 
 impl Field {
@@ -25,13 +27,23 @@ impl Field {
             hint: None,
             value: value.to_owned(),
             autofocus: takes_focus,
+            is_fixed: false,
         }
     }
 
     /// The field for an existing password.
     pub(crate) fn password(name: &'static str, label: &'static str, takes_focus: bool) -> Self {
         let (kind, autocomplete) = ("password", "current-password");
-        Self { name, label, kind, autocomplete, hint: None, value: String::new(), autofocus: takes_focus }
+        Self {
+            name,
+            label,
+            kind,
+            autocomplete,
+            hint: None,
+            value: String::new(),
+            autofocus: takes_focus,
+            is_fixed: false,
+        }
     }
 
     /// The field for a new password.
@@ -42,7 +54,7 @@ impl Field {
 
     /// Renders the field with its label and hint.
     pub(crate) fn view(self) -> impl IntoView {
-        let Self { name, label, kind, autocomplete, hint, value, autofocus: takes_focus } = self;
+        let Self { name, label, kind, autocomplete, hint, value, autofocus: takes_focus, is_fixed } = self;
         let hint_id = format!("hint-{name}-{autocomplete}");
         let described = hint.map(|_| hint_id.clone());
         view! {
@@ -57,6 +69,7 @@ impl Field {
                     spellcheck="false"
                     maxlength="512"
                     required=true
+                    readonly=is_fixed
                     autofocus=takes_focus
                     aria-describedby=described
                 />

@@ -3,13 +3,14 @@
 mod account;
 mod account_page;
 mod api;
+mod first_password;
 mod forms;
 mod new_account;
 mod openid_connect;
 mod sign_in;
 mod usage;
 
-use auth::password::{Accounts, HasherBusy};
+use auth::password::{Accounts, HasherBusy, INVITATION_PATH};
 use auth::{ApiKeys, AuthMethod, Authentication};
 use axum::Router;
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
@@ -35,9 +36,11 @@ pub fn routes<S: Clone + Send + Sync + 'static>(state: AccountState) -> ApiRoute
         .route(SIGN_IN_PATH, get(sign_in::sign_in_form).post(sign_in::sign_in))
         .route(SIGN_OUT_PATH, post(sign_in::sign_out))
         .route("/auth/sign-up", get(new_account::sign_up_form).post(new_account::sign_up))
+        .route(INVITATION_PATH, get(new_account::invitation_form).post(new_account::accept_invitation))
         .route("/auth/first-admin", get(new_account::first_admin_form).post(new_account::first_admin))
         .route(ACCOUNT_PATH, get(account::show))
         .route("/auth/password", post(account::change_password))
+        .route(first_password::NEW_PASSWORD_PATH, post(first_password::replace))
         .route("/auth/sessions/{id}/end", post(account::end_session))
         .route("/auth/keys", post(account::make_key))
         .route("/auth/keys/{id}/delete", post(account::delete_key))

@@ -1,8 +1,8 @@
-//! New accounts: the first administrator, and sign-ups where the config allows them.
+//! New accounts: the first administrator, invited users, and sign-ups where the config allows them.
 
 use crate::forms::{Field, too_many_attempts_text};
 use crate::{AccountError, PasswordAccounts, local_path};
-use auth::password::{Accounts, Subject, credential_rules, now_millis};
+use auth::password::{Accounts, INVITATION_PATH, Subject, credential_rules, now_millis};
 use auth::{AccountAction, client_network};
 use axum::extract::Query;
 use axum::extract::rejection::FormRejection;
@@ -12,7 +12,7 @@ use axum::{Extension, Form};
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Map;
-use store::{AddUserOutcome, NewUser};
+use store::{AddUserOutcome, NewUser, StoreError};
 use uuid::Uuid;
 use web::html::error_message;
 use web::{RequestContext, see_other};
@@ -36,7 +36,33 @@ pub(crate) struct NewAccountForm {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AccountKind {
     FirstAdmin,
+    Invitation,
     SignUp,
+}
+
+impl AccountKind {
+    /// The title of the page, the path that the form is sent to, and what the user reads above the form.
+    fn texts(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::FirstAdmin => (
+                "Create the first account",
+                "/auth/first-admin",
+                "This account is an administrator. The server prints the token on its console when it starts.",
+            ),
+            Self::Invitation => {
+                ("You are invited", INVITATION_PATH, "Choose a name and a password to create your account.")
+            }
+            Self::SignUp => ("Sign up", "/auth/sign-up", "Choose a name and a password."),
+        }
+    }
+
+    fn action(self) -> AccountAction {
+        match self {
+            Self::FirstAdmin => AccountAction::FirstAccount,
+            Self::Invitation => AccountAction::AcceptInvitation,
+            Self::SignUp => AccountAction::SignUp,
+        }
+    }
 }
 
 /// `GET /auth/first-admin`
@@ -57,6 +83,28 @@ pub(crate) async fn sign_up_form(
     }
     let sent = NewAccountForm { next: sent.next, ..NewAccountForm::default() };
     Ok(form(AccountKind::SignUp, StatusCode::OK, &sent, None))
+}
+
+/// `GET /auth/invitation?token=…`. Only the form accepts the invitation, so that a program that looks at links in
+/// messages does not use it up.
+pub(crate) async fn invitation_form(
+    PasswordAccounts(accounts): PasswordAccounts,
+    Query(sent): Query<NewAccountForm>,
+) -> Result<Response, AccountError> {
+    if accounts.invitation(&sent.token).await?.is_none() {
+        return Ok(invalid_invitation_page());
+    }
+    let sent = NewAccountForm { token: sent.token, ..NewAccountForm::default() };
+    Ok(form(AccountKind::Invitation, StatusCode::OK, &sent, None))
+}
+
+/// `POST /auth/invitation`
+pub(crate) async fn accept_invitation(
+    PasswordAccounts(accounts): PasswordAccounts,
+    Extension(asker): Extension<RequestContext>,
+    sent: Result<Form<NewAccountForm>, FormRejection>,
+) -> Result<Response, AccountError> {
+    create_account(&accounts, &asker, AccountKind::Invitation, sent).await
 }
 
 /// `POST /auth/first-admin`
@@ -103,7 +151,7 @@ async fn create_account(
     }
     if let Some(seconds) = sign_up_delay(accounts, asker, kind) {
         let subject = Subject::Client(asker.audit_address.clone());
-        accounts.record_limited(AccountAction::SignUp, ("address", subject), asker.audit_address.as_deref());
+        accounts.record_limited(kind.action(), ("address", subject), asker.audit_address.as_deref());
         let text = Some(too_many_attempts_text(seconds));
         return Ok(web::with_retry_after(form(kind, StatusCode::TOO_MANY_REQUESTS, &sent, text), seconds));
     }
@@ -111,6 +159,14 @@ async fn create_account(
         let text = "This is not the token that the server printed when it started. Each start prints a new token.";
         return refuse(StatusCode::FORBIDDEN, text.to_owned());
     }
+    let roles = match kind {
+        AccountKind::FirstAdmin => config::OWNER_ROLES.map(str::to_owned).to_vec(),
+        AccountKind::SignUp => accounts.settings.sign_up_roles.clone(),
+        AccountKind::Invitation => match accounts.invitation(&sent.token).await? {
+            Some(invitation) => invitation.roles,
+            None => return Ok(invalid_invitation_page()),
+        },
+    };
     if accounts.has_lookalike(name).await? {
         return refuse(StatusCode::CONFLICT, credential_rules::NAME_TAKEN.to_owned());
     }
@@ -119,43 +175,57 @@ async fn create_account(
         name: name.to_owned(),
         name_key: credential_rules::name_key(name),
         password: accounts.sign_in.hasher.hash(sent.password.clone()).await??,
-        roles: match kind {
-            AccountKind::FirstAdmin => config::OWNER_ROLES.map(str::to_owned).to_vec(),
-            AccountKind::SignUp => accounts.settings.sign_up_roles.clone(),
-        },
+        must_change_password: false,
+        roles,
         now: now_millis(),
     };
     let id = user.id.clone();
-    let action = if kind == AccountKind::FirstAdmin { AccountAction::FirstAccount } else { AccountAction::SignUp };
-    let about = Map::from_iter([("roles".to_owned(), user.roles.clone().into())]);
-    let entry = action.success_entry(&id, asker.audit_address.as_deref(), about);
-    match accounts.store.add_user(user, kind == AccountKind::FirstAdmin, Some(entry)).await? {
+    match store_account(accounts, asker, kind, &sent.token, user).await? {
         AddUserOutcome::NotTheFirst | AddUserOutcome::IdentityTaken => return Ok(web::html::not_found_page()),
         AddUserOutcome::NameTaken => return refuse(StatusCode::CONFLICT, credential_rules::NAME_TAKEN.to_owned()),
+        AddUserOutcome::NotInvited => return Ok(invalid_invitation_page()),
         AddUserOutcome::Done => accounts.sign_in.setup.clear(),
     }
     let cookie = accounts.begin_session(&id, &asker.credentials, asker.is_https, None).await?;
     Ok(see_other(local_path(sent.next.as_deref()), cookie))
 }
 
+/// Stores a new account with its audit entry.
+async fn store_account(
+    accounts: &Accounts,
+    asker: &RequestContext,
+    kind: AccountKind,
+    token: &str,
+    user: NewUser,
+) -> Result<AddUserOutcome, StoreError> {
+    let about = Map::from_iter([("roles".to_owned(), user.roles.clone().into())]);
+    let entry = kind.action().success_entry(&user.id, asker.audit_address.as_deref(), about);
+    match kind {
+        AccountKind::Invitation => accounts.accept_invitation(token, user, entry).await,
+        AccountKind::FirstAdmin => accounts.store.add_user(user, true, Some(entry)).await,
+        AccountKind::SignUp => accounts.store.add_user(user, false, Some(entry)).await,
+    }
+}
+
+fn invalid_invitation_page() -> Response {
+    web::html::message_page(
+        StatusCode::NOT_FOUND,
+        "This invitation is not valid",
+        "It was accepted or revoked, or it has expired. Ask whoever invited you for a new one.",
+    )
+}
+
 /// Returns the seconds to wait before another attempt. Sign-ups are counted per client, whether
 /// they succeed or not, so that nobody can block them for others; a proxy on this machine is not
 /// one client. The token of the first account cannot be guessed, and checking it is cheap.
 fn sign_up_delay(accounts: &Accounts, asker: &RequestContext, kind: AccountKind) -> Option<u64> {
-    let client = asker.address.filter(|_| kind == AccountKind::SignUp).and_then(client_network)?;
+    let client = asker.address.filter(|_| kind != AccountKind::FirstAdmin).and_then(client_network)?;
     let refused = accounts.sign_in.throttle.begin(&format!("{SIGN_UP_THROTTLE_KEY} {client}"), Some(client)).err();
     refused.map(|refused| refused.seconds)
 }
 
 fn form(kind: AccountKind, status: StatusCode, sent: &NewAccountForm, text: Option<String>) -> Response {
-    let (title, action, note) = match kind {
-        AccountKind::FirstAdmin => (
-            "Create the first account",
-            "/auth/first-admin",
-            "This account is an administrator. The server prints the token on its console when it starts.",
-        ),
-        AccountKind::SignUp => ("Sign up", "/auth/sign-up", "Choose a name and a password."),
-    };
+    let (title, action, note) = kind.texts();
     let token = (kind == AccountKind::FirstAdmin).then(|| {
         let field = Field {
             name: "token",
@@ -166,6 +236,8 @@ fn form(kind: AccountKind, status: StatusCode, sent: &NewAccountForm, text: Opti
         };
         field.view()
     });
+    let invitation = (kind == AccountKind::Invitation)
+        .then(|| view! { <input type="hidden" name="token" value=sent.token.clone() /> });
     let next = local_path(sent.next.as_deref()).to_owned();
     let sign_in = (kind == AccountKind::SignUp).then(|| {
         view! {
@@ -179,8 +251,9 @@ fn form(kind: AccountKind, status: StatusCode, sent: &NewAccountForm, text: Opti
         {error_message(text)}
         <form class="cw-account-form" method="post" action=action>
             <input type="hidden" name="next" value=next.clone() />
+            {invitation}
             {token}
-            {Field::name(&sent.name, kind == AccountKind::SignUp).view()}
+            {Field::name(&sent.name, kind != AccountKind::FirstAdmin).view()}
             {Field::new_password("Password").view()}
             <button class="cw-button cw-primary">"Create the account"</button>
         </form>

@@ -2,17 +2,18 @@
 
 use crate::forms::{Field, too_many_attempts_text};
 use crate::openid_connect::{providers_view, signed_out_view};
-use crate::{AccountError, LocalAccounts, PasswordAccounts, SignedInUser, local_path};
+use crate::{AccountError, LocalAccounts, PasswordAccounts, SignedInUser, first_password, local_path};
 use auth::AccountAction;
-use auth::password::{Accounts, Subject, Throttled, credential_rules};
+use auth::password::{Accounts, SignInAttempt, Subject, Throttled, credential_rules};
 use axum::extract::Query;
 use axum::extract::rejection::FormRejection;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::Response;
 use axum::{Extension, Form};
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Map;
+use store::{StoredPassword, User};
 use web::html::error_message;
 use web::{RequestContext, SIGN_IN_PATH, see_other};
 
@@ -72,42 +73,91 @@ pub(crate) async fn sign_in(
         let problem = "The form could not be read. Try again.".to_owned();
         return Ok(form(&accounts, StatusCode::BAD_REQUEST, &SignInForm::default(), error_message(Some(problem))));
     };
-    let key = credential_rules::name_key(&sent.name);
+    let refuse = |status, problem| form(&accounts, status, &sent, error_message(Some(problem)));
+    let Checked { user, password, attempt } =
+        match check_password(&accounts, &asker, &sent.name, &sent.password).await? {
+            Ok(checked) => checked,
+            Err(refusal) => return Ok(refused_page(refusal, refuse)),
+        };
+    if password.must_change {
+        accounts.sign_in.throttle.succeeded(&attempt);
+        return Ok(first_password::form_page(StatusCode::OK, &user.name, sent.next.as_deref(), None));
+    }
+    let entry = AccountAction::SignIn.success_entry(&user.id, asker.audit_address.as_deref(), Map::new());
+    let entry = accounts.sign_in.row_within_budget(AccountAction::SignIn, entry);
+    match accounts.begin_session(&user.id, &asker.credentials, asker.is_https, entry).await? {
+        Some(cookie) => {
+            accounts.sign_in.throttle.succeeded(&attempt);
+            Ok(see_other(local_path(sent.next.as_deref()), Some(cookie)))
+        }
+        // The user was disabled in the meantime.
+        None => Ok(refused_page(Refusal::Wrong, refuse)),
+    }
+}
+
+/// A user whose name and password are right.
+pub(crate) struct Checked {
+    pub(crate) user: User,
+    pub(crate) password: StoredPassword,
+    /// The attempt, which counts as a failure until the throttle is told that it succeeded.
+    pub(crate) attempt: SignInAttempt,
+}
+
+/// Why name and password are not accepted.
+pub(crate) enum Refusal {
+    /// The client must wait for this many seconds.
+    TooMany(u64),
+    /// One of them is wrong, or the user is disabled.
+    Wrong,
+}
+
+/// Checks name and password of a user who signs in, slows down guessing, and records failures in the audit log.
+pub(crate) async fn check_password(
+    accounts: &Accounts,
+    asker: &RequestContext,
+    name: &str,
+    password: &str,
+) -> Result<Result<Checked, Refusal>, AccountError> {
+    let key = credential_rules::name_key(name);
     // No user name is longer, and counted names stay in memory for a while.
     let counted: String = key.chars().take(64).collect();
     let address = asker.audit_address.as_deref();
-    let one = match accounts.sign_in.throttle.begin(&counted, asker.address) {
-        Ok(one) => one,
+    let attempt = match accounts.sign_in.throttle.begin(&counted, asker.address) {
+        Ok(attempt) => attempt,
         Err(Throttled { seconds, limit }) => {
             let subject = match limit {
                 "address" => Subject::Client(asker.audit_address.clone()),
                 _ => Subject::name(&counted),
             };
             accounts.record_limited(AccountAction::SignIn, (limit, subject), address);
-            let problem = error_message(Some(too_many_attempts_text(seconds)));
-            let mut response = form(&accounts, StatusCode::TOO_MANY_REQUESTS, &sent, problem);
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-            return Ok(response);
+            return Ok(Err(Refusal::TooMany(seconds)));
         }
     };
     let found = accounts.store.user_by_name(&key).await?;
-    let kept = found.as_ref().map(|(_, password)| password.clone());
-    let is_right = credential_rules::is_possible_password(&sent.password)
-        && accounts.sign_in.hasher.matches(sent.password.clone(), kept).await?;
-    let user_id = found.map(|(user, _)| user.id);
-    if let Some(id) = user_id.as_deref().filter(|_| is_right) {
-        let row = accounts
-            .sign_in
-            .row_within_budget(AccountAction::SignIn, AccountAction::SignIn.success_entry(id, address, Map::new()));
-        if let Some(cookie) = accounts.begin_session(id, &asker.credentials, asker.is_https, row).await? {
-            accounts.sign_in.throttle.succeeded(&one);
-            return Ok(see_other(local_path(sent.next.as_deref()), Some(cookie)));
+    let kept = found.as_ref().map(|(_, password)| password.hash.clone());
+    let is_right = credential_rules::is_possible_password(password)
+        && accounts.sign_in.hasher.matches(password.to_owned(), kept).await?;
+    match found {
+        Some((user, password)) if is_right && user.disabled_at.is_none() => Ok(Ok(Checked { user, password, attempt })),
+        found => {
+            tracing::info!(?address, "a sign-in failed");
+            let name = name.to_owned();
+            let user = found.as_ref().map(|(user, _)| user.id.as_str()).ok_or(&name);
+            accounts.record_failure(AccountAction::SignIn, user, address);
+            Ok(Err(Refusal::Wrong))
         }
     }
-    tracing::info!(?address, "a sign-in failed");
-    accounts.record_failure(AccountAction::SignIn, user_id.as_deref().ok_or(&sent.name), address);
-    let problem = "The name or the password is wrong.".to_owned();
-    Ok(form(&accounts, StatusCode::UNAUTHORIZED, &sent, error_message(Some(problem))))
+}
+
+/// Returns the page for a refusal; `page` renders it with a status and a message.
+pub(crate) fn refused_page(refusal: Refusal, page: impl FnOnce(StatusCode, String) -> Response) -> Response {
+    match refusal {
+        Refusal::Wrong => page(StatusCode::UNAUTHORIZED, "The name or the password is wrong.".to_owned()),
+        Refusal::TooMany(seconds) => {
+            let page = page(StatusCode::TOO_MANY_REQUESTS, too_many_attempts_text(seconds));
+            web::with_retry_after(page, seconds)
+        }
+    }
 }
 
 /// `POST /auth/sign-out`. A user who has signed in at a provider can then sign out there as well.

@@ -16,6 +16,8 @@ pub enum AccountAction {
     FirstAccount,
     /// Creating an account of one's own.
     SignUp,
+    /// Creating an account with an invitation.
+    AcceptInvitation,
     /// Signing in with name and password, or at a provider.
     SignIn,
     /// Signing out.
@@ -38,9 +40,10 @@ pub enum AccountAction {
 
 impl AccountAction {
     /// All actions with their names in the log.
-    pub const ALL: [(Self, &'static str); 11] = [
+    pub const ALL: [(Self, &'static str); 12] = [
         (Self::FirstAccount, "account:first_account"),
         (Self::SignUp, "account:sign_up"),
+        (Self::AcceptInvitation, "account:accept_invitation"),
         (Self::SignIn, "account:sign_in"),
         (Self::SignOut, "account:sign_out"),
         (Self::EndSession, "account:end_session"),

@@ -23,9 +23,10 @@ pub use accounts::api_keys::{ApiKeyRow, MAX_API_KEYS, NewApiKey};
 pub use accounts::identities::{
     EndedAtProvider, Identity, LinkOutcome, MAX_IDENTITIES, ProviderClaims, SignInWays, UnlinkOutcome,
 };
+pub use accounts::invitations::{Invitation, MAX_INVITATIONS, NewInvitation};
 pub use accounts::outside_keys::ExternalUser;
 pub use accounts::sessions::{NewSession, ProviderSession, SessionLifetime, SessionRow};
-pub use accounts::users::{AddUserOutcome, NewUser, User};
+pub use accounts::users::{AddUserOutcome, NewUser, StoredPassword, User};
 pub use admin::{
     ADMIN, AccessFilter, AccessKind, AccessSort, AdminAccess, AdminConversation, AdminGrant, AgentUsage, AuditFilter,
     AuditKind, ChangeUserOutcome, ConversationFilter, ConversationSort, DayUsage, EventKind, FeedbackRow, FeedbackSort,

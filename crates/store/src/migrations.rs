@@ -41,6 +41,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0034_approvers_of_agent_runs",
     "0035_attached_files",
     "0036_identities",
+    "0037_invitations",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -61,6 +62,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0034_approvers_of_agent_runs",
     "0035_attached_files",
     "0036_identities",
+    "0037_invitations",
 ];
 
 /// Returns the migrations for SQLite.

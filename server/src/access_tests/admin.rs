@@ -16,7 +16,7 @@ fn form(path: String) -> TestRequest {
     TestRequest { method: Method::POST, path, body: None }
 }
 
-const ROUTES: [(&str, AdminRoute, u16); 109] = [
+const ROUTES: [(&str, AdminRoute, u16); 115] = [
     ("overview", |_| get("/admin".to_owned()), 200),
     ("users", |_| get("/admin/users".to_owned()), 200),
     ("users, with an invalid order", |_| get("/admin/users?sort=name;drop".to_owned()), 400),
@@ -36,6 +36,9 @@ const ROUTES: [(&str, AdminRoute, u16); 109] = [
     ("agents as CSV", |_| get("/admin/agents.csv?sort=errors".to_owned()), 200),
     ("agents, with an invalid cursor", |_| get("/api/admin/agents?after=x~y".to_owned()), 400),
     ("standing approvals by tool", |_| get("/admin/approvals?sort=tool&after=a~b".to_owned()), 200),
+    ("invitations", |_| get("/admin/invitations".to_owned()), 404),
+    ("a new invitation", |_| form("/admin/invitations".to_owned()), 415),
+    ("revoking an invitation", |_| form(format!("/admin/invitations/{NO_ID}/revoke")), 404),
     ("users as CSV", |_| get("/admin/users.csv".to_owned()), 404),
     ("conversations as CSV", |_| get("/admin/conversations.csv?sort=cost".to_owned()), 200),
     ("standing approvals as CSV", |_| get("/admin/approvals.csv".to_owned()), 200),
@@ -52,6 +55,9 @@ const ROUTES: [(&str, AdminRoute, u16); 109] = [
         },
         404,
     ),
+    ("invitations in the API", |_| get("/api/admin/invitations".to_owned()), 404),
+    ("a new invitation in the API", |_| post("/api/admin/invitations".to_owned(), json!({ "label": "eve" })), 404),
+    ("revoking an invitation in the API", |_| with(Method::DELETE, format!("/api/admin/invitations/{NO_ID}")), 404),
     ("a user's password", |_| post(format!("/api/admin/users/{NO_ID}/password"), json!({})), 404),
     ("a user's sessions", |_| with(Method::DELETE, format!("/api/admin/users/{NO_ID}/sessions")), 404),
     ("a user's company accounts", |_| get(format!("/api/admin/users/{NO_ID}/identities")), 404),

@@ -85,6 +85,7 @@ async fn sessions_and_api_keys_follow_access_rules() {
             name: name.to_owned(),
             name_key: name.to_owned(),
             password: String::new(),
+            must_change_password: false,
             roles: roles.iter().map(|role| (*role).to_owned()).collect(),
             now: 0,
         };

@@ -52,6 +52,7 @@ impl TestServer {
                 name: name.to_owned(),
                 name_key: name.to_owned(),
                 password: String::new(),
+                must_change_password: false,
                 roles: roles.map(str::to_owned).to_vec(),
                 now: 0,
             };

@@ -156,6 +156,7 @@ async fn sign_up(
         name_key: credential_rules::name_key(&name),
         name,
         password: String::new(),
+        must_change_password: false,
         // Those of groups count in sessions that begin at the provider.
         roles: Vec::new(),
         now: now_millis(),
@@ -170,7 +171,9 @@ async fn sign_up(
         AddUserOutcome::Done => accounts.sign_in.setup.clear(),
         // Another request of the user was faster.
         AddUserOutcome::IdentityTaken => {}
-        AddUserOutcome::NameTaken | AddUserOutcome::NotTheFirst => return Ok(Err(SignInProblem::Busy)),
+        AddUserOutcome::NameTaken | AddUserOutcome::NotTheFirst | AddUserOutcome::NotInvited => {
+            return Ok(Err(SignInProblem::Busy));
+        }
     }
     Ok(Ok(()))
 }

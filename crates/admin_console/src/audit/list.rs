@@ -17,7 +17,7 @@ use web::html::{link, text};
 use wire::UserError;
 
 /// The actions of administrators, as the log names them, without those of capabilities.
-const ADMIN_ACTIONS: [&str; 27] = [
+const ADMIN_ACTIONS: [&str; 29] = [
     "admin:add_user",
     "admin:apply_retention",
     "admin:ask_agent",
@@ -37,11 +37,13 @@ const ADMIN_ACTIONS: [&str; 27] = [
     "admin:export_jobs",
     "admin:export_tools",
     "admin:export_users",
+    "admin:invite_user",
     "admin:read_conversation",
     "admin:reset_password",
     "admin:retry_job",
     "admin:revoke_access",
     "admin:revoke_approval",
+    "admin:revoke_invitation",
     "admin:set_roles",
     "admin:try_tool",
     "admin:unlink_identity",

@@ -201,7 +201,10 @@ fn new_user_view(named: Vec<String>, refused: Option<(NewUserBody, UserError)>) 
     view! {
         <section class="cw-account-part" aria-labelledby="new-user">
             <h2 id="new-user">"Add a user"</h2>
-            <p class="cw-account-note">"The user gets a first password, which is shown once. They can change it on their account page."</p>
+            <p class="cw-account-note">
+                "The user gets a first password, which is shown once and which they replace when they sign in. Or "
+                <a href="/admin/invitations">"invite them"</a>": then they choose name and password themselves."
+            </p>
             {error_message(text)}
             <form class="cw-account-form" method="post" action=UserList::PATH>
                 <label class="cw-account-field">

@@ -4,6 +4,7 @@
 
 mod api;
 mod identities;
+mod invitations;
 mod list;
 mod page;
 mod roles;
@@ -20,7 +21,11 @@ use web::openapi::ApiRouter;
 use wire::{ErrorCode, UserError};
 
 pub(crate) fn routes() -> ApiRouter<ConsoleState> {
-    list::routes().merge(api::routes()).merge(identities::routes()).with_pages(page::routes())
+    list::routes()
+        .merge(api::routes())
+        .merge(identities::routes())
+        .merge(invitations::routes())
+        .with_pages(page::routes())
 }
 
 /// Returns the accounts of this server.
@@ -53,7 +58,8 @@ impl<'a> UserAdmin<'a> {
         found.into_iter().next().map(|(user, _)| user).ok_or_else(UserError::not_found)
     }
 
-    /// Adds a user. Returns the id and the first password, which cannot be read again.
+    /// Adds a user. Returns the id and the first password, which cannot be read again, and which the user replaces
+    /// before they are signed in.
     ///
     /// # Errors
     /// 422 for an invalid name or role, and for a name that is taken or looks like another one.
@@ -74,15 +80,17 @@ impl<'a> UserAdmin<'a> {
             name: name.to_owned(),
             name_key: credential_rules::name_key(name),
             password: hash,
+            must_change_password: true,
             roles: roles.clone(),
             now: now_millis(),
         };
         let entry = self.admin.audit_entry("add_user", "", json!({ "userId": id, "after": { "roles": roles } }));
         match self.accounts.store.add_user(user, false, Some(entry)).await.map_err(from_store_error)? {
             AddUserOutcome::Done => Ok((id, password)),
-            AddUserOutcome::NameTaken | AddUserOutcome::NotTheFirst | AddUserOutcome::IdentityTaken => {
-                Err(UserError::invalid("/name", credential_rules::NAME_TAKEN))
-            }
+            AddUserOutcome::NameTaken
+            | AddUserOutcome::NotTheFirst
+            | AddUserOutcome::IdentityTaken
+            | AddUserOutcome::NotInvited => Err(UserError::invalid("/name", credential_rules::NAME_TAKEN)),
         }
     }
 
@@ -113,8 +121,8 @@ impl<'a> UserAdmin<'a> {
         self.change(id, UserChange::EndSessions, "end_sessions", json!({ "userId": id })).await
     }
 
-    /// Replaces a user's password by a new one, which cannot be read again, and ends all their
-    /// sessions.
+    /// Replaces a user's password by a new one, which cannot be read again and which the user replaces before they
+    /// are signed in, and ends all their sessions.
     async fn reset_password(&self, id: &str) -> Result<String, UserError> {
         self.check_passwords()?;
         self.get(id).await?;

@@ -131,7 +131,7 @@ pub(super) async fn render(
     };
     let password = password.map(|password| {
         view! {
-            {success_message(Some("Give this password to the user now: it will not be shown again."))}
+            {success_message(Some("Give this password to the user now: it will not be shown again. They replace it when they sign in."))}
             <input class="cw-account-key" readonly aria-label="Password" value=password />
         }
     });
@@ -209,7 +209,10 @@ fn actions_view(user: UserRow, roles: impl IntoView, passwords: bool) -> impl In
 
 /// Formats how a user signs in.
 pub(super) fn sign_in_text(user: &UserRow) -> String {
-    let password = user.has_password.then_some("password");
+    let password = user.has_password.then_some(match user.must_change_password {
+        true => "password (not yet replaced)",
+        false => "password",
+    });
     password.into_iter().chain(user.issuers.iter().map(String::as_str)).collect::<Vec<_>>().join(", ")
 }
 

@@ -3,6 +3,7 @@
 pub mod credential_rules;
 mod failures;
 mod hasher;
+mod invitations;
 pub mod keys;
 mod lookalikes;
 mod setup;
@@ -11,10 +12,11 @@ mod throttle;
 
 pub use failures::FailedAttempts;
 pub use hasher::{Hasher, HasherBusy};
+pub use invitations::{INVITATION_DAYS, INVITATION_PATH, MadeInvitation};
 pub use keys::{KeyScope, MAX_DAYS, NewKey};
 pub use setup::SetupToken;
 pub use tally::Subject;
-pub use throttle::{Throttle, Throttled};
+pub use throttle::{SignInAttempt, Throttle, Throttled};
 
 use super::AccountAction;
 use super::budgets::Budgets;
@@ -119,7 +121,7 @@ impl Accounts {
     /// The database failed.
     pub async fn has_password(&self, user_id: &str) -> Result<bool, StoreError> {
         Ok(self.settings.passwords
-            && self.store.user_by_id(user_id).await?.is_some_and(|(_, password)| !password.is_empty()))
+            && self.store.user_by_id(user_id).await?.is_some_and(|(_, password)| !password.hash.is_empty()))
     }
 
     /// Returns the lifetime of sessions.

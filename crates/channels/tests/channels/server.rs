@@ -163,6 +163,7 @@ impl TestServer {
             name: id.to_owned(),
             name_key: id.to_owned(),
             password: String::new(),
+            must_change_password: false,
             roles: vec![role.to_owned()],
             now: 1,
         };

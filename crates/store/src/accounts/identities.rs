@@ -299,7 +299,8 @@ async fn find(db: &mut Db, issuer: &str, subject: &str) -> Result<Option<Identit
     row.as_ref().map(identity).transpose()
 }
 
-async fn list(db: &mut Db, user_id: &str) -> Result<Vec<Identity>, StoreError> {
+/// Returns a user's identities, oldest first.
+pub(crate) async fn list(db: &mut Db, user_id: &str) -> Result<Vec<Identity>, StoreError> {
     sql::query(LIST).bind(user_id.to_owned()).fetch_all(db).await?.iter().map(identity).collect()
 }
 

@@ -16,6 +16,15 @@ pub struct User {
     pub disabled_at: Option<i64>,
 }
 
+/// The password of a user, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredPassword {
+    /// The hash; empty for a user without a password.
+    pub hash: String,
+    /// Whether an administrator has set it. The user must replace it before they are signed in.
+    pub must_change: bool,
+}
+
 /// A new user.
 #[derive(Clone)]
 pub struct NewUser {
@@ -27,6 +36,8 @@ pub struct NewUser {
     pub name_key: String,
     /// The password hash; empty for a user without a password.
     pub password: String,
+    /// Whether the user must replace the password before they are signed in.
+    pub must_change_password: bool,
     /// The user's roles.
     pub roles: Vec<String>,
     /// Unix time, milliseconds.
@@ -44,17 +55,23 @@ pub enum AddUserOutcome {
     NotTheFirst,
     /// Another user has the identity at the provider.
     IdentityTaken,
+    /// The invitation was accepted before or revoked, or has expired, or who made it could no longer do so.
+    NotInvited,
 }
 
 const INSERT: &str = "
-    INSERT INTO users (id, name, name_key, password, roles, created_at, password_changed_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (name_key) DO NOTHING";
+    INSERT INTO users (id, name, name_key, password, roles, created_at, password_changed_at, must_change_password)
+    VALUES ($1, $2, $3, $4, $5, $6, $6, $7) ON CONFLICT (name_key) DO NOTHING";
 
 const ANY: &str = "SELECT EXISTS (SELECT 1 FROM users)";
 
-const BY_NAME: &str = "SELECT id, name, roles, disabled_at, password FROM users WHERE name_key = $1";
+const BY_NAME: &str = "
+    SELECT id, name, roles, disabled_at, password, must_change_password = 1 AS must_change_password
+    FROM users WHERE name_key = $1";
 
-pub(crate) const BY_ID: &str = "SELECT id, name, roles, disabled_at, password FROM users WHERE id = $1";
+pub(crate) const BY_ID: &str = "
+    SELECT id, name, roles, disabled_at, password, must_change_password = 1 AS must_change_password
+    FROM users WHERE id = $1";
 
 /// Normalized names after a name, in order: all names, or those with non-ASCII characters.
 const NAMES: Sql = Sql::pair(
@@ -66,7 +83,8 @@ const NAMES: Sql = Sql::pair(
 
 /// Only if the hash is still the one that was checked: of two concurrent changes one takes effect.
 const SET_PASSWORD: &str = "
-    UPDATE users SET password = $3, password_changed_at = $4 WHERE id = $1 AND password = $2 AND disabled_at IS NULL";
+    UPDATE users SET password = $3, password_changed_at = $4, must_change_password = 0
+    WHERE id = $1 AND password = $2 AND disabled_at IS NULL";
 
 const SET_DISABLED: &str = "UPDATE users SET disabled_at = $2 WHERE id = $1";
 
@@ -102,11 +120,11 @@ impl Store {
         self.read(|db| Box::pin(async move { Ok(sql::query_scalar(ANY).fetch_one(db).await?) })).await
     }
 
-    /// Returns the user with this normalized name, and the password hash.
+    /// Returns the user with this normalized name, and the password.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn user_by_name(&self, name_key: &str) -> Result<Option<(User, String)>, StoreError> {
+    pub async fn user_by_name(&self, name_key: &str) -> Result<Option<(User, StoredPassword)>, StoreError> {
         self.user(BY_NAME, name_key).await
     }
 
@@ -123,11 +141,11 @@ impl Store {
         .await
     }
 
-    /// Returns the user with this id, and the password hash.
+    /// Returns the user with this id, and the password.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn user_by_id(&self, id: &str) -> Result<Option<(User, String)>, StoreError> {
+    pub async fn user_by_id(&self, id: &str) -> Result<Option<(User, StoredPassword)>, StoreError> {
         self.user(BY_ID, id).await
     }
 
@@ -175,12 +193,12 @@ impl Store {
         .await
     }
 
-    async fn user(&self, query: &'static str, key: &str) -> Result<Option<(User, String)>, StoreError> {
+    async fn user(&self, query: &'static str, key: &str) -> Result<Option<(User, StoredPassword)>, StoreError> {
         let key = key.to_owned();
         self.read(move |db| {
             Box::pin(async move {
                 let row = sql::query(query).bind(key).fetch_optional(db).await?;
-                row.map(|row| Ok((user(&row)?, row.try_get("password")?))).transpose()
+                row.map(|row| Ok((user(&row)?, password(&row)?))).transpose()
             })
         })
         .await
@@ -194,7 +212,8 @@ pub(crate) async fn insert_user(db: &mut Db, user: NewUser, first: bool) -> Resu
         return Ok(AddUserOutcome::NotTheFirst);
     }
     let insert = sql::query(INSERT).bind(user.id).bind(user.name).bind(user.name_key).bind(user.password);
-    let done = insert.bind(encode_list(&user.roles)).bind(user.now).execute(db).await?;
+    let insert = insert.bind(encode_list(&user.roles)).bind(user.now).bind(user.must_change_password);
+    let done = insert.execute(db).await?;
     Ok(if done.rows_affected() > 0 { AddUserOutcome::Done } else { AddUserOutcome::NameTaken })
 }
 
@@ -206,6 +225,11 @@ pub(crate) fn user(row: &Row) -> Result<User, StoreError> {
         roles: decode_list(row.try_get("roles")?)?,
         disabled_at: row.try_get("disabled_at")?,
     })
+}
+
+/// Reads the password from a row with the columns of a user.
+fn password(row: &Row) -> Result<StoredPassword, StoreError> {
+    Ok(StoredPassword { hash: row.try_get("password")?, must_change: row.try_get("must_change_password")? })
 }
 
 /// Encodes strings as a JSON list.

@@ -36,6 +36,8 @@ pub struct UserRow {
     pub conversations: i64,
     /// Whether the user has a password on this server.
     pub has_password: bool,
+    /// Whether an administrator has set the password, and the user has not replaced it yet.
+    pub must_change_password: bool,
     /// The issuers of the company accounts with which the user signs in.
     pub issuers: Vec<String>,
 }
@@ -70,7 +72,8 @@ pub enum UserChange {
     Roles(Vec<String>),
     /// Disables the user from this time on, or enables them again.
     Disabled(Option<i64>),
-    /// Replaces the password by one with this hash, and ends all sessions.
+    /// Replaces the password by one with this hash, which the user must change before they are signed in, and ends
+    /// all sessions.
     Password(String),
     /// Ends all sessions.
     EndSessions,
@@ -95,7 +98,7 @@ const COLUMNS: &str = "
         (SELECT max(seen_at) FROM sessions WHERE user_id = u.id) AS seen_at,
         (SELECT count(*) FROM sessions WHERE user_id = u.id) AS sessions,
         (SELECT count(*) FROM conversations WHERE owner = u.id AND deleted_at IS NULL) AS conversations,
-        u.password <> '' AS has_password";
+        u.password <> '' AS has_password, u.must_change_password = 1 AS must_change_password";
 
 /// JSON lists: the issuers, and the lists of roles.
 const IDENTITIES: Sql = Sql::pair(
@@ -225,6 +228,7 @@ fn row(row: &Row, sort: UserSort) -> Result<(UserRow, ListCursor), StoreError> {
         sessions: row.try_get("sessions")?,
         conversations: row.try_get("conversations")?,
         has_password: row.try_get("has_password")?,
+        must_change_password: row.try_get("must_change_password")?,
         issuers: decode_list(row.try_get("issuers")?)?,
     };
     let key = match sort {
@@ -263,7 +267,8 @@ async fn apply(db: &mut Db, id: &str, change: UserChange, now: i64) -> Result<Ch
             Some(sql::query("UPDATE users SET disabled_at = $2 WHERE id = $1").bind(id.to_owned()).bind(since))
         }
         UserChange::Password(hash) => {
-            let set = "UPDATE users SET password = $2, password_changed_at = $3 WHERE id = $1";
+            let set =
+                "UPDATE users SET password = $2, password_changed_at = $3, must_change_password = 1 WHERE id = $1";
             Some(sql::query(set).bind(id.to_owned()).bind(hash).bind(now))
         }
         UserChange::Delete => {

@@ -28,6 +28,7 @@ pub(crate) const CORE_TABLES: &[Table] = &[
     table("grants", "id"),
     table("users", "id"),
     table("user_identities", "id"),
+    table("invitations", "id"),
     table("sessions", "id"),
     table("api_keys", "id"),
     table("outside_keys", "id"),

@@ -4,7 +4,7 @@ use crate::support::on_each_database;
 use std::sync::Arc;
 use store::{
     AccessFilter, AccessKind, AccessSort, AddUserOutcome, AuditEntry, AuditFilter, AuditKind, AuditOutcome,
-    ExternalUser, MAX_API_KEYS, NewApiKey, NewSession, NewUser, SessionLifetime, SignInWays, Store,
+    ExternalUser, MAX_API_KEYS, NewApiKey, NewSession, NewUser, SessionLifetime, SignInWays, Store, StoredPassword,
 };
 
 const LIFE: SessionLifetime = SessionLifetime { idle: 100_000, max_age: 1_000_000 };
@@ -20,6 +20,7 @@ fn user(name: &str) -> NewUser {
         name_key: name.to_lowercase(),
         name,
         password: "hash".to_owned(),
+        must_change_password: false,
         roles: vec!["admin".to_owned()],
         now: 1,
     }
@@ -79,7 +80,8 @@ async fn name_belongs_to_one_user() {
             AddUserOutcome::NameTaken
         );
         let (found, password) = store.user_by_name("ada").await.unwrap().unwrap();
-        assert_eq!((found.id.as_str(), found.name.as_str(), password.as_str()), (id.as_str(), "Ada", "hash"));
+        assert_eq!((found.id.as_str(), found.name.as_str()), (id.as_str(), "Ada"));
+        assert_eq!(password, StoredPassword { hash: "hash".to_owned(), must_change: false });
         assert_eq!(found.roles, ["admin"]);
         assert!(store.user_by_name("%").await.unwrap().is_none());
     })
@@ -157,7 +159,7 @@ async fn password_change_ends_all_sessions() {
         assert!(counts(store, 1, 1).await);
         assert!(store.set_password(&ada, "hash", "new", 1, None).await.unwrap());
         assert!(!counts(store, 1, 1).await && counts(store, 2, 1).await);
-        assert_eq!(store.user_by_id(&ada).await.unwrap().unwrap().1, "new");
+        assert_eq!(store.user_by_id(&ada).await.unwrap().unwrap().1.hash, "new");
     })
     .await;
 }

@@ -18,6 +18,7 @@ pub(crate) async fn add(store: &Store, name: &str, roles: &[&str], now: i64) {
         name: name.to_owned(),
         name_key: name.to_owned(),
         password: "hash".to_owned(),
+        must_change_password: false,
         roles: roles.iter().map(|role| (*role).to_owned()).collect(),
         now,
     };

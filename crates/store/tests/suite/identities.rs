@@ -20,6 +20,7 @@ fn user(name: &str, password: &str, roles: &[&str]) -> NewUser {
         name: name.to_owned(),
         name_key: name.to_owned(),
         password: password.to_owned(),
+        must_change_password: false,
         roles: roles.iter().map(|role| (*role).to_owned()).collect(),
         now: 1,
     }

@@ -10,6 +10,7 @@ mod files;
 mod grants;
 mod happened;
 mod identities;
+mod invitations;
 mod lost_files;
 mod operation;
 mod order;

@@ -27,6 +27,7 @@ async fn furnish(url: &str) {
         name: "Ada".to_owned(),
         name_key: "ada".to_owned(),
         password: "hash".to_owned(),
+        must_change_password: false,
         roles: vec!["admin".to_owned()],
         now: 1,
     };

@@ -17,6 +17,7 @@ async fn add_user(store: &Store, name: &str, now: i64) {
         name: name.to_owned(),
         name_key: name.to_owned(),
         password: String::new(),
+        must_change_password: false,
         roles: Vec::new(),
         now,
     };

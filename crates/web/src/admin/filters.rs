@@ -150,6 +150,7 @@ mod tests {
             name: "Ada".to_owned(),
             name_key: name_key("Ada"),
             password: String::new(),
+            must_change_password: false,
             roles: Vec::new(),
             now: 0,
         };

@@ -98,7 +98,15 @@ impl TestServer {
             [("ada", vec!["noter".to_owned()]), ("eve", vec!["noter".to_owned()]), ("boss", vec!["admin".to_owned()])]
         {
             let (id, name_key) = (name.to_owned(), name.to_owned());
-            let user = NewUser { id, name: name.to_owned(), name_key, password: String::new(), roles, now: 0 };
+            let user = NewUser {
+                id,
+                name: name.to_owned(),
+                name_key,
+                password: String::new(),
+                must_change_password: false,
+                roles,
+                now: 0,
+            };
             assert_eq!(server.accounts.store.add_user(user, false, None).await.unwrap(), AddUserOutcome::Done);
         }
         server.key = server.accounts.create_key("eve", "key", &KeyScope::ALL, 1, None).await.unwrap().unwrap().key;

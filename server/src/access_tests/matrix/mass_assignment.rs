@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Fields of forms and server functions that have the same name as a column. Required fields are
 /// found automatically, see `required_fields`.
-const ACCEPTED_FIELDS: [(&str, &[&str]); 17] = [
+const ACCEPTED_FIELDS: [(&str, &[&str]); 18] = [
     // A part of a message.
     ("/api/agent/{page}/{agent}", &["state"]),
     ("/api/runs/invoke", &["agent_id"]),
@@ -22,6 +22,7 @@ const ACCEPTED_FIELDS: [(&str, &[&str]); 17] = [
     ("/admin/agents/{id}/tools/{tool}", &["arguments"]),
     ("/admin/custom-agents", CUSTOM),
     ("/admin/custom-agents/{id}", CUSTOM),
+    ("/admin/invitations", &["label", "role", "roles"]),
     ("/admin/mcp-server-tests", SERVER),
     ("/admin/mcp-servers", SERVER),
     ("/admin/mcp-servers/{name}", SERVER),

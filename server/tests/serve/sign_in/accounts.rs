@@ -22,7 +22,7 @@ pub(crate) fn config(more: &str) -> String {
     )
 }
 
-fn serve(more: &str) -> (Server, TempDir) {
+pub(crate) fn serve(more: &str) -> (Server, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("chatwright.yaml"), config(more)).unwrap();
     (Server::start_with(&["--config", folder.path().to_str().unwrap()]), folder)
@@ -36,7 +36,7 @@ pub(crate) fn form_request(server: &Server, path: &str, fields: &[(&str, &str)])
     form.header(ORIGIN, &server.origin).body(body.join("&"))
 }
 
-async fn status(request: RequestBuilder) -> u16 {
+pub(crate) async fn status(request: RequestBuilder) -> u16 {
     request.send().await.unwrap().status().as_u16()
 }
 
@@ -65,7 +65,7 @@ async fn sign_up_bob(server: &Server) -> String {
     session_cookie(&form_request(server, "/auth/sign-up", &fields).send().await.unwrap()).unwrap()
 }
 
-fn me_request(server: &Server) -> RequestBuilder {
+pub(crate) fn me_request(server: &Server) -> RequestBuilder {
     server.request(Method::POST, "/api/endpoints/p/me").json(&json!({}))
 }
 

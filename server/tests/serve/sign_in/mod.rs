@@ -4,6 +4,7 @@ mod account_rows;
 pub(crate) mod accounts;
 pub(crate) mod callers;
 mod embed;
+mod invitations;
 mod keys;
 mod openid;
 mod passed_on;

@@ -103,6 +103,7 @@ async fn libraries_are_deleted_with_their_owner() {
             name: "ada".to_owned(),
             name_key: "ada".to_owned(),
             password: String::new(),
+            must_change_password: false,
             roles: Vec::new(),
             now: 0,
         };

@@ -1,0 +1,266 @@
+//! Invitations: links with which new users make their accounts, with roles that an administrator has chosen.
+
+use super::{UserAdmin, roles};
+use crate::state::ConsoleState;
+use auth::password::{INVITATION_DAYS, INVITATION_PATH, now_millis};
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{NoContent, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Form, Json, Router};
+use leptos::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use store::{Invitation, MAX_INVITATIONS};
+use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
+use web::html::{error_message, success_message};
+use web::openapi::{ApiRouter, Created};
+use web::times::{day, minute};
+use web::{HttpError, Origin, json_error, query_encoded, see_other};
+use wire::UserError;
+
+const PATH: &str = "/admin/invitations";
+/// The entry of the console's menu under which the page is.
+const TAB: &str = "/admin/users";
+/// The maximum length of a label, in characters.
+const MAX_LABEL: usize = 100;
+
+pub(super) fn routes() -> ApiRouter<ConsoleState> {
+    let pages =
+        Router::new().route(PATH, get(show).post(invite)).route("/admin/invitations/{id}/revoke", post(revoke_in_page));
+    ApiRouter::new(&ADMINISTRATION)
+        .get("/api/admin/invitations", list, "List the invitations that nobody has accepted yet, newest first")
+        .post("/api/admin/invitations", add, "Invite a user: make a link that creates one account within seven days")
+        .delete("/api/admin/invitations/{id}", revoke, "Revoke an invitation")
+        .with_pages(pages)
+}
+
+/// The body that invites a user.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct InvitationBody {
+    /// For whom the invitation is, such as a name or an address: up to 100 characters. Only administrators see it.
+    label: String,
+    /// The roles of the new account.
+    #[serde(default)]
+    roles: Vec<String>,
+    /// Also accepts roles that the config does not name.
+    #[serde(default, rename = "allowUnknownRoles")]
+    allow_unknown_roles: bool,
+}
+
+/// A new invitation.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AddedInvitation {
+    /// The invitation's id.
+    id: String,
+    /// The link for the new user, which is shown only once. It is a path if the server does not know its own address.
+    link: String,
+    /// Unix time, milliseconds.
+    expires_at: i64,
+}
+
+/// The invitations that nobody has accepted yet.
+#[derive(Serialize, JsonSchema)]
+struct InvitationItems {
+    items: Vec<Invitation>,
+}
+
+/// `GET /api/admin/invitations`
+async fn list(admin: Admin, State(state): State<ConsoleState>) -> Result<Json<InvitationItems>, HttpError> {
+    let items = UserAdmin::new(&state, &admin)?.invitations().await?;
+    Ok(Json(InvitationItems { items }))
+}
+
+/// `POST /api/admin/invitations`
+async fn add(
+    admin: Admin,
+    State(state): State<ConsoleState>,
+    origin: Option<Extension<Origin>>,
+    sent: Result<Json<InvitationBody>, JsonRejection>,
+) -> Result<Created<AddedInvitation>, HttpError> {
+    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let origin = origin.map(|Extension(origin)| origin);
+    Ok(Created(UserAdmin::new(&state, &admin)?.invite(&sent, origin.as_ref()).await?))
+}
+
+/// `DELETE /api/admin/invitations/{id}`
+async fn revoke(
+    admin: Admin,
+    State(state): State<ConsoleState>,
+    Path(id): Path<String>,
+) -> Result<NoContent, HttpError> {
+    UserAdmin::new(&state, &admin)?.revoke_invitation(&id).await?;
+    Ok(NoContent)
+}
+
+/// The query of the page: set after an invitation was revoked.
+#[derive(Deserialize)]
+struct DoneQuery {
+    done: Option<String>,
+}
+
+/// `GET /admin/invitations`
+async fn show(
+    admin: Admin,
+    State(state): State<ConsoleState>,
+    Query(query): Query<DoneQuery>,
+) -> Result<Response, PageError> {
+    let notice = query.done.map(|_| success_message(Some("The invitation was revoked.")));
+    render(&admin, &state, StatusCode::OK, notice, InvitationBody::default(), false).await
+}
+
+/// `POST /admin/invitations`. The response is the only page that shows the link.
+async fn invite(
+    admin: Admin,
+    State(state): State<ConsoleState>,
+    origin: Option<Extension<Origin>>,
+    Form(form): Form<Vec<(String, String)>>,
+) -> Result<Response, PageError> {
+    let field = |wanted: &str| form.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone());
+    let sent = InvitationBody {
+        label: field("label").unwrap_or_default(),
+        roles: roles::parse_role_fields(&form),
+        allow_unknown_roles: field("allowUnknownRoles").is_some(),
+    };
+    let origin = origin.map(|Extension(origin)| origin);
+    match UserAdmin::new(&state, &admin)?.invite(&sent, origin.as_ref()).await {
+        Ok(added) => {
+            let notice = view! {
+                {success_message(Some("Give this link to the user now: it will not be shown again."))}
+                <input class="cw-account-key" readonly aria-label="Link" value=added.link />
+            };
+            render(&admin, &state, StatusCode::OK, notice, InvitationBody::default(), false).await
+        }
+        Err(error) => {
+            let insist = roles::is_unknown_role(&error);
+            let notice = error_message(Some(error.message));
+            render(&admin, &state, StatusCode::UNPROCESSABLE_ENTITY, notice, sent, insist).await
+        }
+    }
+}
+
+/// `POST /admin/invitations/{id}/revoke`
+async fn revoke_in_page(
+    admin: Admin,
+    State(state): State<ConsoleState>,
+    Path(id): Path<String>,
+) -> Result<Response, PageError> {
+    UserAdmin::new(&state, &admin)?.revoke_invitation(&id).await?;
+    Ok(see_other("/admin/invitations?done=1", None))
+}
+
+impl UserAdmin<'_> {
+    /// Returns the invitations that nobody has accepted yet, the newest first.
+    async fn invitations(&self) -> Result<Vec<Invitation>, UserError> {
+        self.accounts.store.invitations(now_millis()).await.map_err(from_store_error)
+    }
+
+    /// Invites a user. The link cannot be read again.
+    ///
+    /// # Errors
+    /// 422 for an invalid label or role, for too many invitations, and where nobody has a password.
+    async fn invite(&self, sent: &InvitationBody, origin: Option<&Origin>) -> Result<AddedInvitation, UserError> {
+        self.check_passwords()?;
+        let (label, roles) = (sent.label.trim(), &sent.roles);
+        if label.is_empty() || label.chars().count() > MAX_LABEL || label.chars().any(char::is_control) {
+            return Err(UserError::invalid("/label", "Say for whom the invitation is, in up to 100 characters."));
+        }
+        roles::check_roles(self.state, roles, &[], sent.allow_unknown_roles)?;
+        let entry = |id: &str| {
+            let about = json!({ "invitationId": id, "label": label, "after": { "roles": roles } });
+            self.admin.audit_entry("invite_user", "", about)
+        };
+        let made = self.accounts.invite(&self.admin.caller.user_id, label, roles, entry).await;
+        let Some(made) = made.map_err(from_store_error)? else {
+            let text = format!("There are {MAX_INVITATIONS} invitations, which is the maximum. Revoke one first.");
+            return Err(UserError::invalid("/label", text));
+        };
+        let origin = origin.map(|Origin(origin)| origin.as_str()).unwrap_or_default();
+        let link = format!("{origin}{INVITATION_PATH}?token={}", query_encoded(&made.token));
+        Ok(AddedInvitation { id: made.id, link, expires_at: made.expires_at })
+    }
+
+    /// Revokes an invitation.
+    ///
+    /// # Errors
+    /// 404 if there is none.
+    async fn revoke_invitation(&self, id: &str) -> Result<(), UserError> {
+        let entry = self.admin.audit_entry("revoke_invitation", "", json!({ "invitationId": id }));
+        let is_gone = self.accounts.store.delete_invitation(id, entry).await.map_err(from_store_error)?;
+        if is_gone { Ok(()) } else { Err(UserError::not_found()) }
+    }
+}
+
+async fn render(
+    admin: &Admin,
+    state: &ConsoleState,
+    status: StatusCode,
+    notice: impl IntoView + 'static,
+    sent: InvitationBody,
+    insist: bool,
+) -> Result<Response, PageError> {
+    let users = UserAdmin::new(state, admin)?;
+    let open = users.invitations().await?;
+    let form = users.accounts.settings.passwords.then(|| form_view(roles::config_roles(state), sent, insist));
+    let list = match open.is_empty() {
+        true => view! { <p class="cw-account-note">"No invitation is open."</p> }.into_any(),
+        false => {
+            let items = open.into_iter().map(invitation_view).collect_view();
+            view! { <ul class="cw-account-list">{items}</ul> }.into_any()
+        }
+    };
+    let content = view! {
+        {notice}
+        <p class="cw-admin-links"><a href=TAB>"Users"</a></p>
+        {form}
+        <section class="cw-account-part" aria-labelledby="open">
+            <h2 id="open">"Open invitations"</h2>
+            {list}
+        </section>
+    };
+    Ok(page(admin, TAB, status, "Invitations", content))
+}
+
+fn form_view(named: Vec<String>, sent: InvitationBody, insist: bool) -> impl IntoView {
+    let note = format!(
+        "Whoever opens the link chooses a name and a password, and gets these roles. It works once, for {INVITATION_DAYS} days, \
+         and only as long as you are an administrator."
+    );
+    view! {
+        <section class="cw-account-part" aria-labelledby="invite">
+            <h2 id="invite">"Invite a user"</h2>
+            <p class="cw-account-note">{note}</p>
+            <form class="cw-account-form" method="post" action=PATH>
+                <label class="cw-account-field">
+                    <span>"For whom"</span>
+                    <input name="label" value=sent.label required maxlength="100" autocomplete="off" />
+                </label>
+                {roles::fields(named, &sent.roles, insist)}
+                <button class="cw-button">"Make a link"</button>
+            </form>
+        </section>
+    }
+}
+
+fn invitation_view(invitation: Invitation) -> impl IntoView {
+    let roles = if invitation.roles.is_empty() { "no roles".to_owned() } else { invitation.roles.join(", ") };
+    let (made, expires) = (day(invitation.created_at), minute(invitation.expires_at));
+    let about = format!("{roles}; made by {} on {made}, valid until {expires} UTC", invitation.creator_name);
+    let path = format!("/admin/invitations/{}/revoke", invitation.id);
+    let name = format!("Revoke the invitation for {}", invitation.label);
+    view! {
+        <li class="cw-account-line">
+            <div>
+                <strong>{invitation.label}</strong>
+                <p class="cw-account-note">{about}</p>
+            </div>
+            <form method="post" action=path>
+                <button class="cw-button" aria-label=name>"Revoke"</button>
+            </form>
+        </li>
+    }
+}

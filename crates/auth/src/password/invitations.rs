@@ -1,0 +1,77 @@
+//! Invitations: links with which a new user makes an account that has roles already.
+
+use super::{Accounts, hash_token, now_millis};
+use crate::visitors::random_bytes;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use store::{AddUserOutcome, AuditEntry, Invitation, NewInvitation, NewUser, StoreError};
+use uuid::Uuid;
+
+/// The path of the page on which an invitation is accepted; the token is the parameter `token`.
+pub const INVITATION_PATH: &str = "/auth/invitation";
+/// For how many days an invitation can be accepted.
+pub const INVITATION_DAYS: i64 = 7;
+/// A day in milliseconds.
+const DAY: i64 = 86_400_000;
+
+/// A new invitation. The token is known only now: its hash is stored.
+#[derive(Debug)]
+pub struct MadeInvitation {
+    /// The invitation's id, which is no secret.
+    pub id: String,
+    /// The token in the link.
+    pub token: String,
+    /// When it expires, in Unix milliseconds.
+    pub expires_at: i64,
+}
+
+impl Accounts {
+    /// Makes an invitation with a label and roles, on behalf of the user with the id `creator`. `entry` returns the
+    /// audit entry for its id. `None` if there are too many.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn invite(
+        &self,
+        creator: &str,
+        label: &str,
+        roles: &[String],
+        entry: impl FnOnce(&str) -> AuditEntry,
+    ) -> Result<Option<MadeInvitation>, StoreError> {
+        let (id, token) = (Uuid::now_v7().to_string(), URL_SAFE_NO_PAD.encode(random_bytes::<32>()));
+        let now = now_millis();
+        let expires_at = now + INVITATION_DAYS * DAY;
+        let new = NewInvitation {
+            id: id.clone(),
+            token_hash: hash_token(&token),
+            label: label.to_owned(),
+            roles: roles.to_vec(),
+            created_by: creator.to_owned(),
+            now,
+            expires_at,
+        };
+        let is_added = self.store.add_invitation(new, entry(&id)).await?;
+        Ok(is_added.then_some(MadeInvitation { id, token, expires_at }))
+    }
+
+    /// Returns the invitation with a token, if it can be accepted.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn invitation(&self, token: &str) -> Result<Option<Invitation>, StoreError> {
+        self.store.invitation(hash_token(token), now_millis()).await
+    }
+
+    /// Adds a user with the roles of an invitation, which is used up.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn accept_invitation(
+        &self,
+        token: &str,
+        user: NewUser,
+        entry: AuditEntry,
+    ) -> Result<AddUserOutcome, StoreError> {
+        self.store.accept_invitation(hash_token(token), user, entry).await
+    }
+}

@@ -1,0 +1,165 @@
+//! Table `invitations`: invitations of administrators to make an account, until they are accepted or expire.
+
+use crate::accounts::identities;
+use crate::accounts::users::{decode_list, encode_list, insert_user};
+use crate::admin::ADMIN;
+use crate::sql::{self, Db, Row};
+use crate::{AddUserOutcome, AuditEntry, NewUser, Store, StoreError, audit};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The maximum number of invitations that nobody has accepted yet.
+pub const MAX_INVITATIONS: u32 = 1_000;
+
+/// An invitation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Invitation {
+    /// Its id, which is no secret.
+    pub id: String,
+    /// For whom it is, as the administrator has written it.
+    pub label: String,
+    /// The roles of the new account.
+    pub roles: Vec<String>,
+    /// The user who invites.
+    pub created_by: String,
+    /// That user's name.
+    pub creator_name: String,
+    /// Unix time, milliseconds.
+    pub created_at: i64,
+    /// Unix time, milliseconds.
+    pub expires_at: i64,
+}
+
+/// A new invitation.
+#[derive(Clone, Debug)]
+pub struct NewInvitation {
+    /// A new, unique id.
+    pub id: String,
+    /// SHA-256 of the token in the link.
+    pub token_hash: [u8; 32],
+    /// For whom it is.
+    pub label: String,
+    /// The roles of the new account.
+    pub roles: Vec<String>,
+    /// The user who invites.
+    pub created_by: String,
+    /// Unix time, milliseconds.
+    pub now: i64,
+    /// Unix time, milliseconds.
+    pub expires_at: i64,
+}
+
+/// Inserts nothing if there is the maximum number.
+const INSERT: &str = "
+    INSERT INTO invitations (id, token_hash, label, roles, created_by, created_at, expires_at)
+    SELECT $1, $2, $3, $4, $5, $6, $7 WHERE (SELECT count(*) FROM invitations) < $8";
+
+const LIST: &str = "
+    SELECT i.id, i.label, i.roles, i.created_by, i.created_at, i.expires_at, u.name AS creator_name
+    FROM invitations i JOIN users u ON u.id = i.created_by
+    WHERE i.expires_at > $1 ORDER BY i.created_at DESC, i.id DESC LIMIT $2";
+
+const BY_TOKEN: &str = "
+    SELECT i.id, i.label, i.roles, i.created_by, i.created_at, i.expires_at, u.name AS creator_name,
+        u.roles AS creator_roles
+    FROM invitations i JOIN users u ON u.id = i.created_by
+    WHERE i.token_hash = $1 AND i.expires_at > $2 AND u.disabled_at IS NULL";
+
+impl Store {
+    /// Adds an invitation, and writes `entry` to the audit log in the same transaction. Removes those that have
+    /// expired. Returns false, and adds nothing, if there are [`MAX_INVITATIONS`].
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn add_invitation(&self, new: NewInvitation, entry: AuditEntry) -> Result<bool, StoreError> {
+        let expired = sql::query("DELETE FROM invitations WHERE expires_at <= $1").bind(new.now);
+        let insert = sql::query(INSERT).bind(new.id).bind(new.token_hash.to_vec()).bind(new.label);
+        let insert = insert.bind(encode_list(&new.roles)).bind(new.created_by).bind(new.now).bind(new.expires_at);
+        let insert = insert.bind(MAX_INVITATIONS);
+        self.write(move |db| {
+            Box::pin(async move {
+                expired.execute(&mut *db).await?;
+                audit::execute(db, insert, Some(entry)).await
+            })
+        })
+        .await
+    }
+
+    /// Returns the invitations that have not expired at `now` (Unix time, milliseconds), the newest first.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn invitations(&self, now: i64) -> Result<Vec<Invitation>, StoreError> {
+        let query = sql::query(LIST).bind(now).bind(MAX_INVITATIONS);
+        self.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(invitation).collect() })).await
+    }
+
+    /// Removes an invitation, and writes `entry` to the audit log in the same transaction. Returns false if there is
+    /// none.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn delete_invitation(&self, id: &str, entry: AuditEntry) -> Result<bool, StoreError> {
+        let delete = sql::query("DELETE FROM invitations WHERE id = $1").bind(id.to_owned());
+        self.write(move |db| Box::pin(audit::execute(db, delete, Some(entry)))).await
+    }
+
+    /// Returns the invitation with this hash of a token, if it can be accepted at `now` (Unix time, milliseconds):
+    /// it has not expired, and who made it is still an administrator.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn invitation(&self, token_hash: [u8; 32], now: i64) -> Result<Option<Invitation>, StoreError> {
+        self.read(move |db| Box::pin(find(db, token_hash, now))).await
+    }
+
+    /// Adds a user with the roles of an invitation, removes the invitation, and writes `entry` to the audit log, in
+    /// one transaction. [`AddUserOutcome::NotInvited`] if it cannot be accepted, as for all but one of concurrent calls.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn accept_invitation(
+        &self,
+        token_hash: [u8; 32],
+        user: NewUser,
+        entry: AuditEntry,
+    ) -> Result<AddUserOutcome, StoreError> {
+        self.write(move |db| {
+            Box::pin(async move {
+                let Some(found) = find(db, token_hash, user.now).await? else { return Ok(AddUserOutcome::NotInvited) };
+                let user = NewUser { roles: found.roles, ..user };
+                let added = insert_user(db, user, false).await?;
+                if added == AddUserOutcome::Done {
+                    sql::query("DELETE FROM invitations WHERE id = $1").bind(found.id).execute(&mut *db).await?;
+                    audit::append_audit(db, vec![entry]).await?;
+                }
+                Ok(added)
+            })
+        })
+        .await
+    }
+}
+
+async fn find(db: &mut Db, token_hash: [u8; 32], now: i64) -> Result<Option<Invitation>, StoreError> {
+    let row = sql::query(BY_TOKEN).bind(token_hash.to_vec()).bind(now).fetch_optional(&mut *db).await?;
+    let Some(row) = row else { return Ok(None) };
+    let found = invitation(&row)?;
+    let is_admin = |roles: &[String]| roles.iter().any(|role| role == ADMIN);
+    let may_invite = is_admin(&decode_list(row.try_get("creator_roles")?)?)
+        // Groups at a provider make administrators, too.
+        || identities::list(db, &found.created_by).await?.iter().any(|identity| is_admin(&identity.roles));
+    Ok(may_invite.then_some(found))
+}
+
+fn invitation(row: &Row) -> Result<Invitation, StoreError> {
+    Ok(Invitation {
+        id: row.try_get("id")?,
+        label: row.try_get("label")?,
+        roles: decode_list(row.try_get("roles")?)?,
+        created_by: row.try_get("created_by")?,
+        creator_name: row.try_get("creator_name")?,
+        created_at: row.try_get("created_at")?,
+        expires_at: row.try_get("expires_at")?,
+    })
+}

@@ -1,0 +1,171 @@
+//! Invitations, and passwords that an administrator has set.
+
+use crate::support::on_each_database;
+use serde_json::json;
+use std::sync::atomic::{AtomicU32, Ordering};
+use store::{
+    AddUserOutcome, AuditEntry, AuditOutcome, ChangeUserOutcome, MAX_INVITATIONS, NewInvitation, NewUser,
+    ProviderClaims, Store, StoredPassword, UserChange,
+};
+
+const DAY: i64 = 86_400_000;
+
+fn user(name: &str, roles: &[&str]) -> NewUser {
+    NewUser {
+        id: format!("id-{name}"),
+        name: name.to_owned(),
+        name_key: name.to_owned(),
+        password: "hash".to_owned(),
+        must_change_password: false,
+        roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+        now: 2,
+    }
+}
+
+/// Adds an administrator and returns the id.
+async fn add_admin(store: &Store, name: &str) -> String {
+    assert_eq!(store.add_user(user(name, &["admin"]), false, None).await.unwrap(), AddUserOutcome::Done);
+    format!("id-{name}")
+}
+
+fn invitation(creator: &str, number: u8) -> NewInvitation {
+    NewInvitation {
+        id: format!("i{number}"),
+        token_hash: [number; 32],
+        label: "eve@example.com".to_owned(),
+        roles: vec!["editor".to_owned()],
+        created_by: creator.to_owned(),
+        now: 1,
+        expires_at: DAY,
+    }
+}
+
+/// Returns an entry with a call id of its own.
+fn entry(tool: &str) -> AuditEntry {
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    AuditEntry {
+        at: 1,
+        user_id: "id-ada".to_owned(),
+        agent_id: String::new(),
+        conversation_id: String::new(),
+        message_id: String::new(),
+        run_id: String::new(),
+        call_id: CALLS.fetch_add(1, Ordering::Relaxed).to_string(),
+        tool: tool.to_owned(),
+        arguments: json!({}),
+        gates: Vec::new(),
+        outcome: AuditOutcome::Ok,
+        duration_ms: None,
+    }
+}
+
+async fn invite(store: &Store, creator: &str, number: u8) {
+    assert!(store.add_invitation(invitation(creator, number), entry("admin:invite_user")).await.unwrap());
+}
+
+async fn accept(store: &Store, number: u8, name: &str) -> AddUserOutcome {
+    let accepted = entry("account:accept_invitation");
+    store.accept_invitation([number; 32], user(name, &["admin"]), accepted).await.unwrap()
+}
+
+/// Returns whether an invitation can be accepted.
+async fn is_open(store: &Store, number: u8, now: i64) -> bool {
+    store.invitation([number; 32], now).await.unwrap().is_some()
+}
+
+#[tokio::test]
+async fn invitation_gives_one_account_with_its_roles() {
+    on_each_database(async |store| {
+        let ada = add_admin(store, "ada").await;
+        invite(store, &ada, 1).await;
+        let listed = store.invitations(1).await.unwrap();
+        assert_eq!((listed.len(), listed[0].creator_name.as_str()), (1, "ada"));
+        assert_eq!(store.invitation([1; 32], 1).await.unwrap().unwrap(), listed[0]);
+        assert_eq!(accept(store, 1, "ada").await, AddUserOutcome::NameTaken);
+        let both = futures::join!(accept(store, 1, "eve"), accept(store, 1, "mallory"));
+        let mut both = [both.0, both.1];
+        both.sort_by_key(|outcome| *outcome != AddUserOutcome::Done);
+        assert_eq!(both, [AddUserOutcome::Done, AddUserOutcome::NotInvited]);
+        let mut made = Vec::new();
+        for name in ["eve", "mallory"] {
+            made.extend(store.user_by_name(name).await.unwrap().map(|(user, _)| user.roles));
+        }
+        assert_eq!(made, [["editor"]], "the roles are those of the invitation");
+        assert!(store.invitations(1).await.unwrap().is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn invitation_ends_with_its_time_and_with_the_rights_of_its_creator() {
+    on_each_database(async |store| {
+        let (ada, bob) = (add_admin(store, "ada").await, add_admin(store, "bob").await);
+        for number in 1..=4 {
+            invite(store, &bob, number).await;
+        }
+        assert!(is_open(store, 1, DAY - 1).await && !is_open(store, 1, DAY).await);
+        assert!(!is_open(store, 9, 1).await);
+        assert!(store.delete_invitation("i1", entry("admin:revoke_invitation")).await.unwrap());
+        assert!(!store.delete_invitation("i1", entry("admin:revoke_invitation")).await.unwrap());
+        assert_eq!(accept(store, 1, "eve").await, AddUserOutcome::NotInvited);
+
+        let change = async |change| {
+            let done = store.change_user(&bob, change, 5, entry("admin:set_roles")).await.unwrap();
+            assert_eq!(done, ChangeUserOutcome::Done);
+        };
+        change(UserChange::Disabled(Some(5))).await;
+        assert!(!is_open(store, 2, 1).await);
+        change(UserChange::Disabled(None)).await;
+        assert!(is_open(store, 2, 1).await);
+        change(UserChange::Roles(Vec::new())).await;
+        assert_eq!(accept(store, 2, "eve").await, AddUserOutcome::NotInvited);
+        // An administrator by the groups at a provider.
+        let claims = ProviderClaims {
+            issuer: "https://id.test".to_owned(),
+            subject: "bob".to_owned(),
+            label: "bob".to_owned(),
+            roles: vec!["admin".to_owned()],
+        };
+        store.link_identity(&bob, "identity", claims, 5, false, None).await.unwrap();
+        assert_eq!(accept(store, 2, "eve").await, AddUserOutcome::Done);
+        change(UserChange::Delete).await;
+        assert!(store.delete_user(&bob).await.unwrap());
+        assert!(store.invitations(1).await.unwrap().is_empty(), "they are deleted with the user");
+        invite(store, &ada, 3).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn expired_invitations_make_room() {
+    on_each_database(async |store| {
+        let ada = add_admin(store, "ada").await;
+        for number in 0..MAX_INVITATIONS {
+            let mut token_hash = [0; 32];
+            token_hash[..4].copy_from_slice(&number.to_be_bytes());
+            let new = NewInvitation { id: format!("i{number}"), token_hash, ..invitation(&ada, 0) };
+            assert!(store.add_invitation(new, entry("admin:invite_user")).await.unwrap());
+        }
+        assert!(!store.add_invitation(invitation(&ada, 1), entry("admin:invite_user")).await.unwrap());
+        let later = NewInvitation { now: DAY, expires_at: 2 * DAY, ..invitation(&ada, 1) };
+        assert!(store.add_invitation(later, entry("admin:invite_user")).await.unwrap());
+        assert_eq!(store.invitations(DAY).await.unwrap().len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn password_of_an_administrator_must_be_changed_once() {
+    on_each_database(async |store| {
+        let new = NewUser { must_change_password: true, ..user("eve", &[]) };
+        store.add_user(new, false, None).await.unwrap();
+        let password = async || store.user_by_name("eve").await.unwrap().unwrap().1;
+        let expected = |hash: &str, must_change| StoredPassword { hash: hash.to_owned(), must_change };
+        assert_eq!(password().await, expected("hash", true));
+        assert!(store.set_password("id-eve", "hash", "own", 3, None).await.unwrap());
+        assert_eq!(password().await, expected("own", false));
+        store.change_user("id-eve", UserChange::Password("reset".to_owned()), 4, entry("x")).await.unwrap();
+        assert_eq!(password().await, expected("reset", true));
+    })
+    .await;
+}
