@@ -97,6 +97,7 @@ pub trait RouteInput {
 
 impl<T> RouteInput for State<T> {}
 impl<T> RouteInput for Extension<T> {}
+impl<T> RouteInput for Option<Extension<T>> {}
 impl RouteInput for HeaderMap {}
 // Parameters of the path are taken from the path itself.
 impl<T> RouteInput for Path<T> {}
