@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Fields of forms and server functions that have the same name as a column. Required fields are
 /// found automatically, see `required_fields`.
-const ACCEPTED_FIELDS: [(&str, &[&str]); 18] = [
+const ACCEPTED_FIELDS: [(&str, &[&str]); 20] = [
     // A part of a message.
     ("/api/agent/{page}/{agent}", &["state"]),
     ("/api/runs/invoke", &["agent_id"]),
@@ -27,6 +27,8 @@ const ACCEPTED_FIELDS: [(&str, &[&str]); 18] = [
     ("/admin/mcp-servers", SERVER),
     ("/admin/mcp-servers/{name}", SERVER),
     ("/admin/users", &["name", "role", "roles"]),
+    ("/auth/invitation", &["name"]),
+    ("/auth/new-password", &["name"]),
     ("/auth/sign-in", &["name"]),
     ("/ui/change", &["title", "pinned", "archived", "folderId", "unread", "deleted", "temporary"]),
 ];
