@@ -65,7 +65,7 @@ async fn invitations_are_listed_and_revoked_by_administrators() {
     assert!(!listed.to_string().contains(&token));
     let misspelt = json!({ "label": "Eve", "roles": ["amin"] });
     let (refused, error) = admin_request(&server, &ada, Method::POST, "/api/admin/invitations", misspelt).await;
-    assert_eq!((refused, error["path"].as_str()), (422, Some("/allowUnknownRoles")));
+    assert_eq!((refused, error["error"]["path"].as_str()), (422, Some("/allowUnknownRoles")));
     let path = format!("/api/admin/invitations/{id}");
     assert_eq!(admin_request(&server, &ada, Method::DELETE, &path, Value::Null).await.0, 204);
     assert_eq!(admin_request(&server, &ada, Method::DELETE, &path, Value::Null).await.0, 404);
