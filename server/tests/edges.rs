@@ -39,8 +39,8 @@ frontend ► app
 jobs ► faults store
 knowledge ► auth capability chat config contract documents egress jobs offload retrieval settings store web wire
 lowdefy_import ► config operators
-markdown_stream ►
 manual ► capability chat config retrieval web
+markdown_stream ►
 mcp ► capability config contract egress schemas settings sse tools
 mcp_server ► auth capability chat config contract schemas settings store web wire
 mcp_servers ► capability config contract egress mcp settings store web wire

@@ -14,7 +14,7 @@ use capability::{Capability, Context, Definition};
 use config::SectionType;
 use section::Docs;
 use std::sync::Arc;
-use web::admin::{MenuEntry, MenuGroup, Section};
+use web::admin::{ADMINISTRATION, MenuEntry, MenuGroup, Section};
 use web::openapi::ApiRouter;
 
 /// The capability.
@@ -33,6 +33,6 @@ impl Capability for Manual {
 
     fn console(&self, _: &Context) -> Option<Section> {
         let entry = MenuEntry { group: MenuGroup::System, path: routes::PATH, title: "Documentation" };
-        Some(Section { menu: vec![entry], actions: Vec::new(), routes: routes::no_console_routes() })
+        Some(Section { menu: vec![entry], actions: Vec::new(), routes: ApiRouter::new(&ADMINISTRATION) })
     }
 }

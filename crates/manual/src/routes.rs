@@ -13,7 +13,7 @@ use capability::Context;
 use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
-use web::admin::{ADMINISTRATION, is_admin};
+use web::admin::is_admin;
 use web::html::{document, not_found_page};
 use web::openapi::{Access, ApiRouter, Tag};
 use web::{RequestContext, SIGN_IN_PATH, query_encoded, see_other};
@@ -30,11 +30,6 @@ const DOCS: Tag = Tag { name: "docs", description: "The documentation.", access:
 pub(crate) fn routes(context: Context) -> ApiRouter {
     let pages = Router::new().route(PATH, get(start)).route("/docs/{page}", get(show));
     ApiRouter::new(&DOCS).with_pages(pages.layer(from_fn_with_state(context, require_audience)))
-}
-
-/// The console has an entry in its menu only.
-pub(crate) fn no_console_routes() -> ApiRouter {
-    ApiRouter::new(&ADMINISTRATION)
 }
 
 /// Middleware: for those who may not read the documentation, it does not exist; a visitor may sign in first.

@@ -46,7 +46,9 @@ async fn documentation_is_shown_to_those_whom_the_config_names() {
 async fn pages_are_linked_and_found() {
     let (server, _folder) = serve("docs: { visibleTo: everyone }");
     let (_, page) = get(&server, "/docs/tools", "").await;
-    assert!(page.contains("<h1 id=") && page.contains("href=\"/docs/audit\"") && page.contains("aria-current=\"page\""));
+    assert!(
+        page.contains("<h1 id=") && page.contains("href=\"/docs/audit\"") && page.contains("aria-current=\"page\"")
+    );
     let (_, found) = get(&server, "/docs?q=%3Cb%3Etelegram%3C%2Fb%3E", "").await;
     assert!(found.contains("Results for “&lt;b&gt;telegram&lt;/b&gt;”") && found.contains("/docs/channels"), "{found}");
     let (_, nothing) = get(&server, "/docs?q=qqqqxyz", "").await;
