@@ -39,6 +39,7 @@ frontend ► app
 jobs ► faults store
 knowledge ► auth capability chat config contract documents egress jobs offload retrieval settings store web wire
 lowdefy_import ► config operators
+manual ► capability chat config retrieval web
 markdown_stream ►
 mcp ► capability config contract egress schemas settings sse tools
 mcp_server ► auth capability chat config contract schemas settings store web wire
@@ -56,7 +57,7 @@ retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► accounts admin_console agent app auth capability channels chat chat_message child_process collections config contract custom_agents documents egress endpoints evaluation faults follow_ups jobs knowledge lowdefy_import mcp mcp_server mcp_servers memory offload openai_api operators plans providers recordings remote_agents skills sse store tools triggers user_profile web web_research wire workflows workspace
+server ► accounts admin_console agent app auth capability channels chat chat_message child_process collections config contract custom_agents documents egress endpoints evaluation faults follow_ups jobs knowledge lowdefy_import manual mcp mcp_server mcp_servers memory offload openai_api operators plans providers recordings remote_agents skills sse store tools triggers user_profile web web_research wire workflows workspace
 settings ►
 skills ► agent auth capability config contract settings store web wire
 sse ►

@@ -4,6 +4,7 @@ mod audit;
 mod backup;
 mod check;
 mod check_agent;
+mod docs;
 mod doctor;
 mod evaluate;
 mod import;
@@ -47,6 +48,8 @@ enum Command {
     Import(import::ImportArguments),
     /// Print the JSON Schema of the config, for completion and validation in editors.
     Schema(schema::SchemaArguments),
+    /// Write the documentation of this version as a static site.
+    Docs(docs::DocsArguments),
     /// Verify or export the audit log.
     Audit(audit::AuditArguments),
     /// List or export recordings of runs.
@@ -170,6 +173,7 @@ pub(crate) async fn run(arguments: CommandLine, site: Site) -> ExitCode {
         Command::Eval(arguments) => evaluate::run(arguments).await,
         Command::Import(arguments) => import::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
+        Command::Docs(arguments) => docs::run(&arguments, site),
         Command::Audit(arguments) => audit::run(arguments).await,
         Command::Run(arguments) => recordings::run(arguments).await,
         Command::Replay(arguments) => replay::run(arguments, site).await,

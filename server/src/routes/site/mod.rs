@@ -32,6 +32,11 @@ pub(crate) fn file(site: Site, path: &str, headers: &HeaderMap) -> Option<Respon
     Some(response(path, found, headers))
 }
 
+/// Returns the content of the site's file at this path.
+pub(crate) fn content(site: Site, path: &str) -> Option<Bytes> {
+    plain(site, path)?.content.read().ok()
+}
+
 /// One representation of a file: its content in one encoding.
 struct Representation {
     etag: String,

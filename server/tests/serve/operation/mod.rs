@@ -7,6 +7,7 @@ mod deploy;
 mod doctor;
 mod drain;
 mod import;
+mod manual;
 mod memory;
 pub(crate) mod operations;
 mod reload;
