@@ -175,7 +175,7 @@ fn overview_path(query: &OverviewQuery, agent: Option<&str>, user: Option<&str>)
     format!("/admin?days={}{}{}", query.days.count(), parameter("agent", agent), parameter("user", user))
 }
 
-fn filters(state: &ConsoleState, query: &OverviewQuery) -> impl IntoView + use<> {
+fn filters(state: &ConsoleState, query: &OverviewQuery) -> AnyView {
     let config = state.host.config();
     let agents = config.agents.keys().cloned().collect::<Vec<_>>();
     view! {
@@ -186,6 +186,7 @@ fn filters(state: &ConsoleState, query: &OverviewQuery) -> impl IntoView + use<>
             <button class="cw-button">"Show"</button>
         </form>
     }
+    .into_any()
 }
 
 fn charts(days: &[DayUsage]) -> impl IntoView + use<> {
