@@ -12,14 +12,14 @@ use axum::{Json, Router};
 use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{AgentUsage, DayUsage, UsageTotals};
-use web::admin::filters::DAY_MS;
-use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
+use store::{AgentUsage, DayUsage, OwnerUsage, UsageFilter, UsageTotals};
+use web::admin::filters::{Choice, DAY_MS, field, field_with_suggestions, non_empty, select_field, user_id};
+use web::admin::{ADMINISTRATION, Admin, PageError, UserNames, from_store_error, page};
 use web::html::Heading::{Number, Text};
 use web::html::{dollars, link, number, seconds, table, text};
 use web::openapi::ApiRouter;
 use web::times::iso_day;
-use web::{HttpError, valid_query};
+use web::{HttpError, query_encoded, valid_query};
 use wire::UserError;
 
 pub(crate) fn routes() -> ApiRouter<ConsoleState> {
@@ -28,12 +28,16 @@ pub(crate) fn routes() -> ApiRouter<ConsoleState> {
         .with_pages(Router::new().route("/admin", get(show)))
 }
 
-/// The query of the overview: the period.
-#[derive(Deserialize, JsonSchema)]
+/// The query of the overview: the period, and whose usage.
+#[derive(Default, Deserialize, JsonSchema)]
 struct OverviewQuery {
-    /// `7` or `30`.
+    /// `7`, `30` or `90`.
     #[serde(default)]
     days: Days,
+    /// Only this agent.
+    agent: Option<String>,
+    /// Only this user: the name or the id.
+    user: Option<String>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -43,6 +47,23 @@ enum Days {
     Seven,
     #[serde(rename = "30")]
     Thirty,
+    #[serde(rename = "90")]
+    Ninety,
+}
+
+impl Days {
+    fn count(self) -> i64 {
+        match self {
+            Self::Seven => 7,
+            Self::Thirty => 30,
+            Self::Ninety => 90,
+        }
+    }
+}
+
+impl Choice for Days {
+    const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(Self::Seven, "7", "7 days"), (Self::Thirty, "30", "30 days"), (Self::Ninety, "90", "90 days")];
 }
 
 /// The usage of a period.
@@ -55,18 +76,29 @@ struct Overview {
     last_day: i64,
     /// The totals of the period.
     total: UsageTotals,
+    /// The totals of the period before it, which has as many days.
+    previous: UsageTotals,
     /// Every day, including those without usage.
     days: Vec<DayUsage>,
-    /// The most expensive agents.
+    /// The most expensive agents, at most 50.
     agents: Vec<AgentUsage>,
+    /// The most expensive users, at most 50.
+    users: Vec<OwnerUsage>,
 }
 
 async fn overview(state: &ConsoleState, query: &OverviewQuery, now: i64) -> Result<Overview, UserError> {
-    let count = if query.days == Days::Seven { 7 } else { 30 };
+    let count = query.days.count();
     let last_day = now.div_euclid(DAY_MS);
     let first_day = last_day - count + 1;
     let store = &state.store;
-    let used = store.usage_by_day(first_day, last_day).await.map_err(from_store_error)?;
+    let filter = UsageFilter {
+        first_day,
+        last_day,
+        agent_id: non_empty(query.agent.as_deref()),
+        user_id: user_id(store, query.user.as_deref()).await?,
+    };
+    let before = UsageFilter { first_day: first_day - count, last_day: first_day - 1, ..filter.clone() };
+    let used = store.usage_by_day(&filter).await.map_err(from_store_error)?;
     let of_day = |day: i64| DayUsage {
         day,
         totals: used.iter().find(|used| used.day == day).map(|used| used.totals).unwrap_or_default(),
@@ -74,9 +106,11 @@ async fn overview(state: &ConsoleState, query: &OverviewQuery, now: i64) -> Resu
     Ok(Overview {
         first_day,
         last_day,
-        total: store.total_usage(first_day, last_day).await.map_err(from_store_error)?,
+        total: store.total_usage(&filter).await.map_err(from_store_error)?,
+        previous: store.total_usage(&before).await.map_err(from_store_error)?,
         days: (first_day..=last_day).map(of_day).collect(),
-        agents: store.usage_by_agent(first_day, last_day).await.map_err(from_store_error)?,
+        agents: store.usage_by_agent(&filter).await.map_err(from_store_error)?,
+        users: store.usage_by_user(&filter).await.map_err(from_store_error)?,
     })
 }
 
@@ -87,37 +121,36 @@ async fn show(
     Query(query): Query<OverviewQuery>,
 ) -> Result<Response, PageError> {
     let seen = overview(&state, &query, now_millis()).await?;
-    let range = format!("from={}&to={}", iso_day(seen.first_day * DAY_MS), iso_day(seen.last_day * DAY_MS));
-    let values =
-        |value: fn(&UsageTotals) -> f64| seen.days.iter().map(|day| Some(value(&day.totals))).collect::<Vec<_>>();
-    let replies: Vec<_> = seen.days.iter().map(|day| reply_ms(&day.totals)).collect();
-    let charts = view! {
-        {chart::bars("Messages", &values(|used| used.messages as f64), number)}
-        {chart::bars("Users", &values(|used| used.users as f64), number)}
-        {chart::bars("Tokens", &values(tokens), number)}
-        {chart::bars("Cost", &values(|used| used.cost_usd), dollars)}
-        {chart::bars("Errors", &values(|used| used.failures as f64), number)}
-        {chart::bars("Reply time", &replies, seconds)}
-    };
-    let spans = [("7", "7 days", Days::Seven), ("30", "30 days", Days::Thirty)].map(|(days, name, of)| {
-        let current = (of == query.days).then_some("true");
-        view! { <a class="cw-button" href=format!("/admin?days={days}") aria-current=current>{name}</a> }
-    });
+    let names = UserNames::load(&state.store, seen.users.iter().map(|used| used.user_id.as_str())).await?;
+    let period = format!("from={}&to={}", iso_day(seen.first_day * DAY_MS), iso_day(seen.last_day * DAY_MS));
+    let chosen = conversation_filter(&query);
     let days = seen.days.iter().rev().map(|day| {
         let date = iso_day(day.day * DAY_MS);
-        usage_row(date.clone(), &format!("from={date}&to={date}"), &day.totals)
+        usage_row(text(date.clone()), &format!("from={date}&to={date}{chosen}"), &day.totals)
     });
-    let agents = seen.agents.iter().map(|agent| {
-        let query = format!("{range}&agent={}", web::query_encoded(&agent.agent_id));
-        usage_row(agent.agent_id.clone(), &query, &agent.totals)
+    let agents = seen.agents.iter().map(|used| {
+        let path = overview_path(&query, Some(&used.agent_id), query.user.as_deref());
+        let range =
+            format!("{period}{}&agent={}", parameter("owner", query.user.as_deref()), query_encoded(&used.agent_id));
+        usage_row(link(path, &used.agent_id), &range, &used.totals)
+    });
+    let users = seen.users.iter().map(|used| {
+        let path = overview_path(&query, query.agent.as_deref(), Some(&used.user_id));
+        let range =
+            format!("{period}{}&owner={}", parameter("agent", query.agent.as_deref()), query_encoded(&used.user_id));
+        usage_row(link(path, names.get(&used.user_id).unwrap_or(&used.user_id)), &range, &used.totals)
     });
     let content = view! {
-        <nav class="cw-admin-pager" aria-label="Period">{spans}</nav>
-        {totals(&seen.total, &range)}
-        <div class="cw-admin-charts">{charts}</div>
+        {filters(&state, &query)}
+        {totals(&seen, &format!("{period}{chosen}"), query.days.count())}
+        <div class="cw-admin-charts">{charts(&seen.days)}</div>
         <section class="cw-account-part" aria-labelledby="agents">
             <h2 id="agents">"By agent"</h2>
             {usage_table("Agent", agents)}
+        </section>
+        <section class="cw-account-part" aria-labelledby="users">
+            <h2 id="users">"By user"</h2>
+            {usage_table("User", users)}
         </section>
         <section class="cw-account-part" aria-labelledby="days">
             <h2 id="days">"By day (UTC)"</h2>
@@ -125,6 +158,48 @@ async fn show(
         </section>
     };
     Ok(page(&admin, "/admin", StatusCode::OK, "Overview", content))
+}
+
+/// Returns a parameter of a query with a leading `&`; nothing without a value.
+fn parameter(name: &str, value: Option<&str>) -> String {
+    non_empty(value).map(|value| format!("&{name}={}", query_encoded(&value))).unwrap_or_default()
+}
+
+/// Returns the parameters with which the list of conversations shows those of the chosen agent and user.
+fn conversation_filter(query: &OverviewQuery) -> String {
+    parameter("agent", query.agent.as_deref()) + &parameter("owner", query.user.as_deref())
+}
+
+/// Returns the address of the overview of an agent and a user, for the same period.
+fn overview_path(query: &OverviewQuery, agent: Option<&str>, user: Option<&str>) -> String {
+    format!("/admin?days={}{}{}", query.days.count(), parameter("agent", agent), parameter("user", user))
+}
+
+fn filters(state: &ConsoleState, query: &OverviewQuery) -> AnyView {
+    let config = state.host.config();
+    let agents = config.agents.keys().cloned().collect::<Vec<_>>();
+    view! {
+        <form class="cw-admin-filter" method="get" role="search" aria-label="Overview" action="/admin">
+            {select_field("days", "Period", query.days)}
+            {field_with_suggestions("agent", "Agent", query.agent.as_deref(), agents)}
+            {field("user", "User (name or id)", "text", query.user.as_deref())}
+            <button class="cw-button">"Show"</button>
+        </form>
+    }
+    .into_any()
+}
+
+fn charts(days: &[DayUsage]) -> impl IntoView + use<> {
+    let values = |value: fn(&UsageTotals) -> f64| days.iter().map(|day| Some(value(&day.totals))).collect::<Vec<_>>();
+    let replies: Vec<_> = days.iter().map(|day| reply_ms(&day.totals)).collect();
+    view! {
+        {chart::bars("Messages", &values(|used| used.messages as f64), number)}
+        {chart::bars("Users", &values(|used| used.users as f64), number)}
+        {chart::bars("Tokens", &values(tokens), number)}
+        {chart::bars("Cost", &values(|used| used.cost_usd), dollars)}
+        {chart::bars("Errors", &values(|used| used.failures as f64), number)}
+        {chart::bars("Reply time", &replies, seconds)}
+    }
 }
 
 /// `GET /api/admin/overview?days=7|30`
@@ -156,28 +231,47 @@ fn time(ms: Option<f64>) -> String {
     ms.map_or_else(|| "–".to_owned(), seconds)
 }
 
-fn totals(used: &UsageTotals, range: &str) -> impl IntoView + use<> {
+/// Renders the totals with their change since the period before; `range` selects the conversations behind them.
+fn totals(seen: &Overview, range: &str, days: i64) -> impl IntoView + use<> {
     let of = |more: &str| format!("/admin/conversations?{range}{more}");
+    let (used, before) = (&seen.total, &seen.previous);
+    let count = |value: fn(&UsageTotals) -> f64| (number(value(used)), change(Some(value(used)), Some(value(before))));
+    let average = |value: fn(&UsageTotals) -> Option<f64>| (time(value(used)), change(value(used), value(before)));
     let figures = [
-        ("Messages", number(used.messages as f64), of("")),
-        ("Users", number(used.users as f64), "/admin/users".to_owned()),
-        ("Tokens", number(tokens(used)), of("")),
-        ("Cost", dollars(used.cost_usd), of("&sort=cost")),
-        ("Errors", number(used.failures as f64), of("&errors=1")),
-        ("Time to first word", time(first_part_time(used)), of("")),
-        ("Reply time", time(reply_ms(used)), of("")),
+        ("Messages", count(|used| used.messages as f64), of("")),
+        ("Users", count(|used| used.users as f64), "/admin/users".to_owned()),
+        ("Tokens", count(tokens), of("")),
+        ("Cost", (dollars(used.cost_usd), change(Some(used.cost_usd), Some(before.cost_usd))), of("&sort=cost")),
+        ("Errors", count(|used| used.failures as f64), of("&errors=1")),
+        ("Time to first word", average(first_part_time), of("")),
+        ("Reply time", average(reply_ms), of("")),
     ];
-    let figure = |(name, value, path): (&'static str, String, String)| {
-        view! { <div><dt>{name}</dt><dd><a href=path>{value}</a></dd></div> }
+    let figure = |(name, (value, change), path): (&'static str, (String, Option<String>), String)| {
+        let change = change.map(|change| view! { <dd class="cw-admin-change">{change}</dd> });
+        view! { <div><dt>{name}</dt><dd><a href=path>{value}</a></dd>{change}</div> }
     };
-    view! { <dl class="cw-admin-figures">{figures.map(figure).collect_view()}</dl> }
+    view! {
+        <dl class="cw-admin-figures">{figures.map(figure).collect_view()}</dl>
+        <p class="cw-account-note">{format!("Percentages compare with the {days} days before.")}</p>
+    }
 }
 
-/// Renders the totals of a day or an agent, each with a link to the conversations behind it.
-fn usage_row(name: String, query: &str, used: &UsageTotals) -> [AnyView; 7] {
+/// Returns by how many percent a value differs from that of the period before; none without a value to compare with.
+fn change(now: Option<f64>, before: Option<f64>) -> Option<String> {
+    let (now, before) = (now?, before.filter(|before| *before > 0.0)?);
+    let percent = ((now / before - 1.0) * 100.0).round();
+    Some(match percent {
+        0.0 => "±0 %".to_owned(),
+        _ if percent > 0.0 => format!("+{} %", number(percent)),
+        _ => format!("−{} %", number(-percent)),
+    })
+}
+
+/// Renders the totals of a day, an agent or a user, each with a link to the conversations behind it.
+fn usage_row(name: AnyView, query: &str, used: &UsageTotals) -> [AnyView; 7] {
     let of = |more: &str| format!("/admin/conversations?{query}{more}");
     [
-        text(name),
+        name,
         link(of(""), number(used.messages as f64)),
         link(of(""), number(used.users as f64)),
         link(of(""), number(tokens(used))),
@@ -210,7 +304,29 @@ mod tests {
         assert_eq!((time(reply_ms(&none)), time(first_part_time(&none))), ("–".to_owned(), "–".to_owned()));
         let used = UsageTotals { steps: 2, whole_ms: 3_000.0, first_part_ms: 400.0, ..UsageTotals::default() };
         assert_eq!((time(reply_ms(&used)), time(first_part_time(&used))), ("1.5 s".to_owned(), "0.2 s".to_owned()));
-        let html = usage_row("2026-11-23".to_owned(), "", &none).map(|cell| cell.to_html()).join("|");
+        let html = usage_row(text("2026-11-23"), "", &none).map(|cell| cell.to_html()).join("|");
         assert!(html.ends_with("|–") && !html.contains("0.0 s"), "{html}");
+    }
+
+    #[test]
+    fn changes_are_percentages() {
+        let check = |now, before, expected: Option<&str>| {
+            assert_eq!(change(now, before).as_deref(), expected, "{now:?} after {before:?}");
+        };
+        check(Some(15.0), Some(10.0), Some("+50 %"));
+        check(Some(5.0), Some(10.0), Some("−50 %"));
+        check(Some(0.0), Some(10.0), Some("−100 %"));
+        check(Some(10.0), Some(10.0), Some("±0 %"));
+        check(Some(30_000.0), Some(10.0), Some("+299,900 %"));
+        check(Some(10.0), Some(0.0), None);
+        check(None, Some(10.0), None);
+        check(Some(10.0), None, None);
+    }
+
+    #[test]
+    fn links_keep_the_period_and_the_filter() {
+        let query = OverviewQuery { days: Days::Ninety, agent: Some("a b".to_owned()), user: Some(" ".to_owned()) };
+        assert_eq!(conversation_filter(&query), "&agent=a%20b");
+        assert_eq!(overview_path(&query, query.agent.as_deref(), Some("ada")), "/admin?days=90&agent=a%20b&user=ada");
     }
 }

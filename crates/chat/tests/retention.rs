@@ -11,7 +11,7 @@ use serde_json::Map;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use store::{AuditFilter, StepRecord, Store};
+use store::{AuditFilter, StepRecord, Store, UsageFilter};
 use wire::api::{SendRequest, Submission};
 use wire::organize::ConversationChange;
 use wire::{UiMessage, UserError};
@@ -116,7 +116,7 @@ async fn expired_data_is_deleted_for_good() {
     assert_eq!(*told.0.lock(), [("untouched", 1), ("temporary", 1), ("question", 1), ("untouched", 1)]);
     // They are gone for good, and their usage stays.
     assert_eq!(store.any_conversation("long").await.unwrap(), None);
-    assert!(store.total_usage(0, 99_999).await.unwrap().messages >= 5);
+    assert!(store.total_usage(&UsageFilter::days(0, 99_999)).await.unwrap().messages >= 5);
     assert!(store.verify_audit(None).await.unwrap().is_ok());
     assert_eq!(store.audit_list(AuditFilter::default(), 9, None).await.unwrap(), []);
 }

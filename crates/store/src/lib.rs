@@ -31,8 +31,8 @@ pub use admin::{
     ADMIN, AccessFilter, AccessKind, AccessSort, AdminAccess, AdminConversation, AdminGrant, AgentUsage, AuditFilter,
     AuditKind, ChangeUserOutcome, ConversationFilter, ConversationSort, DayUsage, EventKind, FeedbackRow, FeedbackSort,
     GrantFilter, GrantSort, ListCursor, MAX_LISTED, MAX_RECENT_CALLS, MAX_RECENT_RUNS, NewEvent, NumberedEvent,
-    RatingFilter, RecentRun, StoredEvent, ToolHealth, UsageTotals, UserChange, UserFilter, UserRow, UserSort,
-    append_event,
+    OwnerUsage, RatingFilter, RecentRun, StoredEvent, ToolHealth, UsageFilter, UsageTotals, UserChange, UserFilter,
+    UserRow, UserSort, append_event,
 };
 pub use audit::chain::{AuditFault, AuditHead, AuditReport};
 pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerdict, MAX_AUDIT_ROWS, append_audit};

@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{RecentRun, UsageTotals};
+use store::{RecentRun, UsageFilter, UsageTotals};
 use web::admin::filters::DAY_MS;
 use web::admin::{Admin, from_store_error};
 use web::openapi::ApiRouter;
@@ -82,7 +82,11 @@ fn custom_name(config: &Config, id: &str) -> Option<String> {
 
 async fn usage_by_agent(state: &ConsoleState) -> Result<Vec<(String, UsageTotals)>, UserError> {
     let today = now_millis().div_euclid(DAY_MS);
-    let used = state.store.usage_by_agent(today - USAGE_DAYS + 1, today).await.map_err(from_store_error)?;
+    let used = state
+        .store
+        .usage_by_agent(&UsageFilter::days(today - USAGE_DAYS + 1, today))
+        .await
+        .map_err(from_store_error)?;
     Ok(used.into_iter().map(|used| (used.agent_id, used.totals)).collect())
 }
 

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use settings::{Quota, QuotaPeriod};
-use store::UsageTotals;
+use store::{UsageFilter, UsageTotals};
 use wire::{ErrorCode, ErrorReason, UserError};
 
 /// A day in milliseconds.
@@ -49,7 +49,8 @@ impl Inner {
     async fn used_in(&self, user_id: &str, period: QuotaPeriod) -> Result<(UsageTotals, i64)> {
         let now = self.clock.now();
         let (first, next) = span(period, now);
-        Ok((self.store.usage_of_user(user_id, first, now.div_euclid(DAY)).await?, next))
+        let filter = UsageFilter { user_id: Some(user_id.to_owned()), ..UsageFilter::days(first, now.div_euclid(DAY)) };
+        Ok((self.store.total_usage(&filter).await?, next))
     }
 
     /// Checks the caller's quotas. `is_message` is set if the request counts as a message; a

@@ -21,7 +21,7 @@ pub use feedback::{FeedbackRow, FeedbackSort};
 pub use grants::{AdminGrant, GrantFilter, GrantSort};
 pub use health::{MAX_RECENT_CALLS, MAX_RECENT_RUNS, RecentRun, ToolHealth};
 pub use outbox::{NewEvent, NumberedEvent, append_event};
-pub use usage::{AgentUsage, DayUsage, UsageTotals};
+pub use usage::{AgentUsage, DayUsage, OwnerUsage, UsageFilter, UsageTotals};
 pub use users::{ChangeUserOutcome, UserChange, UserFilter, UserRow, UserSort};
 
 use crate::StoreError;

@@ -1,6 +1,6 @@
 //! Usage statistics by day: sums over table `usage_days`, which triggers maintain.
 
-use crate::sql::{self, Db, Row};
+use crate::sql::{QueryBuilder, Row};
 use crate::{Store, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -50,86 +50,110 @@ pub struct AgentUsage {
     pub totals: UsageTotals,
 }
 
-/// The maximum number of agents in an overview, the most expensive ones.
-const MAX_AGENTS: u32 = 50;
-
-macro_rules! sums {
-    ($before:literal, $after:literal) => {
-        concat!(
-            "SELECT ",
-            $before,
-            " CAST(coalesce(sum(messages), 0) AS BIGINT) AS messages, count(DISTINCT CASE WHEN messages > 0 THEN owner END) AS users,
-              CAST(coalesce(sum(failures), 0) AS BIGINT) AS failures, CAST(coalesce(sum(steps), 0) AS BIGINT) AS steps,
-              total(input_tokens) AS input_tokens, total(output_tokens) AS output_tokens, total(cost_usd) AS cost_usd, total(first_part_ms) AS first_part_ms,
-              total(whole_ms) AS whole_ms
-            FROM usage_days WHERE ",
-            $after
-        )
-    };
+/// The usage of a user.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnerUsage {
+    /// The user's id.
+    pub user_id: String,
+    /// Their totals.
+    #[serde(flatten)]
+    pub totals: UsageTotals,
 }
 
-const TOTAL: &str = sums!("", "day >= $1 AND day <= $2");
-const BY_DAY: &str = sums!("day,", "day >= $1 AND day <= $2 GROUP BY day ORDER BY day");
-const BY_AGENT: &str =
-    sums!("agent_id,", "day >= $1 AND day <= $2 GROUP BY agent_id ORDER BY 8 DESC, 2 DESC, agent_id LIMIT $3");
-const OF_OWNER: &str = sums!("", "owner = $3 AND day >= $1 AND day <= $2");
+/// Which usage is summed up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsageFilter {
+    /// The first day, counted from 1970 in UTC.
+    pub first_day: i64,
+    /// The last day.
+    pub last_day: i64,
+    /// Only of this agent.
+    pub agent_id: Option<String>,
+    /// Only of this user.
+    pub user_id: Option<String>,
+}
+
+/// The maximum number of agents or users in an overview, the most expensive ones.
+const MAX_GROUPS: u32 = 50;
+
+impl UsageFilter {
+    /// The usage of all agents and users from one day to another.
+    pub fn days(first_day: i64, last_day: i64) -> Self {
+        Self { first_day, last_day, ..Self::default() }
+    }
+}
+
+const SUMS: &str = "
+    CAST(coalesce(sum(messages), 0) AS BIGINT) AS messages, count(DISTINCT CASE WHEN messages > 0 THEN owner END) AS users,
+    CAST(coalesce(sum(failures), 0) AS BIGINT) AS failures, CAST(coalesce(sum(steps), 0) AS BIGINT) AS steps,
+    total(input_tokens) AS input_tokens, total(output_tokens) AS output_tokens, total(cost_usd) AS cost_usd,
+    total(first_part_ms) AS first_part_ms, total(whole_ms) AS whole_ms
+    FROM usage_days WHERE day >= ";
 
 impl Store {
-    /// Returns the usage of all users from day `first` to day `last` (days since 1970, UTC).
+    /// Returns the usage in total; over several days, each user counts once.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn total_usage(&self, first: i64, last: i64) -> Result<UsageTotals, StoreError> {
-        self.read(move |db| {
-            Box::pin(async move { read_totals(sql::query(TOTAL).bind(first).bind(last).fetch_one(db).await?) })
-        })
-        .await
-    }
-
-    /// Returns the usage of one user.
-    ///
-    /// # Errors
-    /// The database failed.
-    pub async fn usage_of_user(&self, owner: &str, first: i64, last: i64) -> Result<UsageTotals, StoreError> {
-        let owner = owner.to_owned();
-        self.read(move |db| {
-            Box::pin(async move {
-                read_totals(sql::query(OF_OWNER).bind(first).bind(last).bind(owner).fetch_one(db).await?)
-            })
-        })
-        .await
+    pub async fn total_usage(&self, filter: &UsageFilter) -> Result<UsageTotals, StoreError> {
+        let query = sums("", filter);
+        self.read(move |db| Box::pin(async move { read_totals(&query.build().fetch_one(db).await?) })).await
     }
 
     /// Returns the usage by day; days without usage are left out.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn usage_by_day(&self, first: i64, last: i64) -> Result<Vec<DayUsage>, StoreError> {
-        self.read(move |db| Box::pin(by_day(db, first, last))).await
+    pub async fn usage_by_day(&self, filter: &UsageFilter) -> Result<Vec<DayUsage>, StoreError> {
+        let mut query = sums("day, ", filter);
+        query.push(" GROUP BY day ORDER BY day");
+        let of = |row: &Row| Ok(DayUsage { day: row.try_get("day")?, totals: read_totals(row)? });
+        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(of).collect() })).await
     }
 
     /// Returns the usage by agent, the most expensive first, at most 50.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn usage_by_agent(&self, first: i64, last: i64) -> Result<Vec<AgentUsage>, StoreError> {
-        self.read(move |db| {
-            Box::pin(async move {
-                let rows = sql::query(BY_AGENT).bind(first).bind(last).bind(MAX_AGENTS).fetch_all(db).await?;
-                let of = |row: Row| Ok(AgentUsage { agent_id: row.try_get("agent_id")?, totals: read_totals(row)? });
-                rows.into_iter().map(of).collect()
-            })
-        })
-        .await
+    pub async fn usage_by_agent(&self, filter: &UsageFilter) -> Result<Vec<AgentUsage>, StoreError> {
+        let query = groups("agent_id, ", filter);
+        let of = |row: &Row| Ok(AgentUsage { agent_id: row.try_get("agent_id")?, totals: read_totals(row)? });
+        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(of).collect() })).await
+    }
+
+    /// Returns the usage by user, the most expensive first, at most 50.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn usage_by_user(&self, filter: &UsageFilter) -> Result<Vec<OwnerUsage>, StoreError> {
+        let query = groups("owner, ", filter);
+        let of = |row: &Row| Ok(OwnerUsage { user_id: row.try_get("owner")?, totals: read_totals(row)? });
+        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(of).collect() })).await
     }
 }
 
-async fn by_day(db: &mut Db, first: i64, last: i64) -> Result<Vec<DayUsage>, StoreError> {
-    let rows = sql::query(BY_DAY).bind(first).bind(last).fetch_all(db).await?;
-    rows.into_iter().map(|row| Ok(DayUsage { day: row.try_get("day")?, totals: read_totals(row)? })).collect()
+/// Returns the query for the sums of a filter; `before` is the list of columns before them.
+fn sums(before: &'static str, filter: &UsageFilter) -> QueryBuilder {
+    let mut query = QueryBuilder::new("SELECT ");
+    query.push(before).push(SUMS).push_bind(filter.first_day).push(" AND day <= ").push_bind(filter.last_day);
+    if let Some(agent) = filter.agent_id.clone() {
+        query.push(" AND agent_id = ").push_bind(agent);
+    }
+    if let Some(user) = filter.user_id.clone() {
+        query.push(" AND owner = ").push_bind(user);
+    }
+    query
 }
 
-fn read_totals(row: Row) -> Result<UsageTotals, StoreError> {
+/// Returns the query for the sums of each value of a column, which is the first one: the most expensive values.
+fn groups(column: &'static str, filter: &UsageFilter) -> QueryBuilder {
+    let mut query = sums(column, filter);
+    query.push(" GROUP BY 1 ORDER BY cost_usd DESC, messages DESC, 1 LIMIT ").push_bind(MAX_GROUPS);
+    query
+}
+
+fn read_totals(row: &Row) -> Result<UsageTotals, StoreError> {
     Ok(UsageTotals {
         messages: row.try_get("messages")?,
         users: row.try_get("users")?,

@@ -4,7 +4,7 @@ use crate::support::{begin, end, on_each_database, turn};
 use serde_json::json;
 use store::{
     AddUserOutcome, AuditEntry, AuditFilter, AuditOutcome, ChangeUserOutcome, ConversationFilter, ConversationSort,
-    ListCursor, NewUser, RatingFilter, StepRecord, Store, UserChange, UserFilter, UserSort,
+    ListCursor, NewUser, RatingFilter, StepRecord, Store, UsageFilter, UserChange, UserFilter, UserSort,
 };
 use wire::api::{Outcome, TokenUsage};
 use wire::change::{Feedback, Rating};
@@ -152,7 +152,10 @@ async fn deleting_a_user_keeps_only_usage_and_audit_rows() {
         assert_eq!(store.conversations("ada", ListFilter::default(), 10, None).await.unwrap(), []);
         assert_eq!(store.folders("ada").await.unwrap(), []);
         assert!(store.invocations("ada", 10).await.unwrap().is_empty());
-        let used = store.usage_of_user("ada", 0, 1).await.unwrap();
+        let used = store
+            .total_usage(&UsageFilter { user_id: Some("ada".to_owned()), ..UsageFilter::days(0, 1) })
+            .await
+            .unwrap();
         assert_eq!((used.messages, used.steps, used.cost_usd), (2, 1, 0.5));
     })
     .await;
@@ -217,17 +220,30 @@ async fn usage_is_summed_by_day_and_survives_deletion() {
         store.append_steps(vec![step("ada", "c", DAY, 0.25), step("bob", "x", DAY * 2, 0.5)]).await.unwrap();
         store.begin_invocation("bob", "i", "other", DAY * 2).await.unwrap();
         assert!(store.delete_conversation("ada", "c", Vec::new()).await.unwrap());
-        let days = store.usage_by_day(1, 2).await.unwrap();
+        let days = store.usage_by_day(&UsageFilter::days(1, 2)).await.unwrap();
         let seen: Vec<_> = days
             .iter()
             .map(|day| (day.day, day.totals.messages, day.totals.users, day.totals.failures, day.totals.cost_usd))
             .collect();
         assert_eq!(seen, [(1, 1, 1, 0, 0.25), (2, 2, 2, 1, 0.5)]);
-        let total = store.total_usage(1, 2).await.unwrap();
+        let total = store.total_usage(&UsageFilter::days(1, 2)).await.unwrap();
         assert_eq!((total.messages, total.users, total.steps, total.input_tokens), (3, 2, 2, 20.0));
-        let agents = store.usage_by_agent(1, 2).await.unwrap();
+        let agents = store.usage_by_agent(&UsageFilter::days(1, 2)).await.unwrap();
         assert_eq!(agents.iter().map(|agent| agent.agent_id.as_str()).collect::<Vec<_>>(), ["agent", "other"]);
-        assert_eq!(store.total_usage(3, 9).await.unwrap().messages, 0);
+        let users = store.usage_by_user(&UsageFilter::days(1, 2)).await.unwrap();
+        let users: Vec<_> = users.iter().map(|user| (user.user_id.as_str(), user.totals.cost_usd)).collect();
+        assert_eq!(users, [("bob", 0.5), ("ada", 0.25)]);
+        let of = |agent: Option<&str>, user: Option<&str>| UsageFilter {
+            agent_id: agent.map(str::to_owned),
+            user_id: user.map(str::to_owned),
+            ..UsageFilter::days(1, 2)
+        };
+        let messages = async |filter| store.total_usage(&filter).await.unwrap().messages;
+        assert_eq!(messages(of(Some("agent"), None)).await, 2);
+        assert_eq!(messages(of(Some("agent"), Some("bob"))).await, 0);
+        assert_eq!(messages(of(None, Some("bob"))).await, 1);
+        assert_eq!(store.usage_by_day(&of(Some("other"), None)).await.unwrap().len(), 1);
+        assert_eq!(store.total_usage(&UsageFilter::days(3, 9)).await.unwrap().messages, 0);
     })
     .await;
 }

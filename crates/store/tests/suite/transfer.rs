@@ -3,7 +3,7 @@
 use crate::support::{OutsideConnection, batch, begin, branch, end, journal, turn, url_in};
 use bytes::Bytes;
 use std::collections::BTreeMap;
-use store::{NewFile, NewUser, Schema, Store};
+use store::{NewFile, NewUser, Schema, Store, UsageFilter};
 use wire::UiMessage;
 use wire::change::{Feedback, Rating};
 
@@ -48,7 +48,7 @@ async fn check(url: &str) {
     assert_eq!(store.search("ada", "done", 51, None).await.unwrap().len(), 51);
     assert_eq!(store.file_piece("ada", "file", 0).await.unwrap().unwrap(), Bytes::from_static(&[0, 1, 2, 255]));
     assert_eq!(store.find_secret("key").await.unwrap(), Some(vec![0, 255]));
-    let used = store.total_usage(0, 10).await.unwrap();
+    let used = store.total_usage(&UsageFilter::days(0, 10)).await.unwrap();
     assert_eq!((used.messages, used.users), (71, 1), "nothing is counted twice");
     let open = store.take_over_runs().await.unwrap();
     assert_eq!(open.len(), 1);
@@ -56,7 +56,7 @@ async fn check(url: &str) {
     // Row numbers continue, and triggers work.
     turn(&store, "new", "new", None, 300).await;
     assert_eq!(store.search("ada", "new", 10, None).await.unwrap().len(), 1);
-    assert_eq!(store.total_usage(0, 10).await.unwrap().messages, 72);
+    assert_eq!(store.total_usage(&UsageFilter::days(0, 10)).await.unwrap().messages, 72);
     assert!(store.delete_conversation("ada", "new", Vec::new()).await.unwrap());
     store.close().await;
 }
