@@ -1,5 +1,7 @@
 //! Diagnostics: errors and warnings about a config, for its author.
 
+pub(crate) mod mask;
+
 use std::fmt;
 
 /// The severity of a diagnostic.

@@ -1,5 +1,7 @@
 //! The limits of the server.
 
+pub(crate) mod rate_limit;
+
 use agent::{RunSettings, Timeouts};
 use contract::ToolSpec;
 use schemars::JsonSchema;

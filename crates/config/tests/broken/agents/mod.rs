@@ -1,3 +1,13 @@
+//! Tests of agents: their keys, and what they use.
+
+mod client_tools;
+mod file_system;
+mod marks;
+mod mcp;
+mod models;
+mod presets;
+mod properties;
+
 use crate::{SEARCH, check, with_basics};
 use insta::assert_snapshot;
 
