@@ -6,9 +6,9 @@ use crate::compose::Composition;
 use crate::console_host;
 use crate::error;
 use crate::gates;
+use crate::routes::conversations::{self, change, folders, search, sharing};
 use crate::routes::{
-    agent, change, config, conversations, embed, endpoints, files, folders, grants, health, models, openapi, pages,
-    remote_agent, runs, search, sharing, site,
+    agent, config, embed, endpoints, files, grants, health, models, openapi, pages, remote_agent, runs, site,
 };
 use crate::telemetry::requests;
 use accounts::AccountState;

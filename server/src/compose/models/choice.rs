@@ -7,7 +7,7 @@ use wire::UserError;
 use wire::api::RunOptions;
 
 /// Returns the models of an agent, the default first; none if its users have no choice.
-pub(super) fn selectable(config: &Config, agent: &config::Agent) -> Vec<SelectableModel> {
+pub(in crate::compose) fn selectable(config: &Config, agent: &config::Agent) -> Vec<SelectableModel> {
     let mut models: Vec<_> = allowed(config, agent)
         .map(|model| SelectableModel { id: model.id.clone(), can_think: model.can_think })
         .collect();
@@ -21,7 +21,7 @@ pub(super) fn selectable(config: &Config, agent: &config::Agent) -> Vec<Selectab
 ///
 /// # Errors
 /// 422 if the agent does not allow it.
-pub(super) fn chosen<'c>(
+pub(in crate::compose) fn chosen<'c>(
     config: &'c Config,
     agent: &config::Agent,
     options: &RunOptions,
@@ -48,7 +48,7 @@ pub(super) fn chosen<'c>(
 }
 
 /// Returns what the composer offers; `None` if there is nothing to choose.
-pub(super) fn composer(config: &Config, agent: &config::Agent) -> Option<Value> {
+pub(in crate::compose) fn composer(config: &Config, agent: &config::Agent) -> Option<Value> {
     let default = &agent.models.as_ref()?.default;
     let models: Vec<_> = allowed(config, agent).collect();
     let has_choice = models.len() > 1 || models.iter().any(|model| model.can_think);

@@ -1,8 +1,8 @@
 //! Operators in an agent's properties, evaluated for each turn.
 
-use super::agent_settings::replace_model;
-use super::models::ModelBuilder;
+use super::settings::replace_model;
 use crate::capabilities::all_operators;
+use crate::compose::models::ModelBuilder;
 use agent::Agent;
 use config::{Config, Model};
 use endpoints::{OwnedScope, Secrets};

@@ -1,6 +1,12 @@
 //! The pages of the config, for the UI and for agents.
 
-use super::{composers, mentions, page_links, workflow_commands};
+mod composers;
+mod links;
+pub(super) mod mentions;
+pub(super) mod tools;
+mod workflow_commands;
+pub(super) mod workflow_pages;
+
 use auth::rights::Rights;
 use capability::Capabilities;
 use chat::Caller;
@@ -77,7 +83,7 @@ impl Pages {
         let order = pages.iter().map(|page| page.id.clone()).collect();
         let chats = pages.iter().map(|page| (page.id.clone(), chats(page, &page.blocks))).collect();
         let with_tasks = pages.iter().filter(|page| has_tasks(&page.blocks)).map(|page| page.id.clone()).collect();
-        let links = pages.iter().map(|page| page_links::link(page, config)).collect();
+        let links = pages.iter().map(|page| links::link(page, config)).collect();
         let by_id = pages.into_iter().map(|page| (page.id.clone(), Arc::new(page))).collect();
         Self { order, by_id, chats, with_tasks, by_caller, commands, links, rights }
     }

@@ -1,6 +1,9 @@
 //! Server-rendered pages, and the server functions that they call.
 
-use super::{home, rendering, site};
+mod home;
+pub(super) mod rendering;
+
+use super::site;
 use crate::compose::WorkflowPages;
 use crate::router::AppState;
 use accounts::{ACCOUNT_PATH, SIGN_OUT_PATH};

@@ -1,7 +1,7 @@
 //! Questions of capabilities to models, in the background.
 
-use super::agents::model_named;
-use super::current::RetainedState;
+use super::model_named;
+use crate::compose::current::RetainedState;
 use agent::{Agent, AnswerForm, InvocationInput, InvocationRequest, InvokeError, RunSettings, TurnLimits, invoke};
 use capability::{ModelFailure, ModelQuestion};
 use config::{Config, ModelRef, OpenAiApi};
@@ -13,7 +13,7 @@ use serde_json::Value;
 ///
 /// # Errors
 /// There is no answer.
-pub(super) async fn ask(
+pub(in crate::compose) async fn ask(
     config: &Config,
     kept: &RetainedState,
     question: ModelQuestion<'_>,

@@ -1,6 +1,6 @@
 //! The home page at `/`, for configs that have one.
 
-use super::{pages, rendering};
+use super::{app_context, rendering};
 use crate::router::AppState;
 use app::AccountLink;
 use app::home::{HomeContent, HomeContext, HomeConversations, MAX_QUERY, home_page};
@@ -28,7 +28,7 @@ pub(super) async fn page(
 ) -> Option<Response> {
     let config = state.composition.current.config();
     let home = config.home.clone().filter(|_| uri.path() == "/")?;
-    let links = pages::app_context(state).pages.links(caller);
+    let links = app_context(state).pages.links(caller);
     if links.is_empty() {
         return None;
     }
@@ -51,7 +51,7 @@ async fn conversations(
     links: &[PageLink],
 ) -> Option<Result<HomeConversations, UserError>> {
     let is_open = |page_id: &str| links.iter().any(|page| page.id == page_id);
-    let context = pages::app_context(state);
+    let context = app_context(state);
     let found = if query.is_empty() {
         context.conversations(caller, ListFilter::default(), CONVERSATIONS, None).await.map(|list| {
             HomeConversations::Newest(list.items.into_iter().filter(|item| is_open(&item.page_id)).collect())

@@ -1,8 +1,7 @@
 //! The settings of an agent's runs: those of the config, completed by what the config says for all
 //! agents and by what is known of the model.
 
-use super::agents::models_for;
-use super::models::ModelBuilder;
+use crate::compose::models::{ModelBuilder, models_for};
 use agent::{Agent, RunSettings, Timeouts};
 use config::{Config, Model};
 use serde_json::Value;

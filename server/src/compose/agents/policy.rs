@@ -1,6 +1,6 @@
 //! The policy of an agent or of the whole server: its rules, and the endpoint that also decides.
 
-use super::endpoints;
+use crate::compose::endpoints;
 use ::endpoints::Endpoints;
 use agent::{Policy, PolicyQuery, PolicySettings, RulePolicy, Ruling};
 use auth::rights::{CallerGate, Rights};

@@ -1,12 +1,14 @@
 //! The parts that a page adds to an agent for one turn: its context, its tools and its shared
 //! state.
 
+use crate::compose::pages::{ChatOrigin, PageChat};
 use agent::Agent;
 use chat::AgentRequest;
 use contract::Tool;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use tools::{PageStateTool, StateField, StateFieldKind};
+use wire::UserError;
 use wire::page::{FieldType, SharedField};
 
 /// The limit on shared fields of a page; more are left out.
@@ -83,4 +85,29 @@ fn kind_of(value: &Value) -> StateFieldKind {
         Value::Object(_) => StateFieldKind::Object,
         Value::Null => StateFieldKind::Any,
     }
+}
+
+/// Returns the fields that a request shares with the agent. A chat of the config shares the fields
+/// that the config declares. Where the page declares no chat with the agent, the client shares
+/// whatever it sends.
+///
+/// # Errors
+/// 422 if something is shared and it is ambiguous which of several chats shares it.
+pub(super) fn fields(asked_from: &ChatOrigin<'_>, state: &Map<String, Value>) -> Result<Vec<StateField>, UserError> {
+    match asked_from {
+        ChatOrigin::Undeclared => Ok(state.iter().map(undeclared_field).collect()),
+        ChatOrigin::Chat(chat) => {
+            let fields = chat.fields(state);
+            Ok(fields.iter().filter_map(|own| Some(field(own, state.get(&own.key)?))).collect())
+        }
+        ChatOrigin::Ambiguous(_) if state.is_empty() => Ok(Vec::new()),
+        ChatOrigin::Ambiguous(chats) => Err(ambiguous_chat_error(chats)),
+    }
+}
+
+fn ambiguous_chat_error(chats: &[&PageChat]) -> UserError {
+    let ids: Vec<_> = chats.iter().map(|chat| format!("`{}`", chat.block_id)).collect();
+    let message =
+        format!("This page has several chats with this agent. Send the id of one of them: {}.", ids.join(", "));
+    UserError::invalid("/blockId", message)
 }

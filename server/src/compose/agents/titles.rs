@@ -1,7 +1,6 @@
 //! The agents that name new conversations.
 
-use super::agents::model_named;
-use super::models::ModelBuilder;
+use crate::compose::models::{ModelBuilder, model_named};
 use agent::{Agent, RunSettings};
 use chat::TitleAgent;
 use config::{Config, ConnectionKind, Titles};

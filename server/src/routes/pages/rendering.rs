@@ -11,7 +11,7 @@ static PERMITS: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(workers() 
 
 /// Renders a page when there is room for it. Requests wait in the order of their arrival; a client that
 /// leaves gives up its place.
-pub(super) async fn render<R: IntoResponse>(rendering: impl Future<Output = R>) -> Response {
+pub(in crate::routes) async fn render<R: IntoResponse>(rendering: impl Future<Output = R>) -> Response {
     // The semaphore is never closed.
     let _permit = PERMITS.acquire().await;
     rendering.await.into_response()

@@ -56,7 +56,7 @@ struct ModelAgent {
 
 /// Returns the models of the agents that a caller may use: those of the section `models`, then those
 /// that agents name themselves. A model that an operator names is not known before a turn.
-pub(super) fn models(config: &Config, rights: &Rights, caller: &Caller) -> ModelList {
+pub(in crate::compose) fn models(config: &Config, rights: &Rights, caller: &Caller) -> ModelList {
     let may_use = |agent: &&Agent| caller.check_agent(&agent.id).and(rights.check_agent(caller, &agent.id)).is_ok();
     let agents: Vec<&Agent> = config.agents.values().filter(may_use).collect();
     let declared = config.models.values().map(|model| declared(config, model, &agents));

@@ -12,7 +12,7 @@ use tools::{PageTool, RESERVED_NAMES};
 
 /// The tools of all pages, by page and agent.
 #[derive(Default)]
-pub(super) struct PageTools(HashMap<(String, String), Vec<PageToolEntry>>);
+pub(in crate::compose) struct PageTools(HashMap<(String, String), Vec<PageToolEntry>>);
 
 /// A tool, and the chat that has it.
 struct PageToolEntry {
@@ -27,7 +27,7 @@ impl PageTools {
     /// # Errors
     /// A page in Rust declares an invalid tool. The tools of the config were checked when it was
     /// loaded.
-    pub(super) fn new(pages: &[Page], in_rust: &[RustPage]) -> anyhow::Result<Self> {
+    pub(in crate::compose) fn new(pages: &[Page], in_rust: &[RustPage]) -> anyhow::Result<Self> {
         let mut tools = Self::default();
         for page in pages {
             for tool in &page.client_tools {
@@ -61,12 +61,12 @@ impl PageTools {
     }
 
     /// Returns the tools of one chat of the config, with those of the whole page.
-    pub(super) fn for_chat(&self, page_id: &str, agent_id: &str, block_id: &str) -> Vec<Arc<dyn Tool>> {
+    pub(in crate::compose) fn for_chat(&self, page_id: &str, agent_id: &str, block_id: &str) -> Vec<Arc<dyn Tool>> {
         self.filtered(page_id, agent_id, |own| own.is_none_or(|own| own == block_id))
     }
 
     /// Returns the tools of a page that is written in Rust, for any of its chats with the agent.
-    pub(super) fn for_page(&self, page_id: &str, agent_id: &str) -> Vec<Arc<dyn Tool>> {
+    pub(in crate::compose) fn for_page(&self, page_id: &str, agent_id: &str) -> Vec<Arc<dyn Tool>> {
         self.filtered(page_id, agent_id, |own| own.is_none())
     }
 

@@ -1,6 +1,6 @@
 //! Models for the routines of endpoints.
 
-use super::models::ModelBuilder;
+use super::ModelBuilder;
 use agent::{Agent, AnswerForm, InvocationInput, InvocationRequest, InvokeError, RunSettings, TurnLimits, invoke};
 use config::{Config, Connection, OpenAiApi};
 use contract::{ModelUse, ResponseFormat, RunScope, Sampling};
@@ -13,14 +13,14 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// A connection's models for routines, invoked without tools.
-pub(super) struct RoutineModels {
+pub(in crate::compose) struct RoutineModels {
     /// For the prices.
-    pub(super) config: Arc<Config>,
+    pub(in crate::compose) config: Arc<Config>,
     /// The connection of the models.
-    pub(super) connection: Connection,
+    pub(in crate::compose) connection: Connection,
     /// Timeout for one answer.
-    pub(super) time: Duration,
-    pub(super) models: ModelBuilder,
+    pub(in crate::compose) time: Duration,
+    pub(in crate::compose) models: ModelBuilder,
 }
 
 impl TextModels for RoutineModels {

@@ -7,12 +7,12 @@ use serde_json::{Map, Value, json};
 use wire::page::{Block, BlockType, Page};
 
 /// The instructions for an agent whose sub-agents can be mentioned.
-pub(super) const INSTRUCTIONS: &str = "The user may write @ and the name of one of your tools that is an agent. Then call that agent with the \
+pub(in crate::compose) const INSTRUCTIONS: &str = "The user may write @ and the name of one of your tools that is an agent. Then call that agent with the \
      request, and answer with what it returns.";
 
 /// Replaces the `mentions` switch of each composer by the list of sub-agents; returns whether there
 /// are any.
-pub(super) fn resolve(page: &mut Page, config: &Config) -> bool {
+pub(in crate::compose) fn resolve(page: &mut Page, config: &Config) -> bool {
     let mut found = false;
     for_each_sender(&mut page.blocks, &mut |agent_id, sender| {
         let is_on = sender.remove("mentions") == Some(Value::Bool(true));
@@ -28,7 +28,7 @@ pub(super) fn resolve(page: &mut Page, config: &Config) -> bool {
 }
 
 /// Removes the mentions of agents that the caller may not use.
-pub(super) fn for_caller(page: &Page, caller: &Caller, rights: &Rights) -> Page {
+pub(in crate::compose) fn for_caller(page: &Page, caller: &Caller, rights: &Rights) -> Page {
     let mut page = page.clone();
     for_each_sender(&mut page.blocks, &mut |_, sender| {
         if let Some(Value::Array(names)) = sender.get_mut("mentions") {
@@ -40,7 +40,7 @@ pub(super) fn for_caller(page: &Page, caller: &Caller, rights: &Rights) -> Page 
 }
 
 /// Returns the agents of the chats in which sub-agents can be mentioned.
-pub(super) fn agents_with_mentions(config: &Config) -> Vec<String> {
+pub(in crate::compose) fn agents_with_mentions(config: &Config) -> Vec<String> {
     let mut ids = Vec::new();
     for page in &config.pages {
         let mut page = page.definition.clone();

@@ -1,25 +1,22 @@
 //! The current config as running objects. A changed config is built beside the old one and replaces
 //! it atomically; requests that began with the old one finish with it.
 
-use super::agents::ConfiguredAgents;
-use super::background_models;
-use super::endpoints::{self, Databases};
+mod snapshot;
+
+use super::endpoints;
 use super::history::{ConfigHistory, ConfigStatus, LoadSummary};
-use super::model_list::{self, ModelList};
-use super::models::ModelBuilder;
-use super::page_tools::PageTools;
-use super::pages::Pages;
+use super::models::list::{self as model_list, ModelList};
+use super::models::{ModelBuilder, background};
 use super::served_agent::ServedTools;
 use crate::Site;
 use crate::capabilities::definitions;
-use ::endpoints::{Endpoints, OpenDatabases};
+use ::endpoints::OpenDatabases;
 use agent::CircuitStatus;
 use app::context::PageSource;
 use app::texts::Texts;
 use arc_swap::ArcSwap;
 use auth::password::FailedAttempts;
 use auth::rates::RateLimits;
-use auth::rights::Rights;
 use auth::{AuthState, Authentication};
 use capability::{
     Capabilities, EndpointCall, EndpointFailure, Host, ModelFailure, ModelQuestion, Quotes, StoredAdditions,
@@ -33,6 +30,7 @@ use futures::future::BoxFuture;
 use jobs::Jobs;
 use parking_lot::Mutex;
 use serde_json::Value;
+use snapshot::Snapshot;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use wire::UserError;
@@ -57,78 +55,6 @@ pub(super) struct RetainedState {
     open_databases: OpenDatabases,
     /// Meters the model requests of routines outside of runs.
     pub(super) meters: RoutineMeters,
-}
-
-struct Snapshot {
-    authentication: Arc<Authentication>,
-    rights: Arc<Rights>,
-    pages: Arc<Pages>,
-    agents: ConfiguredAgents,
-    endpoints: Arc<Endpoints>,
-    databases: Databases,
-    served: Option<Arc<ServedTools>>,
-    rates: Arc<RateLimits>,
-    /// The UI texts, if they are not the English ones.
-    texts: Option<Texts>,
-    /// The config as written, without stored additions.
-    source_config: Arc<Config>,
-    /// The config with stored additions, such as the custom agents of administrators.
-    config: Arc<Config>,
-    /// The additions when they were read.
-    additions: StoredAdditions,
-}
-
-impl Snapshot {
-    /// Builds a snapshot. Connections of the snapshot `before` that have the same settings stay
-    /// open.
-    async fn build(
-        written: Arc<Config>,
-        auth_state: &AuthState,
-        site: Site,
-        kept: &RetainedState,
-        before: Option<&Self>,
-    ) -> anyhow::Result<Self> {
-        let (mut config, additions) =
-            StoredAdditions::apply(definitions(), &auth_state.store, Config::clone(&written)).await?;
-        config.add_agent_pages();
-        let config = Arc::new(config);
-        let authentication = Arc::new(authentication(&config, auth_state, &kept.capabilities).await?);
-        let no_databases = Databases::new();
-        let databases = before.map_or(&no_databases, |before| &before.databases);
-        let databases = endpoints::open_databases(&config, databases).await?;
-        let endpoints = Arc::new(endpoints::build(&config, &databases, &kept.models)?);
-        let rights = Rights::new(&config);
-        let pages = Arc::new(Pages::new(&config, rights.clone(), &kept.capabilities));
-        let tools = PageTools::new(&config.pages, site.pages)?;
-        let agents = ConfiguredAgents::build(
-            &config,
-            &endpoints,
-            &kept.capabilities,
-            pages.clone(),
-            tools,
-            rights.clone(),
-            kept,
-        )?;
-        let served =
-            |served| Arc::new(ServedTools::new(served, endpoints.clone(), rights.clone(), kept.meters.clone()));
-        let served = config.served_agent.as_ref().map(served);
-        let rates = Arc::new(RateLimits::new(&config, before.map(|before| &*before.rates)));
-        let texts = config.locale.as_ref().map(Texts::new);
-        Ok(Self {
-            authentication,
-            rights,
-            pages,
-            agents,
-            endpoints,
-            databases,
-            served,
-            rates,
-            texts,
-            source_config: written,
-            config,
-            additions,
-        })
-    }
 }
 
 impl CurrentConfig {
@@ -307,7 +233,7 @@ impl CurrentConfig {
 
     /// Asks a model for a capability, in the background.
     pub(crate) async fn ask_model(&self, question: ModelQuestion<'_>) -> Result<Value, ModelFailure> {
-        background_models::ask(&self.config(), &self.retained, question).await
+        background::ask(&self.config(), &self.retained, question).await
     }
 
     /// Returns a page on which the caller may use this agent, if there is one.
@@ -341,16 +267,6 @@ impl CurrentConfig {
     pub(crate) fn check_agent_on_page(&self, caller: &Caller, page_id: &str, agent_id: &str) -> Result<(), UserError> {
         self.snapshot.load().agents.check_agent_on_page(caller, page_id, agent_id)
     }
-}
-
-/// Users' tokens are kept with the caller only if a tool needs them.
-async fn authentication(
-    config: &Config,
-    auth_state: &AuthState,
-    capabilities: &Capabilities,
-) -> anyhow::Result<Authentication> {
-    let authentication = Authentication::new(&config.auth, config.embed.as_ref(), auth_state).await?;
-    Ok(authentication.with_bearer_forwarding(capabilities.need_user_tokens(config)))
 }
 
 /// Returns the limit on a user's concurrent runs. The default is unlimited in the mode `local`,

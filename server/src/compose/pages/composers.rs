@@ -1,7 +1,7 @@
 //! What the server adds to the composers of chats, by the chat's agent: the properties of capabilities, the
 //! models and the switch for tasks, and the command that summarises the conversation.
 
-use super::model_choice;
+use crate::compose::models::choice as model_choice;
 use capability::Capabilities;
 use config::{Agent, Config};
 use serde_json::{Map, Value, json};

@@ -1,7 +1,12 @@
 //! The API for the caller's own conversations.
 
-use super::tags::CONVERSATIONS;
+pub(crate) mod change;
+pub(crate) mod folders;
+pub(crate) mod search;
+pub(crate) mod sharing;
+
 use crate::router::AppState;
+use crate::routes::tags::CONVERSATIONS;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
 use axum::response::NoContent;

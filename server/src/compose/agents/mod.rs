@@ -1,38 +1,40 @@
 //! The agents of the config. The parts that do not depend on the request are built once; each turn
 //! adds the caller's and the page's parts.
 
-use super::agent_context::{field, undeclared_field, with_page_context, with_page_tools, with_shared_state};
-use super::agent_operators::AgentOperators;
-use super::agent_settings::{self, settings};
+mod build;
+mod context;
+mod delegation;
+mod hooks;
+mod operators;
+mod policy;
+mod settings;
+mod titles;
+
 use super::current::RetainedState;
-use super::delegation;
-use super::hooks::{self, HookRunner};
-use super::mentions;
-use super::model_choice;
-use super::models::ModelBuilder;
-use super::page_tools::PageTools;
-use super::pages::{ChatOrigin, PageChat, Pages};
-use super::policy::{self, AgentPolicy};
-use super::titles::TitleSource;
+use super::models::{ModelBuilder, choice as model_choice};
+use super::pages::tools::PageTools;
+use super::pages::{ChatOrigin, Pages, mentions};
 use agent::{Agent, SubAgent};
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use auth::rights::Rights;
+use build::{build, endpoint_tools};
 use capability::{Capabilities, annotated};
 use chat::{AgentRequest, AgentSource, Caller, Hooks, SelectableModel, TitleAgent};
-use config::{Config, ModelRef, OpenAiApi, UnreadFiles};
-use contract::{Annotations, ApprovalTerms, Execution, Model, Tool, ToolSpec};
+use config::Config;
+use context::{fields, with_page_context, with_page_tools, with_shared_state};
+use contract::{Annotations, Execution, ToolSpec};
 use endpoints::{EndpointTool, Endpoints};
 use futures::future::BoxFuture;
-use providers::WithoutFiles;
+use hooks::HookRunner;
+use operators::AgentOperators;
+use policy::AgentPolicy;
 use serde_json::{Map, Value};
+use settings::replace_model;
 use std::collections::HashMap;
 use std::sync::Arc;
-use tools::{AskUserTool, StateField};
+use titles::TitleSource;
 use wire::api::RunOptions;
 use wire::{ErrorCode, UserError};
-
-/// A model and its fallbacks, in order.
-type ModelChain = (Arc<dyn Model>, Vec<Arc<dyn Model>>);
 
 /// All agents by id. An agent without a model is known, but unavailable.
 pub(crate) struct ConfiguredAgents {
@@ -188,8 +190,7 @@ impl ConfiguredAgents {
         written: &config::Agent,
         choice: (&config::Model, bool),
     ) -> Result<(), UserError> {
-        let replaced =
-            agent_settings::replace_model(agent, &self.config, written, &self.models, (Vec::new(), Some(choice)));
+        let replaced = replace_model(agent, &self.config, written, &self.models, (Vec::new(), Some(choice)));
         replaced.map_err(|cause| {
             tracing::error!(agent = written.id, model = choice.0.id, cause, "the agent cannot use a model");
             UserError::new(
@@ -294,137 +295,4 @@ fn sub_agent(mut agent: Agent, below: &config::SubAgentRef) -> SubAgent {
     let schema = below.input_schema.clone().unwrap_or_else(SubAgent::default_schema);
     let spec = ToolSpec::new(below.name.clone(), below.description.clone(), schema);
     SubAgent::new(ToolSpec { timeout: SubAgent::TIMEOUT, ..spec }, agent)
-}
-
-/// Returns the fields that a request shares with the agent. A chat of the config shares the fields
-/// that the config declares. Where the page declares no chat with the agent, the client shares
-/// whatever it sends.
-///
-/// # Errors
-/// 422 if something is shared and it is ambiguous which of several chats shares it.
-fn fields(asked_from: &ChatOrigin<'_>, state: &Map<String, Value>) -> Result<Vec<StateField>, UserError> {
-    match asked_from {
-        ChatOrigin::Undeclared => Ok(state.iter().map(undeclared_field).collect()),
-        ChatOrigin::Chat(chat) => {
-            let fields = chat.fields(state);
-            Ok(fields.iter().filter_map(|own| Some(field(own, state.get(&own.key)?))).collect())
-        }
-        ChatOrigin::Ambiguous(_) if state.is_empty() => Ok(Vec::new()),
-        ChatOrigin::Ambiguous(chats) => Err(ambiguous_chat_error(chats)),
-    }
-}
-
-fn ambiguous_chat_error(chats: &[&PageChat]) -> UserError {
-    let ids: Vec<_> = chats.iter().map(|chat| format!("`{}`", chat.block_id)).collect();
-    let message =
-        format!("This page has several chats with this agent. Send the id of one of them: {}.", ids.join(", "));
-    UserError::invalid("/blockId", message)
-}
-
-/// Returns the agent's model and its fallbacks; `None` if its connection has no models.
-///
-/// # Errors
-/// A connection does not exist, which is possible only if an operator of the config names it.
-pub(super) fn models_for(
-    config: &Config,
-    agent: &config::Agent,
-    models: &ModelBuilder,
-) -> Result<Option<ModelChain>, String> {
-    let model = |named: &ModelRef| {
-        let model = model_named(config, named, agent.openai_api, models)?;
-        Ok::<_, String>(model.map(|model| models.capabilities.wrap_model(agent, model)))
-    };
-    let fallbacks = agent.fallback_models.iter().map(model);
-    let fallbacks = fallbacks.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
-    let first = ModelRef { connection_id: agent.connection_id.clone(), model: agent.model.clone() };
-    let UnreadFiles { images, others } = agent.unread_files;
-    let readable = |model: Arc<dyn Model>| match images || others {
-        true => Arc::new(WithoutFiles::new(model, images, others)),
-        false => model,
-    };
-    Ok(model(&first)?.map(|model| (readable(model), fallbacks)))
-}
-
-/// Returns a model of a connection; `None` if the connection has no models.
-///
-/// # Errors
-/// There is no such connection.
-pub(super) fn model_named(
-    config: &Config,
-    named: &ModelRef,
-    api: OpenAiApi,
-    models: &ModelBuilder,
-) -> Result<Option<Arc<dyn Model>>, String> {
-    match config.connections.get(&named.connection_id) {
-        Some(connection) => Ok(models.build(connection, &named.model, api)),
-        None => Err(format!("there is no connection `{}`", named.connection_id)),
-    }
-}
-
-/// Builds the part of an agent that is the same for all callers. `None` if it has no model.
-fn build(
-    config: &Config,
-    agent: &config::Agent,
-    capabilities: &Capabilities,
-    kept: &RetainedState,
-) -> anyhow::Result<Option<Arc<Agent>>> {
-    let models = models_for(config, agent, &kept.models).map_err(|error| anyhow!("{}: {error}", agent.at))?;
-    let Some((model, fallbacks)) = models else {
-        tracing::warn!(
-            agent = agent.id,
-            connection = agent.connection_id,
-            "this version does not support the provider of the agent's model"
-        );
-        return Ok(None);
-    };
-    let mut offered = capabilities.agent_tools(config, agent)?;
-    offered.tools.extend(tools(config, agent)?);
-    let named = agent.summary_model.as_ref();
-    let summary_model = named.map(|named| model_named(config, named, agent.openai_api, &kept.models)).transpose();
-    let summary_model = summary_model.map_err(|error| anyhow!("{}: {error}", agent.at))?.flatten();
-    let agent = Agent {
-        summary_model,
-        id: agent.id.clone(),
-        model,
-        fallbacks,
-        agents: Vec::new(),
-        policy: offered.policies.into_iter().reduce(|first, second| policy::both(first, Some(second))),
-        page_context: None,
-        sources: offered.sources,
-        instructions: agent.instructions.as_ref().and_then(Value::as_str).map(str::to_owned),
-        tools: offered.tools,
-        searches_attachments: offered.searches_attachments,
-        routes: agent.routes,
-        recorder: None,
-        settings: settings(config, agent),
-    };
-    Ok(Some(Arc::new(agent)))
-}
-
-/// Returns the endpoint tools of an agent, not yet bound to a caller.
-fn endpoint_tools(
-    agent: &config::Agent,
-    endpoints: &Arc<Endpoints>,
-) -> anyhow::Result<Vec<(EndpointTool, Annotations)>> {
-    let tools = agent.tools.iter().map(|tool| {
-        let approval = ApprovalTerms::new(tool.confirm, tool.visible_parameters.clone());
-        let built = endpoints.tool(&tool.endpoint_id, &tool.name, tool.confirm.is_some(), approval);
-        let built = built.ok_or_else(|| anyhow!("{}: the endpoint `{}` is not a tool", agent.at, tool.endpoint_id))?;
-        Ok((built, tool.annotations.into()))
-    });
-    tools.collect()
-}
-
-/// Returns the tools that depend on neither page nor caller: files and questions to the user.
-fn tools(config: &Config, agent: &config::Agent) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
-    let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
-    if let Some(config::FileSystem { base_path, annotations: marks }) = &agent.file_system {
-        let opened = tools::file_system::open(base_path, config.limits.tool);
-        let opened = opened.with_context(|| format!("{}: cannot open {}", agent.at, base_path.display()))?;
-        tools.extend(opened.into_iter().map(|tool| annotated(tool, (*marks).into())));
-    }
-    if agent.ask_user {
-        tools.push(Arc::new(AskUserTool::default()));
-    }
-    Ok(tools)
 }
