@@ -4,9 +4,9 @@
 #![allow(dead_code, reason = "only the parsers in the files below are used")]
 
 // Included by path, since their crate would add two databases to the build.
-#[path = "../../crates/chat/src/files/file_name.rs"]
+#[path = "../../../crates/chat/src/files/file_name.rs"]
 mod file_name;
-#[path = "../../crates/chat/src/files/sniff.rs"]
+#[path = "../../../crates/chat/src/files/sniff.rs"]
 mod sniff;
 
 use libfuzzer_sys::fuzz_target;
