@@ -1,7 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-#[cfg(test)]
-mod access_tests;
 mod attachments;
 mod body;
 mod capabilities;
@@ -18,6 +16,7 @@ mod router;
 mod routes;
 mod shutdown;
 mod telemetry;
+pub mod testing;
 
 pub use capabilities::config_language;
 pub use rust_embed::EmbeddedFile;

@@ -6,9 +6,9 @@ use crate::compose::Composition;
 use crate::console_host;
 use crate::error;
 use crate::gates;
+use crate::routes::conversations::{self, change, folders, search, sharing};
 use crate::routes::{
-    agent, change, config, conversations, embed, endpoints, files, folders, grants, health, models, openapi, pages,
-    remote_agent, runs, search, sharing, site,
+    agent, config, embed, endpoints, files, grants, health, models, openapi, pages, remote_agent, runs, site,
 };
 use crate::telemetry::requests;
 use accounts::AccountState;
@@ -54,13 +54,11 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/embed/{page}", get(embed::outer_frame).post(embed::chat_frame))
         .route("/embed/{page}/{agent}", get(embed::outer_frame).post(embed::chat_frame))
         .layer(from_fn(gates::check_origin));
-    let uploads = console_host::upload_routes(&state.composition);
-    let uploads = uploads.into_iter().fold(files::upload_routes(), ApiRouter::merge);
     let bound = RequestBodyLimitLayer::new(limits.body_bytes);
     let gated = caller_routes(&state)
         .mount(described)
         .layer(bound)
-        .merge(uploads.mount(described))
+        .merge(upload_routes(&state).mount(described))
         .layer(from_fn_with_state(state.clone(), gates::rates::limit_by_user))
         .layer(from_fn_with_state(state.clone(), gates::identify_caller))
         .layer(from_fn(gates::check_origin));
@@ -108,6 +106,12 @@ pub(crate) fn caller_routes(state: &AppState) -> ApiRouter<AppState> {
         .merge(accounts::routes(accounts))
         .merge(console_host::routes(&state.composition))
         .with_pages(browser)
+}
+
+/// The routes that need the caller, with larger bodies than other requests.
+pub(crate) fn upload_routes(state: &AppState) -> ApiRouter<AppState> {
+    let uploads = console_host::upload_routes(&state.composition);
+    uploads.into_iter().fold(files::upload_routes(), ApiRouter::merge)
 }
 
 fn header_layer(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use xshell::{Shell, cmd};
 
-/// The fuzz targets, each a file in `fuzz/fuzz_targets`.
+/// The fuzz targets, each a file below `fuzz/fuzz_targets`.
 const TARGETS: [&str; 28] = [
     "sse",
     "codecs",

@@ -5,29 +5,23 @@ use crate::calls::execution::CallScope;
 use crate::calls::handling::CallsOutcome;
 use crate::calls::sources;
 use crate::calls::validation::{ConversationCallIds, OfferedTools};
-use crate::context::{ContextInput, ContextSize, size};
+use crate::context::ContextInput;
 use crate::deferral::{self, Deferral};
 use crate::limits::UsageMeter;
-use crate::limits::estimate::estimated_usage;
 use crate::limits::loop_detection::{self, EarlierSteps, LoopDetector, LoopVerdict};
 use crate::limits::stop;
 use crate::limits::turn_usage::TurnUsage;
 use crate::model::prune::{self, EmptyMessages, Prune};
-use crate::model::reply::{self, ModelReply, RunFailure};
+use crate::model::reply::{ModelReply, RunFailure};
 use crate::model::retry;
 use crate::sub_agent::parent::{AgentPermit, ParentContext};
 use crate::{
     Agent, Ending, Event, EventSink, Limit, PendingCall, Route, RunOutcome, SinkClosed, TurnInput, WaitingCall,
 };
-use contract::{
-    FinishReason, Message, ModelError, ModelErrorKind, NoteQuery, ReplyUsage, Request, RunScope, ToolSpec, Usage,
-    UserPart,
-};
+use contract::{FinishReason, Message, NoteQuery, RunScope, ToolSpec, UserPart};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -95,7 +89,7 @@ pub(crate) struct Run<'a> {
     pub(crate) offer: OfferedTools,
     /// The tools that are found by search.
     pub(crate) deferral: Option<Arc<Deferral>>,
-    ids: ConversationCallIds,
+    pub(crate) ids: ConversationCallIds,
     pub(crate) caller: CallScope,
     pub(crate) messages: Vec<Arc<Message>>,
     pub(crate) pending: Vec<PendingCall>,
@@ -136,7 +130,7 @@ pub(crate) struct Run<'a> {
     /// some providers refuse a history with calls of tools that the request does not have.
     pub(crate) closed_tools: Vec<ToolSpec>,
     /// The index of the model that is asked.
-    model: usize,
+    pub(crate) model: usize,
 }
 
 impl<'a> Run<'a> {
@@ -363,73 +357,7 @@ impl<'a> Run<'a> {
         (!self.agent.settings.repair_tool_call).then(|| invalid.call.name.clone())
     }
 
-    /// Refuses a request whose cost could not be limited.
-    pub(crate) fn check_prices(&self) -> Result<(), RunFailure> {
-        if !self.caller.meter.limits_cost() {
-            return Ok(());
-        }
-        // Each of the models may be the one that answers.
-        let mut names = self.agent.models().chain(&self.agent.summary_model).map(|model| &model.id().model);
-        match names.find(|name| !self.agent.settings.prices.contains_key(*name)) {
-            Some(model) => Err(RunFailure::UnknownPrice { model: model.clone() }),
-            None => Ok(()),
-        }
-    }
-
     pub(crate) fn check_not_stopped(&self) -> Result<(), RunFailure> {
         if self.caller.cancel.is_cancelled() { Err(retry::cancelled_error().into()) } else { Ok(()) }
-    }
-
-    /// Sends one request and reads its reply to the end.
-    async fn request_reply<S: EventSink>(&mut self, request: Request, sink: &mut S) -> Result<ModelReply, RunFailure> {
-        self.check_prices()?;
-        self.steps += 1;
-        self.has_begun = true;
-        self.caller.meter.count_request();
-        let cancel = self.caller.cancel.clone();
-        let (asked, mut first_part) = (Instant::now(), Duration::ZERO);
-        let ask = async {
-            let begun = retry::start_reply(&self.agent, &mut self.model, &request, &cancel, sink).await?;
-            first_part = asked.elapsed();
-            sink.emit(Event::StepStart { number: self.steps }).await?;
-            reply::read(&self.agent, &self.offer, &mut self.ids, begun, &cancel, sink).await
-        };
-        let mut reply = match self.agent.settings.timeouts.step {
-            None => ask.await?,
-            Some(limit) => tokio::time::timeout(limit, ask).await.unwrap_or_else(|_| {
-                Err(ModelError::new(ModelErrorKind::Timeout, format!("no complete reply within {limit:?} (step)"))
-                    .into())
-            })?,
-        };
-        let is_measured = reply.usage != Usage::default();
-        if !is_measured {
-            reply.usage = estimated_usage(&request, &reply.said);
-        }
-        let parts = size::parts(&request);
-        self.correct_estimate(parts.total(), reply.usage.input_tokens);
-        let used = reply.usage.input_tokens.saturating_add(reply.usage.output_tokens);
-        sink.emit(Event::ContextSize(ContextSize { parts, used, is_measured })).await?;
-        self.finish_reason = reply.reason;
-        let cost_usd = self.cost(reply.usage);
-        self.caller.meter.count_reply(reply.usage, cost_usd);
-        if let Some(model) = self.agent.models().nth(self.model) {
-            let replied = ReplyUsage {
-                step: self.steps,
-                model: model.id().clone(),
-                finish_reason: reply.reason,
-                usage: reply.usage,
-                cost_usd,
-                first_part,
-                whole: asked.elapsed(),
-            };
-            sink.emit(Event::ReplyComplete(replied)).await?;
-        }
-        Ok(reply)
-    }
-
-    /// Returns the cost of a request at the price of the model that answered it.
-    pub(crate) fn cost(&self, usage: Usage) -> Option<f64> {
-        let model = self.agent.models().nth(self.model)?;
-        Some(self.agent.settings.prices.get(&model.id().model)?.cost(usage))
     }
 }

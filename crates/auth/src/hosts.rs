@@ -9,24 +9,21 @@ use url::Url;
 
 /// The host names of the config.
 pub(crate) struct Hosts {
-    /// The names in lower case, and whether they are reached over `https`.
-    names: Vec<(String, bool)>,
+    /// The URLs under which browsers reach this server.
     urls: Vec<Url>,
 }
 
 impl Hosts {
     pub(super) fn new(urls: &[Url]) -> Self {
-        let name = |url: &Url| Some((url.host_str()?.to_ascii_lowercase(), url.scheme() == "https"));
-        Self { names: urls.iter().filter_map(name).collect(), urls: urls.to_vec() }
+        Self { urls: urls.to_vec() }
     }
 
     /// Returns the origin under which browsers reach this host, such as `https://chat.example.com`: that of the
     /// config, or of this machine.
     pub(super) fn origin(&self, name: &Authority) -> Option<String> {
-        let is_named = |url: &&Url| url.host_str().is_some_and(|host| host.eq_ignore_ascii_case(name.host()));
         // Behind a proxy the port may be missing in the request.
         let has_port = |url: &&Url| name.port().is_none_or(|port| url.port_or_known_default() == Some(port));
-        let named = || self.urls.iter().filter(is_named);
+        let named = || self.named(name.host());
         let url = named().find(has_port).or_else(|| named().next());
         let own = || name.is_this_machine().then(|| format!("http://{}", name.as_str()));
         url.map(|url| url.origin().ascii_serialization()).or_else(own)
@@ -34,11 +31,16 @@ impl Hosts {
 
     /// Returns whether browsers reach this name, given without a port, over `https`.
     pub(super) fn is_https(&self, host: &str) -> bool {
-        self.names.iter().any(|(name, is_https)| *is_https && host.eq_ignore_ascii_case(name))
+        self.named(host).any(|url| url.scheme() == "https")
     }
 
     pub(crate) fn contains(&self, name: &Authority) -> bool {
-        name.is_this_machine() || self.names.iter().any(|(known, _)| name.host().eq_ignore_ascii_case(known))
+        name.is_this_machine() || self.named(name.host()).next().is_some()
+    }
+
+    /// Returns the URLs with this host name, given without a port.
+    fn named(&self, host: &str) -> impl Iterator<Item = &Url> {
+        self.urls.iter().filter(move |url| url.host_str().is_some_and(|known| known.eq_ignore_ascii_case(host)))
     }
 }
 

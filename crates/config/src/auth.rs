@@ -161,6 +161,9 @@ pub struct AccountAuth {
     pub session_max: Duration,
 }
 
+/// The issuer of Google's accounts.
+pub(crate) const GOOGLE_ISSUER: &str = "https://accounts.google.com";
+
 /// A provider of OpenID Connect.
 #[derive(Clone, Debug)]
 pub struct OpenIdProvider {
@@ -194,6 +197,13 @@ pub struct OpenIdProvider {
     pub session: Duration,
     /// The accepted clock skew.
     pub leeway: Duration,
+}
+
+impl OpenIdProvider {
+    /// Returns whether users sign in with a Google account, which everybody can have.
+    pub fn is_google(&self) -> bool {
+        self.issuer == GOOGLE_ISSUER
+    }
 }
 
 /// The roles that follow from groups at a provider.

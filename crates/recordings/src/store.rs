@@ -59,8 +59,11 @@ const FIND: &str = "
 
 const BLOBS: &str = "SELECT id, value FROM recording_blobs WHERE conversation_id = $1";
 
-const SIZES: &str = "
-    SELECT recorded_at, bytes FROM recordings WHERE recorded_at < $1 ORDER BY recorded_at DESC LIMIT $2";
+/// The newest time at which the recordings since then exceed a size. Those of one time count together.
+const CUTOFF: &str = "
+    SELECT max(recorded_at)
+    FROM (SELECT recorded_at, sum(bytes) OVER (ORDER BY recorded_at DESC) AS total FROM recordings) AS newest
+    WHERE total > $1";
 
 /// A recording in a list.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -102,14 +105,13 @@ async fn insert_in(db: &mut Db, user_id: String, recording: &Recording) -> Resul
     let Some(end) = recording.end() else { return Ok(false) };
     let (now, mut bytes) = (now_millis(), 0);
     for (id, value) in &recording.blobs {
-        let text = value.to_string();
-        let size = text.len();
-        let add = sql::query(INSERT_BLOB).bind(conversation_id.clone()).bind(id.clone()).bind(now).bind(text);
-        if add.execute(&mut *db).await?.rows_affected() > 0 {
-            bytes += size;
-        } else {
-            let touch = sql::query(TOUCH_BLOB).bind(conversation_id.clone()).bind(id.clone()).bind(now);
-            touch.execute(&mut *db).await?;
+        // Most are known from earlier runs of the conversation, and are not sent again.
+        let touch = sql::query(TOUCH_BLOB).bind(conversation_id.clone()).bind(id.clone()).bind(now);
+        if touch.execute(&mut *db).await?.rows_affected() == 0 {
+            let text = value.to_string();
+            bytes += text.len();
+            let add = sql::query(INSERT_BLOB).bind(conversation_id.clone()).bind(id.clone()).bind(now).bind(text);
+            add.execute(&mut *db).await?;
         }
     }
     let mut entries = String::new();
@@ -220,20 +222,7 @@ pub async fn purge(store: &Store, before: i64, total: i64) -> Result<u64, StoreE
 
 /// Returns the time before which recordings do not fit into `total` bytes.
 async fn cutoff(store: &Store, total: i64) -> Result<i64, StoreError> {
-    const PAGE: i64 = 500;
-    let (mut before, mut sum) = (i64::MAX, 0_i64);
-    loop {
-        let page = sql::query(SIZES).bind(before).bind(PAGE);
-        let rows = store.read(move |db| Box::pin(async move { Ok(page.fetch_all(db).await?) })).await?;
-        for row in &rows {
-            sum = sum.saturating_add(row.try_get::<i64>("bytes")?);
-            before = row.try_get("recorded_at")?;
-            if sum > total {
-                return Ok(before.saturating_add(1));
-            }
-        }
-        if rows.is_empty() {
-            return Ok(i64::MIN);
-        }
-    }
+    let find = sql::query_scalar::<Option<i64>>(CUTOFF).bind(total);
+    let last = store.read(move |db| Box::pin(async move { Ok(find.fetch_one(db).await?) })).await?;
+    Ok(last.map_or(i64::MIN, |last| last.saturating_add(1)))
 }

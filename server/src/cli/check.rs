@@ -1,9 +1,9 @@
 //! `chatwright check`: reports the problems of a config.
 
 use super::ConfigArgument;
+use super::diagnostics::print_diagnostics;
 use crate::compose;
-use config::Diagnostic;
-use std::io::{Write, stderr, stdout};
+use std::io::{Write, stdout};
 use std::process::ExitCode;
 
 /// The arguments of `chatwright check`.
@@ -27,10 +27,4 @@ pub(crate) fn run(arguments: &CheckArguments) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Prints diagnostics until the reader closes the pipe, as `check | head` does.
-fn print_diagnostics(problems: &[Diagnostic]) {
-    let mut out = stderr().lock();
-    let _ = problems.iter().try_for_each(|problem| writeln!(out, "{problem}"));
 }

@@ -4,6 +4,7 @@ mod audit;
 mod backup;
 mod check;
 mod check_agent;
+mod diagnostics;
 mod docs;
 mod doctor;
 mod evaluate;
@@ -133,10 +134,7 @@ impl DatabaseArgument {
     /// The config is invalid.
     pub(crate) fn resolve(&self, config: &ConfigArgument) -> anyhow::Result<String> {
         let Some(path) = config.path.as_deref() else { return Ok(self.url.clone()) };
-        let (config, _) = compose::load_config(Some(path)).outcome.map_err(|problems| {
-            problems.iter().for_each(|problem| eprintln!("{problem}"));
-            anyhow::anyhow!("the config has {} error(s)", problems.len())
-        })?;
+        let (config, _) = diagnostics::valid_or_printed(compose::load_config(Some(path)).outcome)?;
         Ok(config.store.map_or_else(|| self.url.clone(), |url| url.expose_secret().to_owned()))
     }
 }

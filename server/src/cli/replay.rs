@@ -1,5 +1,6 @@
 //! `chatwright replay`: replays recorded runs and reports what differs.
 
+use super::diagnostics::valid_or_printed;
 use super::{ConfigArgument, DatabaseArgument, fail};
 use crate::Site;
 use crate::capabilities::database_schema;
@@ -207,10 +208,7 @@ async fn build(
 ) -> anyhow::Result<(ReplayedConfig, String)> {
     let reading = compose::load_config(path);
     let summary = LoadSummary::from_attempt(&reading);
-    let (mut config, _) = reading.outcome.map_err(|problems| {
-        problems.iter().for_each(|problem| eprintln!("{problem}"));
-        anyhow::anyhow!("the config has {} error(s)", problems.len())
-    })?;
+    let (mut config, _) = valid_or_printed(reading.outcome)?;
     let version = format!("{:016x}", config.fingerprint);
     for recording in recorded {
         let agent = config.agents.get_mut(&recording.header.agent_id);

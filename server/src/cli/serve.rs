@@ -1,5 +1,6 @@
 //! `chatwright serve`: runs the server.
 
+use super::diagnostics::{print_diagnostics, valid_or_printed};
 use super::{ConfigArgument, DatabaseArgument, fail};
 use crate::Site;
 use crate::attachments::DocumentReader;
@@ -37,11 +38,9 @@ pub(crate) async fn run(arguments: ServeArguments, site: Site) -> ExitCode {
 async fn serve(arguments: ServeArguments, site: Site) -> Result<(), String> {
     let reading = compose::load_config(arguments.config.path.as_deref());
     let read = LoadSummary::from_attempt(&reading);
-    let (config, warnings) = reading.outcome.map_err(|problems| {
-        problems.iter().for_each(|problem| eprintln!("{problem}"));
-        format!("the config has {} error(s); nothing was started", problems.len())
-    })?;
-    warnings.iter().for_each(|warning| eprintln!("{warning}"));
+    let (config, warnings) =
+        valid_or_printed(reading.outcome).map_err(|error| format!("{error}; nothing was started"))?;
+    print_diagnostics(&warnings);
     if let Some(problem) = shell_place_problem(&config, arguments.config.path.as_deref(), &arguments.database.url) {
         return Err(problem);
     }

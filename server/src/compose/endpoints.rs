@@ -1,7 +1,7 @@
 //! Endpoints and their connections.
 
 use super::models::ModelBuilder;
-use super::text_models::RoutineModels;
+use super::models::text::RoutineModels;
 use crate::capabilities::all_operators;
 use anyhow::anyhow;
 use auth::rights::CallerGate;

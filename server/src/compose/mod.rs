@@ -1,41 +1,24 @@
 //! The composition root: turns the checked config into running objects. It is the only module that
 //! depends on every crate.
 
-mod agent_context;
-mod agent_operators;
-mod agent_settings;
 mod agents;
-mod background_models;
-mod composers;
 mod current;
-mod delegation;
 mod endpoints;
 mod history;
-mod hooks;
-mod mentions;
-mod model_choice;
-mod model_list;
 mod models;
-mod page_links;
-mod page_tools;
 mod pages;
-mod policy;
 mod replayed;
 mod served_agent;
 mod sources;
-mod text_models;
-mod titles;
-mod workflow_commands;
-mod workflow_pages;
 
 pub(crate) use current::CurrentConfig;
 pub(crate) use endpoints::usage_caller;
 pub(crate) use history::{ConfigStatus, LoadSummary};
-pub(crate) use model_list::ModelList;
+pub(crate) use models::list::ModelList;
+pub(crate) use pages::workflow_pages::WorkflowPages;
 pub(crate) use replayed::ReplayedConfig;
 pub(crate) use served_agent::{ServedTools, ToolList};
 pub(crate) use sources::sources;
-pub(crate) use workflow_pages::WorkflowPages;
 
 use crate::Site;
 use crate::capabilities::{config_language, database_schema};

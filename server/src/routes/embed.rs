@@ -5,8 +5,8 @@
 //! chat in an inner frame. Both may be framed only by the requesting site, and only if the config
 //! lists it.
 
-use super::pages::{context_provider, options};
-use super::{rendering, site};
+use super::pages::{context_provider, options, rendering};
+use super::site;
 use crate::router::AppState;
 use app::context::{EmbedContext, PageSource};
 use auth::{Credentials, EmbedCredentials};

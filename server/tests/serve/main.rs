@@ -11,3 +11,4 @@ mod runs;
 mod sign_in;
 mod storage;
 mod tools;
+mod workflows;

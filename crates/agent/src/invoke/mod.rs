@@ -3,22 +3,24 @@
 
 mod answer;
 mod checkpoint;
+mod sink;
 mod tool_call;
 mod tools;
 
 use crate::calls::meter::unknown_price_error;
 use crate::{
-    Agent, ContextInput, Ending, Event, EventSink, GrantLookup, Limit, ReplyUsage, RunOutcome, SinkClosed,
-    ToolStrategy, TurnInput, TurnLimits, TurnUsage, run,
+    Agent, ContextInput, Ending, GrantLookup, Limit, ReplyUsage, RunOutcome, ToolStrategy, TurnInput, TurnLimits,
+    TurnUsage, run,
 };
 pub use answer::AnswerForm;
 pub(crate) use answer::find_json;
 use checkpoint::Continuation;
 pub use checkpoint::{Checkpoint, RunQuestion};
-use contract::{AssistantPart, Exposure, Message, ModelError, ModelUse, Part, RunScope, ToolChoice, Usage, UserPart};
+use contract::{AssistantPart, Exposure, Message, ModelError, ModelUse, RunScope, ToolChoice, Usage, UserPart};
 use schemas::CheckError;
 pub use schemas::SchemaError;
 use serde_json::Value;
+use sink::AnswerSink;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -27,8 +29,6 @@ pub use tool_call::{ToolFailure, ToolOutcome, ToolRequest, call_tool};
 use tools::GivenApprovals;
 pub use tools::{InvocationObserver, InvocationTools};
 
-/// The maximum size of an answer in bytes; a longer one is truncated.
-const MAX_ANSWER: usize = 4 << 20;
 /// The maximum number of attempts: the first one, and one to correct it.
 const ATTEMPTS: u32 = 2;
 /// Provider options that give a model tools which its provider runs, in the terms of the providers'
@@ -355,64 +355,5 @@ fn failure(ending: Ending) -> InvokeError {
         Ending::InvalidCall { tool } => InvokeError::InvalidCall(tool),
         // A run that cannot ask anybody does not wait.
         Ending::Done | Ending::Waiting | Ending::SinkClosed => InvokeError::NotRecorded,
-    }
-}
-
-/// Collects the text of an answer and its usage.
-struct AnswerSink<'a> {
-    /// The text since the last tool call.
-    text: String,
-    /// The result of the last call that may end the turn.
-    last_result: Option<Value>,
-    is_too_long: bool,
-    /// How often the answer was sent back.
-    corrections: u32,
-    replies: &'a mut Vec<InvocationReply>,
-    models: &'a ModelUse,
-    observer: Option<&'a dyn InvocationObserver>,
-    /// The tools that end the turn.
-    ends_with: &'a [String],
-}
-
-impl EventSink for AnswerSink<'_> {
-    async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
-        if let Some(observer) = self.observer {
-            observer.observe(&event).await?;
-        }
-        match event {
-            Event::Part(Part::TextDelta { delta, .. }) => self.text.push_str(&delta),
-            Event::ToolFinished { name, result, .. } => {
-                // What the model says before a call is not the answer.
-                self.text.clear();
-                if self.ends_with.contains(&name) {
-                    self.last_result = result.ok();
-                }
-            }
-            Event::ToolDenied { .. } => self.text.clear(),
-            Event::ReplyComplete(usage) => {
-                self.models.record_reply(usage.clone()).await;
-                self.replies.push(InvocationReply { below: None, usage });
-            }
-            Event::Nested { call_id, agent_id, event } => {
-                if let Event::ReplyComplete(usage) = *event {
-                    self.replies.push(InvocationReply { below: Some((call_id, agent_id)), usage });
-                }
-            }
-            _ => {}
-        }
-        self.is_too_long = self.text.len() > MAX_ANSWER;
-        if self.is_too_long { Err(SinkClosed) } else { Ok(()) }
-    }
-
-    fn wants_checkpoints(&self) -> bool {
-        self.observer.is_some_and(InvocationObserver::wants_checkpoints)
-    }
-
-    async fn checkpoint(&mut self, mut state: Checkpoint) -> Result<(), SinkClosed> {
-        state.corrections = self.corrections;
-        match self.observer {
-            Some(observer) => observer.checkpoint(state).await,
-            None => Ok(()),
-        }
     }
 }

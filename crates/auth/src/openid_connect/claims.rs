@@ -1,7 +1,6 @@
 //! Reads a user from the claims of a provider.
 
 use super::ProviderError;
-use super::logout::MAX_ID;
 use crate::jwt::find_claim;
 use crate::user;
 use config::OpenIdProvider;
@@ -9,12 +8,12 @@ use serde_json::{Map, Value};
 
 /// The claims with a name for the account, the best first.
 const NAMES: [&str; 3] = ["preferred_username", "email", "name"];
-/// The issuer of Google's accounts.
-const GOOGLE: &str = "https://accounts.google.com";
 /// The limit on groups that are read.
 const MAX_GROUPS: usize = 1_000;
 /// The limit on an e-mail address in bytes (RFC 5321, 4.5.3.1.3).
 const MAX_EMAIL: usize = 254;
+/// The limit on an id in bytes (OpenID Connect Core 1.0, 2).
+const MAX_ID: usize = 255;
 
 /// A user as a provider describes them. They are identified by issuer and subject only.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +32,11 @@ pub struct ProviderUser {
     pub verified_email: Option<String>,
     /// The roles that the config gives to everybody at the provider and to the user's groups.
     pub roles: Vec<String>,
+}
+
+/// Returns a claim with an id of the issuer; `None` if it is absent, empty or too long.
+pub(super) fn id_claim<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    claims.get(name)?.as_str().filter(|id| (1..=MAX_ID).contains(&id.len()))
 }
 
 /// Returns whether the config needs claims that the ID token does not have.
@@ -69,7 +73,7 @@ pub(super) fn user(claims: &Map<String, Value>, settings: &OpenIdProvider) -> Re
     // Only ASCII letters: others can become ASCII in lower case, and with that the address of somebody else.
     let email = text("email").filter(|_| is_verified).filter(is_address).map(str::to_ascii_lowercase);
     // A private Google account can have an address of a company; the claim `hd` is of the company's own accounts.
-    let domain = match settings.issuer == GOOGLE {
+    let domain = match settings.is_google() {
         true => text("hd").filter(|_| is_verified).map(str::to_ascii_lowercase),
         false => email.as_deref().and_then(|email| email.rsplit_once('@')).map(|(_, domain)| domain.to_owned()),
     };
@@ -84,7 +88,7 @@ pub(super) fn user(claims: &Map<String, Value>, settings: &OpenIdProvider) -> Re
         issuer: settings.issuer.clone(),
         subject: subject.to_owned(),
         label: label.unwrap_or_default(),
-        session_id: text("sid").filter(|id| (1..=MAX_ID).contains(&id.len())).map(str::to_owned),
+        session_id: id_claim(claims, "sid").map(str::to_owned),
         names,
         verified_email: email,
         roles: roles(claims, settings),

@@ -1,11 +1,9 @@
 //! The metadata of a provider (OpenID Connect Discovery 1.0), which is loaded when it is needed and
 //! refreshed from time to time.
 
-use super::{MAX_BYTES, ProviderClient, ProviderError, TIMEOUT};
+use super::{ProviderClient, ProviderError};
 use crate::jwt::{Jwt, TokenKind};
 use config::{ClaimNames, JwtAuth, JwtKeys, OpenIdProvider};
-use egress::EgressRequest;
-use http::{HeaderMap, HeaderValue, Method, header};
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -107,10 +105,7 @@ async fn load(settings: &OpenIdProvider, client: &ProviderClient) -> Result<Meta
     let refuse = |problem: &str| ProviderError::Unreachable(problem.to_owned());
     let text = format!("{}/.well-known/openid-configuration", settings.issuer.trim_end_matches('/'));
     let url = Url::parse(&text).map_err(|_| refuse("its issuer is not a URL"))?;
-    let headers = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static("application/json"))]);
-    let request =
-        EgressRequest { method: Method::GET, url, headers, body: None, timeout: TIMEOUT, max_bytes: MAX_BYTES };
-    let answer = client.send(request).await?;
+    let answer = client.get(url, None).await?;
     if answer.status != 200 {
         return Err(ProviderError::Unreachable(format!("{text} has status {}", answer.status)));
     }

@@ -1,6 +1,7 @@
 //! Verifies ID tokens (OpenID Connect Core 1.0, 3.1.3.7).
 
 use super::ProviderError;
+use super::claims::id_claim;
 use super::token_request::Tokens;
 use crate::authentication::now_seconds;
 use crate::jwt::{Jwt, TokenError};
@@ -12,8 +13,6 @@ use ring::digest::{SHA256, SHA512, digest};
 use secrecy::ExposeSecret;
 use serde_json::{Map, Value};
 
-/// The limit on a subject in bytes (OpenID Connect Core 1.0, 2).
-const MAX_SUBJECT: usize = 255;
 /// The longest time since an ID token was issued, in seconds.
 const MAX_AGE: i64 = 600;
 
@@ -40,7 +39,7 @@ pub(super) async fn verify(
     if !age.is_some_and(|age| (-leeway as f64..=(MAX_AGE + leeway) as f64).contains(&age)) {
         return Err(ProviderError::Invalid("time of the ID token"));
     }
-    if !text("sub").is_some_and(|subject| (1..=MAX_SUBJECT).contains(&subject.len())) {
+    if id_claim(&claims, "sub").is_none() {
         return Err(ProviderError::Invalid("subject of the ID token"));
     }
     if let Some(expected) = claims.get("at_hash") {

@@ -1,14 +1,13 @@
 //! Verifies logout tokens (OpenID Connect Back-Channel Logout 1.0, 2.6).
 
 use super::ProviderError;
+use super::claims::id_claim;
 use super::id_token::from_token_error;
 use crate::jwt::Jwt;
 use serde_json::{Map, Value};
 
 /// The event that a logout token must contain.
 const EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
-/// The limit on an id in bytes.
-pub(super) const MAX_ID: usize = 255;
 
 /// What a provider has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,10 +27,7 @@ pub(super) async fn verify(verifier: &Jwt, token: &str) -> Result<ProviderLogout
 fn ended(claims: &Map<String, Value>) -> Option<ProviderLogout> {
     // A nonce would make it look like an ID token.
     let is_logout = claims.get("events")?.get(EVENT)?.is_object() && !claims.contains_key("nonce");
-    let id = |name: &str| match claims.get(name) {
-        Some(Value::String(id)) if (1..=MAX_ID).contains(&id.len()) => Some(id.clone()),
-        _ => None,
-    };
+    let id = |name: &str| id_claim(claims, name).map(str::to_owned);
     match (id("sid"), id("sub")) {
         _ if !is_logout => None,
         (Some(session), subject) => Some(ProviderLogout::Session(session, subject)),

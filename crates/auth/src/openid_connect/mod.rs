@@ -20,6 +20,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use config::OpenIdProvider;
 use discovery::{Metadata, MetadataCache};
 use egress::{Egress, EgressRequest, EgressResponse};
+use http::{HeaderMap, HeaderValue, Method, header};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -200,6 +201,15 @@ impl Provider {
 impl ProviderClient {
     async fn send(&self, request: EgressRequest) -> Result<EgressResponse, ProviderError> {
         self.0.send(request).await.map_err(|error| ProviderError::Unreachable(error.to_string()))
+    }
+
+    /// Requests JSON, with the credentials of `authorization`.
+    async fn get(&self, url: Url, authorization: Option<HeaderValue>) -> Result<EgressResponse, ProviderError> {
+        let mut headers = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static("application/json"))]);
+        headers.extend(authorization.map(|credentials| (header::AUTHORIZATION, credentials)));
+        let request =
+            EgressRequest { method: Method::GET, url, headers, body: None, timeout: TIMEOUT, max_bytes: MAX_BYTES };
+        self.send(request).await
     }
 }
 

@@ -68,17 +68,8 @@ impl ProviderClient {
         endpoint: &Url,
         token: &SecretString,
     ) -> Result<Map<String, Value>, ProviderError> {
-        let mut headers = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static("application/json"))]);
-        headers.insert(header::AUTHORIZATION, secret_header(&format!("Bearer {}", token.expose_secret()))?);
-        let request = EgressRequest {
-            method: Method::GET,
-            url: endpoint.clone(),
-            headers,
-            body: None,
-            timeout: TIMEOUT,
-            max_bytes: MAX_BYTES,
-        };
-        let answer = self.send(request).await?;
+        let authorization = secret_header(&format!("Bearer {}", token.expose_secret()))?;
+        let answer = self.get(endpoint.clone(), Some(authorization)).await?;
         if answer.status != 200 {
             return Err(ProviderError::Unreachable(format!("its userinfo endpoint has status {}", answer.status)));
         }

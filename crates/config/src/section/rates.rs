@@ -1,7 +1,7 @@
 //! Checks `limits.rates`: rate limits.
 
 use super::Context;
-use crate::rate_limit::{RateLimit, RateLimitKey, RateLimitTarget};
+use crate::limits::rate_limit::{RateLimit, RateLimitKey, RateLimitTarget};
 use crate::source::{Node, PathStep};
 
 /// Reports rate limits that count nothing.

@@ -4,7 +4,7 @@ use super::auth::proxy::parse_networks;
 use super::value::{Setting, Text};
 use super::{Context, quotas, rates, retention};
 use crate::limits::Limits;
-use crate::rate_limit::RateLimit;
+use crate::limits::rate_limit::RateLimit;
 use crate::shape::{Shape, decode};
 use crate::source::{Node, NodeKind, PathStep};
 use dialect::Dialect;

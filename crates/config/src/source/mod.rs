@@ -13,8 +13,8 @@ pub use reader::SourceReader;
 pub(crate) use scalar::is_plain_text;
 pub use tree::{MapEntry, Node, NodeKind, PathStep};
 
+use crate::diagnostic::mask::{mask_passwords, mask_secrets};
 use crate::diagnostic::{Diagnostic, Excerpt, Severity};
-use crate::mask::{mask_passwords, mask_secrets};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;

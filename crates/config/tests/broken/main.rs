@@ -1,23 +1,16 @@
 //! Tests of invalid configs with the exact diagnostics for their authors.
 
 mod actions;
-mod agent_properties;
 mod agents;
 mod api;
 mod auth;
 mod chats;
-mod client_tools;
 mod connections;
 mod embed;
-mod file_system;
 mod locale;
-mod marks;
-mod mcp;
-mod models;
 mod openid;
 mod operators;
 mod pages;
-mod presets;
 mod requests;
 mod rights;
 mod sender;

@@ -1,12 +1,12 @@
 //! The report as Markdown, which is also readable in a terminal.
 
-use super::{ConfigReport, PairReport, Report, input_of};
+use super::{ConfigReport, PairReport, Report};
 use crate::baseline::{Change, Difference, Gate, PASSED};
 use crate::case::Case;
 use crate::run::results::CaseResult;
 use crate::scorer::shortened;
 use crate::statistics::Estimate;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 /// How much of an answer and of an input is shown, in characters.
@@ -139,9 +139,10 @@ fn failures(report: &Report, cases: &[Case], max: usize) -> String {
     if report.failures.is_empty() {
         return String::new();
     }
+    let cases: HashMap<_, _> = cases.iter().map(|case| (case.id.as_str(), case)).collect();
     let mut text = format!("\n## Failed ({})\n", report.failures.len());
     for failure in report.failures.iter().take(max) {
-        text.push_str(&failed(failure, cases, report.configs.len() > 1));
+        text.push_str(&failed(failure, cases.get(failure.case.as_str()).copied(), report.configs.len() > 1));
     }
     if report.failures.len() > max {
         let _ = write!(text, "\nAnd {} more, which `--output` keeps.\n", report.failures.len() - max);
@@ -149,11 +150,12 @@ fn failures(report: &Report, cases: &[Case], max: usize) -> String {
     text
 }
 
-fn failed(failure: &CaseResult, cases: &[Case], names_config: bool) -> String {
+fn failed(failure: &CaseResult, case: Option<&Case>, names_config: bool) -> String {
     let config = if names_config { format!(" ({})", line(&failure.config, SHOWN)) } else { String::new() };
-    let must = if cases.iter().any(|case| case.must && case.id == failure.case) { " (must pass)" } else { "" };
+    let must = if case.is_some_and(|case| case.must) { " (must pass)" } else { "" };
     let mut text = format!("\n### {}{must}{config}\n\n", line(&failure.case, SHOWN));
-    let _ = writeln!(text, "- asked: {}", line(&input_of(cases, &failure.case), SHOWN));
+    let asked = case.map(|case| case.input.join(" ⏎ ")).unwrap_or_default();
+    let _ = writeln!(text, "- asked: {}", line(&asked, SHOWN));
     match &failure.error {
         Some(error) => {
             let _ = writeln!(text, "- no answer: {}", line(error, SHOWN));

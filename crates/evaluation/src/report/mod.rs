@@ -8,7 +8,6 @@ pub use junit::junit;
 pub use markdown::markdown;
 
 use crate::baseline::{Change, Difference, Gate, compare, means, measures};
-use crate::case::Case;
 use crate::run::Finished;
 use crate::run::results::{CaseResult, Winner};
 use crate::statistics::{Estimate, bootstrap, mean, rate};
@@ -152,9 +151,4 @@ pub(crate) fn shown_names(what: &str, names: &[impl AsRef<str>]) -> String {
     let more = names.len().saturating_sub(MAX_NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{what} {}{more}", shown.join(", "))
-}
-
-/// Returns the input of a case on one line.
-pub(crate) fn input_of(cases: &[Case], id: &str) -> String {
-    cases.iter().find(|case| case.id == id).map(|case| case.input.join(" ⏎ ")).unwrap_or_default()
 }

@@ -5,7 +5,7 @@ use super::{MAX_WRITTEN, Run, RunError, in_background};
 use crate::case::Case;
 use crate::definition::Comparison;
 use crate::scorer::judge::compare;
-use futures::StreamExt;
+use futures::stream::{self, StreamExt};
 use std::collections::{HashMap, HashSet};
 
 /// Two answers to a case.
@@ -25,15 +25,11 @@ pub(super) async fn compare_answers(
     let Some(comparison) = &run.evaluation.compare else { return Ok(file) };
     let mut pairs = open_pairs(run, cases, &file).into_iter();
     run.budget().next_kind();
-    let mut left_out = 0;
     // The first one is made alone: it says what the others will cost.
-    if let Some(first) = pairs.next() {
-        let compared = vec![evaluate(run, comparison, first).await];
-        left_out += compared.iter().filter(|compared| compared.is_none()).count();
-        file = keep(compared, file).await?;
-    }
-    let compared = futures::stream::iter(pairs).map(|pair| evaluate(run, comparison, pair));
-    let mut compared = std::pin::pin!(compared.buffer_unordered(parallel).ready_chunks(MAX_WRITTEN));
+    let first = stream::iter(pairs.next()).then(|pair| evaluate(run, comparison, pair));
+    let further = stream::iter(pairs).map(|pair| evaluate(run, comparison, pair)).buffer_unordered(parallel);
+    let mut compared = std::pin::pin!(first.chain(further).ready_chunks(MAX_WRITTEN));
+    let mut left_out = 0;
     while let Some(compared) = compared.next().await {
         left_out += compared.iter().filter(|compared| compared.is_none()).count();
         file = keep(compared, file).await?;

@@ -1,16 +1,15 @@
 //! The table `knowledge_documents`.
 //!
 //! A document has the version that is found (`version_id`) and the one that will replace it
-//! (`next_id`). Everything that reads a file names the latter, so it has no effect any more once the
-//! document has another one.
+//! (`next_id`).
 
 use super::{damaged, number};
 use crate::store::versions;
 use ::store::sql::{self, Db, Row, Sql};
-use ::store::{AuditEntry, EventKind, NewEvent, Store, StoreError, append_audit, append_event};
+use ::store::{AuditEntry, Store, StoreError, append_audit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// The state of a document.
@@ -86,31 +85,6 @@ pub(crate) struct SearchableRow {
     pub(crate) metadata: Map<String, Value>,
 }
 
-/// A version that is to be read.
-#[derive(Clone, Debug)]
-pub(crate) struct OpenVersion {
-    pub(crate) version_id: String,
-    pub(crate) library_id: String,
-    pub(crate) file_name: String,
-    pub(crate) media_type: String,
-}
-
-/// How far reading is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Progress {
-    pub(crate) step: &'static str,
-    pub(crate) part: f64,
-    pub(crate) now: i64,
-}
-
-/// The result of reading a version.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Finished {
-    pub(crate) pages: i64,
-    pub(crate) chunks: i64,
-    pub(crate) now: i64,
-}
-
 const COLUMNS: &str = "id, library_id, file_name, media_type, bytes, metadata, state, step, progress, error_code,
     error_message, pages, chunks, version_id, next_id, identity, stamp, created_at, updated_at";
 
@@ -126,33 +100,9 @@ const REPLACE: &str = "
         updated_at = $9
     WHERE id = $1";
 
-const PROGRESS: &str = "
-    UPDATE knowledge_documents SET state = 'processing', step = $3, progress = $4, error_code = NULL,
-        error_message = NULL, updated_at = $5
-    WHERE id = $1 AND next_id = $2 AND state IN ('queued', 'processing')";
-
-const FAIL: &str = "
-    UPDATE knowledge_documents SET state = 'failed', step = NULL, error_code = $3, error_message = $4, updated_at = $5
-    WHERE id = $1 AND next_id = $2 AND state IN ('queued', 'processing')";
-
-const REQUEUE: &str = "
-    UPDATE knowledge_documents SET state = 'queued', step = NULL, progress = 0, error_code = NULL,
-        error_message = NULL, updated_at = $2
-    WHERE id = $1 AND next_id IS NOT NULL AND state = 'failed'";
-
-const READ_VERSION: &str = "
-    SELECT version_id, library_id, file_name, media_type, added_by,
-        (SELECT conversation_id FROM knowledge_libraries WHERE id = library_id) AS conversation_id
-    FROM knowledge_documents WHERE id = $1 AND next_id = $2 AND state IN ('queued', 'processing')";
-
-const GENERATION: &str = "
+/// Counts a change of what can be found.
+pub(super) const GENERATION: &str = "
     UPDATE knowledge_libraries SET generation = generation + 1, updated_at = $2 WHERE id = $1";
-
-const FINISH: &str = "
-    UPDATE knowledge_documents SET version_id = next_id, next_id = NULL, state = 'ready', step = NULL, progress = 1,
-        pages = $3, chunks = $4, updated_at = $5, vectors_model = NULL,
-        generation = (SELECT generation FROM knowledge_libraries WHERE id = knowledge_documents.library_id)
-    WHERE id = $1 AND next_id = $2";
 
 const SET_METADATA: &str = "
     UPDATE knowledge_documents SET metadata = $2,
@@ -165,12 +115,6 @@ const SEARCHABLE: &str = "
 
 const SEARCHABLE_COUNT: &str = "
     SELECT count(*) FROM knowledge_documents WHERE library_id = $1 AND version_id IS NOT NULL";
-
-const OPEN_WITHOUT_JOB: &str = "
-    SELECT id FROM knowledge_documents WHERE state IN ('queued', 'processing') AND updated_at < $1
-        AND NOT EXISTS (SELECT 1 FROM jobs WHERE kind = $2 AND unique_key = knowledge_documents.id
-            AND state IN ('waiting', 'running'))
-    ORDER BY id LIMIT $3";
 
 pub(super) fn select(rest: &str) -> Sql {
     let text: Arc<str> = format!("SELECT {COLUMNS} FROM knowledge_documents {rest}").into();
@@ -274,69 +218,6 @@ pub(crate) async fn add_document(
     versions::assign_version(db, &new.version_id, id, new.bytes).await
 }
 
-/// Returns the version of a document that is to be read; `None` if there is nothing to read.
-pub(crate) async fn open_version(store: &Store, id: &str) -> Result<Option<OpenVersion>, StoreError> {
-    let Some(document) = document(store, id).await? else { return Ok(None) };
-    if document.state == DocumentState::Failed {
-        return Ok(None);
-    }
-    let DocumentRow { next_id, library_id, file_name, media_type, .. } = document;
-    Ok(next_id.map(|version_id| OpenVersion { version_id, library_id, file_name, media_type }))
-}
-
-/// Stores how far reading is. Returns false if the version is not to be read any more.
-pub(crate) async fn progress(db: &mut Db, id: &str, version: &str, progress: Progress) -> Result<bool, StoreError> {
-    let store = sql::query(PROGRESS).bind(id).bind(version).bind(progress.step).bind(progress.part);
-    let store = store.bind(progress.now);
-    Ok(store.execute(db).await?.rows_affected() > 0)
-}
-
-/// Stores why a version could not be read.
-pub(crate) async fn fail(
-    db: &mut Db,
-    (id, version): (&str, &str),
-    (code, message): (&str, &str),
-    now: i64,
-) -> Result<(), StoreError> {
-    sql::query(FAIL).bind(id).bind(version).bind(code).bind(message).bind(now).execute(db).await?;
-    Ok(())
-}
-
-/// Makes a document that has failed wait again. Returns false if it has not failed.
-pub(crate) async fn requeue(db: &mut Db, id: &str, now: i64) -> Result<bool, StoreError> {
-    Ok(sql::query(REQUEUE).bind(id).bind(now).execute(db).await?.rows_affected() > 0)
-}
-
-/// Makes the version that was read the one that is found, deletes the one before, and emits the event
-/// `document.ready`, except for what was attached in a conversation. Returns false if the version is not to be read any more.
-pub(crate) async fn finish(db: &mut Db, id: &str, version: &str, finished: Finished) -> Result<bool, StoreError> {
-    let read = sql::query(READ_VERSION).bind(id).bind(version).fetch_optional(&mut *db).await?;
-    let Some(read) = read else { return Ok(false) };
-    let (old, library): (Option<String>, String) = (read.try_get("version_id")?, read.try_get("library_id")?);
-    let data = json!({
-        "documentId": id,
-        "libraryId": library,
-        "fileName": read.try_get::<&str>("file_name")?,
-        "mediaType": read.try_get::<&str>("media_type")?,
-        "userId": read.try_get::<&str>("added_by")?,
-        "pages": finished.pages,
-        "chunks": finished.chunks,
-        "replaced": old.is_some(),
-    });
-    sql::query(GENERATION).bind(library).bind(finished.now).execute(&mut *db).await?;
-    let finish = sql::query(FINISH).bind(id).bind(version).bind(finished.pages).bind(finished.chunks);
-    finish.bind(finished.now).execute(&mut *db).await?;
-    if let Some(old) = old {
-        versions::delete_version(db, &old).await?;
-    }
-    // What somebody attaches in a conversation is nobody else's business.
-    if read.try_get::<Option<&str>>("conversation_id")?.is_none() {
-        let name = EventKind::DocumentReady.name().to_owned();
-        append_event(db, NewEvent { name, key: version.to_owned(), at: finished.now, data, roles: None }).await?;
-    }
-    Ok(true)
-}
-
 /// Deletes a document, with its audit row unless its file is gone from a folder. Returns false if there is
 /// none.
 pub(crate) async fn delete_document(
@@ -381,16 +262,6 @@ pub(crate) async fn changed_documents(
     let count = sql::query_scalar(SEARCHABLE_COUNT).bind(library);
     let count = store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await?;
     Ok((rows.iter().map(read).collect::<Result<_, _>>()?, count))
-}
-
-/// Returns documents that wait or are being read although no job does it.
-pub(crate) async fn open_without_job(
-    store: &Store,
-    kind: &'static str,
-    before: i64,
-) -> Result<Vec<String>, StoreError> {
-    let find = sql::query_scalar(OPEN_WITHOUT_JOB).bind(before).bind(kind).bind(1_000_i64);
-    store.read(move |db| Box::pin(async move { Ok(find.fetch_all(db).await?) })).await
 }
 
 /// Stores the metadata of a document, by which searches filter.

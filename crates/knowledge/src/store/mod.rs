@@ -4,6 +4,7 @@ mod changes;
 mod chunks;
 mod documents;
 mod libraries;
+mod reading;
 mod vectors;
 mod versions;
 
@@ -13,13 +14,15 @@ pub(crate) use chunks::{
     insert_parts, is_cited, part_of_chunk, parts,
 };
 pub(crate) use documents::{
-    DocumentRow, DocumentState, Finished, NewDocument, OpenVersion, Progress, SearchableRow, add_document,
-    by_file_name, by_identity, changed_documents, delete_document, document, documents, fail, finish, open_version,
-    open_without_job, progress, requeue, set_metadata,
+    DocumentRow, DocumentState, NewDocument, SearchableRow, add_document, by_file_name, by_identity, changed_documents,
+    delete_document, document, documents, set_metadata,
 };
 pub(crate) use libraries::{
     LibraryCounts, LibraryRow, NewLibrary, attachment_library, counts, declare, delete_library,
     insert_attachment_library, insert_library, libraries, library, undeclared, update_library, used_bytes,
+};
+pub(crate) use reading::{
+    Finished, OpenVersion, Progress, fail, finish, open_version, open_without_job, progress, requeue,
 };
 pub(crate) use vectors::{
     EmbeddingProgress, NewVectors, chunks_without_vectors, delete_other_vectors, documents_without_vectors,

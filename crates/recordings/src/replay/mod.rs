@@ -111,8 +111,11 @@ pub async fn replay(
     cancel: CancellationToken,
 ) -> Result<Replayed, ReplayError> {
     let session = Session::new(Budget::new(MAX_MEMORY), MAX_MEMORY);
-    let tape = Arc::new(Tape::new(recorded, agent, options, session.clone(), cancel.clone())?);
-    let mut turn = turn::turn_input(recorded, agent, options, tape.clone(), cancel)?;
+    let first = tape::first_request(recorded, &agent.id, options.from_step)?;
+    let begin = first.map_or(0, |(at, _)| at);
+    let tape = Arc::new(Tape::new(recorded, agent, options, begin, session.clone(), cancel.clone())?);
+    let first = first.map(|(_, request)| request);
+    let mut turn = turn::turn_input(recorded, first, options.from_step, tape.clone(), cancel)?;
     let header = Header {
         program: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: web::times::now_millis(),

@@ -109,15 +109,15 @@ fn take<K, V: Clone>(items: &mut [Item<K, V>], matches: impl Fn(&K, &V) -> bool)
 }
 
 impl Tape {
-    /// Reads a recording, from the step on with which the replay begins.
+    /// Reads a recording from the entry on with the index `begin`, with which the replay begins.
     pub(super) fn new(
         recording: &Recording,
         agent: &Agent,
         options: &Options,
+        begin: usize,
         session: Arc<Session>,
         stop: CancellationToken,
     ) -> Result<Self, ReplayError> {
-        let begin = begin(recording, &agent.id, options.from_step)?;
         let was_stopped = recording.end().is_none_or(|end| end.ending == "stopped");
         let mut state = State::default();
         if options.from_step > 1 {
@@ -309,22 +309,22 @@ fn arguments_id(input: &Value) -> String {
     blob_id(&input)
 }
 
-/// Returns the index of the entry with which a replay begins.
-fn begin(recording: &Recording, root: &str, from_step: u32) -> Result<usize, ReplayError> {
+/// Returns the request with which a replay begins, and the index of its entry; `None` if it begins with the
+/// run.
+pub(super) fn first_request<'a>(
+    recording: &'a Recording,
+    root: &str,
+    from_step: u32,
+) -> Result<Option<(usize, &'a NeutralRequest)>, ReplayError> {
     if from_step <= 1 {
-        return Ok(0);
+        return Ok(None);
     }
-    let requests = requests(recording, root);
-    let index = usize::try_from(from_step - 1).unwrap_or(usize::MAX);
-    let found = requests.get(index).map(|(at, _)| *at);
-    found.ok_or(ReplayError::NoStep { steps: requests.len(), from: from_step })
-}
-
-/// Returns the requests of an agent with the indexes of their entries.
-pub(super) fn requests<'a>(recording: &'a Recording, path: &str) -> Vec<(usize, &'a NeutralRequest)> {
     let requests = recording.entries.iter().enumerate().filter_map(|(at, entry)| match entry {
-        Entry::Request { agent, request, .. } if agent == path => Some((at, request)),
+        Entry::Request { agent, request, .. } if agent == root => Some((at, request)),
         _ => None,
     });
-    requests.collect()
+    let requests: Vec<_> = requests.collect();
+    let index = usize::try_from(from_step - 1).unwrap_or(usize::MAX);
+    let found = requests.get(index).copied();
+    found.map(Some).ok_or(ReplayError::NoStep { steps: requests.len(), from: from_step })
 }

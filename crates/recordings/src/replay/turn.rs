@@ -1,26 +1,24 @@
 //! The input of a replayed run.
 
+use super::ReplayError;
 use super::approvals::ReplayGrants;
-use super::tape::{self, Tape};
-use super::{Options, ReplayError};
-use crate::format::{BlobId, RecordedContext, Recording, Turn};
-use agent::{
-    Agent, Compaction, ContextInput, ContextSummary, GrantLookup, PageContext, Projection, TurnBoundary, TurnInput,
-};
+use super::tape::Tape;
+use crate::format::{BlobId, NeutralRequest, RecordedContext, Recording, Turn};
+use agent::{Compaction, ContextInput, ContextSummary, GrantLookup, PageContext, Projection, TurnBoundary, TurnInput};
 use contract::{Message, RunScope};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Returns the input of the recorded run, or of the part from the first step on.
+/// Returns the input of the recorded run, or of its part from the request `first` on, which has the number
+/// `from_step`.
 pub(super) fn turn_input(
     recording: &Recording,
-    agent: &Agent,
-    options: &Options,
+    first: Option<&NeutralRequest>,
+    from_step: u32,
     tape: Arc<Tape>,
     cancel: CancellationToken,
 ) -> Result<TurnInput, ReplayError> {
-    let damaged = |what: &str| ReplayError::Damaged(what.to_owned());
-    let turn = recording.turn().ok_or_else(|| damaged("it has no turn"))?;
+    let turn = recording.turn().ok_or_else(|| ReplayError::Damaged("it has no turn".to_owned()))?;
     let whole = TurnInput {
         messages: messages(recording, &turn.messages)?,
         pending: turn.pending.iter().cloned().map(Into::into).collect(),
@@ -32,22 +30,17 @@ pub(super) fn turn_input(
         earlier: turn.earlier.clone(),
         cancel,
     };
-    if options.from_step <= 1 {
-        return Ok(whole);
-    }
-    let requests = tape::requests(recording, &agent.id);
-    let index = usize::try_from(options.from_step - 1).unwrap_or(usize::MAX);
-    let (_, request) = requests.get(index).ok_or_else(|| damaged("it lacks the first step"))?;
+    let Some(request) = first else { return Ok(whole) };
     let messages = messages(recording, &request.messages)?;
-    let first = turn.messages.get(turn.turn_start);
-    let turn_start = request.messages.iter().position(|id| Some(id) == first);
+    let begin = turn.messages.get(turn.turn_start);
+    let turn_start = request.messages.iter().position(|id| Some(id) == begin);
     let last_of_user = || messages.iter().rposition(|message| matches!(**message, Message::User(_)));
     Ok(TurnInput {
         turn_start: turn_start.or_else(last_of_user).unwrap_or_default(),
         messages,
         pending: Vec::new(),
         context: ContextInput::default(),
-        earlier: turn.earlier.clone().with_requests(options.from_step - 1),
+        earlier: turn.earlier.clone().with_requests(from_step - 1),
         ..whole
     })
 }

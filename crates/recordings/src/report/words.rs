@@ -1,4 +1,4 @@
-//! Differences of texts word by word.
+//! Differences of texts word by word, and of JSON token by token.
 
 use similar::{ChangeTag, TextDiff};
 use std::time::Duration;
@@ -24,7 +24,8 @@ pub(super) enum Piece {
 /// Returns the pieces of the difference between two texts. Longer equal passages are replaced by `…`.
 pub(super) fn pieces(before: &str, after: &str) -> Vec<Piece> {
     let (before, after) = (beginning(before), beginning(after));
-    let diff = TextDiff::configure().timeout(MAX_TIME).diff_words(before, after);
+    let (before, after) = (tokens(before), tokens(after));
+    let diff = TextDiff::configure().timeout(MAX_TIME).diff_slices(&before, &after);
     let mut pieces: Vec<(ChangeTag, Vec<&str>)> = Vec::new();
     for change in diff.iter_all_changes() {
         match pieces.last_mut() {
@@ -39,6 +40,41 @@ pub(super) fn pieces(before: &str, after: &str) -> Vec<Piece> {
         ChangeTag::Insert => Piece::Added(words.concat()),
     };
     pieces.into_iter().enumerate().map(piece).collect()
+}
+
+/// Splits a text into words and the spaces between them. Outside of quotes, the signs that separate
+/// values in JSON are tokens of their own, since JSON need not have spaces.
+fn tokens(text: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    let (mut begin, mut is_quoted, mut is_escaped) = (0, false, false);
+    let mut last = None;
+    for (at, sign) in text.char_indices() {
+        let class = match sign {
+            _ if sign.is_whitespace() => Class::Space,
+            '{' | '}' | '[' | ']' | ',' | ':' if !is_quoted => Class::Separator,
+            _ => Class::Word,
+        };
+        if last.is_some_and(|last| last != class || class == Class::Separator) {
+            tokens.push(&text[begin..at]);
+            begin = at;
+        }
+        last = Some(class);
+        // No string of JSON goes over several lines, so an unpaired quote in prose has no effect
+        // beyond its line.
+        is_quoted = sign != '\n' && is_quoted != (sign == '"' && !is_escaped);
+        is_escaped = sign == '\\' && !is_escaped;
+    }
+    if begin < text.len() {
+        tokens.push(&text[begin..]);
+    }
+    tokens
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Space,
+    Separator,
+    Word,
 }
 
 fn beginning(text: &str) -> &str {
@@ -80,5 +116,11 @@ mod tests {
         check("old", "", "[-old-]");
         check("1 2 3 4 5 6 7 8 9 old", "1 2 3 4 5 6 7 8 9 new", "…4 5 6 7 8 9 [-old-]{+new+}");
         check("same", "same", "same");
+        check(r#"find {"query":"1234"}"#, r#"find {"number":"1234"}"#, r#"find {[-"query"-]{+"number"+}:"1234"}"#);
+        check(
+            r#"{"a":"x, \"y\", z","b":[1,2]}"#,
+            r#"{"a":"x, \"y\", w","b":[1,3]}"#,
+            r#"{"a":"x, \"y\", [-z"-]{+w"+},"b":[1,[-2-]{+3+}]}"#,
+        );
     }
 }

@@ -70,6 +70,26 @@ async fn the_oldest_recordings_are_deleted_first() {
 }
 
 #[tokio::test]
+async fn recordings_of_one_time_are_counted_together() {
+    const COPIES: &str = "
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
+        INSERT INTO recordings
+            (run_id, conversation_id, agent_id, recorded_at, ending, steps, tokens, bytes, header, blobs, entries)
+        SELECT 'copy-' || i, conversation_id, agent_id, 1, ending, steps, tokens, 1, header, blobs, entries
+        FROM recordings CROSS JOIN n";
+    for url in test_postgres::databases_of_each_kind().await {
+        let world = World::open(&url, "on").await;
+        world.answer("c", "run-1").await;
+        world.recording("run-1").await;
+        world.execute("UPDATE recordings SET recorded_at = 2, bytes = 1").await;
+        world.execute(COPIES).await;
+        assert_eq!(recordings::purge(&world.store, 0, 601).await.unwrap(), 0);
+        assert_eq!(recordings::purge(&world.store, 0, 600).await.unwrap(), 600);
+        assert_eq!(world.count("recordings").await, 1);
+    }
+}
+
+#[tokio::test]
 async fn temporary_conversations_are_not_recorded() {
     for url in test_postgres::databases_of_each_kind().await {
         let world = World::open(&url, "on").await;

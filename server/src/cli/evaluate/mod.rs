@@ -2,6 +2,7 @@
 
 mod subject;
 
+use super::diagnostics::error_count;
 use super::fail;
 use crate::embedded::{Builder, Chatwright};
 use config::Diagnostic;
@@ -150,7 +151,7 @@ fn check_before(
 /// Prints problems, and returns the message that ends the command.
 fn mistakes(problems: &[Diagnostic]) -> String {
     let _ = writeln!(stderr(), "{}", config::render(problems).trim_end());
-    format!("{} mistake(s); nothing was evaluated", problems.len())
+    format!("{} mistake(s); nothing was evaluated", error_count(problems))
 }
 
 /// Starts the agents of the configs.

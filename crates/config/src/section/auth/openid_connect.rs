@@ -1,7 +1,7 @@
 //! The key `openidConnect` of `auth`: the providers at which users sign in with their company account.
 
 use super::{default_leeway_seconds, is_this_machine};
-use crate::auth::{GroupRoles, OpenIdProvider};
+use crate::auth::{GOOGLE_ISSUER, GroupRoles, OpenIdProvider};
 use crate::config::Config;
 use crate::rule::OWNER_ROLES;
 use crate::section::Context;
@@ -14,9 +14,6 @@ use serde::Deserialize;
 use settings::OneOrMany;
 use std::time::Duration;
 use url::Url;
-
-/// The issuer of Google's accounts, which everybody can have.
-const GOOGLE: &str = "https://accounts.google.com";
 
 /// A provider of OpenID Connect, at which users sign in with their company account.
 #[derive(Deserialize, JsonSchema)]
@@ -130,7 +127,7 @@ pub(super) fn read(
             );
         }
         let domains: Vec<_> = texts(entry.allowed_domains).into_iter().map(|name| name.to_lowercase()).collect();
-        if entry.sign_up && domains.is_empty() && entry.issuer.0 == GOOGLE {
+        if entry.sign_up && domains.is_empty() && entry.issuer.0 == GOOGLE_ISSUER {
             let message = "everybody with a Google account can create an account here";
             let help = "name the domains of your company: `allowedDomains: [example.com]`".to_owned();
             context.report.warning(at(&[PathStep::Key("signUp")]), message, Some(help));

@@ -1,0 +1,83 @@
+//! One request to the model: its limits, its reply, and what it has cost.
+
+use crate::context::{ContextSize, size};
+use crate::limits::estimate::estimated_usage;
+use crate::model::reply::{self, ModelReply, RunFailure};
+use crate::model::retry;
+use crate::run::Run;
+use crate::{Event, EventSink};
+use contract::{ModelError, ModelErrorKind, ReplyUsage, Request, Usage};
+use std::time::Duration;
+use tokio::time::Instant;
+
+impl Run<'_> {
+    /// Sends one request and reads its reply to the end.
+    pub(crate) async fn request_reply<S: EventSink>(
+        &mut self,
+        request: Request,
+        sink: &mut S,
+    ) -> Result<ModelReply, RunFailure> {
+        self.check_prices()?;
+        self.steps += 1;
+        self.has_begun = true;
+        self.caller.meter.count_request();
+        let cancel = self.caller.cancel.clone();
+        let (asked, mut first_part) = (Instant::now(), Duration::ZERO);
+        let ask = async {
+            let begun = retry::start_reply(&self.agent, &mut self.model, &request, &cancel, sink).await?;
+            first_part = asked.elapsed();
+            sink.emit(Event::StepStart { number: self.steps }).await?;
+            reply::read(&self.agent, &self.offer, &mut self.ids, begun, &cancel, sink).await
+        };
+        let mut reply = match self.agent.settings.timeouts.step {
+            None => ask.await?,
+            Some(limit) => tokio::time::timeout(limit, ask).await.unwrap_or_else(|_| {
+                Err(ModelError::new(ModelErrorKind::Timeout, format!("no complete reply within {limit:?} (step)"))
+                    .into())
+            })?,
+        };
+        let is_measured = reply.usage != Usage::default();
+        if !is_measured {
+            reply.usage = estimated_usage(&request, &reply.said);
+        }
+        let parts = size::parts(&request);
+        self.correct_estimate(parts.total(), reply.usage.input_tokens);
+        let used = reply.usage.input_tokens.saturating_add(reply.usage.output_tokens);
+        sink.emit(Event::ContextSize(ContextSize { parts, used, is_measured })).await?;
+        self.finish_reason = reply.reason;
+        let cost_usd = self.cost(reply.usage);
+        self.caller.meter.count_reply(reply.usage, cost_usd);
+        if let Some(model) = self.agent.models().nth(self.model) {
+            let replied = ReplyUsage {
+                step: self.steps,
+                model: model.id().clone(),
+                finish_reason: reply.reason,
+                usage: reply.usage,
+                cost_usd,
+                first_part,
+                whole: asked.elapsed(),
+            };
+            sink.emit(Event::ReplyComplete(replied)).await?;
+        }
+        Ok(reply)
+    }
+
+    /// Returns the cost of a request at the price of the model that answered it.
+    pub(crate) fn cost(&self, usage: Usage) -> Option<f64> {
+        let model = self.agent.models().nth(self.model)?;
+        Some(self.agent.settings.prices.get(&model.id().model)?.cost(usage))
+    }
+
+    /// Refuses a request whose cost could not be limited.
+    pub(crate) fn check_prices(&self) -> Result<(), RunFailure> {
+        if !self.caller.meter.limits_cost() {
+            return Ok(());
+        }
+        // Each of the models may be the one that answers.
+        let mut names = self.agent.models().chain(&self.agent.summary_model).map(|model| &model.id().model);
+        match names.find(|name| !self.agent.settings.prices.contains_key(*name)) {
+            Some(model) => Err(RunFailure::UnknownPrice { model: model.clone() }),
+            None => Ok(()),
+        }
+    }
+}

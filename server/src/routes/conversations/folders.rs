@@ -1,0 +1,70 @@
+//! The API for the caller's folders of conversations.
+
+use crate::router::AppState;
+use crate::routes::tags::CONVERSATIONS;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, State};
+use axum::response::NoContent;
+use axum::{Extension, Json};
+use chat::Caller;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use web::openapi::{ApiRouter, Created};
+use web::{HttpError, json_error};
+use wire::organize::{Folder, FolderList};
+
+/// Returns the routes.
+pub(crate) fn routes() -> ApiRouter<AppState> {
+    ApiRouter::new(&CONVERSATIONS)
+        .get("/api/folders", list, "List folders")
+        .post("/api/folders", add, "Create a folder")
+        .patch("/api/folders/{id}", rename, "Rename a folder")
+        .delete("/api/folders/{id}", delete, "Delete a folder; its conversations are kept")
+}
+
+/// The name of a folder.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FolderName {
+    name: String,
+}
+
+/// `GET /api/folders`
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<FolderList>, HttpError> {
+    Ok(Json(state.composition.chat.folders(&caller).await?))
+}
+
+/// `POST /api/folders` with `{name}`
+pub(crate) async fn add(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    folder: Result<Json<FolderName>, JsonRejection>,
+) -> Result<Created<Folder>, HttpError> {
+    let Json(folder) = folder.map_err(|rejection| json_error(&rejection))?;
+    Ok(Created(state.composition.chat.add_folder(&caller, &folder.name).await?))
+}
+
+/// `PATCH /api/folders/{id}` with `{name}`
+pub(crate) async fn rename(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    folder: Result<Json<FolderName>, JsonRejection>,
+) -> Result<NoContent, HttpError> {
+    let Json(folder) = folder.map_err(|rejection| json_error(&rejection))?;
+    state.composition.chat.rename_folder(&caller, &id, &folder.name).await?;
+    Ok(NoContent)
+}
+
+/// `DELETE /api/folders/{id}`; its conversations are kept.
+pub(crate) async fn delete(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<NoContent, HttpError> {
+    state.composition.chat.delete_folder(&caller, &id).await?;
+    Ok(NoContent)
+}

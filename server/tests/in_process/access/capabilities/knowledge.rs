@@ -1,0 +1,143 @@
+//! The handbook of `examples/handbook`, from its folder to cited answers, and who may read what.
+
+use crate::access::{TestRequest, call_route, caller, get, open_path, post, send};
+use axum::Router;
+use chat::Caller;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Duration;
+
+/// The least mean of the reciprocal ranks of the answers to `questions.tsv`, of at most 1.
+const LEAST_QUALITY: f64 = 0.85;
+
+pub(crate) struct Site {
+    pub(crate) routes: Router,
+    ada: Caller,
+}
+
+impl Site {
+    /// Serves the example, once its documents are read.
+    async fn open() -> Self {
+        Self::serve(&example().join("chatwright.yaml"), &[("handbook", 12)]).await
+    }
+
+    /// Serves a config, once the libraries have so many documents. Ada may read them.
+    pub(crate) async fn serve(config: &Path, libraries: &[(&str, u64)]) -> Self {
+        let server = open_path(config).await;
+        server.start_background_work();
+        let site = Self { routes: server.caller_routes(), ada: caller(("ada", true, &["staff"])) };
+        for (id, count) in libraries {
+            site.read(id, *count).await;
+        }
+        site
+    }
+
+    /// Waits until a library has so many documents.
+    async fn read(&self, library: &str, count: u64) {
+        for _ in 0..1_500 {
+            let (_, library) = self.call(&format!("/api/libraries/{library}"), None).await;
+            let documents = &library["documents"];
+            if documents["ready"] == count && documents["queued"] == 0 && documents["processing"] == 0 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("the documents are not read");
+    }
+
+    async fn call(&self, path: &str, body: Option<Value>) -> (u16, Value) {
+        let request = match body {
+            Some(body) => post(path.to_owned(), body),
+            None => get(path.to_owned()),
+        };
+        self.call_as(&self.ada, request).await
+    }
+
+    pub(crate) async fn call_as(&self, who: &Caller, request: TestRequest) -> (u16, Value) {
+        let (status, answer) = call_route(&self.routes, who, request).await;
+        (status, serde_json::from_str(&answer).unwrap_or(Value::Null))
+    }
+
+    /// Asks the agent; returns the message of its answer.
+    async fn ask(&self, conversation: &str, question: &str) -> Value {
+        self.ask_as(&self.ada, "helper", conversation, question).await
+    }
+
+    pub(crate) async fn ask_as(&self, who: &Caller, agent: &str, conversation: &str, question: &str) -> Value {
+        let (status, answer) = call_route(&self.routes, who, send("home", agent, conversation, question)).await;
+        assert_eq!(status, 200, "{answer}");
+        let (_, view) = self.call_as(who, get(format!("/api/conversations/{conversation}"))).await;
+        view["messages"].as_array().unwrap().last().unwrap().clone()
+    }
+}
+
+fn example() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/handbook")
+}
+
+/// Returns the first citation of a message.
+pub(crate) fn citation(message: &Value) -> Value {
+    let parts = message["parts"].as_array().unwrap();
+    let cited = parts.iter().find_map(|part| part["citations"].as_array().filter(|all| !all.is_empty()));
+    cited.unwrap_or_else(|| panic!("{message}"))[0].clone()
+}
+
+fn text_of(message: &Value) -> String {
+    let parts = message["parts"].as_array().into_iter().flatten();
+    parts.filter(|part| part["type"] == "text").filter_map(|part| part["text"].as_str()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_cite_what_they_rest_on() {
+    let site = Site::open().await;
+    let message = site.ask("c1", "How many days of vacation do I have?").await;
+    let text = text_of(&message);
+    assert!(text.contains("28 days of paid vacation") && !text.contains("[S"), "{text}");
+    let citation = citation(&message);
+    let source = &citation["source"];
+    assert!(source["title"].as_str().unwrap().starts_with("vacation.md"), "{source}");
+    assert!(citation["citedText"].as_str().unwrap().contains("28 days"), "{citation}");
+    // The document is read with the caller's rights, also where it is cited.
+    let document = source["id"].as_str().unwrap();
+    assert_eq!(site.call(&format!("/api/documents/{document}"), None).await.1["fileName"], "vacation.md");
+    let nothing = site.ask("c2", "Zzyzx qwertz?").await;
+    assert_eq!(text_of(&nothing), "I found nothing about this in the documents.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_about_the_handbook_find_their_answers() {
+    let site = Site::open().await;
+    let questions = std::fs::read_to_string(example().join("questions.tsv")).unwrap();
+    let (mut sum, mut count, mut missed) = (0.0, 0.0, Vec::new());
+    for (question, file) in questions.lines().filter_map(|line| line.split_once('\t')) {
+        let search = json!({ "query": question, "limit": 10 });
+        let (status, found) = site.call("/api/libraries/handbook/search", Some(search)).await;
+        assert_eq!(status, 200, "{found}");
+        let rank = found["results"].as_array().unwrap().iter().position(|result| result["fileName"] == file);
+        sum += rank.map_or(0.0, |rank| 1.0 / (rank + 1) as f64);
+        count += 1.0;
+        if rank != Some(0) {
+            missed.push((question, rank));
+        }
+    }
+    assert!(sum / count >= LEAST_QUALITY, "{} {missed:?}", sum / count);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn invalid_searches_and_changes_of_a_folder_are_refused() {
+    let site = Site::open().await;
+    let search = async |body: Value| site.call("/api/libraries/handbook/search", Some(body)).await.0;
+    assert_eq!(search(json!({ "query": "vacation" })).await, 200);
+    assert_eq!(search(json!({ "query": " " })).await, 422);
+    assert_eq!(search(json!({ "query": "vacation", "limit": 51 })).await, 422);
+    // There are too few chunks for vectors of its own.
+    assert_eq!(search(json!({ "query": "vacation", "mode": "semantic" })).await, 409);
+    let several =
+        async |ids: Value| site.call("/api/search", Some(json!({ "libraries": ids, "query": "pay" }))).await.0;
+    assert_eq!(several(json!(["handbook"])).await, 200);
+    assert_eq!(several(json!(["handbook", "other"])).await, 404);
+    assert_eq!(several(json!([])).await, 422);
+    let (_, list) = site.call("/api/libraries/handbook/documents", None).await;
+    let id = list["items"][0]["id"].as_str().unwrap();
+    assert_eq!(site.call(&format!("/api/documents/{id}/retry"), Some(json!({}))).await.0, 403);
+}

@@ -1,0 +1,10 @@
+//! What capabilities add: who may use it, and what it does.
+
+mod cited;
+mod custom;
+mod delegation;
+pub(super) mod knowledge;
+mod memory;
+mod own_agents;
+mod skills;
+mod workflows;

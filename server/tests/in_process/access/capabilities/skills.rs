@@ -1,0 +1,142 @@
+//! The routes for skills: users read those of their agents, administrators see and change all.
+
+use crate::access::{call_route, caller, get, open, post};
+use auth::password::KeyScope;
+use auth::{AuthMethod, Credentials};
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{Method, Request};
+use serde_json::{Value, json};
+use std::io::{Cursor, Write};
+use tempfile::TempDir;
+use tower::ServiceExt;
+use web::RequestContext;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+const MEMBER: (&str, bool, &[&str]) = ("ada", true, &[]);
+const EDITOR: (&str, bool, &[&str]) = ("bob", true, &["editor"]);
+const VISITOR: (&str, bool, &[&str]) = ("nobody", false, &[]);
+const ADMIN: (&str, bool, &[&str]) = ("eve", true, &["admin"]);
+
+async fn routes(folder: &TempDir) -> Router {
+    for name in ["greet", "order"] {
+        let path = folder.path().join(name);
+        std::fs::create_dir(&path).unwrap();
+        let skill = format!("---\nname: {name}\ndescription: Use it to {name}.\n---\nDo it.\n");
+        std::fs::write(path.join("SKILL.md"), skill).unwrap();
+    }
+    let agent = "type: Agent, connectionId: demo, properties: { model: demo }";
+    let server = open(&format!(
+        "
+connections: [{{ id: demo, type: Demo }}]
+skills: {{ folders: ['{}'] }}
+agents:
+  - {{ id: open, {agent}, skills: [greet, installed], auth: public }}
+  - {{ id: editors, {agent}, skills: all, auth: {{ roles: [editor] }} }}
+pages: [{{ id: p }}]
+",
+        folder.path().display()
+    ))
+    .await;
+    server.caller_routes()
+}
+
+async fn call(routes: &Router, who: (&str, bool, &[&str]), path: &str) -> (u16, Value) {
+    let (status, body) = call_route(routes, &caller(who), get(path.to_owned())).await;
+    (status, serde_json::from_str(&body).unwrap_or_default())
+}
+
+/// Returns the names of the skills that somebody sees.
+async fn names(routes: &Router, who: (&str, bool, &[&str])) -> Vec<String> {
+    let (status, body) = call(routes, who, "/api/skills").await;
+    assert_eq!(status, 200, "{body}");
+    let skills = body["skills"].as_array().unwrap().iter();
+    skills
+        .map(|skill| format!("{}{}", skill["name"].as_str().unwrap(), if skill["enabled"] == true { "" } else { "-" }))
+        .collect()
+}
+
+async fn change(routes: &Router, who: (&str, bool, &[&str]), name: &str, body: Value) -> u16 {
+    let request = crate::access::TestRequest { method: Method::PUT, ..post(format!("/api/skills/{name}"), body) };
+    call_route(routes, &caller(who), request).await.0
+}
+
+async fn install(routes: &Router, who: (&str, bool, &[&str])) -> (u16, Value) {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    archive.start_file("SKILL.md", SimpleFileOptions::default()).unwrap();
+    archive.write_all(b"---\nname: installed\ndescription: Use it.\n---\nDo it.\n").unwrap();
+    let body = Body::from(archive.finish().unwrap().into_inner());
+    let request = Request::post("/api/skills/install").extension(caller(who)).body(body).unwrap();
+    let response = routes.clone().oneshot(request).await.unwrap();
+    let status = response.status().as_u16();
+    let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    (status, serde_json::from_slice(&body).unwrap_or_default())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn users_read_the_skills_of_their_agents_and_administrators_change_all() {
+    let folder = TempDir::new().unwrap();
+    let routes = routes(&folder).await;
+    assert_eq!(names(&routes, VISITOR).await, ["greet"]);
+    assert_eq!(names(&routes, MEMBER).await, ["greet"]);
+    assert_eq!(names(&routes, EDITOR).await, ["greet", "order"]);
+    let (status, skill) = call(&routes, MEMBER, "/api/skills/greet").await;
+    let expected = json!({ "name": "greet", "description": "Use it to greet.", "category": "public", "enabled": true });
+    assert_eq!((status, skill), (200, expected));
+    assert_eq!(call(&routes, MEMBER, "/api/skills/order").await.0, 404);
+
+    for who in [VISITOR, MEMBER, EDITOR] {
+        assert_eq!(install(&routes, who).await.0, 404);
+        assert_eq!(change(&routes, who, "greet", json!({ "enabled": false })).await, 404);
+    }
+    let (status, installed) = install(&routes, ADMIN).await;
+    assert_eq!((status, &installed["success"], &installed["skill_name"]), (201, &json!(true), &json!("installed")));
+    assert_eq!(install(&routes, ADMIN).await.0, 409);
+    assert_eq!(names(&routes, ADMIN).await, ["greet", "installed-", "order"]);
+    assert_eq!(names(&routes, MEMBER).await, ["greet"]);
+    assert_eq!(call(&routes, MEMBER, "/api/skills/installed").await.0, 404);
+
+    let digest = call(&routes, ADMIN, "/api/skills/installed").await.1["digest"].clone();
+    let stale = json!({ "enabled": true, "digest": "0".repeat(64) });
+    assert_eq!(change(&routes, ADMIN, "installed", stale).await, 409);
+    assert_eq!(change(&routes, ADMIN, "installed", json!({ "enabled": true })).await, 422);
+    assert_eq!(names(&routes, ADMIN).await, ["greet", "installed-", "order"]);
+    assert_eq!(change(&routes, ADMIN, "installed", json!({ "enabled": true, "digest": digest })).await, 200);
+    assert_eq!(names(&routes, MEMBER).await, ["greet", "installed"]);
+    assert_eq!(call(&routes, MEMBER, "/api/skills/installed").await.1.get("digest"), None);
+    assert_eq!(change(&routes, ADMIN, "installed", json!({ "enabled": false })).await, 200);
+    assert_eq!(names(&routes, MEMBER).await, ["greet"]);
+    // Those of the config are changed there.
+    assert_eq!(change(&routes, ADMIN, "greet", json!({ "enabled": false })).await, 404);
+    assert_eq!(change(&routes, ADMIN, "installed", json!({ "enabled": 1 })).await, 422);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_credential_without_the_console_shows_an_administrator_what_users_see() {
+    let folder = TempDir::new().unwrap();
+    let routes = routes(&folder).await;
+    install(&routes, ADMIN).await;
+    let check = async |auth_method: AuthMethod, expected: &[&str]| {
+        let mut request = Request::get("/api/skills").extension(caller(ADMIN)).body(Body::empty()).unwrap();
+        let credentials = Credentials::from_request(&request);
+        request.extensions_mut().insert(RequestContext {
+            credentials,
+            auth_method,
+            is_https: true,
+            address: None,
+            audit_address: None,
+            has_sign_in: false,
+        });
+        let response = routes.clone().oneshot(request).await.unwrap();
+        let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        let skills = body["skills"].as_array().unwrap().iter();
+        assert_eq!(skills.map(|skill| skill["name"].as_str().unwrap()).collect::<Vec<_>>(), expected);
+    };
+    // Her role is none of those of the agent that has all skills.
+    check(AuthMethod::Key(vec![KeyScope::Agents]), &["greet"]).await;
+    check(AuthMethod::Site, &["greet"]).await;
+    check(AuthMethod::Key(vec![KeyScope::Agents, KeyScope::Admin]), &["greet", "installed", "order"]).await;
+    check(AuthMethod::Primary, &["greet", "installed", "order"]).await;
+}

@@ -1,0 +1,357 @@
+//! A server with users, one of whom has an object of every kind.
+
+use super::Route;
+use super::bodies::RequestBody;
+use super::tables::Tables;
+use crate::access::{message, open};
+use auth::Credentials;
+use auth::password::{Accounts, KeyScope};
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::ConnectInfo;
+use axum::http::{Method, Request, header, request};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use store::{AddUserOutcome, NewUser};
+use tempfile::TempDir;
+use tower::ServiceExt;
+
+/// What requests accept: both forms of a response.
+pub(super) const ACCEPTED: &str = "application/json, text/event-stream";
+
+/// A text in everything that Ada owns.
+pub(super) const CANARY: &str = "canary7f3a";
+
+const CONFIG: &str = "
+auth: { mode: password, publicUrls: ['https://a.test'] }
+connections: [{ id: demo, type: Demo, properties: { delayMs: 0 } }]
+api:
+  - id: remove
+    description: Delete
+    payloadSchema: { type: object, properties: { title: { type: string } } }
+    routine: [{ ':return': removed }]
+agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties: { model: demo }
+    tools: [{ endpointId: remove, name: delete_it, confirm: true }]
+    memory: true
+    profile: true
+    workspace: { shell: none }
+customAgents: { from: [a], auth: { roles: [tester] }, users: {} }
+data: [{ id: notes, writers: [noter], schema: { type: object } }]
+workflows: [{ id: w, steps: [{ id: ask, type: human, title: { _input: title }, users: [ada] }] }]
+pages: [{ id: p }]
+openaiApi: { bodyBytes: 1048576 }
+mcpApi: { agents: [a], endpoints: [remove], documents: true }
+";
+
+/// A caller.
+pub(super) struct TestCaller {
+    pub(super) name: &'static str,
+    /// The kind of credential.
+    with: TestCredential,
+    pub(super) is_admin: bool,
+    /// The status of `GET /api/keys`, which only sessions may call.
+    pub(super) of_keys: u16,
+}
+
+enum TestCredential {
+    Nothing,
+    Session,
+    Key,
+}
+
+const ADA: TestCaller = TestCaller { name: "ada", with: TestCredential::Session, is_admin: false, of_keys: 200 };
+const BOSS: TestCaller = TestCaller { name: "boss", with: TestCredential::Session, is_admin: true, of_keys: 200 };
+/// The callers who must not reach anything of Ada's.
+pub(super) const STRANGERS: [TestCaller; 4] = [
+    TestCaller { name: "nobody", with: TestCredential::Nothing, is_admin: false, of_keys: 401 },
+    TestCaller { name: "eve", with: TestCredential::Session, is_admin: false, of_keys: 200 },
+    TestCaller { name: "eve", with: TestCredential::Key, is_admin: false, of_keys: 403 },
+    BOSS,
+];
+
+pub(super) struct TestServer {
+    routes: Router,
+    accounts: Arc<Accounts>,
+    key: String,
+    /// The ids of Ada's objects by kind.
+    pub(super) fixtures: Vec<(&'static str, String)>,
+    pub(super) tables: Tables,
+    _folder: TempDir,
+}
+
+impl TestServer {
+    pub(super) async fn open() -> Self {
+        // Thousands of requests write something, and none of it has to survive a power failure.
+        let folder = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
+        let database = format!("sqlite://{}", folder.path().join("chat.db").display());
+        let server = open(&format!("{CONFIG}store: {{ url: '{database}' }}\n")).await;
+        let accounts = server.accounts().unwrap();
+        let (routes, tables) = (server.routes(), Tables::open(&database).await);
+        let mut server = Self { routes, accounts, key: String::new(), fixtures: Vec::new(), tables, _folder: folder };
+        for (name, roles) in
+            [("ada", vec!["noter".to_owned()]), ("eve", vec!["noter".to_owned()]), ("boss", vec!["admin".to_owned()])]
+        {
+            let (id, name_key) = (name.to_owned(), name.to_owned());
+            let user = NewUser {
+                id,
+                name: name.to_owned(),
+                name_key,
+                password: String::new(),
+                must_change_password: false,
+                roles,
+                now: 0,
+            };
+            assert_eq!(server.accounts.store.add_user(user, false, None).await.unwrap(), AddUserOutcome::Done);
+        }
+        server.key = server.accounts.create_key("eve", "key", &KeyScope::ALL, 1, None).await.unwrap().unwrap().key;
+        server.create_data().await;
+        server
+    }
+
+    /// Creates an object of every kind for Ada.
+    async fn create_data(&mut self) {
+        let says = |text: &str| json!({ "id": "chat", "trigger": "submit-message", "messages": [message(&format!("{text} {CANARY}"))] });
+        let made = async |who: &TestCaller, path: &str, body: Value| {
+            let (status, answer) = self.send(who, Method::POST, path, RequestBody::Json(body)).await;
+            assert!(status < 300, "{path}: {status} {answer}");
+            serde_json::from_str::<Value>(&answer).unwrap_or(Value::String(answer))
+        };
+        let id = |made: &Value| made["id"].as_str().unwrap().to_owned();
+        made(&ADA, "/api/agent/p/a?conversationId=ada-c", says("Hello")).await;
+        // One approval stays pending, and one is given permanently.
+        made(&ADA, "/api/agent/p/a?conversationId=ada-e", says("Delete the article about refunds")).await;
+        let asked = made(&ADA, "/api/agent/p/a?conversationId=ada-d", says("Delete the article about refunds")).await;
+        let asked = asked.as_str().unwrap();
+        let call = asked.split_once(r#""toolCallId":""#).unwrap().1.split_once('"').unwrap().0.to_owned();
+        let approval = asked.split_once(r#""approvalId":""#).unwrap().1.split_once('"').unwrap().0.to_owned();
+        let answer = json!({ "kind": "approval", "toolCallId": call, "approved": true, "remember": "always" });
+        let submission = json!({ "kind": "answers", "answers": [answer] });
+        let request = json!({ "pageId": "p", "agentId": "a", "conversationId": "ada-d", "submission": submission });
+        made(&ADA, "/ui/send", json!({ "request": request })).await;
+        let text = RequestBody::Json(json!({ "content": CANARY }));
+        assert_eq!(self.send(&ADA, Method::PUT, "/api/profile", text).await.0, 204);
+        let folder = id(&made(&ADA, "/api/folders", json!({ "name": format!("Work {CANARY}") })).await);
+        let share = id(&made(&ADA, "/api/conversations/ada-c/shares", json!({})).await);
+        let question = json!({ "agent_name": "a", "input": { "prompt": CANARY } });
+        let run = made(&ADA, "/api/runs/invoke", question).await["run_id"].as_str().unwrap().to_owned();
+        let question = json!({ "model": "a", "input": CANARY });
+        let response = id(&made(&ADA, "/v1/responses", question).await);
+        let custom = json!({ "name": "Tester", "from": "a", "instructions": CANARY });
+        let custom = id(&made(&BOSS, "/api/admin/custom-agents", custom).await);
+        let own = json!({ "name": "mine", "title": "Mine", "from": "a", "instructions": CANARY });
+        let own = id(&made(&ADA, "/api/own-agents", own).await);
+        let work = json!({ "input": { "title": CANARY } });
+        let work = id(&made(&ADA, "/api/workflows/w/runs", work).await);
+        let record = json!({ "records": [{ "text": CANARY }] });
+        let record = made(&ADA, "/api/collections/notes/records", record).await["ids"][0].as_str().unwrap().to_owned();
+        let library = json!({ "name": format!("Papers {CANARY}"), "description": CANARY });
+        let library = id(&made(&ADA, "/api/libraries", library).await);
+        let path = format!("/api/libraries/{library}/documents");
+        let (_, document) = self.send(&ADA, Method::POST, &path, RequestBody::File(CANARY.to_owned())).await;
+        let document = id(&serde_json::from_str::<Value>(&document).unwrap()["documents"][0]);
+        let path = "/api/conversations/ada-c/files";
+        let (status, _) = self.send(&ADA, Method::POST, path, RequestBody::File(CANARY.to_owned())).await;
+        assert_eq!(status, 201, "{path}");
+        let path = format!("/api/files?name={CANARY}.txt");
+        let (_, file) = self.send(&ADA, Method::POST, &path, RequestBody::Form(CANARY.to_owned())).await;
+        let file = id(&serde_json::from_str(&file).unwrap());
+        let key = self.accounts.create_key("ada", CANARY, &KeyScope::ALL, 1, None).await.unwrap().unwrap().id;
+        let (_, view) = self.send(&ADA, Method::GET, "/api/conversations/ada-c", RequestBody::Nothing).await;
+        let message = serde_json::from_str::<Value>(&view).unwrap()["messages"][0]["id"].as_str().unwrap().to_owned();
+        self.remember(&message).await;
+        let (_, grants) = self.send(&ADA, Method::GET, "/api/grants", RequestBody::Nothing).await;
+        let grant = serde_json::from_str::<Value>(&grants).unwrap()["items"][0]["id"].as_str().unwrap().to_owned();
+        self.session("ada").await;
+        let sessions = self.accounts.sessions("ada").await.unwrap();
+        let session = sessions[0].id.clone();
+        self.fixtures = vec![
+            ("conversation", "ada-c".to_owned()),
+            ("conversation that asks", "ada-e".to_owned()),
+            ("message", message),
+            ("call", call),
+            ("question", approval),
+            ("folder", folder),
+            ("workflow run", work),
+            ("record", record),
+            ("library", library),
+            ("document", document),
+            ("share", share),
+            ("run", run),
+            ("response", response),
+            ("custom agent", custom),
+            ("own agent", own),
+            ("file", file),
+            ("version of a file", "1".to_owned()),
+            ("key", key),
+            ("standing approval", grant),
+            ("session", session),
+            ("fact", "ada-fact".to_owned()),
+            ("update", "ada-update".to_owned()),
+            ("user", "ada".to_owned()),
+        ];
+    }
+
+    /// Stores a fact about Ada, as a conversation that has rested does.
+    async fn remember(&self, message_id: &str) {
+        let fact =
+            "INSERT INTO memory_facts (id, owner, agent_id, content, category, topic, confidence, conversation_id,
+                message_id, created_at, updated_at, edited, update_id)
+            VALUES ('ada-fact', 'ada', '', $1, 'context', 'workContext', 1.0, 'ada-c', $2, 1, 1, 0, 'ada-update')";
+        let update = "INSERT INTO memory_updates (id, owner, conversation_id, created_at) VALUES ('ada-update', 'ada', 'ada-c', 1)";
+        let fact = store::sql::query(fact).bind(CANARY).bind(message_id);
+        let write = self.accounts.store.write(move |db| {
+            Box::pin(async move {
+                fact.execute(&mut *db).await?;
+                store::sql::query(update).execute(db).await?;
+                Ok(())
+            })
+        });
+        write.await.unwrap();
+    }
+
+    /// Returns the id that the owner uses for a route. If a new route is about another kind,
+    /// nothing is found, which the tests report.
+    pub(super) fn own_id(&self, route: &Route) -> String {
+        let kind = route.path.split('/').find_map(kind_of_segment).unwrap_or("conversation");
+        // A user who may be disabled or deleted.
+        if kind == "user" {
+            return "eve".to_owned();
+        }
+        let found = self.fixtures.iter().find(|(known, _)| *known == kind);
+        found.map_or_else(|| kind.to_owned(), |(_, id)| id.clone())
+    }
+
+    /// Returns everything that Ada owns, as she sees it.
+    pub(super) async fn everything_of_ada(&self) -> String {
+        let of_kind = |kind: &str| &self.fixtures.iter().find(|(known, _)| *known == kind).unwrap().1;
+        let (file, library, record) = (of_kind("file"), of_kind("library"), of_kind("record"));
+        let response = of_kind("response");
+        let mut all = String::new();
+        for path in [
+            "/api/conversations?limit=100",
+            "/api/conversations?archived=true",
+            "/api/conversations/ada-c",
+            "/api/conversations/ada-d",
+            "/api/conversations/ada-e",
+            "/api/conversations/ada-c/shares",
+            "/api/conversations/ada-c/files",
+            "/api/conversations/ada-c/files/1",
+            "/api/folders",
+            "/api/grants",
+            "/api/runs",
+            "/api/workflows/runs",
+            "/api/libraries",
+            &format!("/api/libraries/{library}/documents"),
+            "/api/own-agents",
+            "/api/memory",
+            "/api/profile",
+            "/api/memory/updates?conversationId=ada-c",
+            &format!("/api/collections/notes/records/{record}"),
+            "/api/keys",
+            &format!("/api/files/{file}"),
+            &format!("/v1/responses/{response}"),
+            &format!("/v1/responses/{response}/input_items"),
+        ] {
+            let (status, answer) = self.send(&ADA, Method::GET, path, RequestBody::Nothing).await;
+            all += &format!("{path} {status}\n{answer}\n");
+        }
+        all
+    }
+
+    async fn session(&self, user: &str) -> String {
+        let browser = Request::builder().body(Body::empty()).unwrap();
+        let cookie = self
+            .accounts
+            .begin_session(user, &Credentials::from_request(&browser), false, None)
+            .await
+            .unwrap()
+            .unwrap();
+        cookie.to_str().unwrap().split(';').next().unwrap().to_owned()
+    }
+
+    pub(super) async fn ask(
+        &self,
+        who: &TestCaller,
+        route: &Route,
+        id: &str,
+        sent: RequestBody,
+        query: &str,
+    ) -> (u16, String) {
+        self.send(who, route.method.clone(), &format!("{}{query}", route.at(id)), sent).await
+    }
+
+    /// Returns a request with the caller's credential. Each has a new session, since some routes
+    /// end the session of the request.
+    pub(super) async fn request(&self, who: &TestCaller, method: Method, path: &str) -> request::Builder {
+        let request = Request::builder().method(method).uri(path).header(header::HOST, "127.0.0.1");
+        match who.with {
+            TestCredential::Nothing => request,
+            TestCredential::Session => request.header(header::COOKIE, self.session(who.name).await),
+            TestCredential::Key => request.header(header::AUTHORIZATION, format!("Bearer {}", self.key)),
+        }
+    }
+
+    async fn send(&self, who: &TestCaller, method: Method, path: &str, sent: RequestBody) -> (u16, String) {
+        let mut request = self.request(who, method, path).await;
+        let body = match sent {
+            RequestBody::Nothing => Body::empty(),
+            RequestBody::Json(body) => {
+                request = request.header(header::CONTENT_TYPE, "application/json");
+                Body::from(body.to_string())
+            }
+            RequestBody::File(content) => {
+                let head = "Content-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n";
+                let body = format!("--part\r\n{head}\r\n{content}\r\n--part--\r\n");
+                request = request.header(header::CONTENT_LENGTH, body.len());
+                request = request.header(header::CONTENT_TYPE, "multipart/form-data; boundary=part");
+                Body::from(body)
+            }
+            RequestBody::Form(body) => {
+                request = request.header(header::CONTENT_LENGTH, body.len());
+                request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+                Body::from(body)
+            }
+        };
+        self.answer(request.header(header::ACCEPT, ACCEPTED), body).await
+    }
+
+    /// Sends a request; returns the status and the body.
+    pub(super) async fn answer(&self, request: request::Builder, body: Body) -> (u16, String) {
+        let from = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1)));
+        let answer = self.routes.clone().oneshot(request.extension(from).body(body).unwrap()).await.unwrap();
+        let status = answer.status().as_u16();
+        let body = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+        (status, String::from_utf8_lossy(&body).into_owned())
+    }
+}
+
+/// Returns a caller who may call the route.
+pub(super) fn owner(route: &Route) -> &'static TestCaller {
+    // Whoever else may store definitions is named by the config.
+    let is_for_editors = route.path.starts_with("/api/workflows/definitions");
+    if route.is_for_admins() || is_for_editors { &BOSS } else { &ADA }
+}
+
+/// Returns the kind of object that a path segment is about.
+fn kind_of_segment(part: &str) -> Option<&'static str> {
+    Some(match part {
+        "conversations" => "conversation",
+        "facts" => "fact",
+        "folders" => "folder",
+        "updates" => "update",
+        "libraries" => "library",
+        "records" => "record",
+        "responses" => "response",
+        "documents" => "document",
+        "users" => "user",
+        "custom-agents" => "custom agent",
+        "own-agents" => "own agent",
+        "agents" => "a",
+        _ => return None,
+    })
+}

@@ -1,0 +1,11 @@
+//! Who may do what: access rules, roles and approvals.
+
+mod admin;
+mod exposure;
+mod grants;
+mod home;
+mod inside;
+mod jobs;
+mod modes;
+mod revoked;
+mod routes;

@@ -1,0 +1,105 @@
+//! Holds the bounds on the sizes of source files, folders and crates, within which a reader keeps an
+//! overview.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The most lines of a Rust file.
+const FILE_LINES: usize = 400;
+/// The most Rust files in a folder, without those of its folders.
+const FOLDER_FILES: usize = 20;
+/// The most lines in the folder `src` of a crate.
+const CRATE_LINES: usize = 15_000;
+
+/// The files, folders and folders `src` that may be larger, each with the reason.
+const EXCEPTIONS: &[(&str, &str)] = &[
+    ("app/src", "the crate is being split"),
+    ("app/src/api", "the crate is being split"),
+    ("app/src/libraries", "the crate is being split"),
+    ("crates/wire/src", "the folder is being split"),
+    ("crates/wire/src/workflow.rs", "the folder is being split"),
+];
+
+/// Folders with what is built or installed.
+const NO_SOURCES: [&str; 3] = ["target", "node_modules", ".git"];
+
+/// A Rust file with its number of lines.
+struct SourceFile {
+    /// The path in the repository.
+    path: PathBuf,
+    lines: usize,
+}
+
+fn read_folder(root: &Path, folder: &Path, files: &mut Vec<SourceFile>) {
+    for entry in fs::read_dir(root.join(folder)).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name();
+        let path = folder.join(&name);
+        if entry.file_type().unwrap().is_dir() {
+            if !NO_SOURCES.iter().any(|skipped| name == *skipped) {
+                read_folder(root, &path, files);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let lines = fs::read_to_string(root.join(&path)).unwrap().lines().count();
+            files.push(SourceFile { path, lines });
+        }
+    }
+}
+
+/// Returns what exceeds a bound, by its path.
+fn exceeded(root: &Path, files: &[SourceFile]) -> BTreeMap<String, String> {
+    let (mut folders, mut crates) = (BTreeMap::<&Path, usize>::new(), BTreeMap::<&Path, usize>::new());
+    let mut found = BTreeMap::new();
+    let mut check = |path: &Path, size: usize, most: usize, unit: &str| {
+        if size > most {
+            found.insert(path.display().to_string(), format!("{size} {unit}, at most {most}"));
+        }
+    };
+    for file in files {
+        check(&file.path, file.lines, FILE_LINES, "lines");
+        *folders.entry(file.path.parent().unwrap()).or_default() += 1;
+        let is_src =
+            |folder: &&Path| folder.ends_with("src") && root.join(folder).with_file_name("Cargo.toml").exists();
+        if let Some(src) = file.path.ancestors().find(is_src) {
+            *crates.entry(src).or_default() += file.lines;
+        }
+    }
+    folders.into_iter().for_each(|(folder, count)| check(folder, count, FOLDER_FILES, "files"));
+    crates.into_iter().for_each(|(src, lines)| check(src, lines, CRATE_LINES, "lines"));
+    found
+}
+
+#[test]
+fn files_folders_and_crates_are_within_their_bounds() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut files = Vec::new();
+    read_folder(&root, Path::new(""), &mut files);
+    assert!(files.len() > 1_000, "only {} files were found", files.len());
+    let found = exceeded(&root, &files);
+    let allowed: BTreeSet<_> = EXCEPTIONS.iter().map(|(path, _)| (*path).to_owned()).collect();
+    let too_large: Vec<_> = found.iter().filter(|(path, _)| !allowed.contains(*path)).collect();
+    let needless: Vec<_> = allowed.iter().filter(|path| !found.contains_key(*path)).collect();
+    assert!(too_large.is_empty(), "split by subject, or add an exception with its reason: {too_large:#?}");
+    assert!(needless.is_empty(), "these exceptions are not needed any more: {needless:?}");
+}
+
+#[test]
+fn each_bound_is_checked() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let file = |path: String, lines: usize| SourceFile { path: path.into(), lines };
+    let check = |files: &[SourceFile], expected: &[(&str, &str)]| {
+        let found = exceeded(&root, files);
+        let found: Vec<_> = found.iter().map(|(path, size)| (path.as_str(), size.as_str())).collect();
+        assert_eq!(found, expected);
+    };
+    let several = |count: usize, lines: usize| -> Vec<SourceFile> {
+        (0..count).map(|at| file(format!("server/src/folder{}/{at}.rs", at / FOLDER_FILES), lines)).collect()
+    };
+    check(&[file("server/tests/a.rs".to_owned(), FILE_LINES)], &[]);
+    check(&[file("server/tests/a.rs".to_owned(), FILE_LINES + 1)], &[("server/tests/a.rs", "401 lines, at most 400")]);
+    let folder: Vec<_> = (0..=FOLDER_FILES).map(|at| file(format!("docs/{at}.rs"), 1)).collect();
+    check(&folder, &[("docs", "21 files, at most 20")]);
+    check(&several(50, 300), &[]);
+    check(&several(51, 300), &[("server/src", "15300 lines, at most 15000")]);
+}
