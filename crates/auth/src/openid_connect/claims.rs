@@ -180,10 +180,10 @@ mod tests {
         check(json!({ "email": format!("{}@example.com", "a".repeat(250)), "email_verified": true }), false);
         check(json!({}), false);
         let google = json!({ "email": "ada@example.com", "email_verified": true });
-        check_at(GOOGLE, google.clone(), false);
+        check_at("https://accounts.google.com", google.clone(), false);
         let mut company = google;
         company["hd"] = "example.com".into();
-        check_at(GOOGLE, company.clone(), true);
+        check_at("https://accounts.google.com", company.clone(), true);
         check(json!({ "email": "ada@other.test", "email_verified": true, "hd": "example.com" }), false);
     }
 
