@@ -5,7 +5,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use settings::Id;
 use std::collections::HashSet;
-use url::Url;
 
 /// Lets people talk to agents in a messenger. Each person is linked to a user first, on the page *Messengers* of
 /// their account, and acts with that user's rights.
@@ -77,21 +76,8 @@ impl ConnectionProperties for Telegram {
             let help = "it looks like 123456789:AAE…; @BotFather shows it after /newbot and /token".to_owned();
             problems.error(&[PathStep::Key("token")], "this is not the token of a bot", Some(help));
         }
-        let at = [PathStep::Key("baseURL")];
-        let Ok(url) = Url::parse(&self.base_url) else {
-            return problems.error(
-                &at,
-                "this is not a URL",
-                Some("for example https://telegram.example.com".to_owned()),
-            );
-        };
-        let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
-        if !matches!(url.scheme(), "http" | "https") || url.host().is_none() || !is_plain || url.fragment().is_some() {
-            problems.error(&at, "the URL has only `https://`, a host and a path", None);
-        } else if url.scheme() == "http" && !self.allow_private {
-            let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
-            problems.error(&at, "messages would be sent without encryption", Some(help));
-        }
+        let words = ("messages", "https://telegram.example.com");
+        problems.check_base_url(&[PathStep::Key("baseURL")], &self.base_url, self.allow_private, words);
     }
 }
 
