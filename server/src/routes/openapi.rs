@@ -133,6 +133,7 @@ mod tests {
             "/remote-agent/tools/",
             "/api/files",
             "/api/hooks/",
+            "/api/channels/",
             "/api/conversations/{id}/files",
             "/api/libraries/{id}/documents",
             "/api/documents/{id}/file",
