@@ -8,7 +8,7 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// The fuzz targets, each a file below `fuzz/fuzz_targets`.
-const TARGETS: [&str; 28] = [
+const TARGETS: [&str; 29] = [
     "sse",
     "codecs",
     "wire",
@@ -36,6 +36,7 @@ const TARGETS: [&str; 28] = [
     "evaluations",
     "openai_requests",
     "recordings",
+    "slack",
     "telegram",
 ];
 /// The codecs with recordings, in the order in which the target `codecs` numbers them.

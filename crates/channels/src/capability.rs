@@ -1,16 +1,16 @@
 //! The capability of a running server.
 
-use crate::poll::Poller;
-use crate::section::{Channels, Telegram, channels};
+use crate::messenger::Pacer;
+use crate::receive::{Receiver, events};
+use crate::section::{Channels, Slack, Telegram, channels};
 use crate::sweep::sweep;
-use crate::telegram::Pacer;
 use crate::turn::Turns;
 use crate::{page, store};
 use ::config::{Config, ConnectionType, SectionType};
 use ::jobs::Jobs;
 use capability::{Capability, Context, Definition, Job};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::watch;
 use web::openapi::ApiRouter;
@@ -24,7 +24,7 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(30);
 /// The capability.
 pub const DEFINITION: Definition = Definition {
     sections: &[SectionType::of::<Channels>()],
-    connections: &[ConnectionType::of::<Telegram>()],
+    connections: &[ConnectionType::of::<Telegram>(), ConnectionType::of::<Slack>()],
     tables: Some(store::TABLES),
     start: Some(|host| Ok(Arc::new(ChannelCapability::new(host.jobs.clone())))),
     ..Definition::new("channels")
@@ -32,6 +32,9 @@ pub const DEFINITION: Definition = Definition {
 
 struct ChannelCapability {
     jobs: Jobs,
+    /// Shared by all that sends.
+    pacer: Arc<Pacer>,
+    receiver: OnceLock<Arc<Receiver>>,
     /// Changes with the config.
     config_changes: watch::Sender<()>,
     is_used: AtomicBool,
@@ -39,13 +42,28 @@ struct ChannelCapability {
 
 impl ChannelCapability {
     fn new(jobs: Jobs) -> Self {
-        Self { jobs, config_changes: watch::Sender::new(()), is_used: AtomicBool::new(false) }
+        Self {
+            jobs,
+            pacer: Arc::default(),
+            receiver: OnceLock::new(),
+            config_changes: watch::Sender::new(()),
+            is_used: AtomicBool::new(false),
+        }
+    }
+
+    fn receiver(&self, context: &Context) -> Arc<Receiver> {
+        let new = || Receiver::new(context.clone(), self.jobs.clone(), self.pacer.clone(), self.config_changes.clone());
+        self.receiver.get_or_init(|| Arc::new(new())).clone()
     }
 }
 
 impl Capability for ChannelCapability {
     fn routes(&self, context: &Context) -> Option<ApiRouter> {
         Some(page::routes(context.clone()))
+    }
+
+    fn sender_routes(&self, context: &Context) -> Option<ApiRouter> {
+        Some(events::routes(self.receiver(context)))
     }
 
     fn account_link(&self) -> Option<(&'static str, &'static str)> {
@@ -58,13 +76,11 @@ impl Capability for ChannelCapability {
     }
 
     fn jobs(&self, context: &Context) -> Vec<Job> {
-        let pacer = Arc::new(Pacer::default());
-        let changes = self.config_changes.clone();
-        let poller = Arc::new(Poller::new(context.clone(), self.jobs.clone(), pacer.clone(), changes));
-        let turns = Arc::new(Turns::new(context.clone(), pacer));
-        let (looks, sweeps, jobs) = (poller.clone(), context.clone(), self.jobs.clone());
+        let receiver = self.receiver(context);
+        let turns = Arc::new(Turns::new(context.clone(), self.pacer.clone()));
+        let (looks, sweeps, jobs) = (receiver.clone(), context.clone(), self.jobs.clone());
         vec![
-            Job::handler(poller.handler()),
+            Job::handler(receiver.handler()),
             Job::handler(turns.handler()),
             Job::on_each_server("channels.look", LOOK_INTERVAL, move || {
                 let looks = looks.clone();

@@ -1,7 +1,7 @@
 //! Checks the bots of a config, for `chatwright doctor`.
 
+use crate::messenger::{ApiError, Bot, Messenger, Pace, Refusal};
 use crate::section::{channels, find};
-use crate::telegram::{ApiError, Bot, Pace};
 use ::config::Config;
 
 /// Whether the bot of a channel can be used.
@@ -18,11 +18,9 @@ pub async fn check_bots(config: &Config) -> Vec<BotCheck> {
     let check = async |id: &str| {
         let found = find(config, id).ok_or_else(|| "its connection is missing".to_owned())?;
         let bot = Bot::new(found.1, Pace::default()).map_err(|error| error.to_string())?;
-        match bot.me().await {
-            Ok(account) => Ok(account.username.unwrap_or(account.first_name)),
-            Err(ApiError::Refused { status: 401 | 404, .. }) => {
-                Err("Telegram does not know the token; @BotFather shows it after /token".to_owned())
-            }
+        match bot.account().await {
+            Ok(account) => Ok(account.name),
+            Err(ApiError::Refused { refusal: Refusal::Token, .. }) => Err(wrong_token(bot.messenger()).to_owned()),
             Err(error) => Err(error.to_string()),
         }
     };
@@ -31,4 +29,13 @@ pub async fn check_bots(config: &Config) -> Vec<BotCheck> {
         BotCheck { outcome: check(&channel_id).await, channel_id }
     });
     futures::future::join_all(checks).await
+}
+
+fn wrong_token(messenger: Messenger) -> &'static str {
+    match messenger {
+        Messenger::Telegram => "Telegram does not know the token; @BotFather shows it after /token",
+        Messenger::Slack => {
+            "Slack does not know the token; api.slack.com/apps shows it under OAuth & Permissions once the app is installed"
+        }
+    }
 }

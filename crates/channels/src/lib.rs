@@ -3,10 +3,13 @@
 mod capability;
 mod check;
 mod ids;
+mod markdown;
+mod messenger;
 mod page;
 mod person;
-mod poll;
+mod receive;
 mod section;
+mod slack;
 mod store;
 mod strangers;
 mod sweep;
@@ -17,21 +20,48 @@ mod visible;
 pub use self::capability::DEFINITION;
 pub use check::{BotCheck, check_bots};
 
-/// What the fuzz target calls: what is sent is read or ignored, and can be stored.
+/// What the fuzz target of Telegram calls: what is sent is read or ignored, and can be stored.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_update(bytes: &[u8]) {
-    use telegram::{BotAccount, ChatPlace, read_update, update_id};
     let Ok(update) = serde_json::from_slice(bytes) else { return };
-    let _ = update_id(&update);
-    let bot = BotAccount { id: 1, name: "HelpBot".to_owned() };
-    let Some(read) = read_update(&update, &bot) else { return };
-    assert!(ChatPlace::parse(read.incoming.chat()).is_some());
+    let bot = messenger::BotAccount { id: "1".to_owned(), name: "HelpBot".to_owned() };
+    if let Some(read) = telegram::read_update(&update, &bot) {
+        assert_can_be_stored(read);
+    }
+}
+
+/// What the fuzz target of Slack calls: what is sent is read or ignored, and can be stored.
+#[cfg(feature = "fuzz")]
+pub fn fuzz_slack(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let envelope = match slack::read_envelope(&text) {
+        Some(slack::SocketEvent::Envelope { payload, .. }) => payload,
+        _ => None,
+    };
+    let bot = messenger::BotAccount { id: "UBOT".to_owned(), name: "helper".to_owned() };
+    for payload in [envelope, slack::read_form(bytes), serde_json::from_slice(bytes).ok()].into_iter().flatten() {
+        if let Some(read) = slack::read_payload(&payload, &bot, None) {
+            assert_can_be_stored(read);
+        }
+    }
+}
+
+#[cfg(feature = "fuzz")]
+fn assert_can_be_stored(read: messenger::ReadUpdate) {
+    let chat = read.incoming.chat();
+    assert_eq!(messenger::ChatPlace::parse(chat).to_string(), chat);
     let stored = serde_json::to_string(&read.incoming).ok().and_then(|json| serde_json::from_str(&json).ok());
     assert_eq!(stored, Some(read.incoming));
 }
 
-/// What the fuzz target calls: each Markdown text becomes messages that Telegram accepts.
+/// What the fuzz targets call: each Markdown text becomes messages that the messengers accept.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_markdown(markdown: &str) {
-    telegram::messages(markdown).iter().for_each(telegram::assert_valid);
+    for messenger in [messenger::Messenger::Telegram, messenger::Messenger::Slack] {
+        let limits = messenger.limits();
+        for message in markdown::messages(markdown, limits) {
+            markdown::assert_valid(&message, limits);
+            let _ = slack::blocks(&message, &[]);
+        }
+    }
 }

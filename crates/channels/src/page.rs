@@ -2,7 +2,8 @@
 //! people who are signed in: with an API key, nobody can get a link, which has more rights than the key.
 
 use crate::ids::{hash_code, new_id};
-use crate::section::{Channel, channels, find};
+use crate::messenger::{Messenger, Settings};
+use crate::section::{Channel, channels, find, settings};
 use crate::store::{self, BotRow, Link, NewCode};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -50,6 +51,7 @@ struct DoneQuery {
 /// A channel that the user may use.
 struct OfferedChannel {
     id: String,
+    messenger: Messenger,
     agent_id: String,
     /// The name of the bot; `None` until its messages were read for the first time.
     bot: Option<String>,
@@ -81,7 +83,7 @@ async fn make_code(
 ) -> Result<Response, HttpError> {
     let config = context.current.config();
     let usable = context.current.usable_agents(&caller);
-    let is_offered = |(channel, _): (&Channel, _)| usable.contains(&channel.agent_id.0);
+    let is_offered = |(channel, _): (&Channel, Settings<'_>)| usable.contains(&channel.agent_id.0);
     if !find(&config, &channel_id).is_some_and(is_offered) {
         return Err(UserError::not_found().into());
     }
@@ -115,13 +117,14 @@ fn offered(context: &Context, caller: &Caller, bots: &[BotRow]) -> Vec<OfferedCh
     let usable = context.current.usable_agents(caller);
     let config = context.current.config();
     let channels = channels(&config).iter().filter(|channel| usable.contains(&channel.agent_id.0));
-    let offered = channels.map(|channel| {
+    let offered = channels.filter_map(|channel| {
         let bot = bots.iter().find(|bot| bot.channel_id == channel.id.0 && !bot.name.is_empty());
-        OfferedChannel {
+        Some(OfferedChannel {
             id: channel.id.0.clone(),
+            messenger: settings(&config, channel)?.messenger(),
             agent_id: channel.agent_id.0.clone(),
             bot: bot.map(|bot| bot.name.clone()),
-        }
+        })
     });
     offered.collect()
 }
@@ -156,19 +159,19 @@ async fn render(
 }
 
 fn channel_view(channel: OfferedChannel, code: Option<String>) -> impl IntoView + use<> {
-    let OfferedChannel { id, agent_id, bot } = channel;
+    let OfferedChannel { id, messenger, agent_id, bot } = channel;
     let label = match &bot {
-        Some(bot) => format!("Telegram: @{bot}"),
-        None => format!("Telegram: {id}"),
+        Some(bot) => format!("{}: @{bot}", messenger.name()),
+        None => format!("{}: {id}", messenger.name()),
     };
     let shown = code.map(|code| {
-        let open = bot.map(|bot| {
+        let open = bot.filter(|_| messenger == Messenger::Telegram).map(|bot| {
             let href = format!("https://t.me/{bot}?start={code}");
             view! { <a class="cw-button cw-primary" href=href rel="noreferrer">"Open Telegram"</a> }
         });
         view! {
-            {success_message(Some("Send this to the bot within ten minutes. It works once, and is not shown again."))}
-            <input class="cw-account-key" readonly aria-label="Code" value=format!("/start {code}") />
+            {success_message(Some("Send this to the bot, in a direct message, within ten minutes. It works once, and is not shown again."))}
+            <input class="cw-account-key" readonly aria-label="Code" value=messenger.link_command(&code) />
             {open}
         }
     });

@@ -1,4 +1,4 @@
-//! The capability with real conversations, jobs and databases, against a stand-in of Telegram's Bot API.
+//! The capability with real conversations, jobs and databases, against stand-ins of Telegram's Bot API and of Slack.
 
 #[path = "channels/config.rs"]
 mod config_errors;
@@ -8,5 +8,13 @@ mod conversations;
 mod kill;
 #[path = "channels/server.rs"]
 mod server;
+#[path = "channels/slack.rs"]
+mod slack;
+#[path = "channels/slack_conversations.rs"]
+mod slack_conversations;
+#[path = "channels/slack_events.rs"]
+mod slack_events;
+#[path = "channels/slack_messages.rs"]
+mod slack_messages;
 #[path = "channels/telegram.rs"]
 mod telegram;

@@ -5,7 +5,7 @@ use crate::error::EgressError;
 use crate::resolver::{PrivateAddress, PublicResolver};
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use reqwest::redirect::{Attempt, Policy};
-use reqwest::{Client, Method, Response};
+use reqwest::{Client, ClientBuilder, Method, Response};
 use std::error::Error;
 use std::iter::successors;
 use std::time::Duration;
@@ -76,18 +76,20 @@ impl Egress {
         Self::with_redirects(allow_private, Policy::none())
     }
 
+    /// Creates a client as [`Egress::without_redirects`] does that speaks only HTTP/1.1, in which a
+    /// connection can be upgraded to a WebSocket.
+    ///
+    /// # Errors
+    /// As [`Egress::new`].
+    pub fn for_upgrades(allow_private: bool) -> Result<Self, String> {
+        Self::build(builder(allow_private, Policy::none()).http1_only(), allow_private)
+    }
+
     fn with_redirects(allow_private: bool, redirects: Policy) -> Result<Self, String> {
-        // Fails only if a crypto provider is installed already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let builder = Client::builder()
-            .redirect(redirects)
-            .connect_timeout(CONNECT_TIMEOUT)
-            .pool_max_idle_per_host(MAX_IDLE)
-            .pool_idle_timeout(IDLE_TIMEOUT)
-            // A proxy would resolve names itself.
-            .no_proxy()
-            .user_agent(concat!("chatwright/", env!("CARGO_PKG_VERSION")));
-        let builder = if allow_private { builder } else { builder.dns_resolver(PublicResolver) };
+        Self::build(builder(allow_private, redirects), allow_private)
+    }
+
+    fn build(builder: ClientBuilder, allow_private: bool) -> Result<Self, String> {
         let client = builder.build().map_err(|error| with_causes(&error))?;
         Ok(Self { client, allow_private })
     }
@@ -147,6 +149,20 @@ impl Egress {
         };
         if is_public || self.allow_private { Ok(()) } else { Err(EgressError::NotPublic) }
     }
+}
+
+fn builder(allow_private: bool, redirects: Policy) -> ClientBuilder {
+    // Fails only if a crypto provider is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = Client::builder()
+        .redirect(redirects)
+        .connect_timeout(CONNECT_TIMEOUT)
+        .pool_max_idle_per_host(MAX_IDLE)
+        .pool_idle_timeout(IDLE_TIMEOUT)
+        // A proxy would resolve names itself.
+        .no_proxy()
+        .user_agent(concat!("chatwright/", env!("CARGO_PKG_VERSION")));
+    if allow_private { builder } else { builder.dns_resolver(PublicResolver) }
 }
 
 /// Returns whether a name means this machine wherever it is resolved (RFC 6761, 6.3).

@@ -138,27 +138,14 @@ macro_rules! connection_properties {
             const TYPE: &'static str = $name;
 
             fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
-                check_url(&self.url, self.allow_private, problems);
+                let words = ("searches", "https://search.example.com");
+problems.check_base_url(&[PathStep::Key("url")], &self.url, self.allow_private, words);
             }
         }
     )*};
 }
 
 connection_properties!(SearXng = "SearXNG", Brave = "Brave", Tavily = "Tavily", Exa = "Exa");
-
-fn check_url(text: &str, allow_private: bool, problems: &mut SectionProblems<'_, '_, '_>) {
-    let at = [PathStep::Key("url")];
-    let Ok(url) = Url::parse(text) else {
-        return problems.error(&at, "this is not a URL", Some("for example https://search.example.com".to_owned()));
-    };
-    let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
-    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() || !is_plain || url.fragment().is_some() {
-        problems.error(&at, "the URL has only `https://`, a host and a path", None);
-    } else if url.scheme() == "http" && !allow_private {
-        let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
-        problems.error(&at, "searches would be sent without encryption", Some(help));
-    }
-}
 
 /// A provider, with what is common to all types.
 pub(crate) struct ProviderSettings {

@@ -16,6 +16,10 @@ impl Env for Everything {
         if name.ends_with("_WEBHOOK_SECRET") {
             return Some("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".to_owned());
         }
+        if name.starts_with("SLACK_") {
+            let prefix = if name.ends_with("_APP_TOKEN") { "xapp" } else { "xoxb" };
+            return Some(format!("{prefix}-1-documentation"));
+        }
         if name.ends_with("_BOT_TOKEN") {
             return Some("123456789:AAE-documentation".to_owned());
         }

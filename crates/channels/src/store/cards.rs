@@ -43,6 +43,9 @@ const BY_ID: &str = select!("id = $3");
 
 const BY_MESSAGE: &str = select!("message_id = $3");
 
+/// The newest question. Nothing says whether it is answered.
+const QUESTION: &str = select!("owner = $3 AND approval_id = '' ORDER BY created_at DESC, id DESC LIMIT 1");
+
 const ADD: &str = "
     INSERT INTO channel_cards
         (id, channel_id, chat_id, owner, conversation_id, tool_call_id, approval_id, input_hash, created_at)
@@ -90,6 +93,16 @@ pub(crate) async fn card_of_message(
     message_id: &str,
 ) -> Result<Option<Card>, StoreError> {
     one(store, BY_MESSAGE, channel_id, chat_id, message_id).await
+}
+
+/// Returns the newest question that a user was asked in a chat; it may be answered.
+pub(crate) async fn newest_question(
+    store: &Store,
+    channel_id: &str,
+    chat_id: &str,
+    owner: &str,
+) -> Result<Option<Card>, StoreError> {
+    one(store, QUESTION, channel_id, chat_id, owner).await
 }
 
 async fn one(

@@ -21,6 +21,10 @@ const SET: &str = "
     ON CONFLICT (channel_id, chat_id, owner) DO UPDATE SET conversation_id = excluded.conversation_id,
         model = excluded.model, used_at = excluded.used_at";
 
+const FORGET_OLDEST: &str = "
+    DELETE FROM channel_chats WHERE channel_id = $1 AND owner = $2 AND chat_id = (
+        SELECT chat_id FROM channel_chats WHERE channel_id = $1 AND owner = $2 ORDER BY used_at, chat_id LIMIT 1)";
+
 /// Returns what a user has in a chat; `None` if they have written nothing there.
 pub(crate) async fn chat(
     store: &Store,
@@ -56,4 +60,9 @@ pub(crate) async fn set_chat(
 ) -> Result<(), StoreError> {
     let set = sql::query(SET).bind(channel_id).bind(chat_id).bind(owner).bind(chat.conversation_id);
     Ok(set.bind(chat.model).bind(now).execute(db).await.map(drop)?)
+}
+
+/// Forgets the chat that a user has not used for the longest time. The conversation stays.
+pub(crate) async fn forget_oldest_chat(db: &mut Db, channel_id: String, owner: String) -> Result<(), StoreError> {
+    Ok(sql::query(FORGET_OLDEST).bind(channel_id).bind(owner).execute(db).await.map(drop)?)
 }

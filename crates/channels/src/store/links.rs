@@ -2,7 +2,9 @@
 
 use super::json;
 use ::store::sql::{self, Db, Row};
-use ::store::{Store, StoreError};
+use ::store::{AuditEntry, Store, StoreError, append_audit};
+use auth::audit_row;
+use serde_json::json as object;
 
 /// The most links of a user.
 pub(crate) const MAX_LINKS: i64 = 20;
@@ -32,6 +34,17 @@ pub(crate) struct NewCode {
     pub(crate) user_name: Option<String>,
     pub(crate) roles: Vec<String>,
     pub(crate) expires_at: i64,
+}
+
+/// A link that is made without a code.
+#[derive(Clone, Debug)]
+pub(crate) struct NewLink {
+    pub(crate) channel_id: String,
+    pub(crate) person_id: String,
+    pub(crate) person_name: String,
+    pub(crate) owner: String,
+    pub(crate) mode: &'static str,
+    pub(crate) user_name: Option<String>,
 }
 
 /// What came of a code.
@@ -94,7 +107,7 @@ const LINK: &str = "
 const CONFIRM: &str =
     "UPDATE channel_links SET user_name = $3, roles = $4, confirmed_at = $5 WHERE owner = $1 AND mode = $2";
 
-const DELETE: &str = "DELETE FROM channel_links WHERE owner = $1 AND id = $2";
+const DELETE: &str = "DELETE FROM channel_links WHERE owner = $1 AND id = $2 RETURNING channel_id, person_id";
 
 fn read(row: &Row) -> Result<Link, StoreError> {
     Ok(Link {
@@ -210,10 +223,38 @@ async fn link(
     if sql::query(DELETE_CODE).bind(hash).execute(&mut *db).await?.rows_affected() == 0 {
         return Ok(Linked::Unknown);
     }
+    let audit = audit("link", &owner, &channel_id, &person_id);
     let add = sql::query(LINK).bind(crate::ids::new_id()).bind(channel_id).bind(person_id).bind(person_name);
     let add = add.bind(owner).bind(code.try_get::<String>("mode")?).bind(code.try_get::<Option<String>>("user_name")?);
-    add.bind(code.try_get::<String>("roles")?).bind(now).execute(db).await?;
+    add.bind(code.try_get::<String>("roles")?).bind(now).execute(&mut *db).await?;
+    append_audit(db, vec![audit]).await?;
     Ok(Linked::Done(account_name(&code)?))
+}
+
+/// Links a person without a code. Returns the link, also if they were linked in the meantime; `None` if the user has too
+/// many links.
+pub(crate) async fn add_link(store: &Store, new: NewLink, now: i64) -> Result<Option<Link>, StoreError> {
+    store.write(move |db| Box::pin(link_directly(db, new, now))).await
+}
+
+async fn link_directly(db: &mut Db, new: NewLink, now: i64) -> Result<Option<Link>, StoreError> {
+    let find = || sql::query(OF_PERSON).bind(new.channel_id.clone()).bind(new.person_id.clone());
+    if let Some(known) = find().fetch_optional(&mut *db).await? {
+        return read(&known).map(Some);
+    }
+    if sql::query_scalar::<i64>(COUNT).bind(new.owner.clone()).fetch_one(&mut *db).await? >= MAX_LINKS {
+        return Ok(None);
+    }
+    let add = sql::query(LINK).bind(crate::ids::new_id()).bind(new.channel_id.clone()).bind(new.person_id.clone());
+    let add = add.bind(new.person_name.clone()).bind(new.owner.clone()).bind(new.mode).bind(new.user_name.clone());
+    add.bind("[]").bind(now).execute(&mut *db).await?;
+    append_audit(&mut *db, vec![audit("link", &new.owner, &new.channel_id, &new.person_id)]).await?;
+    find().fetch_optional(db).await?.as_ref().map(read).transpose()
+}
+
+/// Returns the audit row of a link that is made or removed.
+fn audit(action: &str, owner: &str, channel_id: &str, person_id: &str) -> AuditEntry {
+    audit_row(owner, &format!("messenger:{action}"), "", object!({ "channelId": channel_id, "personId": person_id }))
 }
 
 /// Records the name and the roles that a user has now.
@@ -232,6 +273,17 @@ pub(crate) async fn confirm(
 
 /// Deletes a link of a user. Returns false if they have none with this id.
 pub(crate) async fn delete_link(store: &Store, owner: &str, id: &str) -> Result<bool, StoreError> {
-    let delete = sql::query(DELETE).bind(owner.to_owned()).bind(id.to_owned());
-    store.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected() > 0) })).await
+    let (owner, id) = (owner.to_owned(), id.to_owned());
+    store
+        .write(move |db| {
+            Box::pin(async move {
+                let delete = sql::query(DELETE).bind(owner.clone()).bind(id);
+                let Some(row) = delete.fetch_optional(&mut *db).await? else { return Ok(false) };
+                let (channel_id, person_id) =
+                    (row.try_get::<String>("channel_id")?, row.try_get::<String>("person_id")?);
+                append_audit(db, vec![audit("unlink", &owner, &channel_id, &person_id)]).await?;
+                Ok(true)
+            })
+        })
+        .await
 }

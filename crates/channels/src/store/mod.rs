@@ -8,16 +8,16 @@ mod messages;
 mod updates;
 
 pub(crate) use bots::{BotRow, bots, set_bot};
-pub(crate) use cards::{Card, NewCard, add_card, card, card_of_message, set_card_message};
-pub(crate) use chats::{ChatRow, chat, count_chats, set_chat};
+pub(crate) use cards::{Card, NewCard, add_card, card, card_of_message, newest_question, set_card_message};
+pub(crate) use chats::{ChatRow, chat, count_chats, forget_oldest_chat, set_chat};
 pub(crate) use links::{
-    Link, Linked, NewCode, account_of_code, add_code, confirm, delete_code, delete_link, link_by_id, link_of_person,
-    links_of_user, use_code,
+    Link, Linked, NewCode, NewLink, account_of_code, add_code, add_link, confirm, delete_code, delete_link, link_by_id,
+    link_of_person, links_of_user, use_code,
 };
 pub(crate) use messages::{delete_messages_from, messages, set_message};
 pub(crate) use updates::{
     NewUpdate, OpenQueue, TRIED_MS, UpdateRow, accept, begin, count_open, count_open_in_queue, finish, give_up,
-    next_update, open_queues, prune, submitted,
+    is_known, next_update, open_queues, prune, submitted,
 };
 
 use ::store::{CapabilityTables, Migration, StoreError, Table};

@@ -1,7 +1,7 @@
 //! Table `channel_updates`: what linked people have sent, and how far each update was handled.
 
 use super::json;
-use crate::telegram::Incoming;
+use crate::messenger::Incoming;
 use ::store::sql::{self, Db, Row};
 use ::store::{Store, StoreError};
 
@@ -66,6 +66,8 @@ const SUBMITTED: &str =
 const DONE: &str = "UPDATE channel_updates SET done_at = $3 WHERE channel_id = $1 AND update_id = $2";
 
 const COUNT: &str = "SELECT count(*) FROM channel_updates WHERE channel_id = $1 AND done_at IS NULL";
+
+const IS_KNOWN: &str = "SELECT EXISTS (SELECT 1 FROM channel_updates WHERE channel_id = $1 AND update_id = $2)";
 
 const COUNT_IN_QUEUE: &str =
     "SELECT count(*) FROM channel_updates WHERE channel_id = $1 AND queue = $2 AND done_at IS NULL";
@@ -144,6 +146,12 @@ pub(crate) async fn finish(
 ) -> Result<bool, StoreError> {
     sql::query(DONE).bind(channel_id.clone()).bind(update_id).bind(now).execute(&mut *db).await?;
     Ok(sql::query_scalar::<bool>(HAS_MORE).bind(channel_id).bind(queue).fetch_one(db).await?)
+}
+
+/// Returns whether an update was accepted before.
+pub(crate) async fn is_known(store: &Store, channel_id: &str, update_id: i64) -> Result<bool, StoreError> {
+    let find = sql::query_scalar::<bool>(IS_KNOWN).bind(channel_id.to_owned()).bind(update_id);
+    store.read(move |db| Box::pin(async move { Ok(find.fetch_one(db).await?) })).await
 }
 
 /// Returns how many updates of a channel are not handled.

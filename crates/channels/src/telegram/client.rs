@@ -1,14 +1,14 @@
 //! A client of Telegram's Bot API: the few methods that are used, over `egress`.
 
 use super::types::{Account, ApiResponse, File, SentMessage};
+use crate::markdown::Rendered;
+use crate::messenger::{ApiError, BotAccount, Button, ChatPlace, Pace, Refusal};
 use crate::section::Telegram;
-use crate::telegram::{Pace, Rendered};
 use egress::{Egress, EgressRequest};
 use http::{HeaderMap, HeaderValue, Method, header};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use url::Url;
 
 /// The timeout of a request that does not wait for messages.
@@ -24,95 +24,14 @@ const MAX_DOWNLOAD: usize = 20 << 20;
 
 /// A bot.
 #[derive(Clone)]
-pub(crate) struct Bot {
+pub(crate) struct TelegramBot {
     egress: Egress,
     base: Url,
     token: String,
     pace: Pace,
 }
 
-/// Why a method has failed. The messages contain neither the token nor what was sent.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ApiError {
-    /// Too many requests.
-    #[error("Telegram asks to wait {} s", .0.as_secs())]
-    Wait(Duration),
-    /// Telegram refuses the request as it is.
-    #[error("Telegram refuses it: {description} (status {status})")]
-    Refused { status: u16, description: String },
-    /// There is no answer, or one that cannot be read.
-    #[error("Telegram cannot be reached: {0}")]
-    Unavailable(String),
-}
-
-impl ApiError {
-    /// Returns whether the same request may succeed later.
-    pub(crate) fn is_temporary(&self) -> bool {
-        !matches!(self, Self::Refused { .. })
-    }
-
-    /// Returns whether the chat gets nothing any more: the person has blocked the bot, or a group has removed it.
-    pub(crate) fn is_blocked(&self) -> bool {
-        matches!(self, Self::Refused { status: 403, .. })
-    }
-
-    fn says(&self, words: &str) -> bool {
-        matches!(self, Self::Refused { description, .. } if description.contains(words))
-    }
-}
-
-/// A button below a message. The data has at most 64 bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Button {
-    #[serde(rename = "text")]
-    pub(crate) label: String,
-    #[serde(rename = "callback_data")]
-    pub(crate) data: String,
-}
-
-/// A chat, or a topic of one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ChatPlace {
-    chat: i64,
-    thread: Option<i64>,
-}
-
-impl ChatPlace {
-    pub(crate) fn new(chat: i64, thread: Option<i64>) -> Self {
-        Self { chat, thread }
-    }
-
-    /// Parses what [`ChatPlace::to_string`] returns.
-    pub(crate) fn parse(id: &str) -> Option<Self> {
-        match id.split_once('/') {
-            Some((chat, thread)) => Some(Self { chat: chat.parse().ok()?, thread: Some(thread.parse().ok()?) }),
-            None => Some(Self { chat: id.parse().ok()?, thread: None }),
-        }
-    }
-
-    /// Returns the chat, without its topic.
-    pub(super) fn chat(&self) -> i64 {
-        self.chat
-    }
-
-    /// Returns how long to wait between two messages: groups allow twenty a minute.
-    pub(super) fn interval(&self) -> Duration {
-        // The ids of groups are negative.
-        if self.chat < 0 { Duration::from_millis(3_200) } else { Duration::from_millis(1_100) }
-    }
-}
-
-/// `CHAT` or `CHAT/TOPIC`.
-impl std::fmt::Display for ChatPlace {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.thread {
-            Some(thread) => write!(f, "{}/{thread}", self.chat),
-            None => write!(f, "{}", self.chat),
-        }
-    }
-}
-
-impl Bot {
+impl TelegramBot {
     /// Returns the bot of a connection. What it sends keeps to the pace.
     ///
     /// # Errors
@@ -129,14 +48,14 @@ impl Bot {
         self.token.split(':').next().unwrap_or_default()
     }
 
-    /// Returns when a message to the chat need not wait.
-    pub(crate) fn free_at(&self, place: &ChatPlace) -> Instant {
-        self.pace.free_at(place)
+    pub(crate) fn pace(&self) -> &Pace {
+        &self.pace
     }
 
     /// Returns the bot's own account.
-    pub(crate) async fn me(&self) -> Result<Account, ApiError> {
-        self.call("getMe", &json!({}), TIMEOUT).await
+    pub(crate) async fn account(&self) -> Result<BotAccount, ApiError> {
+        let account: Account = self.call("getMe", &json!({}), TIMEOUT).await?;
+        Ok(BotAccount { id: account.id.to_string(), name: account.username.unwrap_or(account.first_name) })
     }
 
     /// Waits for updates from `next` on, each as JSON. Earlier ones are deleted at Telegram.
@@ -162,9 +81,9 @@ impl Bot {
         text: &Rendered,
         buttons: &[Vec<Button>],
     ) -> Result<String, ApiError> {
-        let mut parameters = json!({ "chat_id": place.chat });
-        if let Some(thread) = place.thread {
-            parameters["message_thread_id"] = thread.into();
+        let mut parameters = json!({ "chat_id": number(&place.chat) });
+        if let Some(thread) = &place.thread {
+            parameters["message_thread_id"] = number(thread).into();
         }
         let sent: SentMessage = self.call_with_text(place, "sendMessage", parameters, text, buttons).await?;
         Ok(sent.message_id.to_string())
@@ -178,8 +97,8 @@ impl Bot {
         text: &Rendered,
         buttons: &[Vec<Button>],
     ) -> Result<(), ApiError> {
-        let id: i64 = message_id.parse().unwrap_or_default();
-        let parameters = json!({ "chat_id": place.chat, "message_id": id });
+        let id = number(message_id);
+        let parameters = json!({ "chat_id": number(&place.chat), "message_id": id });
         match self.call_with_text::<Value>(place, "editMessageText", parameters, text, buttons).await {
             // Repeated, or deleted.
             Err(error) if error.says("message is not modified") || error.says("message to edit not found") => Ok(()),
@@ -189,8 +108,8 @@ impl Bot {
 
     /// Deletes a message of the bot.
     pub(crate) async fn delete(&self, place: &ChatPlace, message_id: &str) -> Result<(), ApiError> {
-        let id: i64 = message_id.parse().unwrap_or_default();
-        let parameters = json!({ "chat_id": place.chat, "message_id": id });
+        let id = number(message_id);
+        let parameters = json!({ "chat_id": number(&place.chat), "message_id": id });
         match self.call::<Value>("deleteMessage", &parameters, TIMEOUT).await {
             Err(error) if error.says("message to delete not found") => Ok(()),
             deleted => deleted.map(drop),
@@ -199,9 +118,9 @@ impl Bot {
 
     /// Shows for a few seconds that the bot is typing.
     pub(crate) async fn show_typing(&self, place: &ChatPlace) -> Result<(), ApiError> {
-        let mut parameters = json!({ "chat_id": place.chat, "action": "typing" });
-        if let Some(thread) = place.thread {
-            parameters["message_thread_id"] = thread.into();
+        let mut parameters = json!({ "chat_id": number(&place.chat), "action": "typing" });
+        if let Some(thread) = &place.thread {
+            parameters["message_thread_id"] = number(thread).into();
         }
         self.call::<Value>("sendChatAction", &parameters, TIMEOUT).await.map(drop)
     }
@@ -217,12 +136,11 @@ impl Bot {
     /// Downloads a file that somebody has sent. `max` is the largest size in bytes.
     pub(crate) async fn download(&self, file_id: &str, max: u64) -> Result<Vec<u8>, ApiError> {
         let file: File = self.call("getFile", &json!({ "file_id": file_id }), TIMEOUT).await?;
-        let too_large = || ApiError::Refused { status: 413, description: "the file is too large".to_owned() };
         let max = usize::try_from(max).unwrap_or(MAX_DOWNLOAD).min(MAX_DOWNLOAD);
         if file.file_size.is_some_and(|size| size > max as u64) {
-            return Err(too_large());
+            return Err(ApiError::too_large());
         }
-        let path = file.file_path.ok_or_else(too_large)?;
+        let path = file.file_path.ok_or_else(ApiError::too_large)?;
         let url = self.url(&format!("file/bot{}/{path}", self.token))?;
         let request = EgressRequest {
             method: Method::GET,
@@ -233,7 +151,7 @@ impl Bot {
             max_bytes: max,
         };
         let response = self.egress.send(request).await.map_err(|error| match error {
-            egress::EgressError::TooLarge(_) => too_large(),
+            egress::EgressError::TooLarge(_) => ApiError::too_large(),
             error => ApiError::Unavailable(error.to_string()),
         })?;
         match response.status {
@@ -254,7 +172,7 @@ impl Bot {
         parameters["text"] = text.text.clone().into();
         parameters["link_preview_options"] = json!({ "is_disabled": true });
         if !buttons.is_empty() {
-            parameters["reply_markup"] = json!({ "inline_keyboard": buttons });
+            parameters["reply_markup"] = keyboard(buttons);
         }
         if text.entities.is_empty() {
             return self.call_in_chat(place, method, &parameters).await;
@@ -277,7 +195,7 @@ impl Bot {
         method: &str,
         parameters: &Value,
     ) -> Result<T, ApiError> {
-        self.pace.wait(place).await?;
+        self.pace.wait(place, interval(place)).await?;
         let called = self.call(method, parameters, TIMEOUT).await;
         if let Err(ApiError::Wait(time)) = &called {
             self.pace.pause(place, *time);
@@ -310,10 +228,32 @@ impl Bot {
                 Err(ApiError::Wait(Duration::from_secs(parameters.retry_after.unwrap_or(1).clamp(1, 3_600))))
             }
             ApiResponse { description, .. } if (400..500).contains(&status) => {
-                let description = description.chars().take(200).collect();
-                Err(ApiError::Refused { status, description })
+                let refusal = match status {
+                    401 | 404 => Refusal::Token,
+                    403 => Refusal::Blocked,
+                    _ => Refusal::Other,
+                };
+                let description: String = description.chars().take(200).collect();
+                Err(ApiError::Refused { refusal, description: format!("{description} (status {status})") })
             }
             _ => Err(ApiError::Unavailable(format!("status {status}"))),
         }
     }
+}
+
+/// Returns how long to wait between two messages: groups allow twenty a minute.
+fn interval(place: &ChatPlace) -> Duration {
+    // The ids of groups are negative.
+    if place.chat.starts_with('-') { Duration::from_millis(3_200) } else { Duration::from_millis(1_100) }
+}
+
+/// Returns the number of a chat, a topic or a message. They are stored as texts.
+fn number(id: &str) -> i64 {
+    id.parse().unwrap_or_default()
+}
+
+fn keyboard(rows: &[Vec<Button>]) -> Value {
+    let button = |button: &Button| json!({ "text": button.label, "callback_data": button.data });
+    let rows: Vec<Vec<Value>> = rows.iter().map(|row| row.iter().map(button).collect()).collect();
+    json!({ "inline_keyboard": rows })
 }

@@ -1,76 +1,9 @@
-//! What people send, without what only Telegram has.
+//! Reads what people send in Telegram.
 
-use super::ChatPlace;
 use super::types::{Account, Entity, Message, Replied, Update, UpdateId};
-use serde::{Deserialize, Serialize};
+use crate::messenger::{BotAccount, ChatPlace, Incoming, IncomingFile, MAX_DATA, ReadUpdate, person_name};
+use serde::Deserialize;
 use serde_json::Value;
-
-/// The longest name of a person, in characters.
-const MAX_NAME: usize = 64;
-
-/// The longest data of a button, in bytes.
-const MAX_DATA: usize = 64;
-
-/// The bot's own account.
-#[derive(Clone, Debug)]
-pub(crate) struct BotAccount {
-    pub(crate) id: i64,
-    pub(crate) name: String,
-}
-
-/// A message, or a pressed button.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub(crate) enum Incoming {
-    /// A message.
-    Message {
-        /// The chat.
-        chat: String,
-        /// The text, without the mention of the bot.
-        text: String,
-        /// The message to which it replies.
-        replies_to: Option<String>,
-        /// What is attached.
-        file: Option<IncomingFile>,
-    },
-    /// A pressed button.
-    Press {
-        /// The chat.
-        chat: String,
-        /// The press, which is acknowledged.
-        press_id: String,
-        /// The message with the button.
-        message_id: String,
-        /// What the button stands for.
-        data: String,
-    },
-}
-
-/// A file that somebody has sent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct IncomingFile {
-    pub(crate) id: String,
-    pub(crate) name: String,
-}
-
-impl Incoming {
-    /// Returns the chat.
-    pub(crate) fn chat(&self) -> &str {
-        match self {
-            Self::Message { chat, .. } | Self::Press { chat, .. } => chat,
-        }
-    }
-}
-
-/// What is known of an update.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ReadUpdate {
-    pub(crate) person_id: String,
-    pub(crate) person_name: String,
-    /// Whether nobody else reads the chat.
-    pub(crate) is_private: bool,
-    pub(crate) incoming: Incoming,
-}
 
 /// Returns the number of an update; `None` if it is damaged.
 pub(crate) fn update_id(update: &Value) -> Option<i64> {
@@ -79,6 +12,7 @@ pub(crate) fn update_id(update: &Value) -> Option<i64> {
 
 /// Reads an update. `None` if it is not for the bot: in groups, a message is if it mentions the bot or replies to it.
 pub(crate) fn read_update(update: &Value, bot: &BotAccount) -> Option<ReadUpdate> {
+    let update_id = update_id(update)?;
     let Update { message, callback_query } = Update::deserialize(update).ok()?;
     if let Some(press) = callback_query {
         let message = press.message?;
@@ -89,7 +23,7 @@ pub(crate) fn read_update(update: &Value, bot: &BotAccount) -> Option<ReadUpdate
             message_id: message.message_id.to_string(),
             data,
         };
-        return Some(read(&press.from, message.chat.kind == "private", incoming));
+        return Some(read(update_id, &press.from, message.chat.kind == "private", incoming));
     }
     let message = message?;
     let from = message.from.as_ref().filter(|from| !from.is_bot)?;
@@ -107,26 +41,35 @@ pub(crate) fn read_update(update: &Value, bot: &BotAccount) -> Option<ReadUpdate
         return None;
     }
     let (text, is_mentioned) = without_mention(text, entities, bot);
-    let is_reply = |replied: &Replied| replied.from.as_ref().is_some_and(|from| from.id == bot.id);
+    let is_reply = |replied: &Replied| replied.from.as_ref().is_some_and(|from| from.id.to_string() == bot.id);
     let replied = message.reply_to_message.as_deref().filter(|replied| is_reply(replied));
     if !is_private && !is_mentioned && replied.is_none() {
         return None;
     }
     let replies_to = replied.map(|replied| replied.message_id.to_string());
-    let incoming = Incoming::Message { chat: place(&message).to_string(), text, replies_to, file };
-    Some(read(from, is_private, incoming))
+    let incoming =
+        Incoming::Message { chat: place(&message).to_string(), text, replies_to, files: file.into_iter().collect() };
+    Some(read(update_id, from, is_private, incoming))
 }
 
-fn read(from: &Account, is_private: bool, incoming: Incoming) -> ReadUpdate {
+fn read(update_id: i64, from: &Account, is_private: bool, incoming: Incoming) -> ReadUpdate {
     let name =
         [Some(from.first_name.as_str()), from.last_name.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let name = if name.trim().is_empty() { from.username.clone().unwrap_or_default() } else { name };
-    let person_name = name.chars().filter(|sign| !crate::visible::is_hidden(*sign)).take(MAX_NAME).collect();
-    ReadUpdate { person_id: from.id.to_string(), person_name, is_private, incoming }
+    ReadUpdate {
+        update_id,
+        person_id: from.id.to_string(),
+        person_name: person_name(&name),
+        is_private,
+        is_addressed: true,
+        begins_thread: false,
+        incoming,
+    }
 }
 
 fn place(message: &Message) -> ChatPlace {
-    ChatPlace::new(message.chat.id, message.message_thread_id.filter(|_| message.is_topic_message))
+    let thread = message.message_thread_id.filter(|_| message.is_topic_message);
+    ChatPlace::new(message.chat.id.to_string(), thread.map(|thread| thread.to_string()))
 }
 
 /// Returns the text without the mentions of the bot, and whether there are any.
@@ -143,7 +86,7 @@ fn without_mention(text: &str, entities: &[Entity], bot: &BotAccount) -> (String
         let end = entity.offset + entity.length;
         match entity.kind.as_str() {
             "mention" if shown.eq_ignore_ascii_case(&suffix) => cuts.push((entity.offset, end)),
-            "text_mention" if entity.user.as_ref().is_some_and(|user| user.id == bot.id) => {
+            "text_mention" if entity.user.as_ref().is_some_and(|user| user.id.to_string() == bot.id) => {
                 cuts.push((entity.offset, end))
             }
             // `/new@bot`: the command stays.
@@ -173,7 +116,7 @@ mod tests {
     use serde_json::json;
 
     fn check(update: Value) -> Option<String> {
-        let bot = BotAccount { id: 1, name: "HelpBot".to_owned() };
+        let bot = BotAccount { id: "1".to_owned(), name: "HelpBot".to_owned() };
         let read = read_update(&update, &bot)?;
         let scope = if read.is_private { "private" } else { "group" };
         Some(format!(
@@ -197,17 +140,17 @@ mod tests {
     #[test]
     fn messages_for_the_bot_are_read() {
         let mention = |offset: usize, length: usize, kind: &str| json!({ "entities": [{ "type": kind, "offset": offset, "length": length }] });
-        insta::assert_snapshot!(check(message("private", "Hi", json!({}))).unwrap(), @r#"7 Ada private {"kind":"message","chat":"7","text":"Hi","repliesTo":null,"file":null}"#);
+        insta::assert_snapshot!(check(message("private", "Hi", json!({}))).unwrap(), @r#"7 Ada private {"kind":"message","chat":"7","text":"Hi","repliesTo":null,"files":[]}"#);
         assert_eq!(check(message("group", "Hi", json!({}))), None);
         assert_eq!(check(message("channel", "Hi", json!({}))), None);
-        insta::assert_snapshot!(check(message("group", "👋 @helpbot Hi", mention(3, 8, "mention"))).unwrap(), @r#"7 Ada group {"kind":"message","chat":"-7","text":"👋  Hi","repliesTo":null,"file":null}"#);
+        insta::assert_snapshot!(check(message("group", "👋 @helpbot Hi", mention(3, 8, "mention"))).unwrap(), @r#"7 Ada group {"kind":"message","chat":"-7","text":"👋  Hi","repliesTo":null,"files":[]}"#);
         assert_eq!(check(message("group", "@otherbot Hi", mention(0, 9, "mention"))), None);
-        insta::assert_snapshot!(check(message("supergroup", "/new@HelpBot", mention(0, 12, "bot_command"))).unwrap(), @r#"7 Ada group {"kind":"message","chat":"-7","text":"/new","repliesTo":null,"file":null}"#);
+        insta::assert_snapshot!(check(message("supergroup", "/new@HelpBot", mention(0, 12, "bot_command"))).unwrap(), @r#"7 Ada group {"kind":"message","chat":"-7","text":"/new","repliesTo":null,"files":[]}"#);
         let reply = json!({ "reply_to_message": { "message_id": 3, "from": { "id": 1, "is_bot": true } }, "message_thread_id": 2, "is_topic_message": true });
-        insta::assert_snapshot!(check(message("supergroup", "Yes", reply)).unwrap(), @r#"7 Ada group {"kind":"message","chat":"-7/2","text":"Yes","repliesTo":"3","file":null}"#);
+        insta::assert_snapshot!(check(message("supergroup", "Yes", reply)).unwrap(), @r#"7 Ada group {"kind":"message","chat":"-7/2","text":"Yes","repliesTo":"3","files":[]}"#);
         assert_eq!(check(message("group", "a", mention(usize::MAX, 2, "mention"))), None);
         let photo = json!({ "text": null, "photo": [{ "file_id": "s", "width": 1 }, { "file_id": "l", "width": 9 }], "caption": "See" });
-        insta::assert_snapshot!(check(message("private", "", photo)).unwrap(), @r#"7 Ada private {"kind":"message","chat":"7","text":"See","repliesTo":null,"file":{"id":"l","name":"photo.jpg"}}"#);
+        insta::assert_snapshot!(check(message("private", "", photo)).unwrap(), @r#"7 Ada private {"kind":"message","chat":"7","text":"See","repliesTo":null,"files":[{"id":"l","name":"photo.jpg"}]}"#);
         assert_eq!(check(json!({ "update_id": 9, "poll": {} })), None);
         let press = |data: &str| {
             let message = message("private", "", json!({}))["message"].clone();

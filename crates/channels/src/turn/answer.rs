@@ -3,7 +3,6 @@
 use super::commands::plain;
 use super::{Turn, TurnEnd};
 use crate::person::Person;
-use crate::telegram::messages;
 use ::jobs::JobError;
 use chat::{ChunkReader, Frames, SendResponse};
 use futures::StreamExt;
@@ -107,7 +106,7 @@ impl Turn<'_> {
                 reader.is_changed = false;
                 let text = text_of(reader.reducer.message(), skip);
                 if !text.trim().is_empty() {
-                    self.delivery.show_progress(&messages(&text)).await?;
+                    self.delivery.show_progress(&self.rendered(&text)).await?;
                 }
             }
         }
@@ -128,9 +127,10 @@ impl Turn<'_> {
         let waits = is_last && message.tools().any(|tool| tool.waits_for_user(now_millis()));
         let mut text = text_of(message, skip);
         text.push_str(&ending(message));
-        let mut shown = messages(&text);
+        let mut shown = self.rendered(&text);
         if shown.is_empty() {
-            shown = messages(if waits { "This needs your decision:" } else { "The assistant has written nothing." });
+            shown =
+                self.rendered(if waits { "This needs your decision:" } else { "The assistant has written nothing." });
         }
         self.delivery.show_final(&shown).await?;
         if waits {

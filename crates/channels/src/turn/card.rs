@@ -1,8 +1,9 @@
 //! Approval requests and questions, as messages with buttons.
 
 use super::Turn;
+use crate::markdown::{Rendered, code_message, units};
+use crate::messenger::{Button, Messenger};
 use crate::store::{self, Card, NewCard};
-use crate::telegram::{Button, MAX_UNITS, Rendered, code_message, units};
 use crate::visible::visible;
 use ::jobs::JobError;
 use serde_json::Value;
@@ -39,7 +40,7 @@ impl Turn<'_> {
             if card.message_id.is_some() {
                 continue;
             }
-            let CardMessage { message, buttons } = card_message(tool, &card.id);
+            let CardMessage { message, buttons } = card_message(tool, &card.id, self.messenger());
             if let Some(id) = self.delivery.send_with_buttons(&message, &buttons).await? {
                 self.job.write(move |db| Box::pin(store::set_card_message(db, card.id, id))).await?;
             }
@@ -63,18 +64,18 @@ impl Turn<'_> {
 }
 
 /// Returns the card of a call.
-pub(super) fn card_message(tool: &ToolPart, card_id: &str) -> CardMessage {
+pub(super) fn card_message(tool: &ToolPart, card_id: &str, messenger: Messenger) -> CardMessage {
     let is_question = tool.tool_name == ASK_USER && tool.approval.is_none();
-    if is_question { question(tool, card_id) } else { approval(tool, card_id) }
+    if is_question { question(tool, card_id, messenger) } else { approval(tool, card_id, messenger) }
 }
 
 /// Returns the card of an approval request: the tool and all arguments, as they will run. What does not fit in one
 /// message is decided on the website.
-fn approval(tool: &ToolPart, card_id: &str) -> CardMessage {
+fn approval(tool: &ToolPart, card_id: &str, messenger: Messenger) -> CardMessage {
     let arguments = tool.asked_arguments().unwrap_or(&Value::Null);
     let arguments = serde_json::to_string_pretty(arguments).unwrap_or_default();
     let message = code_message(&approval_heading(tool), &visible(&arguments));
-    if units(&message.text) > MAX_UNITS {
+    if units(&message.text) > messenger.limits().units {
         let text = format!(
             "{}\n\nThe arguments are too long to show here. Please decide on the website.",
             approval_heading(tool)
@@ -108,7 +109,7 @@ fn approval_heading(tool: &ToolPart) -> String {
     heading
 }
 
-fn question(tool: &ToolPart, card_id: &str) -> CardMessage {
+fn question(tool: &ToolPart, card_id: &str, messenger: Messenger) -> CardMessage {
     let question = Question::read(tool.input.as_ref().unwrap_or(&Value::Null));
     let mut text = format!("❓ {}", question.text);
     if !question.context.is_empty() {
@@ -116,24 +117,21 @@ fn question(tool: &ToolPart, card_id: &str) -> CardMessage {
     }
     if !question.fields.is_empty() {
         text.push_str("\n\nThis question has a form. Please answer it on the website.");
-        return CardMessage { message: shortened(text), buttons: Vec::new() };
+        return CardMessage { message: shortened(text, messenger), buttons: Vec::new() };
     }
-    text.push_str(if question.options.is_empty() {
-        "\n\nReply to this message to answer."
-    } else {
-        "\n\nChoose an answer, or reply to this message with another one."
-    });
+    text.push_str("\n\n");
+    text.push_str(messenger.answer_help(!question.options.is_empty()));
     let button = |(at, option): (usize, &String)| {
         let label: String = option.chars().take(MAX_LABEL).collect();
         vec![Button { label, data: format!("{card_id}:{at}") }]
     };
     let buttons = question.options.iter().enumerate().take(MAX_OPTIONS).map(button).collect();
-    CardMessage { message: shortened(text), buttons }
+    CardMessage { message: shortened(text, messenger), buttons }
 }
 
 /// Returns a message with as much of a text as fits. Questions are bounded by the tool's schema.
-fn shortened(text: String) -> Rendered {
-    let mut room = MAX_UNITS;
+fn shortened(text: String, messenger: Messenger) -> Rendered {
+    let mut room = messenger.limits().units;
     let fits = |sign: &char| {
         let fits = room >= sign.len_utf16();
         room = room.saturating_sub(sign.len_utf16());
@@ -143,9 +141,9 @@ fn shortened(text: String) -> Rendered {
 }
 
 /// Returns the card after the decision: what was shown, and what was decided, without buttons.
-pub(super) fn decided(tool: &ToolPart, card_id: &str, decision: &str) -> Rendered {
-    let CardMessage { mut message, .. } = card_message(tool, card_id);
-    if units(&message.text) + units(decision) + 2 <= MAX_UNITS {
+pub(super) fn decided(tool: &ToolPart, card_id: &str, decision: &str, messenger: Messenger) -> Rendered {
+    let CardMessage { mut message, .. } = card_message(tool, card_id, messenger);
+    if units(&message.text) + units(decision) + 2 <= messenger.limits().units {
         message.text.push_str("\n\n");
         message.text.push_str(decision);
     }
@@ -165,7 +163,7 @@ mod tests {
                 "approval": { "id": "a", "terms": { "exposed": { "untrusted": "web_fetch" } } },
             });
             let part: wire::UiPart = serde_json::from_value(tool).unwrap();
-            card_message(part.as_tool().unwrap(), &crate::ids::new_id())
+            card_message(part.as_tool().unwrap(), &crate::ids::new_id(), Messenger::Slack)
         };
         let card = check(json!({ "to": "ada\u{202e}@a.test" }));
         insta::assert_snapshot!(card.message.text, @r#"
@@ -177,7 +175,7 @@ mod tests {
         "#);
         assert!(card.buttons.iter().flatten().all(|button| button.data.len() <= 64));
         assert_eq!(card.buttons.iter().flatten().count(), 2);
-        let long = check(json!({ "text": "x".repeat(MAX_UNITS) }));
+        let long = check(json!({ "text": "x".repeat(Messenger::Slack.limits().units) }));
         assert!(long.buttons.is_empty(), "what is not shown cannot be approved");
     }
 }

@@ -1,6 +1,7 @@
 //! The commands.
 
 use super::{Turn, TurnEnd};
+use crate::messenger::Messenger;
 use crate::person::Person;
 use crate::store::{self, ChatRow, Link};
 use ::jobs::JobError;
@@ -12,7 +13,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("new", "Begin a new conversation"),
     ("stop", "Stop the answer that is being written"),
     ("status", "Show as whom you write, and the conversation"),
-    ("models", "List the models, or choose one: /models NAME"),
+    ("models", "List the models, or choose the one that is named"),
     ("unlink", "End the link to your account"),
     ("help", "List the commands"),
 ];
@@ -40,7 +41,7 @@ impl Turn<'_> {
             "stop" => self.stop(person).await?,
             "status" => self.status(person, link).await?,
             "models" => self.models(person, rest).await?,
-            _ => help(),
+            _ => help(self.messenger()),
         };
         self.say(&text).await
     }
@@ -116,7 +117,7 @@ impl Turn<'_> {
         let chat = self.chat(person).await?.unwrap_or_default();
         if !wanted.is_empty() {
             let Some(id) = ids.iter().find(|id| id.eq_ignore_ascii_case(wanted)) else {
-                return Ok("There is no such model. /models lists them.".to_owned());
+                return Ok(format!("There is no such model. {} lists them.", self.messenger().command("models")));
             };
             self.set_chat(person, ChatRow { model: Some(id.clone()), ..chat }).await?;
             return Ok(format!("The next answers are written by {}.", plain(id)));
@@ -125,13 +126,15 @@ impl Turn<'_> {
             let mark = if chat.model.as_ref() == Some(id) { " (chosen)" } else { "" };
             format!("- `{}`{mark}\n", id.replace('`', ""))
         };
-        Ok(format!("The models:\n\n{}\nChoose one with /models NAME.", ids.iter().map(line).collect::<String>()))
+        let (lines, command) = (ids.iter().map(line).collect::<String>(), self.messenger().command("models"));
+        Ok(format!("The models:\n\n{lines}\nChoose one with {command} NAME."))
     }
 }
 
-fn help() -> String {
-    let lines = COMMANDS.iter().map(|(name, about)| format!("- /{name}: {about}\n"));
-    format!("Write what you want to know. In groups, mention me or reply to me.\n\n{}", lines.collect::<String>())
+fn help(messenger: Messenger) -> String {
+    let line = |(name, about): &(&str, &str)| format!("- {}: {about}\n", messenger.command(name));
+    let lines: String = COMMANDS.iter().map(line).collect();
+    format!("Write what you want to know. {}\n\n{lines}", messenger.group_help())
 }
 
 /// Escapes what Markdown would read as markup.

@@ -3,10 +3,12 @@
 
 use super::answer::Answering;
 use super::card::{APPROVE, DENY, card_message, decided, shown_hash};
+use super::commands::plain;
 use super::{Turn, TurnEnd};
+use crate::markdown::Rendered;
+use crate::messenger::{Messenger, Press};
 use crate::person::Person;
 use crate::store::{self, Card};
-use crate::telegram::Rendered;
 use crate::visible::visible;
 use ::jobs::JobError;
 use serde_json::Value;
@@ -33,6 +35,30 @@ struct Decision {
     label: String,
 }
 
+/// What has become of a decision.
+struct Decided {
+    /// The answer that goes on, if no other call waits.
+    goes_on: Option<Answering>,
+    /// What to tell the user.
+    text: String,
+    /// Whether the card says it.
+    is_shown: bool,
+}
+
+impl Decided {
+    fn shown(goes_on: Option<Answering>, text: impl Into<String>) -> Self {
+        Self { goes_on, text: text.into(), is_shown: true }
+    }
+
+    fn refused(text: impl Into<String>) -> Self {
+        Self { goes_on: None, text: text.into(), is_shown: false }
+    }
+
+    fn resumed(goes_on: Option<Answering>) -> Self {
+        Self::shown(goes_on, "")
+    }
+}
+
 impl Turn<'_> {
     /// Handles a pressed button.
     pub(super) async fn press(
@@ -44,76 +70,110 @@ impl Turn<'_> {
     ) -> Result<TurnEnd, JobError> {
         let (id, choice) = data.split_once(':').unwrap_or((data, ""));
         let card = store::card(&self.context.store, &self.channel.id.0, &self.chat_id, id).await?;
-        let Some(card) = card else { return self.acknowledge(press_id, UNKNOWN).await };
+        let Some(card) = card else { return self.acknowledge(press_id, UNKNOWN, false).await };
         if card.owner != person.caller.user_id {
-            return self.acknowledge(press_id, NOT_YOURS).await;
+            return self.acknowledge(press_id, NOT_YOURS, false).await;
         }
-        let (end, text) = self.decide(person, &card, Choice::Button(choice), message_id).await?;
-        self.acknowledge(press_id, &text).await?;
-        match end {
+        let decided = self.decide(person, &card, Choice::Button(choice), message_id).await?;
+        self.acknowledge(press_id, &decided.text, decided.is_shown).await?;
+        match decided.goes_on {
             Some(answering) => self.answer(person, answering).await,
             None => Ok(TurnEnd::Done),
         }
     }
 
-    /// Handles a reply to a question. `None` if the message is not one.
+    /// Handles a text that answers a question. `None` if the message is not one.
     pub(super) async fn answer_question(
         &mut self,
         person: &Person,
-        replied: &str,
+        replies_to: Option<&str>,
         text: &str,
     ) -> Result<Option<TurnEnd>, JobError> {
-        let card = store::card_of_message(&self.context.store, &self.channel.id.0, &self.chat_id, replied).await?;
-        let is_own = |card: &Card| card.owner == person.caller.user_id && card.approval_id.is_empty();
-        let Some(card) = card.filter(is_own) else { return Ok(None) };
-        let (end, refusal) = self.decide(person, &card, Choice::Text(text), replied).await?;
-        Ok(Some(match end {
+        let Some(card) = self.answered_card(person, replies_to).await? else { return Ok(None) };
+        let message_id = card.message_id.clone().unwrap_or_default();
+        let decided = self.decide(person, &card, Choice::Text(text), &message_id).await?;
+        Ok(Some(match decided.goes_on {
             Some(answering) => self.answer(person, answering).await?,
-            None => self.say(&refusal).await?,
+            None if decided.text.is_empty() => TurnEnd::Done,
+            None => self.say(&plain(&decided.text)).await?,
         }))
     }
 
+    /// Returns the question that a text answers: in Telegram the one to which it replies, in Slack the one that is open
+    /// in the thread.
+    async fn answered_card(&self, person: &Person, replies_to: Option<&str>) -> Result<Option<Card>, JobError> {
+        let (store, channel_id, owner) = (&self.context.store, &self.channel.id.0, &person.caller.user_id);
+        let card = match (self.messenger(), replies_to) {
+            (Messenger::Telegram, Some(replied)) => {
+                store::card_of_message(store, channel_id, &self.chat_id, replied).await?
+            }
+            (Messenger::Telegram, None) => None,
+            (Messenger::Slack, _) => {
+                let newest = store::newest_question(store, channel_id, &self.chat_id, owner).await?;
+                match newest {
+                    // An earlier attempt has decided that it is the answer.
+                    Some(card) if self.update.answer_id.is_some() => Some(card),
+                    Some(card) if self.is_open(person, &card).await => Some(card),
+                    _ => None,
+                }
+            }
+        };
+        Ok(card.filter(|card| card.owner == *owner && card.approval_id.is_empty()))
+    }
+
+    /// Returns whether a question of a card is the one for which its conversation waits.
+    async fn is_open(&self, person: &Person, card: &Card) -> bool {
+        let Ok(view) = self.context.chat.conversation(&person.caller, &card.conversation_id).await else {
+            return false;
+        };
+        let is_asked = |tool: &ToolPart| {
+            tool.tool_call_id == card.tool_call_id && tool.waits_for_user(now_millis()) && is_same(tool, card)
+        };
+        view.messages.last().is_some_and(|last| last.tools().any(is_asked))
+    }
+
     /// Acknowledges a press. If that fails, the button stays lit for a moment.
-    async fn acknowledge(&self, press_id: &str, text: &str) -> Result<TurnEnd, JobError> {
-        if let Err(error) = self.delivery.bot.acknowledge(press_id, text).await {
+    async fn acknowledge(&self, press_id: &str, text: &str, is_shown: bool) -> Result<TurnEnd, JobError> {
+        let press = Press { place: &self.delivery.place, id: press_id, is_shown };
+        if let Err(error) = self.delivery.bot.acknowledge(press, text).await {
             tracing::debug!(%error, "a press was not acknowledged");
         }
         Ok(TurnEnd::Done)
     }
 
-    /// Submits a decision. Returns the answer that goes on, if no other call waits, and what to tell the user.
+    /// Submits a decision.
     async fn decide(
         &mut self,
         person: &Person,
         card: &Card,
         choice: Choice<'_>,
         message_id: &str,
-    ) -> Result<(Option<Answering>, String), JobError> {
+    ) -> Result<Decided, JobError> {
         let view = match self.context.chat.conversation(&person.caller, &card.conversation_id).await {
             Ok(view) => view,
-            Err(error) => return Ok((None, error.message)),
+            Err(error) => return Ok(Decided::refused(error.message)),
         };
         if let (true, Some(id)) = (self.update.is_submitted, self.update.answer_id.clone()) {
-            return Ok((self.resumed(&view, id), String::new()));
+            return Ok(Decided::resumed(self.resumed(&view, id)));
         }
-        let Some(last) = view.messages.last() else { return Ok((None, UNKNOWN.to_owned())) };
+        let Some(last) = view.messages.last() else { return Ok(Decided::refused(UNKNOWN)) };
         let Some(tool) = last.tools().find(|tool| tool.tool_call_id == card.tool_call_id) else {
             self.show_decision(message_id, Rendered::plain(DECIDED)).await;
-            return Ok((None, DECIDED.to_owned()));
+            return Ok(Decided::shown(None, DECIDED));
         };
         let is_open = tool.waits_for_user(now_millis()) && is_same(tool, card);
         if !is_open {
             // This attempt's predecessor was killed after its decision was stored.
             if self.update.answer_id.as_ref() == Some(&last.id) && view.active.is_some() {
-                return Ok((Some(Answering::resumed(last.id.clone())), String::new()));
+                return Ok(Decided::resumed(Some(Answering::resumed(last.id.clone()))));
             }
-            self.show_decision(message_id, decided(tool, &card.id, known_decision(tool))).await;
+            self.show_decision(message_id, decided(tool, &card.id, known_decision(tool), self.messenger())).await;
             let went_on = self.update.answer_id.is_some().then(|| Answering::resumed(last.id.clone()));
-            return Ok((went_on, DECIDED.to_owned()));
+            return Ok(Decided::shown(went_on, DECIDED));
         }
-        let Decision { answer, label } = match decision(tool, card, &choice) {
+        let Decision { answer, label } = match decision(tool, card, &choice, self.messenger()) {
             Ok(decision) => decision,
-            Err(refusal) => return Ok((None, refusal)),
+            Err(refusal) => return Ok(Decided::refused(refusal)),
         };
         let parts = i64::try_from(last.parts.len()).unwrap_or(i64::MAX);
         self.remember(&card.conversation_id, Some(last.id.clone()), parts).await?;
@@ -123,10 +183,10 @@ impl Turn<'_> {
         request.agent_id = view.summary.agent_id.clone();
         match self.submit(person, request).await? {
             Ok(answering) => {
-                self.show_decision(message_id, decided(tool, &card.id, &label)).await;
-                Ok((answering.goes_on().then_some(answering), label))
+                self.show_decision(message_id, decided(tool, &card.id, &label, self.messenger())).await;
+                Ok(Decided::shown(answering.goes_on().then_some(answering), label))
             }
-            Err(error) => Ok((None, error.message)),
+            Err(error) => Ok(Decided::refused(error.message)),
         }
     }
 
@@ -162,11 +222,11 @@ fn is_same(tool: &ToolPart, card: &Card) -> bool {
 }
 
 /// Returns the decision that a button or a text stands for, or what to tell the user.
-fn decision(tool: &ToolPart, card: &Card, choice: &Choice<'_>) -> Result<Decision, String> {
+fn decision(tool: &ToolPart, card: &Card, choice: &Choice<'_>, messenger: Messenger) -> Result<Decision, String> {
     let tool_call_id = tool.tool_call_id.clone();
     if tool.state == ToolState::ApprovalRequested {
         // A card without buttons has not shown everything.
-        let has_buttons = !card_message(tool, &card.id).buttons.is_empty();
+        let has_buttons = !card_message(tool, &card.id, messenger).buttons.is_empty();
         let approved = match choice {
             Choice::Button(APPROVE) if has_buttons => true,
             Choice::Button(DENY) => false,

@@ -1,10 +1,11 @@
 //! The messages that answer an update. Each is first sent as a placeholder, whose id is stored, and then edited to
-//! what it shows. Telegram cannot tell a repeated message from a new one, but an edit can be repeated. So when a
+//! what it shows. Messengers cannot tell a repeated message from a new one, but an edit can be repeated. So when a
 //! server is killed between sending and storing, an empty placeholder is left in the chat; the answer itself is
 //! shown once.
 
+use crate::markdown::{MORE, Rendered};
+use crate::messenger::{ApiError, Bot, Button, ChatPlace, MAX_WAIT, SendError};
 use crate::store::{self, UpdateRow};
-use crate::telegram::{ApiError, Bot, Button, ChatPlace, MAX_WAIT, MORE, Rendered};
 use ::jobs::{JobContext, JobError};
 use ::store::StoreError;
 use std::time::{Duration, Instant};
@@ -60,7 +61,7 @@ impl Delivery {
         })
     }
 
-    /// The number of the bot, which is the public part of its token.
+    /// What tells the numbers of the updates from those of other bots.
     pub(crate) fn bot_id(&self) -> &str {
         self.bot.id()
     }
@@ -196,33 +197,5 @@ impl Delivery {
     fn give_up(&mut self, error: &ApiError) {
         self.is_closed |= error.is_blocked();
         tracing::info!(channel = self.channel_id, %error, "an answer was not delivered; it is in the conversation");
-    }
-}
-
-/// Why a message was not shown.
-enum SendError {
-    Api(ApiError),
-    Store(StoreError),
-}
-
-impl From<ApiError> for SendError {
-    fn from(error: ApiError) -> Self {
-        Self::Api(error)
-    }
-}
-
-impl From<StoreError> for SendError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<SendError> for JobError {
-    fn from(error: SendError) -> Self {
-        match error {
-            SendError::Api(ApiError::Wait(time)) => Self::retry_after(time, "the messenger asks to wait"),
-            SendError::Api(error) => Self::retry(error),
-            SendError::Store(error) => error.into(),
-        }
     }
 }

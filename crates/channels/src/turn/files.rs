@@ -1,8 +1,8 @@
 //! Files that people send: stored as uploads of the web page, with the same limits.
 
 use super::Turn;
+use crate::messenger::{ApiError, IncomingFile};
 use crate::person::Person;
-use crate::telegram::{ApiError, IncomingFile};
 use ::jobs::JobError;
 use bytes::Bytes;
 use chat::{FileLimits, NewUpload};

@@ -2,9 +2,9 @@
 
 use super::answer::Answering;
 use super::{Turn, TurnEnd};
+use crate::messenger::{IncomingFile, Messenger};
 use crate::person::Person;
 use crate::store::{self, ChatRow};
-use crate::telegram::IncomingFile;
 use ::jobs::JobError;
 use serde_json::{Map, json};
 use std::time::Duration;
@@ -20,11 +20,9 @@ impl Turn<'_> {
         person: &Person,
         text: String,
         replies_to: Option<String>,
-        file: Option<IncomingFile>,
+        files: Vec<IncomingFile>,
     ) -> Result<TurnEnd, JobError> {
-        if let Some(replied) = &replies_to
-            && let Some(end) = self.answer_question(person, replied, &text).await?
-        {
+        if let Some(end) = self.answer_question(person, replies_to.as_deref(), &text).await? {
             return Ok(end);
         }
         if let (true, Some(id)) = (self.update.is_submitted, self.update.answer_id.clone()) {
@@ -32,15 +30,14 @@ impl Turn<'_> {
         }
         let Some(conversation_id) = self.conversation(person).await? else { return self.say(TOO_MANY_CHATS).await };
         self.delivery.begin().await?;
-        let file = match file {
-            Some(file) => match self.attach(person, file).await? {
-                Ok(part) => Some(part),
+        let text_part = (!text.is_empty() || files.is_empty()).then(|| json!({ "type": "text", "text": text }));
+        let mut parts: Vec<_> = text_part.into_iter().collect();
+        for file in files {
+            match self.attach(person, file).await? {
+                Ok(part) => parts.push(part),
                 Err(refusal) => return self.say(&super::commands::plain(&refusal)).await,
-            },
-            None => None,
-        };
-        let text_part = (!text.is_empty() || file.is_none()).then(|| json!({ "type": "text", "text": text }));
-        let parts: Vec<_> = text_part.into_iter().chain(file).collect();
+            }
+        }
         // The same for each attempt, so that a repeated message joins its run.
         let id = format!("{}-{}-{}", self.channel.id.0, self.delivery.bot_id(), self.update.update_id);
         let message = json!({ "id": message_id(&id), "role": "user", "parts": parts });
@@ -67,17 +64,23 @@ impl Turn<'_> {
             let owner = &person.caller.user_id;
             let count = store::count_chats(&self.context.store, &self.channel.id.0, owner).await?;
             if count >= i64::from(self.channel.max_chats) {
-                return Ok(None);
+                // Each thread is one.
+                if self.messenger() == Messenger::Slack {
+                    let (channel_id, owner) = (self.channel.id.0.clone(), owner.clone());
+                    self.job.write(move |db| Box::pin(store::forget_oldest_chat(db, channel_id, owner))).await?;
+                } else {
+                    return Ok(None);
+                }
             }
         }
         let chat = chat.unwrap_or_default();
         let known = match &chat.conversation_id {
             // One that the user has deleted, or that is with another agent, is not continued.
-            Some(id) => self.context.chat.conversation(&person.caller, id).await.ok(),
+            Some(id) => self.context.store.conversation(&person.caller.user_id, id).await?,
             None => None,
         };
-        let known = known.filter(|view| view.summary.agent_id == self.channel.agent_id.0);
-        let id = known.map_or_else(crate::ids::new_id, |view| view.summary.id);
+        let known = known.filter(|conversation| conversation.summary.agent_id == self.channel.agent_id.0);
+        let id = known.map_or_else(crate::ids::new_id, |conversation| conversation.summary.id);
         self.set_chat(person, ChatRow { conversation_id: Some(id.clone()), ..chat }).await?;
         self.remember(&id, None, 0).await?;
         Ok(Some(id))

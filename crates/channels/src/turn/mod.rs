@@ -14,10 +14,11 @@ mod message;
 
 pub(crate) use commands::{COMMANDS, command};
 
+use crate::markdown::{Rendered, messages};
+use crate::messenger::{Bot, ChatPlace, Incoming, Messenger, Pace, Pacer};
 use crate::person::person;
 use crate::section::{Channel, find};
 use crate::store::{self, Link, UpdateRow};
-use crate::telegram::{Bot, ChatPlace, Incoming, Pace, Pacer};
 use ::config::Config;
 use ::jobs::{Backoff, Due, Handler, JobContext, JobError, Kind, Lane, NewJob, Outcome};
 use capability::Context;
@@ -106,7 +107,8 @@ impl Turns {
         let update_id = update.update_id;
         let chat_id = update.incoming.chat().to_owned();
         let link = store::link_by_id(store, &update.link_id).await?;
-        if let (Some(link), Some(place)) = (link, ChatPlace::parse(&chat_id)) {
+        if let Some(link) = link {
+            let place = ChatPlace::parse(&chat_id);
             let pace = Pace::new(self.pacer.clone(), &queue.channel_id, job.stop().clone());
             let bot = Bot::new(settings, pace).map_err(JobError::retry)?;
             let delivery = Delivery::open(job, bot, place, (&queue.channel_id, &update)).await?;
@@ -141,9 +143,9 @@ impl Turn<'_> {
             Err(refusal) => return self.say(refusal).await,
         };
         match self.update.incoming.clone() {
-            Incoming::Message { text, replies_to, file, .. } => match command(&text) {
+            Incoming::Message { text, replies_to, files, .. } => match command(&text) {
                 Some((name, rest)) => self.run_command(&person, link, name, rest).await,
-                None => self.message(&person, text, replies_to, file).await,
+                None => self.message(&person, text, replies_to, files).await,
             },
             Incoming::Press { press_id, message_id, data, .. } => {
                 self.press(&person, &press_id, &message_id, &data).await
@@ -153,8 +155,17 @@ impl Turn<'_> {
 
     /// Answers with a text of the server.
     async fn say(&mut self, text: &str) -> Result<TurnEnd, JobError> {
-        self.delivery.show_final(&crate::telegram::messages(text)).await?;
+        self.delivery.show_final(&self.rendered(text)).await?;
         Ok(TurnEnd::Done)
+    }
+
+    /// Renders Markdown as messages.
+    fn rendered(&self, markdown: &str) -> Vec<Rendered> {
+        messages(markdown, self.messenger().limits())
+    }
+
+    fn messenger(&self) -> Messenger {
+        self.delivery.bot.messenger()
     }
 
     /// Returns whether the channel is still in the config.

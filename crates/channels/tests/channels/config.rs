@@ -1,14 +1,20 @@
 //! What the author of a config reads about mistakes.
 
 use crate::server::language;
+use crate::slack::{BOT_TOKEN, FakeSlack};
 use crate::telegram::{FakeTelegram, TOKEN};
 use channels::check_bots;
 use insta::assert_snapshot;
 
 /// Reads a config with these properties of the connection and this section; returns its problems.
 fn check(properties: &str, channels: &str) -> String {
+    check_bot(&format!("type: Telegram, properties: {properties}"), channels)
+}
+
+/// The same with the connection to a bot of any type.
+fn check_bot(bot: &str, channels: &str) -> String {
     let text = format!(
-        "connections:\n- {{ id: demo, type: Demo }}\n- {{ id: bot, type: Telegram, properties: {properties} }}\n\
+        "connections:\n- {{ id: demo, type: Demo }}\n- {{ id: bot, {bot} }}\n\
          agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: m }} }}]\nchannels: {channels}\n"
     );
     match language().read_text(&text) {
@@ -37,7 +43,8 @@ fn mistakes_are_named_with_their_position() {
        = help: write `https://`, or `allowPrivate: true` for a server of your own network
     "#);
     assert_snapshot!(check("{ token: \"1:a\" }", "[{ id: help, connectionId: demo, agentId: helpr }]"), @r"
-    chatwright.yaml:5:38: error: this needs a connection of the type Telegram; `demo` is of the type Demo
+    chatwright.yaml:5:38: error: `demo` is a connection of the type Demo, which cannot be used here
+       = help: use one of the type Telegram, Slack
     chatwright.yaml:5:53: error: there is no agent `helpr`
        = help: did you mean `helper`?
     ");
@@ -45,22 +52,77 @@ fn mistakes_are_named_with_their_position() {
     assert_snapshot!(check("{ token: \"1:a\" }", twice), @r"
     chatwright.yaml:5:68: error: there are two channels with the id `help`
     chatwright.yaml:5:88: error: `bot` has a channel already; its messages can be read only once
-       = help: make another bot with @BotFather
+       = help: make another bot, and a connection to it
     ");
 }
 
 #[tokio::test]
 async fn bots_are_checked() {
-    let (_telegram, url) = FakeTelegram::start().await;
-    let check = async |token: &str| {
+    let (_telegram, telegram_url) = FakeTelegram::start().await;
+    let (_slack, slack_url) = FakeSlack::start().await;
+    let check = async |bot: &str| {
         let text = format!(
-            "connections:\n- {{ id: demo, type: Demo }}\n\
-             - {{ id: bot, type: Telegram, properties: {{ token: \"{token}\", baseURL: \"{url}\", allowPrivate: true }} }}\n\
+            "connections:\n- {{ id: demo, type: Demo }}\n- {{ id: bot, {bot} }}\n\
              agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: m }} }}]\nchannels: {GOOD}\n"
         );
         let config = language().read_text(&text).map_err(|problems| config::render(&problems)).unwrap().0;
         check_bots(&config).await.remove(0).outcome
     };
-    assert_eq!(check(TOKEN).await.as_deref(), Ok("HelpBot"));
-    assert_snapshot!(check("123:wrong").await.unwrap_err(), @"Telegram does not know the token; @BotFather shows it after /token");
+    let telegram = FakeTelegram::connection(&telegram_url);
+    assert_eq!(check(&telegram).await.as_deref(), Ok("HelpBot"));
+    assert_snapshot!(check(&telegram.replace(TOKEN, "123:wrong")).await.unwrap_err(), @"Telegram does not know the token; @BotFather shows it after /token");
+    let slack = FakeSlack::connection(&slack_url);
+    assert_eq!(check(&slack).await.as_deref(), Ok("helper"));
+    assert_snapshot!(check(&slack.replace(BOT_TOKEN, "xoxb-wrong")).await.unwrap_err(), @"Slack does not know the token; api.slack.com/apps shows it under OAuth & Permissions once the app is installed");
+    let other = slack.replace("teamId: T1", "teamId: T2");
+    assert_snapshot!(check(&other).await.unwrap_err(), @"the messenger refuses it: the token is of the workspace T1, not of `teamId`");
+}
+
+#[test]
+fn slack_connections_are_checked() {
+    let good = "botToken: xoxb-1, appToken: xapp-1";
+    let slack = |properties: &str| format!("type: Slack, properties: {{ {properties} }}");
+    let all = "botToken: xoxb-1, appToken: xapp-1, signingSecret: 0123456789abcdef, teamId: T1, \
+               baseURL: \"http://127.0.0.1:1\", allowPrivate: true";
+    assert_eq!(check_bot(&slack(good), GOOD), "");
+    assert_eq!(check_bot(&slack(all), GOOD), "");
+    assert_snapshot!(check_bot(&slack("botToken: xoxp-1, appToken: xoxb-1, signingSecret: short, teamId: C1"), GOOD), @r"
+    chatwright.yaml:3:51: error: this is not the token that is needed
+       = help: it begins with `xoxb-`; api.slack.com/apps shows it under OAuth & Permissions
+    chatwright.yaml:3:69: error: this is not the token that is needed
+       = help: it begins with `xapp-`; api.slack.com/apps shows it under Basic Information, App-Level Tokens
+    chatwright.yaml:3:92: error: this is not a signing secret
+       = help: api.slack.com/apps shows it under Basic Information, App Credentials
+    chatwright.yaml:3:107: error: this is not the id of a workspace
+       = help: it looks like T0123ABCD; it is in the address of the workspace in a browser
+    ");
+    assert_snapshot!(check_bot(&slack("botToken: xoxb-1"), GOOD), @r"
+    chatwright.yaml:3:39: error: messages cannot be received
+       = help: add `appToken` for Socket Mode, or `signingSecret` for events over HTTP
+    ");
+}
+
+#[test]
+fn people_are_linked_by_address_only_where_nobody_can_claim_one() {
+    let channels = "[{ id: help, connectionId: bot, agentId: helper, users: verifiedEmail }]";
+    let check = |bot: &str, auth: &str| check_bot(bot, &format!("{channels}\nauth: {auth}"));
+    let slack =
+        |properties: &str| format!("type: Slack, properties: {{ botToken: xoxb-1, appToken: xapp-1{properties} }}");
+    let accounts = "{ mode: password, publicUrls: [https://chat.test] }";
+    assert_eq!(check(&slack(", teamId: T1"), accounts), "");
+    assert_snapshot!(check(&slack(""), accounts), @r"
+    chatwright.yaml:5:67: error: people of any workspace could claim an e-mail address
+       = help: add `teamId` to the connection, the id of your workspace
+    ");
+    let open = "{ mode: password, openSignUp: true, publicUrls: [https://chat.test] }";
+    assert_snapshot!(check(&slack(", teamId: T1"), open), @r"
+    chatwright.yaml:5:67: error: everybody could create an account with the e-mail address of somebody else, who would then be linked to it
+       = help: leave out `openSignUp` of `auth`, or let people link themselves
+    ");
+    assert_snapshot!(check("type: Telegram, properties: { token: \"1:a\" }", "{ mode: local }"), @r"
+    chatwright.yaml:5:67: error: only Slack knows e-mail addresses
+       = help: leave out `users`: people link themselves
+    chatwright.yaml:5:67: error: there are no accounts with names here
+       = help: it needs `auth: { mode: password }`
+    ");
 }

@@ -14,11 +14,12 @@ use wire::Role;
 async fn on_each_database(replies: impl Fn() -> Vec<Vec<Cue>>, test: impl AsyncFn(&TestServer, &FakeTelegram, &str)) {
     for database in test_postgres::databases_of_each_kind().await {
         let (telegram, url) = FakeTelegram::start().await;
-        let server = TestServer::start(&database, &url, replies()).await;
+        let bot = FakeTelegram::connection(&url);
+        let server = TestServer::start(&database, &bot, replies()).await;
         server.add_user("ada", "support").await;
         server.add_user("eve", "guest").await;
         telegram.link(7, &server.code("ada").await).await;
-        test(&server, &telegram, &url).await;
+        test(&server, &telegram, &bot).await;
         server.shutdown().await;
     }
 }
@@ -266,10 +267,10 @@ async fn a_photo_is_attached() {
 async fn a_bot_is_read_as_long_as_the_config_has_it() {
     on_each_database(
         || vec![text_reply("One."), text_reply("Two.")],
-        async |server, telegram, url| {
+        async |server, telegram, bot| {
             telegram.write(7, 7, "1");
             telegram.until_text(7, "One.").await;
-            server.configure(url, "[]");
+            server.configure(bot, "[]");
             assert!(
                 !server
                     .page("ada", "support", "GET", "/account/messengers", AuthMethod::Primary)
@@ -280,7 +281,7 @@ async fn a_bot_is_read_as_long_as_the_config_has_it() {
             telegram.write(7, 7, "2");
             tokio::time::sleep(std::time::Duration::from_millis(300)).await;
             assert!(!telegram.texts(7).iter().any(|text| text.contains("Two.")));
-            server.configure(url, CHANNEL);
+            server.configure(bot, CHANNEL);
             telegram.until_text(7, "Two.").await;
         },
     )

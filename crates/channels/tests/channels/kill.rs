@@ -1,7 +1,8 @@
-//! Kills the server at each of its calls of Telegram, after the call has had its effect and before its response: the
+//! Kills the server at each of its calls of a messenger, after the call has had its effect and before its response: the
 //! next server gives exactly one answer.
 
 use crate::server::TestServer;
+use crate::slack::FakeSlack;
 use crate::telegram::FakeTelegram;
 use contract::testing::text_reply;
 use std::process::{Child, Stdio};
@@ -13,8 +14,8 @@ const PLACE: &str = "CHANNELS_KILL";
 #[ignore = "run by the test below"]
 async fn victim() {
     let place = std::env::var(PLACE).unwrap();
-    let (database, telegram) = place.split_once(' ').unwrap();
-    let _server = TestServer::start(database, telegram, (0..9).map(|_| text_reply("It is 42.")).collect()).await;
+    let (database, bot) = place.split_once(' ').unwrap();
+    let _server = TestServer::start(database, bot, (0..9).map(|_| text_reply("It is 42.")).collect()).await;
     std::future::pending::<()>().await;
 }
 
@@ -34,14 +35,15 @@ impl Drop for Victim {
     }
 }
 
-/// Kills the server at a call of the answer, counted from 1. Returns false if there are not so many.
+/// Kills the server at a call of the answer in Telegram, counted from 1. Returns false if there are not so many.
 async fn check(database: &str, call: usize) -> bool {
     let (telegram, url) = FakeTelegram::start().await;
-    let server = TestServer::start(database, &url, Vec::new()).await;
+    let bot = FakeTelegram::connection(&url);
+    let server = TestServer::start(database, &bot, Vec::new()).await;
     server.add_user("ada", "support").await;
     telegram.link(7, &server.code("ada").await).await;
     server.shutdown().await;
-    let place = format!("{database} {url}");
+    let place = format!("{database} {bot}");
     let before = telegram.calls().len();
     // The calls with which each server begins are not counted.
     telegram.be_silent_from(Some(before + 2 + call));
@@ -69,6 +71,40 @@ async fn check(database: &str, call: usize) -> bool {
     was_reached
 }
 
+/// The same in Slack. The calls with which a server begins are `auth.test` and `apps.connections.open`.
+async fn check_slack(database: &str, call: usize) -> bool {
+    let (slack, url) = FakeSlack::start().await;
+    let bot = FakeSlack::connection(&url);
+    let server = TestServer::start(database, &bot, Vec::new()).await;
+    server.add_user("ada", "support").await;
+    slack.link("U7", &server.code("ada").await).await;
+    server.shutdown().await;
+    let place = format!("{database} {bot}");
+    let silent = slack.calls().len() + 2 + call;
+    slack.be_silent_from(Some(silent));
+    slack.write("U7", "D7", "What is it?");
+    let first = Victim::start(&place);
+    let is_complete = |fake: &FakeSlack| fake.texts("D7").iter().any(|text| text.contains("It is 42."));
+    slack.until("the call", |fake| fake.calls().len() >= silent || is_complete(fake)).await;
+    let was_reached = slack.calls().len() >= silent;
+    let reached = slack.calls().get(silent - 1).cloned();
+    drop(first);
+    slack.be_silent_from(None);
+    let second = Victim::start(&place);
+    let is_answer = |text: &String| text.contains("42") || text.contains("cut off");
+    slack.until("the answer", |fake| fake.texts("D7").iter().any(is_answer)).await;
+    slack.write("U7", "D7", "!status");
+    slack.until_text("D7", "You write as ada").await;
+    let texts = slack.texts("D7");
+    drop(second);
+    let answers: Vec<_> = texts.iter().filter(|text| is_answer(text)).collect();
+    assert_eq!(answers.len(), 1, "killed at call {call}, {reached:?}: {texts:?}");
+    let placeholders = texts.iter().filter(|text| *text == "…").count();
+    let expected = usize::from(reached.as_deref() == Some("chat.postMessage"));
+    assert!(placeholders <= expected, "killed at call {call}, {reached:?}: {texts:?}");
+    was_reached
+}
+
 #[tokio::test]
 async fn there_is_exactly_one_answer_whenever_the_server_is_killed() {
     let folder = tempfile::tempdir().unwrap();
@@ -80,5 +116,19 @@ async fn there_is_exactly_one_answer_whenever_the_server_is_killed() {
     assert!(calls >= 2, "the placeholder and the answer are calls");
     if let Some(database) = test_postgres::new_database().await {
         check(&database, 2).await;
+    }
+}
+
+#[tokio::test]
+async fn there_is_exactly_one_answer_in_slack_whenever_the_server_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut calls = 0;
+    while check_slack(&format!("sqlite://{}", folder.path().join(format!("{calls}.db")).display()), calls + 1).await {
+        calls += 1;
+        assert!(calls < 12, "the answer has few calls");
+    }
+    assert!(calls >= 2, "the placeholder and the answer are calls");
+    if let Some(database) = test_postgres::new_database().await {
+        check_slack(&database, 2).await;
     }
 }

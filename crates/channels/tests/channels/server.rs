@@ -1,6 +1,5 @@
 //! A server with the capability.
 
-use crate::telegram::TOKEN;
 use agent::{Agent, RunSettings};
 use auth::{AuthMethod, Credentials};
 use axum::Extension;
@@ -24,6 +23,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use store::{CapabilityTables, NewUser, Schema, Store};
 use tokio_util::sync::CancellationToken;
+use tools::AskUserTool;
 use tower::ServiceExt;
 use web::RequestContext;
 use wire::UserError;
@@ -38,13 +38,13 @@ pub(crate) fn language() -> Language {
     capability::language(&[DEFINITION])
 }
 
-/// A config with a channel to this address.
-fn config(url: &str, channels: &str) -> Arc<Config> {
+/// A config with this connection to a bot and these channels.
+fn config(bot: &str, channels: &str) -> Arc<Config> {
     let text = format!(
         "auth: {{ mode: password }}\n\
          connections:\n\
          - {{ id: demo, type: Demo }}\n\
-         - {{ id: bot, type: Telegram, properties: {{ token: \"{TOKEN}\", baseURL: \"{url}\", allowPrivate: true }} }}\n\
+         - {{ id: bot, {bot} }}\n\
          agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: m }} }}]\n\
          channels: {channels}\n"
     );
@@ -125,14 +125,23 @@ pub(crate) struct TestServer {
 }
 
 impl TestServer {
-    pub(crate) async fn start(database: &str, telegram: &str, replies: Vec<Vec<Cue>>) -> Self {
+    /// Starts a server with the channel [`CHANNEL`] to this bot.
+    pub(crate) async fn start(database: &str, bot: &str, replies: Vec<Vec<Cue>>) -> Self {
+        Self::start_with(database, config(bot, CHANNEL), replies).await
+    }
+
+    /// Starts a server with these channels to this bot.
+    pub(crate) async fn start_with_channels(database: &str, bot: &str, channels: &str, replies: Vec<Vec<Cue>>) -> Self {
+        Self::start_with(database, config(bot, channels), replies).await
+    }
+
+    async fn start_with(database: &str, config: Arc<Config>, replies: Vec<Vec<Cue>>) -> Self {
         let store = Schema::new(TABLES).open(database, "", Duration::ZERO).await.unwrap();
-        let config = config(telegram, CHANNEL);
         let spec = ToolSpec { needs_approval: true, ..ToolSpec::new("act", "", json!({ "type": "object" })) };
         let act = RecordingTool::new(spec, |input: Value, _| async move { Ok(json!({ "did": input })) });
         let effects = act.inputs();
         let agent = Agent {
-            tools: vec![Arc::new(act) as Arc<dyn Tool>],
+            tools: vec![Arc::new(act) as Arc<dyn Tool>, Arc::new(AskUserTool::default())],
             settings: RunSettings { max_retries: 0, max_steps: 3, ..RunSettings::default() },
             ..Agent::new("helper", Arc::new(ScriptedModel::new(replies)))
         };
@@ -171,8 +180,8 @@ impl TestServer {
     }
 
     /// Replaces the channels of the config.
-    pub(crate) fn configure(&self, telegram: &str, channels: &str) {
-        let config = config(telegram, channels);
+    pub(crate) fn configure(&self, bot: &str, channels: &str) {
+        let config = config(bot, channels);
         *self.current.0.lock().unwrap() = config.clone();
         self.capability.config_changed(&config);
     }
@@ -203,12 +212,24 @@ impl TestServer {
         (status, String::from_utf8(to_bytes(response.into_body(), usize::MAX).await.unwrap().into()).unwrap())
     }
 
+    /// Sends a request to the route for events of messengers; returns the status and the body.
+    pub(crate) async fn deliver(&self, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+        let mut request = Request::builder().method("POST").uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let routes = self.capability.sender_routes(&self.context).unwrap().mount(&mut Vec::new());
+        let response = routes.oneshot(request.body(Body::from(body.to_owned())).unwrap()).await.unwrap();
+        let status = response.status().as_u16();
+        (status, String::from_utf8(to_bytes(response.into_body(), usize::MAX).await.unwrap().into()).unwrap())
+    }
+
     /// Makes a code on the page, and returns it.
     pub(crate) async fn code(&self, user: &str) -> String {
         let (status, page) =
             self.page(user, "support", "POST", "/account/messengers/help/code", AuthMethod::Primary).await;
         assert_eq!(status, 200, "{page}");
-        let code = page.split("/start ").nth(1).unwrap();
+        let code = page.split("/start ").nth(1).or_else(|| page.split("!link ").nth(1)).unwrap();
         code.chars().take_while(char::is_ascii_hexdigit).collect()
     }
 

@@ -59,6 +59,11 @@ impl FakeTelegram {
         (fake, url)
     }
 
+    /// Returns the connection to the bot at an address.
+    pub(crate) fn connection(url: &str) -> String {
+        format!("type: Telegram, properties: {{ token: \"{TOKEN}\", baseURL: \"{url}\", allowPrivate: true }}")
+    }
+
     fn chats(&self) -> MutexGuard<'_, Chats> {
         self.chats.lock().unwrap()
     }

@@ -6,6 +6,7 @@ use crate::connection_type::ConnectionProperties;
 use crate::section::{Context, cost_limits, operator, type_of};
 use crate::shape::suggest;
 use crate::source::Node;
+use url::Url;
 
 /// Reports problems of a section, or of the properties of a connection, at their positions in the
 /// file. Paths start at the section or the properties.
@@ -48,6 +49,27 @@ impl SectionProblems<'_, '_, '_> {
         if let Some(found) = found.filter(|found| !types.contains(found)) {
             let message = format!("`{id}` is a connection of the type {found}, which cannot be used here");
             self.context.report.error(at, message, Some(format!("use one of the type {}", types.join(", "))));
+        }
+    }
+
+    /// Checks a base URL: it has a scheme, a host and perhaps a path. Without `allow_private`, the scheme is `https`;
+    /// `what` says what would be sent otherwise, such as "searches". `example` is a URL that would be right.
+    pub fn check_base_url(
+        &mut self,
+        path: &[PathStep<'_>],
+        text: &str,
+        allow_private: bool,
+        (what, example): (&str, &str),
+    ) {
+        let Ok(url) = Url::parse(text) else {
+            return self.error(path, "this is not a URL", Some(format!("for example {example}")));
+        };
+        let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
+        if !matches!(url.scheme(), "http" | "https") || url.host().is_none() || !is_plain || url.fragment().is_some() {
+            self.error(path, "the URL has only `https://`, a host and a path", None);
+        } else if url.scheme() == "http" && !allow_private {
+            let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
+            self.error(path, format!("{what} would be sent without encryption"), Some(help));
         }
     }
 

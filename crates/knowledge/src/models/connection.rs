@@ -3,7 +3,6 @@
 use config::{ConnectionProperties, PathStep, SecretText, SectionProblems};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use url::Url;
 
 /// A service that computes vectors of texts, with the API that OpenAI, vLLM, Ollama, Mistral, Jina and
 /// others have: `POST /embeddings` below the URL.
@@ -105,7 +104,8 @@ impl ConnectionProperties for Embeddings {
     const TYPE: &'static str = "Embeddings";
 
     fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
-        check_url(&self.url, self.allow_private, problems);
+        let words = ("texts", "https://api.example.com/v1");
+        problems.check_base_url(&[PathStep::Key("url")], &self.url, self.allow_private, words);
     }
 }
 
@@ -113,20 +113,7 @@ impl ConnectionProperties for Rerank {
     const TYPE: &'static str = "Rerank";
 
     fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
-        check_url(&self.url, self.allow_private, problems);
-    }
-}
-
-fn check_url(text: &str, allow_private: bool, problems: &mut SectionProblems<'_, '_, '_>) {
-    let at = [PathStep::Key("url")];
-    let Ok(url) = Url::parse(text) else {
-        return problems.error(&at, "this is not a URL", Some("for example https://api.example.com/v1".to_owned()));
-    };
-    let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
-    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() || !is_plain || url.fragment().is_some() {
-        problems.error(&at, "the URL has only `https://`, a host and a path", None);
-    } else if url.scheme() == "http" && !allow_private {
-        let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
-        problems.error(&at, "texts would be sent without encryption", Some(help));
+        let words = ("texts", "https://api.example.com/v1");
+        problems.check_base_url(&[PathStep::Key("url")], &self.url, self.allow_private, words);
     }
 }

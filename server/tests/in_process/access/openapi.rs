@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Routes for browsers, which the document does not contain.
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "/account/",
     "/admin",
     "/auth/",
@@ -15,6 +15,7 @@ const PAGES: [&str; 10] = [
     "/ui/",
     "/admin/",
     "/embed/",
+    "/docs/",
     "/embed.js",
     "/api/artifacts/frame",
 ];
@@ -82,6 +83,7 @@ async fn bodies_and_parameters_are_described() {
         "/remote-agent/tools/",
         "/api/files",
         "/api/hooks/",
+        "/api/channels/",
         "/api/conversations/{id}/files",
         "/api/libraries/{id}/documents",
         "/api/documents/{id}/file",

@@ -1,5 +1,4 @@
-//! Markdown to text with styles. Telegram takes a text and the positions of its styles (`entities`), so nothing has
-//! to be escaped, and no text can be refused for its markup.
+//! Markdown to text with styles.
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd};
 use std::fmt::Write;
@@ -29,7 +28,7 @@ pub(crate) struct Run {
     pub(crate) style: Style,
 }
 
-/// Renders Markdown. Blocks that Telegram does not have are shown as text: tables as a block of code.
+/// Renders Markdown. Blocks that messengers do not have are shown as text: tables as a block of code.
 pub(crate) fn render(markdown: &str) -> Vec<Run> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut renderer = Renderer::default();
@@ -195,7 +194,7 @@ impl Renderer {
             return Style { block: Some(language.clone()), ..Style::default() };
         }
         let link = self.links.iter().rev().flatten().next().cloned();
-        // Telegram does not nest code in anything.
+        // Code is not nested in anything.
         if is_code && link.is_none() {
             return Style { code: true, ..Style::default() };
         }
@@ -228,7 +227,7 @@ fn language(kind: &CodeBlockKind<'_>) -> Arc<str> {
     Arc::from(if is_plain { word } else { "" })
 }
 
-/// Returns a link that Telegram opens; `None` for relative ones and other protocols.
+/// Returns a link that messengers open; `None` for relative ones and other protocols.
 fn link(target: &CowStr<'_>) -> Option<Arc<str>> {
     let url = url::Url::parse(target).ok()?;
     let is_open = matches!(url.scheme(), "http" | "https" | "mailto" | "tel") && target.len() <= 2_000;

@@ -1,12 +1,12 @@
-//! What Telegram demands of a message, for tests and fuzz targets.
+//! What messengers demand of a message, for tests and fuzz targets.
 
-use super::{Entity, MAX_ENTITIES, MAX_UNITS, Rendered, units};
+use super::{Entity, Limits, Rendered, units};
 
-/// Checks what Telegram demands of a message.
-pub(crate) fn assert_valid(message: &Rendered) {
+/// Checks what a messenger demands of a message.
+pub(crate) fn assert_valid(message: &Rendered, limits: Limits) {
     let length = units(&message.text);
-    assert!((1..=MAX_UNITS).contains(&length), "{length}");
-    assert!(message.entities.len() <= MAX_ENTITIES, "{}", message.entities.len());
+    assert!((1..=limits.units).contains(&length), "{length}");
+    assert!(message.entities.len() <= limits.entities, "{}", message.entities.len());
     let starts: Vec<usize> =
         message.text.chars().scan(0, |at, sign| Some(std::mem::replace(at, *at + sign.len_utf16()))).collect();
     let is_boundary = |at: usize| at == length || starts.binary_search(&at).is_ok();

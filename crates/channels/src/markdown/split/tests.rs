@@ -1,8 +1,15 @@
 use super::valid::assert_valid;
 use super::*;
-use crate::telegram::{messages, render::render};
+use crate::markdown::render::render;
+use crate::messenger::Messenger;
 use insta::assert_snapshot;
 use proptest::prelude::*;
+
+const LIMITS: Limits = Messenger::Telegram.limits();
+
+fn messages(markdown: &str) -> Vec<Rendered> {
+    crate::markdown::messages(markdown, LIMITS)
+}
 
 /// Shows the messages of a Markdown text, with the parts that have a style.
 fn check(markdown: &str) -> String {
@@ -104,7 +111,7 @@ proptest! {
     ) {
         let markdown = pieces.concat();
         let sent = messages(&markdown);
-        sent.iter().for_each(assert_valid);
+        sent.iter().for_each(|message| assert_valid(message, LIMITS));
         let visible = |text: &str| text.chars().filter(|sign| !sign.is_whitespace()).collect::<String>();
         let all: String = render(&markdown).iter().map(|run| run.text.as_str()).collect();
         let shown: String = sent.iter().map(|message| message.text.as_str()).collect();

@@ -1,5 +1,5 @@
-//! Splits a text with styles into messages: at most 4,096 UTF-16 code units each, between paragraphs or lines where
-//! that is possible, and never within a link or a character. A block of code that is longer than a message is
+//! Splits a text with styles into messages within the limits of a messenger, between paragraphs or lines where that is
+//! possible, and never within a link or a character. A block of code that is longer than a message is
 //! several blocks.
 
 use super::render::{Run, Style};
@@ -7,10 +7,14 @@ use serde::Serialize;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The longest text of a message, in UTF-16 code units.
-pub(crate) const MAX_UNITS: usize = 4_096;
-/// The most styles of a message; Telegram ignores others.
-pub(crate) const MAX_ENTITIES: usize = 100;
+/// How long a message of a messenger may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// The longest text, in UTF-16 code units.
+    pub(crate) units: usize,
+    /// The most styles.
+    pub(crate) entities: usize,
+}
 
 /// A message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,12 +45,12 @@ pub(crate) struct Entity {
 }
 
 /// Splits runs into messages. There is none if there is nothing to see.
-pub(crate) fn split(runs: &[Run]) -> Vec<Rendered> {
+pub(crate) fn split(runs: &[Run], limits: Limits) -> Vec<Rendered> {
     let text = Flat::new(runs);
     let mut messages = Vec::new();
     let mut from = text.skip_breaks(0);
     while from < text.all.len() {
-        let to = text.cut(from);
+        let to = text.cut(from, limits);
         let shown = from..from + text.all[from..to].trim_end().len();
         if !text.all[shown.clone()].trim().is_empty() {
             messages.push(text.message(shown));
@@ -80,8 +84,8 @@ impl<'r> Flat<'r> {
     }
 
     /// Returns where the message ends that begins at `from`.
-    fn cut(&self, from: usize) -> usize {
-        let limit = self.limit(from);
+    fn cut(&self, from: usize, limits: Limits) -> usize {
+        let limit = self.limit(from, limits);
         if limit == self.all.len() {
             return limit;
         }
@@ -102,12 +106,12 @@ impl<'r> Flat<'r> {
     }
 
     /// Returns how far a message reaches that begins at `from`, by its length and the number of its styles.
-    fn limit(&self, from: usize) -> usize {
+    fn limit(&self, from: usize, limits: Limits) -> usize {
         let mut units = 0;
         let mut end = self.all.len();
         for (at, sign) in self.all[from..].char_indices() {
             units += sign.len_utf16();
-            if units > MAX_UNITS {
+            if units > limits.units {
                 end = from + at;
                 break;
             }
@@ -117,7 +121,7 @@ impl<'r> Flat<'r> {
             let kinds = kinds(style);
             // As in `message`: a style that goes on is one.
             entities += kinds.iter().filter(|kind| kind.0 == "pre" || !before.contains(*kind)).count();
-            if entities > MAX_ENTITIES && range.start > from {
+            if entities > limits.entities && range.start > from {
                 return range.start;
             }
             before = kinds;

@@ -1,6 +1,6 @@
-//! How fast a chat gets messages. Telegram allows about one a second in a chat and twenty a minute in a group, whoever
-//! of the bot's turns sends them; edits count as well. It is kept in memory: several servers that answer in one chat
-//! are slowed down by Telegram itself, which then pauses the chat on each of them.
+//! How fast a chat gets messages: messengers allow about one a second, whoever of the bot's turns sends it; edits count
+//! as well. It is kept in memory: several servers that answer in one chat are slowed down by the messenger itself, which
+//! then pauses the chat on each of them.
 
 use super::{ApiError, ChatPlace};
 use parking_lot::Mutex;
@@ -14,14 +14,17 @@ pub(crate) const MAX_WAIT: Duration = Duration::from_secs(30);
 /// How many chats are known before those that need not wait are forgotten.
 const MANY: usize = 1_000;
 
+/// The id of a channel, and a chat of its bot.
+type ChatKey = (String, String);
+
 /// When each chat of each channel may get its next message.
 #[derive(Debug, Default)]
-pub(crate) struct Pacer(Mutex<HashMap<(String, i64), Instant>>);
+pub(crate) struct Pacer(Mutex<HashMap<ChatKey, Instant>>);
 
 impl Pacer {
     /// Takes the next time at which a chat may get a message, and returns how long that is from now on. If it is longer
     /// than [`MAX_WAIT`], it is the error, and nothing is taken.
-    fn take(&self, key: (String, i64), interval: Duration, now: Instant) -> Result<Duration, Duration> {
+    fn take(&self, key: ChatKey, interval: Duration, now: Instant) -> Result<Duration, Duration> {
         let mut next = self.0.lock();
         if next.len() >= MANY {
             next.retain(|_, at| *at > now);
@@ -35,11 +38,11 @@ impl Pacer {
         Ok(wait)
     }
 
-    fn free_at(&self, key: &(String, i64), now: Instant) -> Instant {
+    fn free_at(&self, key: &ChatKey, now: Instant) -> Instant {
         self.0.lock().get(key).copied().unwrap_or(now).max(now)
     }
 
-    fn pause(&self, key: (String, i64), until: Instant) {
+    fn pause(&self, key: ChatKey, until: Instant) {
         let mut next = self.0.lock();
         let at = next.entry(key).or_insert(until);
         *at = until.max(*at);
@@ -66,21 +69,22 @@ impl Pace {
     }
 
     /// Waits until the chat may get a message.
-    pub(super) async fn wait(&self, place: &ChatPlace) -> Result<(), ApiError> {
-        let taken = self.pacer.take(self.key(place), place.interval(), Instant::now());
+    /// The next one may be sent after the interval.
+    pub(crate) async fn wait(&self, place: &ChatPlace, interval: Duration) -> Result<(), ApiError> {
+        let taken = self.pacer.take(self.key(place), interval, Instant::now());
         let sleep = tokio::time::sleep(taken.map_err(ApiError::Wait)?);
         let waited = self.stop.run_until_cancelled(sleep).await;
         waited.ok_or_else(|| ApiError::Unavailable("the server stops".to_owned()))
     }
 
-    /// Sends nothing to the chat for a time that Telegram has named.
-    pub(super) fn pause(&self, place: &ChatPlace, time: Duration) {
+    /// Sends nothing to the chat for a time that the messenger has named.
+    pub(crate) fn pause(&self, place: &ChatPlace, time: Duration) {
         self.pacer.pause(self.key(place), Instant::now() + time);
     }
 
-    /// Topics of a chat share its pace.
-    fn key(&self, place: &ChatPlace) -> (String, i64) {
-        (self.channel_id.clone(), place.chat())
+    /// The topics and threads of a chat share its pace.
+    fn key(&self, place: &ChatPlace) -> ChatKey {
+        (self.channel_id.clone(), place.chat.clone())
     }
 }
 
@@ -91,19 +95,20 @@ mod tests {
     #[test]
     fn a_chat_has_one_pace_and_is_paused_as_a_whole() {
         let (pacer, begin) = (Pacer::default(), Instant::now());
-        let check = |chat: i64, at: u64, expected: Result<u64, u64>| {
-            let taken = pacer.take(("help".to_owned(), chat), Duration::from_secs(3), begin + Duration::from_secs(at));
+        let key = |chat: &str| ("help".to_owned(), chat.to_owned());
+        let check = |chat: &str, at: u64, expected: Result<u64, u64>| {
+            let taken = pacer.take(key(chat), Duration::from_secs(3), begin + Duration::from_secs(at));
             assert_eq!(taken.map(|wait| wait.as_secs()).map_err(|wait| wait.as_secs()), expected, "{chat} {at}");
         };
-        check(1, 0, Ok(0));
-        check(1, 0, Ok(3));
-        check(2, 0, Ok(0));
-        check(1, 20, Ok(0));
-        pacer.pause(("help".to_owned(), 1), begin + Duration::from_secs(100));
-        check(1, 21, Err(79));
-        check(1, 80, Ok(20));
-        check(2, 21, Ok(0));
-        pacer.pause(("help".to_owned(), 1), begin + Duration::from_secs(90));
-        check(1, 80, Ok(23));
+        check("1", 0, Ok(0));
+        check("1", 0, Ok(3));
+        check("2", 0, Ok(0));
+        check("1", 20, Ok(0));
+        pacer.pause(key("1"), begin + Duration::from_secs(100));
+        check("1", 21, Err(79));
+        check("1", 80, Ok(20));
+        check("2", 21, Ok(0));
+        pacer.pause(key("1"), begin + Duration::from_secs(90));
+        check("1", 80, Ok(23));
     }
 }

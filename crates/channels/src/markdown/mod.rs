@@ -1,0 +1,26 @@
+//! Markdown as messages: texts with the positions of their styles, so that nothing has to be escaped, and no text can
+//! break the markup. Each messenger shows the styles in its own way.
+
+mod render;
+mod split;
+
+pub(crate) use split::{Entity, Limits, Rendered, code_message, units};
+
+#[cfg(feature = "fuzz")]
+pub(crate) use split::valid::assert_valid;
+
+/// The longest Markdown that is rendered, in bytes. A longer text would not fit in the messages that are sent.
+const MAX_MARKDOWN: usize = 160 << 10;
+
+/// What comes last if an answer is too long.
+pub(crate) const MORE: &str = "The rest of the answer is on the website.";
+
+/// Renders Markdown as messages. Of a very long one, that is its beginning.
+pub(crate) fn messages(markdown: &str, limits: Limits) -> Vec<Rendered> {
+    let shown = &markdown[..markdown.floor_char_boundary(MAX_MARKDOWN)];
+    let mut messages = split::split(&render::render(shown), limits);
+    if shown.len() < markdown.len() {
+        messages.push(Rendered::plain(MORE));
+    }
+    messages
+}

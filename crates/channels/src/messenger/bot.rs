@@ -1,0 +1,164 @@
+//! The bot of a channel, whatever its messenger is.
+
+use super::{ApiError, BotAccount, ChatPlace, Messenger, Pace};
+use crate::markdown::Rendered;
+use crate::section::{Slack, Telegram};
+use crate::slack::SlackBot;
+use crate::telegram::TelegramBot;
+use std::time::Instant;
+
+/// The connection of a channel.
+#[derive(Clone, Copy)]
+pub(crate) enum Settings<'c> {
+    Telegram(&'c Telegram),
+    Slack(&'c Slack),
+}
+
+impl Settings<'_> {
+    pub(crate) fn messenger(self) -> Messenger {
+        match self {
+            Self::Telegram(_) => Messenger::Telegram,
+            Self::Slack(_) => Messenger::Slack,
+        }
+    }
+}
+
+/// A button below a message. The data has at most 64 bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Button {
+    pub(crate) label: String,
+    pub(crate) data: String,
+}
+
+/// A pressed button that is acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Press<'p> {
+    pub(crate) place: &'p ChatPlace,
+    pub(crate) id: &'p str,
+    /// Whether the message with the button says the same.
+    pub(crate) is_shown: bool,
+}
+
+/// What a messenger knows of a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Person {
+    pub(crate) name: String,
+    /// The e-mail address that they have confirmed.
+    pub(crate) verified_email: Option<String>,
+    /// The workspace to which they belong.
+    pub(crate) team_id: String,
+}
+
+/// A bot.
+#[derive(Clone)]
+pub(crate) enum Bot {
+    Telegram(TelegramBot),
+    Slack(SlackBot),
+}
+
+/// Calls a method that both bots have.
+macro_rules! call {
+    ($bot:expr, $method:ident ( $($argument:expr),* )) => {
+        match $bot {
+            Bot::Telegram(bot) => bot.$method($($argument),*).await,
+            Bot::Slack(bot) => bot.$method($($argument),*).await,
+        }
+    };
+}
+
+impl Bot {
+    /// Returns the bot of a connection. What it sends keeps to the pace.
+    ///
+    /// # Errors
+    /// The certificates of the system cannot be read, or the URL is not one.
+    pub(crate) fn new(settings: Settings<'_>, pace: Pace) -> Result<Self, ApiError> {
+        Ok(match settings {
+            Settings::Telegram(settings) => Self::Telegram(TelegramBot::new(settings, pace)?),
+            Settings::Slack(settings) => Self::Slack(SlackBot::new(settings, pace)?),
+        })
+    }
+
+    pub(crate) fn messenger(&self) -> Messenger {
+        match self {
+            Self::Telegram(_) => Messenger::Telegram,
+            Self::Slack(_) => Messenger::Slack,
+        }
+    }
+
+    /// Returns what tells the numbers of its updates from those of other bots.
+    pub(crate) fn id(&self) -> &str {
+        match self {
+            Self::Telegram(bot) => bot.id(),
+            Self::Slack(_) => "slack",
+        }
+    }
+
+    /// Returns the bot's own account.
+    pub(crate) async fn account(&self) -> Result<BotAccount, ApiError> {
+        call!(self, account())
+    }
+
+    /// Returns when a message to the chat need not wait.
+    pub(crate) fn free_at(&self, place: &ChatPlace) -> Instant {
+        match self {
+            Self::Telegram(bot) => bot.pace().free_at(place),
+            Self::Slack(bot) => bot.pace().free_at(place),
+        }
+    }
+
+    /// Sends a message, and returns its id. It is the only method that has another effect when it is repeated.
+    pub(crate) async fn send(
+        &self,
+        place: &ChatPlace,
+        message: &Rendered,
+        buttons: &[Vec<Button>],
+    ) -> Result<String, ApiError> {
+        call!(self, send(place, message, buttons))
+    }
+
+    /// Sends a message that only this person sees, if the messenger has such messages.
+    pub(crate) async fn whisper(&self, place: &ChatPlace, person_id: &str, message: &Rendered) -> Result<(), ApiError> {
+        match self {
+            Self::Telegram(bot) => bot.send(place, message, &[]).await.map(drop),
+            Self::Slack(bot) => bot.whisper(place, person_id, message).await,
+        }
+    }
+
+    /// Replaces a message. One that its reader has deleted stays deleted.
+    pub(crate) async fn edit(
+        &self,
+        place: &ChatPlace,
+        message_id: &str,
+        message: &Rendered,
+        buttons: &[Vec<Button>],
+    ) -> Result<(), ApiError> {
+        call!(self, edit(place, message_id, message, buttons))
+    }
+
+    /// Deletes a message of the bot.
+    pub(crate) async fn delete(&self, place: &ChatPlace, message_id: &str) -> Result<(), ApiError> {
+        call!(self, delete(place, message_id))
+    }
+
+    /// Shows for a few seconds that the bot is typing. Bots of Slack cannot.
+    pub(crate) async fn show_typing(&self, place: &ChatPlace) -> Result<(), ApiError> {
+        match self {
+            Self::Telegram(bot) => bot.show_typing(place).await,
+            Self::Slack(_) => Ok(()),
+        }
+    }
+
+    /// Acknowledges a pressed button, with a short text for whoever has pressed it.
+    pub(crate) async fn acknowledge(&self, press: Press<'_>, text: &str) -> Result<(), ApiError> {
+        match self {
+            Self::Telegram(bot) => bot.acknowledge(press.id, text).await,
+            Self::Slack(_) if press.is_shown || text.is_empty() => Ok(()),
+            Self::Slack(bot) => bot.whisper(press.place, press.id, &Rendered::plain(text)).await,
+        }
+    }
+
+    /// Downloads a file that somebody has sent. `max` is the largest size in bytes.
+    pub(crate) async fn download(&self, file_id: &str, max: u64) -> Result<Vec<u8>, ApiError> {
+        call!(self, download(file_id, max))
+    }
+}

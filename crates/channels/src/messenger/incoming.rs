@@ -1,0 +1,82 @@
+//! What people send, without what only one messenger has.
+
+use serde::{Deserialize, Serialize};
+
+/// The longest name of a person, in characters.
+const MAX_NAME: usize = 64;
+
+/// The longest data of a button, in bytes.
+pub(crate) const MAX_DATA: usize = 64;
+
+/// The bot's own account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BotAccount {
+    pub(crate) id: String,
+    /// The name under which people find the bot.
+    pub(crate) name: String,
+}
+
+/// A message, or a pressed button.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub(crate) enum Incoming {
+    /// A message.
+    Message {
+        /// The chat.
+        chat: String,
+        /// The text, without the mention of the bot. A command begins with `/`.
+        text: String,
+        /// The message to which it replies.
+        replies_to: Option<String>,
+        /// What is attached.
+        files: Vec<IncomingFile>,
+    },
+    /// A pressed button.
+    Press {
+        /// The chat.
+        chat: String,
+        /// What is needed to acknowledge the press.
+        press_id: String,
+        /// The message with the button.
+        message_id: String,
+        /// What the button stands for.
+        data: String,
+    },
+}
+
+/// A file that somebody has sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct IncomingFile {
+    pub(crate) id: String,
+    pub(crate) name: String,
+}
+
+impl Incoming {
+    /// Returns the chat.
+    pub(crate) fn chat(&self) -> &str {
+        match self {
+            Self::Message { chat, .. } | Self::Press { chat, .. } => chat,
+        }
+    }
+}
+
+/// What is known of an update.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReadUpdate {
+    /// The number of the update, which is the same when it is sent again. Later ones are larger.
+    pub(crate) update_id: i64,
+    pub(crate) person_id: String,
+    pub(crate) person_name: String,
+    /// Whether nobody else reads the chat.
+    pub(crate) is_private: bool,
+    /// Whether it is for the bot for sure. Otherwise it is if the person talks to the bot in this chat already.
+    pub(crate) is_addressed: bool,
+    /// Whether the answer begins a thread: before it, nobody sees what is whispered there.
+    pub(crate) begins_thread: bool,
+    pub(crate) incoming: Incoming,
+}
+
+/// Returns a person's name without hidden characters.
+pub(crate) fn person_name(name: &str) -> String {
+    name.chars().filter(|sign| !crate::visible::is_hidden(*sign)).take(MAX_NAME).collect()
+}

@@ -1,0 +1,151 @@
+//! Links people to accounts: a person sends a code, and confirms that the account is theirs. With the rule
+//! `verifiedEmail`, Slack says whose e-mail address they have confirmed.
+
+use super::Session;
+use super::reply::Reply;
+use super::sort::Batch;
+use crate::ids::{CODE_LENGTH, hash_code};
+use crate::messenger::{ApiError, Bot, Button, Incoming, Messenger, Person, ReadUpdate, SendError};
+use crate::store::{self, Link, Linked, NewLink};
+use crate::turn::command;
+use crate::visible::visible;
+use ::store::{StoreError, User};
+use auth::password::credential_rules::name_key;
+use std::time::Instant;
+use web::times::now_millis;
+
+const WRONG_CODE: &str = "This code is not valid any more. Make a new one on the page Messengers of your account.";
+const TOO_MANY_LINKS: &str =
+    "Your account is linked to too many people. Remove a link on the page Messengers of your account.";
+/// What the button that confirms a link stands for, before the code.
+const LINK: &str = "link:";
+
+/// Returns the code with which a person asks to be linked: `/start CODE`, or `/link CODE`.
+pub(super) fn start_code(text: &str) -> Option<&str> {
+    let (name, code) = command(text)?;
+    let is_code = code.len() == CODE_LENGTH && code.bytes().all(|digit| digit.is_ascii_hexdigit());
+    (matches!(name, "start" | "link") && is_code).then_some(code)
+}
+
+/// Returns the code of a pressed button that confirms a link.
+pub(super) fn confirmed_code(incoming: &Incoming) -> Option<&str> {
+    match incoming {
+        Incoming::Press { data, .. } => data.strip_prefix(LINK),
+        Incoming::Message { .. } => None,
+    }
+}
+
+impl Session<'_> {
+    /// Asks whether a person wants to be linked to the account whose code they have sent: somebody else may have sent
+    /// them the address with the code. A code in a group is deleted, since whoever reads the group could use it.
+    pub(super) async fn offer_link(
+        &self,
+        code: String,
+        read: ReadUpdate,
+        link: Option<Link>,
+        batch: &mut Batch,
+    ) -> Result<(), StoreError> {
+        if !self.receiver.codes.allows(&read.person_id, Instant::now()) {
+            return Ok(());
+        }
+        let store = &self.receiver.context.store;
+        let account = store::account_of_code(store, hash_code(&code), &self.channel.id.0, now_millis()).await?;
+        if !read.is_private {
+            return match account {
+                Some(_) => store::delete_code(store, hash_code(&code)).await,
+                None => Ok(()),
+            };
+        }
+        let reply = match (link, account) {
+            (Some(link), _) => Reply::new(&read, linked_already(self.bot.messenger(), link.account_name())),
+            (None, None) => Reply::new(&read, WRONG_CODE),
+            (None, Some(account)) => {
+                let button = Button { label: "Link".to_owned(), data: format!("{LINK}{code}") };
+                Reply::new(&read, link_question(&account)).with_button(button)
+            }
+        };
+        batch.replies.push(reply);
+        Ok(())
+    }
+
+    /// Links a person who has confirmed it.
+    pub(super) async fn link(&self, code: String, read: ReadUpdate, batch: &mut Batch) -> Result<(), StoreError> {
+        if !read.is_private || !self.receiver.codes.allows(&read.person_id, Instant::now()) {
+            return Ok(());
+        }
+        let person = (read.person_id.clone(), read.person_name.clone());
+        let store = &self.receiver.context.store;
+        let used = store::use_code(store, hash_code(&code), self.channel.id.0.clone(), person, now_millis()).await?;
+        let text = match used {
+            Linked::Done(account) => {
+                let help = self.bot.messenger().command("help");
+                format!(
+                    "You are linked to the account “{}” now. Just write; {help} lists the commands.",
+                    visible(&account)
+                )
+            }
+            Linked::Already(account) => linked_already(self.bot.messenger(), &account),
+            Linked::Unknown => WRONG_CODE.to_owned(),
+            Linked::Full => TOO_MANY_LINKS.to_owned(),
+        };
+        batch.replies.push(Reply::new(&read, text));
+        Ok(())
+    }
+
+    /// Links a person to the account whose name is their confirmed e-mail address, if they belong to the workspace of
+    /// the config. Slack is asked once in a while.
+    pub(super) async fn link_by_email(&self, read: &ReadUpdate) -> Result<Option<Link>, SendError> {
+        let Bot::Slack(bot) = &self.bot else { return Ok(None) };
+        let key = format!("{} {}", self.channel.id.0, read.person_id);
+        if !self.receiver.lookups.allows(&key, Instant::now()) {
+            return Ok(None);
+        }
+        let person = match bot.person(&read.person_id).await {
+            Ok(person) => person,
+            Err(error @ ApiError::Refused { .. }) => {
+                tracing::warn!(channel = self.channel.id.0, %error, "the e-mail address of a person is not known");
+                return Ok(None);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let Some(person) = person.filter(|person| bot.team_id() == Some(person.team_id.as_str())) else {
+            return Ok(None);
+        };
+        let Some(user) = self.user_of(&person).await? else { return Ok(None) };
+        let context = &self.receiver.context;
+        let new = NewLink {
+            channel_id: self.channel.id.0.clone(),
+            person_id: read.person_id.clone(),
+            person_name: person.name,
+            owner: user.id,
+            mode: context.current.config().auth.mode.name(),
+            user_name: Some(user.name),
+        };
+        Ok(store::add_link(&context.store, new, now_millis()).await?)
+    }
+
+    /// Returns the account whose name is the confirmed e-mail address of a person.
+    async fn user_of(&self, person: &Person) -> Result<Option<User>, StoreError> {
+        // The normalized form of other letters can be the address of somebody else.
+        let email = person.verified_email.as_deref().filter(|email| email.is_ascii() && email.contains('@'));
+        let Some(email) = email else { return Ok(None) };
+        let found = self.receiver.context.store.user_by_name(&name_key(email)).await?;
+        Ok(found.map(|(user, _)| user).filter(|user| user.name.eq_ignore_ascii_case(email)))
+    }
+}
+
+fn link_question(account: &str) -> String {
+    format!(
+        "Link this chat to the account “{}”? Then what you write here is written by that account, and whoever uses it \
+         reads it. Press the button only if it is yours.",
+        visible(account)
+    )
+}
+
+fn linked_already(messenger: Messenger, account: &str) -> String {
+    format!(
+        "You are linked as “{}”. To link another account, unlink first: {}, or the page Messengers of your account.",
+        visible(account),
+        messenger.command("unlink")
+    )
+}

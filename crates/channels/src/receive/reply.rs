@@ -1,0 +1,79 @@
+//! Answers people whose messages start nothing.
+
+use super::Session;
+use crate::markdown::Rendered;
+use crate::messenger::{ApiError, Button, ChatPlace, Incoming, Press, ReadUpdate};
+use futures::StreamExt;
+use std::time::{Duration, Instant};
+
+/// How many people are answered at once.
+const REPLIES_AT_ONCE: usize = 8;
+/// How long such an answer waits for its chat.
+const MAX_REPLY_WAIT: Duration = Duration::from_secs(5);
+
+/// An answer to somebody whose message starts nothing.
+pub(super) struct Reply {
+    place: ChatPlace,
+    person_id: String,
+    is_private: bool,
+    text: String,
+    button: Option<Button>,
+    /// The press that it answers, and the message with the button, which the text replaces.
+    press: Option<(String, String)>,
+}
+
+impl Reply {
+    /// Creates the answer to an update.
+    pub(super) fn new(read: &ReadUpdate, text: impl Into<String>) -> Self {
+        let press = match &read.incoming {
+            Incoming::Press { press_id, message_id, .. } => Some((press_id.clone(), message_id.clone())),
+            Incoming::Message { .. } => None,
+        };
+        let mut place = ChatPlace::parse(read.incoming.chat());
+        if read.begins_thread {
+            place.thread = None;
+        }
+        Self {
+            place,
+            person_id: read.person_id.clone(),
+            is_private: read.is_private,
+            text: text.into(),
+            button: None,
+            press,
+        }
+    }
+
+    pub(super) fn with_button(self, button: Button) -> Self {
+        Self { button: Some(button), ..self }
+    }
+}
+
+impl Session<'_> {
+    /// Answers people whose messages start nothing. If it fails, they get no answer.
+    pub(super) async fn reply(&self, replies: Vec<Reply>) {
+        let send = async |reply: Reply| {
+            // Reading does not wait for a chat that is paused.
+            if self.bot.free_at(&reply.place) > Instant::now() + MAX_REPLY_WAIT {
+                return;
+            }
+            if let Err(error) = self.send_reply(reply).await {
+                tracing::debug!(%error, "somebody was not answered");
+            }
+        };
+        futures::stream::iter(replies).for_each_concurrent(REPLIES_AT_ONCE, send).await;
+    }
+
+    async fn send_reply(&self, reply: Reply) -> Result<(), ApiError> {
+        let text = Rendered::plain(reply.text);
+        if let Some((press_id, message_id)) = reply.press {
+            // Without it, the button stays lit for a moment.
+            let _ = self.bot.acknowledge(Press { place: &reply.place, id: &press_id, is_shown: true }, "").await;
+            return self.bot.edit(&reply.place, &message_id, &text, &[]).await;
+        }
+        if !reply.is_private {
+            return self.bot.whisper(&reply.place, &reply.person_id, &text).await;
+        }
+        let buttons: Vec<_> = reply.button.into_iter().map(|button| vec![button]).collect();
+        self.bot.send(&reply.place, &text, &buttons).await.map(drop)
+    }
+}

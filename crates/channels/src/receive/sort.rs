@@ -1,0 +1,133 @@
+//! Decides what becomes of what people send, before anything is stored.
+
+use super::reply::Reply;
+use super::{Session, linking};
+use crate::messenger::{Bot, Incoming, ReadUpdate, SendError};
+use crate::section::Users;
+use crate::store::{self, Link, NewUpdate};
+use crate::turn::{TurnQueue, command};
+use ::jobs::Jobs;
+use ::store::StoreError;
+use ::store::sql::Db;
+use std::time::Instant;
+use web::times::now_millis;
+
+const HELLO: &str = "Hello! I answer people who have an account on our website. Sign in there, open the page Messengers of \
+                     your account, and link yourself.";
+const UNLINKED: &str = "Unlinked. What you write here gets no answer any more.";
+const UNLINKED_BY_RULE: &str = "Unlinked. Your next message links you again, by your e-mail address.";
+const TOO_MANY_WAIT: &str =
+    "Too many of your messages are waiting here, so the last one was not accepted. Send it again later.";
+
+/// What updates come to.
+#[derive(Default)]
+pub(super) struct Batch {
+    pub(super) accepted: Vec<NewUpdate>,
+    pub(super) replies: Vec<Reply>,
+}
+
+/// Stores updates with the jobs that handle them.
+pub(super) async fn accept(db: &mut Db, jobs: Jobs, accepted: Vec<NewUpdate>) -> Result<(), StoreError> {
+    let now = now_millis();
+    for update in accepted {
+        let queue = TurnQueue { channel_id: update.channel_id.clone(), queue: update.queue.clone() };
+        let turn = queue.job(&update.owner);
+        if store::accept(db, update, now).await? {
+            jobs.enqueue_in(db, turn).await?;
+        }
+    }
+    Ok(())
+}
+
+impl Session<'_> {
+    /// Decides what becomes of updates.
+    pub(super) async fn sort(&self, updates: Vec<ReadUpdate>) -> Result<Batch, SendError> {
+        let mut batch = Batch::default();
+        for read in updates {
+            self.sort_one(read, &mut batch).await?;
+        }
+        Ok(batch)
+    }
+
+    async fn sort_one(&self, read: ReadUpdate, batch: &mut Batch) -> Result<(), SendError> {
+        let (store, channel_id) = (&self.receiver.context.store, self.channel.id.0.as_str());
+        let chat = read.incoming.chat().to_owned();
+        let known = store::link_of_person(store, channel_id, &read.person_id).await?;
+        if !read.is_addressed && !self.takes_part(known.as_ref(), &chat).await? {
+            return Ok(());
+        }
+        let text = match &read.incoming {
+            Incoming::Message { text, .. } => text.clone(),
+            Incoming::Press { .. } => String::new(),
+        };
+        if let Some(code) = linking::start_code(&text) {
+            return Ok(self.offer_link(code.to_owned(), read, known, batch).await?);
+        }
+        if let Some(code) = linking::confirmed_code(&read.incoming).map(str::to_owned) {
+            return Ok(self.link(code, read, batch).await?);
+        }
+        let link = match known {
+            None if self.channel.users == Users::VerifiedEmail => self.link_by_email(&read).await?,
+            known => known,
+        };
+        let Some(link) = link else {
+            self.greet(&read, batch);
+            return Ok(());
+        };
+        if let Some(("unlink", _)) = command(&text) {
+            store::delete_link(store, &link.owner, &link.id).await?;
+            let is_rule = self.channel.users == Users::VerifiedEmail;
+            batch.replies.push(Reply::new(&read, if is_rule { UNLINKED_BY_RULE } else { UNLINKED }));
+            return Ok(());
+        }
+        self.accept_one(read, link, &text, batch).await
+    }
+
+    /// Accepts an update of a linked person, unless too many wait.
+    async fn accept_one(&self, read: ReadUpdate, link: Link, text: &str, batch: &mut Batch) -> Result<(), SendError> {
+        let (store, channel_id) = (&self.receiver.context.store, self.channel.id.0.as_str());
+        let chat = read.incoming.chat();
+        // Otherwise the limit could be reached by the message itself, which Slack sends as two events.
+        if store::is_known(store, channel_id, read.update_id).await? {
+            return Ok(());
+        }
+        // A request to stop does not wait for the answer that it stops.
+        let queue = match command(text) {
+            Some(("stop", _)) => format!("stop {chat} {}", link.id),
+            _ => format!("{chat} {}", link.id),
+        };
+        let in_batch = batch.accepted.iter().filter(|accepted| accepted.queue == queue).count();
+        let waiting =
+            store::count_open_in_queue(store, channel_id, &queue).await? + i64::try_from(in_batch).unwrap_or(i64::MAX);
+        if waiting >= i64::from(self.channel.max_waiting) {
+            if self.receiver.complaints.allows(&queue, Instant::now()) {
+                batch.replies.push(Reply::new(&read, TOO_MANY_WAIT));
+            }
+            return Ok(());
+        }
+        let (channel_id, update_id) = (channel_id.to_owned(), read.update_id);
+        let (link_id, owner) = (link.id, link.owner);
+        batch.accepted.push(NewUpdate { channel_id, update_id, queue, link_id, owner, incoming: read.incoming });
+        Ok(())
+    }
+
+    /// Returns whether a person talks to the bot in this chat already.
+    async fn takes_part(&self, link: Option<&Link>, chat: &str) -> Result<bool, StoreError> {
+        let Some(link) = link else { return Ok(false) };
+        let store = &self.receiver.context.store;
+        Ok(store::chat(store, &self.channel.id.0, chat, &link.owner).await?.is_some())
+    }
+
+    /// Tells a stranger how to be linked: once in a while, in each chat.
+    fn greet(&self, read: &ReadUpdate, batch: &mut Batch) {
+        let is_message = matches!(read.incoming, Incoming::Message { .. });
+        // In Slack, only the person sees it, and each message in a channel is a chat.
+        let key = match &self.bot {
+            Bot::Telegram(_) => read.incoming.chat(),
+            Bot::Slack(_) => &read.person_id,
+        };
+        if is_message && self.receiver.greetings.allows(&format!("{} {key}", self.channel.id.0), Instant::now()) {
+            batch.replies.push(Reply::new(read, HELLO));
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The section `channels` of the config, and the types of connections to bots.
+
+mod slack;
+mod telegram;
+
+pub(crate) use slack::Slack;
+pub(crate) use telegram::Telegram;
+
+use crate::messenger::Settings;
+use config::{AuthMode, Config, ConnectionProperties, PathStep, Section, SectionProblems};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use settings::Id;
+use std::collections::HashSet;
+
+/// Lets people talk to agents in a messenger. Each person is linked to a user first, on the page *Messengers* of
+/// their account, and acts with that user's rights.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+pub(crate) struct Channels(#[schemars(length(max = 8))] pub(crate) Vec<Channel>);
+
+/// A bot that answers for an agent.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Channel {
+    /// The id, which is stored with what people send. With another id, everybody has to link again.
+    pub(crate) id: Id,
+    /// The connection to the bot, of the type `Telegram` or `Slack`. Each bot has one channel.
+    pub(crate) connection_id: String,
+    /// The agent that answers. A page with a chat of it must exist: the conversations are shown there, too.
+    pub(crate) agent_id: Id,
+    /// How many messages of one person in a chat may wait while an answer is written.
+    #[serde(default = "default_waiting")]
+    #[schemars(range(min = 1, max = 100))]
+    pub(crate) max_waiting: u32,
+    /// In how many chats, such as groups, one user may use the bot. In Slack, each thread is a chat, and beyond it, the one
+    /// that was not used for the longest time is forgotten.
+    #[serde(default = "default_chats")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub(crate) max_chats: u32,
+    /// Who may write. Default: `linked`.
+    #[serde(default)]
+    pub(crate) users: Users,
+}
+
+/// Who may write to a bot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Users {
+    /// People who have linked themselves on the page *Messengers* of their account.
+    #[default]
+    Linked,
+    /// Also members of the Slack workspace `teamId` whose confirmed e-mail address is the name of an account here: they
+    /// are linked to it with their first message.
+    VerifiedEmail,
+}
+
+fn default_waiting() -> u32 {
+    20
+}
+
+fn default_chats() -> u32 {
+    100
+}
+
+impl Section for Channels {
+    const KEY: &'static str = "channels";
+
+    fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
+        let (mut ids, mut connections) = (HashSet::new(), HashSet::new());
+        for (index, channel) in self.0.iter().enumerate() {
+            let at = |key| [PathStep::Index(index), PathStep::Key(key)];
+            if !ids.insert(&channel.id.0) {
+                problems.error(&at("id"), format!("there are two channels with the id `{}`", channel.id.0), None);
+            }
+            problems.check_connection_type(&at("connectionId"), &channel.connection_id, &[Telegram::TYPE, Slack::TYPE]);
+            if !connections.insert(&channel.connection_id) {
+                let message =
+                    format!("`{}` has a channel already; its messages can be read only once", channel.connection_id);
+                problems.error(
+                    &at("connectionId"),
+                    message,
+                    Some("make another bot, and a connection to it".to_owned()),
+                );
+            }
+            problems.check_agent(&at("agentId"), &channel.agent_id.0);
+        }
+    }
+    fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
+        for (index, channel) in self.0.iter().enumerate() {
+            let mut error = |message: &str, help: &str| {
+                problems.error(&[PathStep::Index(index), PathStep::Key("users")], message, Some(help.to_owned()));
+            };
+            if channel.users == Users::Linked {
+                continue;
+            }
+            match settings(config, channel) {
+                Some(Settings::Slack(slack)) if slack.team_id.is_some() => {}
+                Some(Settings::Slack(_)) => error(
+                    "people of any workspace could claim an e-mail address",
+                    "add `teamId` to the connection, the id of your workspace",
+                ),
+                _ => error("only Slack knows e-mail addresses", "leave out `users`: people link themselves"),
+            }
+            match &config.auth.mode {
+                AuthMode::Accounts(accounts) if accounts.open_sign_up => error(
+                    "everybody could create an account with the e-mail address of somebody else, who would then be linked \
+                     to it",
+                    "leave out `openSignUp` of `auth`, or let people link themselves",
+                ),
+                AuthMode::Accounts(_) => {}
+                _ => error("there are no accounts with names here", "it needs `auth: { mode: password }`"),
+            }
+        }
+    }
+}
+
+/// Returns the channels of a config.
+pub(crate) fn channels(config: &Config) -> &[Channel] {
+    config.section::<Channels>().map_or(&[], |channels| &channels.0)
+}
+
+/// Returns a channel with its connection.
+pub(crate) fn find<'c>(config: &'c Config, id: &str) -> Option<(&'c Channel, Settings<'c>)> {
+    let channel = channels(config).iter().find(|channel| channel.id.0 == id)?;
+    Some((channel, settings(config, channel)?))
+}
+
+/// Returns the connection of a channel.
+pub(crate) fn settings<'c>(config: &'c Config, channel: &Channel) -> Option<Settings<'c>> {
+    let connection = config.connections.get(&channel.connection_id)?;
+    let telegram = connection.properties::<Telegram>().map(Settings::Telegram);
+    telegram.or_else(|| connection.properties::<Slack>().map(Settings::Slack))
+}

@@ -1,0 +1,300 @@
+//! A client of Slack's Web API: the few methods that are used, over `egress`.
+
+use super::blocks::{blocks, fallback};
+use super::types::{ApiStatus, AuthTest, Connection, FileInfo, Posted, UserInfo};
+use crate::markdown::Rendered;
+use crate::messenger::{ApiError, BotAccount, Button, ChatPlace, Pace, Person, Refusal, person_name};
+use crate::section::Slack;
+use egress::{Egress, EgressRequest};
+use http::{HeaderMap, HeaderValue, Method, header};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::time::Duration;
+use url::Url;
+
+/// The timeout of a request.
+const TIMEOUT: Duration = Duration::from_secs(15);
+/// The pause between two messages or edits in a channel. Slack allows about one a second.
+const INTERVAL: Duration = Duration::from_millis(1_200);
+/// The largest response in bytes.
+const MAX_RESPONSE: usize = 4 << 20;
+/// The largest file that is downloaded, in bytes.
+const MAX_DOWNLOAD: usize = 20 << 20;
+/// How long to wait if Slack does not say it.
+const DEFAULT_WAIT: Duration = Duration::from_secs(30);
+
+const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
+const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
+
+/// Errors after which the same request may succeed.
+const TEMPORARY: [&str; 5] =
+    ["internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"];
+/// Errors of a chat that gets nothing any more.
+const BLOCKED: [&str; 8] = [
+    "channel_not_found",
+    "not_in_channel",
+    "is_archived",
+    "user_not_found",
+    "cannot_dm_bot",
+    "messages_tab_disabled",
+    "restricted_action",
+    "restricted_action_read_only_channel",
+];
+/// Errors of tokens that are not valid any more.
+const TOKEN: [&str; 5] = ["invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired"];
+
+/// A bot.
+#[derive(Clone)]
+pub(crate) struct SlackBot {
+    egress: Egress,
+    base: Url,
+    bot_token: String,
+    app_token: Option<String>,
+    team_id: Option<String>,
+    pub(super) allow_private: bool,
+    pace: Pace,
+}
+
+impl SlackBot {
+    /// Returns the bot of a connection. What it sends keeps to the pace.
+    pub(crate) fn new(settings: &Slack, pace: Pace) -> Result<Self, ApiError> {
+        let allow_private = settings.allow_private;
+        let egress = Egress::new(allow_private).map_err(ApiError::Unavailable)?;
+        let unavailable = |_| ApiError::Unavailable("its `baseURL` is not a URL".to_owned());
+        let base = Url::parse(&settings.base_url).map_err(unavailable)?;
+        let bot_token = settings.bot_token.expose().to_owned();
+        let app_token = settings.app_token.as_ref().map(|token| token.expose().to_owned());
+        Ok(Self { egress, base, bot_token, app_token, team_id: settings.team_id.clone(), allow_private, pace })
+    }
+
+    pub(crate) fn pace(&self) -> &Pace {
+        &self.pace
+    }
+
+    /// Returns the workspace whose members are known by their e-mail addresses.
+    pub(crate) fn team_id(&self) -> Option<&str> {
+        self.team_id.as_deref()
+    }
+
+    /// Returns whether messages come over Socket Mode.
+    pub(crate) fn has_socket(&self) -> bool {
+        self.app_token.is_some()
+    }
+
+    /// Returns the bot's own account. A token of another workspace than the configured one is refused.
+    pub(crate) async fn account(&self) -> Result<BotAccount, ApiError> {
+        let account: AuthTest = self.call("auth.test", &json!({})).await?;
+        if self.team_id.as_ref().is_some_and(|team| *team != account.team_id) {
+            let description = format!("the token is of the workspace {}, not of `teamId`", account.team_id);
+            return Err(ApiError::refused(description));
+        }
+        Ok(BotAccount { id: account.user_id, name: account.user })
+    }
+
+    /// Returns the address of a connection of Socket Mode, which works once.
+    pub(super) async fn open_connection(&self) -> Result<Url, ApiError> {
+        let token = self.app_token.as_deref().unwrap_or_default();
+        let opened: Connection = self.request("apps.connections.open", token, &JSON, "{}".to_owned()).await?;
+        Url::parse(&opened.url).map_err(|_| ApiError::Unavailable("the address of the connection is wrong".to_owned()))
+    }
+
+    /// Returns what Slack knows of a person; `None` if they are gone, or are a bot.
+    pub(crate) async fn person(&self, user_id: &str) -> Result<Option<Person>, ApiError> {
+        let UserInfo { user } = self.call_with_form("users.info", &[("user", user_id)]).await?;
+        if user.deleted || user.is_bot {
+            return Ok(None);
+        }
+        let name = if user.profile.real_name.is_empty() { &user.name } else { &user.profile.real_name };
+        Ok(Some(Person {
+            name: person_name(name),
+            verified_email: user.profile.email.filter(|_| user.is_email_confirmed),
+            team_id: user.team_id,
+        }))
+    }
+
+    /// Sends a message, and returns its time stamp, which is its id.
+    pub(crate) async fn send(
+        &self,
+        place: &ChatPlace,
+        message: &Rendered,
+        buttons: &[Vec<Button>],
+    ) -> Result<String, ApiError> {
+        let mut parameters = json!({ "channel": place.chat, "unfurl_links": false, "unfurl_media": false });
+        if let Some(thread) = &place.thread {
+            parameters["thread_ts"] = thread.as_str().into();
+        }
+        let posted: Posted = self.call_with_text(place, "chat.postMessage", parameters, message, buttons).await?;
+        Ok(posted.ts)
+    }
+
+    /// Sends a message that only this person sees, for a while.
+    pub(crate) async fn whisper(&self, place: &ChatPlace, user_id: &str, message: &Rendered) -> Result<(), ApiError> {
+        let mut parameters = json!({ "channel": place.chat, "user": user_id });
+        if let Some(thread) = &place.thread {
+            parameters["thread_ts"] = thread.as_str().into();
+        }
+        self.call_with_text::<Value>(place, "chat.postEphemeral", parameters, message, &[]).await.map(drop)
+    }
+
+    /// Replaces a message. One that was deleted stays deleted.
+    pub(crate) async fn edit(
+        &self,
+        place: &ChatPlace,
+        ts: &str,
+        message: &Rendered,
+        buttons: &[Vec<Button>],
+    ) -> Result<(), ApiError> {
+        let parameters = json!({ "channel": place.chat, "ts": ts });
+        match self.call_with_text::<Value>(place, "chat.update", parameters, message, buttons).await {
+            Err(error) if error.says("message_not_found") => Ok(()),
+            edited => edited.map(drop),
+        }
+    }
+
+    /// Deletes a message of the bot.
+    pub(crate) async fn delete(&self, place: &ChatPlace, ts: &str) -> Result<(), ApiError> {
+        match self.call::<Value>("chat.delete", &json!({ "channel": place.chat, "ts": ts })).await {
+            Err(error) if error.says("message_not_found") => Ok(()),
+            deleted => deleted.map(drop),
+        }
+    }
+
+    /// Downloads a file that somebody has sent. `max` is the largest size in bytes.
+    pub(crate) async fn download(&self, file_id: &str, max: u64) -> Result<Vec<u8>, ApiError> {
+        let FileInfo { file } = self.call_with_form("files.info", &[("file", file_id)]).await?;
+        let max = usize::try_from(max).unwrap_or(MAX_DOWNLOAD).min(MAX_DOWNLOAD);
+        if file.size.is_some_and(|size| size > max as u64) {
+            return Err(ApiError::too_large());
+        }
+        let url = file.url_private_download.as_deref().and_then(|url| Url::parse(url).ok());
+        // The token goes there.
+        let url = url.filter(|url| self.is_slack(url)).ok_or_else(|| ApiError::refused("the file is not at Slack"))?;
+        let request = EgressRequest {
+            method: Method::GET,
+            url,
+            headers: HeaderMap::from_iter([(header::AUTHORIZATION, bearer(&self.bot_token)?)]),
+            body: None,
+            timeout: TIMEOUT * 4,
+            max_bytes: max,
+        };
+        let response = self.egress.send(request).await.map_err(|error| match error {
+            egress::EgressError::TooLarge(_) => ApiError::too_large(),
+            error => ApiError::Unavailable(error.to_string()),
+        })?;
+        // Without the right to read files, there is a page for signing in.
+        let is_page = response.content_type.as_deref().is_some_and(|kind| kind.starts_with("text/html"));
+        match response.status {
+            200 if is_page && file.mimetype != "text/html" => Err(ApiError::refused("the bot lacks `files:read`")),
+            200 => Ok(response.body),
+            429 => Err(ApiError::Wait(wait_time(&response.headers))),
+            status if (400..500).contains(&status) => Err(ApiError::refused(format!("status {status}"))),
+            status => Err(ApiError::Unavailable(format!("status {status}"))),
+        }
+    }
+
+    /// Returns whether an address is Slack's, or that of the stand-in to which the connection leads.
+    fn is_slack(&self, url: &Url) -> bool {
+        let is_host = |host: &str| host == "slack.com" || host.ends_with(".slack.com");
+        url.origin() == self.base.origin() || url.scheme() == "https" && url.host_str().is_some_and(is_host)
+    }
+
+    /// Calls a method that sends a text. If Slack refuses it for its formatting, it is sent without.
+    async fn call_with_text<T: DeserializeOwned>(
+        &self,
+        place: &ChatPlace,
+        method: &str,
+        mut parameters: Value,
+        message: &Rendered,
+        buttons: &[Vec<Button>],
+    ) -> Result<T, ApiError> {
+        parameters["text"] = fallback(&message.text).into();
+        parameters["blocks"] = blocks(message, buttons);
+        match self.call_in_chat(place, method, &parameters).await {
+            Err(error) if error.says("blocks") && !message.entities.is_empty() => {
+                tracing::warn!(%error, "a text is sent without its formatting");
+                parameters["blocks"] = blocks(&Rendered::plain(message.text.as_str()), buttons);
+                self.call_in_chat(place, method, &parameters).await
+            }
+            called => called,
+        }
+    }
+
+    /// Calls a method that counts as a message of a chat. If Slack asks to wait, the chat is paused.
+    async fn call_in_chat<T: DeserializeOwned>(
+        &self,
+        place: &ChatPlace,
+        method: &str,
+        parameters: &Value,
+    ) -> Result<T, ApiError> {
+        self.pace.wait(place, INTERVAL).await?;
+        let called = self.call(method, parameters).await;
+        if let Err(ApiError::Wait(time)) = &called {
+            self.pace.pause(place, *time);
+        }
+        called
+    }
+
+    async fn call<T: DeserializeOwned>(&self, method: &str, parameters: &Value) -> Result<T, ApiError> {
+        self.request(method, &self.bot_token, &JSON, parameters.to_string()).await
+    }
+
+    /// Calls a method that does not read JSON.
+    async fn call_with_form<T: DeserializeOwned>(&self, method: &str, form: &[(&str, &str)]) -> Result<T, ApiError> {
+        let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+        self.request(method, &self.bot_token, &FORM, body).await
+    }
+
+    async fn request<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        token: &str,
+        content_type: &HeaderValue,
+        body: String,
+    ) -> Result<T, ApiError> {
+        let url = egress::join_below(&self.base, method)
+            .map_err(|_| ApiError::Unavailable("an address is not allowed".to_owned()))?;
+        let headers = HeaderMap::from_iter([
+            (header::AUTHORIZATION, bearer(token)?),
+            (header::CONTENT_TYPE, content_type.clone()),
+        ]);
+        let body = Some(body.into_bytes());
+        let request =
+            EgressRequest { method: Method::POST, url, headers, body, timeout: TIMEOUT, max_bytes: MAX_RESPONSE };
+        let response = self.egress.send(request).await.map_err(|error| ApiError::Unavailable(error.to_string()))?;
+        if response.status == 429 {
+            return Err(ApiError::Wait(wait_time(&response.headers)));
+        }
+        let unreadable = || ApiError::Unavailable(format!("a response with status {} cannot be read", response.status));
+        let status: ApiStatus = serde_json::from_slice(&response.body).map_err(|_| unreadable())?;
+        if !status.ok {
+            return Err(failure(&status.error, &response.headers));
+        }
+        serde_json::from_slice(&response.body).map_err(|_| unreadable())
+    }
+}
+
+fn bearer(token: &str) -> Result<HeaderValue, ApiError> {
+    let mut value = HeaderValue::try_from(format!("Bearer {token}"))
+        .map_err(|_| ApiError::refused("the token has characters that no token has"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Returns how long Slack asks to wait.
+fn wait_time(headers: &HeaderMap) -> Duration {
+    let seconds = headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse::<u64>().ok());
+    seconds.map_or(DEFAULT_WAIT, |seconds| Duration::from_secs(seconds.clamp(1, 3_600)))
+}
+
+/// Returns what an error of the Web API means.
+fn failure(error: &str, headers: &HeaderMap) -> ApiError {
+    let description: String = error.chars().filter(|sign| !sign.is_control()).take(200).collect();
+    let refusal = match error {
+        "ratelimited" | "rate_limited" => return ApiError::Wait(wait_time(headers)),
+        _ if TEMPORARY.contains(&error) => return ApiError::Unavailable(description),
+        _ if TOKEN.contains(&error) => Refusal::Token,
+        _ if BLOCKED.contains(&error) => Refusal::Blocked,
+        _ => Refusal::Other,
+    };
+    ApiError::Refused { refusal, description }
+}

@@ -1,0 +1,6 @@
+//! Slack: whatever is sent, over Socket Mode or as a signed request, it is read or ignored, and can be stored.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| channels::fuzz_slack(bytes));
