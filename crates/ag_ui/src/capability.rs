@@ -1,0 +1,23 @@
+//! The capability of a running server.
+
+use crate::routes;
+use crate::section::AgUi;
+use capability::{Capability, Context, Definition};
+use config::SectionType;
+use std::sync::Arc;
+use web::openapi::ApiRouter;
+
+/// The capability.
+pub const DEFINITION: Definition = Definition {
+    sections: &[SectionType::of::<AgUi>()],
+    start: Some(|_| Ok(Arc::new(Frontends))),
+    ..Definition::new("ag_ui")
+};
+
+struct Frontends;
+
+impl Capability for Frontends {
+    fn upload_routes(&self, context: &Context) -> Option<ApiRouter> {
+        Some(routes::routes(context.clone()))
+    }
+}

@@ -1,0 +1,4 @@
+//! What chunks become, and what of a request is new.
+
+mod requests;
+mod translations;
