@@ -124,7 +124,9 @@ await run(reopened);
 show("earlier messages", reopened.messages.map(({ role, content }) => `${role} ${content}`));
 const picture = { type: "image", source: { type: "data", value: "iVBORw0KGgo=", mimeType: "image/png" } };
 const seen = start();
-await run(seen, {}, user([{ type: "text", text: "say seen" }, picture]));
+// The scripted model does not read messages with files.
+seen.addMessage(user([{ type: "text", text: "say seen" }, picture]));
+await seen.runAgent();
 const kept = start("helper", { threadId: seen.threadId });
 await run(kept);
 show("file", kept.messages[0].content.map((part) => part.source?.type ?? part.text));
@@ -137,4 +139,6 @@ show("nothing to answer", await failure(() => run(start())));
 show("taken tool", await failure(() => run(start(), { tools: [{ ...tools[0], name: "find" }] }, user("say x"))));
 show("bad schema", await failure(() => run(start(), { tools: [{ ...tools[0], parameters: { type: "nothing" } }] }, user("say x"))));
 show("file of a URL", await failure(() => run(start(), {}, user([{ type: "image", source: { type: "url", value: "https://a.test/x.png" } }]))));
-show("failed run", await failure(() => run(start("broken"), {}, user("say x"))));
+const failing = start("broken");
+failing.addMessage(user("say x"));
+await failing.runAgent({}, { onRunErrorEvent: ({ event }) => show("failed run", [event.message, event.code]) });

@@ -13,8 +13,6 @@ mod routes;
 mod run;
 mod section;
 mod state;
-#[cfg(test)]
-mod tests;
 mod tools;
 mod translate;
 

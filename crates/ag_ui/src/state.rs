@@ -50,3 +50,24 @@ impl SharedState {
         (answers, events)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agent_writes_the_fields_that_there_are() {
+        let mut state = SharedState::new(&json!({ "name": "Ada", "a/b~": 1 }));
+        let input = json!({ "updates": { "a/b~": 2, "name": null, "other": 3 } });
+        let part =
+            json!({ "type": "tool-update-page-state", "toolCallId": "c", "state": "input-available", "input": input });
+        let message = serde_json::from_value(json!({ "id": "m", "role": "assistant", "parts": [part] })).unwrap();
+        let (answers, events) = state.write(&message);
+        assert_eq!((answers.len(), events.len()), (1, 2), "{events:?}");
+        let Event::StateDelta { delta } = &events[0] else { panic!("{events:?}") };
+        let mut paths: Vec<_> = delta.iter().map(|change| change["path"].clone()).collect();
+        paths.sort_by_key(Value::to_string);
+        assert_eq!(paths, ["/a~1b~0", "/name"]);
+        assert_eq!(Value::from(state.values), json!({ "name": null, "a/b~": 2 }));
+    }
+}

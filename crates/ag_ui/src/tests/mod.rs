@@ -1,4 +1,0 @@
-//! What chunks become, and what of a request is new.
-
-mod requests;
-mod translations;
