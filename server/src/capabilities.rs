@@ -26,6 +26,7 @@ const BUILT_IN: &[Definition] = &[
     chat_message::DEFINITION,
     follow_ups::DEFINITION,
     openai_api::DEFINITION,
+    ag_ui::DEFINITION,
     mcp_server::DEFINITION,
     manual::DEFINITION,
     channels::DEFINITION,

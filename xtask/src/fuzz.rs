@@ -8,7 +8,7 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// The fuzz targets, each a file below `fuzz/fuzz_targets`.
-const TARGETS: [&str; 29] = [
+const TARGETS: [&str; 30] = [
     "sse",
     "codecs",
     "wire",
@@ -35,6 +35,7 @@ const TARGETS: [&str; 29] = [
     "workspace_paths",
     "evaluations",
     "openai_requests",
+    "ag_ui_requests",
     "recordings",
     "slack",
     "telegram",

@@ -121,6 +121,8 @@ pub struct AgentRequest<'a> {
     pub switches: &'a Map<String, Value>,
     /// What the user has chosen for the answer.
     pub options: &'a RunOptions,
+    /// Whether the client is a frontend of its own instead of the page: see [`crate::Frontend`].
+    pub has_own_frontend: bool,
 }
 
 /// The state of a page, where there is no page.
@@ -142,6 +144,7 @@ impl<'a> AgentRequest<'a> {
             url_query: &NOTHING,
             switches: &NOTHING,
             options: &NO_OPTIONS,
+            has_own_frontend: false,
         }
     }
 
@@ -156,6 +159,7 @@ impl<'a> AgentRequest<'a> {
             url_query: &request.url_query,
             switches: &request.switches,
             options: &request.options,
+            has_own_frontend: false,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::errors::Result;
 use crate::lifecycle::Inner;
 use crate::record::telemetry::in_trace;
 use crate::stream::{remote, watch};
-use crate::{Caller, Frames, SendResponse, errors};
+use crate::{Caller, Frames, Frontend, SendResponse, errors};
 use std::sync::Arc;
 use wire::api::SendRequest;
 use wire::{EndReason, UserError};
@@ -25,11 +25,33 @@ impl Chat {
     /// 404 for an agent or a conversation that the caller may not access, 409 while a run is
     /// active, 413 and 422 for an invalid submission, 503 when full, short of memory or draining.
     pub async fn send(&self, caller: &Caller, request: SendRequest) -> Result<SendResponse, UserError> {
+        self.submit(caller, request, None).await
+    }
+
+    /// Like [`Chat::send`], for a frontend that is not a page of the config and brings its own tools.
+    ///
+    /// # Errors
+    /// Those of [`Chat::send`], and 422 for a tool that cannot be offered or a result that nothing waits for.
+    pub async fn send_from(
+        &self,
+        caller: &Caller,
+        request: SendRequest,
+        frontend: Frontend,
+    ) -> Result<SendResponse, UserError> {
+        self.submit(caller, request, Some(frontend)).await
+    }
+
+    async fn submit(
+        &self,
+        caller: &Caller,
+        request: SendRequest,
+        frontend: Option<Frontend>,
+    ) -> Result<SendResponse, UserError> {
         let place = self.inner.submissions.clone().try_acquire_owned().map_err(|_| errors::server_full(2))?;
         // In a task of its own, so that a caller who disconnects leaves no half-started run.
         let (inner, caller) = (self.inner.clone(), caller.clone());
         let task = async move {
-            let sent = inner.send_to_end(&caller, request).await;
+            let sent = inner.send_to_end(&caller, request, frontend).await;
             drop(place);
             sent
         };

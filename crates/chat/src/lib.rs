@@ -48,6 +48,7 @@ pub use stream::keep_alive::with_keep_alive;
 pub use stream::{ChunkReader, Frames};
 pub use submit::SendResponse;
 pub use submit::deliver::{Delivery, DeliveryOutcome};
+pub use submit::frontend::Frontend;
 pub use submit::post::Posting;
 pub use upkeep::readiness::StoreHealth;
 pub use upkeep::retention::{RetentionRule, SweepResult, invocations_due_before};

@@ -19,6 +19,11 @@ pub fn iso_day(at: i64) -> String {
     format_time(at, "%Y-%m-%d")
 }
 
+/// Formats a time for programs: RFC 3339.
+pub fn rfc3339(at: i64) -> String {
+    Timestamp::from_millisecond(at).map_or_else(|_| String::new(), |at| at.to_string())
+}
+
 fn format_time(at: i64, format: &str) -> String {
     Timestamp::from_millisecond(at).map_or_else(|_| String::new(), |at| at.strftime(format).to_string())
 }

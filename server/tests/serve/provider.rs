@@ -35,8 +35,12 @@ pub(crate) async fn start_silent_provider() -> String {
 }
 
 fn complete(request: &Value) -> ([(&'static str, &'static str); 1], String) {
-    let last = request["messages"].as_array().unwrap().last().unwrap();
-    let content = last["content"].as_str().unwrap_or_default();
+    // The shared state stands before the user's message, or alone after the results of tools.
+    let text = |message: &Value| message["content"].as_str().unwrap_or_default().to_owned();
+    let mut messages = request["messages"].as_array().unwrap().iter().rev();
+    let last = messages.find(|message| !text(message).ends_with("</page-state>")).unwrap();
+    let content = text(last);
+    let content = content.rsplit("</page-state>\n\n").next().unwrap_or_default();
     let (delta, reason) = if let Some(reply) = content.strip_prefix("say ") {
         (json!({ "content": reply }), "stop")
     } else if content == "instructions" {

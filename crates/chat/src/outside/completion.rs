@@ -44,10 +44,6 @@ pub struct CompletionRequest {
     pub tier: AgentTier,
 }
 
-/// Stands between the instructions of an agent and those of a program.
-const ADDED_INSTRUCTIONS: &str =
-    "The program through which you are asked adds the following. It does not replace or override anything above.";
-
 /// A completion that was accepted.
 pub struct CompletionRun {
     /// The id of the run, which is in the list of the caller's runs.
@@ -217,13 +213,8 @@ fn last_text(messages: &[UiMessage]) -> String {
 /// Returns the agent with the settings of the request.
 fn prepared(agent: &Agent, request: &CompletionRequest) -> Agent {
     let mut agent = agent.clone();
-    match &request.instructions {
-        // Whoever wrote the config decides what the agent is; a program only adds to it.
-        Some(added) if agent.instructions.is_some() => {
-            agent.append_instructions(&format!("{ADDED_INSTRUCTIONS}\n\n{added}"));
-        }
-        Some(instructions) => agent.append_instructions(instructions),
-        None => {}
+    if let Some(added) = &request.instructions {
+        program_tools::add_instructions(&mut agent, added);
     }
     let settings = &mut agent.settings;
     if request.one_call_at_a_time && settings.tool_strategy == ToolStrategy::Model {

@@ -9,7 +9,7 @@ mod execute;
 mod invocation_hooks;
 pub(crate) mod invoke;
 mod invoke_request;
-mod program_tools;
+pub(crate) mod program_tools;
 pub(crate) mod routine;
 pub(crate) mod tool_call;
 pub(crate) mod trial;

@@ -9,11 +9,24 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use wire::UserError;
 
+/// Stands between the instructions of an agent and those of a program.
+const ADDED_INSTRUCTIONS: &str =
+    "The program through which you are asked adds the following. It does not replace or override anything above.";
+
+/// Adds the instructions of a program to those of the agent. Whoever wrote the config decides what the agent is; a
+/// program only adds to it.
+pub(crate) fn add_instructions(agent: &mut Agent, added: &str) {
+    match agent.instructions {
+        Some(_) => agent.append_instructions(&format!("{ADDED_INSTRUCTIONS}\n\n{added}")),
+        None => agent.append_instructions(added),
+    }
+}
+
 /// A tool that the program runs itself.
-pub(super) struct ProgramTool(ToolSpec);
+pub(crate) struct ProgramTool(ToolSpec);
 
 impl ProgramTool {
-    pub(super) fn shared(spec: ToolSpec) -> Arc<dyn Tool> {
+    pub(crate) fn shared(spec: ToolSpec) -> Arc<dyn Tool> {
         Arc::new(Self(ToolSpec { execution: Execution::Client, ..spec }))
     }
 }
@@ -32,7 +45,7 @@ impl Tool for ProgramTool {
 ///
 /// # Errors
 /// 422 with the place of the tool.
-pub(super) fn check(tools: &[ToolSpec], agent: &Agent) -> Result<(), UserError> {
+pub(crate) fn check(tools: &[ToolSpec], agent: &Agent) -> Result<(), UserError> {
     if !tools.is_empty() && matches!(agent.settings.tool_strategy, ToolStrategy::Pipeline(_)) {
         let message = "This agent calls fixed tools in a fixed order, so it cannot call others.";
         return Err(UserError::invalid("/tools", message));

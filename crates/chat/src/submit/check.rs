@@ -51,7 +51,8 @@ fn has_file(message: &UiMessage) -> bool {
     message.parts.iter().any(|part| matches!(part, UiPart::File(_)))
 }
 
-fn check_answers(answers: &[Answer]) -> Result<(), UserError> {
+/// Checks the size of answers.
+pub(super) fn check_answers(answers: &[Answer]) -> Result<(), UserError> {
     let size = |answer: &Answer| match answer {
         Answer::Approval { reason, input, .. } => {
             reason.as_ref().map_or(0, String::len) + input.as_ref().map_or(0, |input| input.to_string().len())

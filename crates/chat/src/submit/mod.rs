@@ -8,6 +8,7 @@ pub(crate) mod content;
 pub(crate) mod conversation_locks;
 pub(crate) mod deliver;
 pub(crate) mod expiry;
+pub(crate) mod frontend;
 pub(crate) mod metadata;
 pub(crate) mod model_choice;
 pub(crate) mod pending_calls;

@@ -196,6 +196,14 @@ pub(crate) fn remove_usage(message: &mut UiMessage) {
     message.parts.retain(|part| !matches!(part, UiPart::Data(data) if data.kind == SPENT));
 }
 
+/// Records results that come with a new message of the user, which ends the turn of the calls.
+pub(crate) fn record_results(message: &mut UiMessage, results: &[Answer]) -> Result<(), UserError> {
+    record_answers(message, results)?;
+    remove_usage(message);
+    note_replaced(message);
+    Ok(())
+}
+
 /// Records that the user continued without answering.
 fn note_replaced(message: &mut UiMessage) {
     let known = message.metadata.take().and_then(|metadata| serde_json::from_value::<MessageMetadata>(metadata).ok());

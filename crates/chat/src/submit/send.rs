@@ -12,7 +12,7 @@ use crate::submit::metadata;
 use crate::submit::plan::{self, SubmissionPlan};
 use crate::submit::preset;
 use crate::upkeep::recover;
-use crate::{AgentRequest, Caller, Inner, SendResponse, errors};
+use crate::{AgentRequest, Caller, Frontend, Inner, SendResponse, errors};
 use agent::Agent;
 use faults::Point;
 use futures::FutureExt;
@@ -26,9 +26,14 @@ use wire::{Role, UserError};
 impl Inner {
     /// See [`crate::Chat::send`]. A panic is a bug; it must not leave an open run without a task
     /// behind, because the conversation would stay busy until the server restarts.
-    pub(crate) async fn send_to_end(self: &Arc<Self>, caller: &Caller, request: SendRequest) -> Result<SendResponse> {
+    pub(crate) async fn send_to_end(
+        self: &Arc<Self>,
+        caller: &Caller,
+        request: SendRequest,
+        frontend: Option<Frontend>,
+    ) -> Result<SendResponse> {
         let (run_id, conversation_id) = (new_id(), request.conversation_id.clone());
-        match AssertUnwindSafe(self.send(caller, request, run_id.clone())).catch_unwind().await {
+        match AssertUnwindSafe(self.send(caller, request, frontend, run_id.clone())).catch_unwind().await {
             Ok(result) => result,
             Err(_) => {
                 let live = self.registry.get(&caller.user_id, &conversation_id);
@@ -40,7 +45,13 @@ impl Inner {
         }
     }
 
-    async fn send(self: &Arc<Self>, caller: &Caller, mut request: SendRequest, run_id: String) -> Result<SendResponse> {
+    async fn send(
+        self: &Arc<Self>,
+        caller: &Caller,
+        mut request: SendRequest,
+        frontend: Option<Frontend>,
+        run_id: String,
+    ) -> Result<SendResponse> {
         faults::point(Point::SendReceived);
         let limits = self.agents.submission_limits(caller);
         check(&request, &limits)?;
@@ -53,8 +64,12 @@ impl Inner {
             attachments::resolve_files(&self.store, &caller.user_id, message).await?;
         }
         self.complete_options(caller, &mut request).await?;
-        let agent = self.agents.agent(&AgentRequest::new(caller, &request)).await?;
-        let hooks = self.agents.hooks(&AgentRequest::new(caller, &request));
+        let asked = AgentRequest { has_own_frontend: frontend.is_some(), ..AgentRequest::new(caller, &request) };
+        let mut agent = self.agents.agent(&asked).await?;
+        if let Some(frontend) = &frontend {
+            agent = frontend.apply(agent)?;
+        }
+        let hooks = self.agents.hooks(&asked);
         // Held until the run has started, so that what is read below does not change: of two
         // concurrent decisions, one is recorded.
         let _turn = self.conversation_locks.lock(&self.store, &request.conversation_id).await?;
@@ -68,15 +83,17 @@ impl Inner {
             let is_message = matches!(request.submission, Submission::Message { .. } | Submission::Regenerate { .. });
             self.check_quotas(caller, is_message, agent.unpriced_model()).await?;
         }
-        let plan = self.plan(caller, &request, branch, &agent, &run_id).await?.with_choice(&request.options);
+        let plan = self
+            .plan(caller, &request, frontend.as_ref(), branch, &agent, &run_id)
+            .await?
+            .with_choice(&request.options);
         if plan.is_waiting() {
             return self.keep_answers(caller, &request.conversation_id, plan).await;
         }
         // Of many copies of one submission at once, one takes a permit. Joining takes none of the
         // user's permits.
         let permit = self.acquire_permit(caller, if is_repeated { usize::MAX } else { limits.runs })?;
-        let title_agent =
-            if plan.is_new { self.agents.title_agent(&AgentRequest::new(caller, &request), &agent) } else { None };
+        let title_agent = if plan.is_new { self.agents.title_agent(&asked, &agent) } else { None };
         self.begin(caller, AcceptedSubmission { request, run_id, agent, hooks, title_agent, plan, permit }).await
     }
 
@@ -106,6 +123,7 @@ impl Inner {
         &self,
         caller: &Caller,
         request: &SendRequest,
+        frontend: Option<&Frontend>,
         branch: Option<Vec<StoredMessage>>,
         agent: &Agent,
         run_id: &str,
@@ -118,7 +136,11 @@ impl Inner {
             run_id: run_id.to_owned(),
         };
         let is_new = branch.is_none();
-        let branch = branch.unwrap_or_default();
+        let mut branch = branch.unwrap_or_default();
+        let results = match frontend {
+            Some(frontend) => frontend.record_results(&mut branch, request, subject)?,
+            None => None,
+        };
         // Everything but an answer leaves the pending calls of the newest message undecided.
         let undecided = branch.last().map(|last| audit::passed_over(&subject(&last.id), &last.message, PASSED_OVER));
         let left = branch.last().and_then(plan::left_behind);
@@ -147,7 +169,9 @@ impl Inner {
             Submission::Continue => return Ok(plan::plan_continue(branch, &agent.settings.context)?),
         };
         let plan = plan.with_compaction(&agent.settings.context)?;
-        Ok(plan.leaving(left, undecided.unwrap_or_default()))
+        let (answered, entries) = results.unzip();
+        let audit = entries.into_iter().chain(undecided).flatten().collect();
+        Ok(plan.leaving(left.or(answered), audit))
     }
 
     /// Returns the branch that ends before a user message, anywhere in the tree.

@@ -2,6 +2,7 @@
 //! remains after a crash.
 
 mod approvals;
+mod frontends;
 mod runs;
 mod submissions;
 

@@ -227,8 +227,12 @@ impl ConfiguredAgents {
             Some(ConfiguredAgent { page_context: true, .. }) => with_page_context(&agent, request),
             _ => agent,
         };
-        let asked_from = self.pages.chat_origin(request.page_id, request.agent_id, request.block_id)?;
+        let asked_from = match request.has_own_frontend {
+            true => ChatOrigin::Undeclared,
+            false => self.pages.chat_origin(request.page_id, request.agent_id, request.block_id)?,
+        };
         let tools = match &asked_from {
+            ChatOrigin::Undeclared if request.has_own_frontend => Vec::new(),
             ChatOrigin::Undeclared => self.tools.for_page(request.page_id, request.agent_id),
             ChatOrigin::Chat(chat) => self.tools.for_chat(request.page_id, request.agent_id, &chat.block_id),
             ChatOrigin::Ambiguous(_) => Vec::new(),

@@ -42,8 +42,8 @@ pub(crate) struct PageEntry {
 }
 
 /// First path segments that the server uses itself.
-const RESERVED_SEGMENTS: [&str; 10] =
-    ["api", "ui", "pkg", "healthz", "readyz", "metrics", "admin", "assets", "embed", "mcp"];
+const RESERVED_SEGMENTS: [&str; 11] =
+    ["api", "ui", "pkg", "healthz", "readyz", "metrics", "admin", "assets", "embed", "mcp", "ag-ui"];
 
 /// Whether the server uses the address `/ID` itself.
 pub(crate) fn is_reserved_segment(id: &str) -> bool {

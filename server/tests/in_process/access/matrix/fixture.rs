@@ -45,6 +45,7 @@ data: [{ id: notes, writers: [noter], schema: { type: object } }]
 workflows: [{ id: w, steps: [{ id: ask, type: human, title: { _input: title }, users: [ada] }] }]
 pages: [{ id: p }]
 openaiApi: { bodyBytes: 1048576 }
+agUi: { bodyBytes: 1048576 }
 mcpApi: { agents: [a], endpoints: [remove], documents: true }
 ";
 

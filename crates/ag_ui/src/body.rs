@@ -1,0 +1,73 @@
+//! The bytes of a request.
+
+use crate::input::RunAgentInput;
+use crate::section::AgUi;
+use axum::extract::{FromRequest, Request};
+use axum::http::header;
+use capability::Context;
+use chat::Caller;
+use offload::Pool;
+use std::sync::LazyLock;
+use web::HttpError;
+use web::openapi::{Description, RouteInput};
+use wire::{ErrorCode, UserError};
+
+/// Larger bodies are read on a thread of low priority.
+const LARGE: usize = 64 << 10;
+
+/// Reads large bodies. Each may take 64 MB, so few wait.
+static READERS: LazyLock<Pool> = LazyLock::new(|| Pool::new("ag-ui-body", 8 << 20, 32));
+
+/// The bytes of a body.
+pub(crate) struct InputBody(bytes::Bytes);
+
+impl FromRequest<Context> for InputBody {
+    type Rejection = HttpError;
+
+    async fn from_request(request: Request, context: &Context) -> Result<Self, HttpError> {
+        let config = context.current.config();
+        let section = section(&config)?;
+        let is_json = |kind: &str| kind.trim_start().to_ascii_lowercase().starts_with("application/json");
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        if !kind.is_some_and(is_json) {
+            return Err(HttpError::malformed("The request must be `application/json`."));
+        }
+        let is_signed_in = request.extensions().get::<Caller>().is_some_and(|caller| caller.is_authenticated);
+        let most = if is_signed_in { section.body_bytes } else { section.body_bytes.min(config.limits.body_bytes) };
+        Ok(Self(web::read_body(request.into_body(), most).await?))
+    }
+}
+
+impl RouteInput for InputBody {
+    fn describe(description: &mut Description<'_>) {
+        description.json_body::<RunAgentInput>();
+    }
+}
+
+impl InputBody {
+    /// Reads the body.
+    pub(crate) async fn read(self) -> Result<RunAgentInput, UserError> {
+        if self.0.len() <= LARGE {
+            return RunAgentInput::read(&self.0);
+        }
+        READERS.run(move |_| RunAgentInput::read(&self.0)).await.map_err(|_| busy())?
+    }
+}
+
+/// Too much work of this kind is waiting.
+pub(crate) fn busy() -> UserError {
+    let message = "The server is busy with other requests. Try again in a moment.";
+    UserError { retry_after: Some(2), ..UserError::new(ErrorCode::Unavailable, message) }
+}
+
+/// Returns the section.
+///
+/// # Errors
+/// 404 if the routes are switched off.
+pub(crate) fn section(config: &config::Config) -> Result<&AgUi, UserError> {
+    config.section::<AgUi>().ok_or_else(|| {
+        let message =
+            "AG-UI is switched off here. Whoever runs this server switches it on with `agUi: {}` in the config.";
+        UserError::new(ErrorCode::NotFound, message)
+    })
+}
