@@ -6,7 +6,7 @@ use serde_json::Value;
 #[cfg(feature = "hydrate")]
 pub(super) async fn call(page_id: &str, endpoint_id: &str, payload: &Value) -> Result<Value, String> {
     use crate::address::encode_component;
-    use crate::api::codec::ValueJson;
+    use crate::api::transport::codec::ValueJson;
     use crate::texts::{Text, t};
     use leptos::server::codee::Decoder;
     let url = format!("/api/endpoints/{}/{}", encode_component(page_id), encode_component(endpoint_id));

@@ -2,8 +2,8 @@
 
 use super::chunk_table::ORGANIZING;
 use super::list::{ConversationListState, use_conversations};
-use crate::api::codec::CreatedId;
 use crate::api::import_conversation;
+use crate::api::transport::codec::CreatedId;
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::pages::current_page::CurrentPage;
 use crate::prelude::*;

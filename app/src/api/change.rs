@@ -1,7 +1,7 @@
 //! Changes conversations.
 
-use super::codec::{Json, NoContent};
-use super::error::ApiError;
+use super::transport::codec::{Json, NoContent};
+use super::transport::error::ApiError;
 use crate::prelude::*;
 use wire::organize::ConversationChange;
 

@@ -1,9 +1,9 @@
 //! Claims events of an answer, so that only one open page acts on each.
 
-use super::codec::Json;
-use super::error::ApiError;
+use super::transport::codec::Json;
+use super::transport::error::ApiError;
 use crate::prelude::*;
-use wire::page_events::GrantedEvents;
+use wire::page::events::GrantedEvents;
 
 /// Claims events of an answer for this page. Returns those that no other page has claimed.
 #[server(name = ClaimEvents, prefix = "/ui", endpoint = "claim", input = Json, output = Json)]

@@ -1,7 +1,7 @@
 //! Loads a conversation.
 
-use super::codec::Json;
-use super::error::ApiError;
+use super::transport::codec::Json;
+use super::transport::error::ApiError;
 use crate::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

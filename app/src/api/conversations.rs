@@ -1,7 +1,7 @@
 //! Loads the list of conversations.
 
-use super::codec::Json;
-use super::error::ApiError;
+use super::transport::codec::Json;
+use super::transport::error::ApiError;
 use crate::prelude::*;
 use wire::api::ConversationList;
 use wire::organize::ListFilter;

@@ -1,7 +1,7 @@
 //! Folders of conversations.
 
-use super::codec::Json;
-use super::error::ApiError;
+use super::transport::codec::Json;
+use super::transport::error::ApiError;
 use crate::prelude::*;
 use wire::organize::FolderList;
 

@@ -1,7 +1,7 @@
 //! Imports a conversation from a file.
 
-use super::codec::{CreatedId, Json};
-use super::error::ApiError;
+use super::transport::codec::{CreatedId, Json};
+use super::transport::error::ApiError;
 use crate::prelude::*;
 
 /// Creates a conversation on this page from a JSON export and returns its id.

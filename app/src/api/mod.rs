@@ -3,15 +3,10 @@
 
 pub mod change;
 pub mod claim;
-pub mod codec;
 pub mod conversation;
 pub mod conversations;
-pub mod error;
 pub mod folders;
-#[cfg(feature = "ssr")]
-mod frames;
 pub mod grants;
-pub(crate) mod http;
 pub mod import;
 pub mod page;
 pub mod page_links;
@@ -22,6 +17,7 @@ pub mod send;
 pub mod server_data;
 pub mod shares;
 pub mod stop;
+pub mod transport;
 pub mod watch;
 
 pub use change::{ChangeConversations, change_conversations};
@@ -29,7 +25,6 @@ pub use claim::{ClaimEvents, claim_events};
 pub(crate) use conversation::ReadConversation;
 pub use conversation::{LoadConversation, LoadedConversation, load_conversation};
 pub use conversations::{LIST_PAGE_SIZE, ListConversations, list_conversations};
-pub use error::ApiError;
 pub use folders::{Folders, folders};
 pub use grants::{ListGrants, list_grants};
 pub use import::{ImportConversation, import_conversation};
@@ -42,4 +37,5 @@ pub use send::{SendToAgent, send};
 pub use server_data::ServerData;
 pub use shares::{Shares, shares};
 pub use stop::{StopConversation, stop};
+pub use transport::error::ApiError;
 pub use watch::{WatchConversation, watch};

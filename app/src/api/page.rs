@@ -1,7 +1,7 @@
 //! Loads a page of the config.
 
-use super::codec::Json;
-use super::error::ApiError;
+use super::transport::codec::Json;
+use super::transport::error::ApiError;
 use crate::prelude::*;
 use wire::page::Page;
 

@@ -1,7 +1,7 @@
 //! Lists the pages that the user may open.
 
-use super::codec::Json;
-use super::error::ApiError;
+use super::transport::codec::Json;
+use super::transport::error::ApiError;
 use crate::prelude::*;
 use wire::page::PageLink;
 

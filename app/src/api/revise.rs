@@ -1,7 +1,7 @@
 //! Changes of messages: branches, deletions, feedback and copies.
 
-use super::codec::Json;
-use super::error::ApiError;
+use super::transport::codec::Json;
+use super::transport::error::ApiError;
 use crate::prelude::*;
 use wire::change::{ChangeResult, MessageChange};
 

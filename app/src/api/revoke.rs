@@ -1,7 +1,7 @@
 //! Revokes a standing approval.
 
-use super::codec::{Json, NoContent};
-use super::error::ApiError;
+use super::transport::codec::{Json, NoContent};
+use super::transport::error::ApiError;
 use crate::prelude::*;
 
 /// Revokes a standing approval: the user is asked again from the next call on.

@@ -1,6 +1,6 @@
 //! Sends a submission to the agent.
 
-use super::error::ApiError;
+use super::transport::error::ApiError;
 use crate::prelude::*;
 use server_fn::codec::{ByteStream, Json, Streaming};
 use wire::api::SendRequest;
@@ -23,8 +23,8 @@ pub async fn send(
     };
     let sent = context.chat.send(&caller, request).await?;
     if is_new {
-        return Ok(super::frames::event_stream(sent.frames));
+        return Ok(super::transport::frames::event_stream(sent.frames));
     }
     let whole = context.chat.watch(&caller, &conversation_id, None).await?;
-    Ok(whole.map_or_else(super::frames::empty_stream, super::frames::event_stream))
+    Ok(whole.map_or_else(super::transport::frames::empty_stream, super::transport::frames::event_stream))
 }

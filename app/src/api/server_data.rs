@@ -11,7 +11,7 @@ use browser as half;
 #[cfg(feature = "ssr")]
 use server as half;
 
-use super::error::ApiError;
+use super::transport::error::ApiError;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::prelude::untrack;

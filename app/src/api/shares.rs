@@ -1,7 +1,7 @@
 //! Share links of a conversation.
 
-use super::codec::Json;
-use super::error::ApiError;
+use super::transport::codec::Json;
+use super::transport::error::ApiError;
 use crate::prelude::*;
 use wire::organize::ShareList;
 

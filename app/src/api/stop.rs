@@ -1,7 +1,7 @@
 //! Stops a running answer.
 
-use super::codec::{Json, NoContent};
-use super::error::ApiError;
+use super::transport::codec::{Json, NoContent};
+use super::transport::error::ApiError;
 use crate::prelude::*;
 
 /// Stops the running answer of a conversation, if there is one. What was written so far is kept.

@@ -1,6 +1,6 @@
 //! Watches a running answer.
 
-use super::error::ApiError;
+use super::transport::error::ApiError;
 use crate::prelude::*;
 use server_fn::codec::{ByteStream, Json, Streaming};
 
@@ -15,5 +15,5 @@ pub async fn watch(
 ) -> Result<ByteStream<ApiError>, ApiError> {
     let (context, caller) = crate::context::authorize()?;
     let frames = context.chat.watch(&caller, &conversation_id, after.as_deref()).await?;
-    Ok(frames.map_or_else(super::frames::empty_stream, super::frames::event_stream))
+    Ok(frames.map_or_else(super::transport::frames::empty_stream, super::transport::frames::event_stream))
 }

@@ -1,7 +1,7 @@
 //! The paths of the HTTP API for libraries.
 
 use crate::address::encode_component;
-pub(super) use crate::api::http::{Method, act, error_of, get, send};
+pub(super) use crate::api::transport::http::{Method, act, error_of, get, send};
 
 /// Returns the path of a library, followed by `rest`.
 pub(super) fn library_path(id: &str, rest: &str) -> String {

@@ -1,7 +1,7 @@
 //! The chunk of the block for libraries and of cited documents, with the table of its functions. The table is filled in
 //! `lazy.rs`.
 
-use super::citation_state::CitationState;
+use super::cited::state::CitationState;
 use crate::chunks::Chunk;
 use crate::prelude::*;
 use crate::properties::Properties;

@@ -2,9 +2,9 @@
 
 use super::block::LibrariesBlock;
 use super::chunk_table::{LIBRARIES, LibraryFunctions};
-use super::citation_state::CitationState;
-use super::cited_card::CitedCard;
-use super::cited_panel::CitedPanel;
+use super::cited::card::CitedCard;
+use super::cited::panel::CitedPanel;
+use super::cited::state::CitationState;
 use crate::chunks::{ChunkError, ChunkFuture, ChunkTable};
 use crate::prelude::*;
 use crate::properties::Properties;

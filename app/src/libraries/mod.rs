@@ -6,10 +6,7 @@
 mod api;
 mod block;
 mod chunk_table;
-mod citation_state;
-mod cited_card;
-mod cited_panel;
-mod cited_text;
+mod cited;
 mod confirm;
 mod document;
 mod documents;
@@ -18,7 +15,6 @@ mod form;
 mod lazy;
 mod library;
 mod model;
-mod quotes;
 mod route;
 mod search;
 mod state;
@@ -26,4 +22,4 @@ mod upload;
 mod upload_view;
 
 pub(crate) use chunk_table::LIBRARIES;
-pub(crate) use citation_state::{Citation, CitationState};
+pub(crate) use cited::state::{Citation, CitationState};

@@ -1,7 +1,7 @@
 //! The server functions of the blocks for workflows.
 
 use crate::api::ApiError;
-use crate::api::codec::{Json, NoContent};
+use crate::api::transport::codec::{Json, NoContent};
 use crate::prelude::*;
 use serde_json::{Map, Value};
 use wire::api::SendRequest;

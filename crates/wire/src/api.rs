@@ -2,10 +2,12 @@
 
 mod approval;
 mod conversation;
+mod end;
 mod metadata;
 
 pub use approval::{ApprovalScope, StandingApproval, StandingApprovals};
 pub use conversation::{ActiveRun, ConversationList, ConversationSummary, ConversationView, WaitingTasks};
+pub use end::EndReason;
 pub use metadata::{ContextParts, MessageMetadata, Outcome, TokenUsage};
 
 use crate::UiMessage;

@@ -1,5 +1,8 @@
 //! JSON serialization.
 
+pub(crate) mod arguments;
+pub mod partial;
+
 use serde_json::Value;
 
 /// Serializes a value as compact JSON. `Display` of `Value` gives the same text, but would add a

@@ -1,12 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 pub mod api;
-mod arguments;
 pub mod change;
 pub mod chunk;
 pub mod citations;
-mod context_edit;
-pub mod end;
 pub mod error;
 pub mod file;
 pub mod form;
@@ -16,8 +13,6 @@ pub mod locale;
 pub mod message;
 pub mod organize;
 pub mod page;
-pub mod page_events;
-pub mod partial_json;
 pub mod plan;
 pub mod presented;
 pub mod question;
@@ -25,11 +20,11 @@ mod read;
 pub mod reduce;
 pub mod workflow;
 
-pub use arguments::arguments_hash;
+pub use api::EndReason;
 pub use chunk::{Chunk, DataChunk, FinishReason};
-pub use context_edit::{CONTEXT_EDITS, ContextEdit, SummaryData};
-pub use end::EndReason;
 pub use error::{ErrorCode, ErrorReason, UserError};
+pub use json::arguments::arguments_hash;
+pub use message::context_edit::{CONTEXT_EDITS, ContextEdit, SummaryData};
 pub use message::{
     Approval, ApprovalTerms, CutOff, DataPart, Exposure, FilePart, Role, TextPart, ToolPart, ToolState, UiMessage,
     UiPart,

@@ -1,6 +1,7 @@
 //! The UI message, which the UI shows and the store keeps. The JSON is that of the AI SDK v6
 //! `UIMessage`.
 
+pub(crate) mod context_edit;
 mod read;
 #[cfg(feature = "schema")]
 mod schema;

@@ -15,6 +15,7 @@ mod client_tool;
 mod conversations;
 mod define;
 pub mod display;
+pub mod events;
 mod inputs;
 mod link;
 pub mod messages;

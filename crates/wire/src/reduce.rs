@@ -1,8 +1,9 @@
 //! Folds chunks into a message: the same pure function in the browser and on the server, with the
 //! rules of the AI SDK's client, so that all three produce the same message.
 
+use crate::json::partial;
 use crate::message::{DataPart, TextPart, TextState};
-use crate::{Chunk, DataChunk, ProviderMetadata, UiMessage, UiPart, partial_json};
+use crate::{Chunk, DataChunk, ProviderMetadata, UiMessage, UiPart};
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -85,7 +86,7 @@ impl Reducer {
         for input in self.inputs.iter_mut().filter(|input| input.changed) {
             input.changed = false;
             if let Some(UiPart::Tool(tool)) = self.message.parts.get_mut(input.part) {
-                tool.input = partial_json::parse(&input.text).0;
+                tool.input = partial::parse(&input.text).0;
             }
         }
     }

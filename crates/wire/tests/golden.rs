@@ -5,7 +5,7 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use wire::partial_json::{self, ParseState};
+use wire::json::partial::{self as partial_json, ParseState};
 use wire::{Chunk, Reducer, Role, UiMessage};
 
 fn golden(path: &str) -> Option<PathBuf> {

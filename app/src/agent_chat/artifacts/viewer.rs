@@ -6,7 +6,7 @@ use crate::address::encode_component;
 use crate::agent_chat::message::state::PartKind;
 use crate::agent_chat::session::Session;
 use crate::api::ApiError;
-use crate::api::http::{self, Method};
+use crate::api::transport::http::{self, Method};
 use crate::prelude::*;
 use crate::texts::{Text, fill};
 use leptos::task::spawn_local;

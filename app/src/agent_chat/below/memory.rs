@@ -4,7 +4,7 @@
 
 use crate::address::encode_component;
 use crate::agent_chat::session::{Phase, Session};
-use crate::api::http::{self, Method};
+use crate::api::transport::http::{self, Method};
 use crate::blocks::control::focus;
 use crate::prelude::*;
 use crate::texts::{Text, error_text, t};

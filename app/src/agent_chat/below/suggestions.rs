@@ -4,7 +4,7 @@ use crate::address::encode_component;
 use crate::agent_chat::log::prompt::prompts;
 use crate::agent_chat::session::{Phase, Session, SessionAction};
 use crate::api::ApiError;
-use crate::api::http::{self, Method};
+use crate::api::transport::http::{self, Method};
 use crate::prelude::*;
 use crate::texts::{Text, error_text, t};
 use crate::ui::browser;

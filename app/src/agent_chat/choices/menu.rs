@@ -3,7 +3,7 @@
 use super::state::{MAX_LIBRARIES, Offer};
 use crate::address::encode_component;
 use crate::agent_chat::session::Session;
-use crate::api::http;
+use crate::api::transport::http;
 use crate::prelude::*;
 use crate::texts::{Text, error_text, t};
 use crate::ui::icons::{Icon, Shape};

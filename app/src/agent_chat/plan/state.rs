@@ -4,7 +4,7 @@ use super::edit::{PlanEdit, changed};
 use crate::address::encode_component;
 use crate::agent_chat::message::state::{MessageState, PartKind};
 use crate::agent_chat::session::{Phase, Session};
-use crate::api::http::{self, Method};
+use crate::api::transport::http::{self, Method};
 use crate::prelude::*;
 use crate::texts::{Text, error_text, fill, t};
 use leptos::task::spawn_local;

@@ -3,7 +3,7 @@
 //! every page's download.
 
 use super::{KeySource, LoadFn, LoadKey, LoadedContent, ViewFn};
-use crate::api::codec;
+use crate::api::transport::codec;
 use crate::prelude::*;
 use leptos::reactive::computed::ScopedFuture;
 use leptos::task::spawn_local;

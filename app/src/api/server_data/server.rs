@@ -2,7 +2,7 @@
 //! with the page.
 
 use super::{KeySource, LoadFn, LoadedContent, ViewFn};
-use crate::api::codec::ValueJson;
+use crate::api::transport::codec::ValueJson;
 use crate::prelude::*;
 use leptos::server;
 

@@ -14,7 +14,7 @@ use crate::{Caller, Chat, Inner};
 use std::time::Duration;
 use store::ClaimEvents;
 use wire::UserError;
-use wire::page_events::{GrantedEvents, MAX_CLAIMED};
+use wire::page::events::{GrantedEvents, MAX_CLAIMED};
 
 /// How long after the end of an answer its events can be claimed.
 const GRANTED_FOR: Duration = Duration::from_secs(10 * 60);

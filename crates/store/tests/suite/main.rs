@@ -9,8 +9,6 @@ mod faults;
 mod files;
 mod grants;
 mod happened;
-mod identities;
-mod invitations;
 mod lost_files;
 mod operation;
 mod order;

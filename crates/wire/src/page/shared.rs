@@ -240,7 +240,7 @@ pub fn is_date(text: &str) -> bool {
 pub fn parse_number(text: &str) -> Value {
     let text = text.trim();
     let integer = text.parse::<i64>().ok().map(Number::from);
-    let number = integer.or_else(|| crate::partial_json::number(text));
+    let number = integer.or_else(|| crate::json::partial::number(text));
     number.map_or(Value::Null, Value::Number)
 }
 

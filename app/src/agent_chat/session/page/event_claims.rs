@@ -23,7 +23,7 @@ use crate::prelude::*;
 use crate::ui::browser;
 use serde_json::{Value, json};
 use std::time::Duration;
-use wire::page_events::MAX_CLAIMED;
+use wire::page::events::MAX_CLAIMED;
 use wire::{Role, UiMessage};
 
 /// How long other tabs leave events to the tab that started the run.

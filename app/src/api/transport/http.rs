@@ -1,6 +1,6 @@
 //! Calls of the HTTP API that other programs use, too.
 
-use super::ApiError;
+use super::error::ApiError;
 use crate::texts::{Text, t};
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -7,7 +7,7 @@ type PlainChar = (char, Range<usize>);
 
 /// Returns the range of bytes of a text where a quote stands. White space, case, the form of quotation marks and an
 /// ellipsis at the end of the quote do not count.
-pub(super) fn quote_range(text: &str, quote: &str) -> Option<Range<usize>> {
+pub(in crate::libraries) fn quote_range(text: &str, quote: &str) -> Option<Range<usize>> {
     let wanted: Vec<char> =
         plain(quote.trim().trim_end_matches('…').trim_end()).into_iter().map(|(char, _)| char).collect();
     let text = plain(text);
@@ -21,7 +21,7 @@ pub(super) fn quote_range(text: &str, quote: &str) -> Option<Range<usize>> {
 
 /// Returns the ranges of a quote in the parts of a text. Small parts are found as one passage, so that its
 /// paragraphs may stand in several parts: then these are looked for from the part `first` on.
-pub(super) fn quote_ranges(parts: &[&str], first: Option<usize>, quote: &str) -> Vec<Vec<Range<usize>>> {
+pub(in crate::libraries) fn quote_ranges(parts: &[&str], first: Option<usize>, quote: &str) -> Vec<Vec<Range<usize>>> {
     let mut found = vec![Vec::new(); parts.len()];
     let from = first.unwrap_or_default().min(parts.len());
     let order = (from..parts.len()).chain(0..from);

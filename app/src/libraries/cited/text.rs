@@ -5,7 +5,7 @@ use crate::ui::node::{Node, element};
 use std::ops::Range;
 
 /// Returns the nodes of a text. In one with markup, headings and tables of Markdown are shown as such.
-pub(super) fn text_nodes(text: &str, quoted: &[Range<usize>], has_markup: bool) -> Vec<Node> {
+pub(in crate::libraries) fn text_nodes(text: &str, quoted: &[Range<usize>], has_markup: bool) -> Vec<Node> {
     let mut writer = Writer { text, quoted, nodes: Vec::new(), begin: 0 };
     let lines: Vec<Range<usize>> = lines(text).collect();
     let mut at = 0;
@@ -33,7 +33,7 @@ pub(super) fn text_nodes(text: &str, quoted: &[Range<usize>], has_markup: bool) 
 }
 
 /// Replaces the line breaks within paragraphs of Markdown by spaces. All positions in the text stay the same.
-pub(super) fn joined_lines(text: &str) -> String {
+pub(in crate::libraries) fn joined_lines(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
     let mut before = "";
     for line in text.split_inclusive('\n') {
@@ -54,12 +54,12 @@ pub(super) fn joined_lines(text: &str) -> String {
 }
 
 /// Returns whether a file of this name is written in Markdown.
-pub(super) fn is_markdown(file: &str) -> bool {
+pub(in crate::libraries) fn is_markdown(file: &str) -> bool {
     extension(file).is_some_and(|extension| matches!(extension.as_str(), "md" | "markdown"))
 }
 
 /// Returns whether a file of this name is a PDF.
-pub(super) fn is_pdf(file: &str) -> bool {
+pub(in crate::libraries) fn is_pdf(file: &str) -> bool {
     extension(file).is_some_and(|extension| extension == "pdf")
 }
 
@@ -68,7 +68,7 @@ fn extension(file: &str) -> Option<String> {
 }
 
 /// Returns whether a file of this name is read as text with markup.
-pub(super) fn has_markup(file: &str) -> bool {
+pub(in crate::libraries) fn has_markup(file: &str) -> bool {
     let known = [
         "md", "markdown", "pdf", "docx", "doc", "pptx", "ppt", "xlsx", "xlsb", "xls", "ods", "epub", "html", "htm",
         "csv", "tsv", "eml",

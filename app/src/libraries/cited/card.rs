@@ -1,6 +1,6 @@
 //! The card of a citation, while the pointer or the focus is on its number: what is cited, and the quote.
 
-use super::citation_state::{Citation, CitationState};
+use super::state::{Citation, CitationState};
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
 use crate::ui::hidden_characters::{TextKind, visible_nodes};
@@ -11,7 +11,7 @@ use wire::citations::CitedPassage;
 
 /// The card. As a popover it is above everything else, and Escape closes it. The style sheet puts it at the number.
 #[component]
-pub(super) fn CitedCard(state: CitationState) -> AnyView {
+pub(in crate::libraries) fn CitedCard(state: CitationState) -> AnyView {
     let card = NodeRef::<html::Div>::new();
     Effect::new(move |_| {
         let (is_shown, Some(card)) = (state.card.with(Option::is_some), card.get()) else { return };
@@ -57,7 +57,7 @@ fn content(citation: &Citation) -> Vec<Node> {
 }
 
 /// Returns the place of a passage and the headings above it.
-pub(super) fn place(passage: &CitedPassage) -> String {
+pub(in crate::libraries) fn place(passage: &CitedPassage) -> String {
     let CitedPassage { place, heading, file, .. } = passage;
     // The headings begin with the title of the document, which may be the name of the file.
     let title = file.rsplit_once('.').map_or(file.as_str(), |(name, _)| name);

@@ -1,16 +1,16 @@
 //! The document of a citation, beside the chat: its text from the cited place on, with the quote marked. On a narrow
 //! screen it takes the whole page.
 
-use super::api::{self, document_path};
-use super::block::problem_view;
-use super::citation_state::{Citation, CitationState};
-use super::cited_card::place;
-use super::cited_text::{has_markup, is_markdown, is_pdf, joined_lines, text_nodes};
-use super::documents::file_path;
-use super::model::{Part, Parts};
+use super::card::place;
 use super::quotes::quote_ranges;
+use super::state::{Citation, CitationState};
+use super::text::{has_markup, is_markdown, is_pdf, joined_lines, text_nodes};
 use crate::address::encode_component;
 use crate::api::ApiError;
+use crate::libraries::api::{self, document_path};
+use crate::libraries::block::problem_view;
+use crate::libraries::documents::file_path;
+use crate::libraries::model::{Part, Parts};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::hidden_characters::{TextKind, visible_nodes};
@@ -130,7 +130,7 @@ fn scroll_to_quote() {
 
 /// The panel.
 #[component]
-pub(super) fn CitedPanel(state: CitationState) -> AnyView {
+pub(in crate::libraries) fn CitedPanel(state: CitationState) -> AnyView {
     let heading = StoredValue::new(state.element_id("heading"));
     let loaded = Loaded {
         state,

@@ -23,8 +23,8 @@ pub(crate) struct Citation {
 /// the element with the attribute `data-carded` or `aria-expanded`, since signals cannot hold elements on the server.
 #[derive(Clone, Copy)]
 pub(crate) struct CitationState {
-    pub(super) card: RwSignal<Option<Citation>>,
-    pub(super) panel: RwSignal<Option<Citation>>,
+    pub(in crate::libraries) card: RwSignal<Option<Citation>>,
+    pub(in crate::libraries) panel: RwSignal<Option<Citation>>,
     /// The id of the chat's block.
     block_id: StoredValue<String>,
     /// Counts what the pointer did, so that a later move ends what waits.
@@ -68,12 +68,12 @@ impl CitationState {
     }
 
     /// Keeps the card.
-    pub(super) fn keep_card(self) {
+    pub(in crate::libraries) fn keep_card(self) {
         self.moves.update_untracked(|moves| *moves += 1);
     }
 
     /// Hides the card.
-    pub(super) fn close_card(self) {
+    pub(in crate::libraries) fn close_card(self) {
         self.keep_card();
         if let Some(mark) = forget_mark("data-carded") {
             let _ = mark.remove_attribute("aria-describedby");

@@ -14,13 +14,13 @@ const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(15);
 
 /// Streams frames unchanged; the browser decodes them with [`sse::SseDecoder`]. Nothing on the way may
 /// buffer or compress them.
-pub(super) fn event_stream(frames: chat::Frames) -> ByteStream<ApiError> {
+pub(in crate::api) fn event_stream(frames: chat::Frames) -> ByteStream<ApiError> {
     set_sse_headers();
     ByteStream::new(chat::with_keep_alive(frames, KEEP_ALIVE_AFTER).map(Ok))
 }
 
 /// Returns a stream that ends at once, for a conversation without a running answer.
-pub(super) fn empty_stream() -> ByteStream<ApiError> {
+pub(in crate::api) fn empty_stream() -> ByteStream<ApiError> {
     set_sse_headers();
     ByteStream::new(futures::stream::once(async { Ok(Bytes::from_static(b"data: [DONE]\n\n")) }))
 }

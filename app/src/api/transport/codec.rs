@@ -97,6 +97,6 @@ impl<'de> Deserialize<'de> for CreatedId {
 
 /// Parses JSON from text, as the chunks of the stream are parsed: another input type would compile
 /// the JSON parser a second time.
-pub(super) fn parse_json<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+pub(in crate::api) fn parse_json<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
     serde_json::from_str::<Value>(text).and_then(serde_json::from_value)
 }

@@ -1,0 +1,5 @@
+//! Users, and how they sign in.
+
+mod identities;
+mod invitations;
+mod users;
