@@ -158,7 +158,7 @@ mod tests {
                 .collect();
             format!("{}: {}", block["type"].as_str().unwrap(), shown.join(" | "))
         };
-        shown.iter().flat_map(|message| containers(message)).map(|block| line(&block)).collect::<Vec<_>>().join("\n")
+        shown.iter().flat_map(containers).map(|block| line(&block)).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
