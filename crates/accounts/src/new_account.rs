@@ -17,6 +17,9 @@ use uuid::Uuid;
 use web::html::error_message;
 use web::{RequestContext, see_other};
 
+const OTHER_ADDRESS: &str =
+    "The name can only be an e-mail address if you were invited with this address. Choose a name without @.";
+
 /// The throttle's key for sign-ups; no user has such a name.
 const SIGN_UP_THROTTLE_KEY: &str = " sign up";
 
@@ -163,6 +166,9 @@ async fn create_account(
         AccountKind::FirstAdmin => config::OWNER_ROLES.map(str::to_owned).to_vec(),
         AccountKind::SignUp => accounts.settings.sign_up_roles.clone(),
         AccountKind::Invitation => match accounts.invitation(&sent.token).await? {
+            Some(invitation) if is_name_of_somebody_else(name, &invitation.label) => {
+                return refuse(StatusCode::UNPROCESSABLE_ENTITY, OTHER_ADDRESS.to_owned());
+            }
             Some(invitation) => invitation.roles,
             None => return Ok(invalid_invitation_page()),
         },
@@ -188,6 +194,12 @@ async fn create_account(
     }
     let cookie = accounts.begin_session(&id, &asker.credentials, asker.is_https, None).await?;
     Ok(see_other(local_path(sent.next.as_deref()), cookie))
+}
+
+/// Returns whether a name is an e-mail address, and not that for which the administrator has made the invitation.
+/// A name that is an address can count as proof of it, for example in a channel with `users: verifiedEmail`.
+fn is_name_of_somebody_else(name: &str, label: &str) -> bool {
+    name.contains('@') && !name.eq_ignore_ascii_case(label)
 }
 
 /// Stores a new account with its audit entry.

@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn links_keep_the_period_and_the_filter() {
         let query = OverviewQuery { days: Days::Ninety, agent: Some("a b".to_owned()), user: Some(" ".to_owned()) };
-        assert_eq!(conversation_filter(&query), "&agent=a%20b");
-        assert_eq!(overview_path(&query, query.agent.as_deref(), Some("ada")), "/admin?days=90&agent=a%20b&user=ada");
+        assert_eq!(conversation_filter(&query), "&agent=a+b");
+        assert_eq!(overview_path(&query, query.agent.as_deref(), Some("ada")), "/admin?days=90&agent=a+b&user=ada");
     }
 }

@@ -21,7 +21,7 @@ const TOO_MANY_LINKS: &str =
 const LINK: &str = "link:";
 
 /// Returns the code with which a person asks to be linked: `/start CODE`, or `/link CODE`.
-pub(super) fn start_code(text: &str) -> Option<&str> {
+pub(crate) fn start_code(text: &str) -> Option<&str> {
     let (name, code) = command(text)?;
     let is_code = code.len() == CODE_LENGTH && code.bytes().all(|digit| digit.is_ascii_hexdigit());
     (matches!(name, "start" | "link") && is_code).then_some(code)
@@ -129,8 +129,13 @@ impl Session<'_> {
         // The normalized form of other letters can be the address of somebody else.
         let email = person.verified_email.as_deref().filter(|email| email.is_ascii() && email.contains('@'));
         let Some(email) = email else { return Ok(None) };
-        let found = self.receiver.context.store.user_by_name(&name_key(email)).await?;
-        Ok(found.map(|(user, _)| user).filter(|user| user.name.eq_ignore_ascii_case(email)))
+        let store = &self.receiver.context.store;
+        let found = store.user_by_name(&name_key(email)).await?;
+        let user = found.map(|(user, _)| user).filter(|user| user.name.eq_ignore_ascii_case(email));
+        let Some(user) = user else { return Ok(None) };
+        // An account from a provider has the name that the provider gave it, whoever chose that.
+        let is_from_provider = !store.identities(&user.id).await?.is_empty();
+        Ok((!is_from_provider).then_some(user))
     }
 }
 

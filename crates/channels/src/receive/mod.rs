@@ -3,7 +3,7 @@
 //! before the messenger is told to forget it.
 
 pub(crate) mod events;
-mod linking;
+pub(crate) mod linking;
 mod reply;
 mod slack;
 mod sort;
@@ -34,7 +34,8 @@ const POLL: Kind<String> = Kind::new("channels.poll")
 const SESSION: Duration = Duration::from_secs(3_600);
 /// How often a server makes sure that there is a job for each channel.
 const ENQUEUE_INTERVAL: Duration = Duration::from_secs(15);
-/// The most messages of a channel that wait. Beyond it, they wait at the messenger.
+/// The most messages of a channel that wait. Beyond it, they wait at the messenger: Telegram keeps them for a day, Slack
+/// sends them again for a few minutes.
 const MAX_OPEN: i64 = 10_000;
 /// The first pause after an error, and the longest.
 const MIN_PAUSE: Duration = Duration::from_secs(1);
@@ -166,7 +167,7 @@ impl Receiver {
 /// Returns how long to wait after an error. Errors in a row are waited for longer and longer.
 fn pause_after(error: &ApiError, pause: &mut Duration) -> Duration {
     match error {
-        ApiError::Wait(time) => *time,
+        ApiError::Wait(time) => (*time).min(MAX_PAUSE),
         // The token is wrong, or another program reads the messages.
         ApiError::Refused { .. } => MAX_PAUSE,
         ApiError::Unavailable(_) => {

@@ -14,8 +14,10 @@ use url::Url;
 
 /// The timeout of a request.
 const TIMEOUT: Duration = Duration::from_secs(15);
-/// The pause between two messages or edits in a channel. Slack allows about one a second.
+/// The pause between two messages in a channel. Slack allows about one a second.
 const INTERVAL: Duration = Duration::from_millis(1_200);
+/// The pause after an edit. Slack allows about fifty a minute, in all channels of a workspace together.
+const EDIT_INTERVAL: Duration = Duration::from_secs(3);
 /// The largest response in bytes.
 const MAX_RESPONSE: usize = 4 << 20;
 /// The largest file that is downloaded, in bytes.
@@ -119,7 +121,7 @@ impl SlackBot {
         message: &Rendered,
         buttons: &[Vec<Button>],
     ) -> Result<String, ApiError> {
-        let mut parameters = json!({ "channel": place.chat, "unfurl_links": false, "unfurl_media": false });
+        let mut parameters = json!({ "channel": place.chat });
         if let Some(thread) = &place.thread {
             parameters["thread_ts"] = thread.as_str().into();
         }
@@ -207,6 +209,11 @@ impl SlackBot {
         message: &Rendered,
         buttons: &[Vec<Button>],
     ) -> Result<T, ApiError> {
+        // Neither names nor links in what a model has written do anything. Edits would be parsed by default.
+        parameters["parse"] = "none".into();
+        for option in ["link_names", "unfurl_links", "unfurl_media"] {
+            parameters[option] = false.into();
+        }
         parameters["text"] = fallback(&message.text).into();
         parameters["blocks"] = blocks(message, buttons);
         match self.call_in_chat(place, method, &parameters).await {
@@ -226,7 +233,8 @@ impl SlackBot {
         method: &str,
         parameters: &Value,
     ) -> Result<T, ApiError> {
-        self.pace.wait(place, INTERVAL).await?;
+        let interval = if method == "chat.update" { EDIT_INTERVAL } else { INTERVAL };
+        self.pace.wait(place, interval).await?;
         let called = self.call(method, parameters).await;
         if let Err(ApiError::Wait(time)) = &called {
             self.pace.pause(place, *time);

@@ -3,6 +3,7 @@
 use super::text::read_text;
 use super::types::{Action, ActionMessage, BlockActions, Event, EventFile, Payload};
 use crate::messenger::{BotAccount, ChatPlace, Incoming, IncomingFile, MAX_DATA, ReadUpdate, person_name};
+use crate::receive::linking::start_code;
 use crate::turn::COMMANDS;
 use serde::Deserialize;
 use serde_json::Value;
@@ -57,7 +58,9 @@ fn read_message(event: Event, bot: &BotAccount) -> Option<ReadUpdate> {
         Some(thread) => Some(time_stamp(thread)?),
         None => None,
     };
-    let is_addressed = is_private || is_mentioned;
+    let text = with_slash(text);
+    // A code is deleted wherever it is read by others, too.
+    let is_addressed = is_private || is_mentioned || start_code(&text).is_some();
     if !is_addressed && thread.is_none() {
         return None;
     }
@@ -66,7 +69,7 @@ fn read_message(event: Event, bot: &BotAccount) -> Option<ReadUpdate> {
     let begins_thread = !is_private && thread.is_none();
     let thread = if begins_thread { Some(ts) } else { thread };
     let chat = ChatPlace::new(channel, thread).to_string();
-    let incoming = Incoming::Message { chat, text: with_slash(text), replies_to: None, files };
+    let incoming = Incoming::Message { chat, text, replies_to: None, files };
     // Their name is not sent; nobody is linked by a message of theirs.
     let person_name = String::new();
     Some(ReadUpdate { update_id, person_id, person_name, is_private, is_addressed, begins_thread, incoming })

@@ -27,12 +27,14 @@ pub(crate) struct Card {
     pub(crate) approval_id: String,
     pub(crate) input_hash: String,
     pub(crate) message_id: Option<String>,
+    /// When it was made; Unix time, milliseconds.
+    pub(crate) created_at: i64,
 }
 
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "SELECT id, owner, conversation_id, tool_call_id, approval_id, input_hash, message_id FROM channel_cards
+            "SELECT id, owner, conversation_id, tool_call_id, approval_id, input_hash, message_id, created_at FROM channel_cards
              WHERE channel_id = $1 AND chat_id = $2 AND ",
             $rest
         )
@@ -52,7 +54,7 @@ const ADD: &str = "
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     ON CONFLICT (channel_id, chat_id, owner, conversation_id, tool_call_id, approval_id)
     DO UPDATE SET input_hash = excluded.input_hash
-    RETURNING id, owner, conversation_id, tool_call_id, approval_id, input_hash, message_id";
+    RETURNING id, owner, conversation_id, tool_call_id, approval_id, input_hash, message_id, created_at";
 
 const SET_MESSAGE: &str = "UPDATE channel_cards SET message_id = $2 WHERE id = $1";
 
@@ -65,6 +67,7 @@ fn read(row: &Row) -> Result<Card, StoreError> {
         approval_id: row.try_get("approval_id")?,
         input_hash: row.try_get("input_hash")?,
         message_id: row.try_get("message_id")?,
+        created_at: row.try_get("created_at")?,
     })
 }
 

@@ -111,9 +111,14 @@ impl Turn<'_> {
             (Messenger::Slack, _) => {
                 let newest = store::newest_question(store, channel_id, &self.chat_id, owner).await?;
                 match newest {
-                    // An earlier attempt has decided that it is the answer.
-                    Some(card) if self.update.answer_id.is_some() => Some(card),
-                    Some(card) if self.is_open(person, &card).await => Some(card),
+                    // An earlier attempt has begun: with the answer to this question, or with a message to another conversation.
+                    Some(card) if self.update.answer_id.is_some() => {
+                        (self.update.conversation_id.as_ref() == Some(&card.conversation_id)).then_some(card)
+                    }
+                    // What was written before the question does not answer it.
+                    Some(card) if card.created_at <= self.update.received_at && self.is_open(person, &card).await => {
+                        Some(card)
+                    }
                     _ => None,
                 }
             }

@@ -22,7 +22,10 @@ impl Turn<'_> {
         replies_to: Option<String>,
         files: Vec<IncomingFile>,
     ) -> Result<TurnEnd, JobError> {
-        if let Some(end) = self.answer_question(person, replies_to.as_deref(), &text).await? {
+        // An answer to a question has no files. Such a message is told that the conversation waits for the answer.
+        if files.is_empty()
+            && let Some(end) = self.answer_question(person, replies_to.as_deref(), &text).await?
+        {
             return Ok(end);
         }
         if let (true, Some(id)) = (self.update.is_submitted, self.update.answer_id.clone()) {

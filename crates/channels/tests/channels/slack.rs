@@ -321,6 +321,7 @@ impl Workspace {
                 Ok(json!({ "channel": parameters["channel"], "ts": ts, "message_ts": ts }))
             }
             "chat.update" => {
+                assert_eq!((&parameters["parse"], &parameters["unfurl_links"]), (&json!("none"), &json!(false)));
                 let message = read_message(parameters)?;
                 let ts = parameters["ts"].as_str().unwrap();
                 let known = self.messages.get_mut(ts).filter(|known| known.only.is_none());

@@ -46,6 +46,7 @@ async fn invitation_creates_one_account_with_its_roles() {
         assert_eq!(status(server.request(Method::GET, &path)).await, 200);
     }
     assert_eq!(accept(&server, &token, "ada").await.status().as_u16(), 409);
+    assert_eq!(accept(&server, &token, "ada@example.com").await.status().as_u16(), 422);
     let short = [("token", token.as_str()), ("name", "eve"), ("password", "short")];
     assert_eq!(status(form_request(&server, "/auth/invitation", &short)).await, 422);
     let eve = session_cookie(&accept(&server, &token, "eve").await).unwrap();
