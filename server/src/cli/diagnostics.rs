@@ -42,6 +42,6 @@ pages: [{ id: p }]
 ";
         let loaded = config::load_embedded(&[("chatwright.yaml", text)], &HashMap::<String, String>::new());
         let problems = loaded.unwrap_err();
-        assert_eq!((problems.len(), error_count(&problems)), (2, 1), "{}", config::render(&problems));
+        assert_eq!((problems.len(), error_count(&problems)), (3, 1), "{}", config::render(&problems));
     }
 }
