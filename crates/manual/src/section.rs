@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Docs {
-    /// Who may read it; for others the pages do not exist.
+    /// Who may read it; for others the pages do not exist. Default: `admins`.
     pub(crate) visible_to: Audience,
 }
 
