@@ -202,7 +202,7 @@ fn charts(days: &[DayUsage]) -> impl IntoView + use<> {
     }
 }
 
-/// `GET /api/admin/overview?days=7|30`
+/// `GET /api/admin/overview?days=7|30|90`
 async fn show_api(
     _: Admin,
     State(state): State<ConsoleState>,

@@ -12,10 +12,10 @@ use web::HttpError;
 use web::openapi::{Description, RouteInput};
 use wire::{ErrorCode, UserError};
 
-/// Larger bodies are read on a thread of low priority.
+/// More bytes are read on a thread of low priority.
 const LARGE: usize = 64 << 10;
 
-/// Reads large bodies. Each may take 64 MB, so few wait.
+/// Reads large bodies, and decodes the large files in them. Each may take 64 MB, so few wait.
 static READERS: LazyLock<Pool> = LazyLock::new(|| Pool::new("ag-ui-body", 8 << 20, 32));
 
 /// The bytes of a body.
@@ -47,11 +47,22 @@ impl RouteInput for InputBody {
 impl InputBody {
     /// Reads the body.
     pub(crate) async fn read(self) -> Result<RunAgentInput, UserError> {
-        if self.0.len() <= LARGE {
-            return RunAgentInput::read(&self.0);
-        }
-        READERS.run(move |_| RunAgentInput::read(&self.0)).await.map_err(|_| busy())?
+        offloaded(self.0.len(), move || RunAgentInput::read(&self.0)).await?
     }
+}
+
+/// Does work on this many bytes, on a thread of low priority if they are many.
+///
+/// # Errors
+/// 503 while too much work is waiting.
+pub(crate) async fn offloaded<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, UserError> {
+    if bytes <= LARGE {
+        return Ok(work());
+    }
+    READERS.run(move |_| work()).await.map_err(|_| busy())
 }
 
 /// Too much work of this kind is waiting.

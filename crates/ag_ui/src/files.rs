@@ -1,6 +1,7 @@
 //! The content of messages of the user: text and files, which are kept as those that users attach, within the same
 //! limits.
 
+use crate::body::offloaded;
 use crate::input::{Content, ContentPart, Source};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -74,8 +75,9 @@ async fn file(context: &Context, caller: &Caller, source: &Source, path: &str) -
         }
         Source::File { .. } => Err(UserError::invalid(path, "This is not the id of an uploaded file.")),
         Source::Data { value, mime_type } => {
-            let content =
-                STANDARD.decode(value).map_err(|_| UserError::invalid(path, "The file is not valid Base64."))?;
+            let encoded = value.clone();
+            let content = offloaded(value.len(), move || STANDARD.decode(encoded.as_bytes())).await?;
+            let content = content.map_err(|_| UserError::invalid(path, "The file is not valid Base64."))?;
             let limits = context.current.config().limits.clone();
             let bounds = FileLimits { file: limits.file_bytes, user: limits.user_file_bytes };
             let upload = NewUpload {
@@ -83,7 +85,9 @@ async fn file(context: &Context, caller: &Caller, source: &Source, path: &str) -
                 length: Some(content.len() as u64),
                 bytes: futures::stream::iter([Ok::<_, Infallible>(Bytes::from(content))]),
             };
-            let stored = context.chat.store_file(caller, bounds, upload).await?;
+            let stored = context.chat.store_file(caller, bounds, upload).await;
+            let stored =
+                stored.map_err(|error| UserError { path: error.path.is_some().then(|| path.to_owned()), ..error })?;
             Ok(FilePart {
                 media_type: stored.media_type,
                 url: stored.url,

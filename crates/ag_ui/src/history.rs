@@ -4,15 +4,26 @@ use crate::files::ContentReader;
 use crate::input::{Message, ToolCall};
 use crate::request;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use wire::message::TextPart;
 use wire::{Role, ToolPart, ToolState, UiMessage, UiPart, UserError};
+
+/// The most earlier messages with which `chat` begins a conversation.
+const MAX_MESSAGES: usize = 500;
 
 /// Returns the messages. Calls without a result are closed when they are stored.
 ///
 /// # Errors
 /// 422 with the place of what cannot be used.
 pub(crate) async fn read(contents: &mut ContentReader<'_>, messages: &[Message]) -> Result<Vec<UiMessage>, UserError> {
+    // Before files are stored.
+    if messages.iter().filter(|message| is_kept(message)).count() > MAX_MESSAGES {
+        let message = format!("A thread begins with {MAX_MESSAGES} earlier messages at most.");
+        return Err(UserError::invalid("/messages", message));
+    }
     let mut read: Vec<UiMessage> = Vec::new();
+    // The message and the part of each call, by its id.
+    let mut calls: HashMap<&str, (usize, usize)> = HashMap::new();
     for (at, message) in messages.iter().enumerate() {
         let path = format!("/messages/{at}");
         match message {
@@ -23,12 +34,16 @@ pub(crate) async fn read(contents: &mut ContentReader<'_>, messages: &[Message])
             Message::Assistant { id, content, tool_calls } => {
                 let text = content.iter().filter(|text| !text.is_empty());
                 let text = text.map(|text| UiPart::Text(TextPart { text: text.clone(), ..TextPart::default() }));
-                let parts = text.chain(tool_calls.iter().map(call)).collect();
+                let mut parts: Vec<_> = text.collect();
+                for tool_call in tool_calls {
+                    calls.insert(tool_call.id.as_str(), (read.len(), parts.len()));
+                    parts.push(call(tool_call));
+                }
                 read.push(UiMessage { parts, ..UiMessage::new(id, Role::Assistant) });
             }
             Message::Tool { tool_call_id, content, error, .. } => {
-                let found = read.iter_mut().rev().find_map(|message| message.tool_mut(tool_call_id));
-                let Some(tool) = found else {
+                let found = calls.get(tool_call_id.as_str()).copied();
+                let Some(tool) = found.and_then(|(at, part)| read[at].parts[part].as_tool_mut()) else {
                     let message = "No message before it has this call.";
                     return Err(UserError::invalid(format!("{path}/toolCallId"), message));
                 };
@@ -44,6 +59,33 @@ pub(crate) async fn read(contents: &mut ContentReader<'_>, messages: &[Message])
         }
     }
     Ok(read)
+}
+
+/// Returns whether a message of the request is one of the history. Results are in the messages of their calls.
+fn is_kept(message: &Message) -> bool {
+    matches!(message, Message::User { .. } | Message::Assistant { .. })
+}
+
+/// Returns the place in the request of a place in the history that was made of it, such as `/history/0/parts/1`.
+pub(crate) fn place(path: &str, messages: &[Message]) -> Option<String> {
+    let mut steps = path.strip_prefix("/history")?.split('/').skip(1);
+    let Some(at) = steps.next() else { return Some("/messages".to_owned()) };
+    let mut kept = messages.iter().enumerate().filter(|(_, message)| is_kept(message));
+    let (at, message) = kept.nth(at.parse().ok()?)?;
+    let field = match (steps.next(), message) {
+        (Some("id"), _) => "id".to_owned(),
+        (_, Message::Assistant { content, .. }) => {
+            // The calls come after the text.
+            let texts = usize::from(content.as_ref().is_some_and(|text| !text.is_empty()));
+            let part = steps.next().and_then(|part| part.parse::<usize>().ok());
+            match part.and_then(|part| part.checked_sub(texts)) {
+                Some(call) => format!("toolCalls/{call}"),
+                None => "toolCalls".to_owned(),
+            }
+        }
+        _ => "content".to_owned(),
+    };
+    Some(format!("/messages/{at}/{field}"))
 }
 
 fn call(call: &ToolCall) -> UiPart {

@@ -2,8 +2,9 @@
 //! protocol demands.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use std::sync::Arc;
 use wire::api::RunOptions;
 use wire::{ErrorCode, UserError};
 
@@ -117,7 +118,13 @@ pub(crate) enum ContentPart {
 #[schemars(rename = "AgUiSource")]
 pub(crate) enum Source {
     /// Here, as Base64.
-    Data { value: String, mime_type: String },
+    Data {
+        // Shared with the thread that decodes it.
+        #[serde(deserialize_with = "shared")]
+        #[schemars(with = "String")]
+        value: Arc<String>,
+        mime_type: String,
+    },
     /// A file that the user has uploaded to this server, by its id.
     File { value: String },
     /// Not supported.
@@ -244,6 +251,10 @@ impl RunAgentInput {
             .map_err(|error| UserError::invalid("/forwardedProps/options", format!("This cannot be read: {error}.")))?;
         Ok(options.unwrap_or_default())
     }
+}
+
+fn shared<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<String>, D::Error> {
+    String::deserialize(deserializer).map(Arc::new)
 }
 
 fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> Option<String> {

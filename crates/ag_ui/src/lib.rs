@@ -8,6 +8,8 @@ mod history;
 mod input;
 mod interrupts;
 mod messages;
+mod outcome;
+mod places;
 mod request;
 mod routes;
 mod run;

@@ -7,13 +7,16 @@ use std::collections::{HashMap, HashSet};
 use wire::api::Answer;
 use wire::{Role, ToolState, UiMessage, UserError};
 
+/// An answer, and its place in the request.
+type PlacedAnswer = (String, Answer);
+
 /// What a frontend wants.
 #[derive(Debug)]
 pub(crate) enum Asked<'i> {
     /// An answer to a new message.
     Message(NewMessage<'i>),
     /// That the answer goes on with these answers.
-    Answers(Vec<Answer>),
+    Answers(Vec<PlacedAnswer>),
     /// Another answer to a message.
     Regenerate(String),
     /// The thread as it is, and the answer that is being written.
@@ -24,14 +27,14 @@ pub(crate) enum Asked<'i> {
 #[derive(Debug)]
 pub(crate) struct NewMessage<'i> {
     pub(crate) id: String,
-    /// The contents of the messages that follow each other, of which it is made.
-    pub(crate) contents: Vec<&'i Content>,
+    /// The contents of the messages of which it is made, each with the index of its message in the request.
+    pub(crate) contents: Vec<(usize, &'i Content)>,
     /// The message of the user that it replaces.
     pub(crate) replaces: Option<String>,
     /// How many of the first messages of the request come before it.
     pub(crate) before: usize,
     /// The results of calls that come with it.
-    pub(crate) results: Vec<Answer>,
+    pub(crate) results: Vec<PlacedAnswer>,
 }
 
 /// Finds out what is new. `branch` is what is stored, oldest first.
@@ -41,7 +44,7 @@ pub(crate) struct NewMessage<'i> {
 pub(crate) fn decide<'i>(input: &'i RunAgentInput, branch: &[UiMessage]) -> Result<Asked<'i>, UserError> {
     let known: HashMap<_, _> =
         messages::of_branch(branch).into_iter().map(|(at, message)| (message.id().to_owned(), at)).collect();
-    let mut answers = interrupts::answers(&input.resume, branch.last())?;
+    let answers = interrupts::answers(&input.resume, branch.last())?;
     let end = input.messages.iter().rposition(|message| matches!(message, Message::Assistant { .. }));
     let begin = end.map_or(0, |at| at + 1);
     let results = results(&input.messages[begin..], begin, branch.last())?;
@@ -62,13 +65,14 @@ pub(crate) fn decide<'i>(input: &'i RunAgentInput, branch: &[UiMessage]) -> Resu
         }
         return Ok(Asked::Message(NewMessage {
             id: (*id).clone(),
-            contents: new.iter().map(|(.., content)| *content).collect(),
+            contents: new.iter().map(|(at, _, content)| (*at, *content)).collect(),
             replaces: replaced(&input.messages[..*first], &known, branch),
             before: *first,
             results,
         }));
     }
-    answers.extend(results);
+    let answers = answers.into_iter().enumerate().map(|(at, answer)| (format!("/resume/{at}"), answer));
+    let answers: Vec<_> = answers.chain(results).collect();
     if !answers.is_empty() {
         return Ok(Asked::Answers(answers));
     }
@@ -86,8 +90,8 @@ fn replaced(before: &[Message], known: &HashMap<String, usize>, branch: &[UiMess
     Some(next.id.clone())
 }
 
-/// Returns the results of calls that wait for them.
-fn results(messages: &[Message], offset: usize, last: Option<&UiMessage>) -> Result<Vec<Answer>, UserError> {
+/// Returns the results of calls that wait for them. `offset` is the index of the first message in the request.
+fn results(messages: &[Message], offset: usize, last: Option<&UiMessage>) -> Result<Vec<PlacedAnswer>, UserError> {
     let waits = |call_id: &str| {
         let mut calls = last.into_iter().flat_map(UiMessage::tools);
         calls.any(|tool| tool.tool_call_id == call_id && tool.state == ToolState::InputAvailable)
@@ -98,14 +102,15 @@ fn results(messages: &[Message], offset: usize, last: Option<&UiMessage>) -> Res
         if !waits(tool_call_id) {
             continue;
         }
-        let tool_call_id = tool_call_id.clone();
-        answers.push(match error {
+        let (place, tool_call_id) = (format!("/messages/{}", offset + at), tool_call_id.clone());
+        let answer = match error {
             Some(error_text) => Answer::Error { tool_call_id, error_text: error_text.clone() },
             None => {
-                let output = output(content, &format!("/messages/{}/content", offset + at))?;
+                let output = output(content, &format!("{place}/content"))?;
                 Answer::Output { tool_call_id, output }
             }
-        });
+        };
+        answers.push((place, answer));
     }
     Ok(answers)
 }
@@ -119,7 +124,7 @@ pub(crate) fn output(content: &Content, path: &str) -> Result<Value, UserError> 
     let block = |part: &ContentPart| match part {
         ContentPart::Text { text } => Ok(json!({ "type": "text", "text": text })),
         ContentPart::Image { source: Source::Data { value, mime_type } } => {
-            Ok(json!({ "type": "image", "mimeType": mime_type, "data": value }))
+            Ok(json!({ "type": "image", "mimeType": mime_type, "data": value.as_str() }))
         }
         _ => Err(UserError::invalid(path, "The result of a tool has text and images, which are in the request.")),
     };

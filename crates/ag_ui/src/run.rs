@@ -1,27 +1,31 @@
 //! A run of a frontend: begins what it asks for, translates what the agent writes, makes the agent's changes of the
 //! shared state, and says at the end what it waits for. One run of a frontend may be several of the agent.
 
-use crate::event::{Event, PROTOCOL_VERSION, RunOutcome, Usage};
+use crate::event::{Event, PROTOCOL_VERSION, RunOutcome};
 use crate::files::ContentReader;
 use crate::input::RunAgentInput;
-use crate::messages::{self, MessageIds};
+use crate::messages::MessageIds;
+use crate::outcome::{failure, is_waiting, load, outcome_of, since, snapshot};
+use crate::places::Places;
 use crate::request::{self, Asked, NewMessage};
 use crate::state::SharedState;
 use crate::translate::Translator;
-use crate::{history, interrupts, tools};
+use crate::{history, tools};
 use bytes::Bytes;
 use capability::Context;
 use chat::{Caller, ChunkReader, Frames, Frontend, SendResponse};
 use futures::StreamExt;
 use serde_json::{Map, json};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
+use tracing::Instrument;
 use wire::api::{Answer, ConversationView, MessageMetadata, Outcome, RunOptions, SendRequest, Submission, TokenUsage};
-use wire::{Role, ToolState, UiMessage, UserError};
+use wire::{ErrorCode, ErrorReason, Role, UiMessage, UserError};
 
 /// The most frames that wait for a slow frontend.
 const MAX_WAITING: usize = 256;
 const CUT_OFF: &str = "The answer was cut off. It goes on in the conversation.";
 const NO_ANSWER: &str = "The agent has no answer. Try again.";
+const FAILED: &str = "Something went wrong on our side. Try again.";
 
 /// A run of a frontend.
 struct Run {
@@ -36,6 +40,8 @@ struct Run {
     state: SharedState,
     /// Whether the agent works for this run, which then ends with its frontend, or the run only shows the thread.
     is_own: bool,
+    /// The id of the agent's run that answers the last submission; empty if there is none.
+    agent_run_id: String,
     /// What the answer had used before.
     used: TokenUsage,
     client: mpsc::Sender<Bytes>,
@@ -43,6 +49,16 @@ struct Run {
 
 /// The frontend has gone.
 struct Gone;
+
+/// What becomes of the changes of the shared state that an answer waits for.
+enum StateChange {
+    /// They are made, and the agent writes on.
+    GoesOn(Frames),
+    /// They are made and stored. The answer waits for others.
+    Kept,
+    /// The answer waits for none.
+    Nothing,
+}
 
 /// Begins a run. Returns its events.
 ///
@@ -58,7 +74,6 @@ pub(crate) async fn begin(
     let branch = view.map(|view| view.messages).unwrap_or_default();
     let specs = tools::specs(&input.tools)?;
     tools::check_schemas(&specs).await?;
-    let asked = request::decide(&input, &branch)?;
     let frontend = Frontend {
         tools: specs,
         instructions: input.instructions(),
@@ -75,6 +90,7 @@ pub(crate) async fn begin(
         frontend,
         state: SharedState::new(&input.state),
         is_own: true,
+        agent_run_id: String::new(),
         used: TokenUsage::default(),
         client,
         context,
@@ -86,16 +102,42 @@ pub(crate) async fn begin(
         protocol_version: PROTOCOL_VERSION,
         parent_run_id: input.parent_run_id.clone(),
     }];
-    let (translator, frames_of_run) = run.start(asked, &input, &branch, &mut first).await?;
-    tokio::spawn(run.drive(first, translator, frames_of_run));
+    let (begun, outcome) = oneshot::channel();
+    // In a task of its own, so that the run of a frontend that goes away while it begins is stopped as well.
+    spawn(async move {
+        let started = run.start(&input, &branch, &mut first).await;
+        // They may be large, and the run may take long.
+        drop((input, branch));
+        match started {
+            Ok((translator, frames)) => {
+                // Nobody may wait for it any more, which `drive` notices.
+                let _ = begun.send(Ok(()));
+                run.drive(first, translator, frames).await;
+            }
+            Err(error) => drop(begun.send(Err(error))),
+        }
+    });
+    outcome.await.map_err(|_| UserError::new(ErrorCode::Internal, FAILED).because(ErrorReason::ServerFailed))??;
     Ok(futures::stream::poll_fn(move |context| frames.poll_recv(context)).boxed())
+}
+
+/// Starts a task that belongs to the trace of this request, for logs and telemetry.
+fn spawn(task: impl Future<Output = ()> + Send + 'static) {
+    let trace = chat::current_trace();
+    let task = async move {
+        match trace {
+            Some(trace) => chat::traced(trace, task).await,
+            None => task.await,
+        }
+    };
+    tokio::spawn(task.in_current_span());
 }
 
 /// Returns the conversation; `None` if the caller has none with this id.
 async fn thread(context: &Context, caller: &Caller, id: &str) -> Result<Option<ConversationView>, UserError> {
     match context.chat.conversation(caller, id).await {
         Ok(view) => Ok(Some(view)),
-        Err(error) if error.code == wire::ErrorCode::NotFound => Ok(None),
+        Err(error) if error.code == ErrorCode::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -104,22 +146,26 @@ impl Run {
     /// Begins what the frontend asks for. Returns what translates it, and its chunks if the agent writes.
     async fn start(
         &mut self,
-        asked: Asked<'_>,
         input: &RunAgentInput,
         branch: &[UiMessage],
         first: &mut Vec<Event>,
     ) -> Result<(Translator, Option<Frames>), UserError> {
         let is_complete = request::has_all(input, branch);
-        let submission = match asked {
+        let mut places = Places::default();
+        let submission = match request::decide(input, branch)? {
             Asked::Follow => return self.follow(input, branch, first).await,
             // The answer to it may be one that is being written.
             Asked::Regenerate(message_id) => match self.watch().await? {
                 Some(frames) => return Ok(self.watched(input, branch, frames, first)),
                 None => Submission::Regenerate { message_id: Some(message_id) },
             },
-            Asked::Answers(answers) => Submission::Answers { answers },
-            Asked::Message(new) => {
+            Asked::Answers(placed) => Submission::Answers { answers: places.separate(placed) },
+            Asked::Message(mut new) => {
                 let is_addition = new.replaces.is_none();
+                let last = new.contents.last().map_or(new.before, |(at, _)| *at);
+                places.add("/message/id", format!("/messages/{last}/id"));
+                places.add("/message", format!("/messages/{}/content", new.before));
+                self.frontend.results = places.separate(std::mem::take(&mut new.results));
                 let submission = self.message(new, input, branch).await?;
                 // Sent before the run begins, with the new message at the end.
                 if let (true, false, Submission::Message { message, .. }) = (is_addition, is_complete, &submission) {
@@ -132,7 +178,8 @@ impl Run {
         if goes_on && !is_complete {
             first.extend(load(input, branch));
         }
-        let sent = self.send(submission).await?;
+        let sent = self.send(submission).await;
+        let sent = sent.map_err(|error| places.locate(error, &input.messages))?;
         let last = branch.last().filter(|_| goes_on);
         self.used = last.and_then(|last| MessageMetadata::from_message(last).usage).unwrap_or_default();
         let ids = last.map_or_else(|| MessageIds::new(&sent.message_id), MessageIds::after);
@@ -179,23 +226,22 @@ impl Run {
 
     /// Returns the submission of a new message.
     async fn message(
-        &mut self,
+        &self,
         new: NewMessage<'_>,
         input: &RunAgentInput,
         branch: &[UiMessage],
     ) -> Result<Submission, UserError> {
-        let NewMessage { id, contents, replaces, before, results } = new;
-        let mut message = UiMessage::new(id, Role::User);
+        let NewMessage { id, contents, replaces, before, .. } = new;
         let mut reader = ContentReader::new(&self.context, &self.caller);
-        for (at, content) in contents.into_iter().enumerate() {
-            let path = format!("/messages/{}/content", before + at);
-            message.parts.extend(reader.parts(content, &path).await?);
-        }
+        // First, since it may be too long, which is found before files are stored.
         let history = match branch.is_empty() {
             true => history::read(&mut reader, &input.messages[..before]).await?,
             false => Vec::new(),
         };
-        self.frontend.results = results;
+        let mut message = UiMessage::new(id, Role::User);
+        for (at, content) in contents {
+            message.parts.extend(reader.parts(content, &format!("/messages/{at}/content")).await?);
+        }
         Ok(Submission::Message { message, replaces, history })
     }
 
@@ -214,7 +260,9 @@ impl Run {
             switches: Map::new(),
             options: self.options.clone(),
         };
-        self.context.chat.send_from(&self.caller, request, frontend).await
+        let sent = self.context.chat.send_from(&self.caller, request, frontend).await?;
+        self.agent_run_id = sent.run_id.clone();
+        Ok(sent)
     }
 
     /// Sends the events until the run has ended or its frontend has gone, which stops the answer. What was written
@@ -222,9 +270,20 @@ impl Run {
     async fn drive(mut self, first: Vec<Event>, mut translator: Translator, frames: Option<Frames>) {
         if self.write(first, &mut translator, frames).await.is_err()
             && self.is_own
-            && let Err(error) = self.context.chat.stop(&self.caller, &self.thread_id).await
+            && let Err(error) = self.stop().await
         {
             tracing::warn!(%error, "a run whose frontend has gone could not be stopped");
+        }
+    }
+
+    /// Stops the agent's run if it is the active one: the user may have begun another one elsewhere meanwhile.
+    async fn stop(&self) -> Result<(), UserError> {
+        let view = thread(&self.context, &self.caller, &self.thread_id).await?;
+        match view.and_then(|view| view.active) {
+            Some(active) if active.run_id == self.agent_run_id => {
+                self.context.chat.stop(&self.caller, &self.thread_id).await
+            }
+            _ => Ok(()),
         }
     }
 
@@ -246,8 +305,10 @@ impl Run {
                 Err(error) => return self.tell(vec![failure(error.message, None)]).await,
             };
             match self.write_state(&view).await? {
-                Ok(Some(next)) => frames = Some(next),
-                Ok(None) => return self.finish(view).await,
+                Ok(StateChange::GoesOn(next)) => frames = Some(next),
+                // The view is from before it, so the thread is read again.
+                Ok(StateChange::Kept) => {}
+                Ok(StateChange::Nothing) => return self.finish(view).await,
                 Err(error) => return self.tell(vec![failure(error.message, None)]).await,
             }
         }
@@ -267,20 +328,20 @@ impl Run {
         }
     }
 
-    /// Makes the changes of the shared state that the answer waits for, which lets it go on. Returns what the agent
-    /// writes then.
-    async fn write_state(&mut self, view: &ConversationView) -> Result<Result<Option<Frames>, UserError>, Gone> {
+    /// Makes the changes of the shared state that the answer waits for, which lets it go on.
+    async fn write_state(&mut self, view: &ConversationView) -> Result<Result<StateChange, UserError>, Gone> {
         let waiting = view.messages.last().filter(|last| self.is_own && is_waiting(last));
         let (answers, events) = waiting.map(|last| self.state.write(last)).unwrap_or_default();
         if answers.is_empty() {
-            return Ok(Ok(None));
+            return Ok(Ok(StateChange::Nothing));
         }
         self.tell(events).await?;
         Ok(self.go_on(answers).await)
     }
 
-    async fn go_on(&mut self, answers: Vec<Answer>) -> Result<Option<Frames>, UserError> {
-        Ok(frames_of(self.send(Submission::Answers { answers }).await?))
+    async fn go_on(&mut self, answers: Vec<Answer>) -> Result<StateChange, UserError> {
+        let sent = self.send(Submission::Answers { answers }).await?;
+        Ok(frames_of(sent).map_or(StateChange::Kept, StateChange::GoesOn))
     }
 
     /// Sends how the run has ended.
@@ -330,53 +391,4 @@ impl Run {
 /// Returns what the agent writes; `None` if the answers were stored and others are missing.
 fn frames_of(sent: SendResponse) -> Option<Frames> {
     (!sent.run_id.is_empty()).then_some(sent.frames)
-}
-
-fn snapshot(branch: &[UiMessage]) -> Event {
-    Event::MessagesSnapshot { messages: messages::of_branch(branch).into_iter().map(|(_, message)| message).collect() }
-}
-
-/// Returns the events with which a frontend loads a thread. The client of AG-UI keeps the order of the messages that it
-/// has and adds the others at the end, so it forgets them first.
-fn load(input: &RunAgentInput, branch: &[UiMessage]) -> Vec<Event> {
-    let mut events = vec![snapshot(branch)];
-    if !input.messages.is_empty() {
-        events.insert(0, snapshot(&[]));
-    }
-    events
-}
-
-fn failure(message: String, code: Option<&str>) -> Event {
-    Event::RunError { message, code: code.map(str::to_owned) }
-}
-
-fn is_waiting(message: &UiMessage) -> bool {
-    MessageMetadata::from_message(message).outcome == Some(Outcome::Waiting)
-}
-
-fn outcome_of(ended: Outcome, message: &UiMessage) -> RunOutcome {
-    let interrupts = interrupts::of_message(message);
-    match ended {
-        Outcome::Stopped => RunOutcome::Cancelled,
-        Outcome::Waiting if !interrupts.is_empty() => RunOutcome::Interrupt { interrupts },
-        _ => {
-            let open = message.tools().filter(|tool| tool.state == ToolState::InputAvailable);
-            RunOutcome::Success { pending_tool_call_ids: open.map(|tool| tool.tool_call_id.clone()).collect() }
-        }
-    }
-}
-
-/// Returns what a run has used itself.
-fn since(now: TokenUsage, before: TokenUsage, model: Option<String>) -> Usage {
-    let input_tokens = now.input_tokens.saturating_sub(before.input_tokens);
-    let output_tokens = now.output_tokens.saturating_sub(before.output_tokens);
-    Usage {
-        model,
-        input_tokens,
-        output_tokens,
-        total_tokens: input_tokens.saturating_add(output_tokens),
-        reasoning_tokens: now.reasoning_tokens.saturating_sub(before.reasoning_tokens),
-        cached_input_tokens: now.cache_read_tokens.saturating_sub(before.cache_read_tokens),
-        cache_write_input_tokens: now.cache_write_tokens.saturating_sub(before.cache_write_tokens),
-    }
 }

@@ -108,7 +108,11 @@ fn first_sentence(text: &str) -> String {
     let end = line.find(". ").map_or(line.len(), |at| at + 1);
     let sentence = &line[..end];
     let is_sentence = sentence.chars().next().is_some_and(char::is_uppercase) && sentence.ends_with(['.', ':']);
-    if is_sentence { sentence.replace(':', ".") } else { String::new() }
+    match sentence.strip_suffix(':') {
+        _ if !is_sentence => String::new(),
+        Some(sentence) => format!("{sentence}."),
+        None => sentence.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -120,6 +124,8 @@ mod tests {
         let check = |text: &str, expected: &str| assert_eq!(first_sentence(text), expected, "{text}");
         check("\nUsers sign in. More follows.\nAnd", "Users sign in.");
         check("One sentence.", "One sentence.");
+        check("It has: one, two. More", "It has: one, two.");
+        check("What there is:\n- one", "What there is.");
         check("- id: chat\n  type: AgentChat", "");
         check("", "");
     }

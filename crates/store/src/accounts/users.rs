@@ -55,7 +55,7 @@ pub enum AddUserOutcome {
     NotTheFirst,
     /// Another user has the identity at the provider.
     IdentityTaken,
-    /// The invitation was accepted before or revoked, or has expired, or who made it could no longer do so.
+    /// The invitation was accepted before or revoked, or has expired, or its creator is no longer an administrator.
     NotInvited,
 }
 

@@ -39,9 +39,9 @@ pub(super) const ROUTES: [(&str, RouteCase); 22] = [
     ("an agent's response", |kind, _, _| {
         post("/v1/responses".to_owned(), json!({ "model": format!("a_{kind}"), "input": "Hello" }))
     }),
-    ("an agent of a frontend", |kind, _, _| {
+    ("an agent of a frontend", |kind, new, _| {
         let messages = json!([{ "id": "m", "role": "user", "content": "Hello" }]);
-        let body = json!({ "threadId": format!("frontend-{kind}"), "runId": "r", "messages": messages });
+        let body = json!({ "threadId": new, "runId": "r", "messages": messages });
         post(format!("/ag-ui/a_{kind}"), body)
     }),
     ("an endpoint", |kind, _, _| post(format!("/api/endpoints/p_open/e_{kind}"), json!({}))),
