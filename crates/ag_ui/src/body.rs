@@ -3,9 +3,7 @@
 use crate::input::RunAgentInput;
 use crate::section::AgUi;
 use axum::extract::{FromRequest, Request};
-use axum::http::header;
 use capability::Context;
-use chat::Caller;
 use offload::Pool;
 use std::sync::LazyLock;
 use web::HttpError;
@@ -27,14 +25,7 @@ impl FromRequest<Context> for InputBody {
     async fn from_request(request: Request, context: &Context) -> Result<Self, HttpError> {
         let config = context.current.config();
         let section = section(&config)?;
-        let is_json = |kind: &str| kind.trim_start().to_ascii_lowercase().starts_with("application/json");
-        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        if !kind.is_some_and(is_json) {
-            return Err(HttpError::malformed("The request must be `application/json`."));
-        }
-        let is_signed_in = request.extensions().get::<Caller>().is_some_and(|caller| caller.is_authenticated);
-        let most = if is_signed_in { section.body_bytes } else { section.body_bytes.min(config.limits.body_bytes) };
-        Ok(Self(web::read_body(request.into_body(), most).await?))
+        Ok(Self(web::read_json_body(request, section.body_bytes, config.limits.body_bytes).await?))
     }
 }
 

@@ -3,13 +3,11 @@
 use crate::files::ContentReader;
 use crate::input::{Message, ToolCall};
 use crate::request;
+use chat::MAX_PRESET_MESSAGES;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use wire::message::TextPart;
 use wire::{Role, ToolPart, ToolState, UiMessage, UiPart, UserError};
-
-/// The most earlier messages with which `chat` begins a conversation.
-const MAX_MESSAGES: usize = 500;
 
 /// Returns the messages. Calls without a result are closed when they are stored.
 ///
@@ -17,8 +15,8 @@ const MAX_MESSAGES: usize = 500;
 /// 422 with the place of what cannot be used.
 pub(crate) async fn read(contents: &mut ContentReader<'_>, messages: &[Message]) -> Result<Vec<UiMessage>, UserError> {
     // Before files are stored.
-    if messages.iter().filter(|message| is_kept(message)).count() > MAX_MESSAGES {
-        let message = format!("A thread begins with {MAX_MESSAGES} earlier messages at most.");
+    if messages.iter().filter(|message| is_kept(message)).count() > MAX_PRESET_MESSAGES {
+        let message = format!("A thread begins with {MAX_PRESET_MESSAGES} earlier messages at most.");
         return Err(UserError::invalid("/messages", message));
     }
     let mut read: Vec<UiMessage> = Vec::new();

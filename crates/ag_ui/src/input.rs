@@ -19,7 +19,7 @@ const MAX_RUN_ID: usize = 256;
 /// The most bytes of the instructions and of the context.
 const MAX_TEXT: usize = 256 << 10;
 
-/// What a frontend asks.
+/// A request of a frontend.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AgUiRunAgentInput")]
@@ -38,10 +38,10 @@ pub(crate) struct RunAgentInput {
     /// The tools that the frontend runs.
     #[serde(default)]
     pub(crate) tools: Vec<Tool>,
-    /// What the agent is told about the frontend.
+    /// What the agent reads about the frontend.
     #[serde(default)]
     pub(crate) context: Vec<ContextEntry>,
-    /// `options` has what the user has chosen for the answer. The rest is not read.
+    /// `options`: what the user has chosen for the answer. The rest is ignored.
     #[serde(default)]
     pub(crate) forwarded_props: Value,
     /// The answers to interrupts.
@@ -59,7 +59,7 @@ pub(crate) enum Message {
     System { content: String },
     /// A message of the user.
     User { id: String, content: Content },
-    /// What the agent wrote.
+    /// A message of the agent.
     Assistant {
         id: String,
         content: Option<String>,
@@ -68,9 +68,9 @@ pub(crate) enum Message {
     },
     /// The result of a call.
     Tool { id: String, content: Content, tool_call_id: String, error: Option<String> },
-    /// What the agent thought. Not read.
+    /// Reasoning of the agent; ignored.
     Reasoning {},
-    /// What the frontend shows. Not read.
+    /// Something that only the frontend shows; ignored.
     Activity {},
 }
 
@@ -143,7 +143,7 @@ pub(crate) struct Tool {
     pub(crate) parameters: Value,
 }
 
-/// Something that the agent is told about the frontend.
+/// Something that the agent reads about the frontend.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "AgUiContext")]
 pub(crate) struct ContextEntry {

@@ -50,6 +50,7 @@ pub use submit::SendResponse;
 pub use submit::deliver::{Delivery, DeliveryOutcome};
 pub use submit::frontend::Frontend;
 pub use submit::post::Posting;
+pub use submit::preset::MAX_PRESET_MESSAGES;
 pub use upkeep::readiness::StoreHealth;
 pub use upkeep::retention::{RetentionRule, SweepResult, invocations_due_before};
 

@@ -38,7 +38,7 @@ pub(crate) struct Links {
 }
 
 /// How the server refers to them.
-const SERVED: Links = Links { before: "/docs/", after: "" };
+pub(crate) const SERVED: Links = Links { before: "/docs/", after: "" };
 
 /// All pages with the links of the server. The first use renders them, which takes some ten milliseconds.
 pub(crate) static PAGES: LazyLock<Vec<Page>> =

@@ -1,6 +1,6 @@
 //! The pages on the server.
 
-use crate::render::{Links, PAGES, find};
+use crate::render::{PAGES, SERVED, find};
 use crate::section::{Audience, Docs};
 use crate::{search, view};
 use axum::extract::{Path, Query, Request, State};
@@ -20,8 +20,6 @@ use web::{RequestContext, SIGN_IN_PATH, query_encoded, see_other};
 
 /// The start page.
 pub(crate) const PATH: &str = "/docs";
-
-const LINKS: Links = Links { before: "/docs/", after: "" };
 
 /// The group of the routes; pages have no entries.
 const DOCS: Tag = Tag { name: "docs", description: "The documentation.", access: Access::Users { scope: None } };
@@ -72,8 +70,8 @@ async fn start(Query(query): Query<SearchQuery>) -> Response {
     let question = query.q.trim().to_owned();
     let page = tokio::task::spawn_blocking(move || {
         let (title, content) = match question.is_empty() {
-            true => ("Documentation", view::overview(&PAGES, LINKS)),
-            false => ("Search", view::results(&question, search::search(&question), LINKS)),
+            true => ("Documentation", view::overview(&PAGES, SERVED)),
+            false => ("Search", view::results(&question, search::search(&question), SERVED)),
         };
         let form = view::search_form(PATH, &question);
         render(StatusCode::OK, title, None, form, content)
@@ -93,5 +91,5 @@ async fn show(Path(name): Path<String>) -> Response {
 }
 
 fn render(status: StatusCode, title: &str, current: Option<&str>, form: AnyView, content: AnyView) -> Response {
-    document(status, title, view::layout(PATH.to_owned(), form, view::menu(&PAGES, current, LINKS), content))
+    document(status, title, view::layout(PATH.to_owned(), form, view::menu(&PAGES, current, SERVED), content))
 }

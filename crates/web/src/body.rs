@@ -1,6 +1,9 @@
 //! Bodies of requests that are read as a whole.
 
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
+use axum::extract::Request;
+use axum::http::header;
+use chat::Caller;
 use http_body_util::LengthLimitError;
 use std::error::Error;
 use std::iter::successors;
@@ -24,6 +27,22 @@ pub async fn read_body(body: Body, most: usize) -> Result<Bytes, UserError> {
             false => UserError::new(ErrorCode::Malformed, "The request could not be read."),
         }
     })
+}
+
+/// Reads the body of a request that must be JSON: at most `most` bytes, of a caller who is not signed in at most
+/// `most_of_visitors` as well.
+///
+/// # Errors
+/// Those of [`read_body`], and [`ErrorCode::Malformed`] for another type of content.
+pub async fn read_json_body(request: Request, most: usize, most_of_visitors: usize) -> Result<Bytes, UserError> {
+    let is_json = |kind: &str| kind.trim_start().to_ascii_lowercase().starts_with("application/json");
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    if !kind.is_some_and(is_json) {
+        return Err(UserError::new(ErrorCode::Malformed, "The request must be `application/json`."));
+    }
+    let is_signed_in = request.extensions().get::<Caller>().is_some_and(|caller| caller.is_authenticated);
+    let most = if is_signed_in { most } else { most.min(most_of_visitors) };
+    read_body(request.into_body(), most).await
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Invitations: links with which new users make their accounts, with roles that an administrator has chosen.
 
-use super::{UserAdmin, roles};
+use super::{UserAdmin, roles, sent_field};
 use crate::state::ConsoleState;
 use auth::password::{INVITATION_DAYS, INVITATION_PATH, now_millis};
 use axum::extract::rejection::JsonRejection;
@@ -120,11 +120,10 @@ async fn invite(
     origin: Option<Extension<Origin>>,
     Form(form): Form<Vec<(String, String)>>,
 ) -> Result<Response, PageError> {
-    let field = |wanted: &str| form.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone());
     let sent = InvitationBody {
-        label: field("label").unwrap_or_default(),
+        label: sent_field(&form, "label").unwrap_or_default().to_owned(),
         roles: roles::parse_role_fields(&form),
-        allow_unknown_roles: field("allowUnknownRoles").is_some(),
+        allow_unknown_roles: sent_field(&form, "allowUnknownRoles").is_some(),
     };
     let origin = origin.map(|Extension(origin)| origin);
     match UserAdmin::new(&state, &admin)?.invite(&sent, origin.as_ref()).await {

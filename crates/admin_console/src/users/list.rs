@@ -2,7 +2,7 @@
 
 use super::api::NewUserBody;
 use super::page::{UserNotice, render, sign_in_text, state_text};
-use super::{UserAdmin, accounts, roles};
+use super::{UserAdmin, accounts, roles, sent_field};
 use crate::state::ConsoleState;
 use auth::password::credential_rules;
 use axum::extract::{Query, RawQuery, State};
@@ -175,11 +175,10 @@ async fn add(
     State(state): State<ConsoleState>,
     Form(form): Form<Vec<(String, String)>>,
 ) -> Result<Response, PageError> {
-    let field = |wanted: &str| form.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone());
     let sent = NewUserBody {
-        name: field("name").unwrap_or_default(),
+        name: sent_field(&form, "name").unwrap_or_default().to_owned(),
         roles: roles::parse_role_fields(&form),
-        allow_unknown_roles: field("allowUnknownRoles").is_some(),
+        allow_unknown_roles: sent_field(&form, "allowUnknownRoles").is_some(),
     };
     let error = match UserAdmin::new(&state, &admin)?.add(&sent).await {
         Ok((id, password)) => return render(&admin, &state, &id, UserNotice::Password(password)).await,

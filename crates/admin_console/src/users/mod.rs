@@ -36,6 +36,11 @@ fn accounts(state: &ConsoleState) -> Result<Arc<Accounts>, UserError> {
     state.host.authentication().accounts().ok_or_else(UserError::not_found)
 }
 
+/// Returns the value of a field of a form; `None` if the form lacks it.
+fn sent_field<'f>(form: &'f [(String, String)], name: &str) -> Option<&'f str> {
+    form.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
 /// Operations of an administrator on the users of this server.
 struct UserAdmin<'a> {
     state: &'a ConsoleState,

@@ -1,7 +1,7 @@
 //! The page of a user, and the actions on it.
 
 use super::identities::identities_view;
-use super::{UserAdmin, roles};
+use super::{UserAdmin, roles, sent_field};
 use crate::state::ConsoleState;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -59,7 +59,7 @@ async fn apply_action(
     Form(form): Form<Vec<(String, String)>>,
 ) -> Result<Response, PageError> {
     let users = UserAdmin::new(&state, &admin)?;
-    let field = |wanted: &str| form.iter().find(|(name, _)| name == wanted).map_or("", |(_, value)| value);
+    let field = |name: &str| sent_field(&form, name).unwrap_or_default();
     let did = match act {
         UserAction::Roles => {
             let (roles, allow_unknown) = (roles::parse_role_fields(&form), !field("allowUnknownRoles").is_empty());

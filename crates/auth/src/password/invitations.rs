@@ -1,5 +1,6 @@
 //! Invitations: links with which a new user makes an account that has roles already.
 
+use super::keys::DAY;
 use super::{Accounts, hash_token, now_millis};
 use crate::visitors::random_bytes;
 use base64::Engine;
@@ -11,8 +12,6 @@ use uuid::Uuid;
 pub const INVITATION_PATH: &str = "/auth/invitation";
 /// For how many days an invitation can be accepted.
 pub const INVITATION_DAYS: i64 = 7;
-/// A day in milliseconds.
-const DAY: i64 = 86_400_000;
 
 /// A new invitation. The token is known only now: its hash is stored.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use uuid::Uuid;
 /// The prefix of keys, so that they are recognized wherever they appear.
 const PREFIX: &str = "cw_";
 /// A day in milliseconds.
-const DAY: i64 = 86_400_000;
+pub(super) const DAY: i64 = 86_400_000;
 /// The maximum lifetime of a key in days.
 pub const MAX_DAYS: u32 = 366;
 

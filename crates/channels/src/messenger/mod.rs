@@ -1,12 +1,14 @@
 //! What is common to all messengers: a bot with its methods, what people send, and where.
 
 mod bot;
+mod download;
 mod error;
 mod incoming;
 mod pace;
 mod place;
 
 pub(crate) use bot::{Bot, Button, Person, Press, Settings};
+pub(crate) use download::{get_file, size_limit};
 pub(crate) use error::{ApiError, Refusal, SendError};
 pub(crate) use incoming::{BotAccount, Incoming, IncomingFile, MAX_DATA, ReadUpdate, person_name};
 pub(crate) use pace::{MAX_WAIT, Pace, Pacer};

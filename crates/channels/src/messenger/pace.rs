@@ -68,18 +68,23 @@ impl Pace {
         self.pacer.free_at(&self.key(place), Instant::now())
     }
 
-    /// Waits until the chat may get a message.
-    /// The next one may be sent after the interval.
-    pub(crate) async fn wait(&self, place: &ChatPlace, interval: Duration) -> Result<(), ApiError> {
+    /// Makes a call that counts as a message of the chat, when the chat may get one. The next one may be sent after the
+    /// interval, or when the time is over that the messenger asks to wait.
+    pub(crate) async fn keep<T>(
+        &self,
+        place: &ChatPlace,
+        interval: Duration,
+        call: impl Future<Output = Result<T, ApiError>>,
+    ) -> Result<T, ApiError> {
         let taken = self.pacer.take(self.key(place), interval, Instant::now());
         let sleep = tokio::time::sleep(taken.map_err(ApiError::Wait)?);
         let waited = self.stop.run_until_cancelled(sleep).await;
-        waited.ok_or_else(|| ApiError::Unavailable("the server stops".to_owned()))
-    }
-
-    /// Sends nothing to the chat for a time that the messenger has named.
-    pub(crate) fn pause(&self, place: &ChatPlace, time: Duration) {
-        self.pacer.pause(self.key(place), Instant::now() + time);
+        waited.ok_or_else(|| ApiError::Unavailable("the server stops".to_owned()))?;
+        let called = call.await;
+        if let Err(ApiError::Wait(time)) = &called {
+            self.pacer.pause(self.key(place), Instant::now() + *time);
+        }
+        called
     }
 
     /// The topics and threads of a chat share its pace.

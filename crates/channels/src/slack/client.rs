@@ -3,13 +3,15 @@
 use super::blocks::{blocks, fallback};
 use super::types::{ApiStatus, AuthTest, Connection, FileInfo, Posted, UserInfo};
 use crate::markdown::Rendered;
-use crate::messenger::{ApiError, BotAccount, Button, ChatPlace, Pace, Person, Refusal, person_name};
+use crate::messenger::{
+    ApiError, BotAccount, Button, ChatPlace, Pace, Person, Refusal, get_file, person_name, size_limit,
+};
 use crate::section::Slack;
 use egress::{Egress, EgressRequest};
 use http::{HeaderMap, HeaderValue, Method, header};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use url::Url;
 
 /// The timeout of a request.
@@ -20,10 +22,10 @@ const INTERVAL: Duration = Duration::from_millis(1_200);
 const EDIT_INTERVAL: Duration = Duration::from_secs(3);
 /// The largest response in bytes.
 const MAX_RESPONSE: usize = 4 << 20;
-/// The largest file that is downloaded, in bytes.
-const MAX_DOWNLOAD: usize = 20 << 20;
 /// How long to wait if Slack does not say it.
 const DEFAULT_WAIT: Duration = Duration::from_secs(30);
+/// The longest time to wait for which Slack is believed.
+const MAX_WAIT: Duration = Duration::from_secs(3_600);
 
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
@@ -121,20 +123,15 @@ impl SlackBot {
         message: &Rendered,
         buttons: &[Vec<Button>],
     ) -> Result<String, ApiError> {
-        let mut parameters = json!({ "channel": place.chat });
-        if let Some(thread) = &place.thread {
-            parameters["thread_ts"] = thread.as_str().into();
-        }
+        let parameters = in_place(place);
         let posted: Posted = self.call_with_text(place, "chat.postMessage", parameters, message, buttons).await?;
         Ok(posted.ts)
     }
 
     /// Sends a message that only this person sees, for a while.
     pub(crate) async fn whisper(&self, place: &ChatPlace, user_id: &str, message: &Rendered) -> Result<(), ApiError> {
-        let mut parameters = json!({ "channel": place.chat, "user": user_id });
-        if let Some(thread) = &place.thread {
-            parameters["thread_ts"] = thread.as_str().into();
-        }
+        let mut parameters = in_place(place);
+        parameters["user"] = user_id.into();
         self.call_with_text::<Value>(place, "chat.postEphemeral", parameters, message, &[]).await.map(drop)
     }
 
@@ -164,25 +161,12 @@ impl SlackBot {
     /// Downloads a file that somebody has sent. `max` is the largest size in bytes.
     pub(crate) async fn download(&self, file_id: &str, max: u64) -> Result<Vec<u8>, ApiError> {
         let FileInfo { file } = self.call_with_form("files.info", &[("file", file_id)]).await?;
-        let max = usize::try_from(max).unwrap_or(MAX_DOWNLOAD).min(MAX_DOWNLOAD);
-        if file.size.is_some_and(|size| size > max as u64) {
-            return Err(ApiError::too_large());
-        }
+        let most = size_limit(max, file.size)?;
         let url = file.url_private_download.as_deref().and_then(|url| Url::parse(url).ok());
         // The token goes there.
         let url = url.filter(|url| self.is_slack(url)).ok_or_else(|| ApiError::refused("the file is not at Slack"))?;
-        let request = EgressRequest {
-            method: Method::GET,
-            url,
-            headers: HeaderMap::from_iter([(header::AUTHORIZATION, bearer(&self.bot_token)?)]),
-            body: None,
-            timeout: TIMEOUT * 4,
-            max_bytes: max,
-        };
-        let response = self.egress.send(request).await.map_err(|error| match error {
-            egress::EgressError::TooLarge(_) => ApiError::too_large(),
-            error => ApiError::Unavailable(error.to_string()),
-        })?;
+        let headers = HeaderMap::from_iter([(header::AUTHORIZATION, bearer(&self.bot_token)?)]);
+        let response = get_file(&self.egress, url, headers, most).await?;
         // Without the right to read files, there is a page for signing in.
         let is_page = response.content_type.as_deref().is_some_and(|kind| kind.starts_with("text/html"));
         match response.status {
@@ -234,12 +218,7 @@ impl SlackBot {
         parameters: &Value,
     ) -> Result<T, ApiError> {
         let interval = if method == "chat.update" { EDIT_INTERVAL } else { INTERVAL };
-        self.pace.wait(place, interval).await?;
-        let called = self.call(method, parameters).await;
-        if let Err(ApiError::Wait(time)) = &called {
-            self.pace.pause(place, *time);
-        }
-        called
+        self.pace.keep(place, interval, self.call(method, parameters)).await
     }
 
     async fn call<T: DeserializeOwned>(&self, method: &str, parameters: &Value) -> Result<T, ApiError> {
@@ -281,6 +260,15 @@ impl SlackBot {
     }
 }
 
+/// Returns the parameters of a message in a channel, or in a thread of it.
+fn in_place(place: &ChatPlace) -> Value {
+    let mut parameters = json!({ "channel": place.chat });
+    if let Some(thread) = &place.thread {
+        parameters["thread_ts"] = thread.as_str().into();
+    }
+    parameters
+}
+
 fn bearer(token: &str) -> Result<HeaderValue, ApiError> {
     let mut value = HeaderValue::try_from(format!("Bearer {token}"))
         .map_err(|_| ApiError::refused("the token has characters that no token has"))?;
@@ -290,8 +278,8 @@ fn bearer(token: &str) -> Result<HeaderValue, ApiError> {
 
 /// Returns how long Slack asks to wait.
 fn wait_time(headers: &HeaderMap) -> Duration {
-    let seconds = headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse::<u64>().ok());
-    seconds.map_or(DEFAULT_WAIT, |seconds| Duration::from_secs(seconds.clamp(1, 3_600)))
+    let asked = egress::retry_after(headers, SystemTime::now());
+    asked.map_or(DEFAULT_WAIT, |time| time.clamp(Duration::from_secs(1), MAX_WAIT))
 }
 
 /// Returns what an error of the Web API means.

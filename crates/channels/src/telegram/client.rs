@@ -2,7 +2,7 @@
 
 use super::types::{Account, ApiResponse, File, SentMessage};
 use crate::markdown::Rendered;
-use crate::messenger::{ApiError, BotAccount, Button, ChatPlace, Pace, Refusal};
+use crate::messenger::{ApiError, BotAccount, Button, ChatPlace, Pace, Refusal, get_file, size_limit};
 use crate::section::Telegram;
 use egress::{Egress, EgressRequest};
 use http::{HeaderMap, HeaderValue, Method, header};
@@ -19,8 +19,6 @@ pub(crate) const POLL_SECONDS: u64 = 25;
 const MAX_RESPONSE: usize = 4 << 20;
 /// The most messages of one request.
 const BATCH: u32 = 50;
-/// The largest file that the Bot API hands out, in bytes.
-const MAX_DOWNLOAD: usize = 20 << 20;
 
 /// A bot.
 #[derive(Clone)]
@@ -136,24 +134,10 @@ impl TelegramBot {
     /// Downloads a file that somebody has sent. `max` is the largest size in bytes.
     pub(crate) async fn download(&self, file_id: &str, max: u64) -> Result<Vec<u8>, ApiError> {
         let file: File = self.call("getFile", &json!({ "file_id": file_id }), TIMEOUT).await?;
-        let max = usize::try_from(max).unwrap_or(MAX_DOWNLOAD).min(MAX_DOWNLOAD);
-        if file.file_size.is_some_and(|size| size > max as u64) {
-            return Err(ApiError::too_large());
-        }
+        let most = size_limit(max, file.file_size)?;
         let path = file.file_path.ok_or_else(ApiError::too_large)?;
         let url = self.url(&format!("file/bot{}/{path}", self.token))?;
-        let request = EgressRequest {
-            method: Method::GET,
-            url,
-            headers: HeaderMap::new(),
-            body: None,
-            timeout: TIMEOUT * 4,
-            max_bytes: max,
-        };
-        let response = self.egress.send(request).await.map_err(|error| match error {
-            egress::EgressError::TooLarge(_) => ApiError::too_large(),
-            error => ApiError::Unavailable(error.to_string()),
-        })?;
+        let response = get_file(&self.egress, url, HeaderMap::new(), most).await?;
         match response.status {
             200 => Ok(response.body),
             status => Err(ApiError::Unavailable(format!("status {status}"))),
@@ -195,12 +179,7 @@ impl TelegramBot {
         method: &str,
         parameters: &Value,
     ) -> Result<T, ApiError> {
-        self.pace.wait(place, interval(place)).await?;
-        let called = self.call(method, parameters, TIMEOUT).await;
-        if let Err(ApiError::Wait(time)) = &called {
-            self.pace.pause(place, *time);
-        }
-        called
+        self.pace.keep(place, interval(place), self.call(method, parameters, TIMEOUT)).await
     }
 
     fn url(&self, path: &str) -> Result<Url, ApiError> {

@@ -16,8 +16,8 @@ use wire::api::MessageMetadata;
 use wire::file::stored_file_id;
 use wire::{Role, UiMessage, UiPart, UserError};
 
-/// The maximum number of messages.
-const MAX_MESSAGES: usize = 500;
+/// The maximum number of earlier messages with which a conversation begins.
+pub const MAX_PRESET_MESSAGES: usize = 500;
 /// The maximum number of parts of a message.
 const MAX_PARTS: usize = 1_000;
 /// The maximum length of a tool call's id in bytes.
@@ -33,8 +33,8 @@ pub(crate) async fn preset_messages(
     history: &[UiMessage],
     new_message_id: &str,
 ) -> Result<Vec<UiMessage>> {
-    if history.len() > MAX_MESSAGES {
-        let message = format!("A conversation begins with {MAX_MESSAGES} earlier messages at most.");
+    if history.len() > MAX_PRESET_MESSAGES {
+        let message = format!("A conversation begins with {MAX_PRESET_MESSAGES} earlier messages at most.");
         return Err(UserError::invalid("/history", message).into());
     }
     let now = crate::now();

@@ -5,9 +5,8 @@ use crate::request::history::ReadHistory;
 use crate::request::{Parameters, check_length};
 use crate::section::OpenAiApi;
 use axum::extract::{FromRequest, Request};
-use axum::http::header;
 use capability::Context;
-use chat::{Caller, CompletionRequest};
+use chat::CompletionRequest;
 use contract::ToolSpec;
 use offload::Pool;
 use schemars::JsonSchema;
@@ -35,14 +34,7 @@ impl<T: Send> FromRequest<Context> for RequestBody<T> {
     async fn from_request(request: Request, context: &Context) -> Result<Self, ApiError> {
         let config = context.current.config();
         let section = section(&config)?;
-        let is_json = |kind: &str| kind.trim_start().to_ascii_lowercase().starts_with("application/json");
-        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        if !kind.is_some_and(is_json) {
-            return Err(ApiError::malformed("The request must be `application/json`."));
-        }
-        let is_signed_in = request.extensions().get::<Caller>().is_some_and(|caller| caller.is_authenticated);
-        let most = if is_signed_in { section.body_bytes } else { section.body_bytes.min(config.limits.body_bytes) };
-        let bytes = web::read_body(request.into_body(), most).await?;
+        let bytes = web::read_json_body(request, section.body_bytes, config.limits.body_bytes).await?;
         Ok(Self { bytes: bytes.into(), kind: PhantomData })
     }
 }

@@ -1,13 +1,12 @@
 //! Identities of users at OpenID Connect providers.
 
+use super::entry;
 use crate::support::on_each_database;
-use serde_json::json;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use store::{
-    AddUserOutcome, AuditEntry, AuditOutcome, ChangeUserOutcome, EndedAtProvider, LinkOutcome, MAX_IDENTITIES,
-    NewApiKey, NewSession, NewUser, ProviderClaims, ProviderSession, SessionLifetime, SignInWays, Store, UnlinkOutcome,
-    User, UserChange, UserFilter, UserSort,
+    AddUserOutcome, ChangeUserOutcome, EndedAtProvider, LinkOutcome, MAX_IDENTITIES, NewApiKey, NewSession, NewUser,
+    ProviderClaims, ProviderSession, SessionLifetime, SignInWays, Store, UnlinkOutcome, User, UserChange, UserFilter,
+    UserSort,
 };
 
 const LIFE: SessionLifetime = SessionLifetime { idle: 100_000, max_age: 1_000_000 };
@@ -49,25 +48,6 @@ fn key(user_id: &str) -> NewApiKey {
         scopes: Vec::new(),
         now: 1,
         expires_at: 1_000,
-    }
-}
-
-/// Returns an entry with a call id of its own.
-fn entry(tool: &str) -> AuditEntry {
-    static CALLS: AtomicU32 = AtomicU32::new(0);
-    AuditEntry {
-        at: 1,
-        user_id: "id-ada".to_owned(),
-        agent_id: String::new(),
-        conversation_id: String::new(),
-        message_id: String::new(),
-        run_id: String::new(),
-        call_id: CALLS.fetch_add(1, Ordering::Relaxed).to_string(),
-        tool: tool.to_owned(),
-        arguments: json!({}),
-        gates: Vec::new(),
-        outcome: AuditOutcome::Ok,
-        duration_ms: None,
     }
 }
 

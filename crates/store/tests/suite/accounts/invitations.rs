@@ -1,11 +1,10 @@
 //! Invitations, and passwords that an administrator has set.
 
+use super::entry;
 use crate::support::on_each_database;
-use serde_json::json;
-use std::sync::atomic::{AtomicU32, Ordering};
 use store::{
-    AddUserOutcome, AuditEntry, AuditOutcome, ChangeUserOutcome, MAX_INVITATIONS, NewInvitation, NewUser,
-    ProviderClaims, Store, StoredPassword, UserChange,
+    AddUserOutcome, ChangeUserOutcome, MAX_INVITATIONS, NewInvitation, NewUser, ProviderClaims, Store, StoredPassword,
+    UserChange,
 };
 
 const DAY: i64 = 86_400_000;
@@ -37,25 +36,6 @@ fn invitation(creator: &str, number: u8) -> NewInvitation {
         created_by: creator.to_owned(),
         now: 1,
         expires_at: DAY,
-    }
-}
-
-/// Returns an entry with a call id of its own.
-fn entry(tool: &str) -> AuditEntry {
-    static CALLS: AtomicU32 = AtomicU32::new(0);
-    AuditEntry {
-        at: 1,
-        user_id: "id-ada".to_owned(),
-        agent_id: String::new(),
-        conversation_id: String::new(),
-        message_id: String::new(),
-        run_id: String::new(),
-        call_id: CALLS.fetch_add(1, Ordering::Relaxed).to_string(),
-        tool: tool.to_owned(),
-        arguments: json!({}),
-        gates: Vec::new(),
-        outcome: AuditOutcome::Ok,
-        duration_ms: None,
     }
 }
 

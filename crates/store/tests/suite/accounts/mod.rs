@@ -3,3 +3,26 @@
 mod identities;
 mod invitations;
 mod users;
+
+use serde_json::json;
+use std::sync::atomic::{AtomicU32, Ordering};
+use store::{AuditEntry, AuditOutcome};
+
+/// Returns an entry with a call id of its own.
+fn entry(tool: &str) -> AuditEntry {
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    AuditEntry {
+        at: 1,
+        user_id: "id-ada".to_owned(),
+        agent_id: String::new(),
+        conversation_id: String::new(),
+        message_id: String::new(),
+        run_id: String::new(),
+        call_id: CALLS.fetch_add(1, Ordering::Relaxed).to_string(),
+        tool: tool.to_owned(),
+        arguments: json!({}),
+        gates: Vec::new(),
+        outcome: AuditOutcome::Ok,
+        duration_ms: None,
+    }
+}
