@@ -23,9 +23,9 @@ test("code is coloured, wrapped and copied, and coloured again after a reload", 
   const answer = chat.answers.first();
   const check = async () => {
     await expect.poll(() => coloured(page, "comment")).toEqual(["# keep it", "// often enough", "/// Greets whoever is there."]);
-    expect(await coloured(page, "number")).toContain("42");
-    expect(await coloured(page, "keyword")).toEqual(expect.arrayContaining(["fn", "let", "false"]));
-    expect(await coloured(page, "removed")).toEqual(["- let times = 41;"]);
+    await expect.poll(() => coloured(page, "number")).toContain("42");
+    await expect.poll(() => coloured(page, "keyword")).toEqual(expect.arrayContaining(["fn", "let", "false"]));
+    await expect.poll(() => coloured(page, "removed")).toEqual(["- let times = 41;"]);
   };
   await check();
   // The button is only shown if a line is too long.

@@ -12,8 +12,11 @@ const field = (page: Page) => palette(page).getByRole("combobox");
 const options = (page: Page) => palette(page).getByRole("option");
 /** Opens the palette; its code is loaded the first time. */
 async function opened(page: Page): Promise<void> {
-  await page.keyboard.press("Control+k");
-  await expect(field(page)).toBeFocused();
+  // A page that has just been opened does not hear the keys yet.
+  await expect(async () => {
+    if (!(await field(page).isVisible())) await page.keyboard.press("Control+k");
+    await expect(field(page)).toBeFocused({ timeout: 2_000 });
+  }).toPass();
 }
 
 const selected = (page: Page) => palette(page).getByRole("option", { selected: true });
