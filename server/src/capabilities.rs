@@ -29,6 +29,8 @@ const BUILT_IN: &[Definition] = &[
     ag_ui::DEFINITION,
     mcp_server::DEFINITION,
     manual::DEFINITION,
+    mail::DEFINITION,
+    alerts::DEFINITION,
     channels::DEFINITION,
     plans::DEFINITION,
     recordings::DEFINITION,

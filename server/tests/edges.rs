@@ -14,6 +14,7 @@ const EDGES: &str = "\
 accounts ► auth chat config store web wire
 admin_console ► agent auth capability chat config contract custom_agents jobs store web wire
 ag_ui ► auth capability chat config contract offload schemas settings store web wire
+alerts ► auth capability chat config egress jobs mail settings store web webhooks wire
 agent ► contract schemas settings
 app ► chat markdown_stream operators sse wire
 auth ► chat config egress endpoints offload store wire
@@ -40,6 +41,7 @@ frontend ► app
 jobs ► faults store
 knowledge ► auth capability chat config contract documents egress jobs offload retrieval settings store web wire
 lowdefy_import ► config operators
+mail ► capability config
 manual ► capability chat config retrieval web
 markdown_stream ►
 mcp ► capability config contract egress schemas settings sse tools
@@ -58,7 +60,7 @@ retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► accounts admin_console ag_ui agent app auth capability channels chat chat_message child_process collections config contract custom_agents documents egress endpoints evaluation faults follow_ups jobs knowledge lowdefy_import manual mcp mcp_server mcp_servers memory offload openai_api operators plans providers recordings remote_agents skills sse store tools triggers user_profile web web_research wire workflows workspace
+server ► accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config contract custom_agents documents egress endpoints evaluation faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory offload openai_api operators plans providers recordings remote_agents skills sse store tools triggers user_profile web web_research wire workflows workspace
 settings ►
 skills ► agent auth capability config contract settings store web wire
 sse ►

@@ -19,7 +19,7 @@ mod submit;
 mod upkeep;
 
 pub use admission::memory::{MemoryLevel, MemoryProbe, MemoryStatus, MemoryUse};
-pub use admission::quota::QuotaUsage;
+pub use admission::quota::{QuotaUsage, quota_span};
 pub use agent::ToolFailure;
 pub use agents::{AgentRequest, AgentSource, SelectableModel, SubmissionLimits, TitleAgent};
 pub use caller::{Caller, SiteClaims};

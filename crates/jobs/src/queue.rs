@@ -143,6 +143,14 @@ impl Jobs {
         Ok(status)
     }
 
+    /// Returns the number of jobs that are due and wait.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn count_due(&self) -> Result<i64, StoreError> {
+        self.0.store.read(|db| Box::pin(table::count_due(db))).await
+    }
+
     /// Returns the kinds that the workers of this process run.
     pub fn kinds(&self) -> Vec<&'static str> {
         self.0.kinds.lock().iter().copied().collect()

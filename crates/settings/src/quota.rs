@@ -1,7 +1,7 @@
 //! Usage quotas (`limits.quotas`).
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A usage quota of each user that it applies to. All quotas that apply to a user are enforced.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -25,7 +25,7 @@ pub struct Quota {
 }
 
 /// The period of a quota, in UTC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum QuotaPeriod {
     /// A calendar day.

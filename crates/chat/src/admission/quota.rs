@@ -48,7 +48,7 @@ impl Inner {
     /// Returns what a user has used in the current period, and when the next one begins.
     async fn used_in(&self, user_id: &str, period: QuotaPeriod) -> Result<(UsageTotals, i64)> {
         let now = self.clock.now();
-        let (first, next) = span(period, now);
+        let (first, next) = quota_span(period, now);
         let filter = UsageFilter { user_id: Some(user_id.to_owned()), ..UsageFilter::days(first, now.div_euclid(DAY)) };
         Ok((self.store.total_usage(&filter).await?, next))
     }
@@ -86,9 +86,24 @@ fn exceeded(quota: &Quota, used: &UsageTotals, is_message: bool) -> Option<Strin
     }
 }
 
-/// Returns the first day of the current period (days since 1970), and when the next one starts
-/// (Unix time, milliseconds).
-fn span(span: QuotaPeriod, now: i64) -> (i64, i64) {
+impl QuotaUsage {
+    /// Returns the used share of the quota in percent: of the bound that is nearest. 0 without a bound.
+    pub fn percent(&self) -> f64 {
+        let Self { quota, used, .. } = self;
+        #[expect(clippy::cast_precision_loss, reason = "shares need no more digits")]
+        let shares = [
+            quota.messages.map(|most| used.messages as f64 / most as f64),
+            quota.tokens.map(|most| (used.input_tokens + used.output_tokens) / most as f64),
+            quota.cost_usd.map(|most| used.cost_usd / most),
+        ];
+        // A bound of 0 is used up from the start, by nothing.
+        shares.into_iter().flatten().filter(|share| !share.is_nan()).fold(0.0, f64::max) * 100.0
+    }
+}
+
+/// Returns the first day of the current period (days since 1970), and when the next one starts. Times are Unix times in
+/// milliseconds.
+pub fn quota_span(span: QuotaPeriod, now: i64) -> (i64, i64) {
     let today = now.div_euclid(DAY);
     let month = || {
         let date = Timestamp::from_millisecond(now).ok()?.to_zoned(TimeZone::UTC).date();
@@ -128,7 +143,7 @@ mod tests {
     #[test]
     fn quota_periods_are_calendar_days_and_months() {
         let check = |kind: QuotaPeriod, now: &str, first: &str, next: &str| {
-            assert_eq!(span(kind, at(now)), (at(first) / DAY, at(next)), "{now}");
+            assert_eq!(quota_span(kind, at(now)), (at(first) / DAY, at(next)), "{now}");
         };
         let (midnight, last) = ("2026-11-21T00:00:00Z", "2026-11-21T23:59:59.999Z");
         check(QuotaPeriod::Day, midnight, midnight, "2026-11-22T00:00:00Z");

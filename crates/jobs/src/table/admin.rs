@@ -230,6 +230,13 @@ pub(crate) async fn oldest_due(db: &mut Db, kinds: &[String]) -> Result<Option<i
     Ok(oldest.map(|due| now - due))
 }
 
+/// Returns the number of jobs that are due and wait.
+pub(crate) async fn count_due(db: &mut Db) -> Result<i64, StoreError> {
+    let now = now(&mut *db).await?;
+    let count = "SELECT count(*) FROM jobs WHERE state = 'waiting' AND due_at <= $1";
+    Ok(sql::query_scalar(count).bind(now).fetch_one(db).await?)
+}
+
 /// Makes a job due now that has failed, was cancelled, or waits. Returns false if it has another
 /// state, or is unknown.
 pub(crate) async fn retry(db: &mut Db, id: &str) -> Result<bool, StoreError> {

@@ -13,7 +13,7 @@ mod prune;
 mod turns;
 
 pub use admin::{CancelOutcome, JobCount, JobFilter, JobRow, JobState, QueueStatus};
-pub(crate) use admin::{cancel, cancel_owner, counts, list, oldest_due, retry};
+pub(crate) use admin::{cancel, cancel_owner, count_due, counts, list, oldest_due, retry};
 pub(crate) use claim::{Claimed, Wanted, assign, claim, next_due};
 pub(crate) use end::{end, is_running};
 pub(crate) use enqueue::{enqueue, is_cancelled};

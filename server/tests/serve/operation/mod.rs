@@ -1,5 +1,6 @@
 //! Commands, reloads, shutdown, logs and traces.
 
+mod alerts;
 mod audit;
 pub(crate) mod backup;
 pub(crate) mod clock;

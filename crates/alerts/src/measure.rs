@@ -1,0 +1,74 @@
+//! The values of alerts.
+
+use crate::section::Condition;
+use crate::store;
+use ::store::UsageFilter;
+use capability::Context;
+use chat::{Caller, QuotaUsage, quota_span};
+use config::AuthMode;
+use jobs::Jobs;
+use settings::QuotaPeriod;
+
+/// A day in milliseconds.
+const DAY_MS: i64 = 86_400_000;
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Measured {
+    /// The id of the user whom it is about; empty if it is about nobody.
+    pub(crate) owner: String,
+    pub(crate) value: f64,
+}
+
+/// Measures the value of a condition: one, or one of each user.
+pub(crate) async fn measure(
+    context: &Context,
+    jobs: &Jobs,
+    condition: &Condition,
+    now: i64,
+) -> anyhow::Result<Vec<Measured>> {
+    #[expect(clippy::cast_precision_loss, reason = "numbers and times of jobs are far below 2^52")]
+    let value = match condition {
+        Condition::Cost { per, agent_id, .. } => {
+            let agent_id = agent_id.as_ref().map(|id| id.0.clone());
+            let filter = UsageFilter { agent_id, ..days(*per, now) };
+            context.store.total_usage(&filter).await?.cost_usd
+        }
+        Condition::Failures { within_minutes, at_least, agent_id, .. } => {
+            let after = now - i64::from(*within_minutes) * 60_000;
+            let agent = agent_id.as_ref().map(|id| id.0.as_str());
+            let (answers, failed) = store::ended_runs(&context.store, after, agent).await?;
+            if answers < i64::from(*at_least) { 0.0 } else { failed as f64 / answers as f64 * 100.0 }
+        }
+        Condition::WaitingJobs { .. } => jobs.count_due().await? as f64,
+        Condition::JobDelay { .. } => jobs.status().await?.oldest_due_ms.unwrap_or_default() as f64 / 60_000.0,
+        Condition::Quota { .. } => return used_quotas(context, now).await,
+    };
+    Ok(vec![Measured { owner: String::new(), value }])
+}
+
+/// Returns the usage of the current period.
+fn days(period: QuotaPeriod, now: i64) -> UsageFilter {
+    UsageFilter::days(quota_span(period, now).0, now.div_euclid(DAY_MS))
+}
+
+/// Returns how much of their quotas those users have used who have used the most this month.
+async fn used_quotas(context: &Context, now: i64) -> anyhow::Result<Vec<Measured>> {
+    let has_accounts = matches!(context.current.config().auth.mode, AuthMode::Accounts(_));
+    let mut measured = Vec::new();
+    for usage in context.store.usage_by_user(&days(QuotaPeriod::Month, now)).await? {
+        // Elsewhere the roles of users are known during their requests only: quotas of roles are left out.
+        let roles = match has_accounts {
+            true => match context.store.user_by_id(&usage.user_id).await? {
+                Some((user, _)) => user.roles,
+                None => continue,
+            },
+            false => Vec::new(),
+        };
+        let caller = Caller { roles, ..Caller::signed_in(usage.user_id.clone()) };
+        let quotas = context.chat.quota_usage(&caller).await.map_err(|error| anyhow::anyhow!(error.message))?;
+        let value = quotas.iter().map(QuotaUsage::percent).fold(0.0, f64::max);
+        measured.push(Measured { owner: usage.user_id, value });
+    }
+    Ok(measured)
+}

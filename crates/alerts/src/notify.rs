@@ -1,0 +1,191 @@
+//! Sends a message to one receiver: a job.
+
+use crate::section::{OutgoingWebhook, Target, alerts};
+use crate::store::{self, Event};
+use capability::Context;
+use config::Config;
+use egress::{Egress, EgressRequest};
+use jobs::{Backoff, Handler, JobContext, JobError, Kind, Outcome};
+use mail::{Mail, MailError};
+use reqwest::Method;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::time::Duration;
+use web::times::{now_millis, rfc3339};
+use webhooks::{Scheme, sign};
+
+/// How often a message is tried: over about half an hour.
+const ATTEMPTS: u32 = 10;
+/// How long a receiver has to answer.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// How much of an answer is read, in bytes.
+const MAX_ANSWER: usize = 64 * 1024;
+
+/// The job that sends a message.
+pub(crate) const NOTIFY: Kind<Notification> = Kind::new("alerts.notify")
+    .attempts(ATTEMPTS)
+    .backoff(Backoff { base: Duration::from_secs(5), cap: Duration::from_secs(600) })
+    .timeout(Duration::from_secs(60));
+
+/// Which message is sent to whom.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Notification {
+    pub(crate) event_id: String,
+    /// The number of the receiver.
+    pub(crate) number: i64,
+}
+
+/// Why a message was not sent. The messages are for operators.
+#[derive(Debug)]
+enum Failure {
+    /// Trying again does not help.
+    Final(String),
+    /// It may help.
+    Temporary(String),
+}
+
+/// Returns what runs the jobs.
+pub(crate) fn handler(context: Context) -> Handler {
+    Handler::new(NOTIFY, move |job, notification| {
+        let context = context.clone();
+        async move { deliver(&context, &job, notification).await }
+    })
+}
+
+async fn deliver(context: &Context, job: &JobContext, notification: Notification) -> Result<Outcome, JobError> {
+    let Notification { event_id, number } = notification;
+    let Some((event, label)) = store::waiting(&context.store, event_id.clone(), number).await? else {
+        return Ok(Outcome::DONE);
+    };
+    let failure = match send(&context.current.config(), &event, number, &label).await {
+        Ok(()) => {
+            let end = job.finish(Outcome::DONE, move |db| {
+                Box::pin(async move { store::end_delivery(db, &event_id, number, "sent", None).await })
+            });
+            return Ok(end.await?);
+        }
+        Err(failure) => failure,
+    };
+    let (cause, is_final) = match failure {
+        Failure::Final(cause) => (cause, true),
+        Failure::Temporary(cause) => (cause, job.attempt() >= ATTEMPTS),
+    };
+    let (outcome, stored) = (if is_final { "failed" } else { "waiting" }, cause.clone());
+    let write = job.write(move |db| {
+        Box::pin(async move { store::end_delivery(db, &event_id, number, outcome, Some(stored)).await })
+    });
+    write.await?;
+    if is_final {
+        tracing::error!(alert = event.alert_id, receiver = label, cause, "an alert was not sent");
+        return Err(JobError::fail(cause));
+    }
+    Err(JobError::retry(cause))
+}
+
+/// Sends a message to a receiver of the config, which must be the one that the message was stored for.
+async fn send(config: &Config, event: &Event, number: i64, label: &str) -> Result<(), Failure> {
+    let alert = alerts(config).iter().find(|alert| alert.id.0 == event.alert_id);
+    let receiver = usize::try_from(number).ok().and_then(|number| alert?.notify.get(number));
+    let console = config.auth.public_urls.first().and_then(|url| url.join("/admin/alerts").ok()).map(String::from);
+    let gone = || Failure::Final("The config does not have this receiver any more.".to_owned());
+    let receiver = receiver.filter(|receiver| receiver.label() == label).ok_or_else(gone)?;
+    match receiver.target(config).ok_or_else(gone)? {
+        Target::Webhook(webhook) => send_request(webhook, event, number, console).await,
+        Target::Email(smtp) => {
+            smtp.send(&mail(event, number, &receiver.to, console)).await.map_err(|error| match error {
+                MailError::Refused(cause) => Failure::Final(cause),
+                MailError::Failed(cause) => Failure::Temporary(cause),
+            })
+        }
+    }
+}
+
+fn mail(event: &Event, number: i64, to: &[String], console: Option<String>) -> Mail {
+    let link = console.map(|url| format!("\n\n{url}")).unwrap_or_default();
+    Mail {
+        id: format!("{}-{number}", event.id),
+        to: to.to_vec(),
+        subject: format!("Chatwright: {}", event.title),
+        text: format!("{}{link}\n", event.text),
+    }
+}
+
+async fn send_request(
+    webhook: &OutgoingWebhook,
+    event: &Event,
+    number: i64,
+    console: Option<String>,
+) -> Result<(), Failure> {
+    let url = webhook.url().ok_or_else(|| Failure::Final("The URL is not one.".to_owned()))?;
+    let body = body(event, console);
+    let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+    if let Some(secret) = &webhook.secret {
+        let id = format!("{}-{number}", event.id);
+        let signed = sign(Scheme::Standard, secret.expose(), &id, &body, now_millis() / 1_000);
+        for (name, value) in signed.map_err(|error| Failure::Final(error.to_string()))? {
+            let value = HeaderValue::try_from(value).map_err(|error| Failure::Final(error.to_string()))?;
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+    // The address may contain a key, so it is not sent on to another origin.
+    let egress = Egress::without_redirects(webhook.allow_private).map_err(Failure::Temporary)?;
+    let request =
+        EgressRequest { method: Method::POST, url, headers, body: Some(body), timeout: TIMEOUT, max_bytes: MAX_ANSWER };
+    match egress.send(request).await {
+        Err(error) => Err(Failure::Temporary(error.to_string())),
+        Ok(response) => match response.status {
+            200..300 => Ok(()),
+            status @ (408 | 425 | 429 | 500..) => Err(Failure::Temporary(format!("The receiver answered {status}."))),
+            status => Err(Failure::Final(format!("The receiver answered {status}."))),
+        },
+    }
+}
+
+/// Returns the body of a request. `text` and `content` are for services that show messages.
+fn body(event: &Event, console: Option<String>) -> Vec<u8> {
+    let shown = without_mentions(&match &console {
+        Some(url) => format!("{} {url}", event.text),
+        None => event.text.clone(),
+    });
+    let Event { id, alert_id, kind, title, text, .. } = event;
+    let data = json!({ "id": id, "alertId": alert_id, "title": title, "text": text, "url": console });
+    json!({
+        "type": format!("alert.{kind}"),
+        "timestamp": rfc3339(event.at),
+        "data": data,
+        "text": shown,
+        "content": shown,
+        "allowed_mentions": { "parse": [] },
+    })
+    .to_string()
+    .into_bytes()
+}
+
+/// Takes out what messengers read as a mention of people: users may have chosen their names.
+fn without_mentions(text: &str) -> String {
+    text.replace('<', "‹").replace('>', "›").replace('@', "@\u{2060}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_mentioned_in_messengers() {
+        let event = Event {
+            id: "1".to_owned(),
+            alert_id: "quota".to_owned(),
+            owner: "u".to_owned(),
+            kind: "firing".to_owned(),
+            at: 0,
+            title: "Used quota of <!channel>: 90 %".to_owned(),
+            text: "Used quota of <!channel> @here is 90 %.".to_owned(),
+        };
+        let body: serde_json::Value = serde_json::from_slice(&body(&event, None)).unwrap();
+        assert_eq!(body["text"], "Used quota of ‹!channel› @\u{2060}here is 90 %.");
+        assert_eq!(body["content"], body["text"]);
+        assert_eq!(body["data"]["text"], event.text);
+        assert_eq!((&body["type"], &body["timestamp"]), (&json!("alert.firing"), &json!("1970-01-01T00:00:00Z")));
+    }
+}

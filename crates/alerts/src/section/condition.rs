@@ -1,0 +1,123 @@
+//! The values that alerts are about, with their limits.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use settings::{Id, QuotaPeriod};
+use web::html::{dollars, number};
+
+/// A value and its limit. It is above the limit, not at it, when people are told.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "type")]
+#[schemars(extend("x-names" = "type of condition"))]
+pub(crate) enum Condition {
+    /// The cost of models, as far as prices are known.
+    Cost {
+        /// The calendar day or month, in UTC.
+        per: QuotaPeriod,
+        /// The limit in US dollars.
+        #[schemars(range(min = 0))]
+        above_usd: f64,
+        /// Only of this agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_id: Option<Id>,
+    },
+    /// The share of answers that have failed or were interrupted.
+    Failures {
+        /// The limit in percent.
+        #[schemars(range(min = 0, max = 99))]
+        above_percent: f64,
+        /// The answers that ended in the last minutes. Default: 15.
+        #[serde(default = "default_minutes")]
+        #[schemars(range(min = 1, max = 1440))]
+        within_minutes: u32,
+        /// With fewer answers the share counts as 0. Default: 10.
+        #[serde(default = "default_answers")]
+        #[schemars(range(min = 1, max = 100_000))]
+        at_least: u32,
+        /// Only of this agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_id: Option<Id>,
+    },
+    /// The number of jobs that are due and wait.
+    WaitingJobs {
+        /// The limit.
+        #[schemars(range(min = 0))]
+        above: u32,
+    },
+    /// How long the oldest job that is due has waited.
+    JobDelay {
+        /// The limit in minutes.
+        #[schemars(range(min = 1, max = 10_080))]
+        above_minutes: u32,
+    },
+    /// What users have used of a quota (`limits.quotas`), for each of the 50 users with the highest cost this month.
+    Quota {
+        /// The limit in percent. Default: 80.
+        #[serde(default = "default_percent")]
+        #[schemars(range(min = 0, max = 99))]
+        above_percent: f64,
+    },
+}
+
+fn default_minutes() -> u32 {
+    15
+}
+
+fn default_answers() -> u32 {
+    10
+}
+
+fn default_percent() -> f64 {
+    80.0
+}
+
+impl Condition {
+    /// Returns the agent whose values count; `None` for all.
+    pub(crate) fn agent_id(&self) -> Option<&str> {
+        match self {
+            Self::Cost { agent_id, .. } | Self::Failures { agent_id, .. } => agent_id.as_ref().map(|id| id.0.as_str()),
+            Self::WaitingJobs { .. } | Self::JobDelay { .. } | Self::Quota { .. } => None,
+        }
+    }
+
+    /// Returns the limit.
+    pub(crate) fn limit(&self) -> f64 {
+        match self {
+            Self::Cost { above_usd, .. } => *above_usd,
+            Self::Failures { above_percent, .. } | Self::Quota { above_percent } => *above_percent,
+            Self::WaitingJobs { above } => f64::from(*above),
+            Self::JobDelay { above_minutes } => f64::from(*above_minutes),
+        }
+    }
+
+    /// Returns the name of the value.
+    pub(crate) fn name(&self) -> String {
+        let what = match self {
+            Self::Cost { per: QuotaPeriod::Day, .. } => "Cost of the day",
+            Self::Cost { per: QuotaPeriod::Month, .. } => "Cost of the month",
+            Self::Failures { .. } => "Failed answers",
+            Self::WaitingJobs { .. } => "Waiting jobs",
+            Self::JobDelay { .. } => "Delay of jobs",
+            Self::Quota { .. } => "Used quota",
+        };
+        match self.agent_id() {
+            Some(agent) => format!("{what} ({agent})"),
+            None => what.to_owned(),
+        }
+    }
+
+    /// Formats a value with its unit.
+    pub(crate) fn format(&self, value: f64) -> String {
+        match self {
+            Self::Cost { .. } => dollars(value),
+            Self::Failures { .. } | Self::Quota { .. } => format!("{} %", value.round()),
+            Self::WaitingJobs { .. } => number(value),
+            Self::JobDelay { .. } => format!("{} min", value.round()),
+        }
+    }
+
+    /// Returns a text that changes with the condition.
+    pub(crate) fn fingerprint(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

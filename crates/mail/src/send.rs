@@ -1,0 +1,98 @@
+//! Sends e-mail.
+
+use crate::Smtp;
+use crate::settings::Security;
+use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::{Mailbox, Message};
+use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{Tls, TlsParameters};
+use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use std::error::Error;
+use std::iter::successors;
+use std::time::Duration;
+use thiserror::Error;
+use tokio::time::timeout;
+
+/// How long a message may take, from the connection to the server's answer.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// An e-mail that nobody answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mail {
+    /// The same whenever the same message is sent again; letters, digits and hyphens.
+    pub id: String,
+    /// The addresses of those who get it.
+    pub to: Vec<String>,
+    /// The subject, of one line.
+    pub subject: String,
+    /// The text.
+    pub text: String,
+}
+
+/// Why a mail was not sent. The messages are for operators.
+#[derive(Debug, Error)]
+pub enum MailError {
+    /// The server refused it, or it cannot be written; trying again does not help.
+    #[error("{0}")]
+    Refused(String),
+    /// The server could not be reached, or asks to wait.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl Smtp {
+    /// Sends a mail.
+    ///
+    /// # Errors
+    /// See [`MailError`].
+    pub async fn send(&self, mail: &Mail) -> Result<(), MailError> {
+        let message = self.message(mail).map_err(|error| MailError::Refused(with_causes(&*error)))?;
+        let transport = self.transport().map_err(|error| MailError::Failed(with_causes(&error)))?;
+        match timeout(TIMEOUT, transport.send(message)).await.ok() {
+            Some(Ok(_)) => Ok(()),
+            Some(Err(error)) if error.is_permanent() => Err(MailError::Refused(with_causes(&error))),
+            Some(Err(error)) => Err(MailError::Failed(with_causes(&error))),
+            None => Err(MailError::Failed(format!("The mail server did not answer within {} s.", TIMEOUT.as_secs()))),
+        }
+    }
+
+    fn message(&self, mail: &Mail) -> Result<Message, Box<dyn Error + Send + Sync>> {
+        let from: Mailbox = self.from.parse()?;
+        let id = format!("<{}@{}>", mail.id, from.email.domain());
+        let mut message =
+            Message::builder().from(from).message_id(Some(id)).subject(mail.subject.replace(['\r', '\n'], " "));
+        for to in &mail.to {
+            message = message.to(Mailbox::new(None, to.parse()?));
+        }
+        let mut message = message.header(ContentType::TEXT_PLAIN).body(mail.text.clone())?;
+        // Tells mail programs that are away not to answer.
+        let name = HeaderName::new_from_ascii_str("Auto-Submitted");
+        message.headers_mut().insert_raw(HeaderValue::new(name, "auto-generated".to_owned()));
+        Ok(message)
+    }
+
+    fn transport(&self) -> Result<AsyncSmtpTransport<Tokio1Executor>, lettre::transport::smtp::Error> {
+        let tls = || TlsParameters::new(self.host.clone());
+        let tls = match self.security {
+            Security::StartTls => Tls::Required(tls()?),
+            Security::Tls => Tls::Wrapper(tls()?),
+            Security::None => Tls::None,
+        };
+        let builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&self.host)
+            .port(self.port())
+            .tls(tls)
+            .timeout(Some(TIMEOUT));
+        Ok(match (&self.username, &self.password) {
+            (Some(name), Some(password)) => {
+                builder.credentials(Credentials::new(name.clone(), password.expose().to_owned())).build()
+            }
+            _ => builder.build(),
+        })
+    }
+}
+
+/// Returns an error with its causes.
+fn with_causes(error: &dyn Error) -> String {
+    successors(error.source(), |&cause| cause.source())
+        .fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
