@@ -278,13 +278,7 @@ impl Run {
 
     /// Stops the agent's run if it is the active one: the user may have begun another one elsewhere meanwhile.
     async fn stop(&self) -> Result<(), UserError> {
-        let view = thread(&self.context, &self.caller, &self.thread_id).await?;
-        match view.and_then(|view| view.active) {
-            Some(active) if active.run_id == self.agent_run_id => {
-                self.context.chat.stop(&self.caller, &self.thread_id).await
-            }
-            _ => Ok(()),
-        }
+        self.context.chat.stop_if_active(&self.caller, &self.thread_id, &self.agent_run_id).await
     }
 
     async fn write(

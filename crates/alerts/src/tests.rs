@@ -52,6 +52,13 @@ fn mistakes_are_named_with_their_position() {
        = help: did you mean `hook`?
     ");
     assert_snapshot!(check("[{ id: a, when: { type: quota }, notify: [{ connectionId: mail }, { connectionId: hook, to: [x] }] }]"), @"chatwright.yaml:6:102: error: `x` is not an e-mail address");
+    assert_snapshot!(check("[{ id: a, when: { type: quota }, notify: [{ connectionId: mail }, { connectionId: hook, to: [a@b.test] }] }]"), @r"
+    chatwright.yaml:6:25: error: there are no quotas
+       = help: add `quotas` to `limits`
+    chatwright.yaml:6:51: error: nobody would get this e-mail
+       = help: add `to: [ops@example.com]`
+    chatwright.yaml:6:101: error: a webhook has no addresses
+    ");
     assert_snapshot!(check("[{ id: a, when: { type: waitingJobs, above: 1 }, notify: [] }]"), @"chatwright.yaml:6:66: error: expected a list of at least 1, found 0");
     let alerts = "[{ id: a, when: { type: waitingJobs, above: 1 }, notify: [{ connectionId: hook }] }]";
     assert_snapshot!(check_connection("type: OutgoingWebhook, properties: { url: \"http://a.test\", secret: short }", alerts), @r"

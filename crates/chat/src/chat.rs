@@ -5,9 +5,11 @@
 use crate::errors::Result;
 use crate::lifecycle::Inner;
 use crate::record::telemetry::in_trace;
+use crate::stream::live::RunIdentity;
 use crate::stream::{remote, watch};
 use crate::{Caller, Frames, Frontend, SendResponse, errors};
 use std::sync::Arc;
+use store::RunsToStop;
 use wire::api::SendRequest;
 use wire::{EndReason, UserError};
 
@@ -79,7 +81,15 @@ impl Chat {
     /// # Errors
     /// 404 for a conversation that the caller does not own.
     pub async fn stop(&self, caller: &Caller, conversation_id: &str) -> Result<(), UserError> {
-        Ok(self.inner.stop(caller, conversation_id).await?)
+        Ok(self.inner.stop(caller, conversation_id, None).await?)
+    }
+
+    /// Stops a run if it is active: another one that has begun meanwhile goes on. What was written stays.
+    ///
+    /// # Errors
+    /// As [`Chat::stop`].
+    pub async fn stop_if_active(&self, caller: &Caller, conversation_id: &str, run_id: &str) -> Result<(), UserError> {
+        Ok(self.inner.stop(caller, conversation_id, Some(run_id)).await?)
     }
 }
 
@@ -99,16 +109,20 @@ impl Inner {
         }))
     }
 
-    /// See [`Chat::stop`].
-    async fn stop(&self, caller: &Caller, conversation_id: &str) -> Result<()> {
+    /// See [`Chat::stop`] and [`Chat::stop_if_active`].
+    async fn stop(&self, caller: &Caller, conversation_id: &str, run_id: Option<&str>) -> Result<()> {
+        let is_meant = |run: &RunIdentity| run_id.is_none_or(|id| run.run_id == id);
         if let Some(run) = self.registry.get(&caller.user_id, conversation_id) {
-            run.stop(EndReason::StoppedByUser);
+            if is_meant(&run.identity) {
+                run.stop(EndReason::StoppedByUser);
+            }
             return Ok(());
         }
         let known = self.store.conversation(&caller.user_id, conversation_id).await?;
         let known = known.ok_or_else(UserError::not_found)?;
-        if remote::active_run(&self.store, &caller.user_id, &known).is_some() {
-            self.store.request_stop(&caller.user_id, Some(conversation_id), EndReason::StoppedByUser).await?;
+        if let Some(run) = remote::active_run(&self.store, &caller.user_id, &known).filter(is_meant) {
+            let runs = RunsToStop::One { conversation_id, run_id: &run.run_id };
+            self.store.request_stop(&caller.user_id, runs, EndReason::StoppedByUser).await?;
         }
         Ok(())
     }

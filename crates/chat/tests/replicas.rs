@@ -174,7 +174,8 @@ async fn run_can_be_stopped_on_the_other_server() {
     let (b, _) = serve(&url, vec![]).await;
     let sent = send(&a, message("m1")).await.unwrap();
     tokio::time::sleep(Duration::from_millis(300)).await;
-    b.stop(&ada(), "c").await.unwrap();
+    b.stop_if_active(&ada(), "c", "another").await.unwrap();
+    b.stop_if_active(&ada(), "c", &sent.run_id).await.unwrap();
     // Without the stop, it would run for four minutes.
     text(sent.frames).await;
     assert_eq!(last_answer(&b).await.1, "stopped");

@@ -63,7 +63,7 @@ pub use run::steps::{MAX_STEPS, StepRecord, StepTotals, append_steps};
 pub use run::tool_calls::{CallRepeat, RepeatableCall, StartedCall, SubAgentCall, ToolCallState, ToolOutcome};
 pub use schema::{CapabilityTables, Migration, Schema, Table};
 pub use search::{MAX_HITS, SearchCursor};
-pub use servers::replicas::{HeartbeatResult, RunProgress, StopRequest};
+pub use servers::replicas::{HeartbeatResult, RunProgress, RunsToStop, StopRequest};
 pub use store::Store;
 pub use transfer::TransferredTable;
 pub use transfer::backup::{ClaimedDatabase, InspectedDatabase};

@@ -3,7 +3,7 @@
 use crate::errors::Result;
 use crate::ids::{check_id, new_id};
 use crate::{Caller, Chat, Inner, errors};
-use store::{SearchCursor, StoreError};
+use store::{RunsToStop, SearchCursor, StoreError};
 use wire::api::ConversationSummary;
 use wire::organize::{ConversationChange, Folder, FolderList, SearchHitList};
 use wire::{EndReason, UserError};
@@ -134,7 +134,7 @@ impl Inner {
             if let Some(live) = self.registry.get(&caller.user_id, id) {
                 live.stop(EndReason::Deleted);
             } else if store.is_shared() {
-                store.request_stop(&caller.user_id, Some(id), EndReason::Deleted).await?;
+                store.request_stop(&caller.user_id, RunsToStop::OfConversation(id), EndReason::Deleted).await?;
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 
 use crate::Chat;
 use crate::upkeep::jobs;
+use store::RunsToStop;
 use wire::EndReason;
 
 impl Chat {
@@ -17,7 +18,7 @@ impl Chat {
         if self.inner.store.is_shared() {
             let (store, user_id) = (self.inner.store.clone(), user_id.to_owned());
             self.inner.tasks.spawn(async move {
-                if let Err(error) = store.request_stop(&user_id, None, why).await {
+                if let Err(error) = store.request_stop(&user_id, RunsToStop::All, why).await {
                     tracing::error!(%error, "other servers could not be asked to stop a user's answers");
                 }
             });

@@ -86,7 +86,9 @@ async fn second_run_is_refused_and_stop_keeps_the_partial_answer() {
     let busy = test.send(message("m2", "and?")).await.err().unwrap();
     assert_eq!(busy.code, ErrorCode::Busy);
     test.until_written("begun ").await;
-    test.chat.stop(&ada(), "c1").await.unwrap();
+    test.chat.stop_if_active(&ada(), "c1", "another").await.unwrap();
+    assert!(test.view().await.active.is_some(), "another run is stopped");
+    test.chat.stop_if_active(&ada(), "c1", &sent.run_id).await.unwrap();
     let chunks = read(sent.frames).await;
     assert!(matches!(chunks.last(), Some(Chunk::Abort { .. })), "{chunks:?}");
     test.chat.stop(&ada(), "c1").await.unwrap();

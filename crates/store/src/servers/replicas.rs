@@ -72,11 +72,28 @@ const REQUEST_STOP: &str = "
     UPDATE runs SET stop_requested = 1, stop_reason = $3
     WHERE status = 'running' AND stop_requested = 0
         AND conversation_id IN (SELECT id FROM conversations WHERE owner = $1 AND ($2 IS NULL OR id = $2))
+        AND ($4 IS NULL OR id = $4)
     RETURNING id";
 
 const PROGRESS: &str = "
     SELECT r.status <> 'running' AS is_over, r.last_seq
     FROM runs r JOIN conversations c ON c.id = r.conversation_id WHERE c.owner = $1 AND r.id = $2";
+
+/// Which runs of a user are to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunsToStop<'a> {
+    /// All.
+    All,
+    /// The one that is active in this conversation.
+    OfConversation(&'a str),
+    /// This one.
+    One {
+        /// Its conversation.
+        conversation_id: &'a str,
+        /// Its id.
+        run_id: &'a str,
+    },
+}
 
 impl Store {
     /// Returns whether several servers can serve this database.
@@ -160,18 +177,18 @@ impl Store {
             .await
     }
 
-    /// Asks the servers that drive the owner's runs to stop them for this reason: the run of one
-    /// conversation, or all.
+    /// Asks the servers that drive the owner's runs to stop these for this reason.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn request_stop(
-        &self,
-        owner: &str,
-        conversation_id: Option<&str>,
-        reason: EndReason,
-    ) -> Result<(), StoreError> {
-        let request = sql::query_scalar::<String>(REQUEST_STOP).bind(owner).bind(conversation_id).bind(reason.name());
+    pub async fn request_stop(&self, owner: &str, runs: RunsToStop<'_>, reason: EndReason) -> Result<(), StoreError> {
+        let (conversation_id, run_id) = match runs {
+            RunsToStop::All => (None, None),
+            RunsToStop::OfConversation(id) => (Some(id), None),
+            RunsToStop::One { conversation_id, run_id } => (Some(conversation_id), Some(run_id)),
+        };
+        let request = sql::query_scalar::<String>(REQUEST_STOP).bind(owner).bind(conversation_id);
+        let request = request.bind(reason.name()).bind(run_id);
         let shared = self.database.replica.clone();
         self.write(move |db| {
             Box::pin(async move {

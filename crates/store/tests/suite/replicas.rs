@@ -3,7 +3,7 @@
 
 use crate::support::{batch, begin, end, journal, on_each_database, submission, url_in};
 use std::time::Duration;
-use store::{OpenRun, ReplicaEvent, RunProgress, StopRequest, Store, StoreError};
+use store::{OpenRun, ReplicaEvent, RunProgress, RunsToStop, StopRequest, Store, StoreError};
 use wire::EndReason;
 
 const LEASE: Duration = Duration::from_secs(15);
@@ -85,15 +85,17 @@ async fn stop_request_reaches_the_driving_server() {
     begin(&a, "c", "m", None, 1).await;
     a.begin_run("bob", submission("d", "n", None, 1)).await.unwrap();
     let reason = EndReason::Deleted;
-    b.request_stop("bob", Some("c"), reason).await.unwrap();
+    b.request_stop("bob", RunsToStop::OfConversation("c"), reason).await.unwrap();
     assert_eq!(a.runs_to_stop().await.unwrap(), [], "it is not his");
-    b.request_stop("ada", Some("c"), reason).await.unwrap();
+    b.request_stop("ada", RunsToStop::One { conversation_id: "c", run_id: "r-n" }, reason).await.unwrap();
+    assert_eq!(a.runs_to_stop().await.unwrap(), [], "it is another run");
+    b.request_stop("ada", RunsToStop::One { conversation_id: "c", run_id: "r-m" }, reason).await.unwrap();
     assert_eq!(a.runs_to_stop().await.unwrap(), [StopRequest { run_id: "r-m".to_owned(), reason }]);
     assert_eq!(b.runs_to_stop().await.unwrap(), []);
     let stop = ReplicaEvent::Stop(["r-m".to_owned()].into());
     let heard = async { while news.next().await != stop {} };
     tokio::time::timeout(Duration::from_secs(60), heard).await.expect("the news arrives");
-    b.request_stop("bob", None, EndReason::StoppedByAdmin).await.unwrap();
+    b.request_stop("bob", RunsToStop::All, EndReason::StoppedByAdmin).await.unwrap();
     assert_eq!(a.runs_to_stop().await.unwrap().len(), 2);
 }
 
