@@ -84,7 +84,7 @@ pub(crate) async fn change_password(
         let notice = wrong("The password was changed in the meantime. Sign in again.".to_owned());
         return page(StatusCode::CONFLICT, notice).await;
     }
-    let cookie = accounts.begin_session(&user.id, &asker.credentials, asker.is_https, None).await?;
+    let cookie = accounts.begin_session((&user.id, &hash), &asker.credentials, asker.is_https, None).await?;
     Ok(see_other("/auth/account?done=password", cookie))
 }
 

@@ -41,7 +41,7 @@ pub(crate) async fn replace(
 ) -> Result<Response, AccountError> {
     let Ok(Form(sent)) = sent else { return Ok(see_other(SIGN_IN_PATH, None)) };
     let Checked { user, password: kept, attempt } =
-        match check_password(&accounts, &asker, &sent.name, &sent.current).await? {
+        match check_password(&accounts, &asker, (&sent.name, &sent.current), AccountAction::ChangePassword).await? {
             Ok(checked) => checked,
             Err(refusal) => {
                 let page = |status, problem| form_page(status, &sent.name, sent.next.as_deref(), Some(problem));
@@ -69,7 +69,7 @@ pub(crate) async fn replace(
         return Ok(form_page(StatusCode::CONFLICT, &sent.name, sent.next.as_deref(), problem));
     }
     let signed_in = entry(AccountAction::SignIn);
-    let cookie = accounts.begin_session(&user.id, &asker.credentials, asker.is_https, signed_in).await?;
+    let cookie = accounts.begin_session((&user.id, &hash), &asker.credentials, asker.is_https, signed_in).await?;
     Ok(see_other(local_path(sent.next.as_deref()), cookie))
 }
 

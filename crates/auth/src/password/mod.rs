@@ -34,7 +34,8 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::{
-    AuditEntry, NewSession, ProviderSession, SessionLifetime, SessionRow, SignInWays, Store, StoreError, User,
+    AuditEntry, NewSession, ProviderSession, SessionLifetime, SessionRow, SignInProof, SignInWays, Store, StoreError,
+    User,
 };
 use uuid::Uuid;
 
@@ -143,16 +144,21 @@ impl Accounts {
         Ok(found.map(|(user, id)| Session { id, caller: caller(&user) }))
     }
 
-    /// Starts a session that replaces the browser's current one, and records `entry` in the audit
-    /// log if there is one. Returns the cookie; `None` if the user is disabled.
+    /// Starts a session of a user whose password has the hash `password`. It replaces the browser's
+    /// current session, and `entry` is recorded in the audit log if there is one. Returns the cookie;
+    /// `None` if the user is disabled, or has got another password since it was checked.
+    ///
+    /// # Errors
+    /// The database failed.
     pub async fn begin_session(
         &self,
-        user_id: &str,
+        (user_id, password): (&str, &str),
         sent: &Credentials,
         is_https: bool,
         entry: Option<AuditEntry>,
     ) -> Result<Option<HeaderValue>, StoreError> {
-        self.begin(user_id, (sent, is_https), None, self.settings.session_max, entry).await
+        let proof = SignInProof::Password(password.to_owned());
+        self.begin(user_id, (sent, is_https), proof, self.settings.session_max, entry).await
     }
 
     /// Starts a session as [`Accounts::begin_session`] does, after a sign-in at a provider.
@@ -167,15 +173,15 @@ impl Accounts {
         entry: Option<AuditEntry>,
     ) -> Result<Option<HeaderValue>, StoreError> {
         let lifetime = provider.settings.session.min(self.settings.session_max);
-        let provider = ProviderSession { identity_id, session_id };
-        self.begin(user_id, browser, Some(provider), lifetime, entry).await
+        let proof = SignInProof::Provider(ProviderSession { identity_id, session_id });
+        self.begin(user_id, browser, proof, lifetime, entry).await
     }
 
     async fn begin(
         &self,
         user_id: &str,
         (sent, is_https): (&Credentials, bool),
-        provider: Option<ProviderSession>,
+        proof: SignInProof,
         lifetime: Duration,
         entry: Option<AuditEntry>,
     ) -> Result<Option<HeaderValue>, StoreError> {
@@ -187,7 +193,7 @@ impl Accounts {
             token_hash: hash_token(&token),
             agent: agent.chars().take(MAX_USER_AGENT).collect(),
             now: now_millis(),
-            provider,
+            proof,
         };
         let instead = sent.cookie(&cookie_name(is_https)).ok().flatten().map(|token| hash_token(&token));
         let is_begun = self.store.begin_session(session, instead, self.session_lifetime(), entry).await?;

@@ -25,8 +25,18 @@ pub struct NewSession {
     pub agent: String,
     /// Unix time, milliseconds.
     pub now: i64,
-    /// The sign-in at a provider with which the session begins.
-    pub provider: Option<ProviderSession>,
+    /// What the user has shown to begin it.
+    pub proof: SignInProof,
+}
+
+/// What a user has shown to begin a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SignInProof {
+    /// The password with this hash. The session only begins if it is still the user's, and not one that an
+    /// administrator has set: a sign-in that runs beside a reset must not outlive it.
+    Password(String),
+    /// A sign-in at a provider.
+    Provider(ProviderSession),
 }
 
 /// The sign-in at an OpenID Connect provider with which a session begins.
@@ -62,7 +72,9 @@ pub struct SessionRow {
 
 const INSERT: &str = "
     INSERT INTO sessions (id, user_id, token_hash, agent, created_at, seen_at, identity_id, provider_session)
-    SELECT $1, id, $3, $4, $5, $5, $6, $7 FROM users WHERE id = $2 AND disabled_at IS NULL";
+    SELECT $1, id, $3, $4, $5, $5, $6, $7 FROM users
+    WHERE id = $2 AND disabled_at IS NULL
+    AND (CAST($8 AS TEXT) IS NULL OR (password = $8 AND must_change_password = 0))";
 
 /// The expired sessions of all users; `DELETE_SURPLUS` deletes the oldest ones of one user.
 const DELETE_OLD: &str = "DELETE FROM sessions WHERE seen_at <= $1 OR created_at <= $2";
@@ -92,7 +104,7 @@ const DELETE_BY_TOKEN: &str = "DELETE FROM sessions WHERE token_hash = $1";
 impl Store {
     /// Begins a session. Ends the one whose token has the hash `instead`, and all expired ones.
     /// Writes `entry` to the audit log in the same transaction. Returns false when the user is
-    /// unknown or disabled.
+    /// unknown or disabled, or the password is no longer theirs.
     ///
     /// # Errors
     /// The database failed.
@@ -105,18 +117,18 @@ impl Store {
     ) -> Result<bool, StoreError> {
         self.write(move |db| {
             Box::pin(async move {
-                let NewSession { id, user_id, token_hash, agent, now, provider } = session;
+                let NewSession { id, user_id, token_hash, agent, now, proof } = session;
                 let (idle, most) = (now - life.idle, now - life.max_age);
                 sql::query(DELETE_OLD).bind(idle).bind(most).execute(&mut *db).await?;
                 if let Some(hash) = instead {
                     sql::query(DELETE_BY_TOKEN).bind(hash.to_vec()).execute(&mut *db).await?;
                 }
                 let insert = sql::query(INSERT).bind(id).bind(&user_id).bind(token_hash.to_vec());
-                let (identity, session_id) = match provider {
-                    Some(provider) => (Some(provider.identity_id), provider.session_id),
-                    None => (None, None),
+                let (password, identity, session_id) = match proof {
+                    SignInProof::Password(hash) => (Some(hash), None, None),
+                    SignInProof::Provider(provider) => (None, Some(provider.identity_id), provider.session_id),
                 };
-                let insert = insert.bind(agent).bind(now).bind(identity).bind(session_id);
+                let insert = insert.bind(agent).bind(now).bind(identity).bind(session_id).bind(password);
                 let done = insert.execute(&mut *db).await?;
                 sql::query(DELETE_SURPLUS).bind(user_id).bind(MAX_SESSIONS).execute(&mut *db).await?;
                 let is_begun = done.rows_affected() > 0;

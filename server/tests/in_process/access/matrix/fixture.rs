@@ -268,7 +268,7 @@ impl TestServer {
         let browser = Request::builder().body(Body::empty()).unwrap();
         let cookie = self
             .accounts
-            .begin_session(user, &Credentials::from_request(&browser), false, None)
+            .begin_session((user, ""), &Credentials::from_request(&browser), false, None)
             .await
             .unwrap()
             .unwrap();

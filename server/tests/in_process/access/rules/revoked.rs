@@ -63,7 +63,7 @@ impl TestServer {
     /// Signs in; returns the cookie.
     async fn session(&self, name: &str) -> String {
         let sent = auth::Credentials::from_request(&Request::builder().body(Body::empty()).unwrap());
-        let cookie = self.accounts.begin_session(name, &sent, false, None).await.unwrap().unwrap();
+        let cookie = self.accounts.begin_session((name, ""), &sent, false, None).await.unwrap().unwrap();
         cookie.to_str().unwrap().split(';').next().unwrap().to_owned()
     }
 
