@@ -1,6 +1,7 @@
 //! New accounts: the first administrator, invited users, and sign-ups where the config allows them.
 
 use crate::forms::{Field, too_many_attempts_text};
+use crate::second_step::{SigningIn, continue_sign_in};
 use crate::{AccountError, PasswordAccounts, local_path};
 use auth::password::{Accounts, INVITATION_PATH, SignInAttempt, Subject, Throttled, credential_rules, now_millis};
 use auth::{AccountAction, client_network};
@@ -12,10 +13,10 @@ use axum::{Extension, Form};
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Map;
-use store::{AddUserOutcome, NewUser};
+use store::{AddUserOutcome, NewUser, User};
 use uuid::Uuid;
 use web::html::error_message;
-use web::{RequestContext, see_other};
+use web::{RequestContext, SIGN_IN_PATH, see_other};
 
 const OTHER_ADDRESS: &str =
     "The name can only be an e-mail address if you were invited with this address. Choose a name without @.";
@@ -190,6 +191,7 @@ async fn create_account(
         now: now_millis(),
     };
     let (id, hash) = (user.id.clone(), user.password.clone());
+    let added_user = User { id: id.clone(), name: user.name.clone(), roles: Vec::new(), disabled_at: None };
     let mut about = Map::from_iter([("roles".to_owned(), user.roles.clone().into())]);
     about.extend(invitation_id.map(|id| ("invitationId".to_owned(), id.into())));
     let entry = kind.action().success_entry(&id, asker.audit_address.as_deref(), about);
@@ -208,8 +210,9 @@ async fn create_account(
         // The invitation was proof enough that nobody is guessing.
         accounts.sign_in.throttle.succeeded(&attempt);
     }
-    let cookie = accounts.begin_session((&id, &hash), &asker.credentials, asker.is_https, None).await?;
-    Ok(see_other(local_path(sent.next.as_deref()), cookie))
+    let signing_in = SigningIn { user: &added_user, hash: &hash, next: sent.next.as_deref(), entry: None };
+    let response = continue_sign_in(accounts, asker, signing_in).await?;
+    Ok(response.unwrap_or_else(|| see_other(SIGN_IN_PATH, None)))
 }
 
 /// Returns whether a name is an e-mail address, and not that for which the administrator has made the invitation.

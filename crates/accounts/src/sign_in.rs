@@ -2,6 +2,7 @@
 
 use crate::forms::{Field, too_many_attempts_text};
 use crate::openid_connect::{providers_view, signed_out_view};
+use crate::second_step::{SigningIn, continue_sign_in};
 use crate::{AccountError, LocalAccounts, PasswordAccounts, SignedInUser, first_password, local_path};
 use auth::AccountAction;
 use auth::password::{Accounts, SignInAttempt, Subject, Throttled, credential_rules};
@@ -86,10 +87,11 @@ pub(crate) async fn sign_in(
     }
     let entry = AccountAction::SignIn.success_entry(&user.id, asker.audit_address.as_deref(), Map::new());
     let entry = accounts.sign_in.row_within_budget(AccountAction::SignIn, entry);
-    match accounts.begin_session((&user.id, &password.hash), &asker.credentials, asker.is_https, entry).await? {
-        Some(cookie) => {
+    let signing_in = SigningIn { user: &user, hash: &password.hash, next: sent.next.as_deref(), entry };
+    match continue_sign_in(&accounts, &asker, signing_in).await? {
+        Some(response) => {
             accounts.sign_in.throttle.succeeded(&attempt);
-            Ok(see_other(local_path(sent.next.as_deref()), Some(cookie)))
+            Ok(response)
         }
         // The user was disabled, or an administrator has set another password, in the meantime.
         None => Ok(refused_page(Refusal::Wrong, refuse)),

@@ -25,6 +25,7 @@ pub use accounts::identities::{
 };
 pub use accounts::invitations::{Invitation, MAX_INVITATIONS, NewInvitation};
 pub use accounts::outside_keys::ExternalUser;
+pub use accounts::second_factors::{NewSecondFactor, SecondFactor, SecondFactorChange, SecondFactorProof};
 pub use accounts::sessions::{NewSession, ProviderSession, SessionLifetime, SessionRow, SignInProof};
 pub use accounts::users::{AddUserOutcome, NewUser, StoredPassword, User};
 pub use admin::{

@@ -2,7 +2,8 @@
 //! maximum age.
 
 use crate::accounts::identities::SignInWays;
-use crate::accounts::users::{User, decode_list, user};
+use crate::accounts::second_factors::{self, SecondFactorProof};
+use crate::accounts::users::{User, decode_list, has_password, user};
 use crate::sql::{self, Row};
 use crate::{AuditEntry, Store, StoreError, audit};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ const MAX_SESSIONS: u32 = 50;
 const SEEN_EVERY: i64 = 60_000;
 
 /// A new session.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct NewSession {
     /// A new, unique id.
     pub id: String,
@@ -30,11 +31,11 @@ pub struct NewSession {
 }
 
 /// What a user has shown to begin a session.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum SignInProof {
-    /// The password with this hash. The session only begins if it is still the user's, and not one that an
-    /// administrator has set: a sign-in that runs beside a reset must not outlive it.
-    Password(String),
+    /// The password with this hash, and the second factor. The session only begins if the password is still the user's,
+    /// and not one that an administrator has set: a sign-in that runs beside a reset must not outlive it.
+    Password(String, SecondFactorProof),
     /// A sign-in at a provider.
     Provider(ProviderSession),
 }
@@ -72,9 +73,7 @@ pub struct SessionRow {
 
 const INSERT: &str = "
     INSERT INTO sessions (id, user_id, token_hash, agent, created_at, seen_at, identity_id, provider_session)
-    SELECT $1, id, $3, $4, $5, $5, $6, $7 FROM users
-    WHERE id = $2 AND disabled_at IS NULL
-    AND (CAST($8 AS TEXT) IS NULL OR (password = $8 AND must_change_password = 0))";
+    SELECT $1, id, $3, $4, $5, $5, $6, $7 FROM users WHERE id = $2 AND disabled_at IS NULL";
 
 /// The expired sessions of all users; `DELETE_SURPLUS` deletes the oldest ones of one user.
 const DELETE_OLD: &str = "DELETE FROM sessions WHERE seen_at <= $1 OR created_at <= $2";
@@ -103,8 +102,8 @@ const DELETE_BY_TOKEN: &str = "DELETE FROM sessions WHERE token_hash = $1";
 
 impl Store {
     /// Begins a session. Ends the one whose token has the hash `instead`, and all expired ones.
-    /// Writes `entry` to the audit log in the same transaction. Returns false when the user is
-    /// unknown or disabled, or the password is no longer theirs.
+    /// Writes `entries` to the audit log in the same transaction. Returns false when the user is
+    /// unknown or disabled, or the proof does not count any more.
     ///
     /// # Errors
     /// The database failed.
@@ -113,7 +112,7 @@ impl Store {
         session: NewSession,
         instead: Option<[u8; 32]>,
         life: SessionLifetime,
-        entry: Option<AuditEntry>,
+        entries: Vec<AuditEntry>,
     ) -> Result<bool, StoreError> {
         self.write(move |db| {
             Box::pin(async move {
@@ -124,15 +123,24 @@ impl Store {
                     sql::query(DELETE_BY_TOKEN).bind(hash.to_vec()).execute(&mut *db).await?;
                 }
                 let insert = sql::query(INSERT).bind(id).bind(&user_id).bind(token_hash.to_vec());
-                let (password, identity, session_id) = match proof {
-                    SignInProof::Password(hash) => (Some(hash), None, None),
-                    SignInProof::Provider(provider) => (None, Some(provider.identity_id), provider.session_id),
+                let (identity, session_id) = match proof {
+                    SignInProof::Password(hash, second) => {
+                        let counts = has_password(db, &user_id, hash).await?
+                            && second_factors::accept(db, &user_id, second, now).await?;
+                        if !counts {
+                            return Ok(false);
+                        }
+                        (None, None)
+                    }
+                    SignInProof::Provider(provider) => (Some(provider.identity_id), provider.session_id),
                 };
-                let insert = insert.bind(agent).bind(now).bind(identity).bind(session_id).bind(password);
+                let insert = insert.bind(agent).bind(now).bind(identity).bind(session_id);
                 let done = insert.execute(&mut *db).await?;
                 sql::query(DELETE_SURPLUS).bind(user_id).bind(MAX_SESSIONS).execute(&mut *db).await?;
                 let is_begun = done.rows_affected() > 0;
-                audit::append_audit(db, entry.into_iter().filter(|_| is_begun).collect()).await?;
+                if is_begun {
+                    audit::append_audit(db, entries).await?;
+                }
                 Ok(is_begun)
             })
         })

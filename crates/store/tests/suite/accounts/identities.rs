@@ -5,8 +5,8 @@ use crate::support::on_each_database;
 use std::sync::Arc;
 use store::{
     AddUserOutcome, ChangeUserOutcome, EndedAtProvider, LinkOutcome, MAX_IDENTITIES, NewApiKey, NewSession, NewUser,
-    ProviderClaims, ProviderSession, SessionLifetime, SignInProof, SignInWays, Store, UnlinkOutcome, User, UserChange,
-    UserFilter, UserSort,
+    ProviderClaims, ProviderSession, SecondFactorProof, SessionLifetime, SignInProof, SignInWays, Store, UnlinkOutcome,
+    User, UserChange, UserFilter, UserSort,
 };
 
 const LIFE: SessionLifetime = SessionLifetime { idle: 100_000, max_age: 1_000_000 };
@@ -64,7 +64,7 @@ async fn begin(store: &Store, token: u8, identity_id: &str, sid: Option<&str>) -
 }
 
 async fn begin_with_password(store: &Store, token: u8) {
-    assert!(begin_by(store, token, SignInProof::Password("hash".to_owned())).await);
+    assert!(begin_by(store, token, SignInProof::Password("hash".to_owned(), SecondFactorProof::None)).await);
 }
 
 async fn begin_by(store: &Store, token: u8, proof: SignInProof) -> bool {
@@ -76,7 +76,7 @@ async fn begin_by(store: &Store, token: u8, proof: SignInProof) -> bool {
         now: 1,
         proof,
     };
-    store.begin_session(session, None, LIFE, None).await.unwrap()
+    store.begin_session(session, None, LIFE, Vec::new()).await.unwrap()
 }
 
 /// Returns the user of a session, with all ways that the tests use.
