@@ -4,7 +4,9 @@
 use crate::forms::{Field, too_many_attempts_text};
 use crate::{AccountError, PasswordAccounts, local_path};
 use auth::AccountAction;
-use auth::password::{Accounts, CodeCheck, PendingApp, PendingStep, SecondStep, Subject, Throttled, credential_rules};
+use auth::password::{
+    Accounts, CodeCheck, PendingApp, PendingStep, SecondStep, StepKind, Subject, Throttled, credential_rules,
+};
 use axum::extract::rejection::FormRejection;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -47,21 +49,21 @@ pub(crate) async fn continue_sign_in(
     asker: &RequestContext,
     SigningIn { user, hash, next, entry }: SigningIn<'_>,
 ) -> Result<Option<Response>, AccountError> {
-    let app = match accounts.second_step(&user.id).await? {
+    let kind = match accounts.second_step(&user.id).await? {
         SecondStep::Nothing(proof) => {
             let proved = (user.id.as_str(), hash, proof);
             let cookie = accounts.begin_session(proved, &asker.credentials, asker.is_https, entry).await?;
             return Ok(cookie.map(|cookie| see_other(local_path(next), Some(cookie))));
         }
-        SecondStep::Code => None,
-        SecondStep::SetUp => Some(PendingApp::random(None)),
+        SecondStep::Code => StepKind::ShowCode,
+        SecondStep::SetUp => StepKind::SetUpToSignIn(PendingApp::random(None)),
     };
-    let step = PendingStep::new(&user.id, hash, app);
+    let step = PendingStep::new(&user.id, hash, kind);
     let token =
         accounts.seal_step(&step).ok_or_else(|| AccountError::Failed("a step cannot be encrypted".to_owned()))?;
-    Ok(Some(match &step.app {
-        None => code_page(StatusCode::OK, &token, next, None),
-        Some(app) => {
+    Ok(Some(match &step.kind {
+        StepKind::ShowCode => code_page(StatusCode::OK, &token, next, None),
+        StepKind::SetUpToSignIn(app) | StepKind::SetUpInAccount(app) => {
             let form = SetUpForm { action: SET_UP_PATH, token: &token, next, asks_password: false };
             set_up_page(StatusCode::OK, asker, (user, app), form, None)
         }
@@ -88,7 +90,8 @@ pub(crate) async fn show_code(
     sent: Result<Form<StepForm>, FormRejection>,
 ) -> Result<Response, AccountError> {
     let Ok(Form(sent)) = sent else { return Ok(see_other(SIGN_IN_PATH, None)) };
-    let Some((PendingStep { app: None, .. }, user, password)) = accounts.open_step(&sent.token).await? else {
+    let Some((PendingStep { kind: StepKind::ShowCode, .. }, user, password)) = accounts.open_step(&sent.token).await?
+    else {
         return Ok(expired_page());
     };
     let page = |status, text: &str| code_page(status, &sent.token, sent.next.as_deref(), Some(text.to_owned()));
@@ -132,7 +135,9 @@ pub(crate) async fn set_up(
     sent: Result<Form<StepForm>, FormRejection>,
 ) -> Result<Response, AccountError> {
     let Ok(Form(sent)) = sent else { return Ok(see_other(SIGN_IN_PATH, None)) };
-    let Some((PendingStep { app: Some(app), .. }, user, password)) = accounts.open_step(&sent.token).await? else {
+    let Some((PendingStep { kind: StepKind::SetUpToSignIn(app), .. }, user, password)) =
+        accounts.open_step(&sent.token).await?
+    else {
         return Ok(expired_page());
     };
     let next = sent.next.as_deref();

@@ -6,7 +6,9 @@ use crate::forms::{Field, too_many_attempts_text};
 use crate::second_step::{SetUpForm, StepForm, UNREADABLE, WRONG_CODE, expired_page, recovery_codes_page, set_up_page};
 use crate::{ACCOUNT_PATH, AccountError, AccountState, KeyOwner, PasswordAccounts, SignedInUser};
 use auth::AccountAction;
-use auth::password::{Accounts, CodeCheck, PendingApp, PendingStep, Subject, Throttled, credential_rules, now_millis};
+use auth::password::{
+    Accounts, CodeCheck, PendingApp, PendingStep, StepKind, Subject, Throttled, credential_rules, now_millis,
+};
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -54,20 +56,20 @@ async fn begin(
     if accounts.store.second_factor(user_id).await?.is_some() {
         return Ok(see_other(ACCOUNT_PATH, None));
     }
-    set_up(&accounts, &asker, &user, PendingStep::new(user_id, &password.hash, Some(PendingApp::random(None))))
+    set_up(&accounts, &asker, (&user, &password.hash), PendingApp::random(None))
 }
 
-/// Returns the page on which a new app is confirmed.
+/// Returns the page on which a user whose password has this hash confirms a new app.
 fn set_up(
     accounts: &Accounts,
     asker: &RequestContext,
-    user: &User,
-    step: PendingStep,
+    (user, password): (&User, &str),
+    app: PendingApp,
 ) -> Result<Response, AccountError> {
+    let step = PendingStep::new(&user.id, password, StepKind::SetUpInAccount(app.clone()));
     let token =
         accounts.seal_step(&step).ok_or_else(|| AccountError::Failed("a step cannot be encrypted".to_owned()))?;
-    let Some(app) = &step.app else { return Ok(expired_page()) };
-    Ok(set_up_page(StatusCode::OK, asker, (user, app), form(&token, app), None))
+    Ok(set_up_page(StatusCode::OK, asker, (user, &app), form(&token, &app), None))
 }
 
 fn form<'a>(token: &'a str, app: &PendingApp) -> SetUpForm<'a> {
@@ -86,7 +88,9 @@ async fn confirm(
     let Ok(Form(sent)) = sent else { return Ok(unreadable_form_page()) };
     let opened = accounts.open_step(&sent.token).await?;
     let opened = opened.filter(|(step, ..)| step.user_id == member.caller.user_id);
-    let Some((PendingStep { app: Some(app), .. }, user, password)) = opened else { return Ok(expired_page()) };
+    let Some((PendingStep { kind: StepKind::SetUpInAccount(app), .. }, user, password)) = opened else {
+        return Ok(expired_page());
+    };
     let action = AccountAction::SetUpSecondFactor;
     let page = |status, text: String| set_up_page(status, &asker, (&user, &app), form(&sent.token, &app), Some(text));
     if app.replaced.is_none() {
@@ -175,7 +179,7 @@ async fn apply_action(
         TwoStepAction::Remove => Ok(see_other("/auth/account?done=two-step-off", None)),
         TwoStepAction::Replace => {
             let app = PendingApp::random(Some(factor.secret));
-            set_up(&accounts, &asker, &user, PendingStep::new(&user.id, &password, Some(app)))
+            set_up(&accounts, &asker, (&user, &password), app)
         }
     }
 }

@@ -15,7 +15,9 @@ pub use failures::FailedAttempts;
 pub use hasher::{Hasher, HasherBusy};
 pub use invitations::{INVITATION_DAYS, INVITATION_PATH, MadeInvitation};
 pub use keys::{KeyScope, MAX_DAYS, NewKey};
-pub use second_factor::{CodeCheck, ConfirmedApp, NewApp, PendingApp, PendingStep, SecondFactors, SecondStep};
+pub use second_factor::{
+    CodeCheck, ConfirmedApp, NewApp, PendingApp, PendingStep, SecondFactors, SecondStep, StepKind,
+};
 pub use setup::SetupToken;
 pub use tally::Subject;
 pub use throttle::{SignInAttempt, Throttle, Throttled};

@@ -225,6 +225,8 @@ async fn step_ends_with_the_password_and_belongs_to_its_user() {
     check(&ada, "/auth/two-step", &step, &code).await;
     check(&ada, "/auth/two-step", &token(&page), &code).await;
     check("", "/auth/second-step", &token(&page), &code).await;
+    check("", "/auth/second-step/set-up", &token(&page), &code).await;
+    check("", "/auth/second-step/set-up", &step, &code).await;
     check("", "/auth/second-step", "forged", &code).await;
     let changed = [("current", PASSWORD), ("password", "quite another sentence")];
     assert_eq!(post(&server, &ada, "/auth/password", &changed).await.0, 303);

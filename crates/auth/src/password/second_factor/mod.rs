@@ -6,7 +6,7 @@ mod pending;
 mod recovery;
 
 pub use app::NewApp;
-pub use pending::{PendingApp, PendingStep};
+pub use pending::{PendingApp, PendingStep, StepKind};
 
 use super::{Accounts, now_millis};
 use crate::sealing::SealingKeys;

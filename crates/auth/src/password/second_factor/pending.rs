@@ -19,10 +19,22 @@ pub struct PendingStep {
     pub user_id: String,
     /// The hash of the stored hash of the password that was checked.
     password: [u8; 32],
-    /// The app that the user is setting up.
-    pub app: Option<PendingApp>,
+    /// What the user does next.
+    pub kind: StepKind,
     /// Unix time in seconds.
     begun_at: i64,
+}
+
+/// What a user does next. One step cannot be taken in the place of another: only those of a sign-in were preceded by the
+/// password.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StepKind {
+    /// Showing a code, to be signed in.
+    ShowCode,
+    /// Confirming a new app, to be signed in.
+    SetUpToSignIn(PendingApp),
+    /// Confirming a new app on the account page.
+    SetUpInAccount(PendingApp),
 }
 
 /// An app that a user is setting up.
@@ -36,9 +48,9 @@ pub struct PendingApp {
 
 impl PendingStep {
     /// Returns the step of a user whose password has this hash.
-    pub fn new(user_id: &str, password: &str, app: Option<PendingApp>) -> Self {
+    pub fn new(user_id: &str, password: &str, kind: StepKind) -> Self {
         let password = Sha256::digest(password).into();
-        Self { user_id: user_id.to_owned(), password, app, begun_at: now_seconds() }
+        Self { user_id: user_id.to_owned(), password, kind, begun_at: now_seconds() }
     }
 
     fn is_current(&self, password: &StoredPassword) -> bool {
