@@ -97,7 +97,7 @@ fn second_factors_need_a_key() {
     let auth = |rest: &str| format!("auth: {{ mode: password, publicUrls: ['https://a.test'], {rest} }}\n");
     assert_snapshot!(check(&auth("secondFactor: required")), @"
     refused
-    chatwright.yaml:1:75: error: without `secondFactorKeys` nobody can set up an authenticator app
+    chatwright.yaml:1:71: error: without `secondFactorKeys` nobody can set up an authenticator app
        |
      1 | auth: { mode: password, publicUrls: ['https://a.test'], secondFactor: required }
        |                                                                       ^^^^^^^^
