@@ -32,7 +32,7 @@ impl Authenticator {
 }
 
 /// Returns the encrypted step of a page.
-pub(crate) fn token(page: &str) -> Result<String> {
+pub(crate) fn step_token(page: &str) -> Result<String> {
     Ok(value_after(page, "name=\"token\"")?.to_owned())
 }
 

@@ -2,7 +2,7 @@
 //! commit of their changes. Acknowledged changes are stored, and no change is stored partially.
 
 use crate::accounts::StoredAccounts;
-use crate::authenticator::{Authenticator, token};
+use crate::authenticator::{Authenticator, step_token};
 use crate::scenario::{Outcome, RunOptions, Testbed};
 use crate::server::{Server, Setup};
 use anyhow::{Context, Result, bail, ensure};
@@ -166,7 +166,7 @@ async fn send_writes(server: &Server, progress: &mut Progress) -> Result<()> {
     send_write(progress, Write::EndAllSessions, 204, end).await?;
     let page = browser.request(Method::GET, "/auth/two-step", &progress.ada).send().await?.text().await?;
     let mut app = Authenticator::from_page(&page)?;
-    let (step, code) = (token(&page)?, app.next());
+    let (step, code) = (step_token(&page)?, app.next());
     let fields = [("token", step.as_str()), ("password", FIRST_PASSWORD), ("code", code.as_str())];
     let set_up = browser.form("/auth/two-step", &fields).header(COOKIE, &progress.ada);
     send_write(progress, Write::SetUpApp, 200, set_up).await?;
@@ -339,7 +339,7 @@ impl Browser {
         let answer = self.form("/auth/sign-in", &fields).send().await?;
         match answer.status().as_u16() {
             303 => Ok(None),
-            200 => Ok(Some(token(&answer.text().await?)?)),
+            200 => Ok(Some(step_token(&answer.text().await?)?)),
             status => bail!("a sign-in was answered with {status}"),
         }
     }

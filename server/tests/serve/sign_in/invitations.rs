@@ -9,7 +9,7 @@ use reqwest::{Method, Response};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{AuditFilter, NewInvitation, NewUser, SignInWays, Store};
+use store::{AuditFilter, NewInvitation, SignInWays, Store};
 
 /// Sends a request of an administrator to the API; the response must be JSON, or empty.
 async fn admin_request(server: &Server, cookie: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
@@ -209,26 +209,19 @@ async fn invitations_of_former_administrators_are_marked() {
 
 #[tokio::test]
 async fn expired_invitations_are_removed_in_the_background() {
-    let folder = tempfile::tempdir().unwrap();
-    let database = format!("sqlite://{}/chat.db", folder.path().display());
-    let store = Store::open(&database).await.unwrap();
-    let user = NewUser {
-        id: "ada".to_owned(),
-        name: "ada".to_owned(),
-        name_key: "ada".to_owned(),
-        password: "hash".to_owned(),
-        must_change_password: false,
-        roles: vec!["admin".to_owned()],
-        now: 1,
-    };
-    store.add_user(user, false, None).await.unwrap();
+    let (server, _folder) = serve("");
+    let ada = create_first_account(&server).await;
+    let store = Store::open_existing(&server.database).await.unwrap();
+    let creator = store.user_by_name("ada").await.unwrap().unwrap().0.id;
     for (number, expires_at) in [(1, 2), (2, i64::MAX)] {
-        let entry = auth::audit_row("ada", "admin:invite_user", "", json!({}));
-        assert!(store.add_invitation(stored_invitation("ada", number, expires_at), entry).await.unwrap());
+        let entry = auth::audit_row(&creator, "admin:invite_user", "", json!({}));
+        assert!(store.add_invitation(stored_invitation(&creator, number, expires_at), entry).await.unwrap());
     }
-    store.close().await;
-    let _server = Server::start_on(&database);
-    let store = Store::open_existing(&database).await.unwrap();
+    // Its time is ten minutes after the start.
+    let path = "/api/admin/jobs?kind=chat.delete_invitations";
+    let (_, jobs) = admin_request(&server, &ada, Method::GET, path, Value::Null).await;
+    let path = format!("/api/admin/jobs/{}/retry", jobs["items"][0]["id"].as_str().unwrap());
+    assert!(admin_request(&server, &ada, Method::POST, &path, json!({})).await.0 < 300);
     let ways = Arc::new(SignInWays { passwords: true, issuers: Vec::new() });
     let mut left = Vec::new();
     for _ in 0..1200 {

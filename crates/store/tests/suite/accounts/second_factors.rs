@@ -1,10 +1,11 @@
-//! Authenticator apps and recovery codes.
+//! What a session with a password begins with: the password that was checked, codes of authenticator apps, and recovery
+//! codes.
 
 use super::entry;
 use crate::support::on_each_database;
 use store::{
-    AddUserOutcome, ChangeUserOutcome, NewSecondFactor, NewSession, NewUser, SecondFactorChange, SecondFactorProof,
-    SessionLifetime, SignInProof, Store, UserChange, UserFilter, UserSort,
+    AddUserOutcome, AuditFilter, ChangeUserOutcome, NewSecondFactor, NewSession, NewUser, SecondFactorChange,
+    SecondFactorProof, SessionLifetime, SignInProof, Store, UserChange, UserFilter, UserSort,
 };
 
 const LIFE: SessionLifetime = SessionLifetime { idle: 100_000, max_age: 1_000_000 };
@@ -35,15 +36,19 @@ fn recovery(code: &str) -> SecondFactorProof {
 }
 
 async fn begin(store: &Store, token: u8, proof: SecondFactorProof) -> bool {
+    begin_with(store, token, "hash", proof).await
+}
+
+async fn begin_with(store: &Store, token: u8, password: &str, proof: SecondFactorProof) -> bool {
     let session = NewSession {
         id: format!("s{token}"),
         user_id: "ada".to_owned(),
         token_hash: [token; 32],
         agent: String::new(),
         now: 1,
-        proof: SignInProof::Password("hash".to_owned(), proof),
+        proof: SignInProof::Password(password.to_owned(), proof),
     };
-    store.begin_session(session, None, LIFE, Vec::new()).await.unwrap()
+    store.begin_session(session, None, LIFE, vec![entry("account:sign_in")]).await.unwrap()
 }
 
 async fn change(store: &Store, password: &str, change: SecondFactorChange) -> bool {
@@ -63,6 +68,27 @@ async fn stored(store: &Store) -> Option<(String, Vec<String>)> {
 async fn session_count(store: &Store) -> i64 {
     let filter = UserFilter { id: Some("ada".to_owned()), ..UserFilter::default() };
     store.users(filter, UserSort::Name, 1, None).await.unwrap()[0].0.sessions
+}
+
+/// A sign-in checks the password before its session begins; in between, the password can change.
+#[tokio::test]
+async fn session_begins_only_with_the_password_that_was_checked() {
+    on_each_database(async |store| {
+        add_ada(store).await;
+        let begin = async |token: u8, hash: &str| begin_with(store, token, hash, SecondFactorProof::None).await;
+        assert!(begin(1, "hash").await);
+        let reset = UserChange::Password("reset".to_owned());
+        store.change_user("ada", reset, 2, entry("admin:reset_password")).await.unwrap();
+        assert!(!begin(2, "hash").await, "an administrator has reset it");
+        assert!(!begin(2, "reset").await, "the user has not replaced it");
+        assert!(store.set_password("ada", "reset", "own", 3, None).await.unwrap());
+        assert!(!begin(2, "reset").await, "the user has changed it");
+        assert_eq!(session_count(store).await, 0);
+        assert!(begin(3, "own").await);
+        let filter = AuditFilter { tool: Some("account:sign_in".to_owned()), ..AuditFilter::default() };
+        assert_eq!(store.audit_list(filter, 10, None).await.unwrap().len(), 2, "refused ones have no entry");
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use store::{
     AccessFilter, AccessKind, AccessSort, AddUserOutcome, AuditEntry, AuditFilter, AuditKind, AuditOutcome,
     ExternalUser, MAX_API_KEYS, NewApiKey, NewSession, NewUser, SecondFactorProof, SessionLifetime, SignInProof,
-    SignInWays, Store, StoredPassword, UserChange,
+    SignInWays, Store, StoredPassword,
 };
 
 const LIFE: SessionLifetime = SessionLifetime { idle: 100_000, max_age: 1_000_000 };
@@ -111,31 +111,6 @@ async fn sessions_expire_and_can_be_ended() {
         assert!(counts(store, 3, 1).await);
         assert!(store.end_session(&ada, "s3", None).await.unwrap());
         assert!(!counts(store, 3, 1).await);
-    })
-    .await;
-}
-
-/// A sign-in checks the password before its session begins; in between, the password can change.
-#[tokio::test]
-async fn session_begins_only_with_the_password_that_was_checked() {
-    on_each_database(async |store| {
-        let ada = add(store, "Ada").await;
-        let begin = async |token: u8, hash: &str| {
-            let proof = SignInProof::Password(hash.to_owned(), SecondFactorProof::None);
-            let session = NewSession { proof, ..session(&format!("s{token}"), &ada, token, 1) };
-            store.begin_session(session, None, LIFE, vec![super::entry("account:sign_in")]).await.unwrap()
-        };
-        assert!(begin(1, "hash").await);
-        let reset = UserChange::Password("reset".to_owned());
-        store.change_user(&ada, reset, 2, super::entry("admin:reset_password")).await.unwrap();
-        assert!(!begin(2, "hash").await, "an administrator has reset it");
-        assert!(!begin(2, "reset").await, "the user has not replaced it");
-        assert!(store.set_password(&ada, "reset", "own", 3, None).await.unwrap());
-        assert!(!begin(2, "reset").await, "the user has changed it");
-        assert!(!counts(store, 1, 4).await && !counts(store, 2, 4).await);
-        assert!(begin(3, "own").await);
-        let filter = AuditFilter { tool: Some("account:sign_in".to_owned()), ..AuditFilter::default() };
-        assert_eq!(store.audit_list(filter, 10, None).await.unwrap().len(), 2, "refused ones have no entry");
     })
     .await;
 }
