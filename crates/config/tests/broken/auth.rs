@@ -107,14 +107,14 @@ fn second_factors_need_a_key() {
     refused
     chatwright.yaml:1:76: error: a key for encryption needs at least 32 characters
        |
-     1 | auth: { mode: password, publicUrls: ['https://a.test'], secondFactorKeys: [{ _secret: KEY }, { _secret: NONE }] }
-       |                                                                            ^
+     1 | …ttps://a.test'], secondFactorKeys: [{ _secret: KEY }, { _secret: NONE }] }
+       |                                      ^
        = help: make one with `openssl rand -base64 32`
 
     chatwright.yaml:1:94: error: the environment variable `NONE` is not set
        |
-     1 | auth: { mode: password, publicUrls: ['https://a.test'], secondFactorKeys: [{ _secret: KEY }, { _secret: NONE }] }
-       |                                                                                              ^
+     1 | …econdFactorKeys: [{ _secret: KEY }, { _secret: NONE }] }
+       |                                      ^
        = help: set it before the server starts: it is the key that encrypts the secrets of authenticator apps
     ");
 }
