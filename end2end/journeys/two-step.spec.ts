@@ -28,7 +28,7 @@ async function enterCode(page: Page, code: string): Promise<void> {
 async function scan(page: Page): Promise<Authenticator> {
   await expect(page.getByRole("heading", { name: "Set up two-step sign-in" })).toBeVisible();
   await expect(page.getByRole("img", { name: "QR code" })).toBeVisible();
-  return new Authenticator(await page.getByLabel("Or type this secret into the app").inputValue());
+  return new Authenticator((await page.getByRole("region", { name: "Secret" }).textContent()) ?? "");
 }
 
 /** The recovery codes that the page shows. */

@@ -17,7 +17,9 @@ pub(crate) struct Authenticator {
 impl Authenticator {
     /// Reads the secret from the page on which the app is set up.
     pub(crate) fn from_page(page: &str) -> Result<Self> {
-        let secret = value_after(page, "Or type this secret")?.replace(' ', "");
+        let shown = page.split_once("<pre").and_then(|(_, rest)| rest.split_once('>')).map(|(_, rest)| rest);
+        let shown = shown.and_then(|rest| rest.split_once("</pre>")).context("the page shows no secret")?.0;
+        let secret: String = shown.split_whitespace().collect();
         let secret = Secret::try_from_base32(secret).ok().context("the secret is not base32")?;
         let totp = Builder::new().with_secret(secret).with_account_name("torture").build();
         Ok(Self { totp: totp.ok().context("the secret is too short")?, last: 0 })
@@ -33,10 +35,8 @@ impl Authenticator {
 
 /// Returns the encrypted step of a page.
 pub(crate) fn step_token(page: &str) -> Result<String> {
-    Ok(value_after(page, "name=\"token\"")?.to_owned())
-}
-
-fn value_after<'a>(page: &'a str, before: &str) -> Result<&'a str> {
-    let rest = page.split_once(before).and_then(|(_, rest)| rest.split_once("value=\"")).map(|(_, rest)| rest);
-    rest.and_then(|rest| rest.split('"').next()).with_context(|| format!("the page has nothing after `{before}`"))
+    let rest =
+        page.split_once("name=\"token\"").and_then(|(_, rest)| rest.split_once("value=\"")).map(|(_, rest)| rest);
+    let token = rest.and_then(|rest| rest.split('"').next()).context("the page has no step")?;
+    Ok(token.to_owned())
 }

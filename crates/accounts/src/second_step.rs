@@ -212,10 +212,8 @@ pub(crate) fn set_up_page(
             "Scan this code with an authenticator app on your phone, such as Aegis, Google Authenticator or 1Password. Then enter the code that the app shows."
         </p>
         {qr_code(&shown.uri)}
-        <label class="cw-account-field">
-            <span>"Or type this secret into the app"</span>
-            <input class="cw-account-key" readonly value=shown.secret />
-        </label>
+        <p class="cw-account-note">"Or type this secret into the app:"</p>
+        <pre class="cw-account-key" tabindex="0" role="region" aria-label="Secret">{shown.secret}</pre>
         {error_message(problem)}
         <form class="cw-account-form" method="post" action=action>
             <input type="hidden" name="next" value=local_path(next).to_owned() />

@@ -27,7 +27,7 @@ fn now_step() -> u64 {
 
 /// Computes the code of a time step (RFC 4226, 5.3) from a secret in base32.
 fn code(secret: &str, step: u64) -> String {
-    let signs = secret.bytes().filter(|sign| *sign != b' ');
+    let signs = secret.bytes().filter(|sign| !sign.is_ascii_whitespace());
     let (mut key, mut bits, mut count) = (Vec::new(), 0_u32, 0);
     for sign in signs {
         let value = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".iter().position(|known| *known == sign).unwrap();
@@ -45,21 +45,20 @@ fn code(secret: &str, step: u64) -> String {
     format!("{:06}", number % 1_000_000)
 }
 
-/// Returns the attribute `value` of the element that has this text before it.
-fn value_after<'a>(page: &'a str, before: &str) -> &'a str {
-    let rest = page.split_once(before).unwrap_or_else(|| panic!("{before} is not in {page}")).1;
-    rest.split_once("value=\"").unwrap().1.split_once('"').unwrap().0
-}
-
 /// Returns the encrypted step of a page.
 fn token(page: &str) -> String {
-    value_after(page, r#"name="token""#).to_owned()
+    let rest = page.split_once(r#"name="token""#).unwrap_or_else(|| panic!("{page}")).1;
+    rest.split_once("value=\"").unwrap().1.split_once('"').unwrap().0.to_owned()
+}
+
+/// Returns what a page shows to copy: a secret, or recovery codes.
+fn pre_text(page: &str) -> &str {
+    page.split_once("<pre").unwrap().1.split_once('>').unwrap().1.split_once("</pre>").unwrap().0
 }
 
 /// Returns the recovery codes on a page.
 fn recovery_codes(page: &str) -> Vec<String> {
-    let codes = page.split_once("<pre").unwrap().1.split_once('>').unwrap().1.split_once("</pre>").unwrap().0;
-    codes.lines().map(str::to_owned).collect()
+    pre_text(page).lines().map(str::to_owned).collect()
 }
 
 async fn post(server: &Server, cookie: &str, path: &str, fields: &[(&str, &str)]) -> (u16, String, Option<String>) {
@@ -92,7 +91,7 @@ struct App {
 impl App {
     /// Reads the secret from a page, as a user types it.
     fn from_page(page: &str) -> Self {
-        Self { secret: value_after(page, "Or type this secret").to_owned(), step: 0 }
+        Self { secret: pre_text(page).to_owned(), step: 0 }
     }
 
     /// Returns a code that was not used before. Those of the next step are accepted as well, so that the second one needs
@@ -167,7 +166,7 @@ async fn second_step_needs_a_code_that_was_not_used() {
         "{:?}",
         Store::open_existing(&server.database).await.unwrap().second_factor(&id(&server, &ada).await).await
     );
-    assert!(!stored.contains(&app.secret.replace(' ', "")) && !stored.contains(&codes[1]), "{stored}");
+    assert!(!stored.contains(&app.secret.replace([' ', '\n'], "")) && !stored.contains(&codes[1]), "{stored}");
 }
 
 async fn id(server: &Server, cookie: &str) -> String {

@@ -13,7 +13,7 @@ const DIGITS: usize = 6;
 pub struct NewApp {
     /// The secret and what the app is for, as the QR code has it (`otpauth://…`).
     pub uri: String,
-    /// The secret in base32, in groups of four characters.
+    /// The secret in base32, in two lines of groups of four characters.
     pub secret: String,
 }
 
@@ -30,7 +30,8 @@ impl PendingApp {
         let secret = secret_from_text(&self.secret)?;
         let totp = totp(secret).with_issuer(Some(issuer)).with_account_name(name).build().ok()?;
         let groups: Vec<_> = self.secret.as_bytes().chunks(4).map(String::from_utf8_lossy).collect();
-        Some(NewApp { uri: totp.to_url().ok()?, secret: groups.join(" ") })
+        let lines: Vec<_> = groups.chunks(4).map(|line| line.join(" ")).collect();
+        Some(NewApp { uri: totp.to_url().ok()?, secret: lines.join("\n") })
     }
 }
 
@@ -89,7 +90,7 @@ mod tests {
             let uri = shown.uri.split_once('?').unwrap();
             assert_eq!(uri.0, expected);
             assert!(uri.1.contains("secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"), "{}", uri.1);
-            assert_eq!(shown.secret, "JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP");
+            assert_eq!(shown.secret, "JBSW Y3DP EHPK 3PXP\nJBSW Y3DP EHPK 3PXP");
         };
         check(Some("chat.test"), "otpauth://totp/chat.test:ada%2Bx%40a.test");
         check(Some("[::1]"), "otpauth://totp/Chatwright:ada%2Bx%40a.test");
