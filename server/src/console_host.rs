@@ -15,6 +15,7 @@ use futures::future::BoxFuture;
 use operators::Operators;
 use serde_json::Value;
 use std::sync::Arc;
+use web::admin::MenuLinks;
 use web::openapi::ApiRouter;
 
 /// Returns the routes of the admin console and of all capabilities.
@@ -22,7 +23,7 @@ pub(crate) fn routes(composition: &Composition) -> ApiRouter<AppState> {
     let Composition { chat, current, store, .. } = composition;
     let (context, capabilities) = (composition.context(), current.capabilities());
     let state = ConsoleState::new(chat.clone(), store.clone(), current.clone());
-    let console = admin_console::routes(state, capabilities.console(&context));
+    let console = admin_console::routes(state, capabilities.console(&context), menu_links(composition));
     let routes = capabilities.routes(&context).into_iter().map(|routes| routes.map(|router| router.with_state(())));
     routes.fold(console, ApiRouter::merge)
 }
@@ -30,11 +31,17 @@ pub(crate) fn routes(composition: &Composition) -> ApiRouter<AppState> {
 /// Returns the routes of capabilities with larger bodies than other requests.
 pub(crate) fn upload_routes(composition: &Composition) -> Vec<ApiRouter<AppState>> {
     let (context, capabilities) = (composition.context(), composition.current.capabilities());
-    let menu = admin_console::menu(&capabilities.console(&context));
+    let menu = admin_console::menu(&capabilities.console(&context), menu_links(composition));
     let routes = capabilities.upload_routes(&context).into_iter();
     // Some of them answer with pages of the console.
     let with_menu = |routes: ApiRouter| routes.map(|router| router.layer(Extension(menu.clone())).with_state(()));
     routes.map(with_menu).collect()
+}
+
+/// Returns what asks capabilities for entries of the console's menu that lead elsewhere.
+fn menu_links(composition: &Composition) -> MenuLinks {
+    let current = composition.current.clone();
+    Arc::new(move || current.capabilities().console_links())
 }
 
 /// Returns the routes of capabilities for other services.

@@ -16,6 +16,7 @@ mod router;
 mod routes;
 mod shutdown;
 mod telemetry;
+#[cfg(feature = "testing")]
 pub mod testing;
 
 pub use capabilities::config_language;

@@ -15,6 +15,8 @@ pub(crate) struct StoredAccounts {
     pub(crate) keys: Vec<String>,
     /// Ids of sessions.
     pub(crate) sessions: Vec<String>,
+    /// Ids of users with an authenticator app.
+    pub(crate) apps: Vec<String>,
     /// Stored definitions of workflows.
     pub(crate) workflows: Vec<StoredWorkflow>,
     /// Rows of successful changes in order.
@@ -61,6 +63,7 @@ impl StoredAccounts {
         }
         stored.keys = sqlx::query_scalar("SELECT id FROM api_keys").fetch_all(&mut db).await?;
         stored.sessions = sqlx::query_scalar("SELECT id FROM sessions").fetch_all(&mut db).await?;
+        stored.apps = sqlx::query_scalar("SELECT user_id FROM second_factors").fetch_all(&mut db).await?;
         let workflows = "SELECT id, version, deleted_at IS NOT NULL,
             (SELECT count(*) FROM stored_workflow_versions WHERE workflow_id = id) FROM stored_workflows";
         for row in sqlx::query(workflows).fetch_all(&mut db).await? {
@@ -84,6 +87,10 @@ impl StoredAccounts {
         for user in &self.users {
             self.check_password(user, &mut wrong);
             self.check_roles(user, &mut wrong);
+            let is_entered = self.rows_of("account:set_up_second_factor").any(|row| row.user == user.id);
+            if is_entered != self.apps.contains(&user.id) {
+                wrong.push(format!("the app of {}: audited {is_entered}, stored {}", user.name, !is_entered));
+            }
         }
         for ended in self.rows_of("account:end_session") {
             let id = text(&ended.about, "sessionId");
@@ -190,6 +197,7 @@ mod tests {
             users: vec![user("u", json!(["editor"]))],
             keys: vec!["k2".to_owned()],
             sessions: vec!["s2".to_owned()],
+            apps: vec!["u".to_owned()],
             workflows: vec![StoredWorkflow { id: "w".to_owned(), version: 2, versions: 2, is_deleted: true }],
             rows: vec![
                 row("u", "account:sign_up", json!({ "roles": [] })),
@@ -198,6 +206,7 @@ mod tests {
                 row("u", "account:add_key", json!({ "keyId": "k2" })),
                 row("u", "account:delete_key", json!({ "keyId": "k1" })),
                 row("u", "account:change_password", json!({})),
+                row("u", "account:set_up_second_factor", json!({})),
                 row("u", "account:end_session", json!({ "sessionId": "s1" })),
                 row("a", "admin:add_workflow", json!({ "workflowId": "w" })),
                 row("a", "admin:change_workflow", json!({ "workflowId": "w" })),
@@ -218,6 +227,11 @@ mod tests {
         check(|stored| drop(stored.rows.remove(0)), "the account u has 0 audit rows");
         check(|stored| stored.users.clear(), "the account u is audited but not stored");
         check(|stored| drop(stored.rows.remove(1)), "the roles of u");
+        check(|stored| stored.apps.clear(), "the app of u: audited true, stored false");
+        check(
+            |stored| stored.rows.retain(|row| row.tool != "account:set_up_second_factor"),
+            "audited false, stored true",
+        );
         check(|stored| stored.users[0].roles = json!([]), "the roles of u");
         check(|stored| stored.keys.clear(), "the key k2 is audited as created");
         check(|stored| drop(stored.rows.remove(3)), "the key k2 is stored with 0 audit rows");

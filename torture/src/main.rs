@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod accounts;
+mod authenticator;
 mod checker;
 mod client;
 mod defects;

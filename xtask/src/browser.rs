@@ -8,7 +8,8 @@ use anyhow::Result;
 use xshell::{Shell, cmd};
 
 /// Cargo arguments for the servers of the journeys, and for the data generator and the database of
-/// those of the admin console. The tests have built all that they consist of: see `test.rs`.
+/// those of the admin console. The tests have built all that they consist of, with the module that the server's
+/// own tests use: see `test.rs`.
 pub(crate) const PROGRAMS: &[&str] = &[
     "--package",
     "server",
@@ -21,7 +22,7 @@ pub(crate) const PROGRAMS: &[&str] = &[
     "--package",
     "test_postgres",
     "--features",
-    "server/full",
+    "server/full,server/testing",
 ];
 
 /// Builds what the journeys need and runs them.

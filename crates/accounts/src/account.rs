@@ -13,7 +13,7 @@ use axum::{Extension, Form};
 use chat::Caller;
 use serde::Deserialize;
 use serde_json::Map;
-use store::User;
+use store::{SecondFactorProof, User};
 use web::{RequestContext, SIGN_IN_PATH, see_other};
 
 /// Why the last way to sign in cannot be removed.
@@ -30,6 +30,7 @@ const MAX_KEY_NAME: usize = 100;
 pub(crate) async fn show(holder: KeyOwner, Query(what): Query<DoneQuery>) -> Result<Response, AccountError> {
     let notice = match what.done.as_deref() {
         Some("password") => FormNotice::Done("Your password was changed. You were signed out everywhere else."),
+        Some("two-step-off") => FormNotice::Done("Two-step sign-in is off."),
         Some("linked") => FormNotice::Done("The company account was linked. You can now sign in with it."),
         Some("unlinked") => FormNotice::Done("The company account was unlinked."),
         Some("last-way") => FormNotice::Identity(LAST_WAY.to_owned()),
@@ -84,7 +85,9 @@ pub(crate) async fn change_password(
         let notice = wrong("The password was changed in the meantime. Sign in again.".to_owned());
         return page(StatusCode::CONFLICT, notice).await;
     }
-    let cookie = accounts.begin_session(&user.id, &asker.credentials, asker.is_https, None).await?;
+    // The session in which the user is has passed the second step.
+    let proved = (user.id.as_str(), hash.as_str(), SecondFactorProof::NotAsked);
+    let cookie = accounts.begin_session(proved, &asker.credentials, asker.is_https, None).await?;
     Ok(see_other("/auth/account?done=password", cookie))
 }
 
@@ -249,18 +252,20 @@ pub(crate) async fn create_key(
     Ok(made.ok_or(NewKeyError::Invalid("You already have 50 keys, which is the maximum. Delete one first.")))
 }
 
-fn unreadable_form_page() -> Response {
+pub(crate) fn unreadable_form_page() -> Response {
     web::html::message_page(StatusCode::BAD_REQUEST, "The form could not be read", "Go back and try again.")
 }
 
-async fn render(holder: KeyOwner, status: StatusCode, notice: FormNotice) -> Result<Response, AccountError> {
+/// Renders the account page.
+pub(crate) async fn render(holder: KeyOwner, status: StatusCode, notice: FormNotice) -> Result<Response, AccountError> {
     let KeyOwner { caller, keys, session: member, chat, links, .. } = holder;
     let signed_in = match member {
         Some((accounts, session_id)) => {
             let sessions = accounts.sessions(&caller.user_id).await?;
             let identities = accounts.store.identities(&caller.user_id).await?;
             let has_password = accounts.has_password(&caller.user_id).await?;
-            Some(UserSessions { session_id, sessions, accounts, identities, has_password })
+            let second_factor = accounts.store.second_factor(&caller.user_id).await?.filter(|_| has_password);
+            Some(UserSessions { session_id, sessions, accounts, identities, has_password, second_factor })
         }
         None => None,
     };

@@ -2,6 +2,7 @@
 
 use crate::forms::Field;
 use crate::openid_connect::{Confirmation, identities_view};
+use crate::two_step::two_step_view;
 use crate::usage::usage_view;
 use auth::password::{Accounts, now_millis};
 use axum::http::StatusCode;
@@ -9,7 +10,7 @@ use axum::response::Response;
 use chat::{Caller, QuotaUsage};
 use leptos::prelude::*;
 use std::sync::Arc;
-use store::{ApiKeyRow, Identity, SessionRow};
+use store::{ApiKeyRow, Identity, SecondFactor, SessionRow};
 use web::html::{browser_name, error_message, success_message};
 use web::times::{day, minute};
 
@@ -39,6 +40,8 @@ pub(crate) struct UserSessions {
     pub(crate) identities: Vec<Identity>,
     /// Whether the user can sign in with a password.
     pub(crate) has_password: bool,
+    /// The user's authenticator app.
+    pub(crate) second_factor: Option<SecondFactor>,
 }
 
 /// The result of a form, shown next to it.
@@ -50,6 +53,8 @@ pub(crate) enum FormNotice {
     Identity(String),
     /// The password could not be changed.
     Password(String),
+    /// Two-step sign-in could not be changed.
+    SecondFactor(String),
     /// The key could not be made.
     Key(String),
     /// A new key, which is shown only once.
@@ -63,25 +68,29 @@ pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
         roles => format!("Roles: {}", roles.join(", ")),
     };
     let (mut changed, mut wrong_identity, mut wrong_password, mut wrong_key, mut new_key) = Default::default();
+    let mut wrong_code = None;
     match notice {
         FormNotice::None => {}
         FormNotice::Done(text) => changed = Some(text),
         FormNotice::Identity(text) => wrong_identity = Some(text),
         FormNotice::Password(text) => wrong_password = Some(text),
+        FormNotice::SecondFactor(text) => wrong_code = Some(text),
         FormNotice::Key(text) => wrong_key = Some(text),
         FormNotice::NewKey(key) => new_key = Some(key),
     }
     let is_admin = web::admin::is_admin(&caller);
     let has_account = signed_in.is_some();
     let has_password = signed_in.as_ref().is_some_and(|signed_in| signed_in.has_password);
-    let (sessions, identities) = match signed_in {
-        Some(UserSessions { session_id, sessions, accounts, identities, .. }) => {
+    let (sessions, identities, two_step) = match signed_in {
+        Some(UserSessions { session_id, sessions, accounts, identities, second_factor, .. }) => {
             let own = sessions.iter().find(|session| session.id == session_id);
             let confirmation = Confirmation::for_link(own, has_password);
             let identities = identities_view(&accounts, identities, wrong_identity, confirmation);
-            (Some(sessions_view(sessions, &session_id)), identities)
+            let two_step =
+                has_password.then(|| two_step_view(&accounts, second_factor, wrong_code, is_admin)).flatten();
+            (Some(sessions_view(sessions, &session_id)), identities, two_step)
         }
-        None => (None, None),
+        None => (None, None, None),
     };
     let content = view! {
         <div class="cw-account">
@@ -105,6 +114,7 @@ pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
             {identities}
             {keys_view(keys, new_key, wrong_key, is_admin)}
             {has_password.then(|| password_view(&caller, wrong_password))}
+            {two_step}
         </div>
     };
     web::html::page(status, "Account", content)

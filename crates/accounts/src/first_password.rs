@@ -2,6 +2,7 @@
 //! until they have chosen another one.
 
 use crate::forms::Field;
+use crate::second_step::{SigningIn, continue_sign_in};
 use crate::sign_in::{Checked, check_password, refused_page};
 use crate::{AccountError, PasswordAccounts, local_path};
 use auth::AccountAction;
@@ -41,7 +42,7 @@ pub(crate) async fn replace(
 ) -> Result<Response, AccountError> {
     let Ok(Form(sent)) = sent else { return Ok(see_other(SIGN_IN_PATH, None)) };
     let Checked { user, password: kept, attempt } =
-        match check_password(&accounts, &asker, &sent.name, &sent.current).await? {
+        match check_password(&accounts, &asker, (&sent.name, &sent.current), AccountAction::ChangePassword).await? {
             Ok(checked) => checked,
             Err(refusal) => {
                 let page = |status, problem| form_page(status, &sent.name, sent.next.as_deref(), Some(problem));
@@ -69,8 +70,9 @@ pub(crate) async fn replace(
         return Ok(form_page(StatusCode::CONFLICT, &sent.name, sent.next.as_deref(), problem));
     }
     let signed_in = entry(AccountAction::SignIn);
-    let cookie = accounts.begin_session(&user.id, &asker.credentials, asker.is_https, signed_in).await?;
-    Ok(see_other(local_path(sent.next.as_deref()), cookie))
+    let signing_in = SigningIn { user: &user, hash: &hash, next: sent.next.as_deref(), entry: signed_in };
+    let response = continue_sign_in(&accounts, &asker, signing_in).await?;
+    Ok(response.unwrap_or_else(|| see_other(SIGN_IN_PATH, None)))
 }
 
 /// Returns the page with the form, for a user who has signed in with a password that they must replace.

@@ -46,6 +46,12 @@ impl Field {
         }
     }
 
+    /// The field for a code of an authenticator app, or a recovery code.
+    pub(crate) fn code(takes_focus: bool) -> Self {
+        let (label, autocomplete) = ("Code", "one-time-code");
+        Self { name: "code", label, autocomplete, ..Self::name("", takes_focus) }
+    }
+
     /// The field for a new password.
     pub(crate) fn new_password(label: &'static str) -> Self {
         let hint = Some("At least 10 characters. Several words are easier to remember than symbols.");

@@ -7,7 +7,9 @@ mod first_password;
 mod forms;
 mod new_account;
 mod openid_connect;
+mod second_step;
 mod sign_in;
+mod two_step;
 mod usage;
 
 use auth::password::{Accounts, HasherBusy, INVITATION_PATH};
@@ -41,9 +43,12 @@ pub fn routes<S: Clone + Send + Sync + 'static>(state: AccountState) -> ApiRoute
         .route(ACCOUNT_PATH, get(account::show))
         .route("/auth/password", post(account::change_password))
         .route(first_password::NEW_PASSWORD_PATH, post(first_password::replace))
+        .route(second_step::CODE_PATH, post(second_step::show_code))
+        .route(second_step::SET_UP_PATH, post(second_step::set_up))
         .route("/auth/sessions/{id}/end", post(account::end_session))
         .route("/auth/keys", post(account::make_key))
         .route("/auth/keys/{id}/delete", post(account::delete_key))
+        .merge(two_step::pages())
         .merge(openid_connect::pages());
     api::routes().with_pages(pages).map(|router| router.with_state(state))
 }

@@ -1,8 +1,9 @@
 //! New accounts: the first administrator, invited users, and sign-ups where the config allows them.
 
 use crate::forms::{Field, too_many_attempts_text};
+use crate::second_step::{SigningIn, continue_sign_in};
 use crate::{AccountError, PasswordAccounts, local_path};
-use auth::password::{Accounts, INVITATION_PATH, Subject, credential_rules, now_millis};
+use auth::password::{Accounts, INVITATION_PATH, SignInAttempt, Subject, Throttled, credential_rules, now_millis};
 use auth::{AccountAction, client_network};
 use axum::extract::Query;
 use axum::extract::rejection::FormRejection;
@@ -12,16 +13,17 @@ use axum::{Extension, Form};
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Map;
-use store::{AddUserOutcome, NewUser, StoreError};
+use store::{AddUserOutcome, NewUser, User};
 use uuid::Uuid;
 use web::html::error_message;
-use web::{RequestContext, see_other};
+use web::{RequestContext, SIGN_IN_PATH, see_other};
 
 const OTHER_ADDRESS: &str =
     "The name can only be an e-mail address if you were invited with this address. Choose a name without @.";
 
-/// The throttle's key for sign-ups; no user has such a name.
+/// The throttle's keys for sign-ups and for invitations; no user has such a name.
 const SIGN_UP_THROTTLE_KEY: &str = " sign up";
+const INVITATION_THROTTLE_KEY: &str = " invitation";
 
 /// The form for a new account.
 #[derive(Default, Deserialize)]
@@ -152,24 +154,27 @@ async fn create_account(
     if let Some(wrong) = wrong {
         return refuse(StatusCode::UNPROCESSABLE_ENTITY, wrong.to_owned());
     }
-    if let Some(seconds) = sign_up_delay(accounts, asker, kind) {
-        let subject = Subject::Client(asker.audit_address.clone());
-        accounts.record_limited(kind.action(), ("address", subject), asker.audit_address.as_deref());
-        let text = Some(too_many_attempts_text(seconds));
-        return Ok(web::with_retry_after(form(kind, StatusCode::TOO_MANY_REQUESTS, &sent, text), seconds));
-    }
+    let attempt = match begin_attempt(accounts, asker, kind) {
+        Ok(attempt) => attempt,
+        Err(Throttled { seconds, .. }) => {
+            let subject = Subject::Client(asker.audit_address.clone());
+            accounts.record_limited(kind.action(), ("address", subject), asker.audit_address.as_deref());
+            let text = Some(too_many_attempts_text(seconds));
+            return Ok(web::with_retry_after(form(kind, StatusCode::TOO_MANY_REQUESTS, &sent, text), seconds));
+        }
+    };
     if kind == AccountKind::FirstAdmin && !accounts.sign_in.setup.accepts(&sent.token) {
         let text = "This is not the token that the server printed when it started. Each start prints a new token.";
         return refuse(StatusCode::FORBIDDEN, text.to_owned());
     }
-    let roles = match kind {
-        AccountKind::FirstAdmin => config::OWNER_ROLES.map(str::to_owned).to_vec(),
-        AccountKind::SignUp => accounts.settings.sign_up_roles.clone(),
+    let (roles, invitation_id) = match kind {
+        AccountKind::FirstAdmin => (config::OWNER_ROLES.map(str::to_owned).to_vec(), None),
+        AccountKind::SignUp => (accounts.settings.sign_up_roles.clone(), None),
         AccountKind::Invitation => match accounts.invitation(&sent.token).await? {
             Some(invitation) if is_name_of_somebody_else(name, &invitation.label) => {
                 return refuse(StatusCode::UNPROCESSABLE_ENTITY, OTHER_ADDRESS.to_owned());
             }
-            Some(invitation) => invitation.roles,
+            Some(invitation) => (invitation.roles, Some(invitation.id)),
             None => return Ok(invalid_invitation_page()),
         },
     };
@@ -185,38 +190,35 @@ async fn create_account(
         roles,
         now: now_millis(),
     };
-    let id = user.id.clone();
-    match store_account(accounts, asker, kind, &sent.token, user).await? {
+    let (id, hash) = (user.id.clone(), user.password.clone());
+    let added_user = User { id: id.clone(), name: user.name.clone(), roles: Vec::new(), disabled_at: None };
+    let mut about = Map::from_iter([("roles".to_owned(), user.roles.clone().into())]);
+    about.extend(invitation_id.map(|id| ("invitationId".to_owned(), id.into())));
+    let entry = kind.action().success_entry(&id, asker.audit_address.as_deref(), about);
+    let added = match kind {
+        AccountKind::Invitation => accounts.accept_invitation(&sent.token, user, entry).await?,
+        AccountKind::FirstAdmin => accounts.store.add_user(user, true, Some(entry)).await?,
+        AccountKind::SignUp => accounts.store.add_user(user, false, Some(entry)).await?,
+    };
+    match added {
         AddUserOutcome::NotTheFirst | AddUserOutcome::IdentityTaken => return Ok(web::html::not_found_page()),
         AddUserOutcome::NameTaken => return refuse(StatusCode::CONFLICT, credential_rules::NAME_TAKEN.to_owned()),
         AddUserOutcome::NotInvited => return Ok(invalid_invitation_page()),
         AddUserOutcome::Done => accounts.sign_in.setup.clear(),
     }
-    let cookie = accounts.begin_session(&id, &asker.credentials, asker.is_https, None).await?;
-    Ok(see_other(local_path(sent.next.as_deref()), cookie))
+    if let (AccountKind::Invitation, Some(attempt)) = (kind, attempt) {
+        // The invitation was proof enough that nobody is guessing.
+        accounts.sign_in.throttle.succeeded(&attempt);
+    }
+    let signing_in = SigningIn { user: &added_user, hash: &hash, next: sent.next.as_deref(), entry: None };
+    let response = continue_sign_in(accounts, asker, signing_in).await?;
+    Ok(response.unwrap_or_else(|| see_other(SIGN_IN_PATH, None)))
 }
 
 /// Returns whether a name is an e-mail address, and not that for which the administrator has made the invitation.
 /// A name that is an address can count as proof of it, for example in a channel with `users: verifiedEmail`.
 fn is_name_of_somebody_else(name: &str, label: &str) -> bool {
     name.contains('@') && !name.eq_ignore_ascii_case(label)
-}
-
-/// Stores a new account with its audit entry.
-async fn store_account(
-    accounts: &Accounts,
-    asker: &RequestContext,
-    kind: AccountKind,
-    token: &str,
-    user: NewUser,
-) -> Result<AddUserOutcome, StoreError> {
-    let about = Map::from_iter([("roles".to_owned(), user.roles.clone().into())]);
-    let entry = kind.action().success_entry(&user.id, asker.audit_address.as_deref(), about);
-    match kind {
-        AccountKind::Invitation => accounts.accept_invitation(token, user, entry).await,
-        AccountKind::FirstAdmin => accounts.store.add_user(user, true, Some(entry)).await,
-        AccountKind::SignUp => accounts.store.add_user(user, false, Some(entry)).await,
-    }
 }
 
 fn invalid_invitation_page() -> Response {
@@ -227,13 +229,21 @@ fn invalid_invitation_page() -> Response {
     )
 }
 
-/// Returns the seconds to wait before another attempt. Sign-ups are counted per client, whether
-/// they succeed or not, so that nobody can block them for others; a proxy on this machine is not
-/// one client. The token of the first account cannot be guessed, and checking it is cheap.
-fn sign_up_delay(accounts: &Accounts, asker: &RequestContext, kind: AccountKind) -> Option<u64> {
-    let client = asker.address.filter(|_| kind != AccountKind::FirstAdmin).and_then(client_network)?;
-    let refused = accounts.sign_in.throttle.begin(&format!("{SIGN_UP_THROTTLE_KEY} {client}"), Some(client)).err();
-    refused.map(|refused| refused.seconds)
+/// Counts an attempt to make an account. Sign-ups are counted per client, whether they succeed or not, so that nobody
+/// can block them for others; a proxy on this machine is not one client. Invitations have counts of their own: sign-ups
+/// do not block them. The token of the first account cannot be guessed, and checking it is cheap.
+fn begin_attempt(
+    accounts: &Accounts,
+    asker: &RequestContext,
+    kind: AccountKind,
+) -> Result<Option<SignInAttempt>, Throttled> {
+    let key = match kind {
+        AccountKind::FirstAdmin => return Ok(None),
+        AccountKind::Invitation => INVITATION_THROTTLE_KEY,
+        AccountKind::SignUp => SIGN_UP_THROTTLE_KEY,
+    };
+    let Some(client) = asker.address.and_then(client_network) else { return Ok(None) };
+    accounts.sign_in.throttle.begin(&format!("{key} {client}"), Some(client)).map(Some)
 }
 
 fn form(kind: AccountKind, status: StatusCode, sent: &NewAccountForm, text: Option<String>) -> Response {

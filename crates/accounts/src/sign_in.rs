@@ -2,6 +2,7 @@
 
 use crate::forms::{Field, too_many_attempts_text};
 use crate::openid_connect::{providers_view, signed_out_view};
+use crate::second_step::{SigningIn, continue_sign_in};
 use crate::{AccountError, LocalAccounts, PasswordAccounts, SignedInUser, first_password, local_path};
 use auth::AccountAction;
 use auth::password::{Accounts, SignInAttempt, Subject, Throttled, credential_rules};
@@ -74,8 +75,9 @@ pub(crate) async fn sign_in(
         return Ok(form(&accounts, StatusCode::BAD_REQUEST, &SignInForm::default(), error_message(Some(problem))));
     };
     let refuse = |status, problem| form(&accounts, status, &sent, error_message(Some(problem)));
+    let given = (sent.name.as_str(), sent.password.as_str());
     let Checked { user, password, attempt } =
-        match check_password(&accounts, &asker, &sent.name, &sent.password).await? {
+        match check_password(&accounts, &asker, given, AccountAction::SignIn).await? {
             Ok(checked) => checked,
             Err(refusal) => return Ok(refused_page(refusal, refuse)),
         };
@@ -85,12 +87,13 @@ pub(crate) async fn sign_in(
     }
     let entry = AccountAction::SignIn.success_entry(&user.id, asker.audit_address.as_deref(), Map::new());
     let entry = accounts.sign_in.row_within_budget(AccountAction::SignIn, entry);
-    match accounts.begin_session(&user.id, &asker.credentials, asker.is_https, entry).await? {
-        Some(cookie) => {
+    let signing_in = SigningIn { user: &user, hash: &password.hash, next: sent.next.as_deref(), entry };
+    match continue_sign_in(&accounts, &asker, signing_in).await? {
+        Some(response) => {
             accounts.sign_in.throttle.succeeded(&attempt);
-            Ok(see_other(local_path(sent.next.as_deref()), Some(cookie)))
+            Ok(response)
         }
-        // The user was disabled in the meantime.
+        // The user was disabled, or an administrator has set another password, in the meantime.
         None => Ok(refused_page(Refusal::Wrong, refuse)),
     }
 }
@@ -111,12 +114,13 @@ pub(crate) enum Refusal {
     Wrong,
 }
 
-/// Checks name and password of a user who signs in, slows down guessing, and records failures in the audit log.
+/// Checks name and password of a user who signs in, slows down guessing, and records failures of the action in the
+/// audit log.
 pub(crate) async fn check_password(
     accounts: &Accounts,
     asker: &RequestContext,
-    name: &str,
-    password: &str,
+    (name, password): (&str, &str),
+    action: AccountAction,
 ) -> Result<Result<Checked, Refusal>, AccountError> {
     let key = credential_rules::name_key(name);
     // No user name is longer, and counted names stay in memory for a while.
@@ -129,7 +133,7 @@ pub(crate) async fn check_password(
                 "address" => Subject::Client(asker.audit_address.clone()),
                 _ => Subject::name(&counted),
             };
-            accounts.record_limited(AccountAction::SignIn, (limit, subject), address);
+            accounts.record_limited(action, (limit, subject), address);
             return Ok(Err(Refusal::TooMany(seconds)));
         }
     };
@@ -143,7 +147,7 @@ pub(crate) async fn check_password(
             tracing::info!(?address, "a sign-in failed");
             let name = name.to_owned();
             let user = found.as_ref().map(|(user, _)| user.id.as_str()).ok_or(&name);
-            accounts.record_failure(AccountAction::SignIn, user, address);
+            accounts.record_failure(action, user, address);
             Ok(Err(Refusal::Wrong))
         }
     }

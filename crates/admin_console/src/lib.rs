@@ -21,7 +21,7 @@ pub use state::{ConfigChange, ConfigState, ConsoleState, Host, Reload};
 use axum::middleware::from_extractor;
 use axum::{Extension, Router};
 use web::admin::MenuGroup::{Agents, Conversations, Overview, People, System, Work};
-use web::admin::{ADMINISTRATION, Admin, Menu, MenuEntry, Section};
+use web::admin::{ADMINISTRATION, Admin, Menu, MenuEntry, MenuLinks, Section};
 use web::openapi::ApiRouter;
 
 /// The path of the console's first page.
@@ -45,7 +45,11 @@ const MENU: [MenuEntry; 12] = [
 
 /// Returns the routes of the console, with those of capabilities. They expect the [`chat::Caller`]
 /// in an extension of each request.
-pub fn routes<S: Clone + Send + Sync + 'static>(state: ConsoleState, sections: Vec<Section>) -> ApiRouter<S> {
+pub fn routes<S: Clone + Send + Sync + 'static>(
+    state: ConsoleState,
+    sections: Vec<Section>,
+    links: MenuLinks,
+) -> ApiRouter<S> {
     let subjects = [
         overview::routes(),
         users::routes(),
@@ -59,7 +63,7 @@ pub fn routes<S: Clone + Send + Sync + 'static>(state: ConsoleState, sections: V
         config_page::routes(),
         audit::routes(),
     ];
-    let menu = menu(&sections);
+    let menu = menu(&sections, links);
     let actions = sections.iter().flat_map(|section| section.actions.iter().cloned()).collect();
     let state = ConsoleState { actions, ..state };
     let own = subjects.into_iter().fold(ApiRouter::new(&ADMINISTRATION), ApiRouter::merge);
@@ -69,19 +73,15 @@ pub fn routes<S: Clone + Send + Sync + 'static>(state: ConsoleState, sections: V
 }
 
 /// Returns the menu with the entries of capabilities: an extension of all requests for pages of the console.
-pub fn menu(sections: &[Section]) -> Menu {
+pub fn menu(sections: &[Section], links: MenuLinks) -> Menu {
     // What a capability brings comes first: the queue is what few look at.
     let brought = sections.iter().flat_map(|section| section.menu.iter().copied());
     let (front, back): (Vec<_>, Vec<_>) = MENU.into_iter().partition(|entry| entry.group != Work);
-    front.into_iter().chain(brought).chain(back).collect()
+    front.into_iter().chain(brought).chain(back).collect::<Menu>().with_links(links)
 }
 
 /// Refuses everybody but administrators. The console's own routes do that with their first extractor;
 /// a capability may have forgotten it.
 fn admins_only<S: Clone + Send + Sync + 'static>(router: Router) -> Router<S> {
-    // One that has only an entry of the menu.
-    if !router.has_routes() {
-        return Router::new();
-    }
     router.route_layer(from_extractor::<Admin>()).with_state(())
 }

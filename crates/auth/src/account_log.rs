@@ -36,11 +36,17 @@ pub enum AccountAction {
     UnlinkIdentity,
     /// Signing in at a provider with other groups than before.
     ChangeGroupRoles,
+    /// Setting up an authenticator app, the first one or another one.
+    SetUpSecondFactor,
+    /// Removing the authenticator app.
+    RemoveSecondFactor,
+    /// Getting new recovery codes.
+    ReplaceRecoveryCodes,
 }
 
 impl AccountAction {
     /// All actions with their names in the log.
-    pub const ALL: [(Self, &'static str); 12] = [
+    pub const ALL: [(Self, &'static str); 15] = [
         (Self::FirstAccount, "account:first_account"),
         (Self::SignUp, "account:sign_up"),
         (Self::AcceptInvitation, "account:accept_invitation"),
@@ -53,6 +59,9 @@ impl AccountAction {
         (Self::LinkIdentity, "account:link_identity"),
         (Self::UnlinkIdentity, "account:unlink_identity"),
         (Self::ChangeGroupRoles, "account:change_group_roles"),
+        (Self::SetUpSecondFactor, "account:set_up_second_factor"),
+        (Self::RemoveSecondFactor, "account:remove_second_factor"),
+        (Self::ReplaceRecoveryCodes, "account:replace_recovery_codes"),
     ];
 
     fn name(self) -> &'static str {

@@ -8,7 +8,7 @@ use super::hosts::Hosts;
 use super::jwt::{self, Jwt};
 use super::openid_connect::PendingSignIns;
 use super::password::keys::is_key;
-use super::password::{self, Accounts, KeyScope};
+use super::password::{self, Accounts, KeyScope, SecondFactors};
 use super::visitors::{self, Visitors};
 use super::{AuthState, auth_state, cookies, proxy};
 use axum::http::HeaderValue;
@@ -94,8 +94,9 @@ impl Authentication {
             AuthMode::Proxy(settings) => Mode::Proxy(settings.clone()),
             AuthMode::Accounts(settings) => {
                 let pending = PendingSignIns::new(secrets.iter().map(Vec::as_slice));
+                let second_factors = SecondFactors::new(settings, secrets.iter().map(Vec::as_slice));
                 let (store, sign_in) = (ground.store.clone(), ground.sign_in.clone());
-                Mode::Accounts(Arc::new(Accounts::open(settings, store, sign_in, pending).await?))
+                Mode::Accounts(Arc::new(Accounts::open(settings, store, sign_in, (pending, second_factors)).await?))
             }
         };
         let outside = match &auth.mode {

@@ -17,6 +17,7 @@ pub mod password;
 mod proxy;
 pub mod rates;
 pub mod rights;
+mod sealing;
 mod user;
 mod visitors;
 

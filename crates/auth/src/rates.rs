@@ -158,7 +158,9 @@ fn targets_of(method: &Method, path: &str) -> &'static [RateLimitTarget] {
         ["auth", "sign-in" | "sign-up" | "invitation" | "first-admin" | "password" | "new-password"] => {
             &[RateLimitTarget::All, RateLimitTarget::SignIn]
         }
-        ["auth", "openid-connect", _, "link"] => &[RateLimitTarget::All, RateLimitTarget::SignIn],
+        ["auth", "openid-connect", _, "link"] | ["auth", "second-step" | "two-step", ..] => {
+            &[RateLimitTarget::All, RateLimitTarget::SignIn]
+        }
         _ => &[RateLimitTarget::All],
     }
 }
@@ -251,6 +253,8 @@ mod tests {
         check(Method::POST, "/auth/sign-in", &[RateLimitTarget::All, RateLimitTarget::SignIn]);
         // A change of the password asks for the old one, so it could be guessed there, too.
         check(Method::POST, "/auth/password", &[RateLimitTarget::All, RateLimitTarget::SignIn]);
+        check(Method::POST, "/auth/second-step", &[RateLimitTarget::All, RateLimitTarget::SignIn]);
+        check(Method::POST, "/auth/two-step/remove", &[RateLimitTarget::All, RateLimitTarget::SignIn]);
         check(Method::GET, "/auth/sign-in", &[RateLimitTarget::All]);
         check(Method::GET, "/auth/openid-connect/a", &[RateLimitTarget::All, RateLimitTarget::SignIn]);
         check(Method::GET, "/auth/openid-connect/a/callback", &[RateLimitTarget::All, RateLimitTarget::SignIn]);

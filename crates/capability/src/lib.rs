@@ -30,7 +30,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use store::{CapabilityTables, Store};
 use web::ApiFormat;
-use web::admin::Section;
+use web::admin::{MenuEntry, Section};
 use web::openapi::ApiRouter;
 use wire::UserError;
 use wire::api::RunOptions;
@@ -196,6 +196,11 @@ pub trait Capability: Send + Sync + 'static {
 
     /// Returns its part of the admin console.
     fn console(&self, _context: &Context) -> Option<Section> {
+        None
+    }
+
+    /// Returns a page elsewhere to which the console's menu leads with the config in use. Each page of the console asks.
+    fn console_link(&self) -> Option<MenuEntry> {
         None
     }
 

@@ -11,7 +11,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use web::ApiFormat;
-use web::admin::Section;
+use web::admin::{MenuEntry, Section};
 use web::openapi::ApiRouter;
 use wire::UserError;
 use wire::api::RunOptions;
@@ -149,6 +149,11 @@ impl Capabilities {
     /// Returns the parts of the admin console.
     pub fn console(&self, context: &Context) -> Vec<Section> {
         self.all().filter_map(|capability| capability.console(context)).collect()
+    }
+
+    /// Returns the pages elsewhere to which the console's menu leads.
+    pub fn console_links(&self) -> Vec<MenuEntry> {
+        self.all().filter_map(Capability::console_link).collect()
     }
 
     /// Returns what records a run of the agent.

@@ -159,6 +159,25 @@ pub struct AccountAuth {
     pub session_idle: Duration,
     /// The longest lifetime of a session.
     pub session_max: Duration,
+    /// Whether users who sign in with a password show a code of their authenticator app as well.
+    pub second_factor: SecondFactorMode,
+    /// The keys that encrypt the secrets of authenticator apps. The first one encrypts, all decrypt. Without one,
+    /// nobody can set up a second factor.
+    pub second_factor_keys: Vec<SecretString>,
+}
+
+/// Whether users who sign in with a password also show a code of their authenticator app.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-names" = "way"))]
+pub enum SecondFactorMode {
+    /// Nobody is asked for a code, not even those who have set it up.
+    Off,
+    /// Those who have set it up are asked; everybody can.
+    #[default]
+    Optional,
+    /// Everybody is asked. Those who have not set it up do so after entering their password, before they are signed in.
+    Required,
 }
 
 /// The issuer of Google's accounts.

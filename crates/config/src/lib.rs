@@ -30,6 +30,7 @@ pub use agent::{
 };
 pub use auth::{
     AccountAuth, AuditAddresses, Auth, AuthMode, ClaimNames, GroupRoles, JwtAuth, JwtKeys, OpenIdProvider, ProxyAuth,
+    SecondFactorMode,
 };
 pub use config::{
     AddedConnection, ClientTool, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection,

@@ -25,7 +25,8 @@ pub use accounts::identities::{
 };
 pub use accounts::invitations::{Invitation, MAX_INVITATIONS, NewInvitation};
 pub use accounts::outside_keys::ExternalUser;
-pub use accounts::sessions::{NewSession, ProviderSession, SessionLifetime, SessionRow};
+pub use accounts::second_factors::{NewSecondFactor, SecondFactor, SecondFactorChange, SecondFactorProof};
+pub use accounts::sessions::{NewSession, ProviderSession, SessionLifetime, SessionRow, SignInProof};
 pub use accounts::users::{AddUserOutcome, NewUser, StoredPassword, User};
 pub use admin::{
     ADMIN, AccessFilter, AccessKind, AccessSort, AdminAccess, AdminConversation, AdminGrant, AgentUsage, AuditFilter,

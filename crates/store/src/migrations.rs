@@ -42,6 +42,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0035_attached_files",
     "0036_identities",
     "0037_invitations",
+    "0038_second_factors",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -63,6 +64,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0035_attached_files",
     "0036_identities",
     "0037_invitations",
+    "0038_second_factors",
 ];
 
 /// Returns the migrations for SQLite.

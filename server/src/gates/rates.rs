@@ -54,11 +54,14 @@ pub(crate) async fn limit_by_user(State(state): State<AppState>, request: Reques
 fn record_refused_attempt(state: &AppState, sent: &Credentials, method: &Method, path: &str, user: Option<&Caller>) {
     let is_at_provider = method == Method::GET && is_provider_sign_in(path);
     let action = match path {
-        "/auth/sign-in" => AccountAction::SignIn,
+        "/auth/sign-in" | "/auth/second-step" | "/auth/second-step/set-up" => AccountAction::SignIn,
         "/auth/sign-up" => AccountAction::SignUp,
         "/auth/invitation" => AccountAction::AcceptInvitation,
         "/auth/first-admin" => AccountAction::FirstAccount,
         "/auth/password" | "/auth/new-password" => AccountAction::ChangePassword,
+        "/auth/two-step" | "/auth/two-step/replace" => AccountAction::SetUpSecondFactor,
+        "/auth/two-step/remove" => AccountAction::RemoveSecondFactor,
+        "/auth/two-step/codes" => AccountAction::ReplaceRecoveryCodes,
         _ if is_at_provider => AccountAction::SignIn,
         path if path.starts_with("/auth/openid-connect/") && path.ends_with("/link") => AccountAction::LinkIdentity,
         _ => return,

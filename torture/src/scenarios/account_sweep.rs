@@ -2,9 +2,10 @@
 //! commit of their changes. Acknowledged changes are stored, and no change is stored partially.
 
 use crate::accounts::StoredAccounts;
+use crate::authenticator::{Authenticator, step_token};
 use crate::scenario::{Outcome, RunOptions, Testbed};
 use crate::server::{Server, Setup};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use faults::Point;
 use reqwest::header::{CONTENT_TYPE, COOKIE, ORIGIN, SET_COOKIE};
 use reqwest::{Method, RequestBuilder, Response};
@@ -18,7 +19,8 @@ const MAX_COMMITS: u64 = 80;
 const FIRST_PASSWORD: &str = "several words together";
 const SECOND_PASSWORD: &str = "quite another sentence";
 
-const PASSWORD_AUTH: &str = "mode: password, publicUrls: ['https://torture.test'], openSignUp: true";
+const PASSWORD_AUTH: &str = "mode: password, publicUrls: ['https://torture.test'], openSignUp: true, \
+                             secondFactorKeys: [thirty-two characters or some more]";
 
 /// The writes in the order in which they are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +35,8 @@ enum Write {
     SignIn,
     EndSession,
     EndAllSessions,
+    SetUpApp,
+    EnterCode,
     AddWorkflow,
     ChangeWorkflow,
     DeleteWorkflow,
@@ -58,6 +62,8 @@ struct Progress {
     keys: Vec<(String, String)>,
     /// The id of the session that is ended.
     ended: String,
+    /// The code with which ada has signed in.
+    code: String,
 }
 
 impl Progress {
@@ -158,6 +164,16 @@ async fn send_writes(server: &Server, progress: &mut Progress) -> Result<()> {
     send_write(progress, Write::EndSession, 303, end).await?;
     let end = browser.request(Method::DELETE, &format!("/api/admin/users/{}/sessions", progress.bob), &progress.ada);
     send_write(progress, Write::EndAllSessions, 204, end).await?;
+    let page = browser.request(Method::GET, "/auth/two-step", &progress.ada).send().await?.text().await?;
+    let mut app = Authenticator::from_page(&page)?;
+    let (step, code) = (step_token(&page)?, app.next());
+    let fields = [("token", step.as_str()), ("password", FIRST_PASSWORD), ("code", code.as_str())];
+    let set_up = browser.form("/auth/two-step", &fields).header(COOKIE, &progress.ada);
+    send_write(progress, Write::SetUpApp, 200, set_up).await?;
+    let step = browser.step_of_ada().await?.context("nobody asks ada for a code")?;
+    progress.code = app.next();
+    let enter = browser.form("/auth/second-step", &[("token", &step), ("code", &progress.code)]);
+    send_write(progress, Write::EnterCode, 303, enter).await?;
     send_writes_of_workflows(&browser, progress).await
 }
 
@@ -224,6 +240,18 @@ async fn check_acknowledged(server: &Server, progress: &Progress, wrong: &mut Ve
             expect(counts, "an acknowledged session does not work");
         } else if progress.is_acknowledged(end) {
             expect(!counts, "an ended session still works");
+        }
+    }
+    if progress.is_acknowledged(Write::FirstAccount) {
+        let step = browser.step_of_ada().await?;
+        if progress.is_acknowledged(Write::SetUpApp) {
+            expect(step.is_some(), "an app was set up, and nobody asks for a code");
+        } else if !progress.is_sent(Write::SetUpApp) {
+            expect(step.is_none(), "nobody has set up an app");
+        }
+        if let (Some(step), true) = (step, progress.is_acknowledged(Write::EnterCode)) {
+            let again = browser.form("/auth/second-step", &[("token", &step), ("code", &progress.code)]);
+            expect(again.send().await?.status().as_u16() == 401, "a code was accepted twice");
         }
     }
     if progress.is_acknowledged(Write::AddWorkflow) {
@@ -303,6 +331,17 @@ impl Browser {
         let status = answer.status().as_u16();
         ensure!(matches!(status, 303 | 401), "a sign-in was answered with {status}");
         Ok(status == 303)
+    }
+
+    /// Enters the password of ada; returns the encrypted step if a code is asked for.
+    async fn step_of_ada(&self) -> Result<Option<String>> {
+        let fields = [("name", "ada"), ("password", FIRST_PASSWORD)];
+        let answer = self.form("/auth/sign-in", &fields).send().await?;
+        match answer.status().as_u16() {
+            303 => Ok(None),
+            200 => Ok(Some(step_token(&answer.text().await?)?)),
+            status => bail!("a sign-in was answered with {status}"),
+        }
     }
 
     /// Returns whether the server accepts these credentials.

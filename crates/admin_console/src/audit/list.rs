@@ -17,7 +17,7 @@ use web::html::{link, text};
 use wire::UserError;
 
 /// The actions of administrators, as the log names them, without those of capabilities.
-const ADMIN_ACTIONS: [&str; 29] = [
+const ADMIN_ACTIONS: [&str; 30] = [
     "admin:add_user",
     "admin:apply_retention",
     "admin:ask_agent",
@@ -40,6 +40,7 @@ const ADMIN_ACTIONS: [&str; 29] = [
     "admin:invite_user",
     "admin:read_conversation",
     "admin:reset_password",
+    "admin:reset_second_factor",
     "admin:retry_job",
     "admin:revoke_access",
     "admin:revoke_approval",

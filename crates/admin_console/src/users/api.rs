@@ -20,6 +20,11 @@ pub(super) fn routes() -> ApiRouter<ConsoleState> {
         .patch("/api/admin/users/{id}", change, "Change a user's roles, or disable them")
         .delete("/api/admin/users/{id}", remove, "Delete a user and everything they own, in the background")
         .post("/api/admin/users/{id}/password", reset_password, "Reset a user's password")
+        .delete(
+            "/api/admin/users/{id}/second-factor",
+            reset_second_factor,
+            "Remove a user's authenticator app and recovery codes, and sign them out everywhere",
+        )
         .delete("/api/admin/users/{id}/sessions", end_sessions, "Sign a user out everywhere")
 }
 
@@ -111,6 +116,16 @@ async fn reset_password(
     Path(id): Path<String>,
 ) -> Result<Json<NewPassword>, HttpError> {
     Ok(Json(NewPassword { password: UserAdmin::new(&state, &admin)?.reset_password(&id).await? }))
+}
+
+/// `DELETE /api/admin/users/{id}/second-factor`
+async fn reset_second_factor(
+    admin: Admin,
+    State(state): State<ConsoleState>,
+    Path(id): Path<String>,
+) -> Result<NoContent, HttpError> {
+    UserAdmin::new(&state, &admin)?.reset_second_factor(&id).await?;
+    Ok(NoContent)
 }
 
 /// `DELETE /api/admin/users/{id}/sessions`

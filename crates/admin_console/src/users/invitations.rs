@@ -155,7 +155,7 @@ async fn revoke_in_page(
 impl UserAdmin<'_> {
     /// Returns the invitations that nobody has accepted yet, the newest first.
     async fn invitations(&self) -> Result<Vec<Invitation>, UserError> {
-        self.accounts.store.invitations(now_millis()).await.map_err(from_store_error)
+        self.accounts.store.invitations(now_millis(), &self.accounts.ways).await.map_err(from_store_error)
     }
 
     /// Invites a user. The link cannot be read again.
@@ -227,7 +227,8 @@ async fn render(
 fn form_view(named: Vec<String>, sent: InvitationBody, insist: bool) -> impl IntoView {
     let note = format!(
         "Whoever opens the link chooses a name and a password, and gets these roles. It works once, for {INVITATION_DAYS} days, \
-         and only as long as you are an administrator."
+         and only as long as you are an administrator: if only your groups at a provider make you one, as long as a \
+         session there lasts after your last sign-in."
     );
     view! {
         <section class="cw-account-part" aria-labelledby="invite">
@@ -248,7 +249,13 @@ fn form_view(named: Vec<String>, sent: InvitationBody, insist: bool) -> impl Int
 fn invitation_view(invitation: Invitation) -> impl IntoView {
     let roles = if invitation.roles.is_empty() { "no roles".to_owned() } else { invitation.roles.join(", ") };
     let (made, expires) = (day(invitation.created_at), minute(invitation.expires_at));
-    let about = format!("{roles}; made by {} on {made}, valid until {expires} UTC", invitation.creator_name);
+    let creator = &invitation.creator_name;
+    let about = match invitation.void {
+        false => format!("{roles}; made by {creator} on {made}, valid until {expires} UTC"),
+        true => {
+            format!("{roles}; made by {creator} on {made}, void: {creator} is not known to be an administrator now")
+        }
+    };
     let path = format!("/admin/invitations/{}/revoke", invitation.id);
     let name = format!("Revoke the invitation for {}", invitation.label);
     view! {

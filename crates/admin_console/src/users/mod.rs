@@ -136,6 +136,11 @@ impl<'a> UserAdmin<'a> {
         Ok(password)
     }
 
+    /// Removes a user's authenticator app and recovery codes, and ends all their sessions.
+    async fn reset_second_factor(&self, id: &str) -> Result<(), UserError> {
+        self.change(id, UserChange::ResetSecondFactor, "reset_second_factor", json!({ "userId": id })).await
+    }
+
     /// Deletes a user and everything they own.
     ///
     /// # Errors

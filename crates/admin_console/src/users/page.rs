@@ -47,6 +47,7 @@ enum UserAction {
     Enable,
     EndSessions,
     ResetPassword,
+    ResetSecondFactor,
     Unlink,
     Delete,
 }
@@ -78,6 +79,7 @@ async fn apply_action(
             Ok(password) => return render(&admin, &state, &id, UserNotice::Password(password)).await,
             Err(error) => Err(error),
         },
+        UserAction::ResetSecondFactor => users.reset_second_factor(&id).await,
         UserAction::Delete => match users.delete(&id, field("name")).await {
             Ok(()) => return Ok(see_other("/admin/users", None)),
             Err(error) => Err(error),
@@ -189,6 +191,9 @@ fn actions_view(user: UserRow, roles: impl IntoView, passwords: bool) -> impl In
                 {passwords.then(|| view! {
                     <form method="post" action=to("reset-password")><button class="cw-button">"Reset password"</button></form>
                 })}
+                {user.has_second_factor.then(|| view! {
+                    <form method="post" action=to("reset-second-factor")><button class="cw-button">"Reset two-step sign-in"</button></form>
+                })}
             </div>
         </section>
         <section class="cw-account-part" aria-labelledby="delete">
@@ -213,7 +218,8 @@ pub(super) fn sign_in_text(user: &UserRow) -> String {
         true => "password (not yet replaced)",
         false => "password",
     });
-    password.into_iter().chain(user.issuers.iter().map(String::as_str)).collect::<Vec<_>>().join(", ")
+    let app = user.has_second_factor.then_some("authenticator app");
+    password.into_iter().chain(app).chain(user.issuers.iter().map(String::as_str)).collect::<Vec<_>>().join(", ")
 }
 
 /// Formats whether a user may sign in.

@@ -4,13 +4,9 @@
 use crate::authentication::now_seconds;
 use crate::cookies;
 use crate::credentials::Credentials;
-use crate::visitors::random_bytes;
+use crate::sealing::SealingKeys;
 use axum::http::HeaderValue;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 /// The cookie name without its prefix.
 const COOKIE: &str = "cw_sign_in";
@@ -47,23 +43,18 @@ impl PendingSignIn {
 
 /// Encrypts sign-ins that have begun.
 pub struct PendingSignIns {
-    /// The first key encrypts, all decrypt.
-    keys: Vec<LessSafeKey>,
+    keys: SealingKeys,
 }
 
 impl PendingSignIns {
     /// Creates the keys from these secrets.
     pub(crate) fn new<'a>(secrets: impl IntoIterator<Item = &'a [u8]>) -> Self {
-        let key = |secret: &[u8]| {
-            let hash = Sha256::new().chain_update(PURPOSE).chain_update(secret).finalize();
-            UnboundKey::new(&AES_256_GCM, &hash).ok().map(LessSafeKey::new)
-        };
-        Self { keys: secrets.into_iter().filter_map(key).collect() }
+        Self { keys: SealingKeys::new(PURPOSE, secrets) }
     }
 
     /// Returns the cookie for a sign-in.
     pub fn cookie(&self, pending: &PendingSignIn, is_https: bool) -> Option<HeaderValue> {
-        cookies::set(COOKIE, &self.seal(pending)?, MAX_AGE, is_https)
+        cookies::set(COOKIE, &self.keys.seal(PURPOSE, &serde_json::to_vec(pending).ok()?)?, MAX_AGE, is_https)
     }
 
     /// Returns the header that deletes the cookie.
@@ -74,22 +65,7 @@ impl PendingSignIns {
     /// Returns the sign-in that this browser has begun last.
     pub fn find(&self, sent: &Credentials, is_https: bool) -> Option<PendingSignIn> {
         let cookie = sent.cookie(&cookies::name(COOKIE, is_https)).ok().flatten()?;
-        let sealed = URL_SAFE_NO_PAD.decode(cookie).ok()?;
-        let (nonce, sealed) = sealed.split_at_checked(NONCE_LEN)?;
-        self.keys.iter().find_map(|key| {
-            let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
-            let mut text = sealed.to_vec();
-            let plain = key.open_in_place(nonce, Aad::from(PURPOSE), &mut text).ok()?;
-            serde_json::from_slice(plain).ok()
-        })
-    }
-
-    fn seal(&self, pending: &PendingSignIn) -> Option<String> {
-        let mut sealed = serde_json::to_vec(pending).ok()?;
-        let nonce = random_bytes::<NONCE_LEN>();
-        let key = self.keys.first()?;
-        key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(PURPOSE), &mut sealed).ok()?;
-        Some(URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat()))
+        serde_json::from_slice(&self.keys.open(PURPOSE, &cookie)?).ok()
     }
 }
 

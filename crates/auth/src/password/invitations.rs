@@ -58,7 +58,7 @@ impl Accounts {
     /// # Errors
     /// The database failed.
     pub async fn invitation(&self, token: &str) -> Result<Option<Invitation>, StoreError> {
-        self.store.invitation(hash_token(token), now_millis()).await
+        self.store.invitation(hash_token(token), now_millis(), &self.ways).await
     }
 
     /// Adds a user with the roles of an invitation, which is used up.
@@ -71,6 +71,6 @@ impl Accounts {
         user: NewUser,
         entry: AuditEntry,
     ) -> Result<AddUserOutcome, StoreError> {
-        self.store.accept_invitation(hash_token(token), user, entry).await
+        self.store.accept_invitation(hash_token(token), user, &self.ways, entry).await
     }
 }

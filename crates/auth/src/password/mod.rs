@@ -6,6 +6,7 @@ mod hasher;
 mod invitations;
 pub mod keys;
 mod lookalikes;
+mod second_factor;
 mod setup;
 mod tally;
 mod throttle;
@@ -14,6 +15,9 @@ pub use failures::FailedAttempts;
 pub use hasher::{Hasher, HasherBusy};
 pub use invitations::{INVITATION_DAYS, INVITATION_PATH, MadeInvitation};
 pub use keys::{KeyScope, MAX_DAYS, NewKey};
+pub use second_factor::{
+    CodeCheck, ConfirmedApp, NewApp, PendingApp, PendingStep, SecondFactors, SecondStep, StepKind,
+};
 pub use setup::SetupToken;
 pub use tally::Subject;
 pub use throttle::{SignInAttempt, Throttle, Throttled};
@@ -34,7 +38,8 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::{
-    AuditEntry, NewSession, ProviderSession, SessionLifetime, SessionRow, SignInWays, Store, StoreError, User,
+    AuditEntry, NewSession, ProviderSession, SecondFactorProof, SessionLifetime, SessionRow, SignInProof, SignInWays,
+    Store, StoreError, User,
 };
 use uuid::Uuid;
 
@@ -70,6 +75,8 @@ pub struct Accounts {
     pub providers: Vec<Provider>,
     /// Sign-ins that have begun at a provider.
     pub pending: PendingSignIns,
+    /// The second factors of users with a password.
+    pub second_factors: SecondFactors,
     /// The ways in which users can sign in.
     pub ways: Arc<SignInWays>,
 }
@@ -89,7 +96,7 @@ impl Accounts {
         settings: &AccountAuth,
         store: Store,
         desk: SignInState,
-        pending: PendingSignIns,
+        (pending, second_factors): (PendingSignIns, SecondFactors),
     ) -> anyhow::Result<Self> {
         // Without passwords, administrators come from a provider.
         match !settings.passwords || store.has_users().await? {
@@ -102,7 +109,7 @@ impl Accounts {
             (provider.issuer.clone(), millis(lifetime))
         });
         let ways = Arc::new(SignInWays { passwords: settings.passwords, issuers: issuers.collect() });
-        Ok(Self { store, settings: settings.clone(), sign_in: desk, providers, pending, ways })
+        Ok(Self { store, settings: settings.clone(), sign_in: desk, providers, pending, second_factors, ways })
     }
 
     /// Returns the provider with an id.
@@ -143,16 +150,22 @@ impl Accounts {
         Ok(found.map(|(user, id)| Session { id, caller: caller(&user) }))
     }
 
-    /// Starts a session that replaces the browser's current one, and records `entry` in the audit
-    /// log if there is one. Returns the cookie; `None` if the user is disabled.
+    /// Starts a session of a user whose password has the hash `password`. It replaces the browser's
+    /// current session, and `entries` are recorded in the audit log. Returns the cookie; `None` if the
+    /// user is disabled, has got another password since it was checked, or the second factor does not
+    /// count any more.
+    ///
+    /// # Errors
+    /// The database failed.
     pub async fn begin_session(
         &self,
-        user_id: &str,
+        (user_id, password, second): (&str, &str, SecondFactorProof),
         sent: &Credentials,
         is_https: bool,
-        entry: Option<AuditEntry>,
+        entries: impl IntoIterator<Item = AuditEntry>,
     ) -> Result<Option<HeaderValue>, StoreError> {
-        self.begin(user_id, (sent, is_https), None, self.settings.session_max, entry).await
+        let (proof, entries) = (SignInProof::Password(password.to_owned(), second), entries.into_iter().collect());
+        self.begin(user_id, (sent, is_https), proof, self.settings.session_max, entries).await
     }
 
     /// Starts a session as [`Accounts::begin_session`] does, after a sign-in at a provider.
@@ -167,17 +180,17 @@ impl Accounts {
         entry: Option<AuditEntry>,
     ) -> Result<Option<HeaderValue>, StoreError> {
         let lifetime = provider.settings.session.min(self.settings.session_max);
-        let provider = ProviderSession { identity_id, session_id };
-        self.begin(user_id, browser, Some(provider), lifetime, entry).await
+        let proof = SignInProof::Provider(ProviderSession { identity_id, session_id });
+        self.begin(user_id, browser, proof, lifetime, entry.into_iter().collect()).await
     }
 
     async fn begin(
         &self,
         user_id: &str,
         (sent, is_https): (&Credentials, bool),
-        provider: Option<ProviderSession>,
+        proof: SignInProof,
         lifetime: Duration,
-        entry: Option<AuditEntry>,
+        entries: Vec<AuditEntry>,
     ) -> Result<Option<HeaderValue>, StoreError> {
         let token = URL_SAFE_NO_PAD.encode(random_bytes::<32>());
         let agent = sent.header("user-agent").ok().flatten().unwrap_or_default();
@@ -187,10 +200,10 @@ impl Accounts {
             token_hash: hash_token(&token),
             agent: agent.chars().take(MAX_USER_AGENT).collect(),
             now: now_millis(),
-            provider,
+            proof,
         };
         let instead = sent.cookie(&cookie_name(is_https)).ok().flatten().map(|token| hash_token(&token));
-        let is_begun = self.store.begin_session(session, instead, self.session_lifetime(), entry).await?;
+        let is_begun = self.store.begin_session(session, instead, self.session_lifetime(), entries).await?;
         let seconds = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX);
         Ok(is_begun.then(|| cookies::set(COOKIE, &token, seconds, is_https)).flatten())
     }

@@ -28,6 +28,8 @@ const RETENTION: Kind<()> = upkeep("chat.retention");
 const FILES: Kind<()> = upkeep("chat.delete_files");
 /// Finds users whose deletion has no job, because the server died in between.
 const USERS: Kind<()> = upkeep("chat.find_deleted_users");
+/// Deletes invitations that have expired.
+const INVITATIONS: Kind<()> = upkeep("chat.delete_invitations");
 /// Deletes the events of ended runs.
 const JOURNAL: Kind<()> = upkeep("chat.prune_journal");
 /// Deletes messages that were removed from their conversations.
@@ -88,6 +90,9 @@ pub(crate) fn add_handlers(workers: &Workers, sweeper: &Sweeper) {
             }
             Ok(())
         })
+    });
+    add(INVITATIONS, PRUNE_INTERVAL, |_, sweeper| {
+        Box::pin(async move { sweeper.store.delete_expired_invitations(crate::now()).await.map(drop) })
     });
     add(JOURNAL, PRUNE_INTERVAL, |_, sweeper| {
         Box::pin(async move { sweeper.store.prune_journal(before(KEPT)).await.map(drop) })

@@ -93,6 +93,33 @@ fn invalid_auth_modes_are_rejected() {
 }
 
 #[test]
+fn second_factors_need_a_key() {
+    let auth = |rest: &str| format!("auth: {{ mode: password, publicUrls: ['https://a.test'], {rest} }}\n");
+    assert_snapshot!(check(&auth("secondFactor: required")), @"
+    refused
+    chatwright.yaml:1:71: error: without `secondFactorKeys` nobody can set up an authenticator app
+       |
+     1 | auth: { mode: password, publicUrls: ['https://a.test'], secondFactor: required }
+       |                                                                       ^^^^^^^^
+       = help: add `secondFactorKeys: [{ _secret: SECOND_FACTOR_KEY }]`, and set the variable to the output of `openssl rand -base64 32`
+    ");
+    assert_snapshot!(check(&auth("secondFactorKeys: [{ _secret: KEY }, { _secret: NONE }]")), @"
+    refused
+    chatwright.yaml:1:76: error: a key for encryption needs at least 32 characters
+       |
+     1 | …ttps://a.test'], secondFactorKeys: [{ _secret: KEY }, { _secret: NONE }] }
+       |                                      ^
+       = help: make one with `openssl rand -base64 32`
+
+    chatwright.yaml:1:94: error: the environment variable `NONE` is not set
+       |
+     1 | …econdFactorKeys: [{ _secret: KEY }, { _secret: NONE }] }
+       |                                      ^
+       = help: set it before the server starts: it is the key that encrypts the secrets of authenticator apps
+    ");
+}
+
+#[test]
 fn invalid_public_urls_and_cookie_keys_are_rejected() {
     let auth = |rest: &str| format!("auth: {{ mode: anonymous, publicUrls: [{rest}] }}\n");
     assert_snapshot!(check(&auth("chat.example.com, 'https://a.test/chat?x=1', 'ftp://a.test'")), @"

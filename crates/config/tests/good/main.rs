@@ -7,7 +7,7 @@ mod models;
 
 use config::{
     AgentType, AuthMode, Config, ConnectionKind, Delegation, Env, ModelRef, OpenAiApi, RateLimit, RateLimitKey,
-    RateLimitTarget, Titles, load_embedded, load_path, render,
+    RateLimitTarget, SecondFactorMode, Titles, load_embedded, load_path, render,
 };
 use contract::{Annotations, Confirm, ToolChoice};
 use insta::assert_snapshot;
@@ -310,6 +310,11 @@ fn auth_modes_are_converted() {
     let password = auth("{ mode: password, publicUrls: ['https://a.test'], sessionIdleHours: 8 }");
     let AuthMode::Accounts(settings) = password.mode else { panic!("not password") };
     assert_eq!((settings.open_sign_up, settings.session_idle), (false, Duration::from_secs(8 * 3600)));
+    assert_eq!((settings.second_factor, settings.second_factor_keys.len()), (SecondFactorMode::Optional, 0));
+    let AuthMode::Accounts(settings) = auth("{ mode: password, secondFactor: off }").mode else {
+        panic!("no accounts")
+    };
+    assert_eq!(settings.second_factor, SecondFactorMode::Off);
     let company = auth(
         "{ mode: openidConnect, openidConnect: [{ id: a, issuer: 'https://id.test/', clientId: chat, \
          groups: { roles: { x: admin, y: [admin] } }, allowedDomains: [A.test] }] }",

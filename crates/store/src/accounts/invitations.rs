@@ -1,12 +1,14 @@
 //! Table `invitations`: invitations of administrators to make an account, until they are accepted or expire.
 
-use crate::accounts::identities;
+use crate::accounts::identities::{self, SignInWays};
 use crate::accounts::users::{decode_list, encode_list, insert_user};
 use crate::admin::ADMIN;
 use crate::sql::{self, Db, Row};
 use crate::{AddUserOutcome, AuditEntry, NewUser, Store, StoreError, audit};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The maximum number of invitations that nobody has accepted yet.
 pub const MAX_INVITATIONS: u32 = 1_000;
@@ -29,6 +31,8 @@ pub struct Invitation {
     pub created_at: i64,
     /// Unix time, milliseconds.
     pub expires_at: i64,
+    /// Whether it cannot be accepted now, because who made it is disabled or no longer known to be an administrator.
+    pub void: bool,
 }
 
 /// A new invitation.
@@ -56,15 +60,18 @@ const INSERT: &str = "
     SELECT $1, $2, $3, $4, $5, $6, $7 WHERE (SELECT count(*) FROM invitations) < $8";
 
 const LIST: &str = "
-    SELECT i.id, i.label, i.roles, i.created_by, i.created_at, i.expires_at, u.name AS creator_name
+    SELECT i.id, i.label, i.roles, i.created_by, i.created_at, i.expires_at, u.name AS creator_name,
+        u.roles AS creator_roles, u.disabled_at
     FROM invitations i JOIN users u ON u.id = i.created_by
     WHERE i.expires_at > $1 ORDER BY i.created_at DESC, i.id DESC LIMIT $2";
 
 const BY_TOKEN: &str = "
     SELECT i.id, i.label, i.roles, i.created_by, i.created_at, i.expires_at, u.name AS creator_name,
-        u.roles AS creator_roles
+        u.roles AS creator_roles, u.disabled_at
     FROM invitations i JOIN users u ON u.id = i.created_by
-    WHERE i.token_hash = $1 AND i.expires_at > $2 AND u.disabled_at IS NULL";
+    WHERE i.token_hash = $1 AND i.expires_at > $2";
+
+const DELETE_EXPIRED: &str = "DELETE FROM invitations WHERE expires_at <= $1";
 
 impl Store {
     /// Adds an invitation, and writes `entry` to the audit log in the same transaction. Removes those that have
@@ -73,7 +80,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn add_invitation(&self, new: NewInvitation, entry: AuditEntry) -> Result<bool, StoreError> {
-        let expired = sql::query("DELETE FROM invitations WHERE expires_at <= $1").bind(new.now);
+        let expired = sql::query(DELETE_EXPIRED).bind(new.now);
         let insert = sql::query(INSERT).bind(new.id).bind(new.token_hash.to_vec()).bind(new.label);
         let insert = insert.bind(encode_list(&new.roles)).bind(new.created_by).bind(new.now).bind(new.expires_at);
         let insert = insert.bind(MAX_INVITATIONS);
@@ -86,13 +93,39 @@ impl Store {
         .await
     }
 
+    /// Removes the invitations that have expired at `now` (Unix time, milliseconds). For the clean-up job only.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn delete_expired_invitations(&self, now: i64) -> Result<u64, StoreError> {
+        let delete = sql::query(DELETE_EXPIRED).bind(now);
+        self.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected()) })).await
+    }
+
     /// Returns the invitations that have not expired at `now` (Unix time, milliseconds), the newest first.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn invitations(&self, now: i64) -> Result<Vec<Invitation>, StoreError> {
-        let query = sql::query(LIST).bind(now).bind(MAX_INVITATIONS);
-        self.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(invitation).collect() })).await
+    pub async fn invitations(&self, now: i64, ways: &Arc<SignInWays>) -> Result<Vec<Invitation>, StoreError> {
+        let (query, ways) = (sql::query(LIST).bind(now).bind(MAX_INVITATIONS), ways.clone());
+        self.read(move |db| {
+            Box::pin(async move {
+                let rows = query.fetch_all(&mut *db).await?;
+                let mut creators = HashMap::new();
+                let mut found = Vec::with_capacity(rows.len());
+                for row in &rows {
+                    let creator: String = row.try_get("created_by")?;
+                    let may_invite = match creators.get(&creator) {
+                        Some(known) => *known,
+                        None => may_invite(db, row, &ways, now).await?,
+                    };
+                    creators.insert(creator, may_invite);
+                    found.push(Invitation { void: !may_invite, ..invitation(row)? });
+                }
+                Ok(found)
+            })
+        })
+        .await
     }
 
     /// Removes an invitation, and writes `entry` to the audit log in the same transaction. Returns false if there is
@@ -106,12 +139,20 @@ impl Store {
     }
 
     /// Returns the invitation with this hash of a token, if it can be accepted at `now` (Unix time, milliseconds):
-    /// it has not expired, and who made it is still an administrator.
+    /// it has not expired, and who made it is still an administrator. An administrator by the groups at a provider
+    /// counts as one for as long as a session there would last: what the groups are after that, only the next sign-in
+    /// tells. So they do not count at all if nobody can sign in there any more.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn invitation(&self, token_hash: [u8; 32], now: i64) -> Result<Option<Invitation>, StoreError> {
-        self.read(move |db| Box::pin(find(db, token_hash, now))).await
+    pub async fn invitation(
+        &self,
+        token_hash: [u8; 32],
+        now: i64,
+        ways: &Arc<SignInWays>,
+    ) -> Result<Option<Invitation>, StoreError> {
+        let ways = ways.clone();
+        self.read(move |db| Box::pin(async move { find(db, token_hash, now, &ways).await })).await
     }
 
     /// Adds a user with the roles of an invitation, removes the invitation, and writes `entry` to the audit log, in
@@ -123,11 +164,14 @@ impl Store {
         &self,
         token_hash: [u8; 32],
         user: NewUser,
+        ways: &Arc<SignInWays>,
         entry: AuditEntry,
     ) -> Result<AddUserOutcome, StoreError> {
+        let ways = ways.clone();
         self.write(move |db| {
             Box::pin(async move {
-                let Some(found) = find(db, token_hash, user.now).await? else { return Ok(AddUserOutcome::NotInvited) };
+                let found = find(db, token_hash, user.now, &ways).await?;
+                let Some(found) = found else { return Ok(AddUserOutcome::NotInvited) };
                 let user = NewUser { roles: found.roles, ..user };
                 let added = insert_user(db, user, false).await?;
                 if added == AddUserOutcome::Done {
@@ -141,15 +185,31 @@ impl Store {
     }
 }
 
-async fn find(db: &mut Db, token_hash: [u8; 32], now: i64) -> Result<Option<Invitation>, StoreError> {
+async fn find(
+    db: &mut Db,
+    token_hash: [u8; 32],
+    now: i64,
+    ways: &SignInWays,
+) -> Result<Option<Invitation>, StoreError> {
     let row = sql::query(BY_TOKEN).bind(token_hash.to_vec()).bind(now).fetch_optional(&mut *db).await?;
     let Some(row) = row else { return Ok(None) };
-    let found = invitation(&row)?;
+    Ok(if may_invite(db, &row, ways, now).await? { Some(invitation(&row)?) } else { None })
+}
+
+/// Returns whether the creator of an invitation is an administrator, as far as the server knows.
+async fn may_invite(db: &mut Db, row: &Row, ways: &SignInWays, now: i64) -> Result<bool, StoreError> {
+    if row.try_get::<Option<i64>>("disabled_at")?.is_some() {
+        return Ok(false);
+    }
     let is_admin = |roles: &[String]| roles.iter().any(|role| role == ADMIN);
-    let may_invite = is_admin(&decode_list(row.try_get("creator_roles")?)?)
-        // Groups at a provider make administrators, too.
-        || identities::list(db, &found.created_by).await?.iter().any(|identity| is_admin(&identity.roles));
-    Ok(may_invite.then_some(found))
+    if is_admin(&decode_list(row.try_get("creator_roles")?)?) {
+        return Ok(true);
+    }
+    let identities = identities::list(db, row.try_get("created_by")?).await?;
+    Ok(identities.iter().any(|identity| {
+        let is_known = ways.max_age(&identity.issuer).is_some_and(|max_age| now - identity.used_at < max_age);
+        is_known && is_admin(&identity.roles)
+    }))
 }
 
 fn invitation(row: &Row) -> Result<Invitation, StoreError> {
@@ -161,5 +221,6 @@ fn invitation(row: &Row) -> Result<Invitation, StoreError> {
         creator_name: row.try_get("creator_name")?,
         created_at: row.try_get("created_at")?,
         expires_at: row.try_get("expires_at")?,
+        void: false,
     })
 }

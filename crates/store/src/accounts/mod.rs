@@ -4,5 +4,6 @@ pub(crate) mod api_keys;
 pub(crate) mod identities;
 pub(crate) mod invitations;
 pub(crate) mod outside_keys;
+pub(crate) mod second_factors;
 pub(crate) mod sessions;
 pub(crate) mod users;

@@ -2,7 +2,8 @@
 //! maximum age.
 
 use crate::accounts::identities::SignInWays;
-use crate::accounts::users::{User, decode_list, user};
+use crate::accounts::second_factors::{self, SecondFactorProof};
+use crate::accounts::users::{User, decode_list, has_password, user};
 use crate::sql::{self, Row};
 use crate::{AuditEntry, Store, StoreError, audit};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ const MAX_SESSIONS: u32 = 50;
 const SEEN_EVERY: i64 = 60_000;
 
 /// A new session.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct NewSession {
     /// A new, unique id.
     pub id: String,
@@ -25,8 +26,18 @@ pub struct NewSession {
     pub agent: String,
     /// Unix time, milliseconds.
     pub now: i64,
-    /// The sign-in at a provider with which the session begins.
-    pub provider: Option<ProviderSession>,
+    /// What the user has shown to begin it.
+    pub proof: SignInProof,
+}
+
+/// What a user has shown to begin a session.
+#[derive(Clone, PartialEq, Eq)]
+pub enum SignInProof {
+    /// The password with this hash, and the second factor. The session only begins if the password is still the user's,
+    /// and not one that an administrator has set: a sign-in that runs beside a reset must not outlive it.
+    Password(String, SecondFactorProof),
+    /// A sign-in at a provider.
+    Provider(ProviderSession),
 }
 
 /// The sign-in at an OpenID Connect provider with which a session begins.
@@ -91,8 +102,8 @@ const DELETE_BY_TOKEN: &str = "DELETE FROM sessions WHERE token_hash = $1";
 
 impl Store {
     /// Begins a session. Ends the one whose token has the hash `instead`, and all expired ones.
-    /// Writes `entry` to the audit log in the same transaction. Returns false when the user is
-    /// unknown or disabled.
+    /// Writes `entries` to the audit log in the same transaction. Returns false when the user is
+    /// unknown or disabled, or the proof does not count any more.
     ///
     /// # Errors
     /// The database failed.
@@ -101,26 +112,35 @@ impl Store {
         session: NewSession,
         instead: Option<[u8; 32]>,
         life: SessionLifetime,
-        entry: Option<AuditEntry>,
+        entries: Vec<AuditEntry>,
     ) -> Result<bool, StoreError> {
         self.write(move |db| {
             Box::pin(async move {
-                let NewSession { id, user_id, token_hash, agent, now, provider } = session;
+                let NewSession { id, user_id, token_hash, agent, now, proof } = session;
                 let (idle, most) = (now - life.idle, now - life.max_age);
                 sql::query(DELETE_OLD).bind(idle).bind(most).execute(&mut *db).await?;
                 if let Some(hash) = instead {
                     sql::query(DELETE_BY_TOKEN).bind(hash.to_vec()).execute(&mut *db).await?;
                 }
                 let insert = sql::query(INSERT).bind(id).bind(&user_id).bind(token_hash.to_vec());
-                let (identity, session_id) = match provider {
-                    Some(provider) => (Some(provider.identity_id), provider.session_id),
-                    None => (None, None),
+                let (identity, session_id) = match proof {
+                    SignInProof::Password(hash, second) => {
+                        let counts = has_password(db, &user_id, hash).await?
+                            && second_factors::accept(db, &user_id, second, now).await?;
+                        if !counts {
+                            return Ok(false);
+                        }
+                        (None, None)
+                    }
+                    SignInProof::Provider(provider) => (Some(provider.identity_id), provider.session_id),
                 };
                 let insert = insert.bind(agent).bind(now).bind(identity).bind(session_id);
                 let done = insert.execute(&mut *db).await?;
                 sql::query(DELETE_SURPLUS).bind(user_id).bind(MAX_SESSIONS).execute(&mut *db).await?;
                 let is_begun = done.rows_affected() > 0;
-                audit::append_audit(db, entry.into_iter().filter(|_| is_begun).collect()).await?;
+                if is_begun {
+                    audit::append_audit(db, entries).await?;
+                }
                 Ok(is_begun)
             })
         })

@@ -86,6 +86,11 @@ const SET_PASSWORD: &str = "
     UPDATE users SET password = $3, password_changed_at = $4, must_change_password = 0
     WHERE id = $1 AND password = $2 AND disabled_at IS NULL";
 
+/// Whether the hash is still the one that was checked, and not that of a password which the user must replace.
+const HAS_PASSWORD: &str = "
+    SELECT EXISTS (SELECT 1 FROM users
+                   WHERE id = $1 AND password = $2 AND must_change_password = 0 AND disabled_at IS NULL)";
+
 const SET_DISABLED: &str = "UPDATE users SET disabled_at = $2 WHERE id = $1";
 
 impl Store {
@@ -203,6 +208,11 @@ impl Store {
         })
         .await
     }
+}
+
+/// Returns whether a user has the password with this hash, and may sign in with it.
+pub(crate) async fn has_password(db: &mut Db, id: &str, hash: String) -> Result<bool, StoreError> {
+    Ok(sql::query_scalar(HAS_PASSWORD).bind(id.to_owned()).bind(hash).fetch_one(db).await?)
 }
 
 /// Inserts a user; with `first`, only if there are no users yet.

@@ -1,6 +1,7 @@
 //! The users of this server, as administrators list and change them.
 
 use super::{ADMIN, ListCursor, MAX_LISTED};
+use crate::accounts::second_factors;
 use crate::accounts::users::{decode_list, encode_list};
 use crate::sql::{self, Db, QueryBuilder, Row, Sql};
 use crate::{AuditEntry, Store, StoreError, audit};
@@ -38,6 +39,8 @@ pub struct UserRow {
     pub has_password: bool,
     /// Whether an administrator has set the password, and the user has not replaced it yet.
     pub must_change_password: bool,
+    /// Whether the user has set up an authenticator app.
+    pub has_second_factor: bool,
     /// The issuers of the company accounts with which the user signs in.
     pub issuers: Vec<String>,
 }
@@ -75,6 +78,8 @@ pub enum UserChange {
     /// Replaces the password by one with this hash, which the user must change before they are signed in, and ends
     /// all sessions.
     Password(String),
+    /// Removes the authenticator app and its recovery codes, and ends all sessions.
+    ResetSecondFactor,
     /// Ends all sessions.
     EndSessions,
     /// Deletes the user and everything they own: disables them at once; [`Store::delete_user`]
@@ -98,7 +103,8 @@ const COLUMNS: &str = "
         (SELECT max(seen_at) FROM sessions WHERE user_id = u.id) AS seen_at,
         (SELECT count(*) FROM sessions WHERE user_id = u.id) AS sessions,
         (SELECT count(*) FROM conversations WHERE owner = u.id AND deleted_at IS NULL) AS conversations,
-        u.password <> '' AS has_password, u.must_change_password = 1 AS must_change_password";
+        u.password <> '' AS has_password, u.must_change_password = 1 AS must_change_password,
+        EXISTS (SELECT 1 FROM second_factors WHERE user_id = u.id) AS has_second_factor";
 
 /// JSON lists: the issuers, and the lists of roles.
 const IDENTITIES: Sql = Sql::pair(
@@ -229,6 +235,7 @@ fn row(row: &Row, sort: UserSort) -> Result<(UserRow, ListCursor), StoreError> {
         conversations: row.try_get("conversations")?,
         has_password: row.try_get("has_password")?,
         must_change_password: row.try_get("must_change_password")?,
+        has_second_factor: row.try_get("has_second_factor")?,
         issuers: decode_list(row.try_get("issuers")?)?,
     };
     let key = match sort {
@@ -248,7 +255,10 @@ async fn apply(db: &mut Db, id: &str, change: UserChange, now: i64) -> Result<Ch
     let stays_admin = match &change {
         UserChange::Roles(roles) => roles.iter().any(|role| role == ADMIN),
         UserChange::Disabled(Some(_)) | UserChange::Delete => false,
-        UserChange::Disabled(None) | UserChange::Password(_) | UserChange::EndSessions => true,
+        UserChange::Disabled(None)
+        | UserChange::Password(_)
+        | UserChange::ResetSecondFactor
+        | UserChange::EndSessions => true,
     };
     // Without a race: the writer's transaction is the only one that writes. If two administrators
     // demote each other, the second change is refused.
@@ -274,6 +284,10 @@ async fn apply(db: &mut Db, id: &str, change: UserChange, now: i64) -> Result<Ch
         UserChange::Delete => {
             let set = "UPDATE users SET disabled_at = coalesce(disabled_at, $2), deleted_at = $2 WHERE id = $1";
             Some(sql::query(set).bind(id.to_owned()).bind(now))
+        }
+        UserChange::ResetSecondFactor => {
+            second_factors::remove(db, id).await?;
+            None
         }
         UserChange::EndSessions => None,
     };

@@ -28,6 +28,7 @@ pub(crate) const CORE_TABLES: &[Table] = &[
     table("grants", "id"),
     table("users", "id"),
     table("user_identities", "id"),
+    table("second_factors", "user_id"),
     table("invitations", "id"),
     table("sessions", "id"),
     table("api_keys", "id"),

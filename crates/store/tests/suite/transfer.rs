@@ -3,7 +3,7 @@
 use crate::support::{OutsideConnection, batch, begin, branch, end, journal, turn, url_in};
 use bytes::Bytes;
 use std::collections::BTreeMap;
-use store::{NewFile, NewUser, Schema, Store, UsageFilter};
+use store::{NewFile, NewSecondFactor, NewUser, Schema, SecondFactorChange, Store, UsageFilter};
 use wire::UiMessage;
 use wire::change::{Feedback, Rating};
 
@@ -32,6 +32,9 @@ async fn furnish(url: &str) {
         now: 1,
     };
     store.add_user(user, true, None).await.unwrap();
+    let new = NewSecondFactor { secret: "sealed".to_owned(), step: 7, recovery_codes: vec!["r".to_owned()] };
+    let app = SecondFactorChange::Set { new, replaced: None, session_id: String::new() };
+    assert!(store.change_second_factor(("u", "hash"), app, 1, None).await.unwrap());
     store.get_or_create_secret("key", vec![0, 255]).await.unwrap();
     store.update_message("ada", "c01", UiMessage::user("m1", "a\u{0}b"), Vec::new()).await.unwrap();
     store.close().await;
@@ -47,6 +50,8 @@ async fn check(url: &str) {
     assert_eq!(found.iter().map(|found| found.conversation.id.as_str()).collect::<Vec<_>>(), ["c33"]);
     assert_eq!(store.search("ada", "done", 51, None).await.unwrap().len(), 51);
     assert_eq!(store.file_piece("ada", "file", 0).await.unwrap().unwrap(), Bytes::from_static(&[0, 1, 2, 255]));
+    let app = store.second_factor("u").await.unwrap().unwrap();
+    assert_eq!((app.secret.as_str(), app.last_step, app.recovery_codes), ("sealed", 7, vec!["r".to_owned()]));
     assert_eq!(store.find_secret("key").await.unwrap(), Some(vec![0, 255]));
     let used = store.total_usage(&UsageFilter::days(0, 10)).await.unwrap();
     assert_eq!((used.messages, used.users), (71, 1), "nothing is counted twice");

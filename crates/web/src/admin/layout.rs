@@ -5,6 +5,7 @@ use crate::html::{document, live_document};
 use axum::http::StatusCode;
 use axum::response::Response;
 use leptos::prelude::*;
+use std::fmt;
 use std::sync::Arc;
 use wire::UserError;
 
@@ -53,13 +54,40 @@ pub struct MenuEntry {
     pub title: &'static str,
 }
 
+/// Returns the entries that depend on the config in use.
+pub type MenuLinks = Arc<dyn Fn() -> Vec<MenuEntry> + Send + Sync>;
+
 /// The menu of the console: an extension of its requests.
-#[derive(Clone, Debug, Default)]
-pub struct Menu(Arc<[MenuEntry]>);
+#[derive(Clone, Default)]
+pub struct Menu {
+    entries: Arc<[MenuEntry]>,
+    links: Option<MenuLinks>,
+}
+
+impl Menu {
+    /// Adds entries that each page asks for, after the others of their groups.
+    #[must_use]
+    pub fn with_links(self, links: MenuLinks) -> Self {
+        Self { links: Some(links), ..self }
+    }
+
+    /// Returns the entries as of now.
+    pub(super) fn entries(&self) -> Vec<MenuEntry> {
+        let links = self.links.as_ref().map(|links| links()).unwrap_or_default();
+        self.entries.iter().copied().chain(links).collect()
+    }
+}
+
+/// Formats the entries.
+impl fmt::Debug for Menu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.entries.iter()).finish()
+    }
+}
 
 impl FromIterator<MenuEntry> for Menu {
     fn from_iter<I: IntoIterator<Item = MenuEntry>>(entries: I) -> Self {
-        Self(entries.into_iter().collect())
+        Self { entries: entries.into_iter().collect(), links: None }
     }
 }
 
@@ -80,7 +108,7 @@ pub fn live_page(
     content: impl IntoView + 'static,
 ) -> Response {
     let who = admin.caller.name.clone().unwrap_or_else(|| "Owner".to_owned());
-    let entries = &admin.menu.0;
+    let entries = &admin.menu.entries();
     let current = entries.iter().find(|entry| entry.path == tab).map(|entry| entry.group);
     let body = view! {
         <a class="cw-admin-skip" href="#content">"Skip to content"</a>

@@ -15,7 +15,7 @@ mod user_names;
 pub use crate::error::from_store_error;
 pub use errors::PageError;
 pub use extract::{Admin, ShowsAdministration, is_admin};
-pub use layout::{Menu, MenuEntry, MenuGroup, live_page, page};
+pub use layout::{Menu, MenuEntry, MenuGroup, MenuLinks, live_page, page};
 pub use section::Section;
 pub use user_names::{UserNames, user_view};
 

@@ -13,7 +13,7 @@ pub struct Section {
     /// Its actions as the audit log names them, such as `admin:add_note`: suggestions for the log's
     /// filter.
     pub actions: Vec<String>,
-    /// Its routes below `/admin` and `/api/admin`; none if its entries lead elsewhere. The first extractor of each is
+    /// Its routes below `/admin` and `/api/admin`. The first extractor of each is
     /// [`Admin`](super::Admin).
     pub routes: ApiRouter,
 }

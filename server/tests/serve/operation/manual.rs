@@ -39,6 +39,8 @@ async fn documentation_is_shown_to_those_whom_the_config_names() {
                 assert_eq!(get(&server, path, cookie).await.0, expected, "{docs}: {path} for {who}");
             }
         }
+        let (_, console) = get(&server, "/admin/config", &ada).await;
+        assert_eq!(console.contains(r#"<a href="/docs""#), admin == 200, "{docs}: the menu of the console");
     }
 }
 

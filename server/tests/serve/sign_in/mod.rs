@@ -10,3 +10,4 @@ mod openid;
 mod passed_on;
 mod rates;
 mod redefined;
+mod two_step;

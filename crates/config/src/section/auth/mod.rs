@@ -4,7 +4,7 @@ pub(super) mod jwt;
 pub(super) mod openid_connect;
 pub(super) mod proxy;
 
-use crate::auth::{AccountAuth, AuditAddresses, Auth, AuthMode, ClaimNames};
+use crate::auth::{AccountAuth, AuditAddresses, Auth, AuthMode, ClaimNames, SecondFactorMode};
 use crate::config::Page;
 use crate::rule::{AccessRule, OWNER_ROLES};
 use crate::section::Context;
@@ -20,8 +20,11 @@ use settings::OneOrMany;
 use std::time::Duration;
 use url::{Host, Url};
 
-/// The shortest key for cookies in bytes: the output size of the hash that signs them.
+/// The shortest key in bytes: the output size of the hash that signs cookies, and of that which makes keys for
+/// encryption.
 const MIN_KEY: usize = 32;
+const COOKIE_KEY: (&str, &str) = ("key that signs cookies", "a key for cookies");
+const ENCRYPTION_KEY: (&str, &str) = ("key that encrypts the secrets of authenticator apps", "a key for encryption");
 
 /// How users sign in.
 #[derive(Deserialize, JsonSchema)]
@@ -119,6 +122,14 @@ enum AuthModeEntry {
         #[serde(default = "default_session_max_days")]
         #[schemars(range(min = 1, max = 366))]
         session_max_days: u64,
+        /// Whether users also show a code of their authenticator app when they sign in with their password.
+        /// Default: `optional`, which needs `secondFactorKeys`.
+        second_factor: Option<SecondFactorMode>,
+        /// The keys that encrypt the secrets of authenticator apps, at least 32 characters each, as `{ _secret:
+        /// NAME_OF_A_VARIABLE }`. The first one encrypts, all decrypt, so put a new key first. Without a key, nobody
+        /// can set up an app.
+        #[serde(default)]
+        second_factor_keys: Vec<SecretEntry>,
         /// Providers at which users sign in with their company account, besides their password.
         #[serde(default)]
         openid_connect: Vec<ProviderEntry>,
@@ -219,7 +230,7 @@ pub(super) fn read(node: &Node, pages: &[Page], context: &mut Context<'_, '_>) -
     Auth {
         mode,
         public_urls: public_urls(urls, node, context),
-        cookie_keys: cookie_keys(keys, node, context),
+        cookie_keys: keys_of("cookieKeys", COOKIE_KEY, keys, node, context),
         audit_addresses,
         at,
     }
@@ -260,10 +271,13 @@ fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
             sign_up_roles,
             session_idle_hours,
             session_max_days,
+            second_factor,
+            second_factor_keys: keys,
             openid_connect: providers,
         } => {
             let sign_up_roles: Vec<_> = sign_up_roles.into_iter().map(|Text(role)| role).collect();
             check_sign_up(open_sign_up, &sign_up_roles, node, context);
+            check_second_factor(second_factor, keys.is_empty(), node, context);
             AuthMode::Accounts(AccountAuth {
                 passwords: true,
                 providers: openid_connect::read(providers, open_sign_up, node, context),
@@ -271,6 +285,8 @@ fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
                 sign_up_roles,
                 session_idle: Duration::from_secs(session_idle_hours * 3_600),
                 session_max: Duration::from_secs(session_max_days * 86_400),
+                second_factor: second_factor.unwrap_or_default(),
+                second_factor_keys: keys_of("secondFactorKeys", ENCRYPTION_KEY, keys, node, context),
             })
         }
         AuthModeEntry::OpenidConnect { openid_connect: providers, session_idle_hours, session_max_days } => {
@@ -281,9 +297,22 @@ fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
                 sign_up_roles: Vec::new(),
                 session_idle: Duration::from_secs(session_idle_hours * 3_600),
                 session_max: Duration::from_secs(session_max_days * 86_400),
+                second_factor: SecondFactorMode::Off,
+                second_factor_keys: Vec::new(),
             })
         }
     })
+}
+
+/// Reports a second factor that nobody could set up.
+fn check_second_factor(mode: Option<SecondFactorMode>, lacks_keys: bool, node: &Node, context: &mut Context<'_, '_>) {
+    if lacks_keys && matches!(mode, Some(SecondFactorMode::Optional | SecondFactorMode::Required)) {
+        let at = node.span_at(&[PathStep::Key("secondFactor")]);
+        let message = "without `secondFactorKeys` nobody can set up an authenticator app";
+        let help = "add `secondFactorKeys: [{ _secret: SECOND_FACTOR_KEY }]`, and set the variable to the output of \
+                    `openssl rand -base64 32`";
+        context.report.error(at, message, Some(help.to_owned()));
+    }
 }
 
 /// Reports the administrator's role among the roles of new accounts, and roles that have no effect.
@@ -320,13 +349,20 @@ fn public_urls(texts: Vec<Text>, node: &Node, context: &mut Context<'_, '_>) -> 
     urls
 }
 
-fn cookie_keys(entries: Vec<SecretEntry>, node: &Node, context: &mut Context<'_, '_>) -> Vec<SecretString> {
+/// Reads a list of keys. `what` names one, in a message about an unset variable and in one about a short key.
+fn keys_of(
+    name: &'static str,
+    (what, which): (&'static str, &str),
+    entries: Vec<SecretEntry>,
+    node: &Node,
+    context: &mut Context<'_, '_>,
+) -> Vec<SecretString> {
     let mut keys = Vec::new();
     for (i, entry) in entries.into_iter().enumerate() {
-        let at = node.span_at(&[PathStep::Key("cookieKeys"), PathStep::Index(i)]);
-        let Some(key) = entry.resolve(at, "key that signs cookies", context) else { continue };
+        let at = node.span_at(&[PathStep::Key(name), PathStep::Index(i)]);
+        let Some(key) = entry.resolve(at, what, context) else { continue };
         if key.expose_secret().len() < MIN_KEY {
-            report_short_key(at, "a key for cookies", MIN_KEY, context);
+            report_short_key(at, which, MIN_KEY, context);
         }
         keys.push(key);
     }

@@ -5,8 +5,8 @@ use crate::support::on_each_database;
 use std::sync::Arc;
 use store::{
     AddUserOutcome, ChangeUserOutcome, EndedAtProvider, LinkOutcome, MAX_IDENTITIES, NewApiKey, NewSession, NewUser,
-    ProviderClaims, ProviderSession, SessionLifetime, SignInWays, Store, UnlinkOutcome, User, UserChange, UserFilter,
-    UserSort,
+    ProviderClaims, ProviderSession, SecondFactorProof, SessionLifetime, SignInProof, SignInWays, Store, UnlinkOutcome,
+    User, UserChange, UserFilter, UserSort,
 };
 
 const LIFE: SessionLifetime = SessionLifetime { idle: 100_000, max_age: 1_000_000 };
@@ -60,23 +60,23 @@ async fn add_ada(store: &Store) {
 
 async fn begin(store: &Store, token: u8, identity_id: &str, sid: Option<&str>) -> bool {
     let provider = ProviderSession { identity_id: identity_id.to_owned(), session_id: sid.map(str::to_owned) };
-    begin_by(store, token, Some(provider)).await
+    begin_by(store, token, SignInProof::Provider(provider)).await
 }
 
 async fn begin_with_password(store: &Store, token: u8) {
-    assert!(begin_by(store, token, None).await);
+    assert!(begin_by(store, token, SignInProof::Password("hash".to_owned(), SecondFactorProof::None)).await);
 }
 
-async fn begin_by(store: &Store, token: u8, provider: Option<ProviderSession>) -> bool {
+async fn begin_by(store: &Store, token: u8, proof: SignInProof) -> bool {
     let session = NewSession {
         id: format!("s{token}"),
         user_id: "id-ada".to_owned(),
         token_hash: [token; 32],
         agent: String::new(),
         now: 1,
-        provider,
+        proof,
     };
-    store.begin_session(session, None, LIFE, None).await.unwrap()
+    store.begin_session(session, None, LIFE, Vec::new()).await.unwrap()
 }
 
 /// Returns the user of a session, with all ways that the tests use.

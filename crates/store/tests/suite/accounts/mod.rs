@@ -2,6 +2,7 @@
 
 mod identities;
 mod invitations;
+mod second_factors;
 mod users;
 
 use serde_json::json;

@@ -4,7 +4,8 @@ use crate::support::on_each_database;
 use std::sync::Arc;
 use store::{
     AccessFilter, AccessKind, AccessSort, AddUserOutcome, AuditEntry, AuditFilter, AuditKind, AuditOutcome,
-    ExternalUser, MAX_API_KEYS, NewApiKey, NewSession, NewUser, SessionLifetime, SignInWays, Store, StoredPassword,
+    ExternalUser, MAX_API_KEYS, NewApiKey, NewSession, NewUser, SecondFactorProof, SessionLifetime, SignInProof,
+    SignInWays, Store, StoredPassword,
 };
 
 const LIFE: SessionLifetime = SessionLifetime { idle: 100_000, max_age: 1_000_000 };
@@ -32,13 +33,14 @@ async fn add(store: &Store, name: &str) -> String {
 }
 
 fn session(id: &str, user_id: &str, token: u8, now: i64) -> NewSession {
-    let (id, user_id) = (id.to_owned(), user_id.to_owned());
-    NewSession { id, user_id, token_hash: [token; 32], agent: "browser".to_owned(), now, provider: None }
+    let (id, user_id, proof) =
+        (id.to_owned(), user_id.to_owned(), SignInProof::Password("hash".to_owned(), SecondFactorProof::None));
+    NewSession { id, user_id, token_hash: [token; 32], agent: "browser".to_owned(), now, proof }
 }
 
 async fn begin(store: &Store, user_id: &str, token: u8, now: i64) -> bool {
     let session = session(&format!("s{token}"), user_id, token, now);
-    store.begin_session(session, None, LIFE, None).await.unwrap()
+    store.begin_session(session, None, LIFE, Vec::new()).await.unwrap()
 }
 
 /// Returns whether a session is valid.
@@ -119,7 +121,7 @@ async fn new_session_replaces_a_given_or_the_oldest_one() {
         let ada = add(store, "Ada").await;
         begin(store, &ada, 1, 0).await;
         let next = session("next", &ada, 9, 1);
-        assert!(store.begin_session(next, Some([1; 32]), LIFE, None).await.unwrap());
+        assert!(store.begin_session(next, Some([1; 32]), LIFE, Vec::new()).await.unwrap());
         assert!(!counts(store, 1, 2).await && counts(store, 9, 2).await);
         for token in 10..80 {
             begin(store, &ada, token, i64::from(token)).await;
@@ -255,8 +257,10 @@ async fn account_changes_are_audited() {
         assert_eq!(store.add_user(user("ADA"), false, entry("x1")).await.unwrap(), AddUserOutcome::NameTaken);
         assert_eq!(store.add_user(user("Bob"), true, entry("x2")).await.unwrap(), AddUserOutcome::NotTheFirst);
         let session = |user_id: &str| session("s", user_id, 1, 1);
-        assert!(store.begin_session(session("id-Ada"), None, LIFE, entry("sign_in")).await.unwrap());
-        assert!(!store.begin_session(session("nobody"), None, LIFE, entry("x3")).await.unwrap());
+        assert!(
+            store.begin_session(session("id-Ada"), None, LIFE, entry("sign_in").into_iter().collect()).await.unwrap()
+        );
+        assert!(!store.begin_session(session("nobody"), None, LIFE, entry("x3").into_iter().collect()).await.unwrap());
         assert!(store.end_session("id-Ada", "s", entry("sign_out")).await.unwrap());
         assert!(!store.end_session("id-Ada", "s", entry("x4")).await.unwrap());
         assert!(store.set_password("id-Ada", "hash", "new", 2, entry("change_password")).await.unwrap());

@@ -13,7 +13,7 @@ use axum::http::{Method, Request, header, request};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use store::{AddUserOutcome, NewUser};
+use store::{AddUserOutcome, NewUser, SecondFactorProof};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
@@ -268,7 +268,7 @@ impl TestServer {
         let browser = Request::builder().body(Body::empty()).unwrap();
         let cookie = self
             .accounts
-            .begin_session(user, &Credentials::from_request(&browser), false, None)
+            .begin_session((user, "", SecondFactorProof::None), &Credentials::from_request(&browser), false, None)
             .await
             .unwrap()
             .unwrap();

@@ -16,7 +16,7 @@ fn form(path: String) -> TestRequest {
     TestRequest { method: Method::POST, path, body: None }
 }
 
-const ROUTES: [(&str, AdminRoute, u16); 115] = [
+const ROUTES: [(&str, AdminRoute, u16); 116] = [
     ("overview", |_| get("/admin".to_owned()), 200),
     ("users", |_| get("/admin/users".to_owned()), 200),
     ("users, with an invalid order", |_| get("/admin/users?sort=name;drop".to_owned()), 400),
@@ -60,6 +60,7 @@ const ROUTES: [(&str, AdminRoute, u16); 115] = [
     ("revoking an invitation in the API", |_| with(Method::DELETE, format!("/api/admin/invitations/{NO_ID}")), 404),
     ("a user's password", |_| post(format!("/api/admin/users/{NO_ID}/password"), json!({})), 404),
     ("a user's sessions", |_| with(Method::DELETE, format!("/api/admin/users/{NO_ID}/sessions")), 404),
+    ("a user's second factor", |_| with(Method::DELETE, format!("/api/admin/users/{NO_ID}/second-factor")), 404),
     ("a user's company accounts", |_| get(format!("/api/admin/users/{NO_ID}/identities")), 404),
     ("a user's company account", |_| with(Method::DELETE, format!("/api/admin/users/{NO_ID}/identities/{NO_ID}")), 404),
     ("deleting a user in the API", |_| with(Method::DELETE, format!("/api/admin/users/{NO_ID}?name=eve")), 404),

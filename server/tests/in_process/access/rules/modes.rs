@@ -6,7 +6,7 @@ use crate::access::*;
 use auth::password::KeyScope;
 use axum::extract::ConnectInfo;
 use std::net::SocketAddr;
-use store::{AddUserOutcome, NewUser};
+use store::{AddUserOutcome, NewUser, SecondFactorProof};
 
 type Headers = Vec<(&'static str, String)>;
 
@@ -90,7 +90,8 @@ async fn sessions_and_api_keys_follow_access_rules() {
         assert_eq!(accounts.store.add_user(user, false, None).await.unwrap(), AddUserOutcome::Done);
         let browser = Request::builder().body(Body::empty()).unwrap();
         let sent = auth::Credentials::from_request(&browser);
-        let cookie = accounts.begin_session(name, &sent, false, None).await.unwrap().unwrap();
+        let cookie =
+            accounts.begin_session((name, "", SecondFactorProof::None), &sent, false, None).await.unwrap().unwrap();
         let cookie = cookie.to_str().unwrap().split(';').next().unwrap().to_owned();
         check_routes(&routes, (name, vec![("cookie", cookie.clone())]), expected, |_, expected| expected).await;
         for scopes in [&KeyScope::ALL[..], &KeyScope::ALL[..1], &KeyScope::ALL[2..]] {

@@ -7,7 +7,7 @@ use axum::extract::ConnectInfo;
 use axum::response::Response;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use store::{AddUserOutcome, NewUser};
+use store::{AddUserOutcome, NewUser, SecondFactorProof};
 
 /// An agent for editors. Its tool needs approval and counts its runs in a database.
 const CONFIG: &str = "
@@ -63,7 +63,12 @@ impl TestServer {
     /// Signs in; returns the cookie.
     async fn session(&self, name: &str) -> String {
         let sent = auth::Credentials::from_request(&Request::builder().body(Body::empty()).unwrap());
-        let cookie = self.accounts.begin_session(name, &sent, false, None).await.unwrap().unwrap();
+        let cookie = self
+            .accounts
+            .begin_session((name, "", SecondFactorProof::None), &sent, false, None)
+            .await
+            .unwrap()
+            .unwrap();
         cookie.to_str().unwrap().split(';').next().unwrap().to_owned()
     }
 
