@@ -273,6 +273,7 @@ async function* events(response: Response): AsyncGenerator<SseEvent, void> {
     }
   } catch (error) {
     if (error instanceof ChatwrightError) throw error;
+    if (error instanceof RangeError) throw new ChatwrightError("The server's answer cannot be read.", { cause: error });
     throw new ConnectionError("The connection broke.", { cause: error });
   } finally {
     reader.cancel().catch(() => {});
