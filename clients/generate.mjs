@@ -203,6 +203,17 @@ const outputs = [
   ],
   [PYTHON, python(document.components.schemas)],
 ];
+// The packages have the version of the server.
+const { version } = document.info;
+const versions = [
+  [join(import.meta.dirname, "typescript/package.json"), `"version": "${version}"`],
+  [join(import.meta.dirname, "python/pyproject.toml"), `version = "${version}"`],
+];
+for (const [path, line] of versions) {
+  if ((await readFile(path, "utf8")).includes(line)) continue;
+  console.error(`${path} has another version than the server, ${version}`);
+  process.exitCode = 1;
+}
 for (const [path, text] of outputs) {
   if (!process.argv.includes("--check")) await writeFile(path, text);
   else if ((await readFile(path, "utf8")) !== text) {
