@@ -207,9 +207,9 @@ export function getToolName(part: ToolPart): string {
   return part.type === "dynamic-tool" ? (part.toolName ?? "") : part.type.slice("tool-".length);
 }
 
-/** Returns the text of a message, without reasoning. */
+/** Returns the text of a message, without reasoning. Between two texts is a blank line. */
 export function getText(message: Message): string {
-  return message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+  return message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
 }
 
 /** Returns the calls of a message that wait for an approval, for an answer of the user, or for a result of a client tool. */

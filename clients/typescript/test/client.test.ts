@@ -253,3 +253,24 @@ test("definitions of agents are synchronised", async () => {
   await client.deleteAgentDefinition("second");
   assert.equal((await client.agentDefinitions()).length, 1);
 });
+
+test("an answer whose server is killed is interrupted, and has what was stored", async () => {
+  const own = await startServer();
+  const reply = new Chatwright({ url: own.url }).send("helper", "Count to 2000", page);
+  const error = await (async () => {
+    let text = "";
+    for await (const chunk of reply) {
+      if (chunk.type === "text-delta") text += chunk.delta;
+      if (text.length > 100) {
+        text = "";
+        await own.kill();
+        await own.launch();
+      }
+    }
+  })().then(() => undefined, (error: unknown) => error);
+  assert.ok(error instanceof AnswerError, String(error));
+  assert.equal(error.outcome, "interrupted");
+  assert.match(getText(error.partial), /^1, 2, 3, 4/);
+  assert.deepEqual(error.partial, (await new Chatwright({ url: own.url }).conversations.get(reply.conversation)).messages[1]);
+  await own.close();
+});

@@ -63,8 +63,8 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The text, without reasoning."""
-        return "".join(part["text"] for part in self.parts if part["type"] == "text")
+        """The text, without reasoning. Between two texts is a blank line."""
+        return "\n\n".join(part["text"] for part in self.parts if part["type"] == "text")
 
     @property
     def tools(self) -> list[ToolCall]:
