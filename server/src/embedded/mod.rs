@@ -32,9 +32,7 @@ mod reply;
 
 pub use builder::{Builder, StartError};
 pub use chat::Caller;
-pub use events::{
-    StreamEnd, StreamEvent, StreamEvents, StreamMessage, StreamState, StreamToolCall, StreamUsage,
-};
+pub use events::{StreamEnd, StreamEvent, StreamEvents, StreamMessage, StreamState, StreamToolCall, StreamUsage};
 pub use reply::{Answer, Reply};
 
 use crate::compose::{Composition, usage_caller};

@@ -134,7 +134,11 @@ async fn answer_is_streamed_as_events_of_deerflow() {
         for message in values["data"]["messages"].as_array().unwrap() {
             let id = message["id"].as_str().unwrap().replace(message_id, "ANSWER");
             let id = if id.starts_with("ANSWER") { id } else { "…".to_owned() };
-            let calls = message["tool_calls"].as_array().into_iter().flatten().map(|call| format!(" {}{}", call["name"], call["args"]));
+            let calls = message["tool_calls"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|call| format!(" {}{}", call["name"], call["args"]));
             lines.push(format!("{} {id}: {}{}", message["type"], message["content"], calls.collect::<String>()));
             // The pieces add up to the message.
             let own = pieces.iter().map(|event| &event["data"]).filter(|piece| piece["id"] == message["id"]);
