@@ -1,3 +1,5 @@
+"use client";
+
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { type ChatOptions, type Choices, newId } from "./chat.ts";
 import type { Chatwright } from "./client.ts";
@@ -7,6 +9,7 @@ import type { Message } from "./types.ts";
 export type { ChatCallbacks, ChatState, ChatStatus, FinishEvent } from "./session.ts";
 
 export interface UseChatOptions extends ChatOptions, ChatCallbacks {
+  /** Another client takes effect with another agent, page or conversation. */
   client: Chatwright;
   agent: string;
   /** The messages until the conversation is loaded; a new conversation begins with them. */
@@ -57,8 +60,8 @@ export function useChat(options: UseChatOptions): UseChatHelpers {
       sharedState: () => stateOf(latest.current),
     });
     return new ChatSession({ chat, isKnown: conversation !== undefined, messages, throttle });
-    // The other options are read when they are needed.
-  }, [client, agent, page, conversation, ownId]);
+    // The other options are read when they are needed. A client that each rendering makes anew must not begin anew.
+  }, [agent, page, conversation, ownId]);
   useEffect(() => {
     latest.current = options;
     session.callbacks = options;

@@ -128,6 +128,7 @@ export class Reply implements AsyncIterable<Chunk>, PromiseLike<Message> {
   async *#read(): AsyncGenerator<Chunk, void> {
     let attempt = 0;
     let broken: unknown;
+    let stored: Conversation | undefined;
     let response = await this.#opened.catch((error: unknown) => {
       if (!(error instanceof ConnectionError)) throw error;
       broken = error;
@@ -136,7 +137,7 @@ export class Reply implements AsyncIterable<Chunk>, PromiseLike<Message> {
     if (response) this.#begin();
     if (response === null) return this.#settle(await this.#source.load(this.#abort.signal));
     for (;;) {
-      if (response === null) return yield* this.#complete(await this.#source.load(this.#abort.signal));
+      if (stored) return yield* this.#complete(stored);
       try {
         for await (const event of response ? events(response) : []) {
           attempt = 0;
@@ -153,10 +154,11 @@ export class Reply implements AsyncIterable<Chunk>, PromiseLike<Message> {
       response = undefined;
       if (attempt === BACKOFF.length) throw broken ?? new ConnectionError("The connection broke.");
       let wait = BACKOFF[attempt++]!;
-      while (response === undefined) {
+      while (!response && !stored) {
         await sleep(wait, this.#abort.signal);
         try {
           response = await this.#reconnect();
+          if (response === null) stored = await this.#source.load(this.#abort.signal);
         } catch (error) {
           this.#abort.signal.throwIfAborted();
           const isTemporary = error instanceof ConnectionError || (error instanceof RequestError && isPassing(error));

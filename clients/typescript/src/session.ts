@@ -2,7 +2,7 @@
 import { type Answer, type Chat, type Choices, type Input, type SendOptions, fill, toMessage } from "./chat.ts";
 import { AnswerError, ChatwrightError, NotPendingError, RequestError } from "./error.ts";
 import type { Reply } from "./reply.ts";
-import { type Chunk, type DataPart, type FinishReason, type Message, getPendingCalls, isDataChunk } from "./types.ts";
+import { type Chunk, type DataPart, type FilePart, type FinishReason, type Message, getPendingCalls, isDataChunk } from "./types.ts";
 
 /** `submitted`: sent, nothing has come yet. `streaming`: an answer is being written. `error`: see `error`. */
 export type ChatStatus = "submitted" | "streaming" | "ready" | "error";
@@ -36,6 +36,11 @@ export interface ChatCallbacks {
    */
   onToolCall?(event: { toolCall: Extract<Chunk, { type: "tool-input-available" }> }): void;
 }
+
+/** A message of the user; `messageId` names the message of which it is another version. */
+export type SessionInput =
+  | string
+  | (Omit<Exclude<Input, string>, "files"> & { files?: FileList | File[] | FilePart[]; messageId?: string });
 
 export interface SessionOptions {
   chat: Chat;
@@ -124,9 +129,10 @@ export class ChatSession {
   }
 
   /** Sends a message, or another version of the message with this `messageId`. */
-  readonly sendMessage = async (input: Input & { messageId?: string }, options?: Omit<SendOptions, "signal">): Promise<void> => {
+  readonly sendMessage = async (given: SessionInput, options?: Omit<SendOptions, "signal">): Promise<void> => {
     await this.#idle();
-    const messageId = typeof input === "string" ? undefined : input.messageId;
+    const messageId = typeof given === "string" ? undefined : given.messageId;
+    const input = await toInput(given);
     const { messages } = this.#state;
     if (messageId === undefined) {
       const message = toMessage(input);
@@ -295,6 +301,23 @@ export class ChatSession {
     this.#timer = undefined;
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Returns an input with the files that a page has chosen as `data:` URLs. */
+async function toInput(given: SessionInput): Promise<Input> {
+  if (typeof given === "string") return given;
+  const { files = [], messageId: _, ...input } = given;
+  return { ...input, files: await Promise.all(Array.from<File | FilePart>(files).map(toFilePart)) };
+}
+
+async function toFilePart(file: File | FilePart): Promise<FilePart> {
+  if (!(file instanceof Blob)) return file;
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let binary = "";
+  // A call has a limited number of arguments.
+  for (let at = 0; at < bytes.length; at += 32_768) binary += String.fromCharCode(...bytes.subarray(at, at + 32_768));
+  const mediaType = file.type || "application/octet-stream";
+  return { type: "file", mediaType, url: `data:${mediaType};base64,${btoa(binary)}`, filename: file.name };
 }
 
 /** Keeps answers visible that were given while the message was read. */

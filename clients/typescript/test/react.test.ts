@@ -201,3 +201,15 @@ test("a new conversation begins with the messages that are shown", async () => {
   assert.equal((await client.conversations.get(page.chat.id)).messages[0]!.id, "greeting");
   await page.unmount();
 });
+
+test("files that a page has chosen are sent", async () => {
+  const page = await Mounted.with();
+  // A global in browsers, and in Node from version 20 on.
+  const file = new File(["name,amount\nAda,7\n"], "list.csv", { type: "text/csv" });
+  await page.chat.sendMessage({ text: "Count to 2", files: [file] });
+  const [message] = (await client.conversations.get(page.chat.id)).messages;
+  const part = message!.parts.find((part) => part.type === "file")!;
+  assert.equal(part.filename, "list.csv");
+  assert.equal(await (await fetch(new URL(part.url, server.url))).text(), "name,amount\nAda,7\n");
+  await page.unmount();
+});

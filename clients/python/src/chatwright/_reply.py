@@ -134,19 +134,18 @@ class Reply:
         attempt = 0
         broken: ConnectionFailed | None = None
         response: httpx.Response | None = None
-        is_there = False
+        stored: Conversation | None = None
         try:
             response = await source.open()
             if response is None:
                 self._settle(await source.load())
                 return
-            is_there = True
             self._begin()
         except ConnectionFailed as error:
             broken = error
         while True:
-            if is_there and response is None:
-                for chunk in self._complete(await source.load()):
+            if stored:
+                for chunk in self._complete(stored):
                     yield chunk
                 return
             if response is not None:
@@ -166,16 +165,17 @@ class Reply:
                 finally:
                     await response.aclose()
             # A stream that ends without its last event was cut off.
-            response, is_there = None, False
+            response = None
             if attempt == len(_BACKOFF):
                 raise broken or ConnectionFailed("The connection broke.")
             wait = _BACKOFF[attempt]
             attempt += 1
-            while not is_there:
+            while not response and not stored:
                 await asyncio.sleep(wait)
                 try:
                     response = await self._reconnect()
-                    is_there = True
+                    if response is None:
+                        stored = await source.load()
                 except (ConnectionFailed, RequestError) as error:
                     is_refused = isinstance(error, RequestError) and error.status < 500 and error.status != 429
                     if is_refused or attempt == len(_BACKOFF):
