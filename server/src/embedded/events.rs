@@ -248,7 +248,7 @@ fn step_messages(id: String, parts: &[UiPart]) -> Vec<StreamMessage> {
     let call = |tool: &&ToolPart| StreamToolCall {
         id: tool.tool_call_id.clone(),
         name: tool.tool_name.clone(),
-        args: tool.input.clone().or(tool.raw_input.clone()).unwrap_or_default(),
+        args: tool.input.as_ref().or(tool.raw_input.as_ref()).cloned().unwrap_or_default(),
     };
     let tool_calls = calls.iter().map(call).collect::<Vec<_>>();
     let results = calls.into_iter().filter_map(result);
