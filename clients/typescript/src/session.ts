@@ -122,7 +122,10 @@ export class ChatSession {
     } catch (error) {
       if (signal.aborted) return false;
       // Nothing was sent in this conversation yet.
-      if (error instanceof RequestError && error.code === "not_found") return false;
+      if (error instanceof RequestError && error.code === "not_found") {
+        this.#isKnown = false;
+        return false;
+      }
       this.#fail(error);
       return false;
     }

@@ -195,11 +195,13 @@ test("an error is shown, cleared, and the same message sent again", async () => 
 
 test("a new conversation begins with the messages that are shown", async () => {
   const greeting = { id: "greeting", role: "assistant" as const, parts: [{ type: "text" as const, text: "Hello!" }] };
-  const page = await Mounted.with({ messages: [greeting] });
-  assert.deepEqual(page.chat.messages, [greeting]);
-  await page.send("Count to 2");
-  assert.equal((await client.conversations.get(page.chat.id)).messages[0]!.id, "greeting");
-  await page.unmount();
+  for (const options of [{}, { conversation: `new-${version}`.replaceAll(".", "-") }]) {
+    const page = await Mounted.with({ messages: [greeting], ...options });
+    assert.deepEqual(page.chat.messages, [greeting]);
+    await page.send("Count to 2");
+    assert.equal((await client.conversations.get(page.chat.id)).messages[0]!.id, "greeting");
+    await page.unmount();
+  }
 });
 
 test("files that a page has chosen are sent", async () => {
