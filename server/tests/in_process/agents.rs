@@ -158,7 +158,7 @@ async fn answer_is_streamed_as_events_of_deerflow() {
     assert_eq!(error, None);
     let conversation = agent.conversation(&id).await.unwrap();
     let message = &conversation.messages[1];
-    assert_snapshot!(describe(&asked, &message.id), @"");
+    let first = describe(&asked, &message.id);
     let approval = Answer::Approval {
         tool_call_id: message.tools().next().unwrap().tool_call_id.clone(),
         approval_id: None,
@@ -171,7 +171,7 @@ async fn answer_is_streamed_as_events_of_deerflow() {
     let decided = agent.send(&id, Submission::Answers { answers: vec![approval] }, RunOptions::default()).await;
     let (answered, error) = stream_events(decided.unwrap()).await;
     assert_eq!(error, None);
-    assert_snapshot!(describe(&answered, &message.id), @"");
+    assert_snapshot!(format!("{first}\n\n{}", describe(&answered, &message.id)), @"");
 }
 
 #[tokio::test]
