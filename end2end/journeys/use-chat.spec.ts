@@ -1,45 +1,11 @@
-import { once } from "node:events";
-import { readFile } from "node:fs/promises";
-import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
-import { build } from "esbuild";
+import { serveExample } from "../fixtures/example.ts";
 import { expect, test as base } from "../fixtures/test.ts";
 
-const EXAMPLE = join(import.meta.dirname, "../../examples/use-chat");
-
-/** Serves the unmodified example with the packages of these tests and a proxy. */
 const test = base.extend<{ example: string }>({
   example: async ({ server }, use) => {
-    const built = await build({
-      entryPoints: [join(EXAMPLE, "src/main.jsx")],
-      bundle: true,
-      write: false,
-      jsx: "automatic",
-      nodePaths: [join(import.meta.dirname, "../node_modules")],
-      define: { "process.env.NODE_ENV": '"production"' },
-    });
-    const files: Record<string, [string, string]> = {
-      "/": ["text/html", await readFile(join(EXAMPLE, "index.html"), "utf8")],
-      "/src/main.jsx": ["text/javascript", built.outputFiles[0]!.text],
-      "/src/style.css": ["text/css", await readFile(join(EXAMPLE, "src/style.css"), "utf8")],
-    };
-    const { host, hostname, port } = new URL(server.url);
-    const proxy = createServer((asked, answer) => {
-      const file = files[asked.url ?? ""];
-      if (file) return void answer.writeHead(200, { "content-type": `${file[0]}; charset=utf-8` }).end(file[1]);
-      if (!asked.url?.startsWith("/api/")) return void answer.writeHead(204).end();
-      const passed = request({ hostname, port, path: asked.url, method: asked.method, headers: { ...asked.headers, host } }, (got) => {
-        answer.writeHead(got.statusCode ?? 500, got.headers);
-        got.pipe(answer);
-      });
-      asked.pipe(passed);
-    });
-    proxy.listen(0, "127.0.0.1");
-    await once(proxy, "listening");
-    await use(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
-    proxy.closeAllConnections();
-    proxy.close();
+    const { url, close } = await serveExample("use-chat", server.url);
+    await use(url);
+    close();
   },
 });
 

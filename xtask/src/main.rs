@@ -4,6 +4,7 @@ mod bench;
 mod browser;
 mod build;
 mod cargo;
+mod clients;
 mod fuzz;
 mod outside;
 mod serve;
@@ -63,6 +64,12 @@ enum Command {
     },
     /// Run all checks and tests, including those in the browser.
     Test,
+    /// Build the packages of the clients for TypeScript and Python into `target/packages`.
+    Clients {
+        /// Check and test them with the server, too.
+        #[arg(long)]
+        test: bool,
+    },
     /// Measure the cost of a turn, compared with a minimal server on the same machine.
     Bench {
         /// Measure workflows and the queue of background work, searches and the reading of documents, a
@@ -136,6 +143,7 @@ fn run(command: Command) -> Result<()> {
         Command::RustPage { arguments } => serve::example(&shell, "rust-page", &arguments),
         Command::Extended { arguments } => serve::example(&shell, "extended", &arguments),
         Command::Test => test::run(&shell),
+        Command::Clients { test } => clients::run(&shell, test),
         Command::Bench { ui: true, .. } => bench::page(&shell),
         Command::Bench { admin: true, .. } => bench::admin(&shell),
         Command::Bench { subject: Some(subject), folders, .. } if subject == "retrieval" => {

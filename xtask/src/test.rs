@@ -1,12 +1,12 @@
-//! `cargo xtask test`: formatting, lints, all Rust tests, and the journeys in the browser with the site of a release,
-//! whose download sizes are checked.
+//! `cargo xtask test`: formatting, lints, all Rust tests, the tests of the clients, and the journeys in the browser with
+//! the site of a release, whose download sizes are checked.
 //!
 //! The features `ssr` and `hydrate` of `app` exclude each other, so cargo must never enable both at
 //! once: the packages of the server and those of the WASM client are built by separate commands.
 
 use crate::cargo::cargo;
 use crate::step::{step, summary};
-use crate::{browser, build, tools};
+use crate::{browser, build, clients, tools};
 use anyhow::Result;
 use xshell::{Cmd, Shell};
 
@@ -54,6 +54,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     tools::ensure_postgres(shell)?;
     tools::ensure_bubblewrap(shell)?;
     tools::ensure_npm_packages(shell)?;
+    tools::ensure_client_packages(shell)?;
     tools::ensure_python_packages(shell)?;
     // The programs of the journeys are compiled with the tests, before the sites are built. Where the
     // path has a symbolic link, they find only a folder that exists by then.
@@ -65,6 +66,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     step("lint xtask", || lint(shell, XTASK_ARGUMENTS, &["--all-targets"]))?;
     step("lint the WASM client", || lint(shell, CLIENT_ARGUMENTS, &["--lib"]))?;
     test(shell)?;
+    clients::test(shell)?;
     browser::journeys(shell)?;
     summary();
     Ok(())

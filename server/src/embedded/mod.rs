@@ -27,10 +27,12 @@
 //! schedules and other background work of the config run only with [`Builder::background_work`].
 
 mod builder;
+mod events;
 mod reply;
 
 pub use builder::{Builder, StartError};
 pub use chat::Caller;
+pub use events::{StreamEnd, StreamEvent, StreamEvents, StreamMessage, StreamState, StreamToolCall, StreamUsage};
 pub use reply::{Answer, Reply};
 
 use crate::compose::{Composition, usage_caller};
@@ -47,7 +49,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wire::api::{ConversationView, RunOptions, SendRequest, Submission};
 use wire::invoke::InvokeRequest;
-use wire::{ErrorCode, UiMessage, UserError};
+use wire::{ErrorCode, UiMessage, UiPart, UserError};
 
 /// The id of the page of agents that are on no page of the config.
 const PAGE: &str = "embedded";
@@ -225,6 +227,8 @@ impl Agent {
         submission: Submission,
         options: RunOptions,
     ) -> Result<Reply, UserError> {
+        let continues = matches!(submission, Submission::Answers { .. } | Submission::Continue);
+        let earlier_steps = if continues { self.steps_of_newest(conversation_id).await? } else { 0 };
         let request = SendRequest {
             page_id: self.page_id.clone(),
             block_id: None,
@@ -237,7 +241,14 @@ impl Agent {
             options,
         };
         let sent = self.chat().send(&self.caller, request).await?;
-        Ok(Reply::new(self.clone(), conversation_id, sent.frames))
+        Ok(Reply::new(self.clone(), conversation_id, earlier_steps, sent.frames))
+    }
+
+    /// Returns the number of steps of the newest message.
+    async fn steps_of_newest(&self, conversation_id: &str) -> Result<usize, UserError> {
+        let view = self.conversation(conversation_id).await?;
+        let parts = view.messages.last().map(|newest| newest.parts.as_slice()).unwrap_or_default();
+        Ok(parts.iter().filter(|part| matches!(part, UiPart::StepStart)).count())
     }
 
     /// Stops the answer that is being written in a conversation; what was written stays.

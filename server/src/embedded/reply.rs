@@ -1,6 +1,6 @@
 //! The answer of an agent, as a stream and as a whole.
 
-use super::Agent;
+use super::{Agent, StreamEvents};
 use chat::Frames;
 use futures::StreamExt;
 use serde::Serialize;
@@ -16,11 +16,13 @@ const DONE: &str = "[DONE]";
 
 /// The stream of an answer. Dropping it only stops reading; to stop the answer, use [`Reply::stop`].
 pub struct Reply {
-    agent: Agent,
-    conversation_id: String,
+    pub(super) agent: Agent,
+    pub(super) conversation_id: String,
+    /// The steps that earlier runs have written of the message.
+    earlier_steps: usize,
     frames: Frames,
     decoder: SseDecoder,
-    reducer: Reducer,
+    pub(super) reducer: Reducer,
     ready: VecDeque<Chunk>,
     is_over: bool,
 }
@@ -45,10 +47,11 @@ impl Answer {
 }
 
 impl Reply {
-    pub(super) fn new(agent: Agent, conversation_id: &str, frames: Frames) -> Self {
+    pub(super) fn new(agent: Agent, conversation_id: &str, earlier_steps: usize, frames: Frames) -> Self {
         Self {
             agent,
             conversation_id: conversation_id.to_owned(),
+            earlier_steps,
             frames,
             decoder: SseDecoder::new(LIMITS),
             reducer: Reducer::new(UiMessage::new("", Role::Assistant)),
@@ -93,6 +96,12 @@ impl Reply {
                 self.ready.push_back(chunk);
             }
         }
+    }
+
+    /// Returns the answer as the events `values`, `messages-tuple` and `end` of DeerFlow's embedded client.
+    pub fn stream_events(self) -> StreamEvents {
+        let earlier_steps = self.earlier_steps;
+        StreamEvents::new(self, earlier_steps)
     }
 
     /// Stops the answer; what was written stays, and the stream ends.

@@ -2,13 +2,14 @@
 
 use crate::process::Server;
 use client::Client;
+use insta::assert_snapshot;
 use serde_json::{Value, json};
-use server::embedded::{Builder, Chatwright, StartError};
+use server::embedded::{Builder, Chatwright, Reply, StartError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use wire::api::{MessageMetadata, Outcome};
-use wire::{Chunk, ErrorCode};
+use wire::api::{Answer, MessageMetadata, Outcome, RunOptions, Submission};
+use wire::{Chunk, ErrorCode, UserError};
 
 const CONFIG: &str = "
 connections:
@@ -100,6 +101,85 @@ async fn answer_is_streamed_and_has_usage_and_cost() {
     assert_eq!((recorded.steps.len(), recorded.total.cost_usd), (2, Some(cost)));
     let of_message: MessageMetadata = serde_json::from_value(answer.message.metadata.unwrap()).unwrap();
     assert_eq!(of_message, answer.metadata);
+}
+
+/// Reads the events of an answer.
+async fn stream_events(reply: Reply) -> (Vec<Value>, Option<UserError>) {
+    let (mut events, mut read) = (reply.stream_events(), Vec::new());
+    let error = loop {
+        match events.next().await {
+            Ok(Some(event)) => read.push(json!(event)),
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+    };
+    assert_eq!(events.next().await, Ok(None));
+    (read, error)
+}
+
+#[tokio::test]
+async fn answer_is_streamed_as_events_of_deerflow() {
+    // The kinds of the events, without repetitions, and the messages of the last state.
+    fn describe(events: &[Value], message_id: &str) -> String {
+        let kind = |event: &Value| {
+            let (kind, data) = (event["type"].as_str().unwrap(), &event["data"]);
+            let calls = if data["tool_calls"].is_array() { " with calls" } else { "" };
+            format!("{kind} {}{calls}", data["type"].as_str().unwrap_or_default()).trim_end().to_owned()
+        };
+        let mut lines: Vec<_> = events.iter().map(kind).collect();
+        lines.dedup();
+        let [.., values, end] = events else { panic!("{events:?}") };
+        assert!(end["data"]["usage"]["total_tokens"].as_u64().unwrap() > 0, "{end}");
+        let pieces: Vec<_> = events.iter().filter(|event| event["type"] == "messages-tuple").collect();
+        for message in values["data"]["messages"].as_array().unwrap() {
+            let id = message["id"].as_str().unwrap().replace(message_id, "ANSWER");
+            let id = if id.starts_with("ANSWER") { id } else { "…".to_owned() };
+            let calls = message["tool_calls"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|call| format!(" {}{}", call["name"], call["args"]));
+            lines.push(format!("{} {id}: {}{}", message["type"], message["content"], calls.collect::<String>()));
+            // The pieces add up to the message.
+            let own = pieces.iter().map(|event| &event["data"]).filter(|piece| piece["id"] == message["id"]);
+            let own = own.filter(|piece| piece["type"] == message["type"]);
+            let text: String = own.filter_map(|piece| piece["content"].as_str()).collect();
+            assert!(text.is_empty() || message["content"] == text, "{text}: {message}");
+        }
+        lines.join("\n")
+    }
+
+    let config = CONFIG.replace("[search_articles]", "[{ endpointId: search_articles, confirm: true }]");
+    let chatwright = start(&config).await;
+    let agent = chatwright.agent("helper").unwrap();
+    let reply = agent.ask("What do you know about refunds?").await.unwrap();
+    let id = reply.conversation_id().to_owned();
+    let (asked, error) = stream_events(reply).await;
+    assert_eq!(error, None);
+    let conversation = agent.conversation(&id).await.unwrap();
+    let message = &conversation.messages[1];
+    let first = describe(&asked, &message.id);
+    let approval = Answer::Approval {
+        tool_call_id: message.tools().next().unwrap().tool_call_id.clone(),
+        approval_id: None,
+        approved: true,
+        input_hash: None,
+        reason: None,
+        input: None,
+        remember: None,
+    };
+    let decided = agent.send(&id, Submission::Answers { answers: vec![approval] }, RunOptions::default()).await;
+    let (answered, error) = stream_events(decided.unwrap()).await;
+    assert_eq!(error, None);
+    assert_snapshot!(format!("{first}\n\n{}", describe(&answered, &message.id)), @"");
+}
+
+#[tokio::test]
+async fn failed_answer_is_an_error_of_the_events() {
+    let chatwright = start(CONFIG).await;
+    let reply = chatwright.agent("helper").unwrap().ask("simulate a failure").await.unwrap();
+    let (_, error) = stream_events(reply).await;
+    assert_snapshot!(error.unwrap().message, @"");
 }
 
 #[tokio::test]
