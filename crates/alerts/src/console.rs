@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 use web::admin::{ADMINISTRATION, Admin, MenuEntry, MenuGroup, PageError, Section, UserNames, from_store_error, page};
 use web::html::Heading::{Number, Text};
-use web::html::{link, table, text};
+use web::html::{link, table, table_of, text};
 use web::openapi::ApiRouter;
 use web::times::{minute, now_millis};
 use web::{HttpError, see_other};
@@ -208,21 +208,17 @@ fn none_yet(messages: Vec<MessageItem>) -> AnyView {
 }
 
 fn alerts_table(alerts: &[AlertItem], names: &UserNames) -> AnyView {
-    let columns = [
-        Text("Alert"),
-        Text("User"),
-        Number("Value"),
-        Number("Limit"),
-        Text("State"),
-        Text("Checked (UTC)"),
-        Text("Told"),
-        Text("Test"),
-    ];
+    let has_users = alerts.iter().any(|item| item.user_id.is_some());
+    let user = has_users.then_some(Text("User"));
+    let others = [Number("Value"), Number("Limit"), Text("State"), Text("Checked (UTC)"), Text("Told"), Text("Test")];
+    let columns: Vec<_> = [Text("Alert")].into_iter().chain(user).chain(others).collect();
     let line = |item: &AlertItem| {
         let state = match (item.is_firing, item.since) {
-            (true, Some(since)) => format!("above the limit since {}", minute(since)),
-            (_, None) => "not checked yet".to_owned(),
-            (false, Some(_)) => "in its bounds".to_owned(),
+            (true, Some(since)) => {
+                view! { <strong>{format!("above the limit since {}", minute(since))}</strong> }.into_any()
+            }
+            (_, None) => text("not checked yet"),
+            (false, Some(_)) => text("within its limit"),
         };
         let label = format!("Send a test for {}", item.title);
         let test = view! {
@@ -230,18 +226,19 @@ fn alerts_table(alerts: &[AlertItem], names: &UserNames) -> AnyView {
                 <button class="cw-button" aria-label=label>"Send test"</button>
             </form>
         };
-        [
-            text(item.title.clone()),
-            item.user_id.as_deref().map_or_else(|| text(""), |user| names.view(user)),
+        let user = item.user_id.as_deref().map_or_else(|| text(""), |user| names.view(user));
+        let others = [
             text(item.value.clone().unwrap_or_default()),
             text(item.limit.clone()),
-            text(state),
+            state,
             text(item.checked_at.map(minute).unwrap_or_default()),
             text(item.receivers.join("; ")),
             test.into_any(),
-        ]
+        ];
+        let cells = [text(item.title.clone())].into_iter().chain(has_users.then_some(user));
+        cells.chain(others).collect()
     };
-    table(columns, alerts.iter().map(line), "")
+    table_of(&columns, alerts.iter().map(line), "")
 }
 
 fn messages_part(messages: Vec<MessageItem>) -> AnyView {
@@ -251,7 +248,7 @@ fn messages_part(messages: Vec<MessageItem>) -> AnyView {
             let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
             view! { <div>{format!("{receiver}: {outcome}{cause}")}</div> }
         };
-        let deliveries = deliveries.into_iter().map(delivery).collect_view().into_any();
+        let deliveries = view! { <div>{deliveries.into_iter().map(delivery).collect_view()}</div> }.into_any();
         [text(event.title), text(minute(event.at)), text(event.text), deliveries]
     };
     view! {

@@ -21,14 +21,17 @@ pub(crate) fn write(alert: &Alert, message: Message, user: Option<&str>, before:
     };
     let (value, limit) = (alert.when.format(state.value), alert.when.format(alert.when.limit()));
     let (title, text) = match message {
-        Message::Firing => (format!("{what}: {value}"), format!("{what} is {value}, above the limit of {limit}.")),
+        Message::Firing => (format!("{what}: {value}"), format!("{what}: {value}. The limit is {limit}.")),
         Message::Still => {
             let since = duration(state.checked_at - state.since);
-            (format!("{what}: still {value}"), format!("{what} is {value}, for {since} above the limit of {limit}."))
+            (
+                format!("{what}: still {value}"),
+                format!("{what}: {value}. It has been above the limit of {limit} for {since}."),
+            )
         }
         Message::Resolved => {
             let since = duration(state.checked_at - before.since);
-            let text = format!("{what} is {value} again, at or below the limit of {limit}, after {since}.");
+            let text = format!("{what}: {value}. It was above the limit of {limit} for {since}.");
             (format!("{what}: over"), text)
         }
     };
@@ -38,8 +41,7 @@ pub(crate) fn write(alert: &Alert, message: Message, user: Option<&str>, before:
 /// Writes the message of a test.
 pub(crate) fn write_test(alert: &Alert) -> Text {
     let limit = alert.when.format(alert.when.limit());
-    let text =
-        format!("This is a test, sent by an administrator. {} is told when the value is above {limit}.", alert.title());
+    let text = format!("This is a test, sent by an administrator. {}: the limit is {limit}.", alert.title());
     Text { title: format!("{}: test", alert.title()), text }
 }
 

@@ -180,10 +180,10 @@ mod tests {
             kind: "firing".to_owned(),
             at: 0,
             title: "Used quota of <!channel>: 90 %".to_owned(),
-            text: "Used quota of <!channel> @here is 90 %.".to_owned(),
+            text: "Used quota of <!channel> @here: 90 %.".to_owned(),
         };
         let body: serde_json::Value = serde_json::from_slice(&body(&event, None)).unwrap();
-        assert_eq!(body["text"], "Used quota of ‹!channel› @\u{2060}here is 90 %.");
+        assert_eq!(body["text"], "Used quota of ‹!channel› @\u{2060}here: 90 %.");
         assert_eq!(body["content"], body["text"]);
         assert_eq!(body["data"]["text"], event.text);
         assert_eq!((&body["type"], &body["timestamp"]), (&json!("alert.firing"), &json!("1970-01-01T00:00:00Z")));

@@ -110,9 +110,9 @@ impl Condition {
     pub(crate) fn format(&self, value: f64) -> String {
         match self {
             Self::Cost { .. } => dollars(value),
-            Self::Failures { .. } | Self::Quota { .. } => format!("{} %", value.round()),
+            Self::Failures { .. } | Self::Quota { .. } => format!("{}\u{a0}%", value.round()),
             Self::WaitingJobs { .. } => number(value),
-            Self::JobDelay { .. } => format!("{} min", value.round()),
+            Self::JobDelay { .. } => format!("{}\u{a0}min", value.round()),
         }
     }
 
