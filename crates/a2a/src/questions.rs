@@ -289,7 +289,21 @@ mod tests {
             check(json!([{ "raw": "" }]), &both[1..]),
             check(json!([{ "text": " " }]), &both[..1]),
         ];
-        assert_snapshot!(all.join("\n"), @"");
+        assert_snapshot!(all.join("\n"), @r#"
+        [["ap",{"kind":"approval","toolCallId":"c1","approvalId":"ap","approved":true}]]
+        [["ap",{"kind":"approval","toolCallId":"c1","approvalId":"ap","approved":false,"reason":"not to her"}]]
+        [["c2",{"kind":"output","toolCallId":"c2","output":{"option":"b"}}]]
+        [["c2",{"kind":"output","toolCallId":"c2","output":{"text":"neither"}}]]
+        [["ap",{"kind":"approval","toolCallId":"c1","approvalId":"ap","approved":true,"input":{"to":"Eve"}}]]
+        [["c2",{"kind":"output","toolCallId":"c2","output":{"option":"a"}}],["ap",{"kind":"approval","toolCallId":"c1","approvalId":"ap","approved":false}]]
+        -32602 The agent waits for several answers. Send a data part for each, with its `id`.
+        -32602 This answers nothing that the agent waits for: `id` is that of a request in the message of the task's status.
+        -32602 Another part of the message answers this already.
+        -32602 A decision has `approved: true` or `approved: false`.
+        -32602 An answer to a question has `option`, `text` or `fields`.
+        -32005 What the agent waits for is answered with text or data, not with files.
+        -32602 The message is empty.
+        "#);
     }
 
     #[test]
@@ -297,7 +311,10 @@ mod tests {
         let shown = |requests: &mut dyn Iterator<Item = Request>| {
             requests.map(|request| serde_json::to_string(&request.parts()).unwrap()).collect::<Vec<_>>().join("\n")
         };
-        assert_snapshot!(shown(&mut open(&waiting()).into_iter()), @"");
+        assert_snapshot!(shown(&mut open(&waiting()).into_iter()), @r#"
+        [{"text":"May the agent call `send`? The arguments: {\"to\":\"Ada\"}"},{"data":{"id":"ap","kind":"approval","toolName":"send","arguments":{"to":"Ada"},"mayRemember":false,"editable":true}}]
+        [{"text":"Which? (a / b)"},{"data":{"id":"c2","kind":"question","question":{"kind":"missing_info","question":"Which?","options":["a","b"]}}}]
+        "#);
         let done = message(json!([
             { "type": "tool-send", "toolCallId": "c1", "state": "output-denied", "input": {}, "approval": { "id": "ap", "approved": false, "reason": "no" } },
             { "type": "tool-send", "toolCallId": "c3", "state": "output-denied", "input": {}, "approval": { "id": "ex", "approved": false, "expired": true } },

@@ -161,7 +161,8 @@ fn check_history_length(field: &str, length: Option<i32>) -> Result<(), RpcError
 fn typed<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
     serde_path_to_error::deserialize(params).map_err(|error| {
         let field = error.path().to_string();
-        let reason: String = error.inner().to_string().chars().take(200).collect();
+        let text = error.inner().to_string();
+        let reason: String = text.trim_end_matches('.').chars().take(300).collect();
         let field = if field == "." { "params".to_owned() } else { field };
         RpcError::invalid(field, format!("This cannot be read: {reason}."))
     })
@@ -220,6 +221,27 @@ mod tests {
                 r#"{"taskPushNotificationConfig":{"url":"https://a.test"}}"#,
             ),
         ];
-        assert_snapshot!(all.join("\n"), @"");
+        assert_snapshot!(all.join("\n"), @r#"
+        -: -32700 null Invalid JSON payload: the request is not valid JSON.
+        -: -32600 null The request must be one call of JSON-RPC 2.0; batches are not supported.
+        1: -32600 null `jsonrpc` must be `2.0`.
+        "a": -32600 null `method` must be the name of a method, for example `SendMessage`.
+        -: -32600 null `id` must be a whole number, or a text of at most 1024 bytes.
+        -: -32600 null `id` must be a whole number, or a text of at most 1024 bytes.
+        1: -32600 null `params` must be an object.
+        1: -32601 null Method not found: A2A 1.0 has no method `message/send`.
+        1: -32602 "params" This cannot be read: missing field `id`.
+        1: -32602 "historyLength" The length of the history is not negative.
+        1: Get(GetTaskRequest { id: "t", history_length: None, tenant: None })
+        1: -32602 "pageSize" `pageSize` is between 1 and 100.
+        1: -32602 "status" This cannot be read: unknown variant `working`, expected one of `TASK_STATE_SUBMITTED`, `TASK_STATE_WORKING`, `TASK_STATE_COMPLETED`, `TASK_STATE_FAILED`, `TASK_STATE_CANCELED`, `TASK_STATE_INPUT_REQUIRED`, `TASK_STATE_RE.
+        1: Push
+        1: -32602 "message.role" The role of a message to an agent is `ROLE_USER`.
+        1: -32602 "message.messageId" An id has 1 to 128 letters, digits, `-` or `_`.
+        1: -32602 "message.parts" A message has 1 to 1000 parts.
+        1: -32602 "message.parts[1]" This cannot be read: Part must have one of: text, raw, url, data.
+        1: -32602 "message.parts[0]" This cannot be read: Invalid symbol 63, offset 0..
+        1: -32003 null This server sends no push notifications. Use `SubscribeToTask` or `GetTask` instead.
+        "#);
     }
 }

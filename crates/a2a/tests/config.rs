@@ -46,5 +46,22 @@ fn mistakes_are_named_with_their_position() {
         "{ agents: [{ agentId: helper, skills: [{ id: a, description: A }, { id: a, description: B }] }] }",
     ];
     let all: Vec<_> = all.into_iter().map(check).collect();
-    assert_snapshot!(all.join("\n"), @"");
+    assert_snapshot!(all.join("\n"), @r"
+    chatwright.yaml:3:17: error: there is no agent `helpr`
+       = help: did you mean `helper`?
+    chatwright.yaml:3:16: error: expected a list of at least 1, found 0
+    chatwright.yaml:3:25: error: the agent `helper` is listed twice
+    chatwright.yaml:3:40: error: the agent `other` is not offered
+       = help: add `other` to `agents`
+    chatwright.yaml:3:22: error: there is no agent `nobody`
+       = help: one of `helper` and `other`
+    chatwright.yaml:3:19: error: expected a number between 1024 and 67108864, found the number 10
+    chatwright.yaml:3:8: error: there is no key `agent` here
+       = help: did you mean `agents`?
+    chatwright.yaml:3:45: error: `example.com` is not the address of a website
+       = help: write it like `https://example.com`
+    chatwright.yaml:3:45: error: `description` is missing here
+       = help: `description`: What it does. Other agents choose by it.
+    chatwright.yaml:3:72: error: there are two skills with the id `a`
+    ");
 }
