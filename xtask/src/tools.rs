@@ -161,9 +161,9 @@ fn ensure_npm_folder(shell: &Shell, folder: &str, name: &str) -> Result<()> {
 }
 
 /// Installs packages in a virtual environment, for the tests with an MCP server in Python and with clients of
-/// OpenAI's API. Without Python, these tests are skipped and say so.
+/// OpenAI's API and of A2A. Without Python, these tests are skipped and say so.
 pub(crate) fn ensure_python_packages(shell: &Shell) -> Result<()> {
-    const PACKAGES: &str = "mcp==2.3.0 openai==3.57.0 langchain-openai==1.7.4";
+    const PACKAGES: &str = "mcp==2.3.0 openai==3.57.0 langchain-openai==1.7.4 a2a-sdk==1.3.0";
     let stamp = "target/python/.installed";
     if shell.read_file(stamp).is_ok_and(|known| known == PACKAGES) {
         return Ok(());
