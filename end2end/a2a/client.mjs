@@ -115,5 +115,4 @@ show("task of another agent", await failure(async () => (await connect("broken")
 show("role", await failure(() => client.sendMessage(request("x", { role: "ROLE_AGENT" }))));
 show("file elsewhere", await failure(() => client.sendMessage(request([{ url: "https://a.test/x.png" }]))));
 show("page token", await failure(() => client.listTasks({ tenant: "", contextId: "", status: TaskState.TASK_STATE_UNSPECIFIED, pageSize: 2, pageToken: "x", statusTimestampAfter: undefined })));
-show("push", await failure(() => client.transport.listTaskPushNotificationConfig({ tenant: "", taskId: first.id, pageSize: 1, pageToken: "" })));
 show("agent that is not offered", await failure(() => connect("hidden")));

@@ -65,7 +65,11 @@ impl RpcError {
 
     /// The task has ended.
     pub(crate) fn not_cancelable() -> Self {
-        Self::new(error_code::TASK_NOT_CANCELABLE, "TASK_NOT_CANCELABLE", "The task has ended, so it cannot be canceled.")
+        Self::new(
+            error_code::TASK_NOT_CANCELABLE,
+            "TASK_NOT_CANCELABLE",
+            "The task has ended, so it cannot be canceled.",
+        )
     }
 
     /// This server sends no push notifications.

@@ -31,7 +31,10 @@ pub(crate) async fn list(asked: &Asked, request: ListTasksRequest) -> Result<Lis
     let after = match request.page_token.as_deref().filter(|token| !token.is_empty()) {
         Some(token) => {
             let cursor = Cursor::parse(token);
-            Some(cursor.ok_or_else(|| RpcError::invalid("pageToken", "This is not a `nextPageToken` of this server."))?)
+            Some(
+                cursor
+                    .ok_or_else(|| RpcError::invalid("pageToken", "This is not a `nextPageToken` of this server."))?,
+            )
         }
         None => None,
     };

@@ -52,7 +52,8 @@ pub(crate) struct Exchange {
 impl Request {
     fn approval(id: &str, tool: &ToolPart) -> Self {
         let arguments = tool.asked_arguments();
-        let text = format!("May the agent call `{}`? The arguments: {}", tool.tool_name, arguments.unwrap_or(&Value::Null));
+        let text =
+            format!("May the agent call `{}`? The arguments: {}", tool.tool_name, arguments.unwrap_or(&Value::Null));
         let terms = tool.approval.as_ref().and_then(|approval| approval.terms.as_deref());
         let mut data = json!({
             "id": id,
@@ -181,7 +182,9 @@ fn exchange(tool: &ToolPart) -> Option<Exchange> {
                 true => Vec::new(),
                 false => {
                     let mut decision = json!({ "id": approval.id, "approved": approved });
-                    decision.as_object_mut()?.extend(approval.reason.clone().map(|text| ("reason".to_owned(), text.into())));
+                    decision
+                        .as_object_mut()?
+                        .extend(approval.reason.clone().map(|text| ("reason".to_owned(), text.into())));
                     vec![Part::data(decision)]
                 }
             };
@@ -280,10 +283,16 @@ mod tests {
             check(json!([{ "text": "b" }]), &both[1..]),
             check(json!([{ "text": "neither" }]), &both[1..]),
             check(json!([{ "data": { "approved": true, "editedArgs": { "to": "Eve" } } }]), &both[..1]),
-            check(json!([{ "data": { "id": "c2", "option": "a" } }, { "data": { "id": "ap", "approved": false } }]), &both),
+            check(
+                json!([{ "data": { "id": "c2", "option": "a" } }, { "data": { "id": "ap", "approved": false } }]),
+                &both,
+            ),
             check(json!([{ "text": "yes" }]), &both),
             check(json!([{ "data": { "id": "other", "approved": true } }]), &both),
-            check(json!([{ "data": { "id": "ap", "approved": true } }, { "data": { "id": "ap", "approved": true } }]), &both),
+            check(
+                json!([{ "data": { "id": "ap", "approved": true } }, { "data": { "id": "ap", "approved": true } }]),
+                &both,
+            ),
             check(json!([{ "data": { "approve": true } }]), &both[..1]),
             check(json!([{ "data": { "answer": "a" } }]), &both[1..]),
             check(json!([{ "raw": "" }]), &both[1..]),

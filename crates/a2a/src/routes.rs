@@ -271,7 +271,8 @@ impl IntoResponse for CardResponse {
         };
         let kept = if self.is_public { "public" } else { "private" };
         let headers = response.headers_mut();
-        headers.extend(HeaderValue::from_str(&format!("{kept}, max-age={CARD_TIME}")).map(|value| (CACHE_CONTROL, value)));
+        headers
+            .extend(HeaderValue::from_str(&format!("{kept}, max-age={CARD_TIME}")).map(|value| (CACHE_CONTROL, value)));
         headers.extend(HeaderValue::from_str(&self.tag).map(|value| (ETAG, value)));
         response
     }
@@ -297,8 +298,7 @@ async fn show_card(
     let agent = agent.ok_or_else(UserError::not_found)?;
     let is_public = card::is_public(section, agent);
     if !is_public && context.current.page_for_agent(&facts.caller, &agent_id).is_none() {
-        let error =
-            if facts.caller.is_authenticated { UserError::not_found() } else { UserError::unauthenticated() };
+        let error = if facts.caller.is_authenticated { UserError::not_found() } else { UserError::unauthenticated() };
         return Err(error.into());
     }
     let card = card::card(&config, section, agent, &origin(facts.origin)?);
@@ -326,8 +326,8 @@ async fn show_default_card(
 /// Returns the origin of this server, without which a card cannot say where the agent is.
 fn origin(origin: Option<String>) -> Result<String, UserError> {
     origin.ok_or_else(|| {
-        let message = "This server does not know its address. Whoever runs it lists it in the config, in `auth.publicUrls`.";
+        let message =
+            "This server does not know its address. Whoever runs it lists it in the config, in `auth.publicUrls`.";
         UserError::new(ErrorCode::NotFound, message)
     })
 }
-

@@ -144,7 +144,8 @@ impl Section for A2a {
             }
             let mut skills = HashSet::new();
             for (no, skill) in agent.skills.iter().enumerate().filter(|(_, skill)| !skills.insert(&skill.id.0)) {
-                let at = [PathStep::Key("agents"), PathStep::Index(index), PathStep::Key("skills"), PathStep::Index(no)];
+                let at =
+                    [PathStep::Key("agents"), PathStep::Index(index), PathStep::Key("skills"), PathStep::Index(no)];
                 problems.error(&at, format!("there are two skills with the id `{}`", skill.id.0), None);
             }
         }

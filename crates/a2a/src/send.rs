@@ -25,14 +25,14 @@ pub(crate) struct Sent {
 }
 
 /// Where the frames of an answer begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum From {
     /// With the answer, which has nothing yet.
     New,
     /// With the answer, of which a part may be written already.
     Start,
-    /// After what was written before.
-    Middle,
+    /// After what the task was before.
+    After(Box<Snapshot>),
 }
 
 /// Sends a message. The same message sent again has no further effect.
@@ -63,18 +63,7 @@ pub(crate) async fn send_and_wait(asked: &Asked, request: SendMessageRequest) ->
     if let Some(mut frames) = sent.frames.filter(|_| !returns_immediately) {
         while frames.next().await.is_some() {}
     }
-    let mut snapshot = task::load(asked, &sent.task_id).await?;
-    if returns_immediately && sent.from == From::New {
-        submitted(&mut snapshot);
-    }
-    Ok(snapshot.task(asked, history_length, true))
-}
-
-/// Marks a task as one that the agent has not begun to work on.
-pub(crate) fn submitted(snapshot: &mut Snapshot) {
-    if snapshot.row.state == TaskState::Working {
-        snapshot.row.state = TaskState::Submitted;
-    }
+    Ok(task::load(asked, &sent.task_id).await?.task(asked, history_length, true))
 }
 
 /// Follows a task, if the agent works on it.
@@ -156,16 +145,12 @@ async fn answer_again(asked: &Asked, task_id: String, ids: &[String], message: M
     submit_answers(asked, snapshot, answers).await
 }
 
-async fn submit_answers(
-    asked: &Asked,
-    snapshot: Snapshot,
-    answers: Vec<(String, Answer)>,
-) -> Result<Sent, RpcError> {
+async fn submit_answers(asked: &Asked, snapshot: Snapshot, answers: Vec<(String, Answer)>) -> Result<Sent, RpcError> {
     let answers = answers.into_iter().map(|(_, answer)| answer).collect();
     let sent = submit(asked, &snapshot.row.conversation_id, Submission::Answers { answers }).await?;
     // Without a run, others are missing.
     let frames = (!sent.run_id.is_empty()).then_some(sent.frames);
-    Ok(Sent { task_id: snapshot.row.id, frames, from: From::Middle })
+    Ok(Sent { task_id: snapshot.row.id.clone(), frames, from: From::After(Box::new(snapshot)) })
 }
 
 async fn submit(asked: &Asked, conversation_id: &str, submission: Submission) -> Result<SendResponse, UserError> {

@@ -64,10 +64,8 @@ macro_rules! tasks {
 
 const ONE: &str = tasks!("id, conversation_id, updated_at, state", "WHERE id = $3");
 
-const COUNT: &str = tasks!(
-    "count(*)",
-    "WHERE ($3 = '' OR conversation_id = $3) AND ($4 = '' OR state = $4) AND updated_at >= $5"
-);
+const COUNT: &str =
+    tasks!("count(*)", "WHERE ($3 = '' OR conversation_id = $3) AND ($4 = '' OR state = $4) AND updated_at >= $5");
 
 const PAGE: &str = tasks!(
     "id, conversation_id, updated_at, state",
@@ -192,7 +190,12 @@ pub(crate) async fn page(
     let filtered = |sql: &'static str| {
         let conversation_id = filter.conversation_id.clone().unwrap_or_default();
         let state = filter.state.as_ref().map_or("", name);
-        sql::query(Sql::from(sql)).bind(owner).bind(agent_id).bind(conversation_id).bind(state).bind(filter.updated_since)
+        sql::query(Sql::from(sql))
+            .bind(owner)
+            .bind(agent_id)
+            .bind(conversation_id)
+            .bind(state)
+            .bind(filter.updated_since)
     };
     let (count, page) = (filtered(COUNT), filtered(PAGE).bind(updated_at).bind(id).bind(most));
     let (count, rows) = store
@@ -256,9 +259,4 @@ impl std::fmt::Display for Cursor {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ::store::{BeginRun, Deletion, FinishRun, NewMessage, Schema, SetBranch};
-    use std::time::Duration;
-    use wire::{Role, UiMessage};
-}
+mod tests;

@@ -6,8 +6,7 @@ use crate::rpc::CallId;
 use crate::send::{self, From, Sent};
 use crate::task::{self, BETWEEN_TEXTS, Snapshot};
 use a2a_types::{
-    Artifact, SendMessageRequest, StreamResponse, TaskArtifactUpdateEvent, TaskState, TaskStatus,
-    TaskStatusUpdateEvent,
+    Artifact, SendMessageRequest, StreamResponse, TaskArtifactUpdateEvent, TaskState, TaskStatus, TaskStatusUpdateEvent,
 };
 use bytes::Bytes;
 use chat::{ChunkReader, Frames};
@@ -101,27 +100,33 @@ impl Text {
     }
 }
 
-/// Returns the events of a task. Whoever goes away can subscribe to it again: the agent works on.
-fn events(asked: Asked, id: CallId, sent: Sent, mut first: Snapshot, history_length: Option<i32>) -> Frames {
+/// Returns the events of a task. Whoever goes away can subscribe to it again: the agent works on. `loaded` is the task as
+/// it is by now.
+fn events(asked: Asked, id: CallId, sent: Sent, loaded: Snapshot, history_length: Option<i32>) -> Frames {
     let Sent { task_id, frames, from } = sent;
     async_stream::stream! {
-        let events = Events { id, context_id: first.row.conversation_id.clone(), task_id };
-        let is_working = frames.is_some() && first.row.state == TaskState::Working;
-        // What was written before is in the task if the frames do not repeat it.
-        let with_artifacts = frames.is_none() || from == From::Middle;
+        let events = Events { id, context_id: loaded.row.conversation_id.clone(), task_id };
+        let Some(mut frames) = frames else {
+            yield events.frame(StreamResponse::Task(loaded.task(&asked, history_length, true)));
+            return;
+        };
+        let (is_new, has_before) = (matches!(from, From::New), matches!(from, From::After(_)));
+        let mut first = match from {
+            From::After(before) => *before,
+            From::New | From::Start => loaded,
+        };
+        // What follows has the end, although the agent may have come to it meanwhile.
+        first.row.state = if is_new { TaskState::Submitted } else { TaskState::Working };
+        yield events.frame(StreamResponse::Task(first.task(&asked, history_length, has_before)));
+        if is_new {
+            first.row.state = TaskState::Working;
+            yield events.status(first.status());
+        }
         let (mut text, mut files) = (Text::default(), 0);
-        if with_artifacts {
+        if has_before {
             (text.written, files) = (first.text(), first.files(&asked).len());
         }
-        let working = first.status();
-        if from == From::New {
-            send::submitted(&mut first);
-        }
-        yield events.frame(StreamResponse::Task(first.task(&asked, history_length, with_artifacts)));
-        let Some(mut frames) = frames else { return };
-        if is_working && from == From::New {
-            yield events.status(working);
-        }
+        drop(first);
         let mut chunks = ChunkReader::new();
         while let Some(frame) = frames.next().await {
             for chunk in chunks.push(&frame) {
@@ -165,7 +170,8 @@ mod tests {
     fn texts_are_separated() {
         let mut text = Text::default();
         let start = |id: &str| Chunk::TextStart { id: id.to_owned(), provider_metadata: None };
-        let delta = |delta: &str| Chunk::TextDelta { id: "t".to_owned(), delta: delta.to_owned(), provider_metadata: None };
+        let delta =
+            |delta: &str| Chunk::TextDelta { id: "t".to_owned(), delta: delta.to_owned(), provider_metadata: None };
         let chunks = [start("1"), delta("a"), delta(""), delta("b"), start("2"), delta("c"), delta("d")];
         let added: Vec<_> = chunks.into_iter().filter_map(|chunk| text.push(chunk)).collect();
         assert_eq!(added, ["a", "b", "\n\nc", "d"]);

@@ -44,7 +44,12 @@ const UNKNOWN_ID: &str = "nowhere";
 
 /// Returns the scope that an API key needs for a method of a path; `None` if API keys cannot be used for it.
 fn expected_scope(method: &str, path: &str) -> Option<KeyScope> {
-    if path.starts_with("/chat/") || path.starts_with("/v1/") || path.starts_with("/ag-ui/") || path.starts_with("/a2a/") || path == "/mcp" {
+    if path.starts_with("/chat/")
+        || path.starts_with("/v1/")
+        || path.starts_with("/ag-ui/")
+        || path.starts_with("/a2a/")
+        || path == "/mcp"
+    {
         return Some(KeyScope::Agents);
     }
     match path.strip_prefix("/api/")?.split('/').next()? {

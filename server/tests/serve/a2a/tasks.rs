@@ -54,7 +54,10 @@ async fn task_goes_on_without_its_client_and_can_be_canceled() {
     let id = events[0]["task"]["id"].as_str().unwrap();
     let task = json!({ "id": id });
     let got = result(call(&server, "GetTask", &task)).await;
-    assert_eq!((&got["status"]["state"], &got["artifacts"][0]["parts"][0]["text"]), (&json!("TASK_STATE_WORKING"), &json!("Well")));
+    assert_eq!(
+        (&got["status"]["state"], &got["artifacts"][0]["parts"][0]["text"]),
+        (&json!("TASK_STATE_WORKING"), &json!("Well"))
+    );
     // Others see the same from the beginning.
     for again in [call(&server, "SubscribeToTask", &task), send()] {
         let events = until(again, is_text).await;
@@ -159,7 +162,8 @@ async fn card(request: RequestBuilder) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_and_cards_follow_the_rights_of_the_caller() {
     let issuer = TokenIssuer::new();
-    let editors = "  - { id: editors, type: Agent, connectionId: model, auth: { roles: [editor] }, properties: { model: m } }
+    let editors =
+        "  - { id: editors, type: Agent, connectionId: model, auth: { roles: [editor] }, properties: { model: m } }
   - { id: open, type: Agent, connectionId: model, auth: public, properties: { model: m } }\napi:";
     let start_with = async |section: &str| {
         let text = config(&start_provider().await, section).replace("api:", editors);
@@ -244,8 +248,11 @@ async fn versions_and_cards_are_checked() {
     let tag = first.headers()["etag"].clone();
     let again = server.request(Method::GET, path).header("if-none-match", tag).send().await.unwrap();
     assert_eq!(again.status(), 304);
-    let extended = call(&server, "GetExtendedAgentCard", &json!({}));
-    assert_eq!(result(extended).await["code"], -32_004);
+    for (method, code) in
+        [("GetExtendedAgentCard", -32_004), ("ListTaskPushNotificationConfigs", -32_003), ("x", -32_601)]
+    {
+        assert_eq!(result(call(&server, method, &json!({}))).await["code"], code, "{method}");
+    }
     let off = start(&config("http://127.0.0.1:9/v1", ""), &[]);
     let refused = call(&off.0, "ListTasks", &json!({})).send().await.unwrap();
     assert_eq!(refused.status(), 404);

@@ -45,7 +45,8 @@ pub(super) const ROUTES: [(&str, RouteCase); 24] = [
         post(format!("/ag-ui/a_{kind}"), body)
     }),
     ("an agent of another agent", |kind, new, _| {
-        let message = json!({ "messageId": "m", "contextId": new, "role": "ROLE_USER", "parts": [{ "text": "Hello" }] });
+        let message =
+            json!({ "messageId": "m", "contextId": new, "role": "ROLE_USER", "parts": [{ "text": "Hello" }] });
         let params = json!({ "message": message });
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params });
         post(format!("/a2a/a_{kind}?A2A-Version=1.0"), body)
