@@ -33,7 +33,8 @@ pub(crate) fn card(config: &Config, section: &A2a, agent: &Agent, origin: &str) 
     });
     let schemes = schemes(config);
     let requirements = schemes.keys().map(|name| HashMap::from([(name.clone(), Vec::new())])).collect();
-    let is_open = agent.auth == AccessRule::Public || schemes.is_empty();
+    // In the mode `local`, programs on this machine send none.
+    let is_open = agent.auth == AccessRule::Public || matches!(config.auth.mode, AuthMode::Local);
     let icon = agent.picture.as_ref().filter(|picture| picture.starts_with("https://"));
     AgentCard {
         name,
@@ -56,7 +57,7 @@ pub(crate) fn card(config: &Config, section: &A2a, agent: &Agent, origin: &str) 
         documentation_url: None,
         icon_url: icon.cloned(),
         // Each of them is enough.
-        security_requirements: (!is_open).then_some(requirements),
+        security_requirements: (!is_open && !schemes.is_empty()).then_some(requirements),
         security_schemes: (!schemes.is_empty()).then_some(schemes),
         signatures: None,
     }
