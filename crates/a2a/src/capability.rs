@@ -4,7 +4,7 @@ use crate::section::A2a;
 use crate::store::TABLES;
 use crate::{error, routes};
 use capability::{Capability, Context, Definition};
-use config::SectionType;
+use config::{Config, SectionType};
 use std::sync::Arc;
 use web::ApiFormat;
 use web::openapi::ApiRouter;
@@ -17,6 +17,9 @@ pub const DEFINITION: Definition = Definition {
     ..Definition::new("a2a")
 };
 
+/// What the paths begin with.
+const PREFIX: &str = "/a2a/";
+
 struct Agents;
 
 impl Capability for Agents {
@@ -28,7 +31,12 @@ impl Capability for Agents {
         Some(routes::routes(context.clone()))
     }
 
+    /// Both an API key and a token are sent as a bearer.
+    fn challenge(&self, _: &Config, path: &str, _: Option<&str>) -> Option<String> {
+        path.starts_with(PREFIX).then(|| "Bearer".to_owned())
+    }
+
     fn api_format(&self) -> Option<ApiFormat> {
-        Some(ApiFormat { prefix: "/a2a/", error: error::from_gate })
+        Some(ApiFormat { prefix: PREFIX, error: error::from_gate })
     }
 }

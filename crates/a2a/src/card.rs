@@ -32,7 +32,9 @@ pub(crate) fn card(config: &Config, section: &A2a, agent: &Agent, origin: &str) 
         vec![AgentSkill { name: name.clone(), description: description.clone(), ..plain_skill(&agent.id) }]
     });
     let schemes = schemes(config);
-    let requirements = schemes.keys().map(|name| HashMap::from([(name.clone(), Vec::new())])).collect();
+    let mut names: Vec<_> = schemes.keys().cloned().collect();
+    names.sort_unstable();
+    let requirements = names.into_iter().map(|name| HashMap::from([(name, Vec::new())])).collect();
     // In the mode `local`, programs on this machine send none.
     let is_open = agent.auth == AccessRule::Public || matches!(config.auth.mode, AuthMode::Local);
     let icon = agent.picture.as_ref().filter(|picture| picture.starts_with("https://"));

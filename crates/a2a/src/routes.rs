@@ -254,8 +254,10 @@ struct CardResponse {
 
 impl CardResponse {
     fn new(card: &a2a_types::AgentCard, is_public: bool, headers: &HeaderMap) -> Self {
-        // Through a value, whose keys always have the same order.
-        let card = json!(card).to_string().into_bytes();
+        let mut card = json!(card);
+        // The tag is that of the text, and the maps in the card have no order.
+        card.sort_all_objects();
+        let card = card.to_string().into_bytes();
         let tag = format!("\"{}\"", hex::encode(&Sha256::digest(&card)[..16]));
         let known = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let is_known = known.split(',').any(|known| known.trim().trim_start_matches("W/") == tag);

@@ -243,7 +243,7 @@ async fn tasks_and_cards_follow_the_rights_of_the_caller() {
     listed editors 200 "editors" public, max-age=300 ["apiKey", "apiKeyHeader", "token"] true
     listed open 404 -32000
     default 200 "editors" public, max-age=300 ["apiKey", "apiKeyHeader", "token"] true
-    call 401 Unauthorized None
+    call 401 Unauthorized Some("Bearer")
     "#);
 }
 
