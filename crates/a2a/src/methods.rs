@@ -79,15 +79,15 @@ pub(crate) async fn cancel(asked: &Asked, request: CancelTaskRequest) -> Result<
     let conversation_id = &snapshot.row.conversation_id;
     match snapshot.row.state {
         TaskState::InputRequired => {
-            chat.withdraw(&asked.caller, conversation_id, &request.id).await?;
+            chat.withdraw(&asked.caller, conversation_id, &request.id).await.map_err(task::gone)?;
         }
         state if state.is_terminal() => return Err(RpcError::not_cancelable()),
         _ => {
-            let frames = chat.watch(&asked.caller, conversation_id, None).await?;
+            let frames = chat.watch(&asked.caller, conversation_id, None).await.map_err(task::gone)?;
             // The run of another answer of the conversation is not stopped.
-            let view = chat.conversation(&asked.caller, conversation_id).await?;
+            let view = chat.conversation(&asked.caller, conversation_id).await.map_err(task::gone)?;
             if view.active.is_some_and(|active| active.message_id == request.id) {
-                chat.stop(&asked.caller, conversation_id).await?;
+                chat.stop(&asked.caller, conversation_id).await.map_err(task::gone)?;
                 if let Some(mut frames) = frames {
                     let ended = async { while frames.next().await.is_some() {} };
                     // Otherwise it ends later.

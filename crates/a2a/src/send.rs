@@ -73,7 +73,9 @@ pub(crate) async fn send_and_wait(asked: &Asked, request: SendMessageRequest) ->
 pub(crate) async fn follow(asked: &Asked, task_id: String) -> Result<Sent, RpcError> {
     let row = task::row(asked, &task_id).await?;
     let frames = match row.state {
-        TaskState::Working => asked.context.chat.watch(&asked.caller, &row.conversation_id, None).await?,
+        TaskState::Working => {
+            asked.context.chat.watch(&asked.caller, &row.conversation_id, None).await.map_err(task::gone)?
+        }
         _ => None,
     };
     Ok(Sent { task_id, frames, from: From::Start })

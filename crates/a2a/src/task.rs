@@ -8,7 +8,7 @@ use a2a_types::{Artifact, Message, Part, Role, Task, TaskState, TaskStatus};
 use chrono::DateTime;
 use wire::api::{MessageMetadata, Outcome};
 use wire::presented::{PRESENTED, PresentedFile};
-use wire::{EndReason, UiMessage, UiPart};
+use wire::{EndReason, ErrorCode, UiMessage, UiPart, UserError};
 
 /// The id of the artifact with the text of the answer.
 const ANSWER: &str = "answer";
@@ -52,7 +52,7 @@ pub(crate) async fn complete(asked: &Asked, mut row: TaskRow) -> Result<Snapshot
     let mut live = None;
     if !row.state.is_terminal() {
         // The view has what is being written, and closes requests that have expired.
-        let view = context.chat.conversation(caller, &row.conversation_id).await?;
+        let view = context.chat.conversation(caller, &row.conversation_id).await.map_err(gone)?;
         let is_active = view.active.is_some_and(|active| active.message_id == row.id);
         row = self::row(asked, &row.id).await?;
         if is_active && row.state == TaskState::Working {
@@ -67,6 +67,11 @@ pub(crate) async fn complete(asked: &Asked, mut row: TaskRow) -> Result<Snapshot
     };
     let question = question.map(|question| question.message).filter(|message| message.role == wire::Role::User);
     Ok(Snapshot { row, answer: live.unwrap_or(stored.message), question })
+}
+
+/// Converts an error about the conversation of a task, which may be deleted meanwhile.
+pub(crate) fn gone(error: UserError) -> RpcError {
+    if error.code == ErrorCode::NotFound { RpcError::task_not_found() } else { error.into() }
 }
 
 impl Snapshot {
