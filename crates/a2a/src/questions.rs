@@ -330,6 +330,10 @@ mod tests {
             { "type": "tool-ask-user", "toolCallId": "c2", "state": "output-available", "input": { "question": "Which?" }, "output": { "option": "b" } },
         ]));
         let exchanges: Vec<_> = answered(&done).iter().map(|one| serde_json::to_string(&one.answer).unwrap()).collect();
-        assert_snapshot!(exchanges.join("\n"), @"");
+        assert_snapshot!(exchanges.join("\n"), @r#"
+        [{"data":{"id":"ap","approved":false,"reason":"no"}}]
+        []
+        [{"data":{"option":"b"}}]
+        "#);
     }
 }

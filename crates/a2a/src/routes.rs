@@ -5,6 +5,7 @@ use crate::error::{self, RpcError};
 use crate::rpc::{Call, CallId, Method};
 use crate::section::A2a;
 use crate::{card, methods, send, stream};
+use a2a_types::error_code;
 use auth::password::KeyScope;
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};
@@ -136,24 +137,32 @@ impl RouteOutput for Refusal {
 
 /// The response to a call: one object, or a stream of them.
 enum CallResponse {
-    Object(Box<RpcResponse>),
+    Object(StatusCode, Box<RpcResponse>),
     Stream(EventStream),
 }
 
 impl CallResponse {
-    fn new(id: Option<CallId>, result: Result<Value, RpcError>) -> Self {
+    /// Answers a call.
+    fn new(id: CallId, result: Result<Value, RpcError>) -> Self {
         let (result, error) = match result {
             Ok(result) => (Some(result), None),
             Err(error) => (None, Some(error)),
         };
-        Self::Object(Box::new(RpcResponse { jsonrpc: "2.0", id, result, error }))
+        Self::Object(StatusCode::OK, Box::new(RpcResponse { jsonrpc: "2.0", id: Some(id), result, error }))
+    }
+
+    /// Answers what is not a call.
+    fn refused(id: Option<CallId>, error: RpcError) -> Self {
+        let is_of_client = [error_code::PARSE_ERROR, error_code::INVALID_REQUEST].contains(&error.code);
+        let status = if is_of_client { StatusCode::BAD_REQUEST } else { StatusCode::SERVICE_UNAVAILABLE };
+        Self::Object(status, Box::new(RpcResponse { jsonrpc: "2.0", id, result: None, error: Some(error) }))
     }
 }
 
 impl IntoResponse for CallResponse {
     fn into_response(self) -> Response {
         match self {
-            Self::Object(object) => Json(object).into_response(),
+            Self::Object(status, object) => (status, Json(object)).into_response(),
             Self::Stream(stream) => stream.into_response(),
         }
     }
@@ -198,7 +207,7 @@ async fn call(
     let heartbeat = config.limits.heartbeat;
     let Call { id, method } = match body.read().await {
         Ok(call) => call,
-        Err((id, error)) => return Ok(CallResponse::new(id, Err(error))),
+        Err((id, error)) => return Ok(CallResponse::refused(id, error)),
     };
     let asked = Asked { context, caller, agent_id, page_id, origin: origin.unwrap_or_default() };
     let answered = match check_version(&version).and(method) {
@@ -207,8 +216,8 @@ async fn call(
     };
     Ok(match answered {
         Ok(Answered::Stream(frames)) => CallResponse::Stream(EventStream::new(frames, heartbeat)),
-        Ok(Answered::Object(result)) => CallResponse::new(Some(id), Ok(result)),
-        Err(error) => CallResponse::new(Some(id), Err(error)),
+        Ok(Answered::Object(result)) => CallResponse::new(id, Ok(result)),
+        Err(error) => CallResponse::new(id, Err(error)),
     })
 }
 

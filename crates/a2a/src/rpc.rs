@@ -234,13 +234,13 @@ mod tests {
         1: -32602 "historyLength" The length of the history is not negative.
         1: Get(GetTaskRequest { id: "t", history_length: None, tenant: None })
         1: -32602 "pageSize" `pageSize` is between 1 and 100.
-        1: -32602 "status" This cannot be read: unknown variant `working`, expected one of `TASK_STATE_SUBMITTED`, `TASK_STATE_WORKING`, `TASK_STATE_COMPLETED`, `TASK_STATE_FAILED`, `TASK_STATE_CANCELED`, `TASK_STATE_INPUT_REQUIRED`, `TASK_STATE_RE.
+        1: -32602 "status" This cannot be read: unknown variant `working`, expected one of `TASK_STATE_SUBMITTED`, `TASK_STATE_WORKING`, `TASK_STATE_COMPLETED`, `TASK_STATE_FAILED`, `TASK_STATE_CANCELED`, `TASK_STATE_INPUT_REQUIRED`, `TASK_STATE_REJECTED`, `TASK_STATE_AUTH_REQUIRED`, `TASK_STATE_UNSPECIFIED`.
         1: Push
         1: -32602 "message.role" The role of a message to an agent is `ROLE_USER`.
         1: -32602 "message.messageId" An id has 1 to 128 letters, digits, `-` or `_`.
         1: -32602 "message.parts" A message has 1 to 1000 parts.
         1: -32602 "message.parts[1]" This cannot be read: Part must have one of: text, raw, url, data.
-        1: -32602 "message.parts[0]" This cannot be read: Invalid symbol 63, offset 0..
+        1: -32602 "message.parts[0]" This cannot be read: Invalid symbol 63, offset 0.
         1: -32003 null This server sends no push notifications. Use `SubscribeToTask` or `GetTask` instead.
         "#);
     }

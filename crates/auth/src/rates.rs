@@ -150,8 +150,7 @@ fn targets_of(method: &Method, path: &str) -> &'static [RateLimitTarget] {
         | ["api", "conversations", _, "suggestions"]
         | ["v1", "chat", "completions"]
         | ["v1", "responses"]
-        | ["ag-ui", _]
-        | ["a2a", _]
+        | ["ag-ui" | "a2a", _]
         | ["ui", "send"] => &[RateLimitTarget::All, RateLimitTarget::Chat],
         ["api", "endpoints", ..] | ["remote-agent", "tools", _] => &[RateLimitTarget::All, RateLimitTarget::Endpoints],
         // What a message asks for is in its body.

@@ -64,7 +64,14 @@ pub(crate) const GROUPS: &[Group] = &[
     },
     Group {
         title: "From elsewhere",
-        pages: &[page!("embedding"), page!("channels"), page!("openai-api"), page!("ag-ui"), page!("a2a"), page!("mcp-server")],
+        pages: &[
+            page!("embedding"),
+            page!("channels"),
+            page!("openai-api"),
+            page!("ag-ui"),
+            page!("a2a"),
+            page!("mcp-server"),
+        ],
     },
     Group { title: "Processes", pages: &[page!("workflows"), page!("triggers")] },
     Group {

@@ -32,7 +32,7 @@ async fn turn(
         insert,
         update: Vec::new(),
         message_id: answer.id.clone(),
-        run_id: format!("r-{id}"),
+        run_id: format!("r-{conversation}-{id}"),
         now,
         lease_until: now + 1_000,
         audit: Vec::new(),
@@ -46,7 +46,7 @@ async fn turn(
     }
     let Some(reason) = end else { return };
     let finish = FinishRun {
-        run_id: format!("r-{id}"),
+        run_id: format!("r-{conversation}-{id}"),
         epoch,
         status: reason.outcome(),
         reason,

@@ -6,7 +6,7 @@ use crate::access::*;
 /// and that of one of the caller.
 pub(super) type RouteCase = fn(&str, &str, &str) -> TestRequest;
 
-pub(super) const ROUTES: [(&str, RouteCase); 24] = [
+pub(super) const ROUTES: [(&str, RouteCase); 23] = [
     ("a page", |kind, _, _| get(format!("/p_{kind}"))),
     ("a page's definition", |kind, _, _| post("/ui/page".to_owned(), json!({ "id": format!("p_{kind}") }))),
     ("a message on a page", |kind, new, _| send(&format!("p_{kind}"), "a_open", new, "Hello")),
@@ -51,7 +51,6 @@ pub(super) const ROUTES: [(&str, RouteCase); 24] = [
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params });
         post(format!("/a2a/a_{kind}?A2A-Version=1.0"), body)
     }),
-    ("the card of an agent", |kind, _, _| get(format!("/a2a/a_{kind}/.well-known/agent-card.json"))),
     ("an endpoint", |kind, _, _| post(format!("/api/endpoints/p_open/e_{kind}"), json!({}))),
 ];
 
