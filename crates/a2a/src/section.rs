@@ -1,6 +1,7 @@
 //! The section `a2a` of the config.
 
-use config::{PathStep, Section, SectionProblems};
+use crate::card;
+use config::{Config, PathStep, Section, SectionProblems};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use settings::{Id, Text};
@@ -163,6 +164,15 @@ impl Section for A2a {
             let help = Some("write it like `https://example.com`".to_owned());
             let message = format!("`{}` is not the address of a website", provider.url.0);
             problems.error(&[PathStep::Key("provider"), PathStep::Key("url")], message, help);
+        }
+    }
+
+    fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
+        let agent = self.default_agent.as_ref().and_then(|Id(id)| config.agents.get(id));
+        if let Some(agent) = agent.filter(|agent| self.offers(&agent.id) && !card::is_public(self, agent)) {
+            let help = Some("list it in `agents`, or give it `auth: public`".to_owned());
+            let message = format!("the card of `{}` is not public, so nobody would find it there", agent.id);
+            problems.error(&[PathStep::Key("defaultAgent")], message, help);
         }
     }
 }

@@ -24,7 +24,7 @@ fn all_keys_are_accepted() {
     for value in [
         "{}".to_owned(),
         "{ agents: [helper], defaultAgent: helper, version: '2', bodyBytes: 1048576 }".to_owned(),
-        "{ defaultAgent: other, provider: { organization: ACME, url: 'https://example.com' } }".to_owned(),
+        "{ agents: [helper, other], defaultAgent: other, provider: { organization: ACME, url: 'https://example.com' } }".to_owned(),
         format!("{{ agents: [other, {{ agentId: helper, skills: [{skill}] }}] }}"),
     ] {
         assert_eq!(check(&value), "", "{value}");
@@ -39,6 +39,7 @@ fn mistakes_are_named_with_their_position() {
         "{ agents: [helper, helper] }",
         "{ agents: [helper], defaultAgent: other }",
         "{ defaultAgent: nobody }",
+        "{ defaultAgent: other }",
         "{ bodyBytes: 10 }",
         "{ agent: helper }",
         "{ provider: { organization: ACME, url: example.com } }",
@@ -55,6 +56,8 @@ fn mistakes_are_named_with_their_position() {
        = help: add `other` to `agents`
     chatwright.yaml:3:22: error: there is no agent `nobody`
        = help: one of `helper` and `other`
+    chatwright.yaml:3:22: error: the card of `other` is not public, so nobody would find it there
+       = help: list it in `agents`, or give it `auth: public`
     chatwright.yaml:3:19: error: expected a number between 1024 and 67108864, found the number 10
     chatwright.yaml:3:8: error: there is no key `agent` here
        = help: did you mean `agents`?
