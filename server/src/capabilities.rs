@@ -27,6 +27,7 @@ const BUILT_IN: &[Definition] = &[
     follow_ups::DEFINITION,
     openai_api::DEFINITION,
     ag_ui::DEFINITION,
+    a2a::DEFINITION,
     mcp_server::DEFINITION,
     manual::DEFINITION,
     mail::DEFINITION,

@@ -36,6 +36,7 @@ const TARGETS: [&str; 30] = [
     "evaluations",
     "openai_requests",
     "ag_ui_requests",
+    "a2a_requests",
     "recordings",
     "slack",
     "telegram",

@@ -166,9 +166,9 @@ fn ensure_npm_folder(shell: &Shell, folder: &str, name: &str) -> Result<()> {
 }
 
 /// Installs packages in a virtual environment, for the tests with an MCP server in Python and with clients of
-/// OpenAI's API, and for the client for Python. Without Python, these tests are skipped and say so.
+/// OpenAI's API and of A2A, and for the client for Python. Without Python, these tests are skipped and say so.
 pub(crate) fn ensure_python_packages(shell: &Shell) -> Result<()> {
-    const PACKAGES: &str = "mcp==2.3.0 openai==3.57.0 langchain-openai==1.7.4 httpx==0.28.1 build==1.6.1 \
+    const PACKAGES: &str = "mcp==2.3.0 openai==3.57.0 langchain-openai==1.7.4 a2a-sdk==1.3.0 httpx==0.28.1 build==1.6.1 \
                             hatchling==1.33.0 mypy==2.4.1";
     let stamp = "target/python/.installed";
     if shell.read_file(stamp).is_ok_and(|known| known == PACKAGES) {

@@ -150,7 +150,7 @@ fn targets_of(method: &Method, path: &str) -> &'static [RateLimitTarget] {
         | ["api", "conversations", _, "suggestions"]
         | ["v1", "chat", "completions"]
         | ["v1", "responses"]
-        | ["ag-ui", _]
+        | ["ag-ui" | "a2a", _]
         | ["ui", "send"] => &[RateLimitTarget::All, RateLimitTarget::Chat],
         ["api", "endpoints", ..] | ["remote-agent", "tools", _] => &[RateLimitTarget::All, RateLimitTarget::Endpoints],
         // What a message asks for is in its body.
@@ -245,6 +245,7 @@ mod tests {
         check(Method::POST, "/v1/chat/completions", &[RateLimitTarget::All, RateLimitTarget::Chat]);
         check(Method::POST, "/v1/responses", &[RateLimitTarget::All, RateLimitTarget::Chat]);
         check(Method::POST, "/ag-ui/helper", &[RateLimitTarget::All, RateLimitTarget::Chat]);
+        check(Method::POST, "/a2a/helper", &[RateLimitTarget::All, RateLimitTarget::Chat]);
         check(Method::POST, "/v1/responses/r/cancel", &[RateLimitTarget::All]);
         check(Method::POST, "/api/endpoints/page/save", &[RateLimitTarget::All, RateLimitTarget::Endpoints]);
         check(Method::POST, "/remote-agent/tools/search", &[RateLimitTarget::All, RateLimitTarget::Endpoints]);

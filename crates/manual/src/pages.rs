@@ -70,6 +70,7 @@ pub(crate) const GROUPS: &[Group] = &[
             page!("channels"),
             page!("openai-api"),
             page!("ag-ui"),
+            page!("a2a"),
             page!("mcp-server"),
         ],
     },

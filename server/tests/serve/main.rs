@@ -1,5 +1,6 @@
 //! Tests of the server binary as a process, over HTTP.
 
+mod a2a;
 mod ag_ui;
 mod connections;
 mod http;

@@ -17,6 +17,7 @@ pub(crate) mod post;
 pub(crate) mod preset;
 pub(crate) mod send;
 pub(crate) mod standing_approvals;
+pub(crate) mod withdraw;
 
 use crate::Frames;
 

@@ -175,6 +175,28 @@ async fn expired_question_ends_its_run() {
     assert_eq!(ends.take(), ["told c1 ada helper interrupted expired"]);
 }
 
+/// An answer that waits for the user can be ended without the agent.
+#[tokio::test]
+async fn withdrawn_question_ends_its_run() {
+    let test = TestChat::open(helper(vec![tool_call_reply(&[("a", "pay", "{}")])], ApprovalTerms::default()).0).await;
+    test.ask("c1", message("m1")).await;
+    let ends = Arc::new(Ends::default());
+    test.chat.set_observer(ends.clone());
+    let id = test.chat.conversation(&ada(), "c1").await.unwrap().messages.pop().unwrap().id;
+    let stranger = chat::Caller::signed_in("eve");
+    assert_eq!(test.chat.withdraw(&stranger, "c1", &id).await.unwrap_err().code, wire::ErrorCode::NotFound);
+    assert!(!test.chat.withdraw(&ada(), "c1", "m1").await.unwrap());
+    assert!(test.chat.withdraw(&ada(), "c1", &id).await.unwrap());
+    assert!(!test.chat.withdraw(&ada(), "c1", &id).await.unwrap());
+    let (outcome, reason, row, _) = test.end("c1").await;
+    assert_eq!(
+        (outcome.as_str(), reason.as_str(), row.as_str()),
+        ("stopped", "stoppedByUser", "stopped stoppedByUser")
+    );
+    assert_eq!(ends.take(), ["told c1 ada helper stopped stoppedByUser"]);
+    assert!(test.send("c1", yes("a", None, None)).await.is_err());
+}
+
 /// A run that a dead server left open is closed before anybody listens, and reported once to each
 /// listener.
 #[tokio::test]

@@ -25,6 +25,11 @@ const TREE: &str = "
     WHERE c.owner = $1 AND c.id = $2
     ORDER BY m.no";
 
+const ONE: &str = "
+    SELECT m.id, m.parent_id, m.role, m.created_at, m.body
+    FROM conversations c JOIN messages m ON m.conversation_id = c.id
+    WHERE c.owner = $1 AND c.id = $2 AND m.id = $3 AND c.deleted_at IS NULL";
+
 /// The total size of bodies, in bytes, from which they are decoded on a blocking thread: decoding
 /// takes milliseconds, which would delay other tasks of the runtime.
 const LONG: usize = 1 << 20;
@@ -85,6 +90,22 @@ impl Store {
         let query = sql::query(TREE).bind(owner).bind(conversation_id);
         let rows = self.read(move |db| Box::pin(async move { Ok(query.fetch_all(db).await?) })).await?;
         decode(conversation_id, rows).await
+    }
+
+    /// Returns one message of any branch; `None` when there is none with this id, or the conversation is unknown or
+    /// belongs to another user. Whether the message was deleted is not checked.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn message(
+        &self,
+        owner: &str,
+        conversation_id: &str,
+        id: &str,
+    ) -> Result<Option<StoredMessage>, StoreError> {
+        let query = sql::query(ONE).bind(owner).bind(conversation_id).bind(id);
+        let rows = self.read(move |db| Box::pin(async move { Ok(query.fetch_all(db).await?) })).await?;
+        Ok(decode(conversation_id, rows).await?.pop())
     }
 
     /// Returns the active branch, oldest message first; empty when the conversation is unknown or

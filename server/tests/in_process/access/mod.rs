@@ -44,7 +44,12 @@ const UNKNOWN_ID: &str = "nowhere";
 
 /// Returns the scope that an API key needs for a method of a path; `None` if API keys cannot be used for it.
 fn expected_scope(method: &str, path: &str) -> Option<KeyScope> {
-    if path.starts_with("/chat/") || path.starts_with("/v1/") || path.starts_with("/ag-ui/") || path == "/mcp" {
+    if path.starts_with("/chat/")
+        || path.starts_with("/v1/")
+        || path.starts_with("/ag-ui/")
+        || path.starts_with("/a2a/")
+        || path == "/mcp"
+    {
         return Some(KeyScope::Agents);
     }
     match path.strip_prefix("/api/")?.split('/').next()? {
@@ -92,7 +97,7 @@ fn config() -> String {
         format!("tools: [{{ endpointId: e_open, name: search_it }}], policy: {{ rules: [{rule}], default: deny }}");
     let _ = writeln!(agents, "  - {{ id: policy_admin, {agent}, {policy}, auth: public }}");
     format!(
-        "connections: [{{ id: demo, type: Demo, properties: {{ delayMs: 0 }} }}]\nopenaiApi: {{}}\nagUi: {{}}\n{api}{agents}{pages}"
+        "connections: [{{ id: demo, type: Demo, properties: {{ delayMs: 0 }} }}]\nopenaiApi: {{}}\nagUi: {{}}\na2a: {{}}\n{api}{agents}{pages}"
     )
 }
 

@@ -87,6 +87,8 @@ async fn bodies_and_parameters_are_described() {
         "/api/conversations/{id}/files",
         "/api/libraries/{id}/documents",
         "/api/documents/{id}/file",
+        "/.well-known/agent-card.json",
+        "/a2a/{agent}/.well-known/",
         "/v1/responses",
         "/mcp",
     ];

@@ -42,8 +42,8 @@ pub(crate) struct PageEntry {
 }
 
 /// First path segments that the server uses itself.
-const RESERVED_SEGMENTS: [&str; 12] =
-    ["api", "ui", "pkg", "healthz", "readyz", "metrics", "admin", "assets", "docs", "embed", "mcp", "ag-ui"];
+const RESERVED_SEGMENTS: [&str; 13] =
+    ["api", "ui", "pkg", "healthz", "readyz", "metrics", "admin", "assets", "docs", "embed", "mcp", "ag-ui", "a2a"];
 
 /// Whether the server uses the address `/ID` itself.
 pub(crate) fn is_reserved_segment(id: &str) -> bool {

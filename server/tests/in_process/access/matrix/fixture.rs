@@ -46,6 +46,7 @@ workflows: [{ id: w, steps: [{ id: ask, type: human, title: { _input: title }, u
 pages: [{ id: p }]
 openaiApi: { bodyBytes: 1048576 }
 agUi: { bodyBytes: 1048576 }
+a2a: { agents: [a], bodyBytes: 1048576 }
 mcpApi: { agents: [a], endpoints: [remove], documents: true }
 ";
 

@@ -190,7 +190,8 @@ async fn unusual_bodies_are_rejected_whole_or_read() {
             let (status, reply) = case.send(&what, Some(JSON), body, &[]).await;
             if status < 400 {
                 // Only runs of agents still write after the response.
-                let goes_on = ["agent", "send", "invoke", "mcp", "ag-ui"].iter().any(|part| route.path.contains(part));
+                let goes_on =
+                    ["agent", "send", "invoke", "mcp", "ag-ui", "a2a"].iter().any(|part| route.path.contains(part));
                 before = if goes_on { server.tables.settled_rows().await } else { server.tables.rows().await };
                 continue;
             }

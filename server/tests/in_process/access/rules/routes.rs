@@ -6,7 +6,7 @@ use crate::access::*;
 /// and that of one of the caller.
 pub(super) type RouteCase = fn(&str, &str, &str) -> TestRequest;
 
-pub(super) const ROUTES: [(&str, RouteCase); 22] = [
+pub(super) const ROUTES: [(&str, RouteCase); 23] = [
     ("a page", |kind, _, _| get(format!("/p_{kind}"))),
     ("a page's definition", |kind, _, _| post("/ui/page".to_owned(), json!({ "id": format!("p_{kind}") }))),
     ("a message on a page", |kind, new, _| send(&format!("p_{kind}"), "a_open", new, "Hello")),
@@ -43,6 +43,13 @@ pub(super) const ROUTES: [(&str, RouteCase); 22] = [
         let messages = json!([{ "id": "m", "role": "user", "content": "Hello" }]);
         let body = json!({ "threadId": new, "runId": "r", "messages": messages });
         post(format!("/ag-ui/a_{kind}"), body)
+    }),
+    ("an agent of another agent", |kind, new, _| {
+        let message =
+            json!({ "messageId": "m", "contextId": new, "role": "ROLE_USER", "parts": [{ "text": "Hello" }] });
+        let params = json!({ "message": message });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params });
+        post(format!("/a2a/a_{kind}?A2A-Version=1.0"), body)
     }),
     ("an endpoint", |kind, _, _| post(format!("/api/endpoints/p_open/e_{kind}"), json!({}))),
 ];

@@ -1,0 +1,46 @@
+//! The bytes of a request.
+
+use crate::error::RpcError;
+use crate::routes::{Refusal, section};
+use crate::rpc::{Call, CallId, CallSchema};
+use axum::extract::{FromRequest, Request};
+use bytes::Bytes;
+use capability::Context;
+use offload::Pool;
+use std::sync::LazyLock;
+use web::openapi::{Description, RouteInput};
+
+/// More bytes are read on a thread of low priority.
+const LARGE: usize = 64 << 10;
+
+/// Reads large bodies. Each may take 64 MB, so few wait.
+static READERS: LazyLock<Pool> = LazyLock::new(|| Pool::new("a2a-body", 8 << 20, 32));
+
+/// The bytes of a body.
+pub(crate) struct CallBody(Bytes);
+
+impl FromRequest<Context> for CallBody {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, context: &Context) -> Result<Self, Refusal> {
+        let config = context.current.config();
+        let section = section(&config)?;
+        Ok(Self(web::read_json_body(request, section.body_bytes, config.limits.body_bytes).await?))
+    }
+}
+
+impl RouteInput for CallBody {
+    fn describe(description: &mut Description<'_>) {
+        description.json_body::<CallSchema>();
+    }
+}
+
+impl CallBody {
+    /// Reads the body.
+    pub(crate) async fn read(self) -> Result<Call, (Option<CallId>, RpcError)> {
+        if self.0.len() <= LARGE {
+            return Call::read(&self.0);
+        }
+        READERS.run(move |_| Call::read(&self.0)).await.map_err(|_| (None, RpcError::busy()))?
+    }
+}
