@@ -336,6 +336,12 @@ pub trait ToolSource: Send + Sync + 'static {
     /// None of the tools is available; the message is for the user.
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>>;
 
+    /// Returns a number that changes when the tools may have changed on their own, without a call that reports it.
+    /// The run compares it before each step, and asks again if it has changed.
+    fn revision(&self, _scope: &RunScope) -> u64 {
+        0
+    }
+
     /// Returns what the model is told before its next step; `None` if there is nothing new. The note is
     /// stored in the conversation after what the model has read, so that the beginning of later requests
     /// stays the same.
