@@ -87,6 +87,6 @@ impl Capability for McpServers {
 
 /// Returns the settings of a server.
 fn settings(used: &McpRef) -> McpSettings {
-    let McpConnection { transport, shared } = &used.server;
-    McpSettings { name: used.name.clone(), transport: transport.clone(), shared: *shared }
+    let McpConnection { transport, shared, features } = used.server.clone();
+    McpSettings { name: used.name.clone(), transport, shared, features }
 }

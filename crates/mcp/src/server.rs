@@ -1,6 +1,8 @@
 //! An MCP server and its connections: one for each user, opened when it is first needed, reopened
 //! after a failure, and closed when it is not used.
 
+use crate::asking::AskUser;
+use crate::events::ConnectionEvents;
 use crate::McpTransport;
 use crate::connection::{Connection, RequestError, unavailable};
 use crate::listing::ServerTools;
@@ -12,6 +14,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::Mutex;
 
@@ -30,13 +33,22 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 /// and its processes are ended.
 pub struct McpServer {
     settings: Arc<McpSettings>,
+    /// Asks users the server's questions.
+    ask: Option<Arc<dyn AskUser>>,
     seats: parking_lot::Mutex<HashMap<String, Arc<UserConnection>>>,
 }
 
 impl McpServer {
-    /// Creates a server without connections.
+    /// Creates a server without connections, which may not ask users anything.
     pub fn new(settings: McpSettings) -> Self {
-        Self { settings: Arc::new(settings), seats: parking_lot::Mutex::default() }
+        Self { settings: Arc::new(settings), ask: None, seats: parking_lot::Mutex::default() }
+    }
+
+    /// Returns the server with what asks users its questions, if its settings allow that.
+    #[must_use]
+    pub fn asking(self, ask: Arc<dyn AskUser>) -> Self {
+        let ask = self.settings.features.elicitation.then_some(ask);
+        Self { ask, ..self }
     }
 
     /// Returns the server's name.
@@ -90,7 +102,7 @@ impl McpServer {
             let oldest = seats.iter().min_by_key(|(_, seat)| seat.used()).map(|(key, _)| key.clone());
             oldest.map(|key| seats.remove(&key));
         }
-        let seat = seats.entry(key.to_owned()).or_insert_with(|| Arc::new(UserConnection::new(self.settings.clone())));
+        let seat = seats.entry(key.to_owned()).or_insert_with(|| Arc::new(UserConnection::new(self)));
         let seat = seat.clone();
         seat.touch();
         give_up_over(&seats, MAX_OPEN);
@@ -108,6 +120,8 @@ fn give_up_over(seats: &HashMap<String, Arc<UserConnection>>, most: usize) {
 /// The connection of one user, and the tools that this user has accepted.
 pub(crate) struct UserConnection {
     settings: Arc<McpSettings>,
+    /// What its connections tell it.
+    events: ConnectionEvents,
     state: Mutex<ConnectionState>,
     used: parking_lot::Mutex<Instant>,
     /// The fingerprint of each tool when it was first listed, or last accepted.
@@ -127,9 +141,16 @@ struct ConnectionState {
 }
 
 impl UserConnection {
-    fn new(settings: Arc<McpSettings>) -> Self {
+    fn new(server: &McpServer) -> Self {
         let used = parking_lot::Mutex::new(Instant::now());
-        Self { settings, state: Mutex::default(), used, known: parking_lot::Mutex::default() }
+        let (settings, ask) = (server.settings.clone(), server.ask.clone());
+        let events = ConnectionEvents { server: settings.name.clone(), ask, revision: Arc::default() };
+        Self { settings, events, state: Mutex::default(), used, known: parking_lot::Mutex::default() }
+    }
+
+    /// Returns how often the server has said that its tools have changed.
+    pub(crate) fn revision(&self) -> u64 {
+        self.events.revision.load(Ordering::Relaxed)
     }
 
     fn touch(&self) {
@@ -171,7 +192,7 @@ impl UserConnection {
             let error = state.error.clone();
             return Err(error.unwrap_or_else(|| unavailable(&self.settings.name, "its connection was just lost")));
         }
-        match Connection::open(&self.settings).await {
+        match Connection::open(&self.settings, self.events.clone()).await {
             Ok(connection) => {
                 let connection = Arc::new(connection);
                 state.connection = Some(connection.clone());
@@ -352,13 +373,13 @@ fn idle(settings: &McpSettings) -> ToolServerStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::StdioSettings;
+    use crate::{McpFeatures, StdioSettings};
 
     #[test]
     fn a_user_who_is_deleted_is_forgotten_and_others_are_not() {
         let program = StdioSettings { command: "none".to_owned(), args: Vec::new(), env: Vec::new(), folder: None };
         let transport = McpTransport::Stdio(program);
-        let server = McpServer::new(McpSettings { name: "notes".to_owned(), transport, shared: false });
+        let server = McpServer::new(McpSettings { name: "notes".to_owned(), transport, shared: false, features: McpFeatures::default() });
         let (ada, bob) = (server.user_connection("ada"), server.user_connection("bob"));
         server.forget_user("ada");
         assert!(!Arc::ptr_eq(&ada, &server.user_connection("ada")), "ada gets a new one");

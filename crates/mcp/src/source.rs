@@ -30,6 +30,10 @@ impl ToolSource for McpSource {
         self.server.name()
     }
 
+    fn revision(&self, scope: &RunScope) -> u64 {
+        self.server.user_connection(&scope.user_id).revision()
+    }
+
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
         async move {
             let seat = self.server.user_connection(&scope.user_id);

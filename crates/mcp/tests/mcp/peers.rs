@@ -1,7 +1,7 @@
 //! Starts servers, and shows them as an agent sees them.
 
 use contract::{Tool, ToolContext, ToolError, ToolSource};
-use mcp::{HttpServerSettings, McpSelection, McpServer, McpSettings, McpSource, McpTransport, StdioSettings};
+use mcp::{HttpServerSettings, McpFeatures, McpSelection, McpServer, McpSettings, McpSource, McpTransport, StdioSettings};
 use secrecy::SecretString;
 use serde_json::Value;
 use settings::ToolSelection;
@@ -32,7 +32,7 @@ pub(crate) fn program(command: &str, args: &[&str]) -> McpSettings {
     let args = args.iter().map(|&arg| arg.to_owned()).collect();
     let env = vec![("GREETING".to_owned(), SecretString::from("hello"))];
     let transport = McpTransport::Stdio(StdioSettings { command: command.to_owned(), args, env, folder: None });
-    McpSettings { name: "peer".to_owned(), transport, shared: false }
+    McpSettings { name: "peer".to_owned(), transport, shared: false, features: McpFeatures::default() }
 }
 
 pub(crate) fn address(url: &str) -> HttpServerSettings {

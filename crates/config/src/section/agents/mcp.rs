@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use settings::ToolSelection;
-use settings::mcp::{ClientCredentials, HttpServerSettings, McpTransport, StdioSettings};
+use settings::mcp::{ClientCredentials, HttpServerSettings, McpFeatures, McpTransport, StdioSettings};
 use std::path::Path;
 use std::time::Duration;
 use url::{Host, Url};
@@ -61,6 +61,8 @@ pub(crate) struct McpProperties {
     /// others.
     #[serde(default)]
     env: IndexMap<String, Setting>,
+    /// Whether the server may ask the user something while one of its tools runs. Default: `true`.
+    elicitation: Option<bool>,
     /// Uses one connection for all users, so that the MCP server cannot distinguish them. Default:
     /// `false`, one connection for each user.
     shared: Option<bool>,
@@ -236,12 +238,15 @@ fn merge_settings(
         Some(McpTransport::Http(_)) | None => TransportEntry::Http,
     });
     let shared = properties.shared.unwrap_or_else(|| base.is_some_and(|base| base.shared));
+    let elicitation = properties.elicitation;
     let transport = match kind {
         TransportEntry::Stdio => McpTransport::Stdio(stdio(name, base, properties, node, context)?),
         TransportEntry::Http => McpTransport::Http(http(name, base, properties, node, context)?),
         TransportEntry::Sse => McpTransport::Sse(http(name, base, properties, node, context)?),
     };
-    Some(McpConnection { transport, shared })
+        let base = base.map(|base| base.features.clone()).unwrap_or_default();
+    let features = McpFeatures { elicitation: elicitation.unwrap_or(base.elicitation) };
+    Some(McpConnection { transport, shared, features })
 }
 
 fn stdio(
