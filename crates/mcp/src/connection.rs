@@ -1,5 +1,6 @@
 //! A connection to an MCP server: opened, asked for its tools and called within time limits.
 
+use crate::content::PromptInfo;
 use crate::events::{ConnectionEvents, NotificationHandler};
 use crate::failure::{FailureKind, is_unreachable};
 use crate::listing::{self, ServerTools};
@@ -25,10 +26,12 @@ use tokio::sync::{Mutex, watch};
 
 /// An open connection to an MCP server.
 pub(crate) struct Connection {
-    name: String,
-    service: RunningService<RoleClient, NotificationHandler>,
-    events: NotificationHandler,
+    pub(crate) name: String,
+    pub(crate) service: RunningService<RoleClient, NotificationHandler>,
+    pub(crate) events: NotificationHandler,
     offered: Mutex<Option<Arc<ServerTools>>>,
+    /// The prompts, with the number of changes when they were listed.
+    pub(crate) prompts: Mutex<Option<(u64, Arc<Vec<PromptInfo>>)>>,
     /// When the tools were listed anew because the server said that they have changed.
     renewals: parking_lot::Mutex<VecDeque<Instant>>,
     begun: Instant,
@@ -119,7 +122,7 @@ impl Connection {
     }
 
     /// Counts a renewal of the list, if there may be one now.
-    fn may_renew(&self) -> bool {
+    pub(crate) fn may_renew(&self) -> bool {
         let mut renewals = self.renewals.lock();
         while renewals.front().is_some_and(|at| at.elapsed() >= RENEWAL_TIME) {
             renewals.pop_front();
@@ -172,16 +175,27 @@ impl Connection {
         gone: impl Future<Output = ()> + Send + 'static,
     ) -> Result<Value, RequestError> {
         let request = CallToolRequest::new(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments));
+        let sending = self.events.sending();
         let sent = self
             .service
             .peer()
             .send_cancellable_request(ClientRequest::CallToolRequest(request), call_options(&context));
         let handle = sent.await.map_err(|error| self.request_error(tool, &error))?;
         let cancel = context.cancel.clone();
-        let _following = self.events.follow(&handle, context);
+        let _following = sending.follow(&handle, context.clone());
         let (peer, request_id) = (handle.peer.clone(), handle.id.clone());
         let answer = tokio::select! {
-            answer = handle.await_response() => answer.map_err(|error| self.request_error(tool, &error))?,
+            answer = handle.await_response() => match answer {
+                Ok(answer) => answer,
+                Err(error) => {
+                    if let ServiceError::McpError(refusal) = &error
+                        && let Some(error) = self.events.ask_for_pages(refusal, &context).await
+                    {
+                        return Err(RequestError::Answered(error));
+                    }
+                    return Err(self.request_error(tool, &error));
+                }
+            },
             () = cancel.cancelled() => {
                 let probe = RunningProbe::start(self.probes.clone());
                 // A task of its own, since the call has returned by then.
@@ -205,7 +219,7 @@ impl Connection {
         }
     }
 
-    fn request_error(&self, tool: &str, error: &ServiceError) -> RequestError {
+    pub(crate) fn request_error(&self, tool: &str, error: &ServiceError) -> RequestError {
         let refused = |why: &str| ToolError::new(format!("The server refused the call: {}", clean(why, MAX_ERROR)));
         let failure = FailureKind::from_service(error);
         if !matches!(failure, FailureKind::Answered(_)) {
@@ -343,6 +357,17 @@ async fn serve(
     })?;
     let begun = Instant::now();
     let probes = Arc::new(watch::Sender::new(0));
-    let (offered, renewals, token_expiry) = (Mutex::default(), parking_lot::Mutex::default(), ends);
-    Ok(Connection { name, service, events, offered, renewals, begun, probes, token_expiry, program: None })
+    let (offered, prompts, renewals) = (Mutex::default(), Mutex::default(), parking_lot::Mutex::default());
+    Ok(Connection {
+        name,
+        service,
+        events,
+        offered,
+        prompts,
+        renewals,
+        begun,
+        probes,
+        token_expiry: ends,
+        program: None,
+    })
 }

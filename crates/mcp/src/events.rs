@@ -3,8 +3,9 @@
 //! (sampling, roots) is refused.
 
 use crate::asking::{self, AskUser, QuestionRequest, UserAnswer};
+use crate::content::{KnownPrompts, PromptInfo};
 use crate::message::ANSWERED_CALL;
-use contract::{CallReports, ToolContext, UserWait};
+use contract::{CallReports, ToolContext, ToolError, UserWait};
 use parking_lot::Mutex;
 use rmcp::ClientHandler;
 use rmcp::ErrorData;
@@ -19,6 +20,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use tokio::sync::Notify;
 
 /// The minimum time between two progress reports of a call.
 const PACE: Duration = Duration::from_millis(200);
@@ -26,6 +28,10 @@ const PACE: Duration = Duration::from_millis(200);
 const MAX_MESSAGE: usize = 300;
 /// The maximum number of questions of a call.
 const MAX_QUESTIONS: u32 = 10;
+/// How long a question waits for the id of its call, which is just being sent.
+const SENDING_TIME: Duration = Duration::from_secs(2);
+/// Why a question without a call is not asked.
+const NO_CALL: &str = "no call runs that could ask";
 /// The maximum size of the id of a page that the user opens, in bytes.
 const MAX_OPENED_ID: usize = 200;
 /// The notification that the user has finished on a page that they have opened.
@@ -40,6 +46,8 @@ pub(crate) struct ConnectionEvents {
     pub(crate) revision: Arc<AtomicU64>,
     /// Asks users; `None` if the server may not.
     pub(crate) ask: Option<Arc<dyn AskUser>>,
+    /// The prompts of the server, which all its connections record.
+    pub(crate) prompts: Arc<Mutex<KnownPrompts>>,
 }
 
 /// The handler of one connection; cheap to clone.
@@ -52,8 +60,27 @@ pub(crate) struct NotificationHandler {
 struct Inner {
     events: ConnectionEvents,
     is_stale: AtomicBool,
-    /// The running calls.
-    running: Mutex<HashMap<RequestId, RunningCall>>,
+    /// How often the list of prompts has changed.
+    prompt_changes: AtomicU64,
+    calls: Mutex<Calls>,
+    /// Notified when a call that was being sent runs.
+    has_begun: Notify,
+}
+
+/// The calls of a connection.
+#[derive(Default)]
+struct Calls {
+    running: HashMap<RequestId, RunningCall>,
+    /// The number of calls that are being sent, whose ids are not known yet. The server may ask in one of them already.
+    sending: usize,
+}
+
+/// Which call a question belongs to.
+enum AskingCall {
+    /// This one.
+    Found(RequestId, ToolContext),
+    /// A call that is just being sent.
+    Sending,
 }
 
 /// A running call.
@@ -84,18 +111,26 @@ impl NotificationHandler {
         self.inner.is_stale.store(false, Ordering::Relaxed);
     }
 
-    /// Follows a call until the returned value is dropped: forwards its progress, and its questions to the user.
-    pub(crate) fn follow(&self, handle: &RequestHandle<RoleClient>, context: ToolContext) -> FollowedCall {
-        let (id, token) = (handle.id.clone(), handle.progress_token.clone());
-        let call = RunningCall { token, context, reported: None, questions: 0, opened: HashMap::new() };
-        self.inner.running.lock().insert(id.clone(), call);
-        FollowedCall { events: self.clone(), id }
+    /// Returns how often the list of prompts has changed.
+    pub(crate) fn prompt_changes(&self) -> u64 {
+        self.inner.prompt_changes.load(Ordering::Relaxed)
+    }
+
+    /// Records the prompts for the commands of composers.
+    pub(crate) fn publish_prompts(&self, prompts: &Arc<Vec<PromptInfo>>) {
+        self.inner.events.prompts.lock().record(prompts);
+    }
+
+    /// Counts a call that is about to be sent.
+    pub(crate) fn sending(&self) -> SendingCall {
+        self.inner.calls.lock().sending += 1;
+        SendingCall(Some(self.clone()))
     }
 
     /// Returns where to report a call's progress, if the next report is due.
     fn due_progress(&self, token: &ProgressToken) -> Option<CallReports> {
-        let mut running = self.inner.running.lock();
-        let call = running.values_mut().find(|call| call.token == *token)?;
+        let mut calls = self.inner.calls.lock();
+        let call = calls.running.values_mut().find(|call| call.token == *token)?;
         if call.reported.is_some_and(|last| last.elapsed() < PACE) {
             return None;
         }
@@ -108,22 +143,19 @@ impl NotificationHandler {
     /// The protocol does not say which call a request belongs to. It is known if the request came in the stream that
     /// answers a call; otherwise it is the only one that runs. If several run, nobody is asked, because the answer
     /// could go to another user's call.
-    fn asking_call(&self, meta: &RequestMetaObject) -> Result<(RequestId, ToolContext), &'static str> {
-        let mut running = self.inner.running.lock();
+    async fn asking_call(&self, meta: &RequestMetaObject) -> Result<(RequestId, ToolContext), &'static str> {
         let named = meta.0.0.get(ANSWERED_CALL).and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
-        let id = match named {
-            Some(id) => Some(id),
-            None if running.len() > 1 => return Err("several calls run, and it is not known which one asks"),
-            None => running.keys().next().cloned(),
+        let find = async {
+            loop {
+                let begun = self.inner.has_begun.notified();
+                match self.inner.calls.lock().asking(named.as_ref())? {
+                    AskingCall::Found(id, context) => return Ok((id, context)),
+                    AskingCall::Sending => {}
+                }
+                begun.await;
+            }
         };
-        let Some((id, call)) = id.and_then(|id| Some((id.clone(), running.get_mut(&id)?))) else {
-            return Err("no call runs that could ask");
-        };
-        if call.questions >= MAX_QUESTIONS {
-            return Err("the call has asked too often");
-        }
-        call.questions += 1;
-        Ok((id, call.context.clone()))
+        tokio::time::timeout(SENDING_TIME, find).await.unwrap_or(Err(NO_CALL))
     }
 
     async fn ask(&self, params: ElicitRequestParams, request: &RequestContext<RoleClient>) -> ElicitResult {
@@ -132,8 +164,10 @@ impl NotificationHandler {
             ElicitRequestParams::UrlElicitationParams { elicitation_id, .. } => Some(elicitation_id.clone()),
             _ => None,
         };
-        let asked = asking::read_question(&self.inner.events.server, params)
-            .and_then(|question| Ok((question, self.asking_call(&request.meta)?)));
+        let asked = match asking::read_question(&self.inner.events.server, params) {
+            Ok(question) => self.asking_call(&request.meta).await.map(|call| (question, call)),
+            Err(reason) => Err(reason),
+        };
         let (question, (id, context)) = match asked {
             Ok(asked) => asked,
             Err(reason) => {
@@ -153,11 +187,91 @@ impl NotificationHandler {
             tracing::info!(server, reason, "a question of an MCP server has no answer");
         }
         if let (UserAnswer::Accepted(_), Some(opened)) = (&answer, opened.filter(|id| id.len() <= MAX_OPENED_ID))
-            && let Some(call) = self.inner.running.lock().get_mut(&id)
+            && let Some(call) = self.inner.calls.lock().running.get_mut(&id)
         {
             call.opened.insert(opened, waiting);
         }
         asking::answer(answer, is_form)
+    }
+}
+
+/// JSON-RPC's code of a call that needs the user to open a page first.
+const URL_REQUIRED: i32 = -32042;
+/// The maximum number of pages that such a call may name.
+const MAX_PAGES: usize = 3;
+
+impl NotificationHandler {
+    /// Asks the user about the pages that a call needs to be opened first. Returns the error for the model; `None` if
+    /// the call has failed for another reason.
+    pub(crate) async fn ask_for_pages(&self, error: &ErrorData, context: &ToolContext) -> Option<ToolError> {
+        if error.code.0 != URL_REQUIRED {
+            return None;
+        }
+        let ask = self.inner.events.ask.as_ref()?;
+        let pages = error.data.as_ref()?.get("elicitations")?.as_array()?;
+        let _waiting = context.reports.wait_for_user();
+        for page in pages.iter().take(MAX_PAGES) {
+            let params: ElicitRequestParams = serde_json::from_value(page.clone()).ok()?;
+            let question = asking::read_question(&self.inner.events.server, params).ok()?;
+            let asked = ask.ask(question, context.clone());
+            if !matches!(context.cancel.run_until_cancelled(asked).await?, UserAnswer::Accepted(_)) {
+                return Some(ToolError::new("Not run: the user has to open a page for it first, and did not."));
+            }
+        }
+        let text = "Not run yet: it needs something that the user does on a page of the server, which they have opened. \
+                    Ask them to say when they have finished there, and then call the tool again.";
+        Some(ToolError::new(text))
+    }
+}
+
+impl Calls {
+    /// Returns the call that asks: the named one, or the only one.
+    fn asking(&mut self, named: Option<&RequestId>) -> Result<AskingCall, &'static str> {
+        let id = match named {
+            Some(id) => Some(id.clone()),
+            None if self.running.len() + self.sending > 1 => {
+                return Err("several calls run, and it is not known which one asks");
+            }
+            None => self.running.keys().next().cloned(),
+        };
+        match id.and_then(|id| Some((id.clone(), self.running.get_mut(&id)?))) {
+            Some((_, call)) if call.questions >= MAX_QUESTIONS => Err("the call has asked too often"),
+            Some((id, call)) => {
+                call.questions += 1;
+                Ok(AskingCall::Found(id, call.context.clone()))
+            }
+            None if self.sending > 0 => Ok(AskingCall::Sending),
+            None => Err(NO_CALL),
+        }
+    }
+}
+
+/// A call that is being sent.
+pub(crate) struct SendingCall(Option<NotificationHandler>);
+
+impl SendingCall {
+    /// Follows the call, which was sent, until the returned value is dropped: forwards its progress, and its questions
+    /// to the user.
+    pub(crate) fn follow(mut self, handle: &RequestHandle<RoleClient>, context: ToolContext) -> FollowedCall {
+        let (id, token) = (handle.id.clone(), handle.progress_token.clone());
+        let call = RunningCall { token, context, reported: None, questions: 0, opened: HashMap::new() };
+        let events = self.0.take().unwrap_or_default();
+        let mut calls = events.inner.calls.lock();
+        calls.running.insert(id.clone(), call);
+        calls.sending -= 1;
+        drop(calls);
+        events.inner.has_begun.notify_waiters();
+        FollowedCall { events, id }
+    }
+}
+
+impl Drop for SendingCall {
+    fn drop(&mut self) {
+        // It was not sent.
+        if let Some(events) = self.0.take() {
+            events.inner.calls.lock().sending -= 1;
+            events.inner.has_begun.notify_waiters();
+        }
     }
 }
 
@@ -169,7 +283,7 @@ pub(crate) struct FollowedCall {
 
 impl Drop for FollowedCall {
     fn drop(&mut self) {
-        self.events.inner.running.lock().remove(&self.id);
+        self.events.inner.calls.lock().running.remove(&self.id);
     }
 }
 
@@ -199,6 +313,11 @@ impl ClientHandler for NotificationHandler {
         self.inner.events.revision.fetch_add(1, Ordering::Relaxed);
     }
 
+    async fn on_prompt_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.inner.prompt_changes.fetch_add(1, Ordering::Relaxed);
+        self.inner.events.revision.fetch_add(1, Ordering::Relaxed);
+    }
+
     async fn on_progress(&self, progress: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
         let Some(reports) = self.due_progress(&progress.progress_token) else { return };
         let message = progress.message.map(|message| super::clean(&message, MAX_MESSAGE));
@@ -212,7 +331,7 @@ impl ClientHandler for NotificationHandler {
     async fn on_custom_notification(&self, told: CustomNotification, _context: NotificationContext<RoleClient>) {
         let id = told.params.as_ref().and_then(|params| params.get("elicitationId")).and_then(Value::as_str);
         if let (OPENED_COMPLETE, Some(id)) = (told.method.as_str(), id) {
-            self.inner.running.lock().values_mut().for_each(|call| drop(call.opened.remove(id)));
+            self.inner.calls.lock().running.values_mut().for_each(|call| drop(call.opened.remove(id)));
         }
     }
 }

@@ -1,18 +1,17 @@
 //! An MCP server and its connections: one for each user, opened when it is first needed, reopened
 //! after a failure, and closed when it is not used.
 
+use crate::McpFeatures;
 use crate::asking::AskUser;
-use crate::events::ConnectionEvents;
-use crate::McpTransport;
 use crate::connection::{Connection, RequestError, unavailable};
+use crate::content::KnownPrompts;
+use crate::events::ConnectionEvents;
 use crate::listing::ServerTools;
 use crate::settings::McpSettings;
-use capability::ToolServerStatus;
 use contract::{ToolContext, ToolError};
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -32,16 +31,18 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 /// An MCP server and the connections of its users. When it is dropped, its connections are closed
 /// and its processes are ended.
 pub struct McpServer {
-    settings: Arc<McpSettings>,
+    pub(crate) settings: Arc<McpSettings>,
     /// Asks users the server's questions.
     ask: Option<Arc<dyn AskUser>>,
-    seats: parking_lot::Mutex<HashMap<String, Arc<UserConnection>>>,
+    /// Its prompts, as its connections have listed them.
+    pub(crate) prompts: Arc<parking_lot::Mutex<KnownPrompts>>,
+    pub(crate) seats: parking_lot::Mutex<HashMap<String, Arc<UserConnection>>>,
 }
 
 impl McpServer {
     /// Creates a server without connections, which may not ask users anything.
     pub fn new(settings: McpSettings) -> Self {
-        Self { settings: Arc::new(settings), ask: None, seats: parking_lot::Mutex::default() }
+        Self { settings: Arc::new(settings), ask: None, prompts: Arc::default(), seats: parking_lot::Mutex::default() }
     }
 
     /// Returns the server with what asks users its questions, if its settings allow that.
@@ -56,32 +57,14 @@ impl McpServer {
         &self.settings.name
     }
 
+    /// Returns what is used of the server beside its tools.
+    pub(crate) fn features(&self) -> &McpFeatures {
+        &self.settings.features
+    }
+
     /// Returns whether the server has the same settings, so that its connections can be kept.
     pub fn has_settings(&self, settings: &McpSettings) -> bool {
         self.settings.is_same(settings)
-    }
-
-    /// Returns the server's status. It opens no connection, and connections that are just being
-    /// opened are not counted.
-    pub fn status(&self) -> ToolServerStatus {
-        let mut status = idle(&self.settings);
-        let seats: Vec<_> = self.seats.lock().values().cloned().collect();
-        status.users = seats.len();
-        for seat in seats {
-            let Ok(state) = seat.state.try_lock() else { continue };
-            if let Some(connection) = state.connection.as_ref().filter(|connection| connection.is_open()) {
-                status.open += 1;
-                let (tools, left_out) = connection.known_tools();
-                if !tools.is_empty() || !left_out.is_empty() {
-                    (status.tools, status.left_out) = (tools, left_out);
-                }
-            }
-            if state.failed_at > status.failed_at {
-                status.failed_at = state.failed_at;
-                status.error = state.error.as_ref().map(|error| error.message.clone());
-            }
-        }
-        status
     }
 
     /// Closes the connections that nobody has used for ten minutes, once their calls have ended.
@@ -122,29 +105,29 @@ pub(crate) struct UserConnection {
     settings: Arc<McpSettings>,
     /// What its connections tell it.
     events: ConnectionEvents,
-    state: Mutex<ConnectionState>,
+    pub(crate) state: Mutex<ConnectionState>,
     used: parking_lot::Mutex<Instant>,
     /// The fingerprint of each tool when it was first listed, or last accepted.
     known: parking_lot::Mutex<HashMap<String, [u8; 32]>>,
 }
 
 #[derive(Default)]
-struct ConnectionState {
-    connection: Option<Arc<Connection>>,
+pub(crate) struct ConnectionState {
+    pub(crate) connection: Option<Arc<Connection>>,
     /// The number of consecutive failed attempts.
     failures: u32,
     /// The time before which there is no further attempt.
     retry_at: Option<Instant>,
-    error: Option<ToolError>,
+    pub(crate) error: Option<ToolError>,
     /// Since when there is an error; Unix time in milliseconds.
-    failed_at: Option<i64>,
+    pub(crate) failed_at: Option<i64>,
 }
 
 impl UserConnection {
     fn new(server: &McpServer) -> Self {
         let used = parking_lot::Mutex::new(Instant::now());
-        let (settings, ask) = (server.settings.clone(), server.ask.clone());
-        let events = ConnectionEvents { server: settings.name.clone(), ask, revision: Arc::default() };
+        let (settings, ask, prompts) = (server.settings.clone(), server.ask.clone(), server.prompts.clone());
+        let events = ConnectionEvents { server: settings.name.clone(), ask, prompts, revision: Arc::default() };
         Self { settings, events, state: Mutex::default(), used, known: parking_lot::Mutex::default() }
     }
 
@@ -291,14 +274,14 @@ impl UserConnection {
 
     /// Drops a connection whose session the server has forgotten. The server responds, so the next
     /// connection is opened at once.
-    async fn forgotten(&self, connection: &Arc<Connection>) {
+    pub(crate) async fn forgotten(&self, connection: &Arc<Connection>) {
         if let Some(mut state) = self.current(connection).await {
             state.connection = None;
         }
     }
 
     /// Drops a connection that failed.
-    async fn broken(&self, connection: &Arc<Connection>) {
+    pub(crate) async fn broken(&self, connection: &Arc<Connection>) {
         if let Some(mut state) = self.current(connection).await {
             state.lost();
         }
@@ -346,40 +329,21 @@ fn wait(failures: u32) -> Duration {
     Duration::from_secs(1).saturating_mul(1 << failures.saturating_sub(1).min(10)).min(MAX_WAIT)
 }
 
-/// Returns the status of a server without connections.
-fn idle(settings: &McpSettings) -> ToolServerStatus {
-    let (transport, place) = match &settings.transport {
-        McpTransport::Http(http) => ("http", http.url.host_str().unwrap_or_default().to_owned()),
-        McpTransport::Sse(http) => ("sse", http.url.host_str().unwrap_or_default().to_owned()),
-        McpTransport::Stdio(program) => {
-            let name = Path::new(&program.command).file_name();
-            ("stdio", name.map_or_else(String::new, |name| name.to_string_lossy().into_owned()))
-        }
-    };
-    ToolServerStatus {
-        name: settings.name.clone(),
-        transport,
-        place,
-        shared: settings.shared,
-        users: 0,
-        open: 0,
-        tools: Vec::new(),
-        left_out: Vec::new(),
-        error: None,
-        failed_at: None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{McpFeatures, StdioSettings};
+    use crate::{McpTransport, StdioSettings};
 
     #[test]
     fn a_user_who_is_deleted_is_forgotten_and_others_are_not() {
         let program = StdioSettings { command: "none".to_owned(), args: Vec::new(), env: Vec::new(), folder: None };
         let transport = McpTransport::Stdio(program);
-        let server = McpServer::new(McpSettings { name: "notes".to_owned(), transport, shared: false, features: McpFeatures::default() });
+        let server = McpServer::new(McpSettings {
+            name: "notes".to_owned(),
+            transport,
+            shared: false,
+            features: McpFeatures::default(),
+        });
         let (ada, bob) = (server.user_connection("ada"), server.user_connection("bob"));
         server.forget_user("ada");
         assert!(!Arc::ptr_eq(&ada, &server.user_connection("ada")), "ada gets a new one");

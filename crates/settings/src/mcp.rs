@@ -21,11 +21,15 @@ pub enum McpTransport {
 pub struct McpFeatures {
     /// Whether the server may ask the user while one of its tools runs.
     pub elicitation: bool,
+    /// Whether agents may list and read its resources.
+    pub resources: bool,
+    /// Whether its prompts are commands of the composer.
+    pub prompts: bool,
 }
 
 impl Default for McpFeatures {
     fn default() -> Self {
-        Self { elicitation: true }
+        Self { elicitation: true, resources: false, prompts: false }
     }
 }
 

@@ -168,7 +168,9 @@ impl SseDecoder {
             "event" => self.open.event = Some(value.to_owned()),
             "id" if !value.contains('\0') => self.open.id = Some(value.to_owned()),
             #[cfg(feature = "retry")]
-            "retry" if value.bytes().all(|byte| byte.is_ascii_digit()) => self.retry = value.parse().ok().or(self.retry),
+            "retry" if value.bytes().all(|byte| byte.is_ascii_digit()) => {
+                self.retry = value.parse().ok().or(self.retry)
+            }
             // Comments have an empty field name; unknown fields are ignored.
             _ => {}
         }

@@ -74,7 +74,12 @@ fn settings(server: &str, token_url: &str, refresh_token: Option<&str>) -> McpSe
         scope: Some("tools".to_owned()),
     };
     let transport = HttpServerSettings { oauth: Some(oauth), ..address(&format!("{server}/mcp")) };
-    McpSettings { name: "peer".to_owned(), transport: McpTransport::Http(transport), shared: false, features: McpFeatures::default() }
+    McpSettings {
+        name: "peer".to_owned(),
+        transport: McpTransport::Http(transport),
+        shared: false,
+        features: McpFeatures::default(),
+    }
 }
 
 /// Returns the result of a call with these settings.

@@ -1,7 +1,10 @@
 //! Starts servers, and shows them as an agent sees them.
 
 use contract::{Tool, ToolContext, ToolError, ToolSource};
-use mcp::{HttpServerSettings, McpFeatures, McpSelection, McpServer, McpSettings, McpSource, McpTransport, StdioSettings};
+use mcp::{
+    AskUser, HttpServerSettings, McpFeatures, McpSelection, McpServer, McpSettings, McpSource, McpTransport,
+    StdioSettings,
+};
 use secrecy::SecretString;
 use serde_json::Value;
 use settings::ToolSelection;
@@ -58,6 +61,12 @@ impl Peer {
     pub(crate) fn selecting(settings: McpSettings, selection: McpSelection) -> Self {
         let server = Arc::new(McpServer::new(settings));
         Self { source: McpSource::new(server, selection).unwrap() }
+    }
+
+    /// A server that may ask users something.
+    pub(crate) fn asking(settings: McpSettings, ask: Arc<dyn AskUser>) -> Self {
+        let server = Arc::new(McpServer::new(settings).asking(ask));
+        Self { source: McpSource::new(server, everything()).unwrap() }
     }
 
     pub(crate) async fn tools(&self) -> Result<Vec<Arc<dyn Tool>>, ToolError> {
