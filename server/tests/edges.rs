@@ -45,7 +45,7 @@ lowdefy_import ► config operators
 mail ► capability config
 manual ► capability chat config retrieval web
 markdown_stream ►
-mcp ► capability config contract egress schemas settings sse tools
+mcp ► auth capability chat config contract egress schemas settings sse store tools web wire
 mcp_server ► auth capability chat config contract schemas settings store web wire
 mcp_servers ► capability config contract egress mcp settings store web wire
 memory ► auth capability chat config contract jobs settings store web wire

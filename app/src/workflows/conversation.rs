@@ -4,6 +4,7 @@ use super::api::workflow_progress;
 use super::state_names::run_state_view;
 use super::task_card::{OpenTask, TaskCard};
 use super::tasks::merged;
+use super::tool_question::tool_question;
 use crate::agent_chat::value_view;
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -62,8 +63,11 @@ impl Followed {
     }
 }
 
-/// Renders a run that belongs to the conversation.
+/// Renders a run that belongs to the conversation, or a question of a running tool, which looks the same.
 pub(super) fn conversation_run(part: &Value, show_result: Callback<(String,), bool>) -> AnyView {
+    if let Ok(question) = serde_json::from_value(part.clone()) {
+        return tool_question(question);
+    }
     let Ok(ConversationRun { run_id, workflow }) = serde_json::from_value(part.clone()) else {
         return ().into_any();
     };

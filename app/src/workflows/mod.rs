@@ -16,6 +16,7 @@ mod state_names;
 mod task_card;
 mod tasks;
 mod timeline;
+mod tool_question;
 
 pub(crate) use chunk_table::WORKFLOWS;
 pub(crate) use command::ChatStart;

@@ -18,7 +18,7 @@ use crate::sub_agent::parent::{AgentPermit, ParentContext};
 use crate::{
     Agent, Ending, Event, EventSink, Limit, PendingCall, Route, RunOutcome, SinkClosed, TurnInput, WaitingCall,
 };
-use contract::{FinishReason, Message, NoteQuery, RunScope, ToolSpec, UserPart};
+use contract::{CallTime, FinishReason, Message, NoteQuery, RunScope, ToolSpec, UserPart};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -87,6 +87,8 @@ pub(crate) struct Run<'a> {
     /// The agent with the tools of its sources.
     pub(crate) agent: Cow<'a, Agent>,
     pub(crate) offer: OfferedTools,
+    /// The revisions of the sources when they were asked.
+    revisions: Vec<u64>,
     /// The tools that are found by search.
     pub(crate) deferral: Option<Arc<Deferral>>,
     pub(crate) ids: ConversationCallIds,
@@ -143,9 +145,12 @@ impl<'a> Run<'a> {
     ) -> Self {
         let earlier = turn.earlier;
         let is_sub_agent = above.is_some();
-        let (meter, mut policies, permit) = match above {
-            Some(ParentContext { meter, policies, permit }) => (Some(meter), policies, permit),
-            None => (None, Vec::new(), AgentPermit::root(agent.settings.max_parallel_agents)),
+        let (meter, mut policies, permit, time) = match above {
+            Some(ParentContext { meter, policies, permit, time }) => (Some(meter), policies, permit, time),
+            None => {
+                let permit = AgentPermit::root(agent.settings.max_parallel_agents);
+                (None, Vec::new(), permit, CallTime::default())
+            }
         };
         policies.extend(agent.policy.clone());
         let caller = CallScope {
@@ -158,11 +163,13 @@ impl<'a> Run<'a> {
             policies,
             tools_changed: Arc::default(),
             permit,
+            time,
         };
         Self {
             configured: agent,
             agent: Cow::Borrowed(agent),
             offer: OfferedTools::default(),
+            revisions: Vec::new(),
             deferral: None,
             ids: ConversationCallIds::from_history(&turn.messages),
             earlier_steps: EarlierSteps::from_history(turn.messages.get(..turn.turn_start).unwrap_or(&turn.messages)),
@@ -211,7 +218,7 @@ impl<'a> Run<'a> {
             if let Some(limit) = self.caller.meter.reached() {
                 return Ok(Ending::Limit(limit));
             }
-            if self.caller.tools_changed.swap(false, Ordering::Relaxed) {
+            if self.caller.tools_changed.swap(false, Ordering::Relaxed) || self.revisions != self.source_revisions() {
                 Box::pin(self.gather_tools(sink)).await?;
             }
             if std::mem::take(&mut self.warns) {
@@ -289,6 +296,8 @@ impl<'a> Run<'a> {
     /// Asks the sources for their tools, and compiles what the agent offers. A run that is stopped
     /// meanwhile ends at its next step.
     pub(crate) async fn gather_tools<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
+        // Before they are asked, so that a change meanwhile is not missed.
+        self.revisions = self.source_revisions();
         let CallScope { scope, exposure, cancel, .. } = &self.caller;
         let gathered = sources::with_source_tools(self.configured, (scope, exposure), cancel, sink).await;
         let contexts;
@@ -300,6 +309,10 @@ impl<'a> Run<'a> {
         self.compile_offer().await;
         self.offer_reading().await;
         Ok(())
+    }
+
+    fn source_revisions(&self) -> Vec<u64> {
+        self.configured.sources.iter().map(|source| source.revision(&self.caller.scope)).collect()
     }
 
     /// Decides which tools are found by search. They stay so for the rest of the run.

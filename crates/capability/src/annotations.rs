@@ -116,6 +116,10 @@ impl ToolSource for AnnotatedSource {
         self.source.name()
     }
 
+    fn revision(&self, scope: &RunScope) -> u64 {
+        self.source.revision(scope)
+    }
+
     fn note<'a>(&'a self, asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
         self.source.note(asked)
     }

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::Value;
-use settings::mcp::McpTransport;
+use settings::mcp::{McpFeatures, McpTransport};
 use settings::{Quota, Retention};
 use std::any::Any;
 use std::collections::HashMap;
@@ -237,6 +237,8 @@ pub struct McpConnection {
     pub transport: McpTransport,
     /// Whether all users share one connection.
     pub shared: bool,
+    /// What is used of the server beside its tools.
+    pub features: McpFeatures,
 }
 
 /// A page with its access rule and its client tools.

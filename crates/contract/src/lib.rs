@@ -2,6 +2,7 @@
 
 mod bearer;
 mod call_reports;
+mod call_time;
 pub mod error;
 mod function_tool;
 pub mod message;
@@ -15,7 +16,8 @@ pub mod tool;
 pub mod usage;
 
 pub use bearer::Bearer;
-pub use call_reports::{CallReport, CallReports};
+pub use call_reports::{CallReport, CallReports, TOOL_QUESTION};
+pub use call_time::{CallTime, MAX_USER_WAIT, UserWait};
 pub use error::{ModelError, ModelErrorKind, ToolError};
 pub use function_tool::{FunctionTool, read_arguments};
 pub use message::{AssistantPart, FileData, Message, OutputPart, ToolCall, ToolOutput, ToolResult, UserPart};

@@ -172,8 +172,7 @@ impl From<DeclaredAnnotations> for Annotations {
     }
 }
 
-/// What an agent has read so far. Each field has the name of the first tool that returned such
-/// data.
+/// What an agent has read so far: in each field, the first tool that returned such data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exposure {
     /// The source of private data.
@@ -265,6 +264,8 @@ pub struct RunScope {
     pub agent_id: String,
     /// The page from which the user sent the message; `None` for other clients.
     pub page_id: Option<String>,
+    /// Whether the client is a chat of the page, which shows what a running tool asks the user.
+    pub shows_questions: bool,
     /// The user's token, if it may be passed on to services that are called on the user's behalf.
     pub token: Option<Bearer>,
     /// What tells the calls of this run from those of others, and stays the same when a call is
@@ -335,6 +336,12 @@ pub trait ToolSource: Send + Sync + 'static {
     /// # Errors
     /// None of the tools is available; the message is for the user.
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>>;
+
+    /// Returns a number that changes when the tools may have changed on their own, without a call that reports it.
+    /// The run compares it before each step, and asks again if it has changed.
+    fn revision(&self, _scope: &RunScope) -> u64 {
+        0
+    }
 
     /// Returns what the model is told before its next step; `None` if there is nothing new. The note is
     /// stored in the conversation after what the model has read, so that the beginning of later requests

@@ -1,12 +1,16 @@
 //! A connection to an MCP server: opened, asked for its tools and called within time limits.
 
-use crate::events::NotificationHandler;
+use crate::content::PromptInfo;
+use crate::events::{ConnectionEvents, NotificationHandler};
 use crate::failure::{FailureKind, is_unreachable};
 use crate::listing::{self, ServerTools};
 use crate::process::ServerProcess;
 use crate::settings::McpSettings;
 use crate::stdio::StdioTransport;
-use crate::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_TOOLS, McpTransport, PROBE_TIME, clean, http, result, sse};
+use crate::{
+    CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_RENEWALS, MAX_TOOLS, McpTransport, PROBE_TIME, RENEWAL_TIME, clean, http,
+    result, sse,
+};
 use contract::{OmittedTool, ToolContext, ToolError};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, JsonObject,
@@ -15,16 +19,21 @@ use rmcp::model::{
 use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use rmcp::transport::Transport;
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, watch};
 
 /// An open connection to an MCP server.
 pub(crate) struct Connection {
-    name: String,
-    service: RunningService<RoleClient, NotificationHandler>,
-    events: NotificationHandler,
+    pub(crate) name: String,
+    pub(crate) service: RunningService<RoleClient, NotificationHandler>,
+    pub(crate) events: NotificationHandler,
     offered: Mutex<Option<Arc<ServerTools>>>,
+    /// The prompts, with the number of changes when they were listed.
+    pub(crate) prompts: Mutex<Option<(u64, Arc<Vec<PromptInfo>>)>>,
+    /// When the tools were listed anew because the server said that they have changed.
+    renewals: parking_lot::Mutex<VecDeque<Instant>>,
     begun: Instant,
     /// The number of pings after cancelled calls that are not answered yet.
     probes: Arc<watch::Sender<usize>>,
@@ -54,8 +63,8 @@ fn call_options(context: &ToolContext) -> PeerRequestOptions {
 
 impl Connection {
     /// Opens a connection.
-    pub(crate) async fn open(settings: &McpSettings) -> Result<Self, ToolError> {
-        let begun = tokio::time::timeout(CONNECT_TIME, begin(settings)).await;
+    pub(crate) async fn open(settings: &McpSettings, events: ConnectionEvents) -> Result<Self, ToolError> {
+        let begun = tokio::time::timeout(CONNECT_TIME, begin(settings, events)).await;
         let failed = begun.unwrap_or_else(|_| Err(OpenError::new("it did not answer in time", CONNECT_TIME)));
         failed.map_err(|failure| {
             let OpenError { public, cause, last_words } = failure;
@@ -86,15 +95,18 @@ impl Connection {
         self.begun.elapsed()
     }
 
-    /// Returns the server's tools. They are listed again after the server has reported a change.
+    /// Returns the server's tools. They are listed again after the server has reported a change, but not too often:
+    /// then the old list stays in use, and is renewed later.
     pub(crate) async fn tools(&self) -> Result<Arc<ServerTools>, RequestError> {
         let mut offered = self.offered.lock().await;
-        if self.events.take_stale() {
+        if self.events.is_stale() && (offered.is_none() || self.may_renew()) {
             *offered = None;
         }
         if let Some(offered) = &*offered {
             return Ok(offered.clone());
         }
+        // Before it is listed, so that a change meanwhile is not missed.
+        self.events.set_fresh();
         let listed = tokio::time::timeout(LIST_TIME, self.list()).await;
         let listed = listed.unwrap_or(Err(ServiceError::Timeout { timeout: LIST_TIME })).map_err(|error| {
             tracing::warn!(server = self.name, %error, last_words = self.last_words(), "an MCP server does not list its tools");
@@ -107,6 +119,19 @@ impl Connection {
         let read = Arc::new(listing::read_tools(&self.name, listed).await);
         *offered = Some(read.clone());
         Ok(read)
+    }
+
+    /// Counts a renewal of the list, if there may be one now.
+    pub(crate) fn may_renew(&self) -> bool {
+        let mut renewals = self.renewals.lock();
+        while renewals.front().is_some_and(|at| at.elapsed() >= RENEWAL_TIME) {
+            renewals.pop_front();
+        }
+        let may_renew = renewals.len() < MAX_RENEWALS;
+        if may_renew {
+            renewals.push_back(Instant::now());
+        }
+        may_renew
     }
 
     /// Returns the names of the listed tools, and the tools that agents cannot use. Both are empty
@@ -150,16 +175,28 @@ impl Connection {
         gone: impl Future<Output = ()> + Send + 'static,
     ) -> Result<Value, RequestError> {
         let request = CallToolRequest::new(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments));
+        let sending = self.events.sending();
         let sent = self
             .service
             .peer()
             .send_cancellable_request(ClientRequest::CallToolRequest(request), call_options(&context));
         let handle = sent.await.map_err(|error| self.request_error(tool, &error))?;
-        let _following = self.events.track_progress(handle.progress_token.clone(), context.reports);
+        let cancel = context.cancel.clone();
+        let _following = sending.follow(&handle, context.clone());
         let (peer, request_id) = (handle.peer.clone(), handle.id.clone());
         let answer = tokio::select! {
-            answer = handle.await_response() => answer.map_err(|error| self.request_error(tool, &error))?,
-            () = context.cancel.cancelled() => {
+            answer = handle.await_response() => match answer {
+                Ok(answer) => answer,
+                Err(error) => {
+                    if let ServiceError::McpError(refusal) = &error
+                        && let Some(error) = self.events.ask_for_pages(refusal, &context).await
+                    {
+                        return Err(RequestError::Answered(error));
+                    }
+                    return Err(self.request_error(tool, &error));
+                }
+            },
+            () = cancel.cancelled() => {
                 let probe = RunningProbe::start(self.probes.clone());
                 // A task of its own, since the call has returned by then.
                 tokio::spawn(async move {
@@ -182,7 +219,7 @@ impl Connection {
         }
     }
 
-    fn request_error(&self, tool: &str, error: &ServiceError) -> RequestError {
+    pub(crate) fn request_error(&self, tool: &str, error: &ServiceError) -> RequestError {
         let refused = |why: &str| ToolError::new(format!("The server refused the call: {}", clean(why, MAX_ERROR)));
         let failure = FailureKind::from_service(error);
         if !matches!(failure, FailureKind::Answered(_)) {
@@ -276,7 +313,7 @@ impl OpenError {
     }
 }
 
-async fn begin(settings: &McpSettings) -> Result<Connection, OpenError> {
+async fn begin(settings: &McpSettings, events: ConnectionEvents) -> Result<Connection, OpenError> {
     let unreachable = |error| OpenError::new("it cannot be reached", error);
     match &settings.transport {
         McpTransport::Stdio(stdio) => {
@@ -284,28 +321,29 @@ async fn begin(settings: &McpSettings) -> Result<Connection, OpenError> {
                 ServerProcess::start(stdio).map_err(|error| OpenError::new("it could not be started", error))?;
             let transport = StdioTransport::new(output, input);
             let last_words = program.last_words();
-            let begun = serve(settings, transport, None).await;
+            let begun = serve(events, transport, None).await;
             let begun = begun.map_err(|failure| OpenError { last_words: last_words.text(), ..failure })?;
             Ok(Connection { program: Some(program), ..begun })
         }
         McpTransport::Http(http) => {
             let access = http::prepare_access(http).await.map_err(unreachable)?;
-            serve(settings, http::streamable(&access), access.token_expiry).await
+            serve(events, http::streamable(&access), access.token_expiry).await
         }
         McpTransport::Sse(http) => {
             let access = http::prepare_access(http).await.map_err(unreachable)?;
             let (transport, ends) = (sse::open(&access).await.map_err(unreachable)?, access.token_expiry);
-            serve(settings, transport, ends).await
+            serve(events, transport, ends).await
         }
     }
 }
 
 async fn serve(
-    settings: &McpSettings,
+    events: ConnectionEvents,
     transport: impl Transport<RoleClient> + 'static,
     ends: Option<Instant>,
 ) -> Result<Connection, OpenError> {
-    let events = NotificationHandler::default();
+    let name = events.server.clone();
+    let events = NotificationHandler::new(events);
     let service = rmcp::serve_client(events.clone(), transport).await.map_err(|error| {
         let public = match &error {
             error if error.is_authorization_required() => "it does not accept the key",
@@ -317,8 +355,19 @@ async fn serve(
         };
         OpenError::new(public, error)
     })?;
-    let (name, begun) = (settings.name.clone(), Instant::now());
+    let begun = Instant::now();
     let probes = Arc::new(watch::Sender::new(0));
-    let (offered, token_expiry) = (Mutex::default(), ends);
-    Ok(Connection { name, service, events, offered, begun, probes, token_expiry, program: None })
+    let (offered, prompts, renewals) = (Mutex::default(), Mutex::default(), parking_lot::Mutex::default());
+    Ok(Connection {
+        name,
+        service,
+        events,
+        offered,
+        prompts,
+        renewals,
+        begun,
+        probes,
+        token_expiry: ends,
+        program: None,
+    })
 }

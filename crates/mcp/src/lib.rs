@@ -1,7 +1,9 @@
 #![doc = include_str!("../README.md")]
 
+mod asking;
 mod capability;
 mod connection;
+mod content;
 mod events;
 mod failure;
 mod http;
@@ -9,17 +11,20 @@ mod listing;
 mod message;
 mod oauth;
 mod process;
+mod questions;
 mod result;
 mod server;
 mod settings;
 mod source;
 mod sse;
+mod status;
 mod stdio;
 mod streamable;
 mod tool;
 
 pub use self::capability::DEFINITION;
-pub use ::settings::mcp::{ClientCredentials, HttpServerSettings, McpTransport, StdioSettings};
+pub use ::settings::mcp::{ClientCredentials, HttpServerSettings, McpFeatures, McpTransport, StdioSettings};
+pub use asking::{AskUser, QuestionRequest, ServerQuestion, UserAnswer};
 pub use server::McpServer;
 pub use settings::{McpSelection, McpSettings};
 pub use source::McpSource;
@@ -40,6 +45,12 @@ const MAX_TOOLS: usize = 256;
 const MAX_SCHEMA: usize = 64 << 10;
 /// The maximum size of a tool's description in bytes.
 const MAX_DESCRIPTION: usize = 1024;
+/// How often the list of tools is renewed within [`RENEWAL_TIME`] because the server says that it has changed.
+const MAX_RENEWALS: usize = 10;
+/// See [`MAX_RENEWALS`].
+const RENEWAL_TIME: Duration = Duration::from_secs(60);
+/// The maximum size of the text of a question to the user in bytes.
+const MAX_QUESTION: usize = 2000;
 /// The maximum size of a result in bytes.
 const MAX_RESULT: usize = 1 << 20;
 /// The maximum size of a server's error message in bytes.

@@ -120,17 +120,47 @@ impl ToolSelector {
             tracing::warn!(tool = name, "left out a tool of an MCP server: the name is reserved, or too long");
             return None;
         }
+        let base = self.base();
         Some(ToolSpec {
-            needs_approval: self.selection.confirm || is_changed,
-            approval: self.selection.approval.clone(),
-            timeout: self.selection.timeout,
-            deferrable: true,
+            name,
+            description: offered.description.clone(),
+            input_schema: offered.schema.clone(),
+            needs_approval: base.needs_approval || is_changed,
             annotations: Annotations {
                 idempotent: self.selection.idempotent_hint && offered.is_idempotent,
                 ..Annotations::default()
             },
-            ..ToolSpec::new(name, offered.description.clone(), offered.schema.clone())
+            ..base
         })
+    }
+
+    /// Returns a declaration with what all tools of the server have in common, without a name.
+    pub(crate) fn base(&self) -> ToolSpec {
+        ToolSpec {
+            needs_approval: self.selection.confirm,
+            approval: self.selection.approval.clone(),
+            timeout: self.selection.timeout,
+            deferrable: true,
+            ..ToolSpec::new("", "", Value::Null)
+        }
+    }
+
+    /// Returns the prefix of the server's tools and prompts.
+    pub(crate) fn prefix(&self) -> &str {
+        &self.selection.prefix
+    }
+
+    /// Returns the name of a tool for the resources or prompts of a server. Without a prefix it begins with the
+    /// server's name: agents may have several servers with resources.
+    pub(crate) fn content_name(&self, server: &str, what: &str) -> String {
+        let prefix = match self.selection.prefix.as_str() {
+            "" => {
+                let fits = |sign: char| if sign.is_ascii_alphanumeric() { sign } else { '_' };
+                format!("{}_", server.chars().map(fits).take(40).collect::<String>())
+            }
+            prefix => prefix.to_owned(),
+        };
+        format!("{prefix}{what}")
     }
 }
 

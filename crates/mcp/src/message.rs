@@ -5,6 +5,8 @@
 //!   on the wire.
 //! - An error without the id of its request gets the id (a server that has forgotten its session
 //!   does not know the id). rmcp would drop the error, and the request would wait for its timeout.
+//! - A question to the user names the call whose answer it came with, because the protocol does not say
+//!   which call asks.
 //! - `execution.taskSupport` of a tool moves to its `_meta`, because rmcp's type has no field for
 //!   it.
 
@@ -20,6 +22,10 @@ use tools::json_memory::is_too_large;
 pub(crate) const TASK_SUPPORT: &str = "chatwright/taskSupport";
 /// The key in an error's `data` that marks an error that came without the id of its request.
 pub(crate) const UNCORRELATED: &str = "chatwright/uncorrelated";
+/// The key in a question's `_meta` for the id of the call in whose stream it came. Only this client sets it.
+pub(crate) const ANSWERED_CALL: &str = "chatwright/answeredCall";
+/// The method of a question to the user.
+const ELICIT: &str = "elicitation/create";
 /// JSON-RPC's error code for an internal error of the server.
 const INTERNAL_ERROR: i64 = -32603;
 /// The maximum number of content blocks of a result; of more, consecutive texts are joined.
@@ -40,6 +46,11 @@ pub(crate) fn fit<'a>(text: &'a str, asked: Option<&RequestId>) -> Cow<'a, str> 
     }
     if text.contains("\"taskSupport\"")
         && let Some(changed) = keep_task_support(&text)
+    {
+        text = Cow::Owned(changed);
+    }
+    if may_ask(&text)
+        && let Some(changed) = name_call(&text, asked)
     {
         text = Cow::Owned(changed);
     }
@@ -96,6 +107,30 @@ fn correlate(text: &str, asked: &RequestId) -> Option<String> {
     }
     error["data"] = json!({ UNCORRELATED: true });
     Some(json!({ "jsonrpc": "2.0", "id": asked, "error": error }).to_string())
+}
+
+/// Returns whether a message may be a question to the user. In JSON, any character may be written as an escape, so
+/// a method with one counts as well.
+fn may_ask(text: &str) -> bool {
+    let head: Option<MessageHead<'_>> = serde_json::from_str(text).ok();
+    let method = head.and_then(|head| head.method);
+    method.is_some_and(|method| serde_json::from_str::<Cow<'_, str>>(method.get()).is_ok_and(|name| name == ELICIT))
+}
+
+/// Returns a question with the id of the call that it belongs to, or without what the server has put there.
+fn name_call(text: &str, asked: Option<&RequestId>) -> Option<String> {
+    let mut message: Value = serde_json::from_str(text).ok()?;
+    let params = message.get_mut("params")?.as_object_mut()?;
+    let meta = params.entry("_meta").or_insert_with(|| json!({}));
+    if !meta.is_object() {
+        *meta = json!({});
+    }
+    let meta = meta.as_object_mut()?;
+    meta.remove(ANSWERED_CALL);
+    if let Some(asked) = asked {
+        meta.insert(ANSWERED_CALL.to_owned(), serde_json::to_value(asked).ok()?);
+    }
+    Some(message.to_string())
 }
 
 /// Returns a list of tools with `execution.taskSupport` copied to their `_meta`; `None` for other
@@ -213,6 +248,21 @@ mod tests {
             with
         };
         check(&odd, Some(7), &corrected);
+    }
+
+    #[test]
+    fn questions_name_the_call_that_they_came_with() {
+        let question = |meta: Value| json!({ "jsonrpc": "2.0", "id": 1, "method": ELICIT, "params": { "message": "Who?", "_meta": meta } });
+        let named = question(json!({ "a": 1, ANSWERED_CALL: 7 }));
+        check(&question(json!({ "a": 1 })), Some(7), &named);
+        check(&question(json!({ "a": 1, ANSWERED_CALL: 9 })), Some(7), &named);
+        check(&question(json!({ "a": 1, ANSWERED_CALL: 9 })), None, &question(json!({ "a": 1 })));
+        check(&question(json!("none")), None, &question(json!({})));
+        let text = question(json!({ ANSWERED_CALL: 9 })).to_string().replace("elicitation/", r"\u0065licitation\/");
+        let fitted: Value = serde_json::from_str(&fit(&text, None)).unwrap();
+        assert_eq!(fitted, question(json!({})));
+        let other = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": { "data": ELICIT } });
+        check(&other, Some(7), &other);
     }
 
     #[test]

@@ -6,8 +6,11 @@
 
 use crate::{MAX_ERROR, MAX_RESULT, clean};
 use contract::ToolError;
-use rmcp::model::{CallToolResult, ContentBlock, EmbeddedResource, ResourceContents};
+use rmcp::model::{CallToolResult, ContentBlock, EmbeddedResource, PromptMessage, ResourceContents, Role};
 use serde_json::{Value, json};
+
+/// The maximum number of messages of a prompt.
+const MAX_MESSAGES: usize = 50;
 
 /// Returns the value, or the tool's error.
 pub(crate) fn into_value(result: CallToolResult) -> Result<Value, ToolError> {
@@ -22,6 +25,32 @@ pub(crate) fn into_value(result: CallToolResult) -> Result<Value, ToolError> {
     match result.structured_content {
         Some(data) if data.to_string().len() <= MAX_RESULT => Ok(data),
         _ => Ok(Value::String(text(&blocks))),
+    }
+}
+
+/// Returns the value of a resource that was read.
+pub(crate) fn resource_value(contents: Vec<ResourceContents>) -> Value {
+    blocks_value(bounded(contents.into_iter().map(embedded).collect()))
+}
+
+/// Returns the value of a prompt. Its messages are named by their roles if there are several.
+pub(crate) fn prompt_value(messages: Vec<PromptMessage>) -> Value {
+    let has_several = messages.len() > 1;
+    let named = |message: PromptMessage| {
+        let role = if message.role == Role::User { "User" } else { "Assistant" };
+        let mut block = block(message.content);
+        if let (true, Some(text)) = (has_several, block["text"].as_str()) {
+            block["text"] = format!("{role}: {text}").into();
+        }
+        block
+    };
+    blocks_value(bounded(messages.into_iter().take(MAX_MESSAGES).map(named).collect()))
+}
+
+fn blocks_value(blocks: Vec<Value>) -> Value {
+    match blocks.iter().all(|block| block["type"] == "text") {
+        true => Value::String(text(&blocks)),
+        false => json!({ "content": blocks }),
     }
 }
 
@@ -49,7 +78,11 @@ fn embedded(resource: ResourceContents) -> Value {
         ResourceContents::TextResourceContents { uri, text, .. } => text_block(format!("{uri}:\n{text}")),
         ResourceContents::BlobResourceContents { uri, blob, mime_type, .. } => match mime_type {
             Some(kind) if kind.starts_with("image/") => json!({ "type": "image", "mimeType": kind, "data": blob }),
-            kind => text_block(format!("[{uri}: {} of base64]", kind.as_deref().unwrap_or("a file"))),
+            kind => {
+                let (kind, size) =
+                    (kind.as_deref().unwrap_or("an unknown type"), blob.len().div_ceil(4) * 3 / 1000 + 1);
+                text_block(format!("[{uri}: a file of {kind}, {size} KB, which cannot be read here]"))
+            }
         },
         _ => text_block("[a resource of an unsupported kind]"),
     }
@@ -106,7 +139,10 @@ mod tests {
             resource(json!({ "uri": "x:a", "mimeType": "image/png", "blob": "aGk=" })),
             r#"{"content":[{"type":"image","mimeType":"image/png","data":"aGk="}]}"#,
         );
-        check(resource(json!({ "uri": "x:a", "blob": "aGk=" })), r#""[x:a: a file of base64]""#);
+        check(
+            resource(json!({ "uri": "x:a", "blob": "aGk=" })),
+            r#""[x:a: a file of an unknown type, 1 KB, which cannot be read here]""#,
+        );
     }
 
     #[test]

@@ -1,17 +1,19 @@
 //! An MCP server and its connections: one for each user, opened when it is first needed, reopened
 //! after a failure, and closed when it is not used.
 
-use crate::McpTransport;
+use crate::McpFeatures;
+use crate::asking::AskUser;
 use crate::connection::{Connection, RequestError, unavailable};
+use crate::content::KnownPrompts;
+use crate::events::ConnectionEvents;
 use crate::listing::ServerTools;
 use crate::settings::McpSettings;
-use capability::ToolServerStatus;
 use contract::{ToolContext, ToolError};
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::Mutex;
 
@@ -29,14 +31,25 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 /// An MCP server and the connections of its users. When it is dropped, its connections are closed
 /// and its processes are ended.
 pub struct McpServer {
-    settings: Arc<McpSettings>,
-    seats: parking_lot::Mutex<HashMap<String, Arc<UserConnection>>>,
+    pub(crate) settings: Arc<McpSettings>,
+    /// Asks users the server's questions.
+    ask: Option<Arc<dyn AskUser>>,
+    /// Its prompts, as its connections have listed them.
+    pub(crate) prompts: Arc<parking_lot::Mutex<KnownPrompts>>,
+    pub(crate) seats: parking_lot::Mutex<HashMap<String, Arc<UserConnection>>>,
 }
 
 impl McpServer {
-    /// Creates a server without connections.
+    /// Creates a server without connections, which may not ask users anything.
     pub fn new(settings: McpSettings) -> Self {
-        Self { settings: Arc::new(settings), seats: parking_lot::Mutex::default() }
+        Self { settings: Arc::new(settings), ask: None, prompts: Arc::default(), seats: parking_lot::Mutex::default() }
+    }
+
+    /// Returns the server with what asks users its questions, if its settings allow that.
+    #[must_use]
+    pub fn asking(self, ask: Arc<dyn AskUser>) -> Self {
+        let ask = self.settings.features.elicitation.then_some(ask);
+        Self { ask, ..self }
     }
 
     /// Returns the server's name.
@@ -44,32 +57,14 @@ impl McpServer {
         &self.settings.name
     }
 
+    /// Returns what is used of the server beside its tools.
+    pub(crate) fn features(&self) -> &McpFeatures {
+        &self.settings.features
+    }
+
     /// Returns whether the server has the same settings, so that its connections can be kept.
     pub fn has_settings(&self, settings: &McpSettings) -> bool {
         self.settings.is_same(settings)
-    }
-
-    /// Returns the server's status. It opens no connection, and connections that are just being
-    /// opened are not counted.
-    pub fn status(&self) -> ToolServerStatus {
-        let mut status = idle(&self.settings);
-        let seats: Vec<_> = self.seats.lock().values().cloned().collect();
-        status.users = seats.len();
-        for seat in seats {
-            let Ok(state) = seat.state.try_lock() else { continue };
-            if let Some(connection) = state.connection.as_ref().filter(|connection| connection.is_open()) {
-                status.open += 1;
-                let (tools, left_out) = connection.known_tools();
-                if !tools.is_empty() || !left_out.is_empty() {
-                    (status.tools, status.left_out) = (tools, left_out);
-                }
-            }
-            if state.failed_at > status.failed_at {
-                status.failed_at = state.failed_at;
-                status.error = state.error.as_ref().map(|error| error.message.clone());
-            }
-        }
-        status
     }
 
     /// Closes the connections that nobody has used for ten minutes, once their calls have ended.
@@ -90,7 +85,7 @@ impl McpServer {
             let oldest = seats.iter().min_by_key(|(_, seat)| seat.used()).map(|(key, _)| key.clone());
             oldest.map(|key| seats.remove(&key));
         }
-        let seat = seats.entry(key.to_owned()).or_insert_with(|| Arc::new(UserConnection::new(self.settings.clone())));
+        let seat = seats.entry(key.to_owned()).or_insert_with(|| Arc::new(UserConnection::new(self)));
         let seat = seat.clone();
         seat.touch();
         give_up_over(&seats, MAX_OPEN);
@@ -108,28 +103,37 @@ fn give_up_over(seats: &HashMap<String, Arc<UserConnection>>, most: usize) {
 /// The connection of one user, and the tools that this user has accepted.
 pub(crate) struct UserConnection {
     settings: Arc<McpSettings>,
-    state: Mutex<ConnectionState>,
+    /// What its connections tell it.
+    events: ConnectionEvents,
+    pub(crate) state: Mutex<ConnectionState>,
     used: parking_lot::Mutex<Instant>,
     /// The fingerprint of each tool when it was first listed, or last accepted.
     known: parking_lot::Mutex<HashMap<String, [u8; 32]>>,
 }
 
 #[derive(Default)]
-struct ConnectionState {
-    connection: Option<Arc<Connection>>,
+pub(crate) struct ConnectionState {
+    pub(crate) connection: Option<Arc<Connection>>,
     /// The number of consecutive failed attempts.
     failures: u32,
     /// The time before which there is no further attempt.
     retry_at: Option<Instant>,
-    error: Option<ToolError>,
+    pub(crate) error: Option<ToolError>,
     /// Since when there is an error; Unix time in milliseconds.
-    failed_at: Option<i64>,
+    pub(crate) failed_at: Option<i64>,
 }
 
 impl UserConnection {
-    fn new(settings: Arc<McpSettings>) -> Self {
+    fn new(server: &McpServer) -> Self {
         let used = parking_lot::Mutex::new(Instant::now());
-        Self { settings, state: Mutex::default(), used, known: parking_lot::Mutex::default() }
+        let (settings, ask, prompts) = (server.settings.clone(), server.ask.clone(), server.prompts.clone());
+        let events = ConnectionEvents { server: settings.name.clone(), ask, prompts, revision: Arc::default() };
+        Self { settings, events, state: Mutex::default(), used, known: parking_lot::Mutex::default() }
+    }
+
+    /// Returns how often the server has said that its tools have changed.
+    pub(crate) fn revision(&self) -> u64 {
+        self.events.revision.load(Ordering::Relaxed)
     }
 
     fn touch(&self) {
@@ -171,7 +175,7 @@ impl UserConnection {
             let error = state.error.clone();
             return Err(error.unwrap_or_else(|| unavailable(&self.settings.name, "its connection was just lost")));
         }
-        match Connection::open(&self.settings).await {
+        match Connection::open(&self.settings, self.events.clone()).await {
             Ok(connection) => {
                 let connection = Arc::new(connection);
                 state.connection = Some(connection.clone());
@@ -270,14 +274,14 @@ impl UserConnection {
 
     /// Drops a connection whose session the server has forgotten. The server responds, so the next
     /// connection is opened at once.
-    async fn forgotten(&self, connection: &Arc<Connection>) {
+    pub(crate) async fn forgotten(&self, connection: &Arc<Connection>) {
         if let Some(mut state) = self.current(connection).await {
             state.connection = None;
         }
     }
 
     /// Drops a connection that failed.
-    async fn broken(&self, connection: &Arc<Connection>) {
+    pub(crate) async fn broken(&self, connection: &Arc<Connection>) {
         if let Some(mut state) = self.current(connection).await {
             state.lost();
         }
@@ -325,40 +329,21 @@ fn wait(failures: u32) -> Duration {
     Duration::from_secs(1).saturating_mul(1 << failures.saturating_sub(1).min(10)).min(MAX_WAIT)
 }
 
-/// Returns the status of a server without connections.
-fn idle(settings: &McpSettings) -> ToolServerStatus {
-    let (transport, place) = match &settings.transport {
-        McpTransport::Http(http) => ("http", http.url.host_str().unwrap_or_default().to_owned()),
-        McpTransport::Sse(http) => ("sse", http.url.host_str().unwrap_or_default().to_owned()),
-        McpTransport::Stdio(program) => {
-            let name = Path::new(&program.command).file_name();
-            ("stdio", name.map_or_else(String::new, |name| name.to_string_lossy().into_owned()))
-        }
-    };
-    ToolServerStatus {
-        name: settings.name.clone(),
-        transport,
-        place,
-        shared: settings.shared,
-        users: 0,
-        open: 0,
-        tools: Vec::new(),
-        left_out: Vec::new(),
-        error: None,
-        failed_at: None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::StdioSettings;
+    use crate::{McpTransport, StdioSettings};
 
     #[test]
     fn a_user_who_is_deleted_is_forgotten_and_others_are_not() {
         let program = StdioSettings { command: "none".to_owned(), args: Vec::new(), env: Vec::new(), folder: None };
         let transport = McpTransport::Stdio(program);
-        let server = McpServer::new(McpSettings { name: "notes".to_owned(), transport, shared: false });
+        let server = McpServer::new(McpSettings {
+            name: "notes".to_owned(),
+            transport,
+            shared: false,
+            features: McpFeatures::default(),
+        });
         let (ada, bob) = (server.user_connection("ada"), server.user_connection("bob"));
         server.forget_user("ada");
         assert!(!Arc::ptr_eq(&ada, &server.user_connection("ada")), "ada gets a new one");

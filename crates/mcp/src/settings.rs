@@ -1,6 +1,6 @@
 //! The settings of a connection to a server, and the selection of its tools for an agent.
 
-use super::McpTransport;
+use super::{McpFeatures, McpTransport};
 use ::settings::ToolSelection;
 use contract::ApprovalTerms;
 use std::time::Duration;
@@ -15,6 +15,8 @@ pub struct McpSettings {
     /// Whether all users share one connection, so that the server cannot tell them apart. Otherwise
     /// each user has their own.
     pub shared: bool,
+    /// What is used of the server beside its tools.
+    pub features: McpFeatures,
 }
 
 /// The tools of a server that an agent uses, and how.
@@ -37,6 +39,7 @@ pub struct McpSelection {
 impl McpSettings {
     /// Returns whether a connection with these settings can be used for the other ones.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self.name == other.name && self.shared == other.shared && self.transport.is_same(&other.transport)
+        (&self.name, self.shared, &self.features) == (&other.name, other.shared, &other.features)
+            && self.transport.is_same(&other.transport)
     }
 }

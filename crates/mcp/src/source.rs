@@ -1,7 +1,8 @@
 //! The tools of a server for one agent.
 
+use crate::content::{self, ListResources, PromptTool, ReadResource};
 use crate::listing::ToolSelector;
-use crate::server::McpServer;
+use crate::server::{McpServer, UserConnection};
 use crate::settings::McpSelection;
 use crate::tool::McpTool;
 use contract::{RunScope, SourceTools, Tool, ToolError, ToolSource};
@@ -25,9 +26,40 @@ impl McpSource {
     }
 }
 
+impl McpSource {
+    /// Adds the tools for resources and prompts, as far as they are used and the server has them.
+    async fn add_content(&self, seat: &Arc<UserConnection>, sourced: &mut SourceTools) -> Result<(), ToolError> {
+        let features = self.server.features();
+        if !features.resources && !features.prompts {
+            return Ok(());
+        }
+        let connection = seat.connection().await?;
+        let (server, base) = (self.name(), self.selected.base());
+        let name = |what: &str| self.selected.content_name(server, what);
+        if features.resources && connection.offers_resources() {
+            let list = ListResources::new(name("list_resources"), server, &base, seat.clone());
+            let read = ReadResource::new(name("read_resource"), server, &base, seat.clone());
+            sourced.tools.extend([Arc::new(list) as Arc<dyn Tool>, Arc::new(read)]);
+        }
+        if features.prompts && connection.offers_prompts() {
+            let prompts = seat.read(|connection| connection.prompts().boxed()).await?;
+            let (tool, prefix) = (name("get_prompt"), self.selected.prefix());
+            sourced.context = content::context(server, prefix, &tool, &prompts);
+            if sourced.context.is_some() {
+                sourced.tools.push(Arc::new(PromptTool::new(tool, server, prefix, &base, seat.clone())));
+            }
+        }
+        Ok(())
+    }
+}
+
 impl ToolSource for McpSource {
     fn name(&self) -> &str {
         self.server.name()
+    }
+
+    fn revision(&self, scope: &RunScope) -> u64 {
+        self.server.user_connection(&scope.user_id).revision()
     }
 
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
@@ -40,7 +72,9 @@ impl ToolSource for McpSource {
                 Some(Arc::new(McpTool { spec, name, fingerprint, seat: seat.clone() }) as Arc<dyn Tool>)
             });
             let left_out = offered.left_out.clone();
-            Ok(SourceTools { tools: tools.collect(), left_out, ..SourceTools::default() })
+            let mut sourced = SourceTools { tools: tools.collect(), left_out, ..SourceTools::default() };
+            self.add_content(&seat, &mut sourced).await?;
+            Ok(sourced)
         }
         .boxed()
     }

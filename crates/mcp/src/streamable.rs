@@ -257,6 +257,10 @@ fn events(response: Response, asked: Option<RequestId>) -> EventStream {
     let stream = futures::stream::unfold(Some((response, decoder, asked)), async |state| {
         let (mut response, mut decoder, asked) = state?;
         loop {
+            // rmcp waits for this long before it resumes the stream.
+            if let Some(retry) = decoder.take_retry() {
+                return Some((Ok(Sse { retry: Some(retry), ..Sse::default() }), Some((response, decoder, asked))));
+            }
             if let Some(::sse::Event { event, data, id }) = decoder.next() {
                 let data = message::fit(&data, asked.as_ref()).into_owned();
                 let event = Sse { event, data: Some(data), id, retry: None };

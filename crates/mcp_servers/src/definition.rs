@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use settings::ToolSelection;
-use settings::mcp::{ClientCredentials, HttpServerSettings, McpTransport, StdioSettings};
+use settings::mcp::{ClientCredentials, HttpServerSettings, McpFeatures, McpTransport, StdioSettings};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -183,7 +183,7 @@ impl ServerDefinition {
             TransportKind::Http => McpTransport::Http(self.http(secrets, rules)?),
             TransportKind::Sse => McpTransport::Sse(self.http(secrets, rules)?),
         };
-        Ok(McpConnection { transport, shared: self.shared })
+        Ok(McpConnection { transport, shared: self.shared, features: McpFeatures::default() })
     }
 
     fn program(&self, rules: Rules<'_>) -> Result<StdioSettings, String> {

@@ -28,7 +28,8 @@ pub(crate) fn start(
 ) -> Result<impl Future<Output = TestResult> + Send + use<>, UserError> {
     let busy = || UserError::new(ErrorCode::RateLimited, "Too many tests are running. Try again in a moment.");
     let permit = PERMITS.try_acquire().map_err(|_| busy())?;
-    let settings = McpSettings { name: name.to_owned(), transport: connection.transport, shared: true };
+    let McpConnection { transport, features, .. } = connection;
+    let settings = McpSettings { name: name.to_owned(), transport, shared: true, features };
     let scope = RunScope { user_id: user_id.to_owned(), ..RunScope::default() };
     let test = tokio::spawn(async move {
         let found = tokio::time::timeout(TEST_TIME, list(settings, &scope)).await;

@@ -16,6 +16,23 @@ pub enum McpTransport {
     Sse(HttpServerSettings),
 }
 
+/// What is used of a server beside its tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McpFeatures {
+    /// Whether the server may ask the user while one of its tools runs.
+    pub elicitation: bool,
+    /// Whether agents may list and read its resources.
+    pub resources: bool,
+    /// Whether its prompts are commands of the composer.
+    pub prompts: bool,
+}
+
+impl Default for McpFeatures {
+    fn default() -> Self {
+        Self { elicitation: true, resources: false, prompts: false }
+    }
+}
+
 /// The settings of a process.
 #[derive(Clone, Debug)]
 pub struct StdioSettings {

@@ -64,6 +64,8 @@ pub struct SseDecoder {
     open: Event,
     has_data: bool,
     ready: VecDeque<Event>,
+    #[cfg(feature = "retry")]
+    retry: Option<u64>,
 }
 
 impl SseDecoder {
@@ -77,6 +79,8 @@ impl SseDecoder {
             open: Event::default(),
             has_data: false,
             ready: VecDeque::new(),
+            #[cfg(feature = "retry")]
+            retry: None,
         }
     }
 
@@ -120,6 +124,13 @@ impl SseDecoder {
         self.ready.pop_front()
     }
 
+    /// Returns the reconnection time in milliseconds, if the stream has set one since the last call. It counts
+    /// as soon as its line is read, with or without an event.
+    #[cfg(feature = "retry")]
+    pub fn take_retry(&mut self) -> Option<u64> {
+        self.retry.take()
+    }
+
     /// Returns whether the stream may end here, that is, no event is incomplete. (The standard
     /// drops an event without its blank line.)
     pub fn is_between_events(&self) -> bool {
@@ -156,6 +167,10 @@ impl SseDecoder {
             "data" => return self.append_data(value),
             "event" => self.open.event = Some(value.to_owned()),
             "id" if !value.contains('\0') => self.open.id = Some(value.to_owned()),
+            #[cfg(feature = "retry")]
+            "retry" if value.bytes().all(|byte| byte.is_ascii_digit()) => {
+                self.retry = value.parse().ok().or(self.retry)
+            }
             // Comments have an empty field name; unknown fields are ignored.
             _ => {}
         }
@@ -236,6 +251,23 @@ mod tests {
         assert_eq!(decoder.push(&[b'x'; 16]), Ok(()));
         assert_eq!(decoder.push(b"x"), Err(DecodeError::TooLarge));
         assert_eq!(decode(&[b"data: \xff\n"]), Err(DecodeError::NotUtf8));
+    }
+
+    #[test]
+    #[cfg(feature = "retry")]
+    fn reconnection_time_is_read() {
+        let check = |stream: &str, expected| {
+            let mut decoder = SseDecoder::new(SseLimits::default());
+            decoder.push(stream.as_bytes()).unwrap();
+            assert_eq!(decoder.take_retry(), expected, "{stream:?}");
+            assert_eq!(decoder.take_retry(), None, "{stream:?}");
+        };
+        check("retry: 500\n", Some(500));
+        check("retry: 500\ndata: a\n\nretry:7\n\n", Some(7));
+        check("retry: 500\nretry: soon\n", Some(500));
+        check("retry: 99999999999999999999999\n", None);
+        check("retry\n", None);
+        check("data: retry: 5\n\n", None);
     }
 
     #[test]

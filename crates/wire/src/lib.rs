@@ -82,6 +82,10 @@ pub const WORKFLOW_RUN: &str = "data-workflow-run";
 /// as data. Only the server adds it.
 pub const WORKFLOW_RESULT: &str = "data-workflow-result";
 
+/// The name of the data part with a question of a running tool, as [`question::ToolQuestion`]. Only the
+/// server adds it.
+pub const TOOL_QUESTION: &str = "data-tool-question";
+
 /// The name of the data part of a message whose run summarises the conversation, because the user has
 /// demanded it with the message before it. The model reads neither of the two.
 pub const COMPACTION: &str = "data-compaction";

@@ -1,6 +1,10 @@
 //! A question of an agent to its user: the input of the tool `ask-user`, and the user's answer as
 //! its output.
 
+mod tool;
+
+pub use tool::{QuestionOutcome, ToolQuestion};
+
 use crate::page::{FieldType, parse_number};
 use serde_json::{Map, Value};
 

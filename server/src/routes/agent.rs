@@ -54,7 +54,8 @@ pub(crate) struct SendBody {
     trigger: Option<String>,
     /// The message to edit or to regenerate.
     message_id: Option<String>,
-    /// The id of the chat block, if the page has several with this agent.
+    /// The id of the chat block, if the page has several with this agent, or if the client shows what running tools ask
+    /// (`data-tool-question`).
     block_id: Option<String>,
     /// The query string of the page.
     #[serde(default)]

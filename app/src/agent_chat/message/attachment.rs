@@ -14,8 +14,8 @@ use serde_json::Value;
 use wire::file::{is_shown_inline, stored_file_id};
 use wire::message::FilePart;
 use wire::{
-    CONTEXT_EDITS, CONTEXT_SUMMARY, ContextEdit, STANDING_APPROVAL, SUMMARY_FAILED, UiPart, WORKFLOW_RESULT,
-    WORKFLOW_RUN,
+    CONTEXT_EDITS, CONTEXT_SUMMARY, ContextEdit, STANDING_APPROVAL, SUMMARY_FAILED, TOOL_QUESTION, UiPart,
+    WORKFLOW_RESULT, WORKFLOW_RUN,
 };
 
 /// A data part about a tool source that the agent could not reach: `{name, message}`.
@@ -35,7 +35,7 @@ pub(in crate::agent_chat) fn fixed_part(part: &UiPart) -> AnyView {
         UiPart::Data(data) if data.kind == SUMMARY_FAILED => {
             notice("cw-notice cw-notice-quiet", None, t(Text::SummaryFailed).to_owned(), ().into_any())
         }
-        UiPart::Data(data) if data.kind == WORKFLOW_RUN => {
+        UiPart::Data(data) if data.kind == WORKFLOW_RUN || data.kind == TOOL_QUESTION => {
             let (data, session) = (data.data.clone(), expect_context::<Session>());
             let show_result = Callback::new(move |(id,): (String,)| session.show_added(&id));
             WORKFLOWS.view(move |code| (code.conversation_run)(&data, show_result))

@@ -9,7 +9,8 @@ use crate::sub_agent::parent::AgentPermit;
 use crate::sub_agent::{self, Resumption};
 use crate::{Event, EventSink, ExposureState, GrantLookup, Policy, ROUTING, RepeatTerms, SinkClosed};
 use contract::{
-    ApprovalTerms, CallReport, CallReports, ModelUse, Part, RunScope, Tool, ToolCall, ToolContext, ToolError,
+    ApprovalTerms, CallReport, CallReports, CallTime, ModelUse, Part, RunScope, TOOL_QUESTION, Tool, ToolCall,
+    ToolContext, ToolError,
 };
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -52,6 +53,8 @@ pub(crate) struct CallScope {
     pub(crate) tools_changed: Arc<AtomicBool>,
     /// The permit of the agent, from which its sub-agents get theirs.
     pub(crate) permit: AgentPermit,
+    /// The time of the call; for a run, that of the task that it does.
+    pub(crate) time: CallTime,
 }
 
 /// A call that can run.
@@ -180,9 +183,13 @@ async fn handle_report<S: EventSink>(
         CallReport::Progress(_) if results.contains_key(&call_id) => Ok(()),
         CallReport::Progress(output) => sink.emit(Event::ToolProgress { call_id, output }).await,
         CallReport::Source(source) => sink.emit(Event::Part(Part::Source(source))).await,
-        // A remote agent chooses the names of its parts; the decision about a route is the run's own.
-        CallReport::Data { name, .. } if name == ROUTING => Ok(()),
+        // A remote agent chooses the names of its parts; the decision about a route is the run's own, and a
+        // question comes from a tool of this server.
+        CallReport::Data { name, .. } if name == ROUTING || name == TOOL_QUESTION => Ok(()),
         CallReport::Data { name, id, data } => sink.emit(Event::Data { name, id, data }).await,
+        CallReport::Question { id, data } => {
+            sink.emit(Event::Data { name: TOOL_QUESTION.to_owned(), id: Some(id), data }).await
+        }
         CallReport::ToolsChanged => {
             caller.tools_changed.store(true, Ordering::Relaxed);
             Ok(())
@@ -210,7 +217,9 @@ async fn run_one(ready: RunnableCall, caller: CallScope, reports: CallReports, r
     let cancel = run.child_token();
     // Cancels the tool when this future is dropped.
     let _end = cancel.clone().drop_guard();
-    let caller = CallScope { cancel: cancel.clone(), ..caller };
+    let time = caller.time.below();
+    let reports = reports.with_time(time.clone());
+    let caller = CallScope { cancel: cancel.clone(), time: time.clone(), ..caller };
     let running = async move {
         match runner {
             CallTarget::Tool(tool) => CallOutcome::Result(run_tool(&*tool, call, caller, (reports, record)).await),
@@ -221,6 +230,8 @@ async fn run_one(ready: RunnableCall, caller: CallScope, reports: CallReports, r
         }
     };
     let running = AssertUnwindSafe(running).catch_unwind();
+    // Boxed: calls of agents nest this future.
+    let run_out = Box::pin(time.run_out(limit));
     tokio::pin!(running);
     let failed = |error: String| Ok(CallOutcome::Result(Err(ToolError::new(error))));
     let ended = tokio::select! {
@@ -229,7 +240,7 @@ async fn run_one(ready: RunnableCall, caller: CallScope, reports: CallReports, r
             Ok(ended) => ended,
             Err(_) => failed("Stopped before it finished. It may or may not have had an effect.".to_owned()),
         },
-        () = tokio::time::sleep(limit) => {
+        () = run_out => {
             cancel.cancel();
             // The tool gets the time to pass the cancellation on, such as to a server.
             let _ = tokio::time::timeout(grace, &mut running).await;

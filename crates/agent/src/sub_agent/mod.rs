@@ -180,8 +180,8 @@ fn new_turn(
 }
 
 async fn run_turn(agent: &Agent, turn: TurnInput, caller: CallScope, mut sink: ViewSink) -> CallOutcome {
-    let CallScope { meter, policies, permit: place, .. } = caller;
-    let above = ParentContext { meter, policies, permit: place };
+    let CallScope { meter, policies, permit: place, time, .. } = caller;
+    let above = ParentContext { meter, policies, permit: place, time };
     let outcome = run_nested(agent, turn, Some(above), &mut sink).await;
     let mut view = sink.into_view(outcome.usage, outcome.cost_usd);
     match outcome.ending {

@@ -3,6 +3,7 @@
 
 use crate::Policy;
 use crate::limits::UsageMeter;
+use contract::CallTime;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -17,6 +18,8 @@ pub(crate) struct ParentContext {
     pub(crate) policies: Vec<Arc<dyn Policy>>,
     /// The permit with which the agent runs.
     pub(crate) permit: AgentPermit,
+    /// The time of the task.
+    pub(crate) time: CallTime,
 }
 
 /// A permit for a sub-agent to run. All sub-agents of a turn, on all levels, share one semaphore.

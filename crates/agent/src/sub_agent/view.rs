@@ -6,7 +6,7 @@
 
 use crate::calls::execution::EventRecorder;
 use crate::{Event, EventSink, SinkClosed};
-use contract::{CallReports, Part, ToolCall, Usage};
+use contract::{CallReports, Part, TOOL_QUESTION, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -346,6 +346,13 @@ fn is_for_the_record(event: &Event) -> bool {
 impl EventSink for ViewSink {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
         self.record(&event).await?;
+        // A tool of the sub-agent waits for the user, who is not asked in the progress of the task. Boxed, because
+        // this future is a part of all those of a run, and agents that call agents nest them.
+        if let Event::Data { name, id: Some(id), data } = &event
+            && name == TOOL_QUESTION
+        {
+            Box::pin(self.reports.question(id.clone(), data.clone())).await;
+        }
         let is_due = self.shown.is_none_or(|shown| shown.elapsed() >= PACE);
         if self.view.apply(&event).is_some_and(|at_once| at_once || is_due) {
             self.show();

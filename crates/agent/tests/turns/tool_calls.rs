@@ -2,6 +2,7 @@
 
 use super::*;
 use contract::NoteQuery;
+use std::sync::atomic::AtomicU64;
 
 #[tokio::test(start_paused = true)]
 async fn tools_of_sources_are_added_to_a_turn() {
@@ -201,6 +202,72 @@ async fn call_ids_are_unique_in_the_conversation() {
     let notes = check(case).await;
     let seen: Vec<_> = notes.lines().filter_map(|line| line.strip_prefix("  call ")).collect();
     assert_eq!(seen, [r#"call_0 slow {"n":1}"#, r#"call_0-2 slow {"n":2}"#, r#"call-2 slow {"n":3}"#]);
+}
+
+/// A source whose tool `more` is there after a call of `grow`, which does not report it.
+#[derive(Default)]
+struct Growing(Arc<AtomicU64>);
+
+impl ToolSource for Growing {
+    fn name(&self) -> &str {
+        "growing"
+    }
+
+    fn revision(&self, _: &RunScope) -> u64 {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    fn tools<'a>(&'a self, _: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
+        let revision = self.0.clone();
+        let grow = move |_, _| {
+            revision.fetch_add(1, Ordering::SeqCst);
+            std::future::ready(Ok(json!("grown")))
+        };
+        let spec = |name: &str| ToolSpec::new(name, "", json!({ "type": "object" }));
+        let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(RecordingTool::new(spec("grow"), grow))];
+        if self.0.load(Ordering::SeqCst) > 0 {
+            tools.push(Arc::new(RecordingTool::new(spec("more"), |_, _| std::future::ready(Ok(json!("more"))))));
+        }
+        Box::pin(std::future::ready(Ok(SourceTools { tools, ..SourceTools::default() })))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn tools_that_change_on_their_own_are_there_in_the_next_step() {
+    let replies =
+        vec![tool_call_reply(&[("a", "grow", "{}")]), tool_call_reply(&[("b", "more", "{}")]), text_reply("ok")];
+    let mut case = Case::of(replies);
+    case.sources = vec![Arc::new(Growing::default())];
+    let (_, requests) = case.run().await;
+    let offers = |request: &contract::Request| request.tools.iter().any(|tool| tool.name == "more");
+    assert_eq!(requests.iter().map(offers).collect::<Vec<_>>(), [false, true, true]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_asks_the_user_has_its_own_time_afterwards() {
+    let spec =
+        || ToolSpec { timeout: Duration::from_secs(5), ..ToolSpec::new("form", "", json!({ "type": "object" })) };
+    let check_after = async |wait: u64, work: u64, expected: &str| {
+        let form = RecordingTool::new(spec(), move |_, context: ToolContext| async move {
+            context.reports.question("q", json!({ "outcome": null })).await;
+            // A tool of others must not add a part that looks like a question.
+            context.reports.add_data("tool-question", None, json!({ "server": "bank" })).await;
+            let waiting = context.reports.wait_for_user();
+            tokio::time::sleep(Duration::from_secs(wait)).await;
+            drop(waiting);
+            tokio::time::sleep(Duration::from_secs(work)).await;
+            Ok(json!("done"))
+        });
+        let mut case = Case::of(vec![tool_call_reply(&[("a", "form", "{}")]), text_reply("ok")]);
+        case.more.push(Arc::new(form));
+        let notes = check(case).await;
+        let data: Vec<_> = notes.lines().filter(|line| line.contains("  data ")).collect();
+        assert_eq!(data, [r#"  data tool-question {"outcome":null}"#], "{notes}");
+        assert!(notes.contains(expected), "{wait} {work}: {notes}");
+    };
+    check_after(300, 4, r#"finished a "done""#).await;
+    check_after(300, 6, "failed a The tool did not finish within 5 s and was stopped.").await;
+    check_after(3600, 0, "failed a The tool did not finish within 5 s and was stopped.").await;
 }
 
 /// A source that tells the model once that the door is open, after it has called the tool.

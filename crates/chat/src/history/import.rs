@@ -112,9 +112,9 @@ pub(crate) fn settled(id: String, mut message: UiMessage) -> UiMessage {
     if message.role == Role::Assistant {
         settle_texts(&mut message);
     }
-    message
-        .parts
-        .retain(|part| !matches!(part, UiPart::Data(data) if is_private(&data.kind) || wire::is_context(&data.kind)));
+    // A question of a tool would ask in the name of a server.
+    let is_servers = |kind: &str| is_private(kind) || wire::is_context(kind) || kind == wire::TOOL_QUESTION;
+    message.parts.retain(|part| !matches!(part, UiPart::Data(data) if is_servers(&data.kind)));
     for part in &mut message.parts {
         match part {
             UiPart::Text(text) | UiPart::Reasoning(text) => text.provider_metadata = None,

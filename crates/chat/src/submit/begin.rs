@@ -112,6 +112,8 @@ impl Inner {
                             libraries: request.options.libraries.map(Into::into),
                             web: request.options.web,
                             has_files,
+                            // Chats name themselves, and other clients do not show what a tool asks.
+                            shows_questions: request.block_id.is_some(),
                             ..caller.scope()
                         },
                         hooks,

@@ -1,5 +1,8 @@
 //! MCP servers: the reference servers over each transport, one in Python, and malicious ones.
 
+mod asks;
+mod conformance;
+mod content;
 mod forgets;
 mod hostile;
 mod oauth;

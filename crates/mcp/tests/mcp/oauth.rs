@@ -9,7 +9,7 @@ use axum::extract::Request;
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Json, Router};
-use mcp::{ClientCredentials, HttpServerSettings, McpSettings, McpTransport};
+use mcp::{ClientCredentials, HttpServerSettings, McpFeatures, McpSettings, McpTransport};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -74,7 +74,12 @@ fn settings(server: &str, token_url: &str, refresh_token: Option<&str>) -> McpSe
         scope: Some("tools".to_owned()),
     };
     let transport = HttpServerSettings { oauth: Some(oauth), ..address(&format!("{server}/mcp")) };
-    McpSettings { name: "peer".to_owned(), transport: McpTransport::Http(transport), shared: false }
+    McpSettings {
+        name: "peer".to_owned(),
+        transport: McpTransport::Http(transport),
+        shared: false,
+        features: McpFeatures::default(),
+    }
 }
 
 /// Returns the result of a call with these settings.

@@ -1,7 +1,10 @@
 //! Starts servers, and shows them as an agent sees them.
 
 use contract::{Tool, ToolContext, ToolError, ToolSource};
-use mcp::{HttpServerSettings, McpSelection, McpServer, McpSettings, McpSource, McpTransport, StdioSettings};
+use mcp::{
+    AskUser, HttpServerSettings, McpFeatures, McpSelection, McpServer, McpSettings, McpSource, McpTransport,
+    StdioSettings,
+};
 use secrecy::SecretString;
 use serde_json::Value;
 use settings::ToolSelection;
@@ -32,7 +35,7 @@ pub(crate) fn program(command: &str, args: &[&str]) -> McpSettings {
     let args = args.iter().map(|&arg| arg.to_owned()).collect();
     let env = vec![("GREETING".to_owned(), SecretString::from("hello"))];
     let transport = McpTransport::Stdio(StdioSettings { command: command.to_owned(), args, env, folder: None });
-    McpSettings { name: "peer".to_owned(), transport, shared: false }
+    McpSettings { name: "peer".to_owned(), transport, shared: false, features: McpFeatures::default() }
 }
 
 pub(crate) fn address(url: &str) -> HttpServerSettings {
@@ -58,6 +61,12 @@ impl Peer {
     pub(crate) fn selecting(settings: McpSettings, selection: McpSelection) -> Self {
         let server = Arc::new(McpServer::new(settings));
         Self { source: McpSource::new(server, selection).unwrap() }
+    }
+
+    /// A server that may ask users something.
+    pub(crate) fn asking(settings: McpSettings, ask: Arc<dyn AskUser>) -> Self {
+        let server = Arc::new(McpServer::new(settings).asking(ask));
+        Self { source: McpSource::new(server, everything()).unwrap() }
     }
 
     pub(crate) async fn tools(&self) -> Result<Vec<Arc<dyn Tool>>, ToolError> {

@@ -16,7 +16,7 @@ fn over_stdio() -> McpSettings {
 }
 
 /// Starts the server on a free port and waits until it listens.
-async fn listening(mode: &str) -> (Child, u16) {
+pub(crate) async fn listening(mode: &str) -> (Child, u16) {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     (listening_on(mode, port).await, port)
 }

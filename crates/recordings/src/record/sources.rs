@@ -51,6 +51,10 @@ impl ToolSource for RecordingSource {
         })
     }
 
+    fn revision(&self, scope: &RunScope) -> u64 {
+        self.inner.revision(scope)
+    }
+
     fn note<'a>(&'a self, asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
         Box::pin(async move {
             let text = self.inner.note(asked).await;

@@ -3,10 +3,12 @@
 mod documents;
 mod files;
 mod mcp;
+mod mcp_content;
 mod mcp_servers;
 mod programs;
 mod records;
 mod remote_agent;
 mod skills;
+mod tool_questions;
 mod web;
 mod workspace;

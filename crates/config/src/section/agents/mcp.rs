@@ -1,6 +1,9 @@
 //! MCP servers: connections of the type `Mcp`, and an agent's `mcp`, which refers to a connection,
 //! overrides its settings or defines a server of its own.
 
+mod programs;
+
+use self::programs::{LOADER_VARIABLES, refuse_inline};
 use crate::agent::{McpRef, SourceAnnotations};
 use crate::config::{Connection, ConnectionKind, McpConnection};
 use crate::section::confirm::ConfirmEntry;
@@ -13,28 +16,10 @@ use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use settings::ToolSelection;
-use settings::mcp::{ClientCredentials, HttpServerSettings, McpTransport, StdioSettings};
+use settings::mcp::{ClientCredentials, HttpServerSettings, McpFeatures, McpTransport, StdioSettings};
 use std::path::Path;
 use std::time::Duration;
 use url::{Host, Url};
-
-/// Environment variables that make a program load or run other code than `command` says.
-const LOADER_VARIABLES: [&str; 9] = [
-    "LD_PRELOAD",
-    "LD_LIBRARY_PATH",
-    "LD_AUDIT",
-    "DYLD_INSERT_LIBRARIES",
-    "NODE_OPTIONS",
-    "PYTHONSTARTUP",
-    "PYTHONPATH",
-    "BASH_ENV",
-    "ENV",
-];
-/// Arguments that are followed by code.
-const INLINE_CODE_ARGS: [&str; 6] = ["-c", "-e", "--eval", "-p", "--print", "-r"];
-/// Programs that run such code.
-const INTERPRETERS: [&str; 12] =
-    ["sh", "bash", "zsh", "dash", "node", "deno", "bun", "python", "python3", "ruby", "perl", "php"];
 
 /// How to connect to an MCP server.
 #[derive(Default, Deserialize, JsonSchema)]
@@ -61,6 +46,12 @@ pub(crate) struct McpProperties {
     /// others.
     #[serde(default)]
     env: IndexMap<String, Setting>,
+    /// Whether the server may ask the user something while one of its tools runs. Default: `true`.
+    elicitation: Option<bool>,
+    /// Lets agents list and read the server's resources. Default: `false`.
+    resources: Option<bool>,
+    /// Makes the server's prompts commands of the composer. Default: `false`.
+    prompts: Option<bool>,
     /// Uses one connection for all users, so that the MCP server cannot distinguish them. Default:
     /// `false`, one connection for each user.
     shared: Option<bool>,
@@ -236,12 +227,19 @@ fn merge_settings(
         Some(McpTransport::Http(_)) | None => TransportEntry::Http,
     });
     let shared = properties.shared.unwrap_or_else(|| base.is_some_and(|base| base.shared));
+    let McpProperties { elicitation, resources, prompts, .. } = properties;
     let transport = match kind {
         TransportEntry::Stdio => McpTransport::Stdio(stdio(name, base, properties, node, context)?),
         TransportEntry::Http => McpTransport::Http(http(name, base, properties, node, context)?),
         TransportEntry::Sse => McpTransport::Sse(http(name, base, properties, node, context)?),
     };
-    Some(McpConnection { transport, shared })
+    let base = base.map(|base| base.features.clone()).unwrap_or_default();
+    let features = McpFeatures {
+        elicitation: elicitation.unwrap_or(base.elicitation),
+        resources: resources.unwrap_or(base.resources),
+        prompts: prompts.unwrap_or(base.prompts),
+    };
+    Some(McpConnection { transport, shared, features })
 }
 
 fn stdio(
@@ -284,17 +282,6 @@ fn stdio(
         // Relative paths do not depend on where the server was started.
         folder: context.folder.map(Path::to_owned),
     })
-}
-
-/// Reports code in the arguments of an interpreter, which is easily overlooked in a review.
-fn refuse_inline(command: &str, args: &[String], node: &Node, context: &mut Context<'_, '_>) {
-    let program = command.rsplit('/').next().unwrap_or(command);
-    let inline = args.iter().position(|arg| INLINE_CODE_ARGS.contains(&arg.split('=').next().unwrap_or(arg)));
-    if let Some(position) = inline.filter(|_| INTERPRETERS.contains(&program)) {
-        let at = node.span_at(&[PathStep::Key("args"), PathStep::Index(position)]);
-        let message = format!("`{}` hands `{program}` a program in its arguments, which is refused", args[position]);
-        context.report.error(at, message, Some("put it into a file of its own and name that".to_owned()));
-    }
 }
 
 fn http(

@@ -1,0 +1,105 @@
+//! What servers offer beside tools: resources and prompts, for agents as tools.
+
+mod prompts;
+mod requests;
+mod resources;
+
+pub(crate) use prompts::{PromptInfo, PromptTool, context};
+
+use prompts::read_prompts;
+pub(crate) use resources::{ListResources, ReadResource};
+
+use crate::connection::{Connection, RequestError};
+use crate::server::McpServer;
+use crate::server::UserConnection;
+use contract::{ToolContext, ToolError};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use std::sync::Arc;
+
+impl UserConnection {
+    /// Makes a request that changes nothing, once more if the connection was lost or the server has forgotten the
+    /// session.
+    pub(crate) async fn read<T>(
+        &self,
+        request: impl for<'a> Fn(&'a Connection) -> BoxFuture<'a, Result<T, RequestError>>,
+    ) -> Result<T, ToolError> {
+        let mut is_first = true;
+        loop {
+            let connection = self.connection().await?;
+            match request(&connection).await {
+                Ok(answer) => return Ok(answer),
+                Err(RequestError::Answered(error)) => return Err(error),
+                Err(failed) => {
+                    self.drop_failed(&connection, &failed).await;
+                    if !std::mem::take(&mut is_first) {
+                        return Err(failed.into_error());
+                    }
+                }
+            }
+        }
+    }
+
+    async fn drop_failed(&self, connection: &Arc<Connection>, failed: &RequestError) {
+        match failed {
+            RequestError::Refused(_) => self.forgotten(connection).await,
+            _ => self.broken(connection).await,
+        }
+    }
+}
+
+/// The prompts of a server, as far as they are known.
+#[derive(Debug, Default)]
+pub(crate) struct KnownPrompts {
+    list: Option<Arc<Vec<PromptInfo>>>,
+    /// Whether composers do not have this list yet.
+    is_new: bool,
+}
+
+impl KnownPrompts {
+    /// Records what a server has listed.
+    pub(crate) fn record(&mut self, prompts: &Arc<Vec<PromptInfo>>) {
+        if self.list.as_ref() != Some(prompts) {
+            self.is_new = self.list.is_some() || !prompts.is_empty();
+            self.list = Some(prompts.clone());
+        }
+    }
+}
+
+impl McpServer {
+    /// Returns the prompts that are known. A server is asked for them in the background, see
+    /// [`McpServer::find_prompts`].
+    pub(crate) fn known_prompts(&self) -> Arc<Vec<PromptInfo>> {
+        self.prompts.lock().list.clone().unwrap_or_default()
+    }
+
+    /// Lists the prompts if they are not known. Returns whether composers have to be told of new ones.
+    pub(crate) async fn find_prompts(&self) -> bool {
+        if self.features().prompts && self.prompts.lock().list.is_none() {
+            // Commands are the same for all users. A failure is logged, and tried again.
+            let seat = self.user_connection("");
+            let found = seat.read(|connection| {
+                async move {
+                    match connection.offers_prompts() {
+                        true => connection.prompts().await,
+                        false => Ok(Arc::default()),
+                    }
+                }
+                .boxed()
+            });
+            if let Ok(prompts) = found.await {
+                self.prompts.lock().record(&prompts);
+            }
+        }
+        std::mem::take(&mut self.prompts.lock().is_new)
+    }
+}
+
+/// Makes a request of a call, until the call is stopped.
+async fn in_call<T>(
+    context: &ToolContext,
+    request: impl Future<Output = Result<T, ToolError>>,
+) -> Result<T, ToolError> {
+    let stopped = || ToolError::new("Stopped before it finished.");
+    context.cancel.run_until_cancelled(request).await.unwrap_or_else(|| Err(stopped()))
+}
