@@ -86,8 +86,9 @@ pub(crate) async fn cancel(asked: &Asked, request: CancelTaskRequest) -> Result<
             let frames = chat.watch(&asked.caller, conversation_id, None).await.map_err(task::gone)?;
             // The run of another answer of the conversation is not stopped.
             let view = chat.conversation(&asked.caller, conversation_id).await.map_err(task::gone)?;
-            if view.active.is_some_and(|active| active.message_id == request.id) {
-                chat.stop(&asked.caller, conversation_id).await.map_err(task::gone)?;
+            if let Some(active) = view.active.filter(|active| active.message_id == request.id) {
+                let stopping = chat.stop_if_active(&asked.caller, conversation_id, &active.run_id);
+                stopping.await.map_err(task::gone)?;
                 if let Some(mut frames) = frames {
                     let ended = async { while frames.next().await.is_some() {} };
                     // Otherwise it ends later.
