@@ -9,7 +9,7 @@ use wire::api::MessageMetadata;
 use wire::presented::{PRESENTED, PresentedFile};
 use wire::{Chunk, ErrorCode, Role, ToolPart, ToolState, UiMessage, UiPart, UserError};
 
-/// What a program reads as the result of a call that the user denied without a reason.
+/// What a program reads as the result of a call that the user denied.
 const DENIED: &str = "The user denied this call.";
 
 /// An event of an answer, as `{"type": …, "data": …}`.
@@ -103,15 +103,19 @@ pub struct StreamEvents {
     reply: Reply,
     /// The number of the step that is being written; `None` before the first.
     step: Option<usize>,
-    /// The steps that earlier runs have written.
+    /// The message as earlier runs have written it.
+    earlier: UiMessage,
+    /// The number of its steps.
     earlier_steps: usize,
     ready: VecDeque<StreamEvent>,
     is_over: bool,
 }
 
 impl StreamEvents {
-    pub(super) fn new(reply: Reply, earlier_steps: usize) -> Self {
-        Self { reply, step: None, earlier_steps, ready: VecDeque::new(), is_over: false }
+    pub(super) fn new(reply: Reply, earlier: Option<UiMessage>) -> Self {
+        let earlier = earlier.unwrap_or_else(|| UiMessage::new("", Role::Assistant));
+        let earlier_steps = earlier.parts.iter().filter(|part| matches!(part, UiPart::StepStart)).count();
+        Self { reply, step: None, earlier, earlier_steps, ready: VecDeque::new(), is_over: false }
     }
 
     /// Returns the answer that is read.
@@ -155,14 +159,11 @@ impl StreamEvents {
                 self.push(StreamMessage::Ai { id, content: String::new(), tool_calls: vec![call] });
             }
             Chunk::ToolOutputAvailable { preliminary: Some(true), .. } => {}
-            Chunk::ToolOutputAvailable { tool_call_id, .. }
-            | Chunk::ToolOutputError { tool_call_id, .. }
-            | Chunk::ToolOutputDenied { tool_call_id } => {
-                let call = self.reply.message().tools().rfind(|call| call.tool_call_id == *tool_call_id);
-                if let Some(result) = call.and_then(result) {
-                    self.push(result);
-                }
+            Chunk::ToolOutputAvailable { tool_call_id, output, .. } => self.push_result(tool_call_id, text(output)),
+            Chunk::ToolOutputError { tool_call_id, error_text, .. } => {
+                self.push_result(tool_call_id, error_text.clone());
             }
+            Chunk::ToolOutputDenied { tool_call_id } => self.push_result(tool_call_id, DENIED.to_owned()),
             Chunk::FinishStep => {
                 let state = self.state();
                 self.ready.push_back(StreamEvent::Values(state.await?));
@@ -195,6 +196,19 @@ impl StreamEvents {
 
     fn push(&mut self, message: StreamMessage) {
         self.ready.push_back(StreamEvent::MessagesTuple(message));
+    }
+
+    fn push_result(&mut self, call_id: &str, content: String) {
+        if let Some(name) = self.tool_name(call_id) {
+            let id = call_id.to_owned();
+            self.push(StreamMessage::Tool { tool_call_id: id.clone(), id, name, content });
+        }
+    }
+
+    /// Returns the tool of a call. That of a decided call is in the message of earlier runs.
+    fn tool_name(&self, call_id: &str) -> Option<String> {
+        let mut calls = self.reply.message().tools().chain(self.earlier.tools());
+        calls.find(|call| call.tool_call_id == call_id).map(|call| call.tool_name.clone())
     }
 
     fn step_id(&self) -> String {
@@ -261,19 +275,21 @@ fn step_messages(id: String, parts: &[UiPart]) -> Vec<StreamMessage> {
 /// Returns the result of a call; `None` while it has none.
 fn result(call: &ToolPart) -> Option<StreamMessage> {
     let content = match call.state {
-        ToolState::OutputAvailable => match call.output.as_ref()? {
-            Value::String(text) => text.clone(),
-            output => output.to_string(),
-        },
+        ToolState::OutputAvailable => text(call.output.as_ref()?),
         ToolState::OutputError => call.error_text.clone().unwrap_or_default(),
-        ToolState::OutputDenied => {
-            let reason = call.approval.as_ref().and_then(|approval| approval.reason.clone());
-            reason.unwrap_or_else(|| DENIED.to_owned())
-        }
+        ToolState::OutputDenied => DENIED.to_owned(),
         _ => return None,
     };
     let (id, name) = (call.tool_call_id.clone(), call.tool_name.clone());
     Some(StreamMessage::Tool { tool_call_id: id.clone(), id, name, content })
+}
+
+/// Returns a result as text.
+fn text(output: &Value) -> String {
+    match output {
+        Value::String(text) => text.clone(),
+        output => output.to_string(),
+    }
 }
 
 /// Returns the paths of the files that were shown as results, each once.

@@ -49,7 +49,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wire::api::{ConversationView, RunOptions, SendRequest, Submission};
 use wire::invoke::InvokeRequest;
-use wire::{ErrorCode, UiMessage, UiPart, UserError};
+use wire::{ErrorCode, UiMessage, UserError};
 
 /// The id of the page of agents that are on no page of the config.
 const PAGE: &str = "embedded";
@@ -228,7 +228,7 @@ impl Agent {
         options: RunOptions,
     ) -> Result<Reply, UserError> {
         let continues = matches!(submission, Submission::Answers { .. } | Submission::Continue);
-        let earlier_steps = if continues { self.steps_of_newest(conversation_id).await? } else { 0 };
+        let earlier = if continues { self.conversation(conversation_id).await?.messages.pop() } else { None };
         let request = SendRequest {
             page_id: self.page_id.clone(),
             block_id: None,
@@ -241,14 +241,7 @@ impl Agent {
             options,
         };
         let sent = self.chat().send(&self.caller, request).await?;
-        Ok(Reply::new(self.clone(), conversation_id, earlier_steps, sent.frames))
-    }
-
-    /// Returns the number of steps of the newest message.
-    async fn steps_of_newest(&self, conversation_id: &str) -> Result<usize, UserError> {
-        let view = self.conversation(conversation_id).await?;
-        let parts = view.messages.last().map(|newest| newest.parts.as_slice()).unwrap_or_default();
-        Ok(parts.iter().filter(|part| matches!(part, UiPart::StepStart)).count())
+        Ok(Reply::new(self.clone(), conversation_id, earlier, sent.frames))
     }
 
     /// Stops the answer that is being written in a conversation; what was written stays.

@@ -18,8 +18,8 @@ const DONE: &str = "[DONE]";
 pub struct Reply {
     pub(super) agent: Agent,
     pub(super) conversation_id: String,
-    /// The steps that earlier runs have written of the message.
-    earlier_steps: usize,
+    /// The message that the answer continues.
+    earlier: Option<UiMessage>,
     frames: Frames,
     decoder: SseDecoder,
     pub(super) reducer: Reducer,
@@ -47,11 +47,11 @@ impl Answer {
 }
 
 impl Reply {
-    pub(super) fn new(agent: Agent, conversation_id: &str, earlier_steps: usize, frames: Frames) -> Self {
+    pub(super) fn new(agent: Agent, conversation_id: &str, earlier: Option<UiMessage>, frames: Frames) -> Self {
         Self {
             agent,
             conversation_id: conversation_id.to_owned(),
-            earlier_steps,
+            earlier,
             frames,
             decoder: SseDecoder::new(LIMITS),
             reducer: Reducer::new(UiMessage::new("", Role::Assistant)),
@@ -99,9 +99,9 @@ impl Reply {
     }
 
     /// Returns the answer as the events `values`, `messages-tuple` and `end` of DeerFlow's embedded client.
-    pub fn stream_events(self) -> StreamEvents {
-        let earlier_steps = self.earlier_steps;
-        StreamEvents::new(self, earlier_steps)
+    pub fn stream_events(mut self) -> StreamEvents {
+        let earlier = self.earlier.take();
+        StreamEvents::new(self, earlier)
     }
 
     /// Stops the answer; what was written stays, and the stream ends.

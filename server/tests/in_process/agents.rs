@@ -171,7 +171,23 @@ async fn answer_is_streamed_as_events_of_deerflow() {
     let decided = agent.send(&id, Submission::Answers { answers: vec![approval] }, RunOptions::default()).await;
     let (answered, error) = stream_events(decided.unwrap()).await;
     assert_eq!(error, None);
-    assert_snapshot!(format!("{first}\n\n{}", describe(&answered, &message.id)), @"");
+    assert_snapshot!(format!("{first}\n\n{}", describe(&answered, &message.id)), @r#"
+    messages-tuple ai
+    messages-tuple ai with calls
+    values
+    end
+    "human" …: "What do you know about refunds?"
+    "ai" ANSWER: "Let me look that up." "search_articles"{"query":"refunds"}
+
+    messages-tuple tool
+    messages-tuple ai
+    values
+    end
+    "human" …: "What do you know about refunds?"
+    "ai" ANSWER: "Let me look that up." "search_articles"{"query":"refunds"}
+    "tool" …: "{\"articles\":[{\"title\":\"Refunds\",\"body\":\"Within 30 days.\"}]}"
+    "ai" ANSWER-1: "Within 30 days.\n\nSource: the article *Refunds*."
+    "#);
 }
 
 #[tokio::test]
@@ -179,7 +195,10 @@ async fn failed_answer_is_an_error_of_the_events() {
     let chatwright = start(CONFIG).await;
     let reply = chatwright.agent("helper").unwrap().ask("simulate a failure").await.unwrap();
     let (_, error) = stream_events(reply).await;
-    assert_snapshot!(error.unwrap().message, @"");
+    assert_snapshot!(
+        error.unwrap().message,
+        @"The model provider did not accept this request. Try again, or start a new conversation."
+    );
 }
 
 #[tokio::test]
