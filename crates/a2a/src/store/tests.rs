@@ -81,13 +81,13 @@ async fn tasks_are_found_by_their_owner_and_agent() {
         turn(&store, "ada", "c", "m2", Some("m1"), Some(EndReason::Waiting), 20).await;
         turn(&store, "ada", "d", "m3", None, Some(EndReason::MaxSteps), 30).await;
         turn(&store, "ada", "d", "m4", Some("m3"), None, 31).await;
-        turn(&store, "eve", "e", "m1", None, Some(EndReason::StoppedByUser), 50).await;
+        turn(&store, "eve", "e", "e1", None, Some(EndReason::StoppedByUser), 50).await;
 
         assert_eq!(
             listed(&store, "ada", all(), None, 9).await,
             "a-m4 working 31, a-m3 failed 31, a-m2 waiting 21, a-m1 done 11 of 4"
         );
-        assert_eq!(listed(&store, "eve", all(), None, 9).await, "a-m1 stopped 51 of 1");
+        assert_eq!(listed(&store, "eve", all(), None, 9).await, "a-e1 stopped 51 of 1");
         assert_eq!(listed(&store, "ada", all(), None, 1).await, "a-m4 working 31 of 4");
         let after = Some(Cursor { updated_at: 31, id: "a-m4".to_owned() });
         assert_eq!(listed(&store, "ada", all(), after, 2).await, "a-m3 failed 31, a-m2 waiting 21 of 4");
