@@ -44,9 +44,9 @@ async fn answer(
     Path(id): Path<String>,
     body: Result<Json<Answer>, JsonRejection>,
 ) -> Result<NoContent, HttpError> {
+    let Json(mut answer) = body.map_err(|rejection| json_error(&rejection))?;
     let form = store::waiting_form(&store, &caller.user_id, &id, now_millis()).await?;
     let form = form.ok_or_else(UserError::not_found)?;
-    let Json(mut answer) = body.map_err(|rejection| json_error(&rejection))?;
     match (answer.action, form) {
         (AnswerAction::Accept, Some(form)) => check(&form, &answer.content).await?,
         _ => answer.content = Map::new(),
