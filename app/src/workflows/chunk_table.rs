@@ -15,8 +15,8 @@ pub(crate) static WORKFLOWS: Chunk<WorkflowFunctions> = Chunk::new("workflows");
 pub(crate) struct WorkflowFunctions {
     /// Renders one of the blocks, given its id.
     pub(crate) block: fn(BlockType, String, Properties) -> AnyView,
-    /// Renders a run that belongs to the conversation, or a question of a running tool, given its data part. The callback shows the message
-    /// with the result, given its id; it returns false if it cannot do so now.
+    /// Renders a run that belongs to the conversation, or a question of a running tool, given its data part. The
+    /// callback shows the message with the result, given its id; it returns false if it cannot do so now.
     pub(crate) conversation_run: fn(&Value, Callback<(String,), bool>) -> AnyView,
     /// Renders the end of such a run, given its data part.
     pub(crate) conversation_result: fn(&Value) -> AnyView,

@@ -19,8 +19,8 @@ struct Draft {
     form: SchemaForm,
     problem: RwSignal<Option<String>>,
     is_sending: RwSignal<bool>,
-    /// What the user has done here, or `None` in it if the question does not wait any more.
-    outcome: RwSignal<Option<Option<QuestionOutcome>>>,
+    /// What has become of the question, if it does not wait any more.
+    outcome: RwSignal<Option<QuestionOutcome>>,
 }
 
 impl Draft {
@@ -38,8 +38,10 @@ impl Draft {
                 return;
             }
             match sent {
-                Ok(_) => self.outcome.set(Some(Some(outcome))),
-                Err(error) if error.code() == ErrorCode::NotFound => self.outcome.set(Some(None)),
+                Ok(_) => self.outcome.set(Some(outcome)),
+                Err(error) if error.code() == ErrorCode::NotFound => {
+                    self.outcome.set(Some(QuestionOutcome::Cancelled));
+                }
                 Err(error) if self.form.show_error(&error.0, "/content") => {
                     self.problem.set(Some(t(Text::EntriesToCheck).to_owned()));
                 }
@@ -61,7 +63,7 @@ impl Draft {
 
 /// Renders a question.
 pub(super) fn tool_question(question: ToolQuestion) -> AnyView {
-    let outcome = RwSignal::new(question.outcome.map(Some));
+    let outcome = RwSignal::new(question.outcome);
     let draft = Draft {
         path: StoredValue::new(format!("/api/tool-questions/{}", question.id)),
         form: SchemaForm::new(&question.form, format!("cw-tool-question-{}", question.id)),
@@ -93,11 +95,11 @@ pub(super) fn tool_question(question: ToolQuestion) -> AnyView {
     .into_any()
 }
 
-fn outcome_view(outcome: Option<QuestionOutcome>) -> AnyView {
+fn outcome_view(outcome: QuestionOutcome) -> AnyView {
     let (text, shape) = match outcome {
-        Some(QuestionOutcome::Accepted) => (Text::StateAnswered, Shape::CHECK),
-        Some(QuestionOutcome::Declined) => (Text::QuestionDeclined, Shape::DENIED),
-        Some(QuestionOutcome::Cancelled) | None => (Text::QuestionGone, Shape::INFO),
+        QuestionOutcome::Accepted => (Text::StateAnswered, Shape::CHECK),
+        QuestionOutcome::Declined => (Text::QuestionDeclined, Shape::DENIED),
+        QuestionOutcome::Cancelled => (Text::QuestionGone, Shape::INFO),
     };
     view! { <p class="cw-task-outcome" role="status"><Icon of=shape />{t(text)}</p> }.into_any()
 }
@@ -133,7 +135,7 @@ fn page(draft: Draft, question: &ToolQuestion, url: &str) -> AnyView {
     let host = &question.host;
     let rest = url.strip_prefix("https://").and_then(|rest| rest.strip_prefix(host.as_str()));
     let Some(rest) = rest.filter(|rest| !host.is_empty() && rest.starts_with(['/', ':', '?', '#'])) else {
-        return outcome_view(None);
+        return outcome_view(QuestionOutcome::Cancelled);
     };
     let (host, rest) = (visible_nodes(host, TextKind::Value), visible_nodes(rest, TextKind::Value));
     let agree = move |_| draft.send("accept", Map::new(), QuestionOutcome::Accepted);
