@@ -27,7 +27,6 @@ const OPERATIONS = [
   "GET /api/models",
   "POST /api/runs/invoke",
   "POST /api/runs",
-  "GET /api/runs",
   "GET /api/runs/{id}",
   "POST /api/runs/{id}/answer",
   "POST /api/runs/{id}/stop",
@@ -50,7 +49,6 @@ const OPERATIONS = [
   "POST /api/endpoints/{page}/{endpoint}",
   "POST /api/agents/definitions",
   "GET /api/agents/definitions",
-  "GET /api/agents/definitions/{name}",
   "DELETE /api/agents/definitions/{name}",
 ];
 

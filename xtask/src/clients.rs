@@ -13,7 +13,7 @@ const PYTHON: &str = "clients/python";
 const INTERPRETER: &str = "target/python/bin/python";
 /// Where the packages are written.
 const PACKAGES: &str = "target/packages";
-/// The maximum size of the npm package in bytes; most of it are types.
+/// The maximum size of the npm package in bytes; most of it is types.
 const MAX_NPM_PACKAGE: u64 = 60_000;
 
 /// Builds the packages and, if asked to, checks and tests them with the server.

@@ -60,7 +60,8 @@ export function useChat(options: UseChatOptions): UseChatHelpers {
       sharedState: () => stateOf(latest.current),
     });
     return new ChatSession({ chat, isKnown: conversation !== undefined, messages, throttle });
-    // The other options are read when they are needed. A client that each rendering makes anew must not begin anew.
+    // `block`, `messages` and `throttle` count when the session is created; callbacks and choices are read when they are used.
+    // `client` is no dependency: one that is created in each rendering would restart the session.
   }, [agent, page, conversation, ownId]);
   useEffect(() => {
     latest.current = options;

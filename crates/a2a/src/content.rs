@@ -95,7 +95,7 @@ pub(crate) fn file(url: &str, media_type: &str, filename: Option<&str>, origin: 
 }
 
 /// Returns the text and the files of a user's message.
-pub(crate) fn of_user(parts: &[UiPart], origin: &str) -> Vec<Part> {
+pub(crate) fn user_parts(parts: &[UiPart], origin: &str) -> Vec<Part> {
     let part = |part: &UiPart| match part {
         UiPart::Text(text) => Some(Part::text(&text.text)),
         UiPart::File(part) => Some(file(&part.url, &part.media_type, part.filename.as_deref(), origin)),

@@ -107,7 +107,7 @@ impl RpcError {
         UserError { retry_after: Some(2), ..UserError::new(ErrorCode::Unavailable, message) }.into()
     }
 
-    /// Names the parameter to blame.
+    /// Returns the error with the parameter that caused it.
     #[must_use]
     pub(crate) fn at(self, field: &str) -> Self {
         if self.code == error_code::INVALID_PARAMS { Self::invalid(field, self.message) } else { self }

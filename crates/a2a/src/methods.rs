@@ -1,7 +1,7 @@
 //! The methods about tasks that exist: reading, listing and canceling them.
 
 use crate::error::RpcError;
-use crate::routes::Asked;
+use crate::routes::CallContext;
 use crate::rpc::MAX_PAGE;
 use crate::store::{self, Cursor, Filter};
 use crate::task;
@@ -18,7 +18,7 @@ const STOP_TIME: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// There is no such task.
-pub(crate) async fn get(asked: &Asked, request: GetTaskRequest) -> Result<Task, RpcError> {
+pub(crate) async fn get(asked: &CallContext, request: GetTaskRequest) -> Result<Task, RpcError> {
     Ok(task::load(asked, &request.id).await?.task(asked, request.history_length, true))
 }
 
@@ -26,7 +26,7 @@ pub(crate) async fn get(asked: &Asked, request: GetTaskRequest) -> Result<Task, 
 ///
 /// # Errors
 /// The page token is not one of this server.
-pub(crate) async fn list(asked: &Asked, request: ListTasksRequest) -> Result<ListTasksResponse, RpcError> {
+pub(crate) async fn list(asked: &CallContext, request: ListTasksRequest) -> Result<ListTasksResponse, RpcError> {
     let page_size = request.page_size.unwrap_or(PAGE).clamp(1, MAX_PAGE);
     let after = match request.page_token.as_deref().filter(|token| !token.is_empty()) {
         Some(token) => {
@@ -73,7 +73,7 @@ pub(crate) async fn list(asked: &Asked, request: ListTasksRequest) -> Result<Lis
 ///
 /// # Errors
 /// There is no such task, or it has ended.
-pub(crate) async fn cancel(asked: &Asked, request: CancelTaskRequest) -> Result<Task, RpcError> {
+pub(crate) async fn cancel(asked: &CallContext, request: CancelTaskRequest) -> Result<Task, RpcError> {
     let chat = &asked.context.chat;
     let snapshot = task::load(asked, &request.id).await?;
     let conversation_id = &snapshot.row.conversation_id;

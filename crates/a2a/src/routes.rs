@@ -62,7 +62,7 @@ pub(crate) fn card_routes(context: Context) -> ApiRouter {
 
 /// Who asks which agent.
 #[derive(Clone)]
-pub(crate) struct Asked {
+pub(crate) struct CallContext {
     pub(crate) context: Context,
     pub(crate) caller: Caller,
     pub(crate) agent_id: String,
@@ -73,13 +73,13 @@ pub(crate) struct Asked {
 }
 
 /// What the gates have found out about a request, and the version of the protocol that it names.
-struct Facts {
+struct RequestInfo {
     caller: Caller,
     origin: Option<String>,
     version: String,
 }
 
-impl<S: Sync> FromRequestParts<S> for Facts {
+impl<S: Sync> FromRequestParts<S> for RequestInfo {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
@@ -95,7 +95,7 @@ impl<S: Sync> FromRequestParts<S> for Facts {
     }
 }
 
-impl RouteInput for Facts {}
+impl RouteInput for RequestInfo {}
 
 /// An error before a call is read.
 #[derive(Debug)]
@@ -189,11 +189,11 @@ pub(crate) fn section(config: &Config) -> Result<&A2a, UserError> {
 /// `POST /a2a/{agent}`
 async fn call(
     State(context): State<Context>,
-    facts: Facts,
+    facts: RequestInfo,
     Path(agent_id): Path<String>,
     body: CallBody,
 ) -> Result<CallResponse, Refusal> {
-    let Facts { caller, origin, version } = facts;
+    let RequestInfo { caller, origin, version } = facts;
     let config = context.current.config();
     if !section(&config)?.offers(&agent_id) {
         return Err(UserError::not_found().into());
@@ -209,7 +209,7 @@ async fn call(
         Ok(call) => call,
         Err((id, error)) => return Ok(CallResponse::refused(id, error)),
     };
-    let asked = Asked { context, caller, agent_id, page_id, origin: origin.unwrap_or_default() };
+    let asked = CallContext { context, caller, agent_id, page_id, origin: origin.unwrap_or_default() };
     let answered = match check_version(&version).and(method) {
         Ok(method) => answer(asked, id.clone(), method).await,
         Err(error) => Err(error),
@@ -235,7 +235,7 @@ enum Answered {
     Stream(chat::Frames),
 }
 
-async fn answer(asked: Asked, id: CallId, method: Method) -> Result<Answered, RpcError> {
+async fn answer(asked: CallContext, id: CallId, method: Method) -> Result<Answered, RpcError> {
     let result = match method {
         Method::Send(request) => json!({ "task": send::send_and_wait(&asked, *request).await? }),
         Method::SendStreaming(request) => return Ok(Answered::Stream(stream::send(asked, id, *request).await?)),
@@ -299,7 +299,7 @@ impl RouteOutput for CardResponse {
 /// `GET /a2a/{agent}/.well-known/agent-card.json`
 async fn show_card(
     State(context): State<Context>,
-    facts: Facts,
+    facts: RequestInfo,
     headers: HeaderMap,
     Path(agent_id): Path<String>,
 ) -> Result<CardResponse, Refusal> {
@@ -319,7 +319,7 @@ async fn show_card(
 /// `GET /.well-known/agent-card.json`
 async fn show_default_card(
     State(context): State<Context>,
-    facts: Facts,
+    facts: RequestInfo,
     headers: HeaderMap,
 ) -> Result<CardResponse, Refusal> {
     let config = context.current.config();

@@ -3,7 +3,7 @@
 use crate::content;
 use crate::error::RpcError;
 use crate::questions;
-use crate::routes::Asked;
+use crate::routes::CallContext;
 use crate::store::{self, KnownMessage, NewTask};
 use crate::task::{self, Snapshot};
 use a2a_types::{Message, SendMessageRequest, Task, TaskState};
@@ -21,12 +21,12 @@ pub(crate) struct Sent {
     /// What the agent writes, if it does.
     pub(crate) frames: Option<Frames>,
     /// Where the frames begin.
-    pub(crate) from: From,
+    pub(crate) from: StreamStart,
 }
 
 /// Where the frames of an answer begin.
 #[derive(Clone, Debug)]
-pub(crate) enum From {
+pub(crate) enum StreamStart {
     /// With the answer, which has nothing yet.
     New,
     /// With the answer, of which a part may be written already.
@@ -39,8 +39,8 @@ pub(crate) enum From {
 ///
 /// # Errors
 /// The message cannot be used, its task is unknown or does not wait for it, or the agent cannot begin.
-pub(crate) async fn send(asked: &Asked, message: Message) -> Result<Sent, RpcError> {
-    let Asked { context, caller, agent_id, .. } = asked;
+pub(crate) async fn send(asked: &CallContext, message: Message) -> Result<Sent, RpcError> {
+    let CallContext { context, caller, agent_id, .. } = asked;
     let known = store::message(&context.store, &caller.user_id, agent_id, &message.message_id).await?;
     match (known, message.task_id.clone()) {
         (Some(KnownMessage { task_id, answers: None }), _) => follow(asked, task_id).await,
@@ -54,7 +54,7 @@ pub(crate) async fn send(asked: &Asked, message: Message) -> Result<Sent, RpcErr
 ///
 /// # Errors
 /// Those of [`send`].
-pub(crate) async fn send_and_wait(asked: &Asked, request: SendMessageRequest) -> Result<Task, RpcError> {
+pub(crate) async fn send_and_wait(asked: &CallContext, request: SendMessageRequest) -> Result<Task, RpcError> {
     let SendMessageRequest { message, configuration, .. } = request;
     let returns_immediately =
         configuration.as_ref().is_some_and(|configuration| configuration.return_immediately == Some(true));
@@ -70,7 +70,7 @@ pub(crate) async fn send_and_wait(asked: &Asked, request: SendMessageRequest) ->
 ///
 /// # Errors
 /// There is no such task.
-pub(crate) async fn follow(asked: &Asked, task_id: String) -> Result<Sent, RpcError> {
+pub(crate) async fn follow(asked: &CallContext, task_id: String) -> Result<Sent, RpcError> {
     let row = task::row(asked, &task_id).await?;
     let frames = match row.state {
         TaskState::Working => {
@@ -78,12 +78,12 @@ pub(crate) async fn follow(asked: &Asked, task_id: String) -> Result<Sent, RpcEr
         }
         _ => None,
     };
-    Ok(Sent { task_id, frames, from: From::Start })
+    Ok(Sent { task_id, frames, from: StreamStart::Start })
 }
 
 /// Begins a task.
-async fn begin(asked: &Asked, message: Message) -> Result<Sent, RpcError> {
-    let Asked { context, caller, agent_id, origin, .. } = asked;
+async fn begin(asked: &CallContext, message: Message) -> Result<Sent, RpcError> {
+    let CallContext { context, caller, agent_id, origin, .. } = asked;
     let Message { message_id, context_id, parts, .. } = message;
     let conversation_id = context_id.unwrap_or_else(|| derived_context(&caller.user_id, agent_id, &message_id));
     let parts = content::read(context, caller, origin, parts).await?;
@@ -94,7 +94,7 @@ async fn begin(asked: &Asked, message: Message) -> Result<Sent, RpcError> {
     // If the server dies before it is stored, the client sends the message again, which finds the same answer.
     let task = NewTask { id: task_id.clone(), conversation_id, message_id };
     store::begin(&context.store, &caller.user_id, agent_id, task, now_millis()).await?;
-    Ok(Sent { task_id, frames: Some(sent.frames), from: From::New })
+    Ok(Sent { task_id, frames: Some(sent.frames), from: StreamStart::New })
 }
 
 /// Returns the context of a message that names none: the same one for the same message, so that a repeated message finds
@@ -109,7 +109,7 @@ fn derived_context(owner: &str, agent_id: &str, message_id: &str) -> String {
 }
 
 /// Answers what a task waits for.
-async fn answer(asked: &Asked, task_id: String, message: Message) -> Result<Sent, RpcError> {
+async fn answer(asked: &CallContext, task_id: String, message: Message) -> Result<Sent, RpcError> {
     let snapshot = task::load(asked, &task_id).await?;
     if message.context_id.as_ref().is_some_and(|id| *id != snapshot.row.conversation_id) {
         return Err(RpcError::invalid("message.contextId", "The task belongs to another context."));
@@ -130,13 +130,18 @@ async fn answer(asked: &Asked, task_id: String, message: Message) -> Result<Sent
     let ids = answers.iter().map(|(id, _)| id.clone()).collect();
     // Stored before the answers are, so that the same message never answers what the agent asks later.
     let known = KnownMessage { task_id: task_id.clone(), answers: Some(ids) };
-    let Asked { context, caller, agent_id, .. } = asked;
+    let CallContext { context, caller, agent_id, .. } = asked;
     store::answer(&context.store, &caller.user_id, agent_id, &message.message_id, known).await?;
     submit_answers(asked, snapshot, answers).await
 }
 
 /// Answers what of these requests is still open: the server may have died before it stored the answers.
-async fn answer_again(asked: &Asked, task_id: String, ids: &[String], message: Message) -> Result<Sent, RpcError> {
+async fn answer_again(
+    asked: &CallContext,
+    task_id: String,
+    ids: &[String],
+    message: Message,
+) -> Result<Sent, RpcError> {
     let snapshot = task::load(asked, &task_id).await?;
     let mut open = snapshot.open();
     open.retain(|request| ids.contains(&request.id));
@@ -147,15 +152,19 @@ async fn answer_again(asked: &Asked, task_id: String, ids: &[String], message: M
     submit_answers(asked, snapshot, answers).await
 }
 
-async fn submit_answers(asked: &Asked, snapshot: Snapshot, answers: Vec<(String, Answer)>) -> Result<Sent, RpcError> {
+async fn submit_answers(
+    asked: &CallContext,
+    snapshot: Snapshot,
+    answers: Vec<(String, Answer)>,
+) -> Result<Sent, RpcError> {
     let answers = answers.into_iter().map(|(_, answer)| answer).collect();
     let sent = submit(asked, &snapshot.row.conversation_id, Submission::Answers { answers }).await?;
     // Without a run, others are missing.
     let frames = (!sent.run_id.is_empty()).then_some(sent.frames);
-    Ok(Sent { task_id: snapshot.row.id.clone(), frames, from: From::After(Box::new(snapshot)) })
+    Ok(Sent { task_id: snapshot.row.id.clone(), frames, from: StreamStart::After(Box::new(snapshot)) })
 }
 
-async fn submit(asked: &Asked, conversation_id: &str, submission: Submission) -> Result<SendResponse, UserError> {
+async fn submit(asked: &CallContext, conversation_id: &str, submission: Submission) -> Result<SendResponse, UserError> {
     let request = SendRequest {
         page_id: asked.page_id.clone(),
         block_id: None,

@@ -1,9 +1,9 @@
 //! The events of a task: the task first, the text of the answer as it is written, and at the end the files and the state.
 
 use crate::error::RpcError;
-use crate::routes::Asked;
+use crate::routes::CallContext;
 use crate::rpc::CallId;
-use crate::send::{self, From, Sent};
+use crate::send::{self, Sent, StreamStart};
 use crate::task::{self, BETWEEN_TEXTS, Snapshot};
 use a2a_types::{
     Artifact, SendMessageRequest, StreamResponse, TaskArtifactUpdateEvent, TaskState, TaskStatus, TaskStatusUpdateEvent,
@@ -18,7 +18,7 @@ use wire::Chunk;
 ///
 /// # Errors
 /// Those of [`send::send`].
-pub(crate) async fn send(asked: Asked, id: CallId, request: SendMessageRequest) -> Result<Frames, RpcError> {
+pub(crate) async fn send(asked: CallContext, id: CallId, request: SendMessageRequest) -> Result<Frames, RpcError> {
     let SendMessageRequest { message, configuration, .. } = request;
     let history_length = configuration.and_then(|configuration| configuration.history_length);
     let sent = send::send(&asked, message).await?;
@@ -30,7 +30,7 @@ pub(crate) async fn send(asked: Asked, id: CallId, request: SendMessageRequest) 
 ///
 /// # Errors
 /// There is no such task, or it has ended.
-pub(crate) async fn subscribe(asked: Asked, id: CallId, task_id: String) -> Result<Frames, RpcError> {
+pub(crate) async fn subscribe(asked: CallContext, id: CallId, task_id: String) -> Result<Frames, RpcError> {
     let sent = send::follow(&asked, task_id).await?;
     let snapshot = task::load(&asked, &sent.task_id).await?;
     if snapshot.row.state.is_terminal() {
@@ -102,7 +102,7 @@ impl Text {
 
 /// Returns the events of a task. Whoever goes away can subscribe to it again: the agent works on. `loaded` is the task as
 /// it is by now.
-fn events(asked: Asked, id: CallId, sent: Sent, loaded: Snapshot, history_length: Option<i32>) -> Frames {
+fn events(asked: CallContext, id: CallId, sent: Sent, loaded: Snapshot, history_length: Option<i32>) -> Frames {
     let Sent { task_id, frames, from } = sent;
     async_stream::stream! {
         let events = Events { id, context_id: loaded.row.conversation_id.clone(), task_id };
@@ -110,10 +110,10 @@ fn events(asked: Asked, id: CallId, sent: Sent, loaded: Snapshot, history_length
             yield events.frame(StreamResponse::Task(loaded.task(&asked, history_length, true)));
             return;
         };
-        let (is_new, has_before) = (matches!(from, From::New), matches!(from, From::After(_)));
+        let (is_new, has_before) = (matches!(from, StreamStart::New), matches!(from, StreamStart::After(_)));
         let mut first = match from {
-            From::After(before) => *before,
-            From::New | From::Start => loaded,
+            StreamStart::After(before) => *before,
+            StreamStart::New | StreamStart::Start => loaded,
         };
         // What follows has the end, although the agent may have come to it meanwhile.
         first.row.state = if is_new { TaskState::Submitted } else { TaskState::Working };

@@ -1,7 +1,7 @@
 //! Tasks, derived from conversations: a task is an answer, with the message of the user before it.
 
 use crate::error::RpcError;
-use crate::routes::Asked;
+use crate::routes::CallContext;
 use crate::store::{self, TaskRow};
 use crate::{content, questions};
 use a2a_types::{Artifact, Message, Part, Role, Task, TaskState, TaskStatus};
@@ -29,7 +29,7 @@ pub(crate) struct Snapshot {
 ///
 /// # Errors
 /// [`RpcError::task_not_found`], also for the task of another user or agent.
-pub(crate) async fn load(asked: &Asked, task_id: &str) -> Result<Snapshot, RpcError> {
+pub(crate) async fn load(asked: &CallContext, task_id: &str) -> Result<Snapshot, RpcError> {
     let row = row(asked, task_id).await?;
     complete(asked, row).await
 }
@@ -38,7 +38,7 @@ pub(crate) async fn load(asked: &Asked, task_id: &str) -> Result<Snapshot, RpcEr
 ///
 /// # Errors
 /// Those of [`load`].
-pub(crate) async fn row(asked: &Asked, task_id: &str) -> Result<TaskRow, RpcError> {
+pub(crate) async fn row(asked: &CallContext, task_id: &str) -> Result<TaskRow, RpcError> {
     let row = store::one(&asked.context.store, &asked.caller.user_id, &asked.agent_id, task_id).await?;
     row.ok_or_else(RpcError::task_not_found)
 }
@@ -47,8 +47,8 @@ pub(crate) async fn row(asked: &Asked, task_id: &str) -> Result<TaskRow, RpcErro
 ///
 /// # Errors
 /// Those of [`load`].
-pub(crate) async fn complete(asked: &Asked, mut row: TaskRow) -> Result<Snapshot, RpcError> {
-    let Asked { context, caller, .. } = asked;
+pub(crate) async fn complete(asked: &CallContext, mut row: TaskRow) -> Result<Snapshot, RpcError> {
+    let CallContext { context, caller, .. } = asked;
     let mut live = None;
     if !row.state.is_terminal() {
         // The view has what is being written, and closes requests that have expired.
@@ -81,7 +81,7 @@ impl Snapshot {
     }
 
     /// Returns the task. `history_length` is the most messages of its history; `None` for all.
-    pub(crate) fn task(&self, asked: &Asked, history_length: Option<i32>, with_artifacts: bool) -> Task {
+    pub(crate) fn task(&self, asked: &CallContext, history_length: Option<i32>, with_artifacts: bool) -> Task {
         let mut history = if history_length == Some(0) { Vec::new() } else { self.history(asked) };
         if let Some(most) = history_length.and_then(|most| usize::try_from(most).ok()) {
             history.drain(..history.len().saturating_sub(most));
@@ -124,9 +124,9 @@ impl Snapshot {
     }
 
     /// Returns the messages: of the user, and what the agent has asked with the answers to that.
-    fn history(&self, asked: &Asked) -> Vec<Message> {
+    fn history(&self, asked: &CallContext) -> Vec<Message> {
         let question = self.question.iter().map(|question| {
-            let parts = content::of_user(&question.parts, &asked.origin);
+            let parts = content::user_parts(&question.parts, &asked.origin);
             self.message(question.id.clone(), Role::User, parts)
         });
         let exchanges = questions::answered(&self.answer).into_iter().flat_map(|exchange| {
@@ -158,7 +158,7 @@ impl Snapshot {
     }
 
     /// Returns the files that the agent has shown.
-    pub(crate) fn files(&self, asked: &Asked) -> Vec<Artifact> {
+    pub(crate) fn files(&self, asked: &CallContext) -> Vec<Artifact> {
         let mut files = Vec::new();
         for part in &self.answer.parts {
             match part {
@@ -183,7 +183,7 @@ impl Snapshot {
         files.into_iter().enumerate().map(artifact).collect()
     }
 
-    fn artifacts(&self, asked: &Asked) -> Vec<Artifact> {
+    fn artifacts(&self, asked: &CallContext) -> Vec<Artifact> {
         let text = self.text();
         let answer = (!text.is_empty()).then(|| answer(text));
         answer.into_iter().chain(self.files(asked)).collect()

@@ -55,14 +55,14 @@ pub(crate) async fn continue_sign_in(
             let cookie = accounts.begin_session(proved, &asker.credentials, asker.is_https, entry).await?;
             return Ok(cookie.map(|cookie| see_other(local_path(next), Some(cookie))));
         }
-        SecondStep::Code => StepKind::ShowCode,
+        SecondStep::Code => StepKind::EnterCode,
         SecondStep::SetUp => StepKind::SetUpToSignIn(PendingApp::random(None)),
     };
     let step = PendingStep::new(&user.id, hash, kind);
     let token =
         accounts.seal_step(&step).ok_or_else(|| AccountError::Failed("a step cannot be encrypted".to_owned()))?;
     Ok(Some(match &step.kind {
-        StepKind::ShowCode => code_page(StatusCode::OK, &token, next, None),
+        StepKind::EnterCode => code_page(StatusCode::OK, &token, next, None),
         StepKind::SetUpToSignIn(app) | StepKind::SetUpInAccount(app) => {
             let form = SetUpForm { action: SET_UP_PATH, token: &token, next, asks_password: false };
             set_up_page(StatusCode::OK, asker, (user, app), form, None)
@@ -90,7 +90,7 @@ pub(crate) async fn show_code(
     sent: Result<Form<StepForm>, FormRejection>,
 ) -> Result<Response, AccountError> {
     let Ok(Form(sent)) = sent else { return Ok(see_other(SIGN_IN_PATH, None)) };
-    let Some((PendingStep { kind: StepKind::ShowCode, .. }, user, password)) = accounts.open_step(&sent.token).await?
+    let Some((PendingStep { kind: StepKind::EnterCode, .. }, user, password)) = accounts.open_step(&sent.token).await?
     else {
         return Ok(expired_page());
     };
@@ -164,8 +164,8 @@ pub(crate) async fn set_up(
 pub(crate) fn expired_page() -> Response {
     web::html::message_page(
         StatusCode::UNAUTHORIZED,
-        "This has taken too long",
-        "Or your account was changed in the meantime. Begin again.",
+        "This step has expired",
+        "It took longer than ten minutes, or your account was changed in the meantime. Start again.",
     )
 }
 

@@ -210,7 +210,8 @@ fn none_yet(messages: Vec<MessageItem>) -> AnyView {
 fn alerts_table(alerts: &[AlertItem], names: &UserNames) -> AnyView {
     let has_users = alerts.iter().any(|item| item.user_id.is_some());
     let user = has_users.then_some(Text("User"));
-    let others = [Number("Value"), Number("Limit"), Text("State"), Text("Checked (UTC)"), Text("Told"), Text("Test")];
+    let others =
+        [Number("Value"), Number("Limit"), Text("State"), Text("Checked (UTC)"), Text("Receivers"), Text("Test")];
     let columns: Vec<_> = [Text("Alert")].into_iter().chain(user).chain(others).collect();
     let line = |item: &AlertItem| {
         let state = match (item.is_firing, item.since) {

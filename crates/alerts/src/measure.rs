@@ -8,6 +8,7 @@ use chat::{Caller, QuotaUsage, quota_span};
 use config::AuthMode;
 use jobs::Jobs;
 use settings::QuotaPeriod;
+use std::collections::BTreeSet;
 
 /// A day in milliseconds.
 const DAY_MS: i64 = 86_400_000;
@@ -20,11 +21,12 @@ pub(crate) struct Measured {
     pub(crate) value: f64,
 }
 
-/// Measures the value of a condition: one, or one of each user.
+/// Measures the value of a condition: one, or one of each user. `firing` are the users for whom the alert is firing.
 pub(crate) async fn measure(
     context: &Context,
     jobs: &Jobs,
     condition: &Condition,
+    firing: Vec<String>,
     now: i64,
 ) -> anyhow::Result<Vec<Measured>> {
     #[expect(clippy::cast_precision_loss, reason = "numbers and times of jobs are far below 2^52")]
@@ -42,7 +44,7 @@ pub(crate) async fn measure(
         }
         Condition::WaitingJobs { .. } => jobs.count_due().await? as f64,
         Condition::JobDelay { .. } => jobs.status().await?.oldest_due_ms.unwrap_or_default() as f64 / 60_000.0,
-        Condition::Quota { .. } => return used_quotas(context, now).await,
+        Condition::Quota { .. } => return used_quotas(context, firing, now).await,
     };
     Ok(vec![Measured { owner: String::new(), value }])
 }
@@ -52,23 +54,26 @@ fn days(period: QuotaPeriod, now: i64) -> UsageFilter {
     UsageFilter::days(quota_span(period, now).0, now.div_euclid(DAY_MS))
 }
 
-/// Returns how much of their quotas those users have used who have used the most this month.
-async fn used_quotas(context: &Context, now: i64) -> anyhow::Result<Vec<Measured>> {
+/// Returns how much of their quotas those users have used who have used the most this month, and those for whom the alert
+/// is firing, since others may have overtaken them.
+async fn used_quotas(context: &Context, firing: Vec<String>, now: i64) -> anyhow::Result<Vec<Measured>> {
     let has_accounts = matches!(context.current.config().auth.mode, AuthMode::Accounts(_));
+    let most = context.store.usage_by_user(&days(QuotaPeriod::Month, now)).await?;
+    let owners: BTreeSet<_> = most.into_iter().map(|usage| usage.user_id).chain(firing).collect();
     let mut measured = Vec::new();
-    for usage in context.store.usage_by_user(&days(QuotaPeriod::Month, now)).await? {
+    for owner in owners {
         // Elsewhere the roles of users are known during their requests only: quotas of roles are left out.
         let roles = match has_accounts {
-            true => match context.store.user_by_id(&usage.user_id).await? {
+            true => match context.store.user_by_id(&owner).await? {
                 Some((user, _)) => user.roles,
                 None => continue,
             },
             false => Vec::new(),
         };
-        let caller = Caller { roles, ..Caller::signed_in(usage.user_id.clone()) };
+        let caller = Caller { roles, ..Caller::signed_in(owner.clone()) };
         let quotas = context.chat.quota_usage(&caller).await.map_err(|error| anyhow::anyhow!(error.message))?;
         let value = quotas.iter().map(QuotaUsage::percent).fold(0.0, f64::max);
-        measured.push(Measured { owner: usage.user_id, value });
+        measured.push(Measured { owner, value });
     }
     Ok(measured)
 }

@@ -32,7 +32,7 @@ pub(crate) fn write(alert: &Alert, message: Message, user: Option<&str>, before:
         Message::Resolved => {
             let since = duration(state.checked_at - before.since);
             let text = format!("{what}: {value}. It was above the limit of {limit} for {since}.");
-            (format!("{what}: over"), text)
+            (format!("{what}: back within its limit"), text)
         }
     };
     Text { title, text }

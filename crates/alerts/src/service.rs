@@ -11,7 +11,6 @@ use ::store::{AuditEntry, StoreError, append_audit};
 use anyhow::anyhow;
 use capability::Context;
 use jobs::Jobs;
-use std::collections::HashSet;
 use uuid::Uuid;
 
 const MINUTE_MS: i64 = 60_000;
@@ -49,12 +48,9 @@ impl AlertService {
     }
 
     async fn check_one(&self, alert: &Alert, states: &[StateRow], now: i64) -> anyhow::Result<()> {
-        let mut measured = measure(&self.context, &self.jobs, &alert.when, now).await?;
-        // Users who are not measured any more, because a new month has begun, have used nothing.
-        let known: HashSet<_> = measured.iter().map(|measured| measured.owner.clone()).collect();
         let own = states.iter().filter(|row| row.alert_id == alert.id.0 && row.state.is_firing);
-        let gone = own.filter(|row| !known.contains(&row.owner));
-        measured.extend(gone.map(|row| Measured { owner: row.owner.clone(), value: 0.0 }));
+        let firing = own.map(|row| row.owner.clone()).filter(|owner| !owner.is_empty()).collect();
+        let measured = measure(&self.context, &self.jobs, &alert.when, firing, now).await?;
         let owners = measured.iter().map(|measured| measured.owner.clone()).filter(|owner| !owner.is_empty());
         let names = self.context.store.user_names(owners.collect()).await?;
         for measured in measured {
@@ -82,7 +78,7 @@ impl AlertService {
                 let Some(message) = message else { return Ok(()) };
                 let user = (!owner.is_empty()).then_some(name.as_str());
                 let text = message::write(&alert, message, user, &before, &state);
-                tell(db, &jobs, &alert, (kind(message), owner, text), now).await
+                enqueue_message(db, &jobs, &alert, (kind(message), owner, text), now).await
             })
         });
         write.await
@@ -95,7 +91,7 @@ impl AlertService {
             Box::pin(async move {
                 append_audit(&mut *db, vec![audit]).await?;
                 let text = message::write_test(&alert);
-                tell(db, &jobs, &alert, ("test", String::new(), text), now).await
+                enqueue_message(db, &jobs, &alert, ("test", String::new(), text), now).await
             })
         });
         write.await
@@ -111,7 +107,7 @@ fn kind(message: Message) -> &'static str {
 }
 
 /// Stores a message, and enqueues a job for each receiver.
-async fn tell(
+async fn enqueue_message(
     db: &mut Db,
     jobs: &Jobs,
     alert: &Alert,

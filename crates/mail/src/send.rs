@@ -65,7 +65,7 @@ impl Smtp {
             message = message.to(Mailbox::new(None, to.parse()?));
         }
         let mut message = message.header(ContentType::TEXT_PLAIN).body(mail.text.clone())?;
-        // Tells mail programs that are away not to answer.
+        // Suppresses automatic replies, such as out-of-office notices (RFC 3834).
         let name = HeaderName::new_from_ascii_str("Auto-Submitted");
         message.headers_mut().insert_raw(HeaderValue::new(name, "auto-generated".to_owned()));
         Ok(message)

@@ -32,7 +32,7 @@ pub(crate) struct Connection {
     offered: Mutex<Option<Arc<ServerTools>>>,
     /// The prompts, with the number of changes when they were listed.
     pub(crate) prompts: Mutex<Option<(u64, Arc<Vec<PromptInfo>>)>>,
-    /// When the tools were listed anew because the server said that they have changed.
+    /// When tools or prompts were listed again because the server reported a change.
     renewals: parking_lot::Mutex<VecDeque<Instant>>,
     begun: Instant,
     /// The number of pings after cancelled calls that are not answered yet.

@@ -42,7 +42,7 @@ const OPENED_COMPLETE: &str = "notifications/elicitation/complete";
 pub(crate) struct ConnectionEvents {
     /// The name of the server.
     pub(crate) server: String,
-    /// How often the list of tools has changed.
+    /// How often the server has reported a change of its tools or prompts.
     pub(crate) revision: Arc<AtomicU64>,
     /// Asks users; `None` if the server may not.
     pub(crate) ask: Option<Arc<dyn AskUser>>,

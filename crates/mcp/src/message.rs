@@ -49,7 +49,7 @@ pub(crate) fn fit<'a>(text: &'a str, asked: Option<&RequestId>) -> Cow<'a, str> 
     {
         text = Cow::Owned(changed);
     }
-    if may_ask(&text)
+    if is_question(&text)
         && let Some(changed) = name_call(&text, asked)
     {
         text = Cow::Owned(changed);
@@ -109,9 +109,8 @@ fn correlate(text: &str, asked: &RequestId) -> Option<String> {
     Some(json!({ "jsonrpc": "2.0", "id": asked, "error": error }).to_string())
 }
 
-/// Returns whether a message may be a question to the user. In JSON, any character may be written as an escape, so
-/// a method with one counts as well.
-fn may_ask(text: &str) -> bool {
+/// Returns whether a message is a question to the user. The method is decoded first: JSON may escape any character.
+fn is_question(text: &str) -> bool {
     let head: Option<MessageHead<'_>> = serde_json::from_str(text).ok();
     let method = head.and_then(|head| head.method);
     method.is_some_and(|method| serde_json::from_str::<Cow<'_, str>>(method.get()).is_ok_and(|name| name == ELICIT))

@@ -131,7 +131,7 @@ impl UserConnection {
         Self { settings, events, state: Mutex::default(), used, known: parking_lot::Mutex::default() }
     }
 
-    /// Returns how often the server has said that its tools have changed.
+    /// Returns how often the server has reported a change of its tools or prompts.
     pub(crate) fn revision(&self) -> u64 {
         self.events.revision.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-// A chat in React by the package `chatwright`: conversations, text as it comes, a question before a call, a tool that runs here.
+// A chat in React by the package `chatwright`: conversations, text as it arrives, approval of calls, a tool that runs here.
 import { Chatwright, getToolName, isToolPart, newId } from "chatwright";
 import { useChat } from "chatwright/react";
 import { StrictMode, useEffect, useState } from "react";

@@ -188,7 +188,8 @@ impl StreamEvents {
         Ok(())
     }
 
-    /// Returns the state. The stream can only be sent between threads, so the future does not refer to it.
+    /// Returns the state. The future owns its data: the stream is `Send` but not `Sync`, so a future that borrows it would not
+    /// be `Send`.
     fn state(&self) -> impl Future<Output = Result<StreamState, UserError>> + Send + use<> {
         let Reply { agent, conversation_id, reducer, .. } = &self.reply;
         state(agent.clone(), conversation_id.clone(), reducer.message().clone())

@@ -29,7 +29,7 @@ pub(crate) struct Alert {
     /// The value and its limit.
     pub(crate) when: Condition,
     /// For how many minutes the value must be above the limit until somebody is told, and at or below it until it counts as
-    /// over.
+    /// resolved.
     #[serde(default)]
     #[schemars(range(max = 1440))]
     pub(crate) hold_minutes: u32,

@@ -1,14 +1,17 @@
 //! The requests of a connection for resources and prompts.
 
 use super::{PromptInfo, read_prompts};
+use crate::LIST_TIME;
 use crate::connection::{Connection, RequestError};
-use crate::{LIST_TIME, MAX_RENEWALS};
 use rmcp::model::{
     GetPromptRequestParams, JsonObject, PaginatedRequestParams, PromptMessage, ReadResourceRequestParams, Resource,
     ResourceContents, ResourceTemplate,
 };
 use rmcp::service::ServiceError;
 use std::sync::Arc;
+
+/// The maximum number of pages of prompts that are listed.
+const MAX_PROMPT_PAGES: usize = 10;
 
 /// A page of the resources, the templates of addresses with the first page, and the cursor of the next page.
 type ResourcePage = (Vec<Resource>, Vec<ResourceTemplate>, Option<String>);
@@ -57,7 +60,7 @@ impl Connection {
             _ => {}
         }
         let (mut all, mut cursor) = (Vec::new(), None);
-        for _ in 0..MAX_RENEWALS {
+        for _ in 0..MAX_PROMPT_PAGES {
             let page = PaginatedRequestParams::default().with_cursor(cursor);
             let page = self.in_time("prompts/list", self.service.peer().list_prompts(Some(page))).await?;
             all.extend(page.prompts);
@@ -65,6 +68,9 @@ impl Connection {
             if cursor.is_none() {
                 break;
             }
+        }
+        if cursor.is_some() {
+            tracing::warn!(server = self.name, pages = MAX_PROMPT_PAGES, "a server has more prompts than are listed");
         }
         let prompts = Arc::new(read_prompts(&self.name, all));
         *listed = Some((changes, prompts.clone()));

@@ -31,7 +31,7 @@ texts! { super::page::TEXTS.len() + super::chat::TEXTS.len();
     QuestionOpenPage = "Open the page",
     QuestionDecline = "Decline",
     QuestionDeclined = "Declined",
-    QuestionGone = "This does not wait any more: the time was over, or the answer was stopped.",
+    QuestionGone = "This question is closed: its time ran out, or the answer was stopped.",
     RunStart = "Start",
     RunWorkflow = "Workflow",
     RunsNone = "No runs yet.",

@@ -199,7 +199,7 @@ async fn operators_are_told_by_webhook_and_e_mail_when_answers_fail_and_when_it_
     assert_eq!(over["messages"][0]["kind"], "resolved");
     let body: Value = serde_json::from_slice(&next(&mut requests).await.1).unwrap();
     assert_eq!(body["type"], "alert.resolved");
-    assert!(next(&mut mails).await.contains("Subject: Chatwright: Failed answers: over"));
+    assert!(next(&mut mails).await.contains("Subject: Chatwright: Failed answers: back within its limit"));
 
     // A test of receivers, one of which is gone for good; the page shows it, and no key of an address.
     api(&server, Method::POST, "/api/admin/alerts/cost/test").await;

@@ -25,12 +25,12 @@ pub struct PendingStep {
     begun_at: i64,
 }
 
-/// What a user does next. One step cannot be taken in the place of another: only those of a sign-in were preceded by the
-/// password.
+/// What a user does next. The kind is sealed with the step: one of the account page, where the password was not entered,
+/// must not complete a sign-in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StepKind {
-    /// Showing a code, to be signed in.
-    ShowCode,
+    /// Entering a code, to be signed in.
+    EnterCode,
     /// Confirming a new app, to be signed in.
     SetUpToSignIn(PendingApp),
     /// Confirming a new app on the account page.
