@@ -72,7 +72,7 @@ tools ► contract schemas
 torture ► faults sse test_postgres
 triggers ► auth capability chat config operators schedules store web webhooks wire workflows
 user_profile ► auth capability chat config contract store web wire
-web ► auth chat store wire
+web ► auth chat store tools wire
 web_research ► capability config contract documents egress offload settings store wire
 webhooks ►
 wire ►

@@ -17,7 +17,7 @@ pub(crate) struct WorkflowFunctions {
     pub(crate) block: fn(BlockType, String, Properties) -> AnyView,
     /// Renders a run that belongs to the conversation, or a question of a running tool, given its data part. The
     /// callback shows the message with the result, given its id; it returns false if it cannot do so now.
-    pub(crate) conversation_run: fn(&Value, Callback<(String,), bool>) -> AnyView,
+    pub(crate) conversation_run: fn(&DataPart, Callback<(String,), bool>) -> AnyView,
     /// Renders the end of such a run, given its data part.
     pub(crate) conversation_result: fn(&Value) -> AnyView,
     /// Renders the form with which a command of the composer starts a workflow.

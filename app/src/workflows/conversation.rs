@@ -15,7 +15,9 @@ use crate::ui::icons::{Icon, Shape};
 use leptos::task::spawn_local;
 use serde_json::Value;
 use std::time::Duration;
+use wire::TOOL_QUESTION;
 use wire::error::ErrorCode;
+use wire::message::DataPart;
 use wire::workflow::{ConversationRun, RunItem, RunProgress, RunResult};
 
 /// How often a run is looked at until the conversation has its result, while the page is visible.
@@ -64,11 +66,11 @@ impl Followed {
 }
 
 /// Renders a run that belongs to the conversation, or a question of a running tool, which looks the same.
-pub(super) fn conversation_run(part: &Value, show_result: Callback<(String,), bool>) -> AnyView {
-    if let Ok(question) = serde_json::from_value(part.clone()) {
-        return tool_question(question);
+pub(super) fn conversation_run(part: &DataPart, show_result: Callback<(String,), bool>) -> AnyView {
+    if part.kind == TOOL_QUESTION {
+        return serde_json::from_value(part.data.clone()).map_or_else(|_| ().into_any(), tool_question);
     }
-    let Ok(ConversationRun { run_id, workflow }) = serde_json::from_value(part.clone()) else {
+    let Ok(ConversationRun { run_id, workflow }) = serde_json::from_value(part.data.clone()) else {
         return ().into_any();
     };
     let followed = Followed {

@@ -63,6 +63,10 @@ impl Draft {
 
 /// Renders a question.
 pub(super) fn tool_question(question: ToolQuestion) -> AnyView {
+    // It becomes a part of the path to which the answer is sent.
+    if !wire::is_id(&question.id) {
+        return ().into_any();
+    }
     let outcome = RwSignal::new(question.outcome);
     let draft = Draft {
         path: StoredValue::new(format!("/api/tool-questions/{}", question.id)),

@@ -36,8 +36,8 @@ pub(crate) async fn read(
         let Part { content, filename, media_type, .. } = part;
         read.push(match content {
             PartContent::Text(text) => text_part(text),
-            // The agent reads it like text.
-            PartContent::Data(value) => text_part(format!("{value:#}")),
+            // The agent reads it like text. Indented, deep values would take many times their size.
+            PartContent::Data(value) => text_part(value.to_string()),
             PartContent::Url(url) => UiPart::File(stored(&url, origin, filename, media_type).ok_or_else(|| {
                 let message = "Nothing is loaded from other addresses. Send the file itself as `raw`.";
                 RpcError::unsupported_content(&format!("{field}.url"), message)

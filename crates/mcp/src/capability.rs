@@ -62,11 +62,16 @@ impl McpServers {
 
     /// Asks servers for prompts that are not known, and builds composers anew if there are new ones.
     async fn find_prompts(&self, context: &Context) -> anyhow::Result<()> {
-        let found = join_all(self.all().iter().map(|server| server.find_prompts())).await;
-        match found.contains(&true) {
-            true => context.current.refresh_additions().await,
-            false => Ok(()),
+        let servers = self.all();
+        let found = join_all(servers.iter().map(|server| server.find_prompts())).await;
+        if !found.contains(&true) {
+            return Ok(());
         }
+        let refreshed = context.current.refresh_additions().await;
+        if refreshed.is_err() {
+            servers.iter().zip(found).filter(|(_, is_new)| *is_new).for_each(|(server, _)| server.tell_again());
+        }
+        refreshed
     }
 
     fn source(&self, config: &Config, used: &McpRef) -> anyhow::Result<Arc<dyn ToolSource>> {

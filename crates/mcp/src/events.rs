@@ -213,6 +213,10 @@ impl NotificationHandler {
         for page in pages.iter().take(MAX_PAGES) {
             let params: ElicitRequestParams = serde_json::from_value(page.clone()).ok()?;
             let question = asking::read_question(&self.inner.events.server, params).ok()?;
+            // What is entered into a form would reach nobody: the call has ended.
+            if !matches!(question.request, QuestionRequest::Open { .. }) {
+                return None;
+            }
             let asked = ask.ask(question, context.clone());
             if !matches!(context.cancel.run_until_cancelled(asked).await?, UserAnswer::Accepted(_)) {
                 return Some(ToolError::new("Not run: the user has to open a page for it first, and did not."));

@@ -73,7 +73,10 @@ impl ToolSource for McpSource {
             });
             let left_out = offered.left_out.clone();
             let mut sourced = SourceTools { tools: tools.collect(), left_out, ..SourceTools::default() };
-            self.add_content(&seat, &mut sourced).await?;
+            // The server's tools stay if its prompts cannot be listed.
+            if let Err(error) = self.add_content(&seat, &mut sourced).await {
+                tracing::warn!(server = self.name(), %error, "resources and prompts of an MCP server are left out");
+            }
             Ok(sourced)
         }
         .boxed()

@@ -20,6 +20,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,10 @@ const MAX_REFUSAL: usize = 64 << 10;
 /// The maximum number of consecutive attempts to resume a stream at the same event.
 const MAX_RESUMES: u32 = 4;
 /// Attempts count as consecutive within this time.
-const RESUME_WINDOW: Duration = Duration::from_secs(10);
+const RESUME_WINDOW: Duration = Duration::from_secs(60);
+/// The shortest and the longest time after which a server may ask to resume a stream, in milliseconds. The longest is
+/// shorter than the window.
+const RETRY: RangeInclusive<u64> = 500..=30_000;
 
 type PostError = StreamableHttpError<HttpFailure>;
 type PostResult = Result<StreamableHttpPostResponse, PostError>;
@@ -259,6 +263,7 @@ fn events(response: Response, asked: Option<RequestId>) -> EventStream {
         loop {
             // rmcp waits for this long before it resumes the stream.
             if let Some(retry) = decoder.take_retry() {
+                let retry = retry.clamp(*RETRY.start(), *RETRY.end());
                 return Some((Ok(Sse { retry: Some(retry), ..Sse::default() }), Some((response, decoder, asked))));
             }
             if let Some(::sse::Event { event, data, id }) = decoder.next() {

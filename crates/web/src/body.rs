@@ -7,6 +7,7 @@ use chat::Caller;
 use http_body_util::LengthLimitError;
 use std::error::Error;
 use std::iter::successors;
+use tools::json_memory::is_too_large;
 use wire::{ErrorCode, UserError};
 
 /// Reads a body of at most `most` bytes.
@@ -29,8 +30,11 @@ pub async fn read_body(body: Body, most: usize) -> Result<Bytes, UserError> {
     })
 }
 
+/// The values of a shorter body never take too much memory, in bytes.
+const FEW_VALUES: usize = 64 << 10;
+
 /// Reads the body of a request that must be JSON: at most `most` bytes, of a caller who is not signed in at most
-/// `most_of_visitors` as well.
+/// `most_of_visitors` as well, and with at most as many values as take 64 MiB in memory.
 ///
 /// # Errors
 /// Those of [`read_body`], and [`ErrorCode::Malformed`] for another type of content.
@@ -42,7 +46,12 @@ pub async fn read_json_body(request: Request, most: usize, most_of_visitors: usi
     }
     let is_signed_in = request.extensions().get::<Caller>().is_some_and(|caller| caller.is_authenticated);
     let most = if is_signed_in { most } else { most.min(most_of_visitors) };
-    read_body(request.into_body(), most).await
+    let body = read_body(request.into_body(), most).await?;
+    // Small values take many times the memory of their text.
+    if body.len() > FEW_VALUES && is_too_large(&body) {
+        return Err(UserError::new(ErrorCode::TooLarge, "The request has too many lists, objects and values."));
+    }
+    Ok(body)
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub(in crate::agent_chat) fn fixed_part(part: &UiPart) -> AnyView {
             notice("cw-notice cw-notice-quiet", None, t(Text::SummaryFailed).to_owned(), ().into_any())
         }
         UiPart::Data(data) if data.kind == WORKFLOW_RUN || data.kind == TOOL_QUESTION => {
-            let (data, session) = (data.data.clone(), expect_context::<Session>());
+            let (data, session) = (data.clone(), expect_context::<Session>());
             let show_result = Callback::new(move |(id,): (String,)| session.show_added(&id));
             WORKFLOWS.view(move |code| (code.conversation_run)(&data, show_result))
         }

@@ -73,6 +73,11 @@ impl McpServer {
         self.prompts.lock().list.clone().unwrap_or_default()
     }
 
+    /// Has composers told again of prompts that are known, after that has failed.
+    pub(crate) fn tell_again(&self) {
+        self.prompts.lock().is_new = true;
+    }
+
     /// Lists the prompts if they are not known. Returns whether composers have to be told of new ones.
     pub(crate) async fn find_prompts(&self) -> bool {
         if self.features().prompts && self.prompts.lock().list.is_none() {

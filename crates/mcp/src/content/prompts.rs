@@ -94,8 +94,7 @@ impl PromptTool {
             "required": ["name"],
             "additionalProperties": false,
         });
-        // The user has chosen it.
-        let spec = ToolSpec { needs_approval: false, deferrable: false, ..declared(name, about, schema, base) };
+        let spec = ToolSpec { deferrable: false, ..declared(name, about, schema, base) };
         Self { spec, seat, prefix: prefix.to_owned() }
     }
 }

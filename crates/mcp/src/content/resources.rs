@@ -33,9 +33,7 @@ impl ListResources {
         );
         let cursor = json!({ "type": "string", "description": "`nextCursor` of the page before." });
         let schema = json!({ "type": "object", "properties": { "cursor": cursor }, "additionalProperties": false });
-        // The list alone needs no approval; reading does, if the server's tools do.
-        let spec = ToolSpec { needs_approval: false, ..declared(name, about, schema, base) };
-        Self { spec, seat }
+        Self { spec: declared(name, about, schema, base), seat }
     }
 }
 

@@ -119,9 +119,6 @@ impl Store {
                 let NewSession { id, user_id, token_hash, agent, now, proof } = session;
                 let (idle, most) = (now - life.idle, now - life.max_age);
                 sql::query(DELETE_OLD).bind(idle).bind(most).execute(&mut *db).await?;
-                if let Some(hash) = instead {
-                    sql::query(DELETE_BY_TOKEN).bind(hash.to_vec()).execute(&mut *db).await?;
-                }
                 let insert = sql::query(INSERT).bind(id).bind(&user_id).bind(token_hash.to_vec());
                 let (identity, session_id) = match proof {
                     SignInProof::Password(hash, second) => {
@@ -134,6 +131,9 @@ impl Store {
                     }
                     SignInProof::Provider(provider) => (Some(provider.identity_id), provider.session_id),
                 };
+                if let Some(hash) = instead {
+                    sql::query(DELETE_BY_TOKEN).bind(hash.to_vec()).execute(&mut *db).await?;
+                }
                 let insert = insert.bind(agent).bind(now).bind(identity).bind(session_id);
                 let done = insert.execute(&mut *db).await?;
                 sql::query(DELETE_SURPLUS).bind(user_id).bind(MAX_SESSIONS).execute(&mut *db).await?;

@@ -94,7 +94,8 @@ fn is_kept(part: &UiPart) -> bool {
     match part {
         UiPart::Text(text) => !text.text.is_empty(),
         UiPart::Tool(tool) => tool.is_final(),
-        UiPart::Data(data) => !wire::is_private(&data.kind),
+        // A question of a tool would ask in the name of a server.
+        UiPart::Data(data) => !wire::is_private(&data.kind) && data.kind != wire::TOOL_QUESTION,
         UiPart::Other(_) => false,
         _ => true,
     }
