@@ -131,7 +131,13 @@ async fn answer(asked: &CallContext, task_id: String, message: Message) -> Resul
     // Stored before the answers are, so that the same message never answers what the agent asks later.
     let known = KnownMessage { task_id: task_id.clone(), answers: Some(ids) };
     let CallContext { context, caller, agent_id, .. } = asked;
-    store::answer(&context.store, &caller.user_id, agent_id, &message.message_id, known).await?;
+    let (store, owner) = (&context.store, &caller.user_id);
+    if !store::answer(store, owner, agent_id, &message.message_id, known).await? {
+        // Another copy of the message was first.
+        let known = store::message(store, owner, agent_id, &message.message_id).await?;
+        let ids = known.and_then(|known| known.answers).unwrap_or_default();
+        return answer_again(asked, task_id, &ids, message).await;
+    }
     submit_answers(asked, snapshot, answers).await
 }
 

@@ -141,18 +141,18 @@ pub(crate) async fn begin(
         .await
 }
 
-/// Stores which requests a message answers. If the message is known already, what it answers stays.
+/// Stores which requests a message answers. Returns false if the message is known already; what it answers stays then.
 pub(crate) async fn answer(
     store: &Store,
     owner: &str,
     agent_id: &str,
     message_id: &str,
     known: KnownMessage,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
     let answers = known.answers.map(|answers| json!(answers).to_string());
     let insert = sql::query(INSERT_MESSAGE).bind(owner).bind(agent_id).bind(message_id);
     let insert = insert.bind(known.task_id).bind(answers);
-    store.write(move |db| Box::pin(async move { Ok(insert.execute(db).await.map(drop)?) })).await
+    store.write(move |db| Box::pin(async move { Ok(insert.execute(db).await?.rows_affected() > 0) })).await
 }
 
 /// Returns what is known of a message.
