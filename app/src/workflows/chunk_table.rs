@@ -6,6 +6,7 @@ use crate::chunks::Chunk;
 use crate::prelude::*;
 use crate::properties::Properties;
 use serde_json::Value;
+use wire::message::DataPart;
 use wire::page::BlockType;
 
 /// The chunk with this code.
