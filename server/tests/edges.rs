@@ -15,8 +15,8 @@ a2a ► auth capability chat config offload settings store web wire
 accounts ► auth chat config store web wire
 admin_console ► agent auth capability chat config contract custom_agents jobs store web wire
 ag_ui ► auth capability chat config contract offload schemas settings store web wire
-alerts ► auth capability chat config egress jobs mail settings store web webhooks wire
 agent ► contract schemas settings
+alerts ► auth capability chat config egress jobs mail settings store web webhooks wire
 app ► chat markdown_stream operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse test_postgres

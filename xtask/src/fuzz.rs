@@ -8,7 +8,7 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// The fuzz targets, each a file below `fuzz/fuzz_targets`.
-const TARGETS: [&str; 30] = [
+const TARGETS: &[&str] = &[
     "sse",
     "codecs",
     "wire",
@@ -69,7 +69,7 @@ pub(crate) fn run(shell: &Shell, seconds: u32, only: Option<&str>) -> Result<()>
 pub(crate) fn run_targets(shell: &Shell, seconds: u32, only: Option<&str>) -> Result<Vec<FuzzResult>> {
     ensure_cargo_fuzz(shell)?;
     let mut fuzzed = Vec::new();
-    for target in TARGETS.into_iter().filter(|target| only.is_none_or(|only| only == *target)) {
+    for target in TARGETS.iter().copied().filter(|target| only.is_none_or(|only| only == *target)) {
         let corpus = format!("target/fuzz/corpus/{target}");
         fs::create_dir_all(&corpus)?;
         seed(Path::new(&corpus), target)?;

@@ -92,8 +92,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List runs without a conversation */
-        get: operations["get_api_runs"];
+        get?: never;
         put?: never;
         /** Run an agent with its tools, without a conversation */
         post: operations["post_api_runs"];
@@ -388,8 +387,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the definition of an agent */
-        get: operations["get_api_agents_definitions_name"];
+        get?: never;
         put?: never;
         post?: never;
         /** Delete the definition of an agent */
@@ -756,11 +754,6 @@ export interface components {
              */
             created_at: number;
         };
-        /** @description Invocations, newest first. */
-        InvocationList: {
-            /** @description At most the requested number. */
-            items: components["schemas"]["Invocation"][];
-        };
         /** @description The status of an invocation. */
         InvocationStatus: "pending" | "running" | "waiting" | "succeeded" | "failed" | "timeout" | "stopped";
         /** @description The input of an invocation. */
@@ -1102,7 +1095,7 @@ export interface components {
             trigger?: "submit-message" | "regenerate-message" | null;
             /** @description The message to edit or to regenerate. */
             messageId?: string | null;
-            /** @description The id of the chat block, if the page has several with this agent. */
+            /** @description The id of the chat block, if the page has several with this agent, or if the client shows what running tools ask (`data-tool-question`). */
             blockId?: string | null;
             /**
              * @description The query string of the page.
@@ -1722,38 +1715,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Invocation"];
-                };
-            };
-            /** @description The request failed; `error.message` says what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    get_api_runs: {
-        parameters: {
-            query?: {
-                /** @description The maximum number of items. */
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvocationList"];
                 };
             };
             /** @description The request failed; `error.message` says what to do next. */
@@ -2513,37 +2474,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SyncResult"];
-                };
-            };
-            /** @description The request failed; `error.message` says what to do next. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    get_api_agents_definitions_name: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["StoredDefinition"];
                 };
             };
             /** @description The request failed; `error.message` says what to do next. */

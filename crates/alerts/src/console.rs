@@ -83,6 +83,7 @@ struct AlertItem {
 
 /// A message with its deliveries.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AlertMessage")]
 struct MessageItem {
     #[serde(flatten)]
     event: Event,

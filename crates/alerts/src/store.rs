@@ -95,6 +95,7 @@ pub(crate) struct StateRow {
 /// What people were told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AlertEvent")]
 pub(crate) struct Event {
     /// The id.
     pub(crate) id: String,
@@ -116,6 +117,7 @@ pub(crate) struct Event {
 /// To whom a message is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AlertDelivery")]
 pub(crate) struct Delivery {
     /// Names the receiver.
     pub(crate) receiver: String,

@@ -16,6 +16,9 @@ impl Env for Everything {
         if name.ends_with("_WEBHOOK_SECRET") {
             return Some("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".to_owned());
         }
+        if name.ends_with("_WEBHOOK_URL") {
+            return Some("https://hooks.example.com/key".to_owned());
+        }
         if name.starts_with("SLACK_") {
             let prefix = if name.ends_with("_APP_TOKEN") { "xapp" } else { "xoxb" };
             return Some(format!("{prefix}-1-documentation"));

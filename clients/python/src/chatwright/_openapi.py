@@ -420,13 +420,6 @@ class Invocation(TypedDict):
     """Unix time, milliseconds."""
 
 
-class InvocationList(TypedDict):
-    """Invocations, newest first."""
-
-    items: list[Invocation]
-    """At most the requested number."""
-
-
 InvocationStatus: TypeAlias = Literal["pending", "running", "waiting", "succeeded", "failed", "timeout", "stopped"]
 """The status of an invocation."""
 
@@ -739,7 +732,7 @@ class SendBody(TypedDict):
     """The message to edit or to regenerate."""
 
     blockId: NotRequired[str | None]
-    """The id of the chat block, if the page has several with this agent."""
+    """The id of the chat block, if the page has several with this agent, or if the client shows what running tools ask (`data-tool-question`)."""
 
     urlQuery: NotRequired[dict[str, Any]]
     """The query string of the page."""

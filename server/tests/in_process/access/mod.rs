@@ -53,7 +53,7 @@ fn expected_scope(method: &str, path: &str) -> Option<KeyScope> {
         return Some(KeyScope::Agents);
     }
     match path.strip_prefix("/api/")?.split('/').next()? {
-        "agent" | "models" | "runs" => Some(KeyScope::Agents),
+        "agent" | "models" | "runs" | "tool-questions" => Some(KeyScope::Agents),
         "conversations" | "folders" | "memory" | "profile" | "search" | "shares" => Some(KeyScope::Conversations),
         "collections" | "documents" | "endpoints" | "events" | "libraries" | "workflows" => Some(KeyScope::Endpoints),
         "admin" | "mcp" => Some(KeyScope::Admin),
