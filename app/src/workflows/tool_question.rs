@@ -90,7 +90,7 @@ pub(super) fn tool_question(question: ToolQuestion) -> AnyView {
         <div class="cw-approval cw-question cw-task" role="group" aria-label=label>
             <div class="cw-approval-head">
                 <span class="cw-tool-icon"><Icon of=Shape::INFO /></span>
-                <h3 class="cw-task-title" dir="auto">{title}</h3>
+                <p class="cw-task-title" dir="auto">{title}</p>
             </div>
             <p class="cw-question-context" dir="auto">{message}</p>
             {content}
