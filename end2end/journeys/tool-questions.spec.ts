@@ -3,7 +3,7 @@ import { accessible, fits } from "../fixtures/axe.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { configured } from "../fixtures/configured.ts";
 import { Provider } from "../fixtures/provider.ts";
-import { alive, expect, open, test as base } from "../fixtures/test.ts";
+import { expect, open, test as base } from "../fixtures/test.ts";
 
 const EVERYTHING = join(import.meta.dirname, "../node_modules/@modelcontextprotocol/server-everything/dist/index.js");
 
@@ -39,7 +39,9 @@ test("a running tool asks with a form, which survives a reload", async ({ page }
   await expect(question).toContainText("Enter no passwords, keys or card numbers here.");
   await expect(chat.stopButton).toBeVisible();
   await page.reload();
-  await alive(page);
+  // While the answer is written, the composer has no *Send*, for which `alive` waits.
+  await expect(page.locator("form[data-alive]")).toBeVisible({ timeout: 30_000 });
+  await expect(chat.stopButton).toBeVisible();
   await expect(question.getByLabel("Integer", { exact: true })).toHaveValue("42");
   await accessible(page);
   await fits(page);
@@ -47,7 +49,7 @@ test("a running tool asks with a form, which survives a reload", async ({ page }
   await question.getByRole("button", { name: "Answer" }).click();
   await expect(question).toContainText("The number must be at most 100.");
   await question.getByLabel("Integer", { exact: true }).fill("7");
-  await question.getByLabel("String", { exact: true }).fill("Ada Lovelace");
+  await question.getByRole("textbox", { name: "String", exact: true }).fill("Ada Lovelace");
   await question.getByRole("button", { name: "Answer" }).click();
   await expect(chat.answers.last()).toContainText("The tool said:", { timeout: 30_000 });
   await expect(chat.answers.last()).toContainText("Ada Lovelace");

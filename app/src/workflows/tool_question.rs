@@ -12,14 +12,14 @@ use serde_json::{Map, Value, json};
 use wire::error::ErrorCode;
 use wire::question::{QuestionOutcome, ToolQuestion};
 
-/// What the user has entered so far, and the state of sending it; a cheap handle.
+/// The form of a question, its errors, and whether its answer is being sent; a cheap handle.
 #[derive(Clone, Copy)]
 struct Draft {
     path: StoredValue<String>,
     form: SchemaForm,
     problem: RwSignal<Option<String>>,
     is_sending: RwSignal<bool>,
-    /// What has become of the question, if it does not wait any more.
+    /// How the question has ended; `None` while it is open.
     outcome: RwSignal<Option<QuestionOutcome>>,
 }
 
@@ -78,7 +78,8 @@ pub(super) fn tool_question(question: ToolQuestion) -> AnyView {
     let label = fill(Text::QuestionFromTool, &[&text_with_code_points(&question.server, TextKind::Value)]);
     let message = visible_nodes(&question.message, TextKind::Prose);
     let ended = Memo::new(move |_| outcome.get());
-    let title = label.clone();
+    // As a view of any kind, like the message: of another type, it would be compiled once more, into what every page loads.
+    let title = label.clone().into_any();
     let content = move || match ended.get() {
         Some(outcome) => outcome_view(outcome),
         None => untrack(|| match &question.url {
