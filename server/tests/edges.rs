@@ -11,10 +11,10 @@ use std::process::Command;
 /// The dependencies of each crate, including those of optional features (`app` on `chat`) and
 /// excluding development dependencies.
 const EDGES: &str = "\
-a2a ► auth capability chat config offload settings store web wire
+a2a ► auth capability chat config settings store web wire
 accounts ► auth chat config store web wire
 admin_console ► agent auth capability chat config contract custom_agents jobs store web wire
-ag_ui ► auth capability chat config contract offload schemas settings store web wire
+ag_ui ► auth capability chat config contract schemas settings store web wire
 agent ► contract schemas settings
 alerts ► auth capability chat config egress jobs mail settings store web webhooks wire
 app ► chat markdown_stream operators sse wire
@@ -51,7 +51,7 @@ mcp_servers ► capability config contract egress mcp settings store web wire
 memory ► auth capability chat config contract jobs settings store web wire
 notes ► capability chat config contract server store web wire
 offload ►
-openai_api ► auth capability chat config contract offload schemas settings store web wire
+openai_api ► auth capability chat config contract schemas settings store web wire
 operators ►
 plans ► agent auth capability chat config contract store web wire
 providers ► contract egress sse
@@ -72,7 +72,7 @@ tools ► contract schemas
 torture ► faults sse test_postgres
 triggers ► auth capability chat config operators schedules store web webhooks wire workflows
 user_profile ► auth capability chat config contract store web wire
-web ► auth chat store tools wire
+web ► auth chat offload store tools wire
 web_research ► capability config contract documents egress offload settings store wire
 webhooks ►
 wire ►

@@ -1,4 +1,4 @@
-// What a client missed while its connection was broken, as chunks: so that whoever adds up the chunks has each word
+// What a client missed while its connection was broken, as chunks: so that the text deltas contain each word
 // once, also if the server can no longer repeat the events.
 import { type Chunk, type Message, type Part, type ToolPart, getToolName, isToolPart } from "./types.ts";
 import type { Reducer } from "./reducer.ts";

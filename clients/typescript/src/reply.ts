@@ -57,7 +57,7 @@ export class Reply implements AsyncIterable<Chunk>, PromiseLike<Message> {
     if (signal?.aborted) this.#abort.abort(signal.reason);
     signal?.addEventListener("abort", () => this.#abort.abort(signal.reason), { signal: this.#abort.signal });
     this.#opened = source.open(this.#abort.signal);
-    // Whoever reads is told; without a reader, nobody is.
+    // The reader gets the error. Without one, it must not count as an unhandled rejection.
     this.#opened.catch(() => {});
   }
 

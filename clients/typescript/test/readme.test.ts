@@ -36,7 +36,7 @@ test("the examples of the README and of the manual have no type errors", async (
   for (const file of files) {
     for (const language of ["ts", "tsx"]) {
       for (const code of await examples(file, language)) {
-        // What an example says without it.
+        // Declarations that the examples leave out.
         const context = code.includes("new Chatwright(") ? "" : 'declare const client: import("chatwright").Chatwright;\n';
         await writeFile(`${folder}/${count++}.${language}`, `${context}${code}\nexport {};\n`);
       }

@@ -6,15 +6,7 @@ use crate::rpc::{Call, CallId, CallSchema};
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use capability::Context;
-use offload::Pool;
-use std::sync::LazyLock;
 use web::openapi::{Description, RouteInput};
-
-/// More bytes are read on a thread of low priority.
-const LARGE: usize = 64 << 10;
-
-/// Reads large bodies. Each may take 64 MB, so few wait.
-static READERS: LazyLock<Pool> = LazyLock::new(|| Pool::new("a2a-body", 8 << 20, 32));
 
 /// The bytes of a body.
 pub(crate) struct CallBody(Bytes);
@@ -38,9 +30,6 @@ impl RouteInput for CallBody {
 impl CallBody {
     /// Reads the body.
     pub(crate) async fn read(self) -> Result<Call, (Option<CallId>, RpcError)> {
-        if self.0.len() <= LARGE {
-            return Call::read(&self.0);
-        }
-        READERS.run(move |_| Call::read(&self.0)).await.map_err(|_| (None, RpcError::busy()))?
+        web::offloaded(self.0.len(), move || Call::read(&self.0)).await.map_err(|error| (None, error.into()))?
     }
 }

@@ -101,12 +101,6 @@ impl RpcError {
         Self::new(error_code::VERSION_NOT_SUPPORTED, "VERSION_NOT_SUPPORTED", message)
     }
 
-    /// Too much work of this kind is waiting.
-    pub(crate) fn busy() -> Self {
-        let message = "The server is busy with other requests. Try again in a moment.";
-        UserError { retry_after: Some(2), ..UserError::new(ErrorCode::Unavailable, message) }.into()
-    }
-
     /// Returns the error with the parameter that caused it.
     #[must_use]
     pub(crate) fn at(self, field: &str) -> Self {

@@ -199,11 +199,7 @@ async fn call(
         return Err(UserError::not_found().into());
     }
     // A conversation is shown on a page.
-    let page_id = context.current.page_for_agent(&caller, &agent_id);
-    let page_id = page_id.ok_or_else(|| match !caller.is_authenticated && config.agents.contains_key(&agent_id) {
-        true => UserError::unauthenticated(),
-        false => UserError::not_found(),
-    })?;
+    let page_id = context.page_of_agent(&caller, &agent_id)?;
     let heartbeat = config.limits.heartbeat;
     let Call { id, method } = match body.read().await {
         Ok(call) => call,
@@ -308,9 +304,8 @@ async fn show_card(
     let agent = config.agents.get(&agent_id).filter(|agent| section.offers(&agent.id));
     let agent = agent.ok_or_else(UserError::not_found)?;
     let is_public = card::is_public(section, agent);
-    if !is_public && context.current.page_for_agent(&facts.caller, &agent_id).is_none() {
-        let error = if facts.caller.is_authenticated { UserError::not_found() } else { UserError::unauthenticated() };
-        return Err(error.into());
+    if !is_public {
+        context.page_of_agent(&facts.caller, &agent_id)?;
     }
     let card = card::card(&config, section, agent, &origin(facts.origin)?);
     Ok(CardResponse::new(&card, is_public, &headers))

@@ -7,7 +7,7 @@ use crate::{content, questions};
 use a2a_types::{Artifact, Message, Part, Role, Task, TaskState, TaskStatus};
 use chrono::DateTime;
 use wire::api::{MessageMetadata, Outcome};
-use wire::presented::{PRESENTED, PresentedFile};
+use wire::presented::presented_files;
 use wire::{EndReason, ErrorCode, UiMessage, UiPart, UserError};
 
 /// The id of the artifact with the text of the answer.
@@ -165,14 +165,10 @@ impl Snapshot {
                 UiPart::File(part) => {
                     files.push(content::file(&part.url, &part.media_type, part.filename.as_deref(), &asked.origin));
                 }
-                UiPart::Data(part) if part.kind == PRESENTED => {
-                    let shown = part.data.get("files").cloned().unwrap_or_default();
-                    let shown: Vec<PresentedFile> = serde_json::from_value(shown).unwrap_or_default();
-                    files.extend(shown.iter().map(|shown| {
-                        let name = shown.path.rsplit('/').next();
-                        content::file(&shown.url, &shown.media_type, name, &asked.origin)
-                    }));
-                }
+                UiPart::Data(part) => files.extend(presented_files(part).iter().map(|shown| {
+                    let name = shown.path.rsplit('/').next();
+                    content::file(&shown.url, &shown.media_type, name, &asked.origin)
+                })),
                 _ => {}
             }
         }

@@ -5,7 +5,8 @@ use crate::forms::{Field, too_many_attempts_text};
 use crate::{AccountError, PasswordAccounts, local_path};
 use auth::AccountAction;
 use auth::password::{
-    Accounts, CodeCheck, PendingApp, PendingStep, SecondStep, StepKind, Subject, Throttled, credential_rules,
+    Accounts, CodeCheck, PendingApp, PendingStep, SecondStep, SignInAttempt, StepKind, Subject, Throttled,
+    credential_rules,
 };
 use axum::extract::rejection::FormRejection;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -15,7 +16,7 @@ use leptos::prelude::*;
 use qrcode::{Color, QrCode};
 use serde::Deserialize;
 use serde_json::Map;
-use store::{AuditEntry, SecondFactorProof, User};
+use store::{AuditEntry, SecondFactor, SecondFactorProof, User};
 use web::html::{error_message, success_message};
 use web::{RequestContext, SIGN_IN_PATH, see_other};
 
@@ -59,8 +60,7 @@ pub(crate) async fn continue_sign_in(
         SecondStep::SetUp => StepKind::SetUpToSignIn(PendingApp::random(None)),
     };
     let step = PendingStep::new(&user.id, hash, kind);
-    let token =
-        accounts.seal_step(&step).ok_or_else(|| AccountError::Failed("a step cannot be encrypted".to_owned()))?;
+    let token = seal(accounts, &step)?;
     Ok(Some(match &step.kind {
         StepKind::EnterCode => code_page(StatusCode::OK, &token, next, None),
         StepKind::SetUpToSignIn(app) | StepKind::SetUpInAccount(app) => {
@@ -68,6 +68,11 @@ pub(crate) async fn continue_sign_in(
             set_up_page(StatusCode::OK, asker, (user, app), form, None)
         }
     }))
+}
+
+/// Returns an encrypted step, for a form.
+pub(crate) fn seal(accounts: &Accounts, step: &PendingStep) -> Result<String, AccountError> {
+    accounts.seal_step(step).ok_or_else(|| AccountError::Failed("a step cannot be encrypted".to_owned()))
 }
 
 /// The form of both pages.
@@ -96,18 +101,10 @@ pub(crate) async fn show_code(
     };
     let page = |status, text: &str| code_page(status, &sent.token, sent.next.as_deref(), Some(text.to_owned()));
     let address = asker.audit_address.as_deref();
-    let attempt = match accounts.sign_in.throttle.begin(&credential_rules::name_key(&user.name), asker.address) {
-        Ok(attempt) => attempt,
-        Err(Throttled { seconds, limit }) => {
-            accounts.record_limited(AccountAction::SignIn, (limit, Subject::User(user.id)), address);
-            let page = page(StatusCode::TOO_MANY_REQUESTS, &too_many_attempts_text(seconds));
-            return Ok(web::with_retry_after(page, seconds));
-        }
-    };
     // An administrator may have reset it in the meantime.
     let Some(factor) = accounts.store.second_factor(&user.id).await? else { return Ok(expired_page()) };
-    match accounts.check_code(&user.id, &factor, &sent.code) {
-        CodeCheck::Right(proof) => {
+    match check_code(&accounts, (&user, &asker, address), &factor, (&sent.code, AccountAction::SignIn)) {
+        Ok((proof, attempt)) => {
             let how = if matches!(proof, SecondFactorProof::RecoveryCode(_)) { "recoveryCode" } else { "app" };
             let about = Map::from_iter([("secondFactor".to_owned(), how.into())]);
             let entry = AccountAction::SignIn.success_entry(&user.id, address, about);
@@ -118,13 +115,51 @@ pub(crate) async fn show_code(
                 accounts.sign_in.throttle.succeeded(&attempt);
                 return Ok(see_other(local_path(sent.next.as_deref()), Some(cookie)));
             }
+            // Another sign-in has used the code in the meantime.
+            accounts.record_failure(AccountAction::SignIn, Ok(&user.id), address);
         }
-        CodeCheck::Unreadable => return Ok(page(StatusCode::SERVICE_UNAVAILABLE, UNREADABLE)),
-        CodeCheck::Wrong => {}
+        Err(CodeProblem::TooMany(seconds)) => {
+            let page = page(StatusCode::TOO_MANY_REQUESTS, &too_many_attempts_text(seconds));
+            return Ok(web::with_retry_after(page, seconds));
+        }
+        Err(CodeProblem::Unreadable) => return Ok(page(StatusCode::SERVICE_UNAVAILABLE, UNREADABLE)),
+        Err(CodeProblem::Wrong) => {}
     }
     tracing::info!(?address, "the second step of a sign-in failed");
-    accounts.record_failure(AccountAction::SignIn, Ok(&user.id), address);
     Ok(page(StatusCode::UNAUTHORIZED, WRONG_CODE))
+}
+
+/// Why a code is not accepted.
+pub(crate) enum CodeProblem {
+    /// It is wrong.
+    Wrong,
+    /// Codes of the app cannot be checked.
+    Unreadable,
+    /// The user must wait for this many seconds.
+    TooMany(u64),
+}
+
+/// Checks a code of a user, for an action. A wrong one counts as a wrong password does; the caller clears the count once
+/// the code has had its effect. `address` is that for the audit log.
+pub(crate) fn check_code(
+    accounts: &Accounts,
+    (user, asker, address): (&User, &RequestContext, Option<&str>),
+    factor: &SecondFactor,
+    (code, action): (&str, AccountAction),
+) -> Result<(SecondFactorProof, SignInAttempt), CodeProblem> {
+    let attempt = accounts.sign_in.throttle.begin(&credential_rules::name_key(&user.name), asker.address);
+    let attempt = attempt.map_err(|Throttled { seconds, limit }| {
+        accounts.record_limited(action, (limit, Subject::User(user.id.clone())), address);
+        CodeProblem::TooMany(seconds)
+    })?;
+    match accounts.check_code(&user.id, factor, code) {
+        CodeCheck::Right(proof) => Ok((proof, attempt)),
+        CodeCheck::Wrong => {
+            accounts.record_failure(action, Ok(&user.id), address);
+            Err(CodeProblem::Wrong)
+        }
+        CodeCheck::Unreadable => Err(CodeProblem::Unreadable),
+    }
 }
 
 /// `POST /auth/second-step/set-up`. Stores the app and signs the user in. Whoever gets here knows the app's secret, so

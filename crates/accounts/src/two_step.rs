@@ -3,12 +3,13 @@
 use crate::account::{Unconfirmed, confirm_password, render, unconfirmed_page, unreadable_form_page};
 use crate::account_page::FormNotice;
 use crate::forms::{Field, too_many_attempts_text};
-use crate::second_step::{SetUpForm, StepForm, UNREADABLE, WRONG_CODE, expired_page, recovery_codes_page, set_up_page};
+use crate::second_step::{
+    CodeProblem, SetUpForm, StepForm, UNREADABLE, WRONG_CODE, check_code, expired_page, recovery_codes_page, seal,
+    set_up_page,
+};
 use crate::{ACCOUNT_PATH, AccountError, AccountState, KeyOwner, PasswordAccounts, SignedInUser};
 use auth::AccountAction;
-use auth::password::{
-    Accounts, CodeCheck, PendingApp, PendingStep, StepKind, Subject, Throttled, credential_rules, now_millis,
-};
+use auth::password::{Accounts, PendingApp, PendingStep, StepKind, now_millis};
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -67,8 +68,7 @@ fn set_up(
     app: PendingApp,
 ) -> Result<Response, AccountError> {
     let step = PendingStep::new(&user.id, password, StepKind::SetUpInAccount(app.clone()));
-    let token =
-        accounts.seal_step(&step).ok_or_else(|| AccountError::Failed("a step cannot be encrypted".to_owned()))?;
+    let token = seal(accounts, &step)?;
     Ok(set_up_page(StatusCode::OK, asker, (user, &app), form(&token, &app), None))
 }
 
@@ -197,22 +197,16 @@ fn confirm_code(
     if accounts.second_factors.mode == SecondFactorMode::Off {
         return Ok(SecondFactorProof::NotAsked);
     }
-    let address = member.recorded.as_deref();
-    let attempt = accounts.sign_in.throttle.begin(&credential_rules::name_key(&user.name), asker.address);
-    let attempt = attempt.map_err(|Throttled { seconds, limit }| {
-        accounts.record_limited(action, (limit, Subject::User(user.id.clone())), address);
-        (StatusCode::TOO_MANY_REQUESTS, too_many_attempts_text(seconds), Some(seconds))
-    })?;
-    match accounts.check_code(&user.id, factor, code) {
-        CodeCheck::Right(proof) => {
+    match check_code(accounts, (user, asker, member.recorded.as_deref()), factor, (code, action)) {
+        Ok((proof, attempt)) => {
             accounts.sign_in.throttle.succeeded(&attempt);
             Ok(proof)
         }
-        CodeCheck::Wrong => {
-            accounts.record_failure(action, Ok(&user.id), address);
-            Err((StatusCode::UNPROCESSABLE_ENTITY, WRONG_CODE.to_owned(), None))
+        Err(CodeProblem::Wrong) => Err((StatusCode::UNPROCESSABLE_ENTITY, WRONG_CODE.to_owned(), None)),
+        Err(CodeProblem::Unreadable) => Err((StatusCode::SERVICE_UNAVAILABLE, UNREADABLE.to_owned(), None)),
+        Err(CodeProblem::TooMany(seconds)) => {
+            Err((StatusCode::TOO_MANY_REQUESTS, too_many_attempts_text(seconds), Some(seconds)))
         }
-        CodeCheck::Unreadable => Err((StatusCode::SERVICE_UNAVAILABLE, UNREADABLE.to_owned(), None)),
     }
 }
 

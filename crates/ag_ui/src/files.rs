@@ -1,7 +1,6 @@
 //! The content of messages of the user: text and files, which are kept as those that users attach, within the same
 //! limits.
 
-use crate::body::offloaded;
 use crate::input::{Content, ContentPart, Source};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -76,7 +75,7 @@ async fn file(context: &Context, caller: &Caller, source: &Source, path: &str) -
         Source::File { .. } => Err(UserError::invalid(path, "This is not the id of an uploaded file.")),
         Source::Data { value, mime_type } => {
             let encoded = value.clone();
-            let content = offloaded(value.len(), move || STANDARD.decode(encoded.as_bytes())).await?;
+            let content = web::offloaded(value.len(), move || STANDARD.decode(encoded.as_bytes())).await?;
             let content = content.map_err(|_| UserError::invalid(path, "The file is not valid Base64."))?;
             let limits = context.current.config().limits.clone();
             let bounds = FileLimits { file: limits.file_bytes, user: limits.user_file_bytes };

@@ -38,11 +38,7 @@ async fn answer(
         return Err(UserError::not_found().into());
     }
     // A conversation is shown on a page.
-    let page_id = context.current.page_for_agent(&caller, &agent_id);
-    let page_id = page_id.ok_or_else(|| match !caller.is_authenticated && config.agents.contains_key(&agent_id) {
-        true => UserError::unauthenticated(),
-        false => UserError::not_found(),
-    })?;
+    let page_id = context.page_of_agent(&caller, &agent_id)?;
     let input = body.read().await?;
     let frames = run::begin(context, caller, (agent_id, page_id), input).await?;
     Ok(EventStream::new(frames, config.limits.heartbeat))

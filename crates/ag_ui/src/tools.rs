@@ -1,6 +1,5 @@
 //! The tools of the frontend.
 
-use crate::body::busy;
 use crate::input::Tool;
 use contract::ToolSpec;
 use schemas::{Schema, SchemaError};
@@ -47,7 +46,7 @@ pub(crate) async fn check_schemas(tools: &[ToolSpec]) -> Result<(), UserError> {
         let invalid = |reason: String| Err(UserError::invalid(format!("/tools/{at}/parameters"), reason));
         match Schema::compile_cached(&tool.input_schema).await {
             Ok(_) => {}
-            Err(SchemaError::Busy) => return Err(busy()),
+            Err(SchemaError::Busy) => return Err(web::busy()),
             Err(SchemaError::Invalid { path, message, .. }) => {
                 return invalid(format!("This is not a JSON Schema, at `{path}`: {message}."));
             }

@@ -4,7 +4,7 @@ use crate::measure::{Measured, measure};
 use crate::message::{self, Text};
 use crate::notify::{NOTIFY, Notification};
 use crate::section::{Alert, alerts};
-use crate::state::{Message, Rules, State};
+use crate::state::{Rules, State};
 use crate::store::{self, Event, StateRow};
 use ::store::sql::Db;
 use ::store::{AuditEntry, StoreError, append_audit};
@@ -78,7 +78,7 @@ impl AlertService {
                 let Some(message) = message else { return Ok(()) };
                 let user = (!owner.is_empty()).then_some(name.as_str());
                 let text = message::write(&alert, message, user, &before, &state);
-                enqueue_message(db, &jobs, &alert, (kind(message), owner, text), now).await
+                enqueue_message(db, &jobs, &alert, (message.name(), owner, text), now).await
             })
         });
         write.await
@@ -95,14 +95,6 @@ impl AlertService {
             })
         });
         write.await
-    }
-}
-
-fn kind(message: Message) -> &'static str {
-    match message {
-        Message::Firing => "firing",
-        Message::Still => "still",
-        Message::Resolved => "resolved",
     }
 }
 

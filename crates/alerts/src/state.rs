@@ -28,6 +28,17 @@ pub(crate) enum Message {
     Resolved,
 }
 
+impl Message {
+    /// Returns the name that is stored and shown.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Firing => "firing",
+            Self::Still => "still",
+            Self::Resolved => "resolved",
+        }
+    }
+}
+
 /// When an alert changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {

@@ -5,6 +5,7 @@ use ::store::sql::{self, Db, Row};
 use ::store::{CapabilityTables, Migration, Store, StoreError, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// The tables.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
@@ -29,8 +30,6 @@ const MAX_EVENTS: u32 = 10_000;
 const FORGET_MS: i64 = 86_400_000;
 /// The most states that are listed: of each alert, those of 50 users.
 const MAX_STATES: u32 = 2_500;
-/// The most deliveries of a message.
-const MAX_DELIVERIES: u32 = 8;
 
 const FIND: &str = "
     SELECT alert_id, owner, condition, is_firing, since, turning_at, notified_at, value, checked_at FROM alert_states
@@ -59,8 +58,9 @@ const EVENT: &str = "
     SELECT e.id, e.alert_id, e.owner, e.kind, e.at, e.title, e.text, d.receiver, d.outcome
     FROM alert_events e JOIN alert_deliveries d ON d.event_id = e.id WHERE e.id = $1 AND d.number = $2";
 
-const DELIVERIES: &str =
-    "SELECT receiver, outcome, cause FROM alert_deliveries WHERE event_id = $1 ORDER BY number LIMIT $2";
+const DELIVERIES: &str = "
+    SELECT event_id, receiver, outcome, cause FROM alert_deliveries
+    WHERE event_id IN (SELECT id FROM alert_events ORDER BY id DESC LIMIT $1) ORDER BY event_id, number";
 
 const END_DELIVERY: &str =
     "UPDATE alert_deliveries SET outcome = $3, cause = $4 WHERE event_id = $1 AND number = $2 AND outcome = 'waiting'";
@@ -182,20 +182,21 @@ pub(crate) async fn end_delivery(
 
 /// Returns the newest messages with their deliveries, newest first.
 pub(crate) async fn events(store: &Store, most: u32) -> Result<Vec<(Event, Vec<Delivery>)>, StoreError> {
-    let list = sql::query(EVENTS).bind(most);
+    let (list, deliveries) = (sql::query(EVENTS).bind(most), sql::query(DELIVERIES).bind(most));
     let read = store.read(move |db| {
-        Box::pin(async move {
-            let mut events = Vec::new();
-            for row in list.fetch_all(&mut *db).await? {
-                let event = read_event(&row)?;
-                let rows = sql::query(DELIVERIES).bind(&event.id).bind(MAX_DELIVERIES).fetch_all(&mut *db).await?;
-                let deliveries = rows.iter().map(read_delivery).collect::<Result<_, StoreError>>()?;
-                events.push((event, deliveries));
-            }
-            Ok(events)
-        })
+        Box::pin(async move { Ok((list.fetch_all(&mut *db).await?, deliveries.fetch_all(db).await?)) })
     });
-    read.await
+    let (events, deliveries) = read.await?;
+    let mut of_events = HashMap::<String, Vec<Delivery>>::new();
+    for row in &deliveries {
+        of_events.entry(row.try_get("event_id")?).or_default().push(read_delivery(row)?);
+    }
+    let event = |row: &Row| {
+        let event = read_event(row)?;
+        let deliveries = of_events.remove(&event.id).unwrap_or_default();
+        Ok((event, deliveries))
+    };
+    events.iter().map(event).collect()
 }
 
 /// Deletes old messages, and the states of alerts that are not checked any more.

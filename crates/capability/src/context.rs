@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use tokio_util::sync::CancellationToken;
+use wire::UserError;
 
 /// The state of a capability's routes, and what its background work uses.
 #[derive(Clone)]
@@ -22,6 +23,21 @@ pub struct Context {
     pub chat: Chat,
     /// The config in use.
     pub current: Arc<dyn CurrentConfig>,
+}
+
+impl Context {
+    /// Returns the page on which the caller's conversations with an agent are shown.
+    ///
+    /// # Errors
+    /// 404 if there is none; 401 for a visitor, if the agent exists.
+    pub fn page_of_agent(&self, caller: &Caller, agent_id: &str) -> Result<String, UserError> {
+        self.current.page_for_agent(caller, agent_id).ok_or_else(|| {
+            match !caller.is_authenticated && self.current.config().agents.contains_key(agent_id) {
+                true => UserError::unauthenticated(),
+                false => UserError::not_found(),
+            }
+        })
+    }
 }
 
 /// The config in use. It may change when it is reloaded, so each request asks again.

@@ -24,9 +24,7 @@ impl McpSource {
     pub fn new(server: Arc<McpServer>, selection: McpSelection) -> Result<Self, String> {
         Ok(Self { server, selected: ToolSelector::new(selection)? })
     }
-}
 
-impl McpSource {
     /// Adds the tools for resources and prompts, as far as they are used and the server has them.
     async fn add_content(&self, seat: &Arc<UserConnection>, sourced: &mut SourceTools) -> Result<(), ToolError> {
         let features = self.server.features();

@@ -5,8 +5,10 @@ use axum::extract::Request;
 use axum::http::header;
 use chat::Caller;
 use http_body_util::LengthLimitError;
+use offload::Pool;
 use std::error::Error;
 use std::iter::successors;
+use std::sync::LazyLock;
 use tools::json_memory::is_too_large;
 use wire::{ErrorCode, UserError};
 
@@ -30,14 +32,38 @@ pub async fn read_body(body: Body, most: usize) -> Result<Bytes, UserError> {
     })
 }
 
-/// The values of a shorter body never take too much memory, in bytes.
-const FEW_VALUES: usize = 64 << 10;
+/// Work on more bytes is done on a thread of low priority. The values of a shorter body never take too much memory.
+const LARGE: usize = 64 << 10;
+
+/// Works on large bodies. Each may take 64 MB, so few wait.
+static READERS: LazyLock<Pool> = LazyLock::new(|| Pool::new("body", 8 << 20, 32));
+
+/// Does work on this many bytes of a body, on a thread of low priority if they are many.
+///
+/// # Errors
+/// [`busy`] while too much work is waiting.
+pub async fn offloaded<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, UserError> {
+    if bytes <= LARGE {
+        return Ok(work());
+    }
+    READERS.run(move |_| work()).await.map_err(|_| busy())
+}
+
+/// Too much work of this kind is waiting: 503, with the time to wait.
+pub fn busy() -> UserError {
+    let message = "The server is busy with other requests. Try again in a moment.";
+    UserError { retry_after: Some(2), ..UserError::new(ErrorCode::Unavailable, message) }
+}
 
 /// Reads the body of a request that must be JSON: at most `most` bytes, of a caller who is not signed in at most
 /// `most_of_visitors` as well, and with at most as many values as take 64 MiB in memory.
 ///
 /// # Errors
-/// Those of [`read_body`], and [`ErrorCode::Malformed`] for another type of content.
+/// Those of [`read_body`] and [`offloaded`], [`ErrorCode::Malformed`] for another type of content, and
+/// [`ErrorCode::TooLarge`] for too many values.
 pub async fn read_json_body(request: Request, most: usize, most_of_visitors: usize) -> Result<Bytes, UserError> {
     let is_json = |kind: &str| kind.trim_start().to_ascii_lowercase().starts_with("application/json");
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
@@ -47,9 +73,12 @@ pub async fn read_json_body(request: Request, most: usize, most_of_visitors: usi
     let is_signed_in = request.extensions().get::<Caller>().is_some_and(|caller| caller.is_authenticated);
     let most = if is_signed_in { most } else { most.min(most_of_visitors) };
     let body = read_body(request.into_body(), most).await?;
-    // Small values take many times the memory of their text.
-    if body.len() > FEW_VALUES && is_too_large(&body) {
-        return Err(UserError::new(ErrorCode::TooLarge, "The request has too many lists, objects and values."));
+    if body.len() > LARGE {
+        // Small values take many times the memory of their text.
+        let text = body.clone();
+        if offloaded(text.len(), move || is_too_large(&text)).await? {
+            return Err(UserError::new(ErrorCode::TooLarge, "The request has too many lists, objects and values."));
+        }
     }
     Ok(body)
 }

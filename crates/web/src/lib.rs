@@ -15,7 +15,7 @@ pub mod times;
 mod upload;
 
 pub use api_format::ApiFormat;
-pub use body::{read_body, read_json_body};
+pub use body::{busy, offloaded, read_body, read_json_body};
 pub use download::{content_disposition, conversation_disposition};
 pub use error::{HttpError, json_error, valid_query};
 pub use event_stream::EventStream;

@@ -1,5 +1,6 @@
 //! Files that an agent shows to the user as results.
 
+use crate::message::DataPart;
 use serde::{Deserialize, Serialize};
 
 /// The name of the data part with the files: `{files: [PresentedFile]}`.
@@ -20,4 +21,13 @@ pub struct PresentedFile {
     pub media_type: String,
     /// The size in bytes.
     pub size: u64,
+}
+
+/// Returns the files that a data part shows; none if it is another part.
+pub fn presented_files(part: &DataPart) -> Vec<PresentedFile> {
+    if part.kind != PRESENTED {
+        return Vec::new();
+    }
+    let files = part.data.get("files").cloned().unwrap_or_default();
+    serde_json::from_value(files).unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::VecDeque;
 use wire::api::MessageMetadata;
-use wire::presented::{PRESENTED, PresentedFile};
+use wire::presented::presented_files;
 use wire::{Chunk, ErrorCode, Role, ToolPart, ToolState, UiMessage, UiPart, UserError};
 
 /// What a program reads as the result of a call that the user denied.
@@ -295,15 +295,10 @@ fn text(output: &Value) -> String {
 
 /// Returns the paths of the files that were shown as results, each once.
 fn artifacts(messages: &[UiMessage]) -> Vec<String> {
-    #[derive(serde::Deserialize)]
-    struct Presented {
-        files: Vec<PresentedFile>,
-    }
     let mut paths = Vec::new();
     for part in messages.iter().flat_map(|message| &message.parts) {
         let UiPart::Data(data) = part else { continue };
-        let presented = (data.kind == PRESENTED).then(|| serde_json::from_value::<Presented>(data.data.clone()));
-        for file in presented.and_then(Result::ok).into_iter().flat_map(|presented| presented.files) {
+        for file in presented_files(data) {
             if !paths.contains(&file.path) {
                 paths.push(file.path);
             }

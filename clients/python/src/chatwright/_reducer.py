@@ -200,7 +200,7 @@ def is_behind(message: Message, known: Message) -> bool:
 
 def catch_up(reducer: Reducer, target: Message) -> list[Chunk]:
     """Returns the chunks that make the reducer's message this one, and applies them: what was missed while the
-    connection was broken, so that whoever adds up the chunks has each word once. If the message does not continue what
+    connection was broken, so that the text deltas contain each word once. If the message does not continue what
     is there, this is a snapshot."""
     known = reducer.message
     chunks = _missing(known, target, reducer) if known.id in ("", target.id) else None

@@ -9,7 +9,7 @@ use futures::StreamExt;
 use std::time::{Duration, Instant};
 use web::times::now_millis;
 use wire::api::{ConversationView, MessageMetadata, Outcome};
-use wire::presented::{PRESENTED, PresentedFile};
+use wire::presented::presented_files;
 use wire::{ErrorCode, Reducer, Role, UiMessage, UiPart};
 
 /// How long the app shows that the bot is typing.
@@ -169,9 +169,8 @@ fn text_of(message: &UiMessage, skip: usize) -> String {
         let block = match part {
             UiPart::Text(part) => part.text.clone(),
             UiPart::File(file) => file_line(file.filename.as_deref().unwrap_or("file")),
-            UiPart::Data(part) if part.kind == PRESENTED => {
-                let files = part.data.get("files").cloned().unwrap_or_default();
-                let files: Vec<PresentedFile> = serde_json::from_value(files).unwrap_or_default();
+            UiPart::Data(part) => {
+                let files = presented_files(part);
                 files.iter().map(|file| file_line(&file.path)).collect::<Vec<_>>().join("\n\n")
             }
             _ => continue,

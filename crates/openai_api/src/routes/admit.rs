@@ -8,19 +8,11 @@ use axum::extract::{FromRequest, Request};
 use capability::Context;
 use chat::CompletionRequest;
 use contract::ToolSpec;
-use offload::Pool;
 use schemars::JsonSchema;
 use schemas::{Schema, SchemaError};
 use std::marker::PhantomData;
-use std::sync::LazyLock;
 use web::openapi::{Description, RouteInput};
 use wire::UserError;
-
-/// Larger bodies are read on a thread of low priority.
-const LARGE: usize = 64 << 10;
-
-/// Reads large bodies. Each may take 64 MB, so few wait.
-static READERS: LazyLock<Pool> = LazyLock::new(|| Pool::new("openai-body", 8 << 20, 32));
 
 /// The bytes of a body that is a `T`.
 pub(super) struct RequestBody<T> {
@@ -48,11 +40,8 @@ impl<T: JsonSchema> RouteInput for RequestBody<T> {
 impl<T> RequestBody<T> {
     /// Reads the body, a large one on another thread.
     pub(super) async fn read<R: Send + 'static>(self, read: fn(&[u8]) -> Result<R, ApiError>) -> Result<R, ApiError> {
-        if self.bytes.len() <= LARGE {
-            return read(&self.bytes);
-        }
         let bytes = self.bytes;
-        READERS.run(move |_| read(&bytes)).await.map_err(|_| ApiError::busy())?
+        web::offloaded(bytes.len(), move || read(&bytes)).await.map_err(|_| ApiError::busy())?
     }
 }
 
