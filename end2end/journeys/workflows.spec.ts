@@ -73,7 +73,7 @@ test("a webhook starts a run, a person fills in its form on a phone, and it ends
   await expect(card.getByLabel("Street")).toHaveValue("Main Street 1");
   await card.getByLabel("City").fill("Oslo");
   await card.getByLabel("City").press("Enter");
-  await expect(card.getByText("Answered. The workflow goes on.")).toBeFocused();
+  await expect(card.getByText("Answered. The run goes on.")).toBeFocused();
   await expect(page).toHaveTitle("Tasks");
   await picture(page, "task-phone-done");
   await newestRun(page);
@@ -112,7 +112,7 @@ test("approvals and choices are answered by keyboard, and the list of conversati
   await card.getByLabel("Comment").press("Enter");
   await expect(card.getByRole("button", { name: "Approve" })).toBeVisible();
   await card.getByRole("button", { name: "Approve" }).press("Enter");
-  await expect(card.getByText("Approved. The workflow goes on.")).toBeFocused();
+  await expect(card.getByText("Approved. The run goes on.")).toBeFocused();
   const choice = page.getByRole("group", { name: "Who covers?" });
   await expect(choice).toBeVisible({ timeout: 40_000 });
   await choice.getByRole("button", { name: "Answer" }).click();
@@ -124,6 +124,26 @@ test("approvals and choices are answered by keyboard, and the list of conversati
   await page.request.post(`/api/workflows/tasks/${task.id}`, { data: { choice: "Bob" } });
   await choice.getByRole("button", { name: "Answer" }).click();
   await expect(choice.getByText("This does not wait any more")).toBeFocused();
+});
+
+test("a call of an agent without a chat is decided on with the tasks", async ({ page }) => {
+  const asked = { agent_name: "keeper", input: { prompt: "Delete the article Gears" }, mode: "queued" };
+  const { run_id } = await (await page.request.post("/api/runs", { data: asked })).json();
+  await page.setViewportSize(PHONE);
+  await visit(page, "/tasks");
+  const card = page.getByRole("group", { name: "delete_article" });
+  await expect(card).toBeVisible({ timeout: 40_000 });
+  await expect(card.getByText("Keeper")).toBeVisible();
+  await expect(card.getByText("Gears")).toBeVisible();
+  await expect(page).toHaveTitle("(1) Tasks");
+  await accessible(page);
+  await fits(page);
+  await picture(page, "task-call-phone");
+  await card.getByRole("button", { name: "Approve" }).click();
+  await expect(card.getByText("Approved. The run goes on.")).toBeFocused();
+  await expect(page).toHaveTitle("Tasks");
+  const run = async () => (await (await page.request.get(`/api/runs/${run_id}`)).json()).status;
+  await expect.poll(run, { timeout: 20_000 }).toBe("succeeded");
 });
 
 test("a user starts a run with a form, and retries a step that has failed", async ({ page }) => {

@@ -8,7 +8,7 @@ use crate::error;
 use crate::gates;
 use crate::routes::conversations::{self, change, folders, search, sharing};
 use crate::routes::{
-    agent, config, embed, endpoints, files, grants, health, models, openapi, pages, remote_agent, runs, site,
+    agent, agents, config, embed, endpoints, files, grants, health, models, openapi, pages, remote_agent, runs, site,
 };
 use crate::telemetry::requests;
 use accounts::AccountState;
@@ -92,6 +92,7 @@ pub(crate) fn caller_routes(state: &AppState) -> ApiRouter<AppState> {
     let accounts = AccountState::new(move || current.authentication(), state.composition.chat.clone())
         .with_links(move || linked.capabilities().account_links());
     agent::routes()
+        .merge(agents::routes())
         .merge(models::routes())
         .merge(runs::routes())
         .merge(grants::routes())

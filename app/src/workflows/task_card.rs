@@ -139,6 +139,7 @@ pub(super) fn TaskCard(
     let label = text_with_code_points(&task.title, TextKind::Prose).into_owned();
     let head = head(&task, now);
     let details = details(&task.details);
+    let note = task.is_cut_off.then(|| view! { <p class="cw-question-context">{t(Text::CutOffNote)}</p> }.into_any());
     let outcome = open.outcome.clone();
     let ended = Memo::new(move |_| outcome.get());
     let id = outcome_id(&task.id);
@@ -150,6 +151,7 @@ pub(super) fn TaskCard(
         <li>
             <div class="cw-approval cw-question cw-task" role="group" aria-label=label>
                 {head}
+                {note}
                 {details}
                 {content}
             </div>

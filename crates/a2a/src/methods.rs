@@ -83,7 +83,7 @@ pub(crate) async fn cancel(asked: &CallContext, request: CancelTaskRequest) -> R
         }
         state if state.is_terminal() => return Err(RpcError::not_cancelable()),
         _ => {
-            let frames = chat.watch(&asked.caller, conversation_id, None).await.map_err(task::gone)?;
+            let frames = chat.watch_message(&asked.caller, conversation_id, &request.id).await.map_err(task::gone)?;
             // The run of another answer of the conversation is not stopped.
             let view = chat.conversation(&asked.caller, conversation_id).await.map_err(task::gone)?;
             if let Some(active) = view.active.filter(|active| active.message_id == request.id) {

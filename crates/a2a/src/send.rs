@@ -74,7 +74,8 @@ pub(crate) async fn follow(asked: &CallContext, task_id: String) -> Result<Sent,
     let row = task::row(asked, &task_id).await?;
     let frames = match row.state {
         TaskState::Working => {
-            asked.context.chat.watch(&asked.caller, &row.conversation_id, None).await.map_err(task::gone)?
+            let frames = asked.context.chat.watch_message(&asked.caller, &row.conversation_id, &task_id).await;
+            frames.map_err(task::gone)?
         }
         _ => None,
     };

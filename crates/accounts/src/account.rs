@@ -1,6 +1,7 @@
 //! Changes to an account: its password, its sessions and its API keys.
 
 use crate::account_page::{AccountView, FormNotice, UserSessions, show as show_page};
+use crate::openid_connect::Confirmation;
 use crate::{AccountError, AccountState, KeyOwner, LocalAccounts, PasswordAccounts, SignedInUser};
 use auth::password::{Accounts, KeyScope, MAX_DAYS, NewKey, Subject, Throttled, credential_rules, now_millis};
 use auth::rates::rate_limit_message;
@@ -81,8 +82,10 @@ pub(crate) async fn change_password(
     let hash = accounts.sign_in.hasher.hash(sent.password).await??;
     let row = AccountAction::ChangePassword.success_entry(&user.id, address, Map::new());
     let row = accounts.sign_in.row_within_budget(AccountAction::ChangePassword, row);
-    if !accounts.store.set_password(&user.id, &kept, &hash, now_millis(), row).await? {
-        let notice = wrong("The password was changed in the meantime. Sign in again.".to_owned());
+    let (session, hashes) = (Some(member.session_id.as_str()), (kept.as_str(), hash.as_str()));
+    if !accounts.store.set_password(&user.id, session, hashes, now_millis(), row).await? {
+        let notice =
+            wrong("The password was changed or you were signed out in the meantime. Sign in again.".to_owned());
         return page(StatusCode::CONFLICT, notice).await;
     }
     // The session in which the user is has passed the second step.
@@ -265,7 +268,9 @@ pub(crate) async fn render(holder: KeyOwner, status: StatusCode, notice: FormNot
             let identities = accounts.store.identities(&caller.user_id).await?;
             let has_password = accounts.has_password(&caller.user_id).await?;
             let second_factor = accounts.store.second_factor(&caller.user_id).await?.filter(|_| has_password);
-            Some(UserSessions { session_id, sessions, accounts, identities, has_password, second_factor })
+            let session = sessions.iter().find(|session| session.id == session_id);
+            let confirmation = Confirmation::find(&accounts, &caller.user_id, session).await?;
+            Some(UserSessions { session_id, sessions, accounts, identities, confirmation, has_password, second_factor })
         }
         None => None,
     };

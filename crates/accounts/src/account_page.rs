@@ -38,6 +38,8 @@ pub(crate) struct UserSessions {
     pub(crate) accounts: Arc<Accounts>,
     /// The user's identities at providers.
     pub(crate) identities: Vec<Identity>,
+    /// What the user does before they link a company account.
+    pub(crate) confirmation: Confirmation,
     /// Whether the user can sign in with a password.
     pub(crate) has_password: bool,
     /// The user's authenticator app.
@@ -82,9 +84,7 @@ pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
     let has_account = signed_in.is_some();
     let has_password = signed_in.as_ref().is_some_and(|signed_in| signed_in.has_password);
     let (sessions, identities, two_step) = match signed_in {
-        Some(UserSessions { session_id, sessions, accounts, identities, second_factor, .. }) => {
-            let own = sessions.iter().find(|session| session.id == session_id);
-            let confirmation = Confirmation::for_link(own, has_password);
+        Some(UserSessions { session_id, sessions, accounts, identities, confirmation, second_factor, .. }) => {
             let identities = identities_view(&accounts, identities, wrong_identity, confirmation);
             let two_step =
                 has_password.then(|| two_step_view(&accounts, second_factor, wrong_code, is_admin)).flatten();

@@ -65,7 +65,7 @@ pub(crate) async fn replace(
         accounts.sign_in.row_within_budget(action, entry)
     };
     let changed = entry(AccountAction::ChangePassword);
-    if !accounts.store.set_password(&user.id, &kept.hash, &hash, now_millis(), changed).await? {
+    if !accounts.store.set_password(&user.id, None, (&kept.hash, &hash), now_millis(), changed).await? {
         let problem = Some("The password was changed in the meantime. Ask for a new one.".to_owned());
         return Ok(form_page(StatusCode::CONFLICT, &sent.name, sent.next.as_deref(), problem));
     }

@@ -32,6 +32,10 @@ pub(crate) const WRONG_CODE: &str = "This code is wrong or was used before. Wait
 pub(crate) const UNREADABLE: &str =
     "Codes of the app cannot be checked on this server right now. Use a recovery code, or ask an administrator.";
 
+/// What a user reads after too many wrong codes.
+pub(crate) const LOCKED: &str = "Too many wrong codes were entered, so codes of your app are not accepted now. Sign in with a recovery code, or ask \
+     an administrator to reset your second step. If it was not you, somebody knows your password: change it.";
+
 /// A user whose password was checked.
 pub(crate) struct SigningIn<'a> {
     pub(crate) user: &'a User,
@@ -103,7 +107,7 @@ pub(crate) async fn show_code(
     let address = asker.audit_address.as_deref();
     // An administrator may have reset it in the meantime.
     let Some(factor) = accounts.store.second_factor(&user.id).await? else { return Ok(expired_page()) };
-    match check_code(&accounts, (&user, &asker, address), &factor, (&sent.code, AccountAction::SignIn)) {
+    match check_code(&accounts, (&user, &asker, address), &factor, (&sent.code, AccountAction::SignIn)).await? {
         Ok((proof, attempt)) => {
             let how = if matches!(proof, SecondFactorProof::RecoveryCode(_)) { "recoveryCode" } else { "app" };
             let about = Map::from_iter([("secondFactor".to_owned(), how.into())]);
@@ -123,6 +127,7 @@ pub(crate) async fn show_code(
             return Ok(web::with_retry_after(page, seconds));
         }
         Err(CodeProblem::Unreadable) => return Ok(page(StatusCode::SERVICE_UNAVAILABLE, UNREADABLE)),
+        Err(CodeProblem::Locked) => return Ok(page(StatusCode::FORBIDDEN, LOCKED)),
         Err(CodeProblem::Wrong) => {}
     }
     tracing::info!(?address, "the second step of a sign-in failed");
@@ -135,31 +140,35 @@ pub(crate) enum CodeProblem {
     Wrong,
     /// Codes of the app cannot be checked.
     Unreadable,
+    /// Codes of the app are not accepted any more.
+    Locked,
     /// The user must wait for this many seconds.
     TooMany(u64),
 }
 
 /// Checks a code of a user, for an action. A wrong one counts as a wrong password does; the caller clears the count once
 /// the code has had its effect. `address` is that for the audit log.
-pub(crate) fn check_code(
+pub(crate) async fn check_code(
     accounts: &Accounts,
     (user, asker, address): (&User, &RequestContext, Option<&str>),
     factor: &SecondFactor,
     (code, action): (&str, AccountAction),
-) -> Result<(SecondFactorProof, SignInAttempt), CodeProblem> {
-    let attempt = accounts.sign_in.throttle.begin(&credential_rules::name_key(&user.name), asker.address);
-    let attempt = attempt.map_err(|Throttled { seconds, limit }| {
-        accounts.record_limited(action, (limit, Subject::User(user.id.clone())), address);
-        CodeProblem::TooMany(seconds)
-    })?;
-    match accounts.check_code(&user.id, factor, code) {
-        CodeCheck::Right(proof) => Ok((proof, attempt)),
-        CodeCheck::Wrong => {
-            accounts.record_failure(action, Ok(&user.id), address);
-            Err(CodeProblem::Wrong)
+) -> Result<Result<(SecondFactorProof, SignInAttempt), CodeProblem>, AccountError> {
+    let attempt = match accounts.sign_in.throttle.begin(&credential_rules::name_key(&user.name), asker.address) {
+        Ok(attempt) => attempt,
+        Err(Throttled { seconds, limit }) => {
+            accounts.record_limited(action, (limit, Subject::User(user.id.clone())), address);
+            return Ok(Err(CodeProblem::TooMany(seconds)));
         }
-        CodeCheck::Unreadable => Err(CodeProblem::Unreadable),
-    }
+    };
+    let problem = match accounts.check_code(&user.id, factor, code).await? {
+        CodeCheck::Right(proof) => return Ok(Ok((proof, attempt))),
+        CodeCheck::Wrong => CodeProblem::Wrong,
+        CodeCheck::Locked => CodeProblem::Locked,
+        CodeCheck::Unreadable => return Ok(Err(CodeProblem::Unreadable)),
+    };
+    accounts.record_failure(action, Ok(&user.id), address);
+    Ok(Err(problem))
 }
 
 /// `POST /auth/second-step/set-up`. Stores the app and signs the user in. Whoever gets here knows the app's secret, so

@@ -4,8 +4,8 @@ use crate::account::{Unconfirmed, confirm_password, render, unconfirmed_page, un
 use crate::account_page::FormNotice;
 use crate::forms::{Field, too_many_attempts_text};
 use crate::second_step::{
-    CodeProblem, SetUpForm, StepForm, UNREADABLE, WRONG_CODE, check_code, expired_page, recovery_codes_page, seal,
-    set_up_page,
+    CodeProblem, LOCKED, SetUpForm, StepForm, UNREADABLE, WRONG_CODE, check_code, expired_page, recovery_codes_page,
+    seal, set_up_page,
 };
 use crate::{ACCOUNT_PATH, AccountError, AccountState, KeyOwner, PasswordAccounts, SignedInUser};
 use auth::AccountAction;
@@ -157,7 +157,7 @@ async fn apply_action(
         Ok(found) => found,
         Err(problem) => return unconfirmed_page(holder(), problem, FormNotice::SecondFactor).await,
     };
-    let proof = match confirm_code(&accounts, (&user, &member, &asker), &factor, (&sent.code, action)) {
+    let proof = match confirm_code(&accounts, (&user, &member, &asker), &factor, (&sent.code, action)).await? {
         Ok(proof) => proof,
         Err((status, text, wait)) => {
             let page = render(holder(), status, FormNotice::SecondFactor(text)).await?;
@@ -184,30 +184,32 @@ async fn apply_action(
     }
 }
 
+/// Why a code does not confirm a change: the status, what to tell the user, and how many seconds they must wait.
+type Refusal = (StatusCode, String, Option<u64>);
+
 /// Checks a code of the signed-in user. A wrong one counts as a wrong password does.
-///
-/// # Errors
-/// The status, what to tell the user, and how long they must wait.
-fn confirm_code(
+async fn confirm_code(
     accounts: &Arc<Accounts>,
     (user, member, asker): (&User, &SignedInUser, &RequestContext),
     factor: &SecondFactor,
     (code, action): (&str, AccountAction),
-) -> Result<SecondFactorProof, (StatusCode, String, Option<u64>)> {
+) -> Result<Result<SecondFactorProof, Refusal>, AccountError> {
     if accounts.second_factors.mode == SecondFactorMode::Off {
-        return Ok(SecondFactorProof::NotAsked);
+        return Ok(Ok(SecondFactorProof::NotAsked));
     }
-    match check_code(accounts, (user, asker, member.recorded.as_deref()), factor, (code, action)) {
+    let checked = check_code(accounts, (user, asker, member.recorded.as_deref()), factor, (code, action)).await?;
+    Ok(match checked {
         Ok((proof, attempt)) => {
             accounts.sign_in.throttle.succeeded(&attempt);
             Ok(proof)
         }
         Err(CodeProblem::Wrong) => Err((StatusCode::UNPROCESSABLE_ENTITY, WRONG_CODE.to_owned(), None)),
+        Err(CodeProblem::Locked) => Err((StatusCode::FORBIDDEN, LOCKED.to_owned(), None)),
         Err(CodeProblem::Unreadable) => Err((StatusCode::SERVICE_UNAVAILABLE, UNREADABLE.to_owned(), None)),
         Err(CodeProblem::TooMany(seconds)) => {
             Err((StatusCode::TOO_MANY_REQUESTS, too_many_attempts_text(seconds), Some(seconds)))
         }
-    }
+    })
 }
 
 /// Renders the section of the account page. Without a key only administrators see what to do about it.

@@ -19,6 +19,8 @@ use webhooks::{Scheme, sign};
 const ATTEMPTS: u32 = 10;
 /// How long a receiver has to answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// How long one attempt may take, so that its end is stored before the job's time is up.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(50);
 /// How much of an answer is read, in bytes.
 const MAX_ANSWER: usize = 64 * 1024;
 
@@ -58,7 +60,10 @@ async fn deliver(context: &Context, job: &JobContext, notification: Notification
     let Some((event, label)) = store::waiting(&context.store, event_id.clone(), number).await? else {
         return Ok(Outcome::DONE);
     };
-    let failure = match send(&context.current.config(), &event, number, &label).await {
+    let config = context.current.config();
+    let sent = tokio::time::timeout(ATTEMPT_TIMEOUT, send(&config, &event, number, &label)).await;
+    let late = |_| Err(Failure::Temporary("The receiver did not answer in time.".to_owned()));
+    let failure = match sent.unwrap_or_else(late) {
         Ok(()) => {
             let end = job.finish(Outcome::DONE, move |db| {
                 Box::pin(async move { store::end_delivery(db, &event_id, number, "sent", None).await })

@@ -73,7 +73,21 @@ impl Chat {
         conversation_id: &str,
         after: Option<&str>,
     ) -> Result<Option<Frames>, UserError> {
-        Ok(self.inner.watch(caller, conversation_id, after).await?)
+        Ok(self.inner.watch(caller, conversation_id, after, None).await?)
+    }
+
+    /// Returns the whole stream of a message, as [`Chat::watch`] does; `None` if it is not being written, whatever else
+    /// is.
+    ///
+    /// # Errors
+    /// As [`Chat::watch`].
+    pub async fn watch_message(
+        &self,
+        caller: &Caller,
+        conversation_id: &str,
+        message_id: &str,
+    ) -> Result<Option<Frames>, UserError> {
+        Ok(self.inner.watch(caller, conversation_id, None, Some(message_id)).await?)
     }
 
     /// Stops the active run, if there is one. What was written stays.
@@ -94,15 +108,26 @@ impl Chat {
 }
 
 impl Inner {
-    /// See [`Chat::watch`].
-    async fn watch(&self, caller: &Caller, conversation_id: &str, after: Option<&str>) -> Result<Option<Frames>> {
+    /// See [`Chat::watch`] and [`Chat::watch_message`].
+    async fn watch(
+        &self,
+        caller: &Caller,
+        conversation_id: &str,
+        after: Option<&str>,
+        message_id: Option<&str>,
+    ) -> Result<Option<Frames>> {
         let store = self.store.clone();
+        let is_meant = |run: &RunIdentity| message_id.is_none_or(|id| run.message_id == id);
         let Some(run) = self.registry.get(&caller.user_id, conversation_id) else {
             let known = store.conversation(&caller.user_id, conversation_id).await?;
             let known = known.ok_or_else(UserError::not_found)?;
-            let Some(run) = remote::active_run(&store, &caller.user_id, &known) else { return Ok(None) };
+            let run = remote::active_run(&store, &caller.user_id, &known);
+            let Some(run) = run.filter(is_meant) else { return Ok(None) };
             return self.watch_remote(run, after).await.map(Some);
         };
+        if !is_meant(&run.identity) {
+            return Ok(None);
+        }
         Ok(Some(match after {
             None => watch::stream_whole(store, run),
             Some(cursor) => watch::stream_after(store, run, watch::EventCursor::parse(cursor)),

@@ -43,6 +43,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0036_identities",
     "0037_invitations",
     "0038_second_factors",
+    "0047_wrong_codes",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -65,6 +66,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0036_identities",
     "0037_invitations",
     "0038_second_factors",
+    "0047_wrong_codes",
 ];
 
 /// Returns the migrations for SQLite.

@@ -224,6 +224,7 @@ fn task(row: TaskRow, names: &UserNames, titles: &Titles) -> Task {
         details: row.details,
         choices: row.choices,
         form: row.form.unwrap_or_default(),
+        is_cut_off: false,
         created_at: row.created_at,
         due_at: row.due_at,
     }

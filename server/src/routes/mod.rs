@@ -1,6 +1,7 @@
 //! The handlers of all routes, one module per group of paths.
 
 pub(crate) mod agent;
+pub(crate) mod agents;
 pub(crate) mod config;
 pub(crate) mod conversations;
 pub(crate) mod embed;

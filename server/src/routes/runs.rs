@@ -32,7 +32,7 @@ pub(crate) fn routes() -> ApiRouter<AppState> {
         .get(
             "/api/runs/waiting",
             waiting,
-            "List the runs that wait for a decision of a user with one of the caller's roles",
+            "List the runs that wait for a decision of the caller: their own, and those on which one of their roles decides",
         )
         .get("/api/runs/{id}", show, "Get a run with its questions")
         .post("/api/runs/{id}/answer", answer, "Answer a question of a run")

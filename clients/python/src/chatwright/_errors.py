@@ -43,6 +43,8 @@ class AnswerError(ChatwrightError):
         super().__init__(message)
         self.partial = partial
         self.outcome = outcome
+        self.reason: str | None = (partial.metadata.get("error") or {}).get("reason")
+        """The cause, if the server knows one."""
 
 
 class GoneError(ChatwrightError):

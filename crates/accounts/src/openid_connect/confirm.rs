@@ -1,8 +1,8 @@
 //! The check before a company account is linked. Whoever finds an open browser, or has taken a session,
 //! must not get a way to sign in that stays.
 
-use crate::{AccountError, SignedInUser};
-use auth::password::{Accounts, now_millis};
+use crate::AccountError;
+use auth::password::{Accounts, SecondStep, now_millis};
 use store::SessionRow;
 
 /// How old a session may be in which an account is linked without a further check, in milliseconds.
@@ -15,27 +15,26 @@ pub(crate) enum Confirmation {
     NotNeeded,
     /// Entering the password.
     Password,
-    /// Signing in again, since there is no password.
+    /// Signing in again, since there is no password, or a code of an app is asked for as well.
     SignInAgain,
 }
 
 impl Confirmation {
-    /// Returns what is needed in a session.
-    pub(crate) fn for_link(session: Option<&SessionRow>, has_password: bool) -> Self {
-        Self::at_age(session.map(|session| now_millis() - session.created_at), has_password)
+    /// Returns what is needed in a session of a user.
+    pub(crate) async fn find(
+        accounts: &Accounts,
+        user_id: &str,
+        session: Option<&SessionRow>,
+    ) -> Result<Self, AccountError> {
+        let is_password_enough = accounts.has_password(user_id).await?
+            && matches!(accounts.second_step(user_id).await?, SecondStep::Nothing(_));
+        Ok(Self::at_age(session.map(|session| now_millis() - session.created_at), is_password_enough))
     }
 
-    /// Returns what is needed in the session of the user.
-    pub(super) async fn find(accounts: &Accounts, member: &SignedInUser) -> Result<Self, AccountError> {
-        let sessions = accounts.sessions(&member.caller.user_id).await?;
-        let has_password = accounts.has_password(&member.caller.user_id).await?;
-        Ok(Self::for_link(sessions.iter().find(|session| session.id == member.session_id), has_password))
-    }
-
-    fn at_age(age: Option<i64>, has_password: bool) -> Self {
+    fn at_age(age: Option<i64>, is_password_enough: bool) -> Self {
         match age {
             Some(age) if (0..RECENT).contains(&age) => Self::NotNeeded,
-            _ if has_password => Self::Password,
+            _ if is_password_enough => Self::Password,
             _ => Self::SignInAgain,
         }
     }
@@ -47,8 +46,8 @@ mod tests {
 
     #[test]
     fn old_sessions_need_a_confirmation() {
-        let check = |age: Option<i64>, has_password: bool, expected: Confirmation| {
-            assert_eq!(Confirmation::at_age(age, has_password), expected, "{age:?} {has_password}");
+        let check = |age: Option<i64>, is_password_enough: bool, expected: Confirmation| {
+            assert_eq!(Confirmation::at_age(age, is_password_enough), expected, "{age:?} {is_password_enough}");
         };
         check(Some(0), true, Confirmation::NotNeeded);
         check(Some(RECENT - 1), false, Confirmation::NotNeeded);

@@ -87,7 +87,10 @@ async fn link(
     let Some((provider, origin)) = find(&accounts, &id, &state, &asker.credentials) else {
         return Ok(web::html::not_found_page());
     };
-    match Confirmation::find(&accounts, &member).await? {
+    let user_id = &member.caller.user_id;
+    let sessions = accounts.sessions(user_id).await?;
+    let session = sessions.iter().find(|session| session.id == member.session_id);
+    match Confirmation::find(&accounts, user_id, session).await? {
         Confirmation::NotNeeded => {}
         Confirmation::SignInAgain => return Ok(see_other(&format!("{ACCOUNT_PATH}?done=sign-in-again"), None)),
         Confirmation::Password => {
@@ -99,7 +102,7 @@ async fn link(
             }
         }
     }
-    let new = NewSignIn { origin: &origin, next: ACCOUNT_PATH, link_to: Some(&member.caller.user_id) };
+    let new = NewSignIn { origin: &origin, next: ACCOUNT_PATH, link_to: Some(user_id) };
     Ok(match provider.begin(new).await {
         Ok((url, pending)) => {
             let page = continue_page(provider, url.as_str());

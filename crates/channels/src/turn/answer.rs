@@ -67,7 +67,7 @@ impl Turn<'_> {
             if view.active.as_ref().is_none_or(|active| active.message_id != id) {
                 return self.complete(&view, &id, parts_before).await;
             }
-            if let Ok(Some(whole)) = self.context.chat.watch(&person.caller, &conversation_id, None).await
+            if let Ok(Some(whole)) = self.context.chat.watch_message(&person.caller, &conversation_id, &id).await
                 && self.follow(whole, &id, parts_before).await?.is_none()
             {
                 return Ok(TurnEnd::ChannelGone);

@@ -72,6 +72,9 @@ async fn call_that_needs_an_approval_waits_for_the_answer() {
         let question = &waits.questions[0];
         assert_eq!((question.call_id.as_str(), question.tool_name.as_str(), question.cut_off), ("p", "pay", false));
         assert_eq!((question.input.clone(), waits.output.clone()), (json!({ "amount": 5 }), Value::Null));
+        let waiting_for = async |name: &str| test.chat.undecided_runs(&caller(name)).await.unwrap().items;
+        assert_eq!(waiting_for("ada").await.iter().map(|run| &run.run_id).collect::<Vec<_>>(), [&begun.run_id]);
+        assert!(waiting_for("bob").await.is_empty());
         let stranger = answer(&test.chat, "bob", &begun.run_id, "p", true).await;
         assert_eq!(stranger.unwrap_err(), UserError::not_found());
         let unknown = answer(&test.chat, "ada", &begun.run_id, "q", true).await;

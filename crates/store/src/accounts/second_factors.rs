@@ -17,6 +17,10 @@ pub struct SecondFactor {
     pub created_at: i64,
 }
 
+/// How many wrong codes of an app in a row are checked; then only recovery codes count, or an administrator resets the
+/// second factor. NIST SP 800-63B allows at most this many.
+const MAX_WRONG_CODES: u32 = 100;
+
 /// A new second factor.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewSecondFactor {
@@ -76,13 +80,16 @@ const INSERT: &str = "
     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (user_id) DO NOTHING";
 
 const REPLACE: &str = "
-    UPDATE second_factors SET secret = $2, last_step = $3, recovery_codes = $4, created_at = $5
+    UPDATE second_factors SET secret = $2, last_step = $3, recovery_codes = $4, created_at = $5, wrong_codes = 0
     WHERE user_id = $1 AND secret = $6";
 
 const USE_STEP: &str = "
-    UPDATE second_factors SET last_step = $3 WHERE user_id = $1 AND secret = $2 AND last_step < $3";
+    UPDATE second_factors SET last_step = $3, wrong_codes = 0 WHERE user_id = $1 AND secret = $2 AND last_step < $3";
 
-const SET_CODES: &str = "UPDATE second_factors SET recovery_codes = $2 WHERE user_id = $1";
+const COUNT_CODE: &str = "
+    UPDATE second_factors SET wrong_codes = wrong_codes + 1 WHERE user_id = $1 AND wrong_codes < $2";
+
+const SET_CODES: &str = "UPDATE second_factors SET recovery_codes = $2, wrong_codes = 0 WHERE user_id = $1";
 
 const EXISTS: &str = "SELECT EXISTS (SELECT 1 FROM second_factors WHERE user_id = $1)";
 
@@ -107,6 +114,16 @@ impl Store {
             })
         })
         .await
+    }
+
+    /// Counts a code of a user's app as wrong, before it is checked: the count begins anew once a code is accepted.
+    /// Returns false if so many were wrong that no more are checked.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn count_app_code(&self, user_id: &str) -> Result<bool, StoreError> {
+        let count = sql::query(COUNT_CODE).bind(user_id.to_owned()).bind(MAX_WRONG_CODES);
+        self.write(move |db| Box::pin(async move { Ok(count.execute(db).await?.rows_affected() > 0) })).await
     }
 
     /// Changes the second factor of a user whose password has the hash `password`, and writes `entry` to the audit log,

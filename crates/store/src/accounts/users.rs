@@ -84,7 +84,8 @@ const NAMES: Sql = Sql::pair(
 /// Only if the hash is still the one that was checked: of two concurrent changes one takes effect.
 const SET_PASSWORD: &str = "
     UPDATE users SET password = $3, password_changed_at = $4, must_change_password = 0
-    WHERE id = $1 AND password = $2 AND disabled_at IS NULL";
+    WHERE id = $1 AND password = $2 AND disabled_at IS NULL
+    AND ($5 IS NULL OR EXISTS (SELECT 1 FROM sessions WHERE user_id = $1 AND id = $5))";
 
 /// Whether the hash is still the one that was checked, and not that of a password which the user must replace.
 const HAS_PASSWORD: &str = "
@@ -156,23 +157,23 @@ impl Store {
 
     /// Replaces the password of a user whose current hash is `old`, ends all their sessions, and
     /// writes `entry` to the audit log, in one transaction. Returns false when the hash has
-    /// changed, or the user is disabled or unknown.
+    /// changed, the user is disabled or unknown, or the session with the id `session`, in which they
+    /// change it, has ended.
     ///
     /// # Errors
     /// The database failed.
     pub async fn set_password(
         &self,
-        id: &str,
-        old: &str,
-        new: &str,
+        session: Option<&str>,
+        (old, new): (&str, &str),
         now: i64,
         entry: Option<AuditEntry>,
     ) -> Result<bool, StoreError> {
         let (id, old, new) = (id.to_owned(), old.to_owned(), new.to_owned());
+        let set = sql::query(SET_PASSWORD).bind(&id).bind(old).bind(new).bind(now).bind(session.map(str::to_owned));
         self.write(move |db| {
             Box::pin(async move {
-                let done = sql::query(SET_PASSWORD).bind(&id).bind(old).bind(new).bind(now).execute(&mut *db).await?;
-                if done.rows_affected() == 0 {
+                if set.execute(&mut *db).await?.rows_affected() == 0 {
                     return Ok(false);
                 }
                 sql::query("DELETE FROM sessions WHERE user_id = $1").bind(id).execute(&mut *db).await?;

@@ -7,13 +7,15 @@ use serde_json::Value;
 
 const INSERT: &str = "INSERT INTO agent_run_approvers (run_id, role) VALUES ($1, $2)";
 const ROLES: &str = "SELECT role FROM agent_run_approvers WHERE run_id = $1 ORDER BY role";
-const WAITING: &str = "
+const WAITING_BEFORE_USER: &str = "
     SELECT i.id, i.owner, i.agent_id, i.created_at, a.caller, a.questions
     FROM invocations i JOIN agent_runs a ON a.id = i.id
     WHERE i.status = 'running' AND a.phase = 'waiting' AND a.questions IS NOT NULL
-    AND i.id IN (SELECT run_id FROM agent_run_approvers WHERE role IN (";
+    AND ((a.owner = ";
+const WAITING_BEFORE_ROLES: &str = " AND NOT EXISTS (SELECT 1 FROM agent_run_approvers r WHERE r.run_id = a.id))
+        OR i.id IN (SELECT run_id FROM agent_run_approvers WHERE role IN (";
 
-/// A run that waits for the decision of a user with one of its roles.
+/// A run that waits for the decision of its owner, or of a user with one of its roles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UndecidedRun {
     /// Its id.
@@ -45,19 +47,25 @@ pub(super) async fn roles(db: &mut Db, run_id: &str) -> Result<Vec<String>, Stor
 }
 
 impl Store {
-    /// Returns the runs that wait for a user with one of these roles, oldest first, at most `limit`.
+    /// Returns the runs that wait for this user, who has these roles, oldest first, at most `limit`.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn undecided_runs(&self, roles: &[String], limit: u32) -> Result<Vec<UndecidedRun>, StoreError> {
-        if roles.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut find = QueryBuilder::new(WAITING);
+    pub async fn undecided_runs(
+        &self,
+        user_id: &str,
+        roles: &[String],
+        limit: u32,
+    ) -> Result<Vec<UndecidedRun>, StoreError> {
+        let mut find = QueryBuilder::new(WAITING_BEFORE_USER);
+        find.push_bind(user_id).push(WAITING_BEFORE_ROLES);
         for (at, role) in roles.iter().enumerate() {
             find.push(if at == 0 { "" } else { ", " }).push_bind(role.as_str());
         }
-        find.push(")) ORDER BY i.created_at, i.id LIMIT ").push_bind(limit);
+        if roles.is_empty() {
+            find.push("NULL");
+        }
+        find.push("))) ORDER BY i.created_at, i.id LIMIT ").push_bind(limit);
         let find = find.build();
         self.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
     }

@@ -4,7 +4,7 @@ use crate::read::{read_names, read_struct};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// A question of a workflow to a person.
+/// A question of a workflow to a person, or a call of an agent without a conversation that waits for a decision.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
@@ -12,7 +12,7 @@ pub struct Task {
     pub id: String,
     /// The run that asks.
     pub run_id: String,
-    /// The title of the workflow.
+    /// The title of the workflow, or the agent.
     pub workflow: String,
     /// The name of the user who started the run, if it is known.
     pub started_by: Option<String>,
@@ -26,6 +26,8 @@ pub struct Task {
     pub choices: Vec<String>,
     /// The JSON Schema of the values of [`TaskKind::Form`].
     pub form: Value,
+    /// Whether the server died while the call ran, so that it may have had its effect.
+    pub is_cut_off: bool,
     /// When it was asked; Unix time, milliseconds.
     pub created_at: i64,
     /// When it lapses; Unix time, milliseconds.
@@ -42,6 +44,7 @@ read_struct!(Task {
     details: "details" or default,
     choices: "choices" or default,
     form: "form" or default,
+    is_cut_off: "isCutOff" or default,
     created_at: "createdAt",
     due_at: "dueAt",
 });

@@ -1,5 +1,6 @@
 //! The pages of the config, for the UI and for agents.
 
+mod agent_run_tasks;
 mod composers;
 mod links;
 pub(super) mod mentions;

@@ -1,5 +1,6 @@
-//! Gives the blocks for workflows what the capability `workflows` knows.
+//! Gives the blocks for workflows what the capability `workflows` knows, and the calls of agents that wait for a decision.
 
+use super::agent_run_tasks::{self, WaitingCall};
 use app::context::{WorkflowFuture, WorkflowSource};
 use capability::Context;
 use chat::Caller;
@@ -15,17 +16,31 @@ pub(crate) struct WorkflowPages(pub(crate) Context);
 impl WorkflowSource for WorkflowPages {
     fn tasks(&self, caller: Caller) -> WorkflowFuture<TaskList> {
         let Self(context) = self.clone();
-        Box::pin(async move { pages::tasks(&context, &caller).await })
+        Box::pin(async move {
+            let mut list = pages::tasks(&context, &caller).await?;
+            list.items.extend(agent_run_tasks::load(&context, &caller).await?);
+            Ok(list)
+        })
     }
 
     fn count_tasks(&self, caller: Caller) -> WorkflowFuture<u32> {
         let Self(context) = self.clone();
-        Box::pin(async move { pages::count_tasks(&context, &caller).await })
+        Box::pin(async move {
+            let of_workflows = pages::count_tasks(&context, &caller).await?;
+            let of_agents = agent_run_tasks::load(&context, &caller).await?.len();
+            let of_agents = u32::try_from(of_agents).unwrap_or(pages::MAX_COUNT);
+            Ok(of_workflows.saturating_add(of_agents).min(pages::MAX_COUNT))
+        })
     }
 
     fn answer_task(&self, caller: Caller, id: String, answer: TaskAnswer) -> WorkflowFuture<()> {
         let Self(context) = self.clone();
-        Box::pin(async move { pages::answer_task(&context, &caller, &id, answer).await })
+        Box::pin(async move {
+            match WaitingCall::from_task_id(&id) {
+                Some(call) => call.decide(&context, &caller, answer).await,
+                None => pages::answer_task(&context, &caller, &id, answer).await,
+            }
+        })
     }
 
     fn runs(&self, caller: Caller, after: Option<String>) -> WorkflowFuture<RunList> {

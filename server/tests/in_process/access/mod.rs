@@ -59,6 +59,7 @@ fn expected_scope(method: &str, path: &str) -> Option<KeyScope> {
         "admin" | "mcp" => Some(KeyScope::Admin),
         "skills" => Some(if method.eq_ignore_ascii_case("get") { KeyScope::Agents } else { KeyScope::Admin }),
         "agents" if path.starts_with("/api/agents/definitions") => Some(KeyScope::Admin),
+        "agents" => Some(KeyScope::Agents),
         _ => None,
     }
 }

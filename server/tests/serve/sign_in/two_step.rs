@@ -6,6 +6,7 @@ use reqwest::header::{COOKIE, LOCATION, ORIGIN};
 use reqwest::{Method, Response};
 use ring::hmac;
 use serde_json::{Value, json};
+use sqlx::{Connection, SqliteConnection};
 use std::time::{SystemTime, UNIX_EPOCH};
 use store::Store;
 use tempfile::TempDir;
@@ -200,6 +201,29 @@ async fn wrong_codes_are_throttled_as_wrong_passwords_are() {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     panic!("{rows}");
+}
+
+/// The count is stored, so that patience does not help.
+#[tokio::test]
+async fn app_codes_are_locked_after_many_wrong_ones_until_a_recovery_code_is_used() {
+    let (server, _folder) = serve("");
+    let ada = create_first_account(&server).await;
+    let (mut app, codes) = turn_on(&server, &ada).await;
+    let mut database = SqliteConnection::connect(&server.database).await.unwrap();
+    sqlx::query("UPDATE second_factors SET wrong_codes = 99").execute(&mut database).await.unwrap();
+    let (_, page, _) = enter_password(&server, "ada").await;
+    let step = token(&page);
+    let check = async |code: &str, status: u16, text: &str| {
+        let (found, page, cookie) = post(&server, "", "/auth/second-step", &[("token", &step), ("code", code)]).await;
+        assert_eq!((found, cookie.is_some()), (status, status == 303), "{code}");
+        assert!(page.contains(text), "{page}");
+    };
+    check("000000", 401, "This code is wrong").await;
+    check(&app.next().await, 403, "Sign in with a recovery code").await;
+    let fields = [("password", PASSWORD), ("code", &*app.next().await)];
+    assert_eq!(post(&server, &ada, "/auth/two-step/remove", &fields).await.0, 403);
+    check(&codes[0], 303, "").await;
+    check(&app.next().await, 303, "").await;
 }
 
 #[tokio::test]

@@ -48,6 +48,8 @@ pub enum CodeCheck {
     Wrong,
     /// Codes of the app cannot be checked, because the key that encrypts its secret is missing.
     Unreadable,
+    /// Codes of the app are not accepted any more, because too many were wrong.
+    Locked,
 }
 
 /// A new app with its recovery codes, which are shown only once.
@@ -93,24 +95,32 @@ impl Accounts {
         })
     }
 
-    /// Checks a code of a user's app, or a recovery code. It is not used up yet.
-    pub fn check_code(&self, user_id: &str, factor: &SecondFactor, code: &str) -> CodeCheck {
+    /// Checks a code of a user's app, or a recovery code. It is not used up yet. Codes of the app are counted; recovery
+    /// codes are too long to be guessed.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn check_code(&self, user_id: &str, factor: &SecondFactor, code: &str) -> Result<CodeCheck, StoreError> {
         let code = recovery::normalized(code);
         if !app::is_code(&code) {
             let hash = recovery::hash(user_id, &code);
-            return match factor.recovery_codes.contains(&hash) {
+            return Ok(match factor.recovery_codes.contains(&hash) {
                 true => CodeCheck::Right(SecondFactorProof::RecoveryCode(hash)),
                 false => CodeCheck::Wrong,
-            };
+            });
         }
         let Some(secret) = self.second_factors.secrets.open(user_id.as_bytes(), &factor.secret) else {
             tracing::error!("the secret of an authenticator app cannot be read with the keys of `secondFactorKeys`");
-            return CodeCheck::Unreadable;
+            return Ok(CodeCheck::Unreadable);
         };
-        match app::matching_step(&secret, &code, now_millis()).filter(|step| *step > factor.last_step) {
+        if !self.store.count_app_code(user_id).await? {
+            return Ok(CodeCheck::Locked);
+        }
+        let step = app::matching_step(&secret, &code, now_millis()).filter(|step| *step > factor.last_step);
+        Ok(match step {
             Some(step) => CodeCheck::Right(SecondFactorProof::Code { secret: factor.secret.clone(), step }),
             None => CodeCheck::Wrong,
-        }
+        })
     }
 
     /// Checks the code that confirms a new app, and returns what to store and the recovery codes. `None` if the code is

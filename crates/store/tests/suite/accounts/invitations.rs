@@ -197,7 +197,7 @@ async fn password_of_an_administrator_must_be_changed_once() {
         let password = async || store.user_by_name("eve").await.unwrap().unwrap().1;
         let expected = |hash: &str, must_change| StoredPassword { hash: hash.to_owned(), must_change };
         assert_eq!(password().await, expected("hash", true));
-        assert!(store.set_password("id-eve", "hash", "own", 3, None).await.unwrap());
+        assert!(store.set_password("id-eve", None, ("hash", "own"), 3, None).await.unwrap());
         assert_eq!(password().await, expected("own", false));
         store.change_user("id-eve", UserChange::Password("reset".to_owned()), 4, entry("x")).await.unwrap();
         assert_eq!(password().await, expected("reset", true));

@@ -81,7 +81,7 @@ async fn session_begins_only_with_the_password_that_was_checked() {
         store.change_user("ada", reset, 2, entry("admin:reset_password")).await.unwrap();
         assert!(!begin(2, "hash").await, "an administrator has reset it");
         assert!(!begin(2, "reset").await, "the user has not replaced it");
-        assert!(store.set_password("ada", "reset", "own", 3, None).await.unwrap());
+        assert!(store.set_password("ada", None, ("reset", "own"), 3, None).await.unwrap());
         assert!(!begin(2, "reset").await, "the user has changed it");
         assert_eq!(session_count(store).await, 0);
         assert!(begin(3, "own").await);
@@ -110,6 +110,26 @@ async fn session_begins_once_with_each_code() {
         assert_eq!(stored(store).await, Some(("a".to_owned(), vec!["r2".to_owned()])));
         assert!(!begin(store, 7, SecondFactorProof::SetUp(app("c", 1))).await, "there is one already");
         assert!(begin(store, 7, SecondFactorProof::NotAsked).await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn app_codes_are_locked_after_a_hundred_wrong_ones() {
+    on_each_database(async |store| {
+        let count = async || store.count_app_code("ada").await.unwrap();
+        add_ada(store).await;
+        assert!(begin(store, 1, SecondFactorProof::SetUp(app("a", 10))).await);
+        let mut accepted = vec![code("a", 11), recovery("r1")];
+        while let Some(proof) = accepted.pop() {
+            for number in 0..100 {
+                assert!(count().await, "{number}");
+            }
+            assert!(!count().await);
+            // The count begins anew with what is accepted.
+            assert!(begin(store, 2, proof).await);
+        }
+        assert!(count().await);
     })
     .await;
 }

@@ -143,7 +143,7 @@ async fn sessions_and_keys_of_a_disabled_user_are_invalid() {
         assert!(!counts(store, 1, 6).await);
         assert!(store.api_key([1; 32], 6).await.unwrap().is_none());
         assert!(!begin(store, &ada, 2, 6).await);
-        assert!(!store.set_password(&ada, "hash", "new", 6, None).await.unwrap());
+        assert!(!store.set_password(&ada, None, ("hash", "new"), 6, None).await.unwrap());
         assert!(store.set_disabled(&ada, None).await.unwrap());
         assert!(counts(store, 1, 7).await);
         assert!(!store.set_disabled("nobody", Some(5)).await.unwrap());
@@ -157,9 +157,10 @@ async fn password_change_ends_all_sessions() {
         let (ada, bob) = (add(store, "Ada").await, add(store, "Bob").await);
         begin(store, &ada, 1, 0).await;
         begin(store, &bob, 2, 0).await;
-        assert!(!store.set_password(&ada, "wrong", "new", 1, None).await.unwrap());
+        assert!(!store.set_password(&ada, None, ("wrong", "new"), 1, None).await.unwrap());
+        assert!(!store.set_password(&ada, Some("ended"), ("hash", "new"), 1, None).await.unwrap());
         assert!(counts(store, 1, 1).await);
-        assert!(store.set_password(&ada, "hash", "new", 1, None).await.unwrap());
+        assert!(store.set_password(&ada, None, ("hash", "new"), 1, None).await.unwrap());
         assert!(!counts(store, 1, 1).await && counts(store, 2, 1).await);
         assert_eq!(store.user_by_id(&ada).await.unwrap().unwrap().1.hash, "new");
     })
@@ -263,8 +264,8 @@ async fn account_changes_are_audited() {
         assert!(!store.begin_session(session("nobody"), None, LIFE, entry("x3").into_iter().collect()).await.unwrap());
         assert!(store.end_session("id-Ada", "s", entry("sign_out")).await.unwrap());
         assert!(!store.end_session("id-Ada", "s", entry("x4")).await.unwrap());
-        assert!(store.set_password("id-Ada", "hash", "new", 2, entry("change_password")).await.unwrap());
-        assert!(!store.set_password("id-Ada", "hash", "new", 2, entry("x5")).await.unwrap());
+        assert!(store.set_password("id-Ada", None, ("hash", "new"), 2, entry("change_password")).await.unwrap());
+        assert!(!store.set_password("id-Ada", None, ("hash", "new"), 2, entry("x5")).await.unwrap());
         assert!(store.add_api_key(key("id-Ada", 1), entry("add_key")).await.unwrap());
         assert!(store.delete_api_key("id-Ada", "k1", entry("delete_key")).await.unwrap());
         assert!(!store.delete_api_key("id-Ada", "k1", entry("x6")).await.unwrap());

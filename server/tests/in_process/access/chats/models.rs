@@ -22,13 +22,15 @@ api:
 agents:
   - id: chooser
     type: Agent
+    title: Choose
+    description: Chooses.
     models: [fast, deep]
     tools: [{ endpointId: e, name: delete_it, confirm: true }]
     auth: public
   - { id: team, type: Agent, models: [deep], auth: { roles: [editor] } }
   - { id: plain, type: Agent, connectionId: demo, properties: { model: demo }, auth: public }
   - { id: varying, type: Agent, models: [deep, fast], properties: { model: fast, temperature: { _payload: urlQuery.t } }, auth: public }
-pages: [{ id: p, auth: public }]
+pages: [{ id: p, auth: public, blocks: [{ id: chat, type: AgentChat, properties: { agentId: chooser } }] }]
 ";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -48,6 +50,24 @@ async fn models_are_listed_with_the_agents_that_the_caller_may_use() {
     {"title":"demo","model":"demo","provider":"Demo","thinking":false,"agents":[{"id":"plain","default":true}]}
     "#);
     assert!(!listed(&nobody).await.contains("team") && listed(&editor).await.contains("team"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_are_listed_as_far_as_the_caller_may_use_them() {
+    let routes = serve(MODELS).await;
+    let listed = async |who: &Caller| {
+        let (status, body) = call_route(&routes, who, get("/api/agents".to_owned())).await;
+        assert_eq!(status, 200);
+        let list: Value = serde_json::from_str(&body).unwrap();
+        list["agents"].as_array().unwrap().iter().map(Value::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let (nobody, editor) = (caller(("nobody", false, &["editor"])), caller(("eve", true, &["editor"])));
+    insta::assert_snapshot!(listed(&nobody).await, @r#"
+    {"id":"chooser","title":"Choose","description":"Chooses.","page":"p"}
+    {"id":"plain","title":"plain"}
+    {"id":"varying","title":"varying"}
+    "#);
+    assert!(listed(&editor).await.contains(r#"{"id":"team","title":"team"}"#));
 }
 
 /// A client that asks an agent in one conversation.
