@@ -4,7 +4,6 @@ use super::tags::AGENTS;
 use crate::router::AppState;
 use axum::extract::State;
 use axum::{Extension, Json};
-use capability::CurrentConfig;
 use chat::Caller;
 use schemars::JsonSchema;
 use serde::Serialize;

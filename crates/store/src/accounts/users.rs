@@ -164,6 +164,7 @@ impl Store {
     /// The database failed.
     pub async fn set_password(
         &self,
+        id: &str,
         session: Option<&str>,
         (old, new): (&str, &str),
         now: i64,
