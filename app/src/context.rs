@@ -145,8 +145,8 @@ pub trait WorkflowSource: Send + Sync {
     /// Answers a question.
     fn answer_task(&self, caller: Caller, id: String, answer: TaskAnswer) -> WorkflowFuture<()>;
 
-    /// Returns a page of the caller's runs.
-    fn runs(&self, caller: Caller, after: Option<String>) -> WorkflowFuture<RunList>;
+    /// Returns a page of the caller's runs, of one workflow or of all.
+    fn runs(&self, caller: Caller, after: Option<String>, workflow: Option<String>) -> WorkflowFuture<RunList>;
 
     /// Returns a run of the caller.
     fn run(&self, caller: Caller, id: String) -> WorkflowFuture<RunView>;

@@ -16,7 +16,7 @@ accounts ► auth chat config store web wire
 admin_console ► agent auth capability chat config contract custom_agents jobs store web wire
 ag_ui ► auth capability chat config contract schemas settings store web wire
 agent ► contract schemas settings
-alerts ► auth capability chat config egress jobs mail settings store web webhooks wire
+alerts ► auth capability chat config egress jobs mail settings store triggers web webhooks wire workflows
 app ► chat markdown_stream operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse test_postgres

@@ -33,9 +33,11 @@ pub async fn answer_workflow_task(
 pub async fn workflow_runs(
     /// `next` of the previous page; absent for the first page.
     after: Option<String>,
+    /// The workflow; absent for the runs of all.
+    workflow: Option<String>,
 ) -> Result<RunList, ApiError> {
     let (context, caller) = crate::context::authorize()?;
-    Ok(context.workflows.runs(caller, after).await?)
+    Ok(context.workflows.runs(caller, after, workflow).await?)
 }
 
 /// Returns a run with its steps.

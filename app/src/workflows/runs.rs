@@ -35,7 +35,8 @@ pub(super) fn WorkflowRunsBlock(
         let title = properties.get::<WorkflowRunsProperties>().title.filter(|title| !title.is_empty())?;
         Some(view! { <h2 class="cw-title" id=titled.clone() dir="auto">{title}</h2> }.into_any())
     };
-    let list = ServerData::new(|| (0, None), |_| workflow_runs(None), false)
+    let workflow = move || (0, properties.get::<WorkflowRunsProperties>().workflow_id);
+    let list = ServerData::new(workflow, |workflow| workflow_runs(None, workflow), false)
         .view(move |first| view! { <LoadedRuns id=id.clone() first properties /> }.into_any());
     view! {
         <section class="cw-runs" aria-labelledby=title_id>
@@ -52,6 +53,8 @@ struct RunListState {
     items: RwSignal<Vec<RunItem>>,
     next: RwSignal<Option<String>>,
     error: RwSignal<Option<ApiError>>,
+    /// The workflow whose runs are listed; `None` for all.
+    workflow: StoredValue<Option<String>>,
     /// The run that is shown instead of the list.
     shown: RwSignal<Option<String>>,
 }
@@ -59,8 +62,9 @@ struct RunListState {
 impl RunListState {
     /// Loads the first page again. Later pages stay.
     fn reload(self) {
+        let Some(workflow) = self.workflow.try_get_value() else { return };
         spawn_local(async move {
-            let loaded = workflow_runs(None).await;
+            let loaded = workflow_runs(None, workflow).await;
             let Some(known) = self.items.try_get_untracked() else { return };
             match loaded {
                 Ok(list) => {
@@ -82,9 +86,10 @@ impl RunListState {
     }
 
     fn load_more(self) {
+        let Some(workflow) = self.workflow.try_get_value() else { return };
         let after = self.next.get_untracked();
         spawn_local(async move {
-            match workflow_runs(after).await {
+            match workflow_runs(after, workflow).await {
                 Ok(list) => {
                     self.next.try_set(list.next);
                     self.items.try_update(|items| items.extend(list.items));
@@ -126,6 +131,7 @@ fn LoadedRuns(id: String, first: Result<RunList, ApiError>, properties: Properti
         items: RwSignal::new(first.items),
         next: RwSignal::new(first.next),
         error: RwSignal::new(error),
+        workflow: StoredValue::new(untrack(|| properties.get::<WorkflowRunsProperties>()).workflow_id),
         shown: RwSignal::new(None),
     };
     list.keep_fresh();
@@ -148,7 +154,7 @@ fn LoadedRuns(id: String, first: Result<RunList, ApiError>, properties: Properti
             .into_any()
         }
         None => {
-            let own = untrack(|| properties.get::<WorkflowRunsProperties>()).workflow_id;
+            let own = list.workflow.get_value();
             let is_offered = |workflow: &&WorkflowItem| own.as_ref().is_none_or(|own| *own == workflow.id);
             let offered = workflows.with_value(|all| all.iter().filter(is_offered).cloned().collect::<Vec<_>>());
             view! {

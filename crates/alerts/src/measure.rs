@@ -44,6 +44,13 @@ pub(crate) async fn measure(
         }
         Condition::WaitingJobs { .. } => jobs.count_due().await? as f64,
         Condition::JobDelay { .. } => jobs.status().await?.oldest_due_ms.unwrap_or_default() as f64 / 60_000.0,
+        Condition::FailedWorkflowRuns { within_minutes, workflow_id, .. } => {
+            let after = now - i64::from(*within_minutes) * 60_000;
+            let workflow = workflow_id.as_ref().map(|id| id.0.as_str());
+            workflows::count_failed(&context.store, after, workflow).await? as f64
+        }
+        Condition::UndecidedWorkflowRuns { .. } => workflows::count_undecided(&context.store).await? as f64,
+        Condition::PausedTriggers { .. } => triggers::count_paused(&context.store).await? as f64,
         Condition::Quota { .. } => return used_quotas(context, firing, now).await,
     };
     Ok(vec![Measured { owner: String::new(), value }])

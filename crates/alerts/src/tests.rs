@@ -35,6 +35,9 @@ fn all_conditions_and_receivers_are_accepted() {
 - { id: c, when: { type: waitingJobs, above: 100 }, notify: [{ connectionId: hook }, { connectionId: mail, to: [a@b.test] }] }
 - { id: d, when: { type: jobDelay, aboveMinutes: 5 }, notify: [{ connectionId: hook }] }
 - { id: e, when: { type: quota }, notify: [{ connectionId: hook }] }
+- { id: f, when: { type: failedWorkflowRuns, above: 2, withinMinutes: 60, workflowId: invoice }, notify: [{ connectionId: hook }] }
+- { id: g, when: { type: undecidedWorkflowRuns }, notify: [{ connectionId: hook }] }
+- { id: h, when: { type: pausedTriggers }, notify: [{ connectionId: hook }] }
 limits: { quotas: [{ per: day, messages: 3 }] }"
     ), @"");
 }

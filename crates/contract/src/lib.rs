@@ -11,6 +11,7 @@ mod model_use;
 pub mod part;
 pub mod price;
 mod request;
+mod scope;
 pub mod testing;
 pub mod tool;
 pub mod usage;
@@ -26,9 +27,10 @@ pub use model_use::{ModelMeter, ModelUse, ReplyUsage};
 pub use part::{Citation, ContextEdit, FinishReason, Part, Source};
 pub use price::Price;
 pub use request::{Request, ResponseFormat, Sampling, ToolChoice};
+pub use scope::{CallCounts, RunScope};
 pub use tool::{
-    Annotations, ApprovalTerms, Confirm, DeclaredAnnotations, Execution, Exposure, NoteQuery, OmittedTool, RunScope,
-    SourceTools, Tool, ToolContext, ToolSource, ToolSpec, is_name,
+    Annotations, ApprovalTerms, Confirm, DeclaredAnnotations, Execution, Exposure, NoteQuery, OmittedTool, SourceTools,
+    Tool, ToolContext, ToolSource, ToolSpec, is_name,
 };
 pub use usage::{Usage, estimated_tokens};
 

@@ -1,6 +1,6 @@
 //! The trait of tools.
 
-use crate::{Bearer, CallReports, Message, ModelUse, ToolError};
+use crate::{CallReports, Message, ModelUse, RunScope, ToolError};
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -245,44 +245,6 @@ pub trait Tool: Send + Sync + 'static {
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>>;
 }
 
-/// The scope of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RunScope {
-    /// The user for whom the run acts; a tool that reads or stores a user's data must use this id.
-    pub user_id: String,
-    /// The user's roles; none for visitors.
-    pub roles: Vec<String>,
-    /// Whether the user is signed in.
-    pub is_authenticated: bool,
-    /// The conversation; empty for runs outside of conversations.
-    pub conversation_id: String,
-    /// The run, of the agent that was asked first; empty where nothing is recorded as a run.
-    pub run_id: String,
-    /// What a program has asked, in runs outside of conversations.
-    pub prompt: Option<Arc<str>>,
-    /// The agent; in a sub-agent's calls, the sub-agent.
-    pub agent_id: String,
-    /// The page from which the user sent the message; `None` for other clients.
-    pub page_id: Option<String>,
-    /// Whether the client is a chat of the page, which shows what a running tool asks the user.
-    pub shows_questions: bool,
-    /// The user's token, if it may be passed on to services that are called on the user's behalf.
-    pub token: Option<Bearer>,
-    /// What tells the calls of this run from those of others, and stays the same when a call is
-    /// repeated after a crash; empty if that is not known. See [`ToolContext::idempotency_key`].
-    pub key: String,
-    /// Whether the user has switched planning on or off for this turn; `None` if they have not chosen.
-    pub plan_mode: Option<bool>,
-    /// Whether the user has switched documents on or off for this turn; `None` if they have not chosen.
-    pub documents: Option<bool>,
-    /// The libraries that the user has chosen for this turn; `None` if they have not chosen.
-    pub libraries: Option<Arc<[String]>>,
-    /// Whether the user has switched the web on or off for this turn; `None` if they have not chosen.
-    pub web: Option<bool>,
-    /// Whether the user's message that the turn answers has files.
-    pub has_files: bool,
-}
-
 /// The context of one call.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
@@ -307,7 +269,8 @@ impl ToolContext {
     pub fn idempotency_key(&self) -> Option<String> {
         let key = &self.scope.key;
         (!key.is_empty()).then(|| {
-            let digest = Sha256::digest(format!("{}:{key}/{}", key.len(), self.call_id));
+            let call = self.scope.call_key.as_deref().unwrap_or(&self.call_id);
+            let digest = Sha256::digest(format!("{}:{key}/{call}", key.len()));
             format!("call-{}", hex::encode(&digest[..16]))
         })
     }

@@ -63,6 +63,7 @@ impl Attempt {
 pub struct JobContext {
     pub(crate) attempt: Arc<Attempt>,
     pub(crate) jobs: Jobs,
+    pub(crate) draining: CancellationToken,
 }
 
 impl JobContext {
@@ -100,6 +101,12 @@ impl JobContext {
     /// Cancelled when the handler must stop. One that goes on for another ten seconds is dropped.
     pub fn stop(&self) -> &CancellationToken {
         &self.attempt.stop
+    }
+
+    /// Cancelled when the server begins to shut down, some time before [`JobContext::stop`]. A handler whose work
+    /// can go on later begins nothing new then.
+    pub fn draining(&self) -> &CancellationToken {
+        &self.draining
     }
 
     /// Why the handler must stop; `None` as long as it need not.

@@ -17,7 +17,7 @@ mod values;
 
 pub use evaluation::evaluate;
 #[cfg(feature = "expressions")]
-pub use expression::{Encoder, check_source, evaluate_encoded, evaluate_source};
+pub use expression::{Encoder, check_source, evaluate_encoded, evaluate_source, variables};
 pub use families::FAMILIES;
 pub use limits::{evaluate_briefly, evaluate_fully};
 pub use parameters::{Arguments, Kind, Parameter, Parameters, optional, required};

@@ -105,6 +105,35 @@ impl Triggers {
         delivered.await
     }
 
+    /// Stores that something which has happened starts nothing, unless it has come before. It is no failure of the
+    /// trigger.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub(crate) async fn leave_out(&self, trigger: &ActiveTrigger, key: String, cause: &str) -> Result<(), StoreError> {
+        let left_out = NewDelivery {
+            id: uuid::Uuid::now_v7().to_string(),
+            trigger: trigger.key.clone(),
+            key,
+            received_at: self.now(),
+            is_test: false,
+            outcome: DeliveryOutcome::Failed,
+            detail: Some(shortened(cause)),
+            run_id: None,
+            content_type: None,
+            body: None,
+        };
+        let write = self.store.write(move |db| {
+            Box::pin(async move {
+                match store::is_known(db, &left_out.trigger, &left_out.key).await? {
+                    true => Ok(()),
+                    false => store::insert_delivery(db, left_out).await,
+                }
+            })
+        });
+        write.await
+    }
+
     /// Evaluates the values of a trigger, whose expressions may take a while.
     async fn decide(&self, trigger: &Arc<ActiveTrigger>, event: Value, now: i64) -> Decision {
         let (trigger, operators) = (trigger.clone(), self.host.operators());

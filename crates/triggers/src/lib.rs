@@ -33,6 +33,14 @@ pub const DEFINITION: Definition = Definition {
     ..Definition::new("triggers")
 };
 
+/// Returns how many triggers were paused because their runs have failed.
+///
+/// # Errors
+/// The database failed.
+pub async fn count_paused(store: &::store::Store) -> Result<i64, ::store::StoreError> {
+    store::count_paused(store).await
+}
+
 /// The capability of a running server.
 #[derive(Default)]
 struct TriggerCapability {

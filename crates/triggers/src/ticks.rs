@@ -87,6 +87,8 @@ impl Ticker {
                 Delivered::Full => {
                     let (workflow, name) = (&trigger.key.workflow_id, &trigger.key.trigger_id);
                     tracing::warn!(workflow, trigger = name, %tick, "a tick is left out: too many runs have not ended");
+                    let cause = "The tick is left out: too many runs of the trigger have not ended.";
+                    self.triggers.leave_out(trigger, tick.to_string(), cause).await?;
                 }
                 Delivered::Stored { .. } | Delivered::Repeated | Delivered::Paused => {}
             }

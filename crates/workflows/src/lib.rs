@@ -4,12 +4,14 @@ mod awaited;
 mod check;
 mod console;
 mod conversation;
+mod counts;
 mod definition;
 mod engine;
 mod input;
 pub mod pages;
 mod picture;
 mod plan;
+mod repeat;
 mod routes;
 mod service;
 mod store;
@@ -19,18 +21,20 @@ mod value;
 
 pub use awaited::{ReportedEvent, report_event};
 pub use conversation::Commands;
+pub use counts::{count_failed, count_undecided};
 pub use definition::{CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerRights, WebhookSender, WebhookTrigger};
 pub use triggered::{
     RunEnd, StartOutcome, TriggeredRun, TriggeredWorkflow, check_input, ends, start_in, triggered_workflows,
 };
 
 use capability::{AgentTools, Capability, ConfigAdditions, Context, Definition, Job};
+use chat::LifecycleEvent;
 use config::{Config, SectionType};
 use conversation::AgentWorkflows;
 use definition::{WorkflowBytes, Workflows};
 use jobs::Due;
 use service::Runs;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use stored::WorkflowEditors;
 use web::admin::Section;
@@ -63,25 +67,44 @@ pub const DEFINITION: Definition = Definition {
         version: |store| Box::pin(stored::version(store)),
         add: |store, config| Box::pin(async move { Ok(stored::with_stored(config, &stored::list(store).await?)) }),
     }),
-    start: Some(|host| Ok(Arc::new(WorkflowRuns(Runs { store: host.store.clone(), jobs: host.jobs.clone() })))),
+    start: Some(|host| {
+        let runs = Runs { store: host.store.clone(), jobs: host.jobs.clone() };
+        Ok(Arc::new(WorkflowRuns { runs, context: OnceLock::new() }))
+    }),
     ..Definition::new("workflows")
 };
 
 /// The capability of a running server.
-struct WorkflowRuns(Runs);
+struct WorkflowRuns {
+    runs: Runs,
+    /// Set when the server mounts its routes.
+    context: OnceLock<Context>,
+}
 
 impl Capability for WorkflowRuns {
     fn agent_tools(&self, config: &Config, agent: &config::Agent) -> anyhow::Result<AgentTools> {
         let Some(entries) = agent.section::<AgentWorkflows>() else { return Ok(AgentTools::default()) };
-        Ok(AgentTools { sources: vec![conversation::source(config, entries, &self.0)], ..AgentTools::default() })
+        Ok(AgentTools { sources: vec![conversation::source(config, entries, &self.runs)], ..AgentTools::default() })
     }
 
     fn routes(&self, context: &Context) -> Option<ApiRouter> {
+        let _ = self.context.set(context.clone());
         Some(routes::routes(context.clone()).merge(stored::routes(context.clone())))
     }
 
     fn console(&self, context: &Context) -> Option<Section> {
         Some(console::section(context.clone()))
+    }
+
+    /// The definitions of a deleted user, who was no administrator, are not used any more. If the event is lost,
+    /// `sweep` finds them.
+    fn observe(&self, event: &LifecycleEvent) {
+        let (LifecycleEvent::UserDeleted { .. }, Some(context)) = (event, self.context.get().cloned()) else { return };
+        tokio::spawn(async move {
+            if let Err(error) = stored::disable_orphaned(&context).await {
+                tracing::error!(%error, "the workflows of a deleted user could not be disabled");
+            }
+        });
     }
 
     fn jobs(&self, context: &Context) -> Vec<Job> {
@@ -97,7 +120,8 @@ impl Capability for WorkflowRuns {
             let runs = for_reminders.clone();
             async move { Ok(engine::remind(&runs).await?) }
         };
-        let sweep = move || sweep(runs.clone());
+        let for_sweep = context.clone();
+        let sweep = move || sweep(runs.clone(), for_sweep.clone());
         vec![
             Job::handler(advance),
             Job::handler(engine::match_handler(host)),
@@ -110,10 +134,11 @@ impl Capability for WorkflowRuns {
     }
 }
 
-/// Deletes old runs, and wakes runs that no job drives, for example because an operator has
+/// Disables definitions without authors, deletes old runs, and wakes runs that no job drives, for example because an operator has
 /// cancelled it.
-async fn sweep(runs: Runs) -> anyhow::Result<()> {
+async fn sweep(runs: Runs, context: Context) -> anyhow::Result<()> {
     let now = now_millis();
+    stored::disable_orphaned(&context).await?;
     while store::delete_ended_before(&runs.store, now - RETENTION.as_millis() as i64).await? {}
     while runs.store.prune_events(now - EVENT_RETENTION.as_millis() as i64).await? {}
     let before = now - SWEEP_INTERVAL.as_millis() as i64;

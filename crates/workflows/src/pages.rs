@@ -60,13 +60,19 @@ pub async fn answer_task(context: &Context, caller: &Caller, id: &str, answer: T
     service::answer(&context.into(), caller, id, answer).await.map(drop)
 }
 
-/// Returns a page of the caller's runs, and with the first page the workflows that they may start.
+/// Returns a page of the caller's runs, of one workflow or of all, and with the first page the workflows that they may
+/// start.
 ///
 /// # Errors
 /// The database is not available.
-pub async fn runs(context: &Context, caller: &Caller, after: Option<&str>) -> Result<RunList, UserError> {
+pub async fn runs(
+    context: &Context,
+    caller: &Caller,
+    after: Option<&str>,
+    workflow: Option<&str>,
+) -> Result<RunList, UserError> {
     let before = after.unwrap_or(crate::AFTER_ALL);
-    let rows = store::runs_of(&context.store, &caller.user_id, before, RUNS + 1).await;
+    let rows = store::runs_of(&context.store, &caller.user_id, before, workflow, RUNS + 1).await;
     let mut rows = rows.map_err(from_store_error)?;
     let has_more = rows.len() > RUNS as usize;
     rows.truncate(RUNS as usize);

@@ -1,7 +1,9 @@
 //! The routes for programs and pages.
 
 use crate::definition::{Workflow, Workflows};
-use crate::service::{self, Answer, DecideRequest, RetryRequest, RunDetail, StartRequest, Viewer, may_start};
+use crate::service::{
+    self, Answer, CurrentConfig, DecideRequest, RetryRequest, RunDetail, StartRequest, Viewer, may_start,
+};
 use crate::store::{self, RunRow, TaskRow};
 use auth::password::KeyScope;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
@@ -71,6 +73,17 @@ struct PageQuery {
     after: Option<String>,
 }
 
+/// The query of the list of runs.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "WorkflowRunsQuery")]
+struct RunsQuery {
+    /// The cursor: `next` of the page before.
+    after: Option<String>,
+    /// Only the runs of this workflow.
+    workflow_id: Option<String>,
+}
+
 /// Runs, newest first.
 #[derive(Serialize, JsonSchema)]
 struct RunItems {
@@ -119,10 +132,12 @@ async fn start(
 async fn list_runs(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
-    query: Result<Query<PageQuery>, QueryRejection>,
+    query: Result<Query<RunsQuery>, QueryRejection>,
 ) -> Result<Json<RunItems>, HttpError> {
-    let before = valid_query(query)?.after.unwrap_or_else(|| crate::AFTER_ALL.to_owned());
-    let mut items = store::runs_of(&context.store, &caller.user_id, &before, PAGE + 1).await?;
+    let RunsQuery { after, workflow_id } = valid_query(query)?;
+    let before = after.unwrap_or_else(|| crate::AFTER_ALL.to_owned());
+    let rows = store::runs_of(&context.store, &caller.user_id, &before, workflow_id.as_deref(), PAGE + 1).await;
+    let mut items = rows?;
     let next = truncate(&mut items, |run| &run.id);
     Ok(Json(RunItems { items, next }))
 }
@@ -187,10 +202,11 @@ async fn answer(
     Ok(Json(service::answer(&(&context).into(), &caller, &id, request).await?))
 }
 
-/// Returns the function that looks up workflows in the config in use.
-pub(crate) fn current(context: &Context) -> impl FnOnce(&str) -> Option<Workflow> {
+/// Returns what the config in use says when a run goes on.
+pub(crate) fn current(context: &Context) -> CurrentConfig<impl Fn(&str) -> Option<Workflow> + Send + 'static> {
     let config = context.current.config();
-    move |id| config.section::<Workflows>()?.get(id).cloned()
+    let workflow = move |id: &str| config.section::<Workflows>()?.get(id).cloned();
+    CurrentConfig { workflow, operators: context.current.operators() }
 }
 
 /// Cuts a list to a page and returns the cursor of the next one.

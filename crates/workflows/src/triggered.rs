@@ -108,6 +108,7 @@ pub async fn start_in(
         workflow,
         parent: None,
         ancestors: Vec::new(),
+        key_base: String::new(),
         caller: RunCaller { name: None, is_authenticated: true, roles },
         input,
         now,

@@ -275,7 +275,7 @@ impl Agent {
     /// As [`Agent::ask`]. A failure of the model is reported in the invocation.
     pub async fn invoke(&self, request: InvokeRequest) -> Result<CountedInvocation, UserError> {
         let request = InvokeRequest { agent_name: self.id.clone(), ..request };
-        self.chat().invoke_counted(&self.caller, request, CancellationToken::new()).await
+        self.chat().invoke_counted(&self.caller, request, None, CancellationToken::new()).await
     }
 
     fn chat(&self) -> &chat::Chat {

@@ -262,6 +262,7 @@ async fn run_tool(
 ) -> Result<Value, ToolError> {
     let CallScope { scope, cancel, meter, .. } = caller;
     let may_repeat = tool.spec().annotations.idempotent;
+    let scope = scope.for_call(&call);
     let models = ModelUse::new(Arc::new(CallMeter {
         meter,
         record,

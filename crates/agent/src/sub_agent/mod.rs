@@ -160,10 +160,10 @@ fn new_turn(
     pending: Vec<PendingCall>,
     earlier: TurnUsage,
 ) -> TurnInput {
-    let mut scope = RunScope::clone(&caller.scope);
+    let mut scope = RunScope::clone(&caller.scope.clone().for_call(call));
     if !scope.key.is_empty() {
         // The ids of calls are unique within a task only.
-        scope.key = format!("{}/{}", scope.key, call.id);
+        scope.key = format!("{}/{}", scope.key, scope.call_key.as_deref().unwrap_or(&call.id));
     }
     TurnInput {
         messages,

@@ -50,6 +50,31 @@ pub(crate) enum Condition {
         #[schemars(range(min = 1, max = 10_080))]
         above_minutes: u32,
     },
+    /// The number of runs of workflows that have failed. Runs of child workflows count with those above.
+    FailedWorkflowRuns {
+        /// The limit. Default: 0.
+        #[serde(default)]
+        above: u32,
+        /// The runs that ended in the last minutes. Default: 15.
+        #[serde(default = "default_minutes")]
+        #[schemars(range(min = 1, max = 1440))]
+        within_minutes: u32,
+        /// Only of this workflow.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        workflow_id: Option<Id>,
+    },
+    /// The number of runs of workflows that wait for a decision, because a server was killed while a step ran.
+    UndecidedWorkflowRuns {
+        /// The limit. Default: 0.
+        #[serde(default)]
+        above: u32,
+    },
+    /// The number of triggers that were paused because their runs have failed.
+    PausedTriggers {
+        /// The limit. Default: 0.
+        #[serde(default)]
+        above: u32,
+    },
     /// What users have used of a quota (`limits.quotas`), for each of the 50 users with the highest cost this month.
     Quota {
         /// The limit in percent. Default: 80.
@@ -76,7 +101,12 @@ impl Condition {
     pub(crate) fn agent_id(&self) -> Option<&str> {
         match self {
             Self::Cost { agent_id, .. } | Self::Failures { agent_id, .. } => agent_id.as_ref().map(|id| id.0.as_str()),
-            Self::WaitingJobs { .. } | Self::JobDelay { .. } | Self::Quota { .. } => None,
+            Self::WaitingJobs { .. }
+            | Self::JobDelay { .. }
+            | Self::FailedWorkflowRuns { .. }
+            | Self::UndecidedWorkflowRuns { .. }
+            | Self::PausedTriggers { .. }
+            | Self::Quota { .. } => None,
         }
     }
 
@@ -85,7 +115,10 @@ impl Condition {
         match self {
             Self::Cost { above_usd, .. } => *above_usd,
             Self::Failures { above_percent, .. } | Self::Quota { above_percent } => *above_percent,
-            Self::WaitingJobs { above } => f64::from(*above),
+            Self::WaitingJobs { above }
+            | Self::FailedWorkflowRuns { above, .. }
+            | Self::UndecidedWorkflowRuns { above }
+            | Self::PausedTriggers { above } => f64::from(*above),
             Self::JobDelay { above_minutes } => f64::from(*above_minutes),
         }
     }
@@ -98,8 +131,14 @@ impl Condition {
             Self::Failures { .. } => "Failed answers",
             Self::WaitingJobs { .. } => "Waiting jobs",
             Self::JobDelay { .. } => "Delay of jobs",
+            Self::FailedWorkflowRuns { .. } => "Failed workflow runs",
+            Self::UndecidedWorkflowRuns { .. } => "Undecided workflow runs",
+            Self::PausedTriggers { .. } => "Paused triggers",
             Self::Quota { .. } => "Used quota",
         };
+        if let Self::FailedWorkflowRuns { workflow_id: Some(workflow), .. } = self {
+            return format!("{what} ({})", workflow.0);
+        }
         match self.agent_id() {
             Some(agent) => format!("{what} ({agent})"),
             None => what.to_owned(),
@@ -111,7 +150,10 @@ impl Condition {
         match self {
             Self::Cost { .. } => dollars(value),
             Self::Failures { .. } | Self::Quota { .. } => format!("{}\u{a0}%", value.round()),
-            Self::WaitingJobs { .. } => number(value),
+            Self::WaitingJobs { .. }
+            | Self::FailedWorkflowRuns { .. }
+            | Self::UndecidedWorkflowRuns { .. }
+            | Self::PausedTriggers { .. } => number(value),
             Self::JobDelay { .. } => format!("{}\u{a0}min", value.round()),
         }
     }

@@ -178,6 +178,7 @@ impl Inner {
             form,
             replaces_limits: false,
             from: None,
+            key: None,
             state: None,
             stream: Some(stream),
             cancel: cancel.clone(),

@@ -43,6 +43,8 @@ pub(super) struct Execution {
     pub(super) max_bytes: u64,
     /// From where it continues.
     pub(super) from: Option<Checkpoint>,
+    /// What the keys of its calls begin with, the same whenever it is executed anew; `None` if it is not.
+    pub(super) key: Option<String>,
     /// Where its state is kept, if it may wait for an answer.
     pub(super) state: Option<RunState>,
     /// Who follows it.
@@ -100,6 +102,7 @@ impl Inner {
             time,
             max_bytes,
             from,
+            key,
             state,
             stream,
             cancel,
@@ -127,7 +130,8 @@ impl Inner {
         let scope = RunScope {
             run_id: id.clone(),
             prompt: Some(request.input.prompt.as_str().into()),
-            key: id.clone(),
+            call_counts: key.is_some().then(Arc::default),
+            key: key.unwrap_or_else(|| id.clone()),
             ..caller.scope()
         };
         let question = InvocationRequest {

@@ -113,10 +113,11 @@ impl Chat {
     /// 404 for an agent that the caller may not use, 413 and 422 for an invalid request, 503 when
     /// full, short of memory or draining. A failure of the model is reported in the invocation.
     pub async fn invoke(&self, caller: &Caller, request: InvokeRequest) -> Result<Invocation, UserError> {
-        Ok(self.invoke_counted(caller, request, CancellationToken::new()).await?.invocation)
+        Ok(self.invoke_counted(caller, request, None, CancellationToken::new()).await?.invocation)
     }
 
-    /// As [`Chat::invoke`], until `cancel` is cancelled, with what the invocation has used.
+    /// As [`Chat::invoke`], until `cancel` is cancelled, with what the invocation has used. `key` is the same whenever
+    /// the invocation is made again: then its calls of tools have the same idempotency keys if they do the same.
     ///
     /// # Errors
     /// As [`Chat::invoke`].
@@ -124,13 +125,14 @@ impl Chat {
         &self,
         caller: &Caller,
         request: InvokeRequest,
+        key: Option<String>,
         cancel: CancellationToken,
     ) -> Result<CountedInvocation, UserError> {
         if self.inner.tasks.is_closed() {
             return Err(errors::draining());
         }
         let (inner, caller) = (self.inner.clone(), caller.clone());
-        let task = self.inner.tasks.spawn(in_trace(async move { inner.invoke(&caller, request, &cancel).await }));
+        let task = self.inner.tasks.spawn(in_trace(async move { inner.invoke(&caller, request, key, &cancel).await }));
         Ok(task.await.map_err(|_| errors::internal())??)
     }
 
@@ -167,6 +169,7 @@ impl Inner {
         &self,
         caller: &Caller,
         request: InvokeRequest,
+        key: Option<String>,
         outside: &CancellationToken,
     ) -> Result<CountedInvocation> {
         invoke_request::check(&request)?;
@@ -197,6 +200,7 @@ impl Inner {
             form,
             replaces_limits: false,
             from: None,
+            key,
             state: None,
             stream: None,
             cancel: cancel.clone(),

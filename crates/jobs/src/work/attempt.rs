@@ -39,7 +39,7 @@ pub(super) async fn run(shared: Arc<Shared>, attempt: Arc<Attempt>, payload: Str
         store_end(&shared, &attempt, End::Released).await;
         return;
     };
-    let job = JobContext { attempt: attempt.clone(), jobs: shared.jobs.clone() };
+    let job = JobContext { attempt: attempt.clone(), jobs: shared.jobs.clone(), draining: shared.draining.clone() };
     let work = AssertUnwindSafe(async { handler.run(job, payload).await }).catch_unwind();
     let done = supervise(work, &attempt, handler.policy.timeout).await;
     faults::point(Point::JobReturned);

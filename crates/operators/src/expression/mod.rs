@@ -18,7 +18,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Undefi
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 /// The units of work for parsing a text, in addition to its length.
@@ -101,6 +101,25 @@ pub fn check_source(language: ExpressionLanguage, source: &str) -> Result<(), St
     };
     read.map_err(|error| error_message(&error))?;
     check_no_recursion(source)
+}
+
+/// Returns the variables that a text reads, each with the names on the way to what it reads, as far as they are
+/// written out: `step.extract.total`. The functions of the language and the text's own variables are left out.
+///
+/// # Errors
+/// An error message in one line.
+pub fn variables(language: ExpressionLanguage, source: &str) -> Result<BTreeSet<String>, String> {
+    let read = match language {
+        ExpressionLanguage::Expression => {
+            ENVIRONMENT.compile_expression(source).map(|expression| expression.undeclared_variables(true))
+        }
+        ExpressionLanguage::Template => {
+            ENVIRONMENT.template_from_str(source).map(|template| template.undeclared_variables(true))
+        }
+    };
+    let is_function = |name: &str| ENVIRONMENT.globals().any(|(known, _)| known == name);
+    let read = read.map_err(|error| error_message(&error))?;
+    Ok(read.into_iter().filter(|path| !path.split('.').next().is_some_and(is_function)).collect())
 }
 
 /// Evaluates a text; the usual [`Evaluator`](crate::Evaluator).

@@ -282,3 +282,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn variables_of_a_text_are_listed_with_what_they_read() {
+    let check = |language: ExpressionLanguage, source: &str, expected: &[&str]| {
+        let seen = super::variables(language, source).unwrap();
+        assert_eq!(seen.iter().map(String::as_str).collect::<Vec<_>>(), expected, "{source}");
+    };
+    let (expression, template) = (ExpressionLanguage::Expression, ExpressionLanguage::Template);
+    check(expression, "step.extract.total > input.limit", &["input.limit", "step.extract.total"]);
+    check(expression, "step['extract'].total", &["step"]);
+    check(expression, "range(3) | length", &[]);
+    check(template, "{% for row in step.find.rows %}{{ row.name }} {{ loop.index }}{% endfor %}", &["step.find.rows"]);
+    check(
+        template,
+        "{% set total = step.find.total %}{{ total }} of {{ user.name }}",
+        &["step.find.total", "user.name"],
+    );
+    check(template, "no variables", &[]);
+    assert!(super::variables(template, "{{ step. }}").is_err());
+}

@@ -205,7 +205,7 @@ fn deliveries_table(path: &str, deliveries: Vec<Delivery>) -> AnyView {
             text(delivery.key),
             text(outcome),
             text(delivery.detail.unwrap_or_default()),
-            text(delivery.run_id.unwrap_or_default()),
+            delivery.run_id.map_or_else(|| text(""), |run| link(format!("/admin/workflows/{run}"), run)),
             body,
         ]
     };

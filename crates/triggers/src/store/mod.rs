@@ -10,8 +10,8 @@ pub(crate) use deliveries::{
 };
 pub(crate) use prune::prune;
 pub(crate) use states::{
-    PauseOutcome, StateRow, advance, clear_failures, count_failure, count_repeat, delete_states, ensure, find, pause,
-    resume, states,
+    PauseOutcome, StateRow, advance, clear_failures, count_failure, count_paused, count_repeat, delete_states, ensure,
+    find, pause, resume, states,
 };
 
 use crate::active::TriggerKey;

@@ -65,6 +65,8 @@ const CLEAR_FAILURES: &str =
 
 const COUNT_REPEAT: &str = "UPDATE trigger_states SET repeats = repeats + 1 WHERE workflow_id = $1 AND trigger_id = $2";
 
+const COUNT_PAUSED: &str = "SELECT count(*) FROM trigger_states WHERE paused_at IS NOT NULL AND paused_by IS NULL";
+
 const PAUSE: &str = "
     UPDATE trigger_states SET paused_at = $3, paused_by = $4
     WHERE workflow_id = $1 AND trigger_id = $2 AND paused_at IS NULL";
@@ -118,6 +120,12 @@ pub(crate) async fn clear_failures(db: &mut Db, key: &TriggerKey) -> Result<(), 
 pub(crate) async fn count_repeat(db: &mut Db, key: &TriggerKey) -> Result<(), StoreError> {
     of_trigger(COUNT_REPEAT, key).execute(db).await?;
     Ok(())
+}
+
+/// Returns how many triggers were paused because their runs have failed.
+pub(crate) async fn count_paused(store: &Store) -> Result<i64, StoreError> {
+    let count = sql::query_scalar::<i64>(COUNT_PAUSED);
+    store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await
 }
 
 /// Pauses a trigger.

@@ -39,7 +39,9 @@ async fn trigger_is_paused_after_five_failures_in_a_row() {
         for failures in 1..=4 {
             assert_eq!(next(failed.clone()).await, (failures, false));
         }
+        assert_eq!(store::count_paused(store).await.unwrap(), 0);
         assert_eq!(next(failed.clone()).await, (5, true));
+        assert_eq!(store::count_paused(store).await.unwrap(), 1);
         let runs = server.runs().await.len();
         server.pass(SignedDuration::from_mins(10));
         ticker.look().await.unwrap();

@@ -100,3 +100,23 @@ async fn changed_schedule_begins_anew() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn tick_that_is_left_out_is_shown() {
+    on_each_database(async |store| {
+        let servers = [TestServer::new(store, hourly("once")), TestServer::new(store, hourly("once"))];
+        let tickers = servers.each_ref().map(|server| Ticker::new(server.triggers.clone()));
+        for ticker in &tickers {
+            ticker.look().await.unwrap();
+        }
+        for (server, ticker) in servers.iter().zip(&tickers) {
+            *server.host.is_full.lock() = true;
+            server.set_clock("2026-01-01T01:00:00Z");
+            ticker.look().await.unwrap();
+        }
+        let expected =
+            ["failed 2026-01-01T01:00:00Z The tick is left out: too many runs of the trigger have not ended."];
+        assert_eq!(servers[0].outcomes("tick").await, expected);
+    })
+    .await;
+}

@@ -271,3 +271,14 @@ fn mistakes_in_workflows_of_agents_have_their_places() {
     chatwright.yaml:2:96: error: expected a list of at least 1, found 0
     ");
 }
+
+#[test]
+fn templates_and_expressions_read_what_is_there() {
+    assert_snapshot!(steps(&[
+        "{ id: extract, type: agent, agentId: clerk, prompt: { _template: 'Read {{ inpt.text }} of {{ user.name }}' } }",
+        "{ id: post, type: endpoint, endpointId: post, payload: { n: { _template: '{{ step.extrct.total }}' } } }",
+        "{ id: check, type: if, test: { _expr: step.later.total > item.n }, then: [{ id: no, type: fail, message: { _template: '{{ error.message }}' } }] }",
+        "{ id: each, type: loop, in: [1], item: row, max: 2, do: [{ id: later, type: endpoint, endpointId: post, payload: [{ _expr: item.rwo.n + item.index }] }] }",
+        "{ id: fine, type: endpoint, endpointId: post, payload: { _template: \"{% set n = step['extract'].n %}{% for row in step.each %}{{ row }}{{ loop.index }}{% endfor %}{{ n }}{{ range(3) }}\" } }",
+    ]), @"");
+}

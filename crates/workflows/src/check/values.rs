@@ -4,7 +4,12 @@ use super::{Checker, Surroundings, key, path_step};
 use crate::definition::{Step, StepKind};
 use crate::value::{OPERATORS, Place, Reference, references};
 use config::SectionProblems;
+use operators::{ExpressionLanguage, variables};
 use serde_json::Value;
+
+/// The variables of templates and expressions. Only the condition of a wait for an event has `event`; elsewhere the
+/// operator of that name is refused.
+const VARIABLES: [&str; 6] = ["input", "user", "step", "item", "error", "event"];
 
 impl<'c> Checker<'c, '_, '_, '_> {
     pub(super) fn check_values(&mut self, step: &'c Step, around: &Surroundings<'c>) {
@@ -80,14 +85,8 @@ impl<'c> Checker<'c, '_, '_, '_> {
                     self.check_step_reference(root, &place, around);
                 }
             }
-            Reference::Item { name, place } => {
-                if !is_item(name, around) {
-                    let known = around.items.iter().copied().chain(around.is_in_loop.then_some("index"));
-                    let help = SectionProblems::name_help(name, known)
-                        .or_else(|| Some("only the steps of a loop have an item".to_owned()));
-                    self.error(&place, format!("there is no item `{name}` here"), help);
-                }
-            }
+            Reference::Item { name, place } => self.check_item_reference(name, &place, around),
+            Reference::Source { language, text, place } => self.check_source(language, text, &place, around),
             Reference::Error { place } if !around.handles_error => {
                 self.error(&place, "there is no error here", Some("only the steps of `onError` have one".to_owned()));
             }
@@ -96,7 +95,33 @@ impl<'c> Checker<'c, '_, '_, '_> {
                     Some("a text that begins with `$.` is a path; a plain one is `{ _template: \"$.…\" }`".to_owned());
                 self.error(&place, problem, help);
             }
-            Reference::Given | Reference::Error { .. } | Reference::AllSteps { .. } | Reference::Source { .. } => {}
+            Reference::Given | Reference::Error { .. } | Reference::AllSteps { .. } => {}
+        }
+    }
+
+    fn check_item_reference(&mut self, name: &str, place: &[Place], around: &Surroundings<'c>) {
+        if !is_item(name, around) {
+            let known = around.items.iter().copied().chain(around.is_in_loop.then_some("index"));
+            let help = SectionProblems::name_help(name, known)
+                .or_else(|| Some("only the steps of a loop have an item".to_owned()));
+            self.error(place, format!("there is no item `{name}` here"), help);
+        }
+    }
+
+    /// Checks what a template or an expression reads. Its syntax is checked with that of all others.
+    fn check_source(&mut self, language: ExpressionLanguage, text: &str, place: &[Place], around: &Surroundings<'c>) {
+        for path in variables(language, text).unwrap_or_default() {
+            let mut names = path.split('.');
+            match (names.next().unwrap_or_default(), names.next()) {
+                ("step", Some(id)) => self.check_step_reference(id, place, around),
+                ("item", Some(name)) => self.check_item_reference(name, place, around),
+                ("error", _) => self.check_reference(Reference::Error { place: place.to_vec() }, around),
+                (name, _) if VARIABLES.contains(&name) => {}
+                (name, _) => {
+                    let help = SectionProblems::name_help(name, VARIABLES);
+                    self.error(place, format!("there is no variable `{name}`"), help);
+                }
+            }
         }
     }
 

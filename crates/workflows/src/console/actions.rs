@@ -38,7 +38,7 @@ pub(super) async fn retry(
     Form(form): Form<RetryForm>,
 ) -> Result<Response, PageError> {
     let path = form.path.filter(|path| !path.is_empty());
-    let request = RetryRequest { path, use_current_definition: form.current.is_some() };
+    let request = RetryRequest { path, use_current_definition: form.current.is_some(), ..RetryRequest::default() };
     let audit = admin.audit_entry("retry_workflow_run", "", json!({ "runId": id, "path": request.path }));
     service::retry(&(&context).into(), Viewer::Admin, &id, request, current(&context), Some(audit)).await?;
     Ok(see_other(&format!("{PATH}/{id}"), None))

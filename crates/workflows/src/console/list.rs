@@ -1,12 +1,12 @@
 //! The list of runs.
 
-use crate::store::{self, RunRow};
+use crate::store::{self, RunFilter, RunRow};
 use ::store::Store;
 use capability::Context;
 use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use web::admin::filters::{Choice, field, non_empty, select_field};
+use web::admin::filters::{Choice, day_end, day_start, field, non_empty, period_fields, select_field, user_id};
 use web::admin::list::{Cell, Column, List, ListPage, PageRequest};
 use web::admin::{UserNames, from_store_error, user_view};
 use web::html::{dollars, link, text};
@@ -30,9 +30,15 @@ pub(super) struct RunItem {
 pub(super) struct RunQuery {
     /// The id of a workflow.
     workflow: Option<String>,
-    /// `all`, `running`, `waiting`, `done`, `failed` or `stopped`.
+    /// The name or the id of the user who started them.
+    user: Option<String>,
+    /// `all`, `running`, `waiting`, `undecided`, `done`, `failed` or `stopped`.
     #[serde(default)]
     state: StateQuery,
+    /// The first day on which they started, in UTC, such as `2026-11-21`.
+    from: Option<String>,
+    /// The last day.
+    to: Option<String>,
 }
 
 /// The states of the listed runs.
@@ -46,6 +52,8 @@ enum StateQuery {
     Running,
     /// Those that wait.
     Waiting,
+    /// Those with a step that waits for a decision, because it is not known what it did.
+    Undecided,
     /// Those with an output.
     Done,
     /// Those that have failed.
@@ -59,6 +67,7 @@ impl Choice for StateQuery {
         (Self::All, "all", "All"),
         (Self::Running, "running", "Running"),
         (Self::Waiting, "waiting", "Waiting"),
+        (Self::Undecided, "undecided", "Undecided"),
         (Self::Done, "done", "Done"),
         (Self::Failed, "failed", "Failed"),
         (Self::Stopped, "stopped", "Stopped"),
@@ -108,8 +117,14 @@ impl List for RunList {
         let before = page.after.clone().unwrap_or_else(|| crate::AFTER_ALL.to_owned());
         let state = StateQuery::ALL.iter().find(|(state, ..)| *state == query.state && *state != StateQuery::All);
         let state = state.map(|(_, name, _)| *name);
-        let workflow = non_empty(query.workflow.as_deref());
-        let found = store::list(&context.store, &before, state, workflow.as_deref(), page.limit()).await;
+        let filter = RunFilter {
+            state,
+            workflow: non_empty(query.workflow.as_deref()),
+            owner: user_id(&context.store, query.user.as_deref()).await?,
+            from: day_start(query.from.as_deref())?,
+            to: day_end(query.to.as_deref())?,
+        };
+        let found = store::list(&context.store, &before, filter, page.limit()).await;
         let page = page.page_by(found.map_err(from_store_error)?, |run| run.id.clone());
         let names = UserNames::load(&context.store, page.items.iter().map(|run| run.owner.as_str())).await?;
         Ok(page.map(|run| RunItem { owner_name: names.get(&run.owner).map(str::to_owned), run }))
@@ -119,7 +134,9 @@ impl List for RunList {
         Some(
             view! {
                 {field("workflow", "Workflow", "search", query.workflow.as_deref())}
+                {field("user", "Started by", "search", query.user.as_deref())}
                 {select_field("state", "State", query.state)}
+                {period_fields(query.from.as_deref(), query.to.as_deref())}
             }
             .into_any(),
         )

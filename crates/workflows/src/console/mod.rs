@@ -37,6 +37,7 @@ pub(crate) fn section(context: Context) -> Section {
         "add_workflow",
         "change_workflow",
         "delete_workflow",
+        "workflow_disabled_itself",
         "export_workflow_definitions",
     ];
     Section {

@@ -1,10 +1,12 @@
 //! The list of questions of all users.
 
-use crate::store::{self, TaskRow};
+use crate::store::{self, TaskFilter, TaskRow};
 use ::store::Store;
 use capability::Context;
+use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use web::admin::filters::{day_end, day_start, field, non_empty, period_fields, user_id};
 use web::admin::from_store_error;
 use web::admin::list::{Cell, Column, List, ListPage, PageRequest};
 use web::html::link;
@@ -14,9 +16,18 @@ pub(super) struct TaskList;
 
 type TaskColumn = Column<TaskRow>;
 
-/// The list has no filters.
-#[derive(Deserialize, JsonSchema)]
-pub(super) struct TaskQuery {}
+/// The query of the list.
+#[derive(Default, Deserialize, JsonSchema)]
+pub(super) struct TaskQuery {
+    /// The id of a workflow.
+    workflow: Option<String>,
+    /// The name or the id of the user who started the run.
+    user: Option<String>,
+    /// The first day on which they were asked, in UTC, such as `2026-11-21`.
+    from: Option<String>,
+    /// The last day.
+    to: Option<String>,
+}
 
 impl List for TaskList {
     type State = Context;
@@ -43,9 +54,26 @@ impl List for TaskList {
         &context.store
     }
 
-    async fn fetch(context: &Context, _: &TaskQuery, page: &PageRequest) -> Result<ListPage<TaskRow>, UserError> {
+    async fn fetch(context: &Context, query: &TaskQuery, page: &PageRequest) -> Result<ListPage<TaskRow>, UserError> {
         let after = page.after.clone().unwrap_or_default();
-        let found = store::open_tasks(&context.store, &after, page.limit()).await.map_err(from_store_error)?;
+        let filter = TaskFilter {
+            workflow: non_empty(query.workflow.as_deref()),
+            owner: user_id(&context.store, query.user.as_deref()).await?,
+            from: day_start(query.from.as_deref())?,
+            to: day_end(query.to.as_deref())?,
+        };
+        let found = store::open_tasks(&context.store, &after, filter, page.limit()).await.map_err(from_store_error)?;
         Ok(page.page_by(found, |task| task.id.clone()))
+    }
+
+    fn filters(_: &Context, query: &TaskQuery) -> Option<AnyView> {
+        Some(
+            view! {
+                {field("workflow", "Workflow", "search", query.workflow.as_deref())}
+                {field("user", "Started by", "search", query.user.as_deref())}
+                {period_fields(query.from.as_deref(), query.to.as_deref())}
+            }
+            .into_any(),
+        )
     }
 }

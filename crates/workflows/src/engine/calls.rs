@@ -1,9 +1,9 @@
 //! Calls of agents and endpoints, and the records of their ends.
 
 use super::drive::{Drive, size};
-use super::{Call, CallOutcome, Remaining};
+use super::{Call, CallError, CallOutcome, Remaining};
 use crate::definition::Step;
-use crate::plan::{Record, Start, StepError, StepState};
+use crate::plan::{BUSY, Record, Start, StepError, StepState};
 use crate::store::{self, FinishedStep};
 use ::store::StoreError;
 use jobs::JobError;
@@ -19,9 +19,10 @@ pub(super) struct Finished {
     pub(super) outcome: CallOutcome,
 }
 
-/// Returns the key of a step that stays the same over all attempts.
-pub(super) fn idempotency_key(run_id: &str, path: &str) -> String {
-    let digest = Sha256::digest(format!("{run_id}/{path}"));
+/// Returns the key of a step that stays the same over all attempts, also of those of the runs above. `base` is
+/// [`store::RunRow::key_base`].
+pub(super) fn idempotency_key(base: &str, path: &str) -> String {
+    let digest = Sha256::digest(format!("{base}/{path}"));
     format!("workflow-{}", hex::encode(&digest[..16]))
 }
 
@@ -36,7 +37,7 @@ impl Drive {
             tier: self.workflow.tier,
             step: step.clone(),
             input,
-            key: idempotency_key(&self.run.id, &path),
+            key: idempotency_key(self.run.key_base(), &path),
             remaining,
             cancel: self.cancel.clone(),
         };
@@ -45,7 +46,10 @@ impl Drive {
         let task = tokio_util::task::AbortOnDropHandle::new(tokio::spawn(call));
         self.calls.spawn(async move {
             let outcome = task.await.unwrap_or_else(|_| CallOutcome {
-                result: Err(("failed", "The step ended unexpectedly; the server's log has the cause.".to_owned())),
+                result: Err(CallError::Failed(
+                    "failed",
+                    "The step ended unexpectedly; the server's log has the cause.".to_owned(),
+                )),
                 used: store::Used::default(),
             });
             Finished { path, step_id, attempt, outcome }
@@ -57,31 +61,16 @@ impl Drive {
         let Finished { path, step_id, attempt, outcome: CallOutcome { result, used } } = finished;
         self.reserved.remove(&path);
         let now = now_millis();
-        let most = self.bytes.output;
-        let result = result.and_then(|output| match size(&output) > most {
-            true => Err(("limit", format!("The output is larger than {most} bytes (`workflowBytes.output`)."))),
-            false => Ok(output),
-        });
-        let retry = self.workflow.step(&step_id).and_then(|step| step.retry.as_ref());
-        let (state, output, error, next_at) = match result {
-            Ok(output) => (StepState::Done, output, None, None),
-            Err((kind, message)) => {
-                let error = StepError::new(kind, message, &path);
-                let again = retry.filter(|retry| attempt < retry.attempts && retry.covers(kind));
-                match again {
-                    Some(retry) => (StepState::Retrying, Value::Null, Some(error), Some(now + retry.delay_ms(attempt))),
-                    None => (StepState::Failed, Value::Null, Some(error), None),
-                }
-            }
-        };
+        let record = self.end_of_attempt(&path, &step_id, attempt, result, now);
         let (run_id, chain) = (self.run.id.clone(), self.chain.clone());
+        let is_refused = record.is_refused();
         let stored = FinishedStep {
             path: path.clone(),
             from: StepState::Running,
-            state,
-            output: (state == StepState::Done).then(|| output.clone()),
-            error: error.clone(),
-            next_at,
+            state: record.state,
+            output: (record.state == StepState::Done).then(|| record.output.clone()),
+            error: record.error.clone(),
+            next_at: record.next_at,
             used,
         };
         let write = self.job.write(move |db| {
@@ -89,11 +78,58 @@ impl Drive {
                 if !store::finish_step(db, &run_id, &stored, now).await? {
                     return Err(StoreError::Fenced);
                 }
+                if is_refused {
+                    store::uncount_attempt(db, &run_id, &stored.path).await?;
+                }
                 store::spend(db, &chain, &used).await
             })
         });
         write.await?;
-        self.set_record(path, Record { state, output, error, attempt, next_at, ended_at: now });
+        self.set_record(path, record);
         Ok(())
+    }
+
+    /// Returns the record of a step after an attempt.
+    fn end_of_attempt(
+        &self,
+        path: &str,
+        step_id: &str,
+        attempt: u32,
+        result: Result<Value, CallError>,
+        now: i64,
+    ) -> Record {
+        let most = self.bytes.output;
+        let step = self.workflow.step(step_id);
+        let record = |state: StepState, error: Option<StepError>, next_at: Option<i64>| Record {
+            state,
+            output: Value::Null,
+            error,
+            attempt,
+            next_at,
+            ended_at: now,
+        };
+        let (kind, message) = match result {
+            Ok(output) if size(&output) > most => {
+                ("limit", format!("The output is larger than {most} bytes (`workflowBytes.output`)."))
+            }
+            Ok(output) => return Record { output, ..record(StepState::Done, None, None) },
+            Err(CallError::Failed(kind, message)) => (kind, message),
+            Err(CallError::Refused { message, pause }) => {
+                let next_at = now + i64::try_from(pause.as_millis()).unwrap_or_default();
+                let refused = record(StepState::Retrying, Some(StepError::new(BUSY, message, path)), Some(next_at));
+                // Nothing was done.
+                return Record { attempt: attempt.saturating_sub(1), ..refused };
+            }
+            Err(CallError::Interrupted) => {
+                let (state, next_at) = super::records::after_loss(step, now);
+                return record(state, None, next_at);
+            }
+        };
+        let error = StepError::new(kind, message, path);
+        let retry = step.and_then(|step| step.retry.as_ref());
+        match retry.filter(|retry| attempt < retry.attempts && retry.covers(kind)) {
+            Some(retry) => record(StepState::Retrying, Some(error), Some(now + retry.delay_ms(attempt))),
+            None => record(StepState::Failed, Some(error), None),
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! pause of a second would take as long as the clock was set back.
 
 use super::drive::Drive;
+use super::outcome::MAX_PAUSE;
 use crate::definition::{Step, StepKind, WaitStep};
 use crate::plan::{Record, StepState};
 use crate::store;
@@ -15,6 +16,9 @@ const TOLERANCE: i64 = 1_000;
 /// Returns how long a step waits at most, in milliseconds; `None` if it does not wait, or until a time
 /// that the workflow has chosen.
 fn delay_ms(step: &Step, record: &Record) -> Option<i64> {
+    if record.is_refused() {
+        return i64::try_from(MAX_PAUSE.as_millis()).ok();
+    }
     let seconds = match (&record.state, &step.kind) {
         (StepState::Retrying, _) => return Some(step.retry.as_ref()?.delay_ms(record.attempt)),
         (StepState::Waiting, StepKind::Wait(WaitStep { event: Some(_), .. })) => step.timeout_seconds,

@@ -5,7 +5,8 @@ use super::start::Started;
 use super::{DRIVE_TIME, Remaining, StepHost, wake};
 use crate::definition::{OnLapse, Step, StepKind, WaitStep, Workflow, WorkflowBytes};
 use crate::plan::{End, LAPSED, Plan, Record, Records, RunFacts, StepError, StepState, plan};
-use crate::store::{self, FinishedStep, RunRow, RunState, StepRow, Used};
+use crate::repeat;
+use crate::store::{self, FinishedStep, RunRow, RunState, StepRow};
 use ::store::StoreError;
 use jobs::{Due, JobContext, JobError, Outcome};
 use serde_json::Value;
@@ -17,7 +18,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use web::times::now_millis;
 
-/// How often a run that executes steps looks whether it was asked to stop.
+/// How often a run that executes steps looks at what others have changed.
 const TICK: Duration = Duration::from_secs(1);
 /// How long steps may go on while the server shuts down.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(2);
@@ -42,7 +43,7 @@ pub(super) struct Drive {
     pub(super) cancel: CancellationToken,
     /// The time of the last round.
     pub(super) seen_at: i64,
-    /// When it was looked last whether the run was asked to stop.
+    /// When it was looked last at what others have changed.
     pub(super) looked_at: Option<Instant>,
 }
 
@@ -65,14 +66,7 @@ pub(super) async fn drive(host: Arc<dyn StepHost>, job: JobContext, run_id: Stri
     let rows = store::steps_of(&db, &run_id).await?;
     let cancel = CancellationToken::new();
     let _ended = cancel.clone().drop_guard();
-    let caller = run.caller.caller(&run.owner);
-    let facts = RunFacts {
-        run_id: run_id.clone(),
-        input: run.input.clone(),
-        user: caller.facts(),
-        created_at: run.created_at,
-        operators: host.operators(),
-    };
+    let facts = repeat::facts(&run, host.operators());
     let mut drive = Drive {
         bytes: host.bytes(),
         host,
@@ -95,64 +89,14 @@ pub(super) async fn drive(host: Arc<dyn StepHost>, job: JobContext, run_id: Stri
 }
 
 impl Drive {
-    /// Decides about steps that a killed server left, and reads the records.
-    async fn recover(&mut self, rows: Vec<StepRow>) -> Result<(), JobError> {
-        let (now, mut lost, mut again) = (now_millis(), Vec::new(), Vec::new());
-        let mut records = Records::new();
-        for row in rows {
-            let step = self.workflow.step(&row.step_id);
-            let failed_child = row.state == StepState::Failed && row.kind == "workflow";
-            let retry = step.and_then(|step| step.retry.as_ref());
-            let (path, mut record) = row.record();
-            if record.state == StepState::Running {
-                let may_repeat = step.is_some_and(Step::is_idempotent);
-                record.state = if may_repeat { StepState::Retrying } else { StepState::Unknown };
-                record.next_at = may_repeat.then_some(now);
-                lost.push((path.clone(), record.state, record.next_at));
-            }
-            if let (true, Some(retry), Some(error)) = (failed_child, retry, &record.error)
-                && record.attempt < retry.attempts
-                && retry.covers(&error.kind)
-            {
-                record.state = StepState::Retrying;
-                record.next_at = Some(now + retry.delay_ms(record.attempt));
-                again.push((path.clone(), record.error.take(), record.next_at));
-            }
-            records.insert(path, record);
-        }
-        self.records = Arc::new(records);
-        if lost.is_empty() && again.is_empty() {
-            return Ok(());
-        }
-        let run_id = self.run.id.clone();
-        let write = self.job.write(move |db| {
-            Box::pin(async move {
-                store::lose_steps(db, &run_id, &lost).await?;
-                for (path, error, next_at) in again {
-                    let retrying = FinishedStep {
-                        path,
-                        from: StepState::Failed,
-                        state: StepState::Retrying,
-                        output: None,
-                        error,
-                        next_at,
-                        used: Used::default(),
-                    };
-                    store::finish_step(db, &run_id, &retrying, now).await?;
-                }
-                Ok(())
-            })
-        });
-        Ok(write.await?)
-    }
-
     async fn run_to_rest(mut self) -> Result<Outcome, JobError> {
         let begin = Instant::now();
         loop {
             if self.job.stop().is_cancelled() {
                 return self.leave().await;
             }
-            match self.round(begin.elapsed() > DRIVE_TIME).await? {
+            let may_start = begin.elapsed() <= DRIVE_TIME && !self.job.draining().is_cancelled();
+            match self.round(may_start).await? {
                 Next::Again => {}
                 Next::End(state, result) => return self.end(state, result).await,
                 Next::Wait(wakes_at) => return self.park(wakes_at).await,
@@ -160,13 +104,14 @@ impl Drive {
         }
     }
 
-    /// Does what can be done now, or waits for a call to end.
-    async fn round(&mut self, is_late: bool) -> Result<Next, JobError> {
+    /// Does what can be done now, or waits for a call to end. Steps that are not started now are started when the
+    /// run goes on, by this server or another one.
+    async fn round(&mut self, may_start: bool) -> Result<Next, JobError> {
         self.follow_clock().await?;
-        if self.is_stop_requested().await? {
+        if self.look_outside().await? {
             return Ok(stopped());
         }
-        let deadline = self.run.created_at.saturating_add(self.run.limits.timeout_ms());
+        let deadline = self.run.deadline();
         if now_millis() >= deadline {
             return Ok(limit_end(format!("limits.timeoutSeconds: {}", self.run.limits.timeout_ms() / 1_000)));
         }
@@ -185,7 +130,8 @@ impl Drive {
             }
             return Ok(Next::Again);
         }
-        if !start.is_empty() && !is_late {
+        let is_put_off = !start.is_empty() && !may_start;
+        if !start.is_empty() && may_start {
             match self.start(start).await? {
                 Started::Some => return Ok(Next::Again),
                 Started::Limit(limit) => return Ok(limit_end(limit)),
@@ -195,7 +141,7 @@ impl Drive {
             }
         }
         if self.calls.is_empty() {
-            let wakes_at = if is_late { Some(now_millis()) } else { wakes_at };
+            let wakes_at = if is_put_off { Some(now_millis()) } else { wakes_at };
             return Ok(Next::Wait(Some(wakes_at.map_or(deadline, |wakes| wakes.min(deadline)))));
         }
         let wait =
@@ -208,13 +154,20 @@ impl Drive {
         Ok(Next::Again)
     }
 
-    /// Returns whether the run was asked to stop. It looks once in a while: the start of a step looks as well.
-    async fn is_stop_requested(&mut self) -> Result<bool, JobError> {
+    /// Looks once in a while at what others have changed: reads the records of steps that ended outside, and
+    /// returns whether the run was asked to stop. The start of a step looks at the latter as well.
+    async fn look_outside(&mut self) -> Result<bool, JobError> {
         if self.looked_at.is_some_and(|looked_at| looked_at.elapsed() < TICK) {
             return Ok(false);
         }
-        self.looked_at = Some(Instant::now());
-        Ok(store::is_stop_requested(self.job.store(), &self.run.id).await?)
+        let is_first = self.looked_at.replace(Instant::now()).is_none();
+        if store::is_stop_requested(self.job.store(), &self.run.id).await? {
+            return Ok(true);
+        }
+        if !is_first {
+            self.read_changed().await?;
+        }
+        Ok(false)
     }
 
     async fn plan(&self) -> Result<Plan, JobError> {

@@ -27,15 +27,15 @@ impl Drive {
                 }
                 store::cancel_tasks(db, &run_id).await?;
                 store::delete_waits(db, &run_id).await?;
-                let closed = StepError::new("stopped", "The run ended before this step did.", "");
-                store::close_steps(db, &run_id, &closed, now).await?;
+                store::close_steps(db, &run_id, &StepError::cut_off(), now).await?;
                 let mut woken = store::children(db, &run_id).await?;
                 for (child, _) in &woken {
                     store::request_stop(db, child).await?;
                 }
                 if let Some((parent, path)) = parent {
+                    let is_awaited = store::is_child(db, (&parent, &path), &run_id).await?;
                     let above = parent_step(&path, result);
-                    if store::finish_step(db, &parent, &above, now).await? {
+                    if is_awaited && store::finish_step(db, &parent, &above, now).await? {
                         woken.push((parent, owner));
                     }
                 }

@@ -1,10 +1,10 @@
 //! What the engine needs of the product: agents, endpoints, and the workflows of the config.
 
 use super::Remaining;
+use super::outcome::{CallError, CallOutcome, of_agent, refusal, tool_error, used};
 use crate::definition::{AgentStep, Step, StepKind, ToolStep, Workflow, WorkflowBytes, Workflows};
-use crate::store::Used;
 use capability::{Context, EndpointCall, EndpointFailure};
-use chat::{Caller, CountedInvocation, CountedToolCall, InvocationUsage, ToolCallRequest, ToolFailure};
+use chat::{Caller, CountedToolCall, ToolCallRequest};
 use contract::{CallReports, ModelUse};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -13,10 +13,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use wire::invoke::{
-    AgentTier, InvocationStatus, InvokeInput, InvokeLimits, InvokeRequest, InvokeTools, ResponseSchema,
-};
-use wire::{EndReason, ErrorCode, UserError};
+use wire::invoke::{AgentTier, InvokeInput, InvokeLimits, InvokeRequest, InvokeTools, ResponseSchema};
 
 /// A call of an agent, a tool or an endpoint.
 pub(crate) struct Call {
@@ -36,15 +33,6 @@ pub(crate) struct Call {
     pub(crate) remaining: Remaining,
     /// Cancels the call.
     pub(crate) cancel: CancellationToken,
-}
-
-/// The outcome of a call.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct CallOutcome {
-    /// The output, or the kind and the message of the error.
-    pub(crate) result: Result<Value, (&'static str, String)>,
-    /// What was used.
-    pub(crate) used: Used,
 }
 
 /// What the engine needs of the product.
@@ -116,9 +104,9 @@ impl ContextHost {
             approved_tools: asked.approved_tools.iter().map(|name| name.0.clone()).collect(),
             limits: InvokeLimits { timeout_seconds, ..call.remaining.invoke_limits() },
         };
-        match self.0.chat.invoke_counted(&call.caller, request, call.cancel.clone()).await {
-            Ok(counted) => agent_outcome(counted),
-            Err(error) => CallOutcome { result: Err(kind_of(error)), used: Used::default() },
+        match self.0.chat.invoke_counted(&call.caller, request, Some(call.key.clone()), call.cancel.clone()).await {
+            Ok(counted) => of_agent(counted),
+            Err(error) => CallOutcome::unmade(refusal(error)),
         }
     }
 
@@ -134,16 +122,17 @@ impl ContextHost {
         };
         match self.0.chat.call_tool(&call.caller, request, call.cancel.clone()).await {
             Ok(CountedToolCall { output, usage }) => {
-                CallOutcome { result: output.map_err(tool_error), used: used(usage) }
+                let result = output.map_err(|failure| tool_error(&failure, self.0.chat.is_draining()));
+                CallOutcome { result, used: used(usage) }
             }
-            Err(error) => CallOutcome { result: Err(kind_of(error)), used: Used::default() },
+            Err(error) => CallOutcome::unmade(refusal(error)),
         }
     }
 
     async fn run_endpoint(&self, call: &Call) -> CallOutcome {
         let StepKind::Endpoint(called) = &call.step.kind else {
-            let error = ("failed", "this type of step cannot be called".to_owned());
-            return CallOutcome { result: Err(error), used: Used::default() };
+            let message = "this type of step cannot be called".to_owned();
+            return CallOutcome::unmade(CallError::Failed("failed", message));
         };
         let meter = call.remaining.meter();
         let time = Duration::from_secs(call.step.timeout().into());
@@ -161,60 +150,21 @@ impl ContextHost {
             reports: CallReports::default(),
         };
         let result = match tokio::time::timeout(time, self.0.current.call_endpoint(request)).await {
-            Err(_) => Err(("timeout", format!("The endpoint did not end within {} s.", time.as_secs()))),
+            Err(_) => {
+                Err(CallError::Failed("timeout", format!("The endpoint did not end within {} s.", time.as_secs())))
+            }
             Ok(Ok(output)) => Ok(output),
             Ok(Err(failure)) => Err(match failure {
-                EndpointFailure::Refused(message) => ("invalid", message),
-                EndpointFailure::TimedOut(message) => ("timeout", message),
-                EndpointFailure::Failed(message) => ("failed", message),
+                EndpointFailure::Refused(message) => CallError::Failed("invalid", message),
+                EndpointFailure::TimedOut(message) => CallError::Failed("timeout", message),
+                EndpointFailure::Failed(message) => CallError::Failed("failed", message),
             }),
         };
         // A limit is the reason, whatever the routine made of its error.
         let result = match meter.exceeded() {
-            Some(limit) if result.is_err() => Err(("limit", limit)),
+            Some(limit) if result.is_err() => Err(CallError::Failed("limit", limit)),
             _ => result,
         };
         CallOutcome { result, used: meter.used() }
     }
-}
-
-fn agent_outcome(CountedInvocation { invocation, usage }: CountedInvocation) -> CallOutcome {
-    let used = used(usage);
-    let message = invocation.error.unwrap_or_else(|| "There was no answer.".to_owned());
-    let result = match (invocation.status, invocation.reason) {
-        (InvocationStatus::Succeeded, _) => Ok(invocation.output),
-        (InvocationStatus::Timeout, _) | (_, Some(EndReason::Time)) => Err(("timeout", message)),
-        (_, Some(EndReason::Unfit)) => Err(("invalid", message)),
-        (_, Some(reason)) if reason.outcome() == wire::api::Outcome::Limit => Err(("limit", message)),
-        _ => Err(("failed", message)),
-    };
-    CallOutcome { result, used }
-}
-
-fn used(usage: InvocationUsage) -> Used {
-    Used {
-        requests: usage.requests.into(),
-        total_tokens: usage.total_tokens,
-        tool_calls: usage.tool_calls.into(),
-        cost_usd: usage.cost_usd,
-    }
-}
-
-fn tool_error(failure: ToolFailure) -> (&'static str, String) {
-    let kind = match &failure {
-        ToolFailure::Refused(_) => "invalid",
-        ToolFailure::Limit(..) => "limit",
-        ToolFailure::TimedOut(_) => "timeout",
-        ToolFailure::Failed(_) | ToolFailure::Stopped | ToolFailure::NotRecorded => "failed",
-    };
-    (kind, failure.to_string())
-}
-
-/// Returns the kind and the message of an error before anything was done.
-fn kind_of(error: UserError) -> (&'static str, String) {
-    let kind = match error.code {
-        ErrorCode::Unavailable | ErrorCode::RateLimited => "unavailable",
-        _ => "invalid",
-    };
-    (kind, error.message)
 }

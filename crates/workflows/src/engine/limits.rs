@@ -19,17 +19,13 @@ pub(crate) struct Remaining {
 }
 
 impl Remaining {
-    /// Returns what is left. Each entry has the limits of a run, what it has used, and the number of
-    /// its steps.
+    /// Returns what is left. Each entry has the limits of a run and what it has used.
     ///
     /// # Errors
     /// A limit is reached; the message names it.
-    pub(crate) fn of(runs: &[(RunLimits, Used, u32)]) -> Result<Self, String> {
+    pub(crate) fn of(runs: &[(RunLimits, Used)]) -> Result<Self, String> {
         let mut left = Self::default();
-        for (limits, used, steps) in runs {
-            if *steps >= limits.max_steps() {
-                return Err(format!("limits.steps: {}", limits.max_steps()));
-            }
+        for (limits, used) in runs {
             let whole = [
                 ("requests", limits.requests.map(u64::from), used.requests, &mut left.requests),
                 ("totalTokens", limits.total_tokens, used.total_tokens, &mut left.total_tokens),
@@ -227,7 +223,7 @@ mod tests {
         let used = Used { requests: 3, total_tokens: 100, tool_calls: 2, cost_usd: 0.5 };
         let check = |limits: RunLimits, expected: &str| {
             let above = RunLimits { requests: Some(10), ..RunLimits::default() };
-            let seen = match Remaining::of(&[(limits, used, 5), (above, used, 5)]) {
+            let seen = match Remaining::of(&[(limits, used), (above, used)]) {
                 Ok(left) => {
                     format!("{:?} {:?} {:?} {:?}", left.requests, left.total_tokens, left.tool_calls, left.cost_usd)
                 }
@@ -243,7 +239,6 @@ mod tests {
         check(RunLimits { tool_calls: Some(2), ..none }, "Some(7) None Some(0) None");
         check(RunLimits { cost_usd: Some(0.75), ..none }, "Some(7) None None Some(0.25)");
         check(RunLimits { cost_usd: Some(0.5), ..none }, "limits.costUsd: 0.5");
-        check(RunLimits { steps: Some(5), ..none }, "limits.steps: 5");
     }
 
     #[test]

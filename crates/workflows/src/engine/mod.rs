@@ -9,14 +9,18 @@ mod end;
 mod events;
 mod host;
 mod limits;
+mod outcome;
+mod prepare;
+mod records;
 mod reminders;
 mod start;
 
 #[cfg(test)]
 pub(crate) use drive::end_of_wait;
 pub(crate) use events::{look_for_events, match_handler, match_soon};
-pub(crate) use host::{Call, CallOutcome, ContextHost, StepHost};
+pub(crate) use host::{Call, ContextHost, StepHost};
 pub(crate) use limits::Remaining;
+pub(crate) use outcome::{CallError, CallOutcome};
 pub(crate) use reminders::remind;
 
 use ::store::StoreError;

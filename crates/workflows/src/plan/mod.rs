@@ -8,7 +8,7 @@ mod planner;
 mod tests;
 
 pub(crate) use frame::{Frame, RunFacts};
-pub(crate) use planner::plan;
+pub(crate) use planner::{plan, unhandled_failures};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,10 @@ use std::collections::BTreeMap;
 
 /// The kind of the error of a question that nobody has answered in time.
 pub(crate) const LAPSED: &str = "lapsed";
+/// The kind of the error of a step that the server has refused before anything was done.
+pub(crate) const BUSY: &str = "busy";
+/// The kind of the error of a step that ended with its run.
+const STOPPED: &str = "stopped";
 
 /// The state of a step that has a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
@@ -41,7 +45,8 @@ pub(crate) enum StepState {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub(crate) struct StepError {
     /// The kind: `timeout`, `unavailable`, `invalid`, `failed`, `value` (a value of the definition
-    /// could not be evaluated), `lapsed` (nobody answered in time), `limit` or `stopped`.
+    /// could not be evaluated), `lapsed` (nobody answered in time), `limit`, `stopped` or `busy` (the server had no
+    /// place for the step, which is tried again).
     pub(crate) kind: String,
     /// The message.
     pub(crate) message: String,
@@ -54,6 +59,16 @@ impl StepError {
     /// Creates an error.
     pub(crate) fn new(kind: &str, message: impl Into<String>, step: &str) -> Self {
         Self { kind: kind.to_owned(), message: message.into(), step: step.to_owned() }
+    }
+
+    /// The error of a step that had not ended when its run did.
+    pub(crate) fn cut_off() -> Self {
+        Self::new(STOPPED, "The run ended before this step did.", "")
+    }
+
+    /// Returns whether the step had not ended when its run did.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.kind == STOPPED && self.step.is_empty()
     }
 }
 
@@ -72,6 +87,13 @@ pub(crate) struct Record {
     pub(crate) next_at: Option<i64>,
     /// When it ended; 0 before.
     pub(crate) ended_at: i64,
+}
+
+impl Record {
+    /// Returns whether the server has refused the step before anything was done, and it is tried again.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.state == StepState::Retrying && self.error.as_ref().is_some_and(|error| error.kind == BUSY)
+    }
 }
 
 /// The records of a run by path.

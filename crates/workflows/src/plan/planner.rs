@@ -13,7 +13,7 @@ const MAX_VISITS: u32 = 100_000;
 
 /// Returns what a run does next. `now` is the time in milliseconds since 1970.
 pub(crate) fn plan(workflow: &Workflow, facts: &RunFacts, records: &Records, now: i64) -> Plan {
-    let mut planner = Planner { facts, records, now, visits: 0, plan: Plan::default() };
+    let mut planner = Planner::new(facts, records, now);
     let mut frame = Frame::default();
     let flow = planner.run_list(&workflow.steps, "", &mut frame, facts.created_at);
     let end = match flow {
@@ -38,6 +38,14 @@ pub(crate) fn plan(workflow: &Workflow, facts: &RunFacts, records: &Records, now
     }
 }
 
+/// Returns the paths of the steps that have failed and whose errors nothing handles. They are why a run fails, now or
+/// when the steps beside them have ended.
+pub(crate) fn unhandled_failures(workflow: &Workflow, facts: &RunFacts, records: &Records, now: i64) -> Vec<String> {
+    let mut planner = Planner::new(facts, records, now);
+    planner.run_list(&workflow.steps, "", &mut Frame::default(), facts.created_at);
+    planner.unhandled
+}
+
 /// How far steps are.
 enum Flow<'d> {
     /// They have ended with an output, at this time.
@@ -56,9 +64,17 @@ struct Planner<'d, 'f> {
     now: i64,
     visits: u32,
     plan: Plan,
+    /// How many of the steps around handle errors.
+    handlers: u32,
+    /// The steps whose errors nothing handles.
+    unhandled: Vec<String>,
 }
 
-impl<'d> Planner<'d, '_> {
+impl<'d, 'f> Planner<'d, 'f> {
+    fn new(facts: &'f RunFacts, records: &'d Records, now: i64) -> Self {
+        Self { facts, records, now, visits: 0, plan: Plan::default(), handlers: 0, unhandled: Vec::new() }
+    }
+
     /// Goes through a list of steps. Their results are added to the frame.
     fn run_list<'p>(&mut self, steps: &'d [Step], prefix: &str, frame: &mut Frame<'p>, mut at: i64) -> Flow<'d>
     where
@@ -83,8 +99,12 @@ impl<'d> Planner<'d, '_> {
             return Flow::Pending;
         }
         let path = format!("{prefix}{}", step.id.0);
-        match self.run_kind(step, &path, frame, at) {
-            Flow::Failed(error, at) if !step.on_error.is_empty() => {
+        let handles = !step.on_error.is_empty();
+        self.handlers += u32::from(handles);
+        let flow = self.run_kind(step, &path, frame, at);
+        self.handlers -= u32::from(handles);
+        match flow {
+            Flow::Failed(error, at) if handles => {
                 let error = json!({ "kind": error.kind, "message": error.message, "step": error.step });
                 let mut inner = Frame::handler(frame, error);
                 self.run_list(&step.on_error, &format!("{path}/onError/"), &mut inner, at)
@@ -96,8 +116,12 @@ impl<'d> Planner<'d, '_> {
     /// Runs a question, and its steps for the case that nobody answers in time.
     fn run_human(&mut self, step: &'d Step, human: &'d HumanStep, path: &str, frame: &Frame<'_>, at: i64) -> Flow<'d> {
         let steps = human.on_lapse.as_ref().map_or(&[][..], |lapse| &lapse.steps);
-        match self.run_leaf(step, path, frame, at) {
-            Flow::Failed(error, at) if error.kind == LAPSED && !steps.is_empty() => {
+        let handles = !steps.is_empty();
+        self.handlers += u32::from(handles);
+        let flow = self.run_leaf(step, path, frame, at);
+        self.handlers -= u32::from(handles);
+        match flow {
+            Flow::Failed(error, at) if error.kind == LAPSED && handles => {
                 self.run_list(steps, &format!("{path}/onLapse/"), &mut Frame::within(frame), at)
             }
             flow => flow,
@@ -234,6 +258,9 @@ impl<'d> Planner<'d, '_> {
         match record.state {
             StepState::Done => return Flow::Done(Cow::Borrowed(&record.output), record.ended_at),
             StepState::Failed => {
+                if self.handlers == 0 {
+                    self.unhandled.push(path.to_owned());
+                }
                 let error = record.error.clone().unwrap_or_else(|| StepError::new("failed", "", path));
                 return Flow::Failed(error, record.ended_at);
             }

@@ -1,16 +1,19 @@
 //! Changes of runs: stop, retry, and the decision about a step whose outcome is unknown.
 
-use super::{Runs, Viewer, failed, overtaken, run};
-use crate::definition::Workflow;
+use super::{Runs, Viewer, check_cost_limit, failed, overtaken, run};
+use crate::definition::{RunLimits, Workflow};
 use crate::engine::wake;
 use crate::plan::{StepError, StepState};
-use crate::store::{self, FinishedStep, RunRow, StepRow, Used};
+use crate::repeat::repeated_steps;
+use crate::store::{self, FinishedStep, RunRow, Used};
 use ::store::sql::Db;
 use ::store::{AuditEntry, StoreError, append_audit};
 use jobs::Due;
+use operators::Operators;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
+use std::sync::Arc;
 use web::times::now_millis;
 use wire::UserError;
 
@@ -19,11 +22,24 @@ use wire::UserError;
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub(crate) struct RetryRequest {
     /// The path of the step from which the run goes on: this step and all that started later run
-    /// again. Default: the steps that have failed.
+    /// again. Default: the steps whose errors ended the run, and those that its end has cut off. Steps
+    /// whose errors were handled do not run again.
     pub(crate) path: Option<String>,
     /// Whether the run goes on with the definition that the config has now, instead of the one with
-    /// which it was started. The records of its steps are kept by their paths.
+    /// which it was started, and so do the runs of its children that have failed. The records of their steps are
+    /// kept by their paths.
     pub(crate) use_current_definition: bool,
+    /// Limits beside those of the run; the stricter ones apply. Those of an administrator replace the run's. They
+    /// count from now on, as if nothing had been used before.
+    pub(crate) limits: RunLimits,
+}
+
+/// What is known of the config in use when a run goes on.
+pub(crate) struct CurrentConfig<W> {
+    /// Returns a workflow.
+    pub(crate) workflow: W,
+    /// The operators of the program.
+    pub(crate) operators: Arc<Operators>,
 }
 
 /// The body that decides about a step whose outcome is unknown.
@@ -82,20 +98,19 @@ pub(crate) async fn stop(
     write.await.map_err(failed)
 }
 
-/// Makes an ended run go on. `current` returns a workflow of the config.
+/// Makes an ended run go on. Its limits, also that of time, count from now.
 ///
 /// # Errors
-/// 404 for a run of another user or an unknown step, 409 for one that has not ended, 422 if its time
-/// is over.
+/// 404 for a run of another user or an unknown step, 409 for one that has not ended, 422 for limits that cannot be kept.
 pub(crate) async fn retry(
     runs: &Runs,
     viewer: Viewer<'_>,
     id: &str,
     request: RetryRequest,
-    current: impl FnOnce(&str) -> Option<Workflow>,
+    current: CurrentConfig<impl Fn(&str) -> Option<Workflow> + Send + 'static>,
     audit: Option<AuditEntry>,
 ) -> Result<(), UserError> {
-    let RetryRequest { path, use_current_definition } = request;
+    let RetryRequest { path, use_current_definition, limits } = request;
     let run = run(runs, viewer, id).await?;
     if run.ended_at.is_none() {
         return Err(overtaken("The run has not ended."));
@@ -103,30 +118,35 @@ pub(crate) async fn retry(
     if run.parent_id.is_some() {
         return Err(UserError::invalid("/", "This run is a step of another one. Retry that one."));
     }
-    let now = now_millis();
-    if now >= run.created_at + run.limits.timeout_ms() {
-        return Err(UserError::invalid("/", "The time limit of this run is over. Start a new one."));
-    }
-    let steps = store::steps_of(&runs.store, id).await.map_err(failed)?;
-    let again = steps_to_repeat(&steps, path.as_deref()).ok_or_else(UserError::not_found)?;
-    let current = match use_current_definition {
-        true => {
-            let missing = || UserError::invalid("/useCurrentDefinition", "The config has no such workflow.");
-            Some(current(&run.workflow_id).ok_or_else(missing)?)
-        }
-        false => None,
+    check_cost_limit(&limits, &run.limits)?;
+    let limits = match viewer.is_admin() {
+        true => limits.or(&run.limits),
+        false => run.limits.stricter(&limits),
     };
-    let (id, owner, jobs) = (run.id, run.owner, runs.jobs.clone());
+    let again = repeated_steps(&runs.store, &run, current.operators, path.as_deref()).await.map_err(failed)?;
+    let again = again.ok_or_else(UserError::not_found)?;
+    if use_current_definition && (current.workflow)(&run.workflow_id).is_none() {
+        return Err(UserError::invalid("/useCurrentDefinition", "The config has no such workflow."));
+    }
+    let workflow = current.workflow;
+    let (id, owner, jobs, workflow_id, now) = (run.id, run.owner, runs.jobs.clone(), run.workflow_id, now_millis());
     let write = runs.store.write(move |db| {
         Box::pin(async move {
-            if !store::reopen(db, &id).await? {
+            if !store::reopen(db, &id, &limits, now).await? {
                 return Err(StoreError::Fenced);
             }
             store::reopen_link(db, &id).await?;
-            if let Some(current) = &current {
-                store::use_definition(db, &id, current, now).await?;
+            if use_current_definition {
+                let mut changed = store::failed_below(db, &id).await?;
+                changed.push((id.clone(), workflow_id));
+                for (run, workflow_id) in changed {
+                    let current = workflow(&workflow_id);
+                    if let Some(current) = current {
+                        store::use_definition(db, &run, &current, now).await?;
+                    }
+                }
             }
-            store::put_back(db, &id, &again).await?;
+            store::put_back(db, &id, &again, now).await?;
             wake(&jobs, db, &id, &owner, Due::Now).await?;
             append(db, audit).await
         })
@@ -135,18 +155,6 @@ pub(crate) async fn retry(
         Err(StoreError::Fenced) => Err(overtaken("The run has not ended.")),
         done => done.map_err(failed),
     }
-}
-
-/// Returns the paths of the steps that run again: those that have failed, and with a path that step
-/// and all that started later. `None` if there is no such step.
-fn steps_to_repeat(steps: &[StepRow], path: Option<&str>) -> Option<Vec<String>> {
-    let from = match path {
-        Some(path) => Some(steps.iter().position(|step| step.path == path)?),
-        None => None,
-    };
-    let is_repeated =
-        |(index, step): &(usize, &StepRow)| step.state != StepState::Done || from.is_some_and(|from| *index >= from);
-    Some(steps.iter().enumerate().filter(is_repeated).map(|(_, step)| step.path.clone()).collect())
 }
 
 /// Decides about a step whose outcome is unknown, because its server was killed.

@@ -5,7 +5,7 @@ mod answer;
 mod change;
 
 pub(crate) use answer::{Answer, answer};
-pub(crate) use change::{Action, DecideRequest, RetryRequest, decide, retry, stop};
+pub(crate) use change::{Action, CurrentConfig, DecideRequest, RetryRequest, decide, retry, stop};
 
 use crate::definition::{RunLimits, Workflow, Workflows};
 use crate::engine::wake;
@@ -118,11 +118,7 @@ pub(crate) async fn prepare(caller: &Caller, workflow: Workflow, request: StartR
     let input = Value::Object(request.input);
     input::check(&workflow, &input).await?;
     let is_admin = web::admin::is_admin(caller);
-    if request.limits.cost_usd.is_some() && workflow.limits.cost_usd.is_none() {
-        let message =
-            "The workflow has no cost limit in the config, so it is not certain that the price of its models is known.";
-        return Err(UserError::invalid("/limits/costUsd", message));
-    }
+    check_cost_limit(&request.limits, &workflow.limits)?;
     let mut run_caller = RunCaller::from(caller);
     if let Some(run_as) = &workflow.run_as {
         run_caller.roles = run_as.roles.iter().map(|role| role.0.clone()).collect();
@@ -137,10 +133,21 @@ pub(crate) async fn prepare(caller: &Caller, workflow: Workflow, request: StartR
         workflow,
         parent: None,
         ancestors: Vec::new(),
+        key_base: String::new(),
         caller: run_caller,
         input,
         now: now_millis(),
     })
+}
+
+/// Checks that a cost limit can be kept. `known` are the limits of the workflow or of the run.
+fn check_cost_limit(limits: &RunLimits, known: &RunLimits) -> Result<(), UserError> {
+    if limits.cost_usd.is_none() || known.cost_usd.is_some() {
+        return Ok(());
+    }
+    let message =
+        "The workflow has no cost limit in the config, so it is not certain that the price of its models is known.";
+    Err(UserError::invalid("/limits/costUsd", message))
 }
 
 /// Stores a run, with the conversation to which it belongs, and the job that drives it. Returns false if
@@ -174,6 +181,16 @@ pub(crate) enum Viewer<'c> {
     Owner(&'c Caller),
     /// All: an administrator in the console.
     Admin,
+}
+
+impl Viewer<'_> {
+    /// Returns whether it is an administrator, whose limits replace those of workflows.
+    fn is_admin(self) -> bool {
+        match self {
+            Self::Owner(caller) => web::admin::is_admin(caller),
+            Self::Admin => true,
+        }
+    }
 }
 
 /// Returns a run.

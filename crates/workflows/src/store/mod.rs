@@ -15,16 +15,17 @@ pub(crate) use conversations::{
 pub(crate) use reminders::{DueReminder, NewReminders, count_reminder, due_reminders};
 pub(crate) use run_rows::{RunCaller, RunRow, RunState, Used};
 pub(crate) use runs::{
-    MAX_OPEN_RUNS, NewRun, children, definition, delete_ended_before, end_run, insert_run, is_stop_requested, list,
-    open_children, open_without, park, reopen, request_stop, run, runs_of, spend, states, use_definition, used,
+    MAX_OPEN_RUNS, NewRun, RunFilter, children, count_failed, count_undecided, definition, delete_ended_before,
+    end_run, failed_below, insert_run, is_stop_requested, list, open_children, open_without, park, reopen,
+    request_stop, run, runs_of, spend, states, use_definition, used,
 };
 pub(crate) use steps::{
-    FinishedStep, StartedStep, StepRow, close_steps, count_steps, delay_steps, finish_step, lose_steps, put_back,
-    start_step, steps_of,
+    FinishedStep, RepeatedSteps, StartedStep, StepRow, child_of, close_steps, count_steps, delay_steps, finish_step,
+    is_child, lose_steps, put_back, settled_steps, start_step, steps_of, uncount_attempt,
 };
 pub(crate) use tasks::{
-    Assignee, NewTask, TaskRow, TaskState, answer_task, cancel_tasks, count_tasks, insert_task, lapse_task, open_task,
-    open_tasks, task, tasks_below, tasks_for, tasks_of_run,
+    Assignee, NewTask, TaskFilter, TaskRow, TaskState, answer_task, cancel_tasks, count_tasks, insert_task, lapse_task,
+    open_task, open_tasks, task, tasks_below, tasks_for, tasks_of_run,
 };
 
 pub(crate) use waits::{
@@ -62,6 +63,16 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             name: "root runs",
             sqlite: include_str!("../../migrations/sqlite/0005_root_runs.sql"),
             postgres: include_str!("../../migrations/postgres/0005_root_runs.sql"),
+        },
+        Migration {
+            name: "resumed runs",
+            sqlite: include_str!("../../migrations/sqlite/0006_resumed_runs.sql"),
+            postgres: include_str!("../../migrations/postgres/0006_resumed_runs.sql"),
+        },
+        Migration {
+            name: "authors of stored definitions",
+            sqlite: include_str!("../../migrations/sqlite/0007_authors.sql"),
+            postgres: include_str!("../../migrations/postgres/0007_authors.sql"),
         },
     ],
     tables: &[

@@ -64,6 +64,34 @@ impl Used {
     }
 }
 
+impl Used {
+    /// Returns what was used since.
+    #[must_use]
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        Self {
+            requests: self.requests.saturating_sub(before.requests),
+            total_tokens: self.total_tokens.saturating_sub(before.total_tokens),
+            tool_calls: self.tool_calls.saturating_sub(before.tool_calls),
+            cost_usd: (self.cost_usd - before.cost_usd).max(0.0),
+        }
+    }
+}
+
+/// What a run had used when it went on after its end. Its limits count from there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UsedBefore {
+    pub(crate) used: Used,
+    pub(crate) steps: u32,
+}
+
+impl UsedBefore {
+    /// Reads the column `used_before`; nothing if the run has not ended before.
+    pub(super) fn read(row: &Row) -> Result<Self, StoreError> {
+        Ok(optional_json(row.try_get("used_before")?)?.unwrap_or_default())
+    }
+}
+
 /// As whom the steps of a run act. Tokens of the user are not stored.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -128,6 +156,13 @@ pub(crate) struct RunRow {
     pub(crate) steps: u32,
     /// When it was created; Unix time, milliseconds.
     pub(crate) created_at: i64,
+    /// When it went on after its end; Unix time, milliseconds. The limits count from there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) resumed_at: Option<i64>,
+    #[serde(skip)]
+    pub(crate) used_before: UsedBefore,
+    #[serde(skip)]
+    key_base: String,
     /// When it ended; Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended_at: Option<i64>,
@@ -139,7 +174,7 @@ pub(crate) struct RunRow {
 /// The columns that [`RunRow::read`] reads.
 pub(super) const COLUMNS: &str = "id, owner, workflow_id, version, parent_id, parent_path, ancestors, caller, input,
     limits, state, output, error, stop_requested, requests, total_tokens, tool_calls, cost_usd, steps, created_at,
-    ended_at, wakes_at";
+    ended_at, wakes_at, resumed_at, used_before, key_base";
 
 impl RunRow {
     pub(super) fn read(row: &Row) -> Result<Self, StoreError> {
@@ -163,6 +198,29 @@ impl RunRow {
             created_at: row.try_get("created_at")?,
             ended_at: row.try_get("ended_at")?,
             wakes_at: row.try_get("wakes_at")?,
+            resumed_at: row.try_get("resumed_at")?,
+            used_before: UsedBefore::read(row)?,
+            key_base: row.try_get("key_base")?,
         })
+    }
+
+    /// Returns when the time of the run is over; Unix time in milliseconds.
+    pub(crate) fn deadline(&self) -> i64 {
+        self.resumed_at.unwrap_or(self.created_at).saturating_add(self.limits.timeout_ms())
+    }
+
+    /// Returns how many more steps the run may start.
+    pub(crate) fn steps_left(&self) -> u32 {
+        self.limits.max_steps().saturating_sub(self.steps.saturating_sub(self.used_before.steps))
+    }
+
+    /// Returns what the idempotency keys of its steps begin with.
+    pub(crate) fn key_base(&self) -> &str {
+        if self.key_base.is_empty() { &self.id } else { &self.key_base }
+    }
+
+    /// Returns [`RunRow::key_base`] of the run that is the step with this path. No id of a step contains `>`.
+    pub(crate) fn key_base_below(&self, path: &str) -> String {
+        format!("{}/{path}>", self.key_base())
     }
 }

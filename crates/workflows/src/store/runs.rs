@@ -1,6 +1,6 @@
 //! The tables `workflow_definitions` and `workflow_runs`.
 
-use super::run_rows::{COLUMNS, RunCaller, RunRow, RunState, Used};
+use super::run_rows::{COLUMNS, RunCaller, RunRow, RunState, Used, UsedBefore};
 use super::to_json;
 use crate::definition::{RunLimits, Workflow};
 use crate::plan::StepError;
@@ -21,8 +21,9 @@ const DEFINITION: &str = "SELECT definition FROM workflow_definitions WHERE work
 
 const INSERT: &str = "
     INSERT INTO workflow_runs
-        (id, owner, workflow_id, version, parent_id, parent_path, ancestors, caller, input, limits, state, created_at, root_id)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'running', $11, $13
+        (id, owner, workflow_id, version, parent_id, parent_path, ancestors, caller, input, limits, state, created_at, root_id,
+        key_base)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'running', $11, $13, $14
     WHERE (SELECT count(*) FROM workflow_runs WHERE owner = $2 AND ended_at IS NULL) < $12";
 
 const PARK: &str = "UPDATE workflow_runs SET state = 'waiting', wakes_at = $2 WHERE id = $1 AND ended_at IS NULL";
@@ -32,7 +33,8 @@ const END: &str = "
     WHERE id = $1 AND ended_at IS NULL";
 
 const REOPEN: &str = "
-    UPDATE workflow_runs SET state = 'running', output = NULL, error = NULL, ended_at = NULL, stop_requested = 0
+    UPDATE workflow_runs SET state = 'running', output = NULL, error = NULL, ended_at = NULL, stop_requested = 0,
+        limits = $2, resumed_at = $3, used_before = $4
     WHERE id = $1 AND ended_at IS NOT NULL";
 
 const REQUEST_STOP: &str = "UPDATE workflow_runs SET stop_requested = 1 WHERE id = $1 AND ended_at IS NULL";
@@ -50,9 +52,9 @@ const SPEND: Sql = Sql::pair(
 
 /// Not the whole rows: an input may be large.
 const USED: Sql = Sql::pair(
-    "SELECT limits, requests, total_tokens, tool_calls, cost_usd, steps FROM workflow_runs
+    "SELECT limits, requests, total_tokens, tool_calls, cost_usd, used_before FROM workflow_runs
         WHERE id IN (SELECT value FROM json_each($1))",
-    "SELECT limits, requests, total_tokens, tool_calls, cost_usd, steps FROM workflow_runs WHERE id = ANY($1)",
+    "SELECT limits, requests, total_tokens, tool_calls, cost_usd, used_before FROM workflow_runs WHERE id = ANY($1)",
 );
 
 const STATES: Sql = Sql::pair(
@@ -61,6 +63,21 @@ const STATES: Sql = Sql::pair(
 );
 
 const CHILDREN: &str = "SELECT id, owner FROM workflow_runs WHERE parent_id = $1 AND ended_at IS NULL";
+
+const FAILED_BELOW: &str = "
+    WITH RECURSIVE below (id) AS (
+        SELECT id FROM workflow_runs WHERE parent_id = $1
+        UNION ALL SELECT run.id FROM workflow_runs AS run JOIN below ON run.parent_id = below.id)
+    SELECT run.id, run.workflow_id FROM workflow_runs AS run JOIN below ON run.id = below.id
+    WHERE run.state IN ('failed', 'stopped')";
+
+const COUNT_FAILED: &str = "
+    SELECT count(*) FROM workflow_runs
+    WHERE ended_at > $1 AND state = 'failed' AND parent_id IS NULL AND ($2 = '' OR workflow_id = $2)";
+
+const COUNT_UNDECIDED: &str = "
+    SELECT count(*) FROM workflow_runs WHERE ended_at IS NULL AND EXISTS (
+        SELECT 1 FROM workflow_steps WHERE run_id = workflow_runs.id AND workflow_steps.state = 'unknown')";
 
 const DELETE_ENDED: &str = "
     DELETE FROM workflow_runs WHERE id IN (
@@ -75,7 +92,7 @@ const DELETE_DEFINITIONS: &str = "
         WHERE run.workflow_id = workflow_definitions.workflow_id AND run.version = workflow_definitions.version)";
 
 const OPEN_CHILDREN: &str = "
-    SELECT limits, requests, total_tokens, tool_calls, cost_usd FROM workflow_runs
+    SELECT limits, requests, total_tokens, tool_calls, cost_usd, used_before FROM workflow_runs
     WHERE parent_id = $1 AND ended_at IS NULL";
 
 /// Open runs whose job is gone, for example because an operator deleted it.
@@ -93,6 +110,8 @@ pub(crate) struct NewRun {
     /// The run of which this one is a step, with the path of the step, and the runs above both.
     pub(crate) parent: Option<(String, String)>,
     pub(crate) ancestors: Vec<String>,
+    /// [`RunRow::key_base`]; empty for the id.
+    pub(crate) key_base: String,
     pub(crate) caller: RunCaller,
     pub(crate) input: Value,
     pub(crate) limits: RunLimits,
@@ -114,7 +133,7 @@ pub(crate) async fn insert_run(db: &mut Db, new: &NewRun) -> Result<bool, StoreE
     let insert = sql::query(INSERT).bind(&new.id).bind(&new.owner).bind(id).bind(version).bind(parent).bind(path);
     let insert = insert.bind(to_json(&new.ancestors)).bind(to_json(&new.caller)).bind(to_json(&new.input));
     let root = new.ancestors.last().unwrap_or(&new.id);
-    let insert = insert.bind(to_json(&new.limits)).bind(new.now).bind(MAX_OPEN_RUNS).bind(root);
+    let insert = insert.bind(to_json(&new.limits)).bind(new.now).bind(MAX_OPEN_RUNS).bind(root).bind(&new.key_base);
     Ok(insert.execute(db).await?.rows_affected() > 0)
 }
 
@@ -137,26 +156,47 @@ pub(crate) async fn run_in(db: &mut Db, id: &str) -> Result<Option<RunRow>, Stor
     found.as_ref().map(RunRow::read).transpose()
 }
 
-/// Returns the runs of a user that no other run started, newest first, at most `most`; those before
-/// the run `before`.
-pub(crate) async fn runs_of(store: &Store, owner: &str, before: &str, most: u32) -> Result<Vec<RunRow>, StoreError> {
-    let rest = "WHERE owner = $1 AND parent_id IS NULL AND id < $2 ORDER BY id DESC LIMIT $3";
-    let list = sql::query(select(rest)).bind(owner).bind(before).bind(most);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(RunRow::read).collect() })).await
-}
-
-/// Returns the runs of all users, newest first, at most `most`; those before the run `before`, with
-/// this state and of this workflow, if they are given.
-pub(crate) async fn list(
+/// Returns the runs of a user that no other run started, of one workflow or of all, newest first, at most `most`;
+/// those before the run `before`.
+pub(crate) async fn runs_of(
     store: &Store,
+    owner: &str,
     before: &str,
-    state: Option<&str>,
     workflow: Option<&str>,
     most: u32,
 ) -> Result<Vec<RunRow>, StoreError> {
-    let rest = "WHERE id < $1 AND ($2 = '' OR state = $2) AND ($3 = '' OR workflow_id = $3) ORDER BY id DESC LIMIT $4";
+    let rest = "WHERE owner = $1 AND parent_id IS NULL AND id < $2 AND ($3 = '' OR workflow_id = $3)
+        ORDER BY id DESC LIMIT $4";
+    let list = sql::query(select(rest)).bind(owner).bind(before).bind(workflow.unwrap_or_default()).bind(most);
+    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(RunRow::read).collect() })).await
+}
+
+/// Which runs an administrator lists.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunFilter {
+    /// The name of a state, or `undecided`: a step waits for a decision, because it is not known what it did.
+    pub(crate) state: Option<&'static str>,
+    /// The workflow.
+    pub(crate) workflow: Option<String>,
+    /// The user.
+    pub(crate) owner: Option<String>,
+    /// From when on they started; Unix time in milliseconds.
+    pub(crate) from: Option<i64>,
+    /// Before when they started.
+    pub(crate) to: Option<i64>,
+}
+
+/// Returns the runs of all users, newest first, at most `most`; those before the run `before`.
+pub(crate) async fn list(store: &Store, before: &str, filter: RunFilter, most: u32) -> Result<Vec<RunRow>, StoreError> {
+    let RunFilter { state, workflow, owner, from, to } = filter;
+    let rest = "WHERE id < $1
+            AND ($2 = '' OR state = $2 OR $2 = 'undecided' AND ended_at IS NULL AND EXISTS (
+                SELECT 1 FROM workflow_steps WHERE run_id = workflow_runs.id AND workflow_steps.state = 'unknown'))
+            AND ($3 = '' OR workflow_id = $3) AND ($4 = '' OR owner = $4) AND created_at >= $5 AND created_at < $6
+        ORDER BY id DESC LIMIT $7";
     let list = sql::query(select(rest)).bind(before).bind(state.unwrap_or_default());
-    let list = list.bind(workflow.unwrap_or_default()).bind(most);
+    let list = list.bind(workflow.unwrap_or_default()).bind(owner.unwrap_or_default());
+    let list = list.bind(from.unwrap_or_default()).bind(to.unwrap_or(i64::MAX)).bind(most);
     store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(RunRow::read).collect() })).await
 }
 
@@ -179,9 +219,12 @@ pub(crate) async fn end_run(
     Ok(end.execute(db).await?.rows_affected() > 0)
 }
 
-/// Makes a run go on that has ended. Returns false if it has not.
-pub(crate) async fn reopen(db: &mut Db, id: &str) -> Result<bool, StoreError> {
-    Ok(sql::query(REOPEN).bind(id).execute(db).await?.rows_affected() > 0)
+/// Makes a run go on that has ended, with these limits, which count from now. Returns false if it has not ended.
+pub(crate) async fn reopen(db: &mut Db, id: &str, limits: &RunLimits, now: i64) -> Result<bool, StoreError> {
+    let Some(run) = run_in(db, id).await? else { return Ok(false) };
+    let before = UsedBefore { used: run.used, steps: run.steps };
+    let reopen = sql::query(REOPEN).bind(id).bind(to_json(limits)).bind(now).bind(to_json(&before));
+    Ok(reopen.execute(db).await?.rows_affected() > 0)
 }
 
 /// Returns the states of these runs with their errors; deleted ones are left out.
@@ -196,6 +239,12 @@ pub(crate) async fn states(
         Ok((row.try_get("id")?, (super::name(&state)?, super::optional_json(error.as_deref())?)))
     };
     rows.iter().map(state).collect()
+}
+
+/// Returns the ids and workflows of the runs below a run that have failed or were stopped.
+pub(crate) async fn failed_below(db: &mut Db, id: &str) -> Result<Vec<(String, String)>, StoreError> {
+    let rows = sql::query(FAILED_BELOW).bind(id).fetch_all(db).await?;
+    rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("workflow_id")?))).collect()
 }
 
 /// Asks a run to stop. Returns false if it has ended.
@@ -230,25 +279,36 @@ pub(crate) async fn spend(db: &mut Db, runs: &[String], used: &Used) -> Result<(
     Ok(())
 }
 
-/// Returns the limits of runs, what they have used, and how many steps they have started.
-pub(crate) async fn used(db: &mut Db, runs: &[String]) -> Result<Vec<(RunLimits, Used, u32)>, StoreError> {
-    let read = |row: &Row| {
-        let steps = u32::try_from(row.try_get::<i64>("steps")?).unwrap_or(u32::MAX);
-        Ok((super::json(row.try_get("limits")?)?, Used::read(row)?, steps))
-    };
-    sql::query(USED).bind(runs.to_vec()).fetch_all(db).await?.iter().map(read).collect()
+/// Returns the limits of runs, and what they have used of them.
+pub(crate) async fn used(db: &mut Db, runs: &[String]) -> Result<Vec<(RunLimits, Used)>, StoreError> {
+    sql::query(USED).bind(runs.to_vec()).fetch_all(db).await?.iter().map(limits_and_use).collect()
+}
+
+fn limits_and_use(row: &Row) -> Result<(RunLimits, Used), StoreError> {
+    Ok((super::json(row.try_get("limits")?)?, Used::read(row)?.since(&UsedBefore::read(row)?.used)))
 }
 
 /// Returns the limits of the children of a run that have not ended, and what they have used.
 pub(crate) async fn open_children(db: &mut Db, id: &str) -> Result<Vec<(RunLimits, Used)>, StoreError> {
-    let rows = sql::query(OPEN_CHILDREN).bind(id).fetch_all(db).await?;
-    rows.iter().map(|row| Ok((super::json(row.try_get("limits")?)?, Used::read(row)?))).collect()
+    sql::query(OPEN_CHILDREN).bind(id).fetch_all(db).await?.iter().map(limits_and_use).collect()
 }
 
 /// Returns the ids and owners of the children of a run that have not ended.
 pub(crate) async fn children(db: &mut Db, id: &str) -> Result<Vec<(String, String)>, StoreError> {
     let rows = sql::query(CHILDREN).bind(id).fetch_all(db).await?;
     rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("owner")?))).collect()
+}
+
+/// Returns how many runs that no other run started have failed after a time, of a workflow or of all.
+pub(crate) async fn count_failed(store: &Store, after: i64, workflow: Option<&str>) -> Result<i64, StoreError> {
+    let count = sql::query_scalar::<i64>(COUNT_FAILED).bind(after).bind(workflow.unwrap_or_default().to_owned());
+    store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await
+}
+
+/// Returns how many runs have a step whose outcome is unknown.
+pub(crate) async fn count_undecided(store: &Store) -> Result<i64, StoreError> {
+    let count = sql::query_scalar::<i64>(COUNT_UNDECIDED);
+    store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await
 }
 
 /// Deletes runs that ended before this time; children follow when their parents are gone, and

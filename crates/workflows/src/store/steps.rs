@@ -3,7 +3,7 @@
 use super::run_rows::Used;
 use super::{json, name, optional_json, to_json};
 use crate::plan::{Record, StepError, StepState};
-use ::store::sql::{self, Db, Row};
+use ::store::sql::{self, Db, Row, Sql};
 use ::store::{Store, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -46,17 +46,29 @@ pub(crate) struct StepRow {
     pub(crate) next_at: Option<i64>,
 }
 
-const COLUMNS: &str = "
-    SELECT path, step_id, step_type, state, attempt, input, output, error, requests, total_tokens, tool_calls, cost_usd,
-        child_id, started_at, ended_at, next_at
-    FROM workflow_steps WHERE run_id = $1 ORDER BY start_number";
+/// The columns that [`StepRow::read`] reads.
+macro_rules! columns {
+    () => {
+        "SELECT path, step_id, step_type, state, attempt, input, output, error, requests, total_tokens, tool_calls,
+            cost_usd, child_id, started_at, ended_at, next_at
+        FROM workflow_steps WHERE run_id = $1 "
+    };
+}
 
-/// An attempt keeps the time and the number of the first one.
+const OF_RUN: &str = concat!(columns!(), "ORDER BY start_number");
+
+/// Those of these steps that do not wait any more, for anybody.
+const SETTLED: Sql = Sql::pair(
+    concat!(columns!(), "AND path IN (SELECT value FROM json_each($2)) AND state NOT IN ('waiting', 'unknown')"),
+    concat!(columns!(), "AND path = ANY($2) AND state NOT IN ('waiting', 'unknown')"),
+);
+
+/// An attempt keeps the time and the number of the first one, and until its end the error of the one before.
 const START: &str = "
     INSERT INTO workflow_steps
         (run_id, path, owner, step_id, step_type, state, attempt, input, child_id, started_at, next_at, start_number)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-    ON CONFLICT (run_id, path) DO UPDATE SET state = excluded.state, attempt = excluded.attempt, error = NULL,
+    ON CONFLICT (run_id, path) DO UPDATE SET state = excluded.state, attempt = excluded.attempt,
         child_id = excluded.child_id, next_at = excluded.next_at";
 
 const COUNT_STEPS: &str = "
@@ -68,6 +80,8 @@ const FINISH: &str = "
         requests = requests + $9, total_tokens = total_tokens + $10, tool_calls = tool_calls + $11,
         cost_usd = cost_usd + $12
     WHERE run_id = $1 AND path = $2 AND state = $3";
+
+const UNCOUNT_ATTEMPT: &str = "UPDATE workflow_steps SET attempt = attempt - 1 WHERE run_id = $1 AND path = $2";
 
 /// Steps that were running when their server was killed.
 const LOSE: &str = "
@@ -84,6 +98,22 @@ const CLOSE: &str = "
     WHERE run_id = $1 AND ended_at IS NULL";
 
 const DELETE: &str = "DELETE FROM workflow_steps WHERE run_id = $1 AND path = $2";
+
+/// The step of a child, whose run goes on.
+const REOPEN: &str = "
+    UPDATE workflow_steps SET state = 'retrying', attempt = 0, next_at = $3, ended_at = NULL
+    WHERE run_id = $1 AND path = $2";
+
+const CHILD: &str = "SELECT child_id FROM workflow_steps WHERE run_id = $1 AND path = $2";
+
+/// The steps of an ended run that are repeated when it goes on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RepeatedSteps {
+    /// The paths of those that begin anew.
+    pub(crate) anew: Vec<String>,
+    /// The paths of those whose child runs go on.
+    pub(crate) children: Vec<String>,
+}
 
 /// A step that starts, or starts again.
 #[derive(Clone, Debug)]
@@ -161,13 +191,19 @@ impl StepRow {
 
 /// Returns the steps of a run in the order in which they started.
 pub(crate) async fn step_rows(db: &mut Db, run_id: &str) -> Result<Vec<StepRow>, StoreError> {
-    sql::query(COLUMNS).bind(run_id).fetch_all(db).await?.iter().map(StepRow::read).collect()
+    sql::query(OF_RUN).bind(run_id).fetch_all(db).await?.iter().map(StepRow::read).collect()
 }
 
 /// As [`step_rows`], outside of a transaction.
 pub(crate) async fn steps_of(store: &Store, run_id: &str) -> Result<Vec<StepRow>, StoreError> {
     let run_id = run_id.to_owned();
     store.read(move |db| Box::pin(async move { step_rows(db, &run_id).await })).await
+}
+
+/// Returns those of these steps that neither wait nor have an unknown outcome any more.
+pub(crate) async fn settled_steps(store: &Store, run_id: &str, paths: Vec<String>) -> Result<Vec<StepRow>, StoreError> {
+    let find = sql::query(SETTLED).bind(run_id.to_owned()).bind(paths);
+    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(StepRow::read).collect() })).await
 }
 
 /// Counts steps that start. Returns the number of the first of them; `None` if the run was asked to stop, or
@@ -203,6 +239,12 @@ pub(crate) async fn finish_step(db: &mut Db, run_id: &str, step: &FinishedStep, 
     Ok(finish.bind(cost_usd).execute(db).await?.rows_affected() > 0)
 }
 
+/// Does not count the last attempt of a step, in which nothing was done.
+pub(crate) async fn uncount_attempt(db: &mut Db, run_id: &str, path: &str) -> Result<(), StoreError> {
+    sql::query(UNCOUNT_ATTEMPT).bind(run_id).bind(path).execute(db).await?;
+    Ok(())
+}
+
 /// Stores what becomes of steps whose server was killed: each path with its state, and when it is
 /// tried again.
 pub(crate) async fn lose_steps(
@@ -232,10 +274,26 @@ pub(crate) async fn close_steps(db: &mut Db, run_id: &str, error: &StepError, no
     Ok(())
 }
 
-/// Deletes steps, which then run again.
-pub(crate) async fn put_back(db: &mut Db, run_id: &str, paths: &[String]) -> Result<(), StoreError> {
-    for path in paths {
+/// Puts steps of an ended run back, so that they run again.
+pub(crate) async fn put_back(db: &mut Db, run_id: &str, steps: &RepeatedSteps, now: i64) -> Result<(), StoreError> {
+    for path in &steps.anew {
         sql::query(DELETE).bind(run_id).bind(path).execute(&mut *db).await?;
     }
+    for path in &steps.children {
+        sql::query(REOPEN).bind(run_id).bind(path).bind(now).execute(&mut *db).await?;
+    }
     Ok(())
+}
+
+/// Returns whether a run is the one for which a step waits: a later attempt may have started another one.
+pub(crate) async fn is_child(db: &mut Db, (run_id, path): (&str, &str), child: &str) -> Result<bool, StoreError> {
+    let found: Option<Option<String>> = sql::query_scalar(CHILD).bind(run_id).bind(path).fetch_optional(db).await?;
+    Ok(found.flatten().as_deref() == Some(child))
+}
+
+/// Returns the run of the child that a step has started last.
+pub(crate) async fn child_of(store: &Store, run_id: &str, path: &str) -> Result<Option<String>, StoreError> {
+    let find = sql::query_scalar::<Option<String>>(CHILD).bind(run_id.to_owned()).bind(path.to_owned());
+    let found = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
+    Ok(found.flatten())
 }

@@ -244,11 +244,35 @@ pub(crate) async fn count_tasks(store: &Store, caller: &Caller, most: u32) -> Re
     Ok(u32::try_from(count.await?).unwrap_or(most))
 }
 
+/// Which open tasks an administrator lists.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TaskFilter {
+    /// The workflow.
+    pub(crate) workflow: Option<String>,
+    /// The user to whom the run belongs.
+    pub(crate) owner: Option<String>,
+    /// From when on they were asked; Unix time in milliseconds.
+    pub(crate) from: Option<i64>,
+    /// Before when they were asked.
+    pub(crate) to: Option<i64>,
+}
+
 /// Returns the open tasks of all users, oldest first, for administrators.
-pub(crate) async fn open_tasks(store: &Store, after: &str, most: u32) -> Result<Vec<TaskRow>, StoreError> {
-    let text: Arc<str> =
-        format!("SELECT {COLUMNS} FROM workflow_tasks WHERE state = 'open' AND id > $1 ORDER BY id LIMIT $2").into();
-    let query = sql::query(text).bind(after).bind(most);
+pub(crate) async fn open_tasks(
+    store: &Store,
+    after: &str,
+    filter: TaskFilter,
+    most: u32,
+) -> Result<Vec<TaskRow>, StoreError> {
+    let TaskFilter { workflow, owner, from, to } = filter;
+    let text: Arc<str> = format!(
+        "SELECT {COLUMNS} FROM workflow_tasks WHERE state = 'open' AND id > $1
+            AND ($2 = '' OR workflow_id = $2) AND ($3 = '' OR owner = $3) AND created_at >= $4 AND created_at < $5
+        ORDER BY id LIMIT $6"
+    )
+    .into();
+    let query = sql::query(text).bind(after).bind(workflow.unwrap_or_default()).bind(owner.unwrap_or_default());
+    let query = query.bind(from.unwrap_or_default()).bind(to.unwrap_or(i64::MAX)).bind(most);
     store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(TaskRow::read).collect() })).await
 }
 

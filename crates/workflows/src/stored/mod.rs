@@ -6,11 +6,13 @@ mod rights;
 mod routes;
 mod save;
 mod table;
+#[cfg(test)]
+mod tests;
 mod yaml;
 
 pub(crate) use diff::{DiffLine, DiffSide, LineChange, diff};
 pub(crate) use routes::routes;
-pub(crate) use save::{delete, roll_back, save};
+pub(crate) use save::{delete, disable_orphaned, roll_back, save};
 pub(crate) use table::{StoredVersion, StoredWorkflow, find, list, version, versions};
 pub(crate) use yaml::{definition_yaml, read_definition, section_yaml};
 
@@ -19,6 +21,9 @@ use config::{AccessRule, Config, Section};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use settings::Text;
+
+/// Why a definition is not used any more whose author is deleted.
+const AUTHOR_DELETED: &str = "its author, who was no administrator, was deleted";
 
 /// Who may store definitions of workflows over the API, beside administrators. Their definitions say
 /// with `runAs` which of their own roles the steps have.
@@ -78,6 +83,9 @@ pub(crate) fn why_unused(row: &StoredWorkflow, own: &Workflows, config: &Config)
 fn usable(row: &StoredWorkflow, all: &Workflows, config: &Config) -> Result<Workflow, String> {
     if all.get(&row.id).is_some() {
         return Err(format!("the config has a workflow `{}`, too, which is used instead", row.id));
+    }
+    if row.is_orphaned {
+        return Err(AUTHOR_DELETED.to_owned());
     }
     let workflow: Workflow =
         serde_json::from_value(row.definition.clone()).map_err(|_| "it cannot be read any more".to_owned())?;

@@ -3,12 +3,13 @@
 use super::table::{self, Save, SaveOutcome};
 use super::{StoredWorkflow, rights};
 use crate::definition::{Workflow, Workflows};
+use ::store::StoreError;
 use auth::audit_row;
 use capability::Context;
 use chat::Caller;
 use config::{Config, ValueProblem};
 use serde_json::{Value, json};
-use web::admin::from_store_error;
+use web::admin::{from_store_error, is_admin};
 use web::times::now_millis;
 use wire::{ErrorCode, UserError};
 
@@ -131,6 +132,7 @@ async fn save_version(
         definition,
         is_enabled,
         author: caller.user_id.clone(),
+        is_limited: !is_admin(caller),
         now: now_millis(),
     };
     let action = if save.after.is_some() { "admin:change_workflow" } else { "admin:add_workflow" };
@@ -171,6 +173,19 @@ pub(crate) async fn delete(context: &Context, caller: &Caller, id: &str) -> Resu
         return Err(UserError::not_found());
     }
     refresh(context).await;
+    Ok(())
+}
+
+/// Disables the definitions whose authors are deleted, unless these were administrators.
+///
+/// # Errors
+/// The database failed. They are found again.
+pub(crate) async fn disable_orphaned(context: &Context) -> Result<(), StoreError> {
+    let disabled = table::disable_orphaned(&context.store).await?;
+    if !disabled.is_empty() {
+        tracing::warn!(workflows = ?disabled, "stored workflows of deleted users were disabled");
+        refresh(context).await;
+    }
     Ok(())
 }
 

@@ -1,12 +1,13 @@
 //! Tables `stored_workflows` and `stored_workflow_versions`. The definitions belong to all who may edit
 //! them, so nothing here takes an owner.
 
-use crate::store::{json, to_json};
+use crate::store::{json as read_json, to_json};
 use ::store::sql::{self, Db, Row};
 use ::store::{AuditEntry, Store, StoreError, append_audit};
+use auth::audit_row;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The most stored definitions.
 pub(crate) const MAX_STORED: i64 = 200;
@@ -25,8 +26,14 @@ pub(crate) struct StoredWorkflow {
     pub(crate) definition: Value,
     /// Whether it can be started and its triggers work.
     pub(crate) is_enabled: bool,
+    /// Why it was disabled without anybody's doing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) disabled_because: Option<String>,
     /// The user who saved the current version.
     pub(crate) author: String,
+    /// Whether it has lost its author, who was no administrator.
+    #[serde(skip)]
+    pub(crate) is_orphaned: bool,
     /// Unix time, milliseconds.
     pub(crate) created_at: i64,
     /// Unix time, milliseconds.
@@ -56,6 +63,8 @@ pub(super) struct Save {
     pub(super) definition: Value,
     pub(super) is_enabled: bool,
     pub(super) author: String,
+    /// Whether the author is no administrator.
+    pub(super) is_limited: bool,
     pub(super) now: i64,
 }
 
@@ -73,13 +82,30 @@ pub(super) enum SaveOutcome {
     Full,
 }
 
-const LIST: &str = "
-    SELECT id, version, definition, is_enabled, author, created_at, updated_at FROM stored_workflows
-    WHERE deleted_at IS NULL ORDER BY id LIMIT $1";
+/// The columns that [`stored`] reads.
+macro_rules! columns {
+    () => {
+        "SELECT id, version, definition, is_enabled, disabled_because, author, created_at, updated_at,
+            CAST(CASE WHEN limited_author = 1 AND NOT EXISTS (SELECT 1 FROM users
+                WHERE users.id = stored_workflows.author AND users.deleted_at IS NULL) THEN 1 ELSE 0 END AS BIGINT)
+                AS is_orphaned
+        FROM stored_workflows "
+    };
+}
 
-const FIND: &str = "
-    SELECT id, version, definition, is_enabled, author, created_at, updated_at FROM stored_workflows
-    WHERE id = $1 AND deleted_at IS NULL";
+const LIST: &str = concat!(columns!(), "WHERE deleted_at IS NULL ORDER BY id LIMIT $1");
+
+const FIND: &str = concat!(columns!(), "WHERE id = $1 AND deleted_at IS NULL");
+
+const ORPHANED: &str = "
+    SELECT id, author FROM stored_workflows
+    WHERE limited_author = 1 AND is_enabled = 1 AND deleted_at IS NULL AND NOT EXISTS (
+        SELECT 1 FROM users WHERE users.id = stored_workflows.author AND users.deleted_at IS NULL)
+    ORDER BY id LIMIT $1";
+
+const DISABLE: &str = "
+    UPDATE stored_workflows SET is_enabled = 0, disabled_because = $2, changes = changes + 1
+    WHERE id = $1 AND is_enabled = 1";
 
 const VERSIONS: &str = "
     SELECT version, definition, author, created_at FROM stored_workflow_versions
@@ -95,16 +121,20 @@ const COUNT: &str = "SELECT count(*) FROM stored_workflows WHERE deleted_at IS N
 
 /// The versions go on after a deleted definition with the same id, so that each of them stays what it was.
 const INSERT: &str = "
-    INSERT INTO stored_workflows (id, version, definition, is_enabled, author, created_at, updated_at, changes)
-    VALUES ($1, 1, $2, $3, $4, $5, $5, 1)
+    INSERT INTO stored_workflows
+        (id, version, definition, is_enabled, author, created_at, updated_at, changes, limited_author)
+    SELECT $1, 1, $2, $3, $4, $5, $5, 1, CASE WHEN CAST($6 AS BIGINT) = 1 AND EXISTS (SELECT 1 FROM users WHERE id = $4) THEN 1 ELSE 0 END
+    WHERE true
     ON CONFLICT (id) DO UPDATE SET version = stored_workflows.version + 1, definition = excluded.definition,
         is_enabled = excluded.is_enabled, author = excluded.author, created_at = excluded.created_at,
-        updated_at = excluded.updated_at, deleted_at = NULL, changes = stored_workflows.changes + 1
+        updated_at = excluded.updated_at, deleted_at = NULL, changes = stored_workflows.changes + 1,
+        limited_author = excluded.limited_author, disabled_because = NULL
     WHERE stored_workflows.deleted_at IS NOT NULL";
 
 const UPDATE: &str = "
     UPDATE stored_workflows SET version = version + 1, definition = $3, is_enabled = $4, author = $5, updated_at = $6,
-        changes = changes + 1
+        changes = changes + 1, disabled_because = NULL,
+        limited_author = CASE WHEN CAST($7 AS BIGINT) = 1 AND EXISTS (SELECT 1 FROM users WHERE id = $5) THEN 1 ELSE 0 END
     WHERE id = $1 AND version = $2 AND deleted_at IS NULL";
 
 const INSERT_VERSION: &str = "
@@ -140,7 +170,7 @@ pub(crate) async fn versions(store: &Store, id: &str) -> Result<Vec<StoredVersio
     let read = |row: &Row| {
         Ok(StoredVersion {
             version: row.try_get("version")?,
-            definition: json(row.try_get("definition")?)?,
+            definition: read_json(row.try_get("definition")?)?,
             author: row.try_get("author")?,
             created_at: row.try_get("created_at")?,
         })
@@ -152,7 +182,7 @@ pub(crate) async fn versions(store: &Store, id: &str) -> Result<Vec<StoredVersio
 pub(super) async fn version_of(store: &Store, id: &str, version: i64) -> Result<Option<Value>, StoreError> {
     let find = sql::query_scalar::<String>(VERSION).bind(id.to_owned()).bind(version);
     let text = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
-    text.as_deref().map(json).transpose()
+    text.as_deref().map(read_json).transpose()
 }
 
 /// Saves a definition with its audit entry, both or neither.
@@ -187,8 +217,33 @@ pub(super) async fn delete(store: &Store, id: &str, now: i64, entry: AuditEntry)
     write.await
 }
 
+/// Disables the definitions of authors who were no administrators and are deleted, with an audit entry for each: their
+/// roles would go on without them. Returns the ids.
+pub(super) async fn disable_orphaned(store: &Store) -> Result<Vec<String>, StoreError> {
+    let notifier = store.clone();
+    let write = store.write(move |db| {
+        Box::pin(async move {
+            let rows = sql::query(ORPHANED).bind(MAX_STORED).fetch_all(&mut *db).await?;
+            let mut disabled = Vec::new();
+            for row in &rows {
+                let (id, author): (String, String) = (row.try_get("id")?, row.try_get("author")?);
+                sql::query(DISABLE).bind(&id).bind(super::AUTHOR_DELETED).execute(&mut *db).await?;
+                let about = json!({ "workflowId": id, "author": author, "cause": super::AUTHOR_DELETED });
+                append_audit(db, vec![audit_row(&author, "admin:workflow_disabled_itself", "", about)]).await?;
+                disabled.push(id);
+            }
+            if !disabled.is_empty() {
+                notifier.notify_config_changed(db).await?;
+            }
+            Ok(disabled)
+        })
+    });
+    write.await
+}
+
 async fn apply(db: &mut Db, save: Save) -> Result<SaveOutcome, StoreError> {
-    let Save { id, after, definition, is_enabled, author, now } = save;
+    let Save { id, after, definition, is_enabled, author, is_limited, now } = save;
+    let is_limited = i64::from(is_limited);
     let definition = to_json(&definition);
     let changed = match after {
         None => {
@@ -198,11 +253,11 @@ async fn apply(db: &mut Db, save: Save) -> Result<SaveOutcome, StoreError> {
             }
             let insert =
                 sql::query(INSERT).bind(&id).bind(definition).bind(i64::from(is_enabled)).bind(author).bind(now);
-            insert.execute(&mut *db).await?.rows_affected()
+            insert.bind(is_limited).execute(&mut *db).await?.rows_affected()
         }
         Some(after) => {
             let update = sql::query(UPDATE).bind(&id).bind(after).bind(definition).bind(i64::from(is_enabled));
-            update.bind(author).bind(now).execute(&mut *db).await?.rows_affected()
+            update.bind(author).bind(now).bind(is_limited).execute(&mut *db).await?.rows_affected()
         }
     };
     if changed == 0 {
@@ -221,8 +276,10 @@ fn stored(row: &Row) -> Result<StoredWorkflow, StoreError> {
     Ok(StoredWorkflow {
         id: row.try_get("id")?,
         version: row.try_get("version")?,
-        definition: json(row.try_get("definition")?)?,
+        definition: read_json(row.try_get("definition")?)?,
         is_enabled: row.try_get("is_enabled")?,
+        disabled_because: row.try_get("disabled_because")?,
+        is_orphaned: row.try_get("is_orphaned")?,
         author: row.try_get("author")?,
         created_at: row.try_get("created_at")?,
         updated_at: row.try_get("updated_at")?,

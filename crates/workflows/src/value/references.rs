@@ -29,7 +29,7 @@ pub(crate) enum Reference<'v> {
     /// The results of all steps.
     AllSteps { place: Vec<Place> },
     /// An expression or a template.
-    Source { text: &'v str, place: Vec<Place> },
+    Source { language: ExpressionLanguage, text: &'v str, place: Vec<Place> },
     /// A path that cannot be read.
     Broken { problem: String, place: Vec<Place> },
 }
@@ -88,8 +88,8 @@ fn visit<'v>(value: &'v Value, place: &mut Vec<Place>, found: &mut Vec<Reference
 }
 
 fn read<'v>(name: &str, argument: &'v Value, place: Vec<Place>) -> Option<Reference<'v>> {
-    if ExpressionLanguage::from_operator(name).is_some() {
-        return Some(Reference::Source { text: argument.as_str()?, place });
+    if let Some(language) = ExpressionLanguage::from_operator(name) {
+        return Some(Reference::Source { language, text: argument.as_str()?, place });
     }
     match (name, argument) {
         ("_step", Value::String(key)) => Some(Reference::Step { id: first_name(key), place }),
@@ -124,7 +124,7 @@ mod tests {
         Item { name: "row", place: [Key("b"), Index(1), Key("_if"), Key("test"), Key("_item")] }
         Given
         Broken { problem: "at position 1, parser error", place: [Key("b"), Index(1), Key("_if"), Key("else")] }
-        Source { text: "$.not {{ step.three }}", place: [Key("c"), Key("_template")] }
+        Source { language: Template, text: "$.not {{ step.three }}", place: [Key("c"), Key("_template")] }
         "#);
     }
 }

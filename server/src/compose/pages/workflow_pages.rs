@@ -43,9 +43,9 @@ impl WorkflowSource for WorkflowPages {
         })
     }
 
-    fn runs(&self, caller: Caller, after: Option<String>) -> WorkflowFuture<RunList> {
+    fn runs(&self, caller: Caller, after: Option<String>, workflow: Option<String>) -> WorkflowFuture<RunList> {
         let Self(context) = self.clone();
-        Box::pin(async move { pages::runs(&context, &caller, after.as_deref()).await })
+        Box::pin(async move { pages::runs(&context, &caller, after.as_deref(), workflow.as_deref()).await })
     }
 
     fn run(&self, caller: Caller, id: String) -> WorkflowFuture<RunView> {

@@ -330,3 +330,29 @@ async fn events_start_runs() {
     server.message_to("demo/helper", "c1", "Hello").send().await.unwrap().bytes().await.unwrap();
     until(vec![-1, 7], async || delivered(&server).await).await;
 }
+
+/// The command of the example's README, as a newcomer copies it.
+#[tokio::test]
+async fn webhook_of_the_example_posts_an_invoice() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/invoices");
+    let readme = std::fs::read_to_string(format!("{example}/README.md")).unwrap();
+    let is_it = |block: &&str| block.contains("webhook-signature");
+    let command = readme.split("```sh\n").filter_map(|rest| rest.split("```").next()).find(is_it).unwrap();
+    let server = Server::start_with(&["--config", example]);
+    let send = |command: String| -> String {
+        let command = command.replace("http://127.0.0.1:3000", &server.origin);
+        let mut shell = std::process::Command::new("sh");
+        let shell = shell.args(["-e", "-c", &command.replace("curl ", "curl -s -o /dev/null -w '%{http_code}' ")]);
+        String::from_utf8(shell.output().unwrap().stdout).unwrap()
+    };
+    assert_eq!(send(command.to_owned()), "202");
+    assert_eq!(send(command.to_owned()), "202", "it is sent again");
+    assert_eq!(send(command.replace("v1,$signature", "v1,AAAA$signature")), "401");
+    let posted = async || -> Vec<String> {
+        let asked = server.request(Method::POST, "/api/endpoints/home/invoices").json(&json!({}));
+        let rows: Vec<Value> = asked.send().await.unwrap().json().await.unwrap();
+        rows.iter().map(|row| format!("{} {} {}", row["number"], row["supplier"], row["approved_by"])).collect()
+    };
+    until(vec![r#""2026-118" "Bolt Ltd" "the limit""#.to_owned()], posted).await;
+    until(vec!["done".to_owned(), "refused".to_owned()], async || outcomes(&server, "invoice/scanned").await).await;
+}

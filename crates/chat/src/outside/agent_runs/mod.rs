@@ -234,6 +234,7 @@ impl Inner {
             replaces_limits,
             time: time.saturating_sub(Duration::from_millis(active_ms.unsigned_abs())),
             from,
+            key: None,
             state: Some(state),
             stream,
             cancel,

@@ -85,7 +85,7 @@ pub(super) struct DefinitionItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<String>,
     state: DefinitionState,
-    /// Why it is not usable.
+    /// Why it is not usable, or was disabled without anybody's doing.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<String>,
     /// The version, if it is stored.
@@ -103,7 +103,10 @@ pub(super) struct DefinitionItem {
 
 impl DefinitionItem {
     fn of_stored(row: &StoredWorkflow, own: &Workflows, config: &Config) -> Self {
-        let cause = row.is_enabled.then(|| stored::why_unused(row, own, config)).flatten();
+        let cause = match row.is_enabled {
+            true => stored::why_unused(row, own, config),
+            false => row.disabled_because.clone(),
+        };
         Self {
             id: row.id.clone(),
             title: row.definition["title"].as_str().unwrap_or(&row.id).to_owned(),

@@ -2,11 +2,13 @@
 
 use super::fake::{Server, ada, shown, workflow};
 use crate::definition::WorkflowBytes;
-use crate::service::{self, Answer, RetryRequest, Viewer};
+use crate::service::{self, Answer, CurrentConfig, RetryRequest, Viewer};
 use crate::store::{self, TaskState};
 use chat::Caller;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 async fn run(definition: Value, input: Value) -> (Server, String) {
     let server = Server::open("sqlite::memory:", vec![workflow(definition)], None).await;
@@ -52,6 +54,10 @@ async fn steps_are_tried_again_with_the_same_key_and_errors_are_handled() {
     panics Failed 1
     ");
     assert_eq!(*server.host.calls.lock(), ["flaky", "flaky", "broken", "tell", "panics"]);
+    let keys = server.host.keys.lock().clone();
+    assert_eq!(keys[0], keys[1]);
+    let different: BTreeSet<_> = keys.iter().collect();
+    assert_eq!(different.len(), 4, "{keys:?}");
 }
 
 #[tokio::test]
@@ -157,10 +163,11 @@ async fn ended_run_goes_on_from_a_step_also_with_a_mended_definition() {
     let (server, id) = run(json!({ "id": "test", "steps": steps }), json!({})).await;
     assert_eq!(server.ended(&id).await.run.error.unwrap().message, "it failed the 1. time");
     let retry = async |path: Option<&str>, current: Option<Value>| {
-        let request = RetryRequest { path: path.map(str::to_owned), use_current_definition: current.is_some() };
-        service::retry(&server.runs, Viewer::Owner(&ada()), &id, request, |_| current.map(workflow), None)
-            .await
-            .unwrap();
+        let use_current_definition = current.is_some();
+        let request = RetryRequest { path: path.map(str::to_owned), use_current_definition, ..RetryRequest::default() };
+        let current =
+            CurrentConfig { workflow: move |_: &str| current.clone().map(workflow), operators: Arc::default() };
+        service::retry(&server.runs, Viewer::Owner(&ada()), &id, request, current, None).await.unwrap();
         server.ended(&id).await
     };
     assert_eq!(retry(None, None).await.run.state.name(), "done");

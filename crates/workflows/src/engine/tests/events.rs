@@ -2,9 +2,10 @@
 
 use super::fake::{Server, shown, workflow};
 use crate::engine::{look_for_events, match_soon, remind};
-use crate::service::{self, RetryRequest, Viewer};
+use crate::service::{self, CurrentConfig, RetryRequest, Viewer};
 use ::store::{EventKind, NewEvent, append_event};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
 use web::times::now_millis;
 
@@ -83,7 +84,8 @@ async fn event_counts_that_happens_before_the_wait_is_stored() {
         };
         // Nothing is woken here: the wait finds the event itself.
         server.runs.store.write(move |db| Box::pin(async move { append_event(db, new).await })).await.unwrap();
-        service::retry(&server.runs, Viewer::Admin, &id, RetryRequest::default(), |_| None, None).await.unwrap();
+        let current = CurrentConfig { workflow: |_: &str| None, operators: Arc::default() };
+        service::retry(&server.runs, Viewer::Admin, &id, RetryRequest::default(), current, None).await.unwrap();
         assert_eq!(server.ended(&id).await.run.output, "between");
     }
 }

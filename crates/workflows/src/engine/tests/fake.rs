@@ -1,7 +1,7 @@
 //! A server without agents and endpoints: its calls do what their payload says.
 
 use crate::definition::{StepKind, Workflow, WorkflowBytes};
-use crate::engine::{Call, CallOutcome, StepHost, handler};
+use crate::engine::{Call, CallError, CallOutcome, StepHost, handler};
 use crate::service::{self, RunDetail, Runs, StartRequest, Viewer};
 use crate::store::{self, Used};
 use ::store::{CapabilityTables, Schema};
@@ -17,6 +17,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 
 const TABLES: &[CapabilityTables] = &[store::TABLES];
 
@@ -25,6 +26,10 @@ pub(super) struct Fake {
     pub(super) workflows: Vec<Workflow>,
     /// The ids of steps that were called, in order.
     pub(super) calls: Mutex<Vec<String>>,
+    /// The idempotency keys of the calls.
+    pub(super) keys: Mutex<Vec<String>>,
+    /// How many calls can run at once; others are refused.
+    pub(super) places: Arc<Semaphore>,
     /// How many requests each agent could make.
     pub(super) shares: Mutex<Vec<Option<u64>>>,
     /// A file to which each effect is appended, for tests that kill the process.
@@ -47,6 +52,11 @@ impl StepHost for Fake {
     }
 
     fn call(&self, call: Call) -> BoxFuture<'static, CallOutcome> {
+        let Ok(place) = self.places.clone().try_acquire_owned() else {
+            let error = CallError::Refused { message: "full".to_owned(), pause: Duration::from_millis(50) };
+            return std::future::ready(CallOutcome { result: Err(error), used: Used::default() }).boxed();
+        };
+        self.keys.lock().push(call.key.clone());
         let count = {
             let mut calls = self.calls.lock();
             calls.push(call.step.id.0.clone());
@@ -62,13 +72,18 @@ impl StepHost for Fake {
         if is_agent {
             self.shares.lock().push(call.remaining.requests);
         }
+        let cancel = call.cancel.clone();
         async move {
+            let _place = place;
             if let Some(ms) = input["sleepMs"].as_u64() {
                 tokio::time::sleep(Duration::from_millis(ms)).await;
             }
+            if input["untilStopped"] == true {
+                cancel.cancelled().await;
+            }
             let fails = input["fails"].as_u64().unwrap_or_default() as usize;
             let result = match count <= fails {
-                true => Err(("failed", format!("it failed the {count}. time"))),
+                true => Err(CallError::Failed("failed", format!("it failed the {count}. time"))),
                 false if input["panics"] == true => panic!("on purpose"),
                 false => Ok(json!({ "got": input, "key": key })),
             };
@@ -96,12 +111,23 @@ pub(super) fn ada() -> Caller {
 
 impl Server {
     pub(super) async fn open(url: &str, workflows: Vec<Workflow>, effects: Option<PathBuf>) -> Self {
+        Self::open_whole(url, workflows, effects, Arc::new(Semaphore::new(Semaphore::MAX_PERMITS))).await
+    }
+
+    /// A server that can make so many calls at once.
+    pub(super) async fn open_with_places(url: &str, workflows: Vec<Workflow>, places: Arc<Semaphore>) -> Self {
+        Self::open_whole(url, workflows, None, places).await
+    }
+
+    async fn open_whole(url: &str, workflows: Vec<Workflow>, effects: Option<PathBuf>, places: Arc<Semaphore>) -> Self {
         let store = Schema::new(TABLES).open(url, "", Duration::ZERO).await.unwrap();
         let jobs = Jobs::new(store.clone());
         let workers = Workers::new(jobs.clone());
         let host = Arc::new(Fake {
             workflows,
             calls: Mutex::default(),
+            keys: Mutex::default(),
+            places,
             shares: Mutex::default(),
             effects,
             bytes: Mutex::default(),
@@ -116,6 +142,41 @@ impl Server {
         let request = StartRequest { input: input.as_object().cloned().unwrap_or_default(), ..StartRequest::default() };
         let workflow = self.host.workflow(id).unwrap();
         service::start(&self.runs, &ada(), workflow, request).await.unwrap().id
+    }
+
+    pub(super) async fn detail(&self, id: &str) -> RunDetail {
+        service::detail(&self.runs, Viewer::Owner(&ada()), id).await.unwrap()
+    }
+
+    pub(super) async fn stop(&self, id: &str) {
+        service::stop(&self.runs, Viewer::Owner(&ada()), id, None).await.unwrap();
+    }
+
+    /// Lets the run look at its state.
+    pub(super) async fn wake(&self, id: &str) {
+        let (jobs, id) = (self.runs.jobs.clone(), id.to_owned());
+        let write = self
+            .runs
+            .store
+            .write(move |db| Box::pin(async move { crate::engine::wake(&jobs, db, &id, "ada", jobs::Due::Now).await }));
+        write.await.unwrap();
+    }
+
+    /// Waits until a step was called.
+    pub(super) async fn called(&self, id: &str) {
+        for _ in 0..400 {
+            if self.host.calls.lock().iter().any(|called| called == id) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("{id} was not called: {:?}", self.host.calls.lock());
+    }
+
+    /// Shuts the server down, as a deploy does.
+    pub(super) async fn close(self) {
+        self.workers.shutdown(Duration::from_secs(3)).await;
+        self.runs.store.close().await;
     }
 
     /// Waits until the run has ended or waits.

@@ -4,7 +4,7 @@ use super::fake::{Server, ada, workflow};
 use crate::definition::Workflow;
 use crate::plan::StepState;
 use crate::service::{self, Action, Answer, DecideRequest, Viewer};
-use crate::store::{self, TaskState};
+use crate::store::{self, RunFilter, TaskState};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,13 +36,13 @@ async fn serve(folder: &Path) {
     let effects = folder.join("effects");
     let url = format!("sqlite://{}", folder.join("runs.db").display());
     let server = Server::open(&url, workflows(), Some(effects.clone())).await;
-    let known = store::runs_of(&server.runs.store, "ada", crate::AFTER_ALL, 2).await.unwrap();
+    let known = store::runs_of(&server.runs.store, "ada", crate::AFTER_ALL, None, 2).await.unwrap();
     let id = match known.first() {
         Some(run) => run.id.clone(),
         None => server.start("test", json!({})).await,
     };
     for _ in 0..2_000 {
-        let all = store::list(&server.runs.store, crate::AFTER_ALL, None, None, 10).await.unwrap();
+        let all = store::list(&server.runs.store, crate::AFTER_ALL, RunFilter::default(), 10).await.unwrap();
         for run in &all {
             let detail = service::detail(&server.runs, Viewer::Owner(&ada()), &run.id).await.unwrap();
             for task in detail.tasks.iter().filter(|task| task.state == TaskState::Open) {
@@ -52,7 +52,7 @@ async fn serve(folder: &Path) {
             }
             for step in detail.steps.iter().filter(|step| step.state == StepState::Unknown) {
                 let done = std::fs::read_to_string(&effects).unwrap_or_default();
-                let key = super::super::calls::idempotency_key(&run.id, &step.path);
+                let key = super::super::calls::idempotency_key(run.key_base(), &step.path);
                 let (action, output) = match done.contains(&key) {
                     true => (Action::Skip, json!({ "got": { "n": step.step_id } })),
                     false => (Action::RunAgain, json!(null)),

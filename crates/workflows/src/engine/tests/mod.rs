@@ -6,4 +6,7 @@ mod drive;
 mod events;
 mod fake;
 mod kill;
+mod outside;
+mod refused;
+mod retry;
 mod shares;

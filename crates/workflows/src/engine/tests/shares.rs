@@ -39,7 +39,7 @@ impl Simulation {
     }
 
     fn start(&mut self, run: usize, calls: usize, children: usize) {
-        let facts: Vec<_> = self.chain(run).into_iter().map(|run| (self.0[run].limits, self.0[run].used, 0)).collect();
+        let facts: Vec<_> = self.chain(run).into_iter().map(|run| (self.0[run].limits, self.0[run].used)).collect();
         let Ok(left) = Remaining::of(&facts) else { return };
         let open = self.open_children(run);
         let is_alone = self.0[run].calls.is_empty() && open.is_empty();

@@ -7,4 +7,5 @@ pub(super) mod knowledge;
 mod memory;
 mod own_agents;
 mod skills;
+mod workflow_lists;
 mod workflows;

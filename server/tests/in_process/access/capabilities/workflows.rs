@@ -12,10 +12,10 @@ use tower::ServiceExt;
 const CONFIG: &str = include_str!("../../../../../examples/invoices/chatwright.yaml");
 const TABLE: &str = include_str!("../../../../../examples/invoices/invoices.sql");
 
-struct Site {
-    routes: Router,
-    boss: Caller,
-    store: store::Store,
+pub(super) struct Site {
+    pub(super) routes: Router,
+    pub(super) boss: Caller,
+    pub(super) store: store::Store,
 }
 
 impl Site {
@@ -24,14 +24,14 @@ impl Site {
         Self::open_with(&CONFIG.replace("{ _ref: invoices.sql }", &table)).await
     }
 
-    async fn open_with(config: &str) -> Self {
+    pub(super) async fn open_with(config: &str) -> Self {
         let server = open(config).await;
         server.start_background_work();
         let boss = caller(("boss", true, &["admin"]));
         Self { routes: server.caller_routes(), boss, store: server.store().clone() }
     }
 
-    async fn ask(&self, path: String, body: Option<Value>) -> Value {
+    pub(super) async fn ask(&self, path: String, body: Option<Value>) -> Value {
         let request = match body {
             Some(body) => post(path, body),
             None => get(path),
@@ -118,7 +118,7 @@ async fn rejected_and_incomplete_invoices_are_not_posted() {
 }
 
 /// Asks as somebody, and returns the status with the answer.
-async fn ask_as(site: &Site, who: &Caller, request: TestRequest) -> (u16, Value) {
+pub(super) async fn ask_as(site: &Site, who: &Caller, request: TestRequest) -> (u16, Value) {
     let (status, answer) = call_route(&site.routes, who, request).await;
     (status, serde_json::from_str(&answer).unwrap_or(Value::Null))
 }

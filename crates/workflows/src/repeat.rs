@@ -1,0 +1,63 @@
+//! Which steps of an ended run are repeated when it goes on.
+
+use crate::definition::Workflow;
+use crate::plan::{Records, RunFacts, StepError, StepState, unhandled_failures};
+use crate::store::{self, RepeatedSteps, RunRow, StepRow};
+use ::store::{Store, StoreError};
+use operators::Operators;
+use std::sync::Arc;
+use web::times::now_millis;
+
+/// Returns what the planner knows of a run.
+pub(crate) fn facts(run: &RunRow, operators: Arc<Operators>) -> RunFacts {
+    RunFacts {
+        run_id: run.id.clone(),
+        input: run.input.clone(),
+        user: run.caller.caller(&run.owner).facts(),
+        created_at: run.created_at,
+        operators,
+    }
+}
+
+/// Returns the steps that are repeated when a run goes on after its end: those whose errors ended it, those that its
+/// end has cut off, and with a path that step and all that started later. Steps whose errors were handled are not
+/// repeated. `None` if there is no step with this path, or the definition of the run is gone.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn repeated_steps(
+    store: &Store,
+    run: &RunRow,
+    operators: Arc<Operators>,
+    path: Option<&str>,
+) -> Result<Option<RepeatedSteps>, StoreError> {
+    let Some(definition) = store::definition(store, &run.workflow_id, &run.version).await? else { return Ok(None) };
+    let (rows, facts) = (store::steps_of(store, &run.id).await?, facts(run, operators));
+    let from = match path {
+        Some(path) => match rows.iter().position(|row| row.path == path) {
+            Some(from) => from,
+            None => return Ok(None),
+        },
+        None => rows.len(),
+    };
+    // Expressions may take seconds.
+    let chosen = tokio::task::spawn_blocking(move || choose(&definition, &facts, rows, from)).await;
+    chosen.map(Some).map_err(|_| StoreError::Failed("the steps to repeat could not be found".to_owned()))
+}
+
+fn choose(definition: &Workflow, facts: &RunFacts, rows: Vec<StepRow>, from: usize) -> RepeatedSteps {
+    let is_cut_off =
+        |row: &StepRow| row.state == StepState::Failed && row.error.as_ref().is_some_and(StepError::is_cut_off);
+    let records: Records = rows.iter().filter(|row| !is_cut_off(row)).cloned().map(StepRow::record).collect();
+    let failures = unhandled_failures(definition, facts, &records, now_millis());
+    let mut repeated = RepeatedSteps::default();
+    for (index, row) in rows.into_iter().enumerate() {
+        let goes_on = is_cut_off(&row) || failures.contains(&row.path);
+        if goes_on && index < from && row.child_id.is_some() {
+            repeated.children.push(row.path);
+        } else if goes_on || index >= from {
+            repeated.anew.push(row.path);
+        }
+    }
+    repeated
+}
