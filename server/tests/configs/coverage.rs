@@ -4,7 +4,7 @@
 #[path = "../../../crates/config/src/reference/keys.rs"]
 mod keys;
 
-use crate::docs::{documented_configs, root};
+use crate::docs::{Everything, documented_configs, root};
 use config::{Node, NodeKind, SourceReader};
 use keys::{Keys, Schema};
 use serde_json::Value;
@@ -54,6 +54,14 @@ fn read(path: &Path) -> Value {
     let mut reader = SourceReader::folder(folder);
     let node = reader.read(main, None).unwrap();
     value(node, &mut reader)
+}
+
+#[test]
+fn configs_of_these_tests_are_valid() {
+    let read = config_language().read_path(&root().join("server/tests/configs/good/capabilities.yaml"), &Everything);
+    if let Err(problems) = read.outcome {
+        panic!("{}", config::render(&problems));
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// An environment in which every variable is set, secrets of Standard Webhooks and tokens of bots in their form.
-struct Everything;
+pub(crate) struct Everything;
 
 impl Env for Everything {
     fn get(&self, name: &str) -> Option<String> {
