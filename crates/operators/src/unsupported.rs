@@ -26,7 +26,7 @@ pub(crate) const UNSUPPORTED: &[(&str, &str)] = &[
     ("_build", "the config is not computed when it is built; include files with `_ref`"),
     ("_change_case", "use `_string.toLowerCase`, `_string.toUpperCase` or `_template` with the filter `title`"),
     ("_credential", "use `_secret` in a connection"),
-    ("_cron", "the section `triggers` starts workflows at times, see docs/triggers.md"),
+    ("_cron", "the `triggers` of a workflow start it at times, see docs/triggers.md"),
     ("_diff", "compare the values that matter with `_eq`"),
     ("_env", "use `_secret` in a connection, or include a file with `_ref`"),
     ("_event_log", "use `_event` and the results of earlier actions with `_step`"),
