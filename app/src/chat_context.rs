@@ -27,8 +27,8 @@ pub struct ChatContext {
     /// The id of the message to scroll to.
     pub target_message: RwSignal<Option<String>>,
     address: Address,
-    /// Whether the page's state selects the conversation, and not the URL.
-    pub(crate) is_bound_to_state: bool,
+    /// The id that the page's state gives, if the state selects the conversation, and not the URL.
+    state_id: Option<Memo<Option<String>>>,
 }
 
 impl ChatContext {
@@ -46,7 +46,7 @@ impl ChatContext {
             target_message: wanted,
             fills_page,
             address,
-            is_bound_to_state: false,
+            state_id: None,
         };
         Effect::new(move |_| context.set_conversation(selected_conversation(&address.query())));
         context
@@ -56,21 +56,35 @@ impl ChatContext {
     /// that id.
     pub(crate) fn bound_to_state(self, name: Memo<Option<String>>) -> Self {
         let conversation = RwSignal::new(name.get_untracked());
-        let context = Self { conversation, is_bound_to_state: true, ..self };
+        let context = Self { conversation, state_id: Some(name), ..self };
         Effect::new(move |_| context.set_conversation(name.get()));
         context
     }
 
+    /// Whether the page's state selects the conversation, and not the URL.
+    pub(crate) fn is_bound_to_state(&self) -> bool {
+        self.state_id.is_some()
+    }
+
+    /// Returns the id that the page's state gives, if it gives one. Not tracked.
+    pub(crate) fn state_id(&self) -> Option<String> {
+        self.state_id?.try_get_untracked().flatten()
+    }
+
     /// Returns the id that a new conversation will get, if the page's state sets one. Not tracked.
     pub(crate) fn preset_id(&self) -> Option<String> {
-        self.conversation.get_untracked().filter(|_| self.is_bound_to_state)
+        self.conversation.get_untracked().filter(|_| self.is_bound_to_state())
     }
 
     /// Selects another conversation, `None` for a new one. With `replace`, the current entry of the
-    /// browser's history is replaced: for a new conversation that has just got its id.
+    /// browser's history is replaced: for a new conversation that has just got its id. Has no effect
+    /// while the page's state gives an id: then only the page selects.
     pub fn select(&self, id: Option<String>, replace: bool) {
-        if self.is_bound_to_state {
-            return self.set_conversation(id);
+        if self.is_bound_to_state() {
+            if self.state_id().is_none() {
+                self.set_conversation(id);
+            }
+            return;
         }
         let to = untrack(|| self.href(id.as_deref()));
         self.set_conversation(id);
@@ -87,7 +101,7 @@ impl ChatContext {
     /// comes from the page's state does not set the page's title.
     pub(crate) fn set_title(&self, title: Option<&str>) {
         let title = title
-            .filter(|_| !self.is_bound_to_state)
+            .filter(|_| !self.is_bound_to_state())
             .map(|title| text_with_code_points(title, TextKind::Prose).into_owned());
         if self.title.with_untracked(|known| *known != title) {
             self.title.set(title);

@@ -30,6 +30,9 @@ pages:
               inputSchema: { type: object, properties: { sku: { type: string } }, required: [sku] }
               host: true
           sharedState: { company: { _state: company }, seats: { _state: seats }, cart: { _state: cart } }
+  - id: order
+    events: { onInit: [{ type: SetState, params: { order: { company: Start, seats: 1 } } }] }
+    blocks: [{ id: chat, type: AgentChat, properties: { agentId: clerk, sharedState: { _state: order } } }]
   - { id: open, auth: public, blocks: [{ id: chat, type: AgentChat, properties: { agentId: guide } }] }
 auth: { mode: anonymous, publicUrls: ["http://127.0.0.1"] }
 embed:
@@ -155,6 +158,23 @@ test("the embedding page shares the state that the chat's page declares", async 
   await expect(chat.answers.last()).toContainText('"ignored":["cart","secret"]');
   expect(await told(page, "statechange")).toMatchObject([{ values: { company: "Engines", seats: 4 } }]);
   expect(await page.evaluate('document.querySelector("agent-chat").state')).toMatchObject({ company: "Engines", seats: 4, cart: { items: 3 } });
+});
+
+test("the embedding page shares an object whose keys nobody has listed", async ({ page, show }) => {
+  await show({ element: '<agent-chat page="order" agent="clerk"></agent-chat>', script: SCRIPT, token: () => signed(ADA) });
+  const frame = inside(page);
+  await alive(frame);
+  const chat = new Chat(frame);
+  const state = () => page.evaluate('document.querySelector("agent-chat").state');
+  await expect.poll(state).toEqual({ company: "Start", seats: 1 });
+  await page.evaluate('document.querySelector("agent-chat").state = { company: "Acme", note: "new" }');
+  await chat.ask("what do you see?");
+  await expect(chat.answers.last()).toContainText('company (text): "Acme"');
+  await expect(chat.answers.last()).toContainText('note (text): "new"');
+  await chat.ask('write {"seats":4}');
+  await expect(chat.answers.last()).toContainText('"written":["seats"]');
+  expect((await told(page, "statechange")).at(-1)).toMatchObject({ values: { seats: 4 } });
+  expect(await state()).toEqual({ company: "Acme", seats: 4, note: "new" });
 });
 
 test("a user without a valid token is refused and the embedding page learns why", async ({ page, show, console }) => {

@@ -353,7 +353,7 @@ class AgentChatElement extends HTMLElement {
       }
       case "state":
         if (!this.#isReady) {
-          this.#keys = Object.keys(message.values);
+          if (!message.open) this.#keys = Object.keys(message.values);
           this.#state = { ...message.values, ...this.#state };
           return;
         }

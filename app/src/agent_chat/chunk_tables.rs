@@ -39,6 +39,8 @@ pub(crate) static SESSION: Chunk<SessionFunctions> = Chunk::new("session");
 pub(crate) struct SessionFunctions {
     pub(in crate::agent_chat) perform: fn(Session, SessionAction),
     pub(in crate::agent_chat) persist_queue: fn(Session),
+    /// Follows the property `messages`, given its expression and its first value.
+    pub(in crate::agent_chat) watch_messages: fn(Session, &Value, &Value),
 }
 
 /// The chunk for chats in a drawer or in a frame, which few pages need.

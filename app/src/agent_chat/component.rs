@@ -41,6 +41,9 @@ pub fn AgentChat(
 ) -> AnyView {
     let (open, locale, preset) = (RwSignal::new(false), properties.locale.clone(), StoredValue::new(Vec::new()));
     let chat = chat_context(properties.conversation_id.as_ref());
+    let mut properties = properties;
+    // The chat cannot show a copy of a conversation: the page must select it.
+    properties.actions.branch &= !chat.is_bound_to_state() || events.has("onConversationStart");
     let form_of = use_context::<HostForm>().is_none().then(|| StoredValue::new(None));
     let place = ChatBlock {
         block_id: id,
@@ -52,6 +55,7 @@ pub fn AgentChat(
         chat,
         drawer_open: open,
         preset_messages: preset,
+        given_messages: StoredValue::new(None),
         form_conversation: form_of,
     };
     with_locale(locale.as_ref(), move || chat_view(place))
@@ -102,7 +106,7 @@ pub(super) fn inline_chat(place: ChatBlock) -> AnyView {
                 match view {
                     // The conversation is created with its first message. No signal is read here,
                     // because on the server it may have been disposed by now.
-                    Err(error) if error.code() == ErrorCode::NotFound && chat.is_bound_to_state => Ok(None),
+                    Err(error) if error.code() == ErrorCode::NotFound && chat.is_bound_to_state() => Ok(None),
                     view => view.map(Some),
                 }
             }
@@ -140,7 +144,7 @@ pub(super) fn inline_chat(place: ChatBlock) -> AnyView {
         }
     });
     // For `stopped.js`: the page's address does not contain the id.
-    let named = move || chat.conversation.get().filter(|_| chat.is_bound_to_state);
+    let named = move || chat.conversation.get().filter(|_| chat.is_bound_to_state());
     view! {
         <section
             id=id
@@ -187,7 +191,7 @@ fn LoadFailed(error: ApiError, chat: ChatContext, #[prop(into)] retry: Callback<
                         }
                     })}
                 // If the page sets the conversation's id, no link can lead to a new one.
-                {(!chat.is_bound_to_state)
+                {(!chat.is_bound_to_state())
                     .then(|| {
                         view! {
                             <a class="cw-button" href=move || Some(chat.href(None))>

@@ -25,7 +25,8 @@ use serde_json::{Map, Value, json};
 use std::pin::pin;
 use std::time::Duration;
 use wire::page::{
-    AgentChatProperties, Block, BlockType, CHAT_EVENTS, Display, Page, SharedField, apply_updates, shared_fields,
+    AgentChatProperties, Block, BlockType, CHAT_EVENTS, Display, Page, SharedField, apply_updates, object_fields,
+    shared_fields, shared_object,
 };
 
 /// The window event with messages to the host page.
@@ -64,6 +65,7 @@ pub(super) fn embedded(page: Page, agent: Option<&str>) -> AnyView {
         actions: use_actions(),
         keys: StoredValue::new(state_keys(&fields, &properties.shared_state)),
         fields: StoredValue::new(fields.clone()),
+        properties: StoredValue::new(properties.clone()),
         known_state: StoredValue::new(Map::new()),
         pending_ask: StoredValue::new((0, None)),
         running_tools: StoredValue::new(Vec::new()),
@@ -103,6 +105,11 @@ fn state_keys(fields: &[SharedField], shared: &Map<String, Value>) -> Vec<(Strin
     fields.iter().filter_map(|field| Some((field.key.clone(), of_state(&field.key)?))).collect()
 }
 
+/// Returns the path in the page state of the object that is the whole shared state, if it is one.
+fn object_path(shared: &Map<String, Value>) -> Option<&str> {
+    shared_object(shared).filter(|(name, _)| *name == "_state").and_then(|(_, path)| path.as_str())
+}
+
 /// The host page; a cheap handle.
 #[derive(Clone, Copy)]
 struct HostPage {
@@ -110,9 +117,11 @@ struct HostPage {
     state: PageState,
     chat: ChatContext,
     actions: Actions,
+    /// The declared fields and keys; none if the shared state is a whole object.
     fields: StoredValue<Vec<SharedField>>,
     /// Shared keys, each with its key in the page state.
     keys: StoredValue<Vec<(String, String)>>,
+    properties: StoredValue<AgentChatProperties>,
     /// The state values that the host page knows.
     known_state: StoredValue<Map<String, Value>>,
     /// The number of the last question to the host page, and the sender for its answer; one
@@ -203,21 +212,15 @@ impl HostPage {
     /// types allow.
     fn apply_state(self, message: &Value) {
         let values = message["values"].as_object().cloned().unwrap_or_default();
-        let applied = self
-            .fields
-            .with_value(|fields| apply_updates(fields, &json!({ "updates": Value::Object(values.clone()) })));
+        let (fields, keys) = untrack(|| self.shared_keys(&values));
+        let applied = apply_updates(&fields, &json!({ "updates": Value::Object(values.clone()) }));
         // Values that the agent can only read have no declared type.
-        let read_only = self.keys.with_value(|keys| {
-            let is_written = |target: &str| {
-                self.fields.with_value(|fields| fields.iter().any(|field| field.target.as_deref() == Some(target)))
-            };
-            let free = keys.iter().filter(|(_, target)| !is_written(target));
-            free.filter_map(|(key, target)| Some((target.clone(), values.get(key)?.clone()))).collect::<Vec<_>>()
-        });
+        let is_written = |target: &str| fields.iter().any(|field| field.target.as_deref() == Some(target));
+        let free = keys.iter().filter(|(_, target)| !is_written(target));
+        let read_only = free.filter_map(|(key, target)| Some((target.clone(), values.get(key)?.clone())));
         for (target, value) in applied.written.into_iter().chain(read_only) {
-            let key = self.keys.with_value(|keys| keys.iter().find(|(_, known)| *known == target).cloned());
-            if let Some((key, _)) = key {
-                self.known_state.update_value(|told| drop(told.insert(key, value.clone())));
+            if let Some((key, _)) = keys.iter().find(|(_, known)| *known == target) {
+                self.known_state.update_value(|told| drop(told.insert(key.clone(), value.clone())));
             }
             for (target, value) in self.state.resolve_writes([(target, value)]) {
                 self.state.set(&target, value);
@@ -229,10 +232,32 @@ impl HostPage {
         }
     }
 
+    /// Returns the fields of the shared state, and the keys that the host page may set, each with its
+    /// place in the page state. Those of a shared object are the keys that it has and those that are
+    /// `given`. Tracked.
+    fn shared_keys(self, given: &Map<String, Value>) -> (Vec<SharedField>, Vec<(String, String)>) {
+        self.properties.with_value(|properties| {
+            let Some(path) = object_path(&properties.shared_state) else {
+                return (self.fields.get_value(), self.keys.get_value());
+            };
+            let mut values = match self.state.get_at(path) {
+                Value::Object(values) => values,
+                _ => Map::new(),
+            };
+            let own = given.iter().filter(|(key, _)| !operators::is_prototype_key(key));
+            values.extend(own.map(|(key, value)| (key.clone(), value.clone())));
+            let fields = object_fields(properties, &values);
+            // A key with a dot is no single place.
+            let places = fields.iter().filter(|field| !field.key.contains('.'));
+            let keys = places.map(|field| (field.key.clone(), format!("{path}.{}", field.key))).collect();
+            (fields, keys)
+        })
+    }
+
     /// Sends the state values that changed, by the agent or by the page's actions.
     fn send_state(self) {
         let mut news = Map::new();
-        for (key, target) in self.keys.get_value() {
+        for (key, target) in self.shared_keys(&Map::new()).1 {
             let value = self.state.get_at(&target);
             if self.known_state.with_value(|told| told.get(&key) != Some(&value)) {
                 news.insert(key, value);
@@ -240,7 +265,9 @@ impl HostPage {
         }
         if !news.is_empty() {
             self.known_state.update_value(|told| told.extend(news.clone()));
-            send_to_host(&json!({ "type": "state", "values": news }));
+            // A host page may add keys to a shared object.
+            let is_open = self.properties.with_value(|own| object_path(&own.shared_state).is_some());
+            send_to_host(&json!({ "type": "state", "values": news, "open": is_open }));
         }
     }
 

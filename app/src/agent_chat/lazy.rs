@@ -88,7 +88,11 @@ impl ChunkTable for SessionFunctions {
 
 #[wasm_split(session, fallible)]
 fn session_functions() -> Result<SessionFunctions, ChunkError> {
-    Ok(SessionFunctions { perform: Session::perform, persist_queue: Session::persist_queue })
+    Ok(SessionFunctions {
+        perform: Session::perform,
+        persist_queue: Session::persist_queue,
+        watch_messages: Session::watch_messages_property,
+    })
 }
 
 impl ChunkTable for PlanFunctions {

@@ -107,8 +107,10 @@ pub(crate) struct Run<'a> {
     earlier_steps: EarlierSteps,
     /// Whether to warn the model about a loop before the next request.
     warns: bool,
-    /// Whether a call that the turn waits for, or waited for, ends the turn.
+    /// Whether a call of the last reply ends the turn: one that has run, or that the turn waits for.
     pub(crate) is_last: bool,
+    /// Whether such a call has run, or was handed over to the page.
+    pub(crate) last_has_run: bool,
     /// The index of the first message that belongs to the turn; messages from there on are not
     /// pruned.
     pub(crate) turn_start: usize,
@@ -187,6 +189,7 @@ impl<'a> Run<'a> {
             loops: earlier.loops,
             warns: earlier.warns,
             is_last: earlier.is_last,
+            last_has_run: earlier.last_has_run,
             turn_start: turn.turn_start,
             is_over_calls: false,
             context: turn.context,
@@ -260,7 +263,9 @@ impl<'a> Run<'a> {
             if self.is_over_calls || self.caller.meter.is_over_calls() {
                 return Ok(Ending::Limit(Limit::ToolCalls));
             }
-            self.is_last = stop::is_last(&self.agent.settings, &accepted);
+            // An invalid or refused call does not end the turn, since the model may correct it.
+            let (accepted, waiting) = (self.count_last(&accepted), self.waiting_last());
+            (self.is_last, self.last_has_run) = (accepted > 0, accepted > waiting);
             if !all_have_results {
                 return Ok(Ending::Waiting);
             }
@@ -346,8 +351,19 @@ impl<'a> Run<'a> {
             loops: self.loops.clone(),
             warns: self.warns,
             is_last: self.is_last,
+            last_has_run: self.last_has_run,
             route: self.route.map(|route| route.name.to_owned()),
         }
+    }
+
+    /// Returns how many of these tools end the turn.
+    pub(crate) fn count_last<'n>(&self, tools: impl IntoIterator<Item = &'n String>) -> usize {
+        stop::count_last(&self.agent.settings, tools)
+    }
+
+    /// Returns how many calls that wait for the user end the turn.
+    pub(crate) fn waiting_last(&self) -> usize {
+        self.count_last(self.waiting.iter().map(|waiting| &waiting.call.name))
     }
 
     /// Prunes the messages from before the turn. The messages of the turn stay, since the model

@@ -171,6 +171,50 @@ async fn the_model_answers_a_denied_stop_tool() {
     assert_eq!(model.requests().len(), 2);
 }
 
+/// A call of a stop tool ends the turn only if it has run; what happens to other calls of the reply
+/// does not matter.
+#[tokio::test(start_paused = true)]
+async fn only_a_stop_tool_that_has_run_ends_the_turn() {
+    let settings = RunSettings { stop_on_tool_call: vec!["submit".to_owned()], ..RunSettings::default() };
+    let strict = |name: &str| {
+        tool(name, |spec| {
+            let schema = json!({ "type": "object", "required": ["reason"] });
+            ToolSpec { input_schema: schema, needs_approval: true, ..spec }
+        })
+    };
+    let check = async |tools: [Arc<dyn Tool>; 2], now: [Arc<dyn Tool>; 2], denied: &[&str], expected: (&str, usize)| {
+        let reply = tool_call_reply(&[("a", "submit", "{}"), ("b", "other", "{}")]);
+        let model = Arc::new(ScriptedModel::new(vec![reply, text_reply("As you like.")]));
+        let before = Agent { tools: tools.into(), settings: settings.clone(), ..Agent::new("a", model.clone()) };
+        let mut notes = Notes::default();
+        let asked = agent::run(&before, turn(vec![user("hi")], Vec::new(), 1, TurnUsage::default()), &mut notes).await;
+        let decide = |call: ToolCall| match denied.contains(&call.name.as_str()) {
+            true => PendingCall { decision: Decision::Denied(None), ..approved(call) },
+            false => approved(call),
+        };
+        let pending = asked.waiting.into_iter().map(|waiting| decide(waiting.call)).collect();
+        let stored = serde_json::to_string(&asked.turn_usage).unwrap();
+        let usage = serde_json::from_str(&stored).unwrap();
+        let after = Agent { tools: now.into(), ..before };
+        let outcome = agent::run(&after, turn(asked.messages, pending, 1, usage), &mut notes).await;
+        assert_eq!((format!("{:?}", outcome.ending).as_str(), model.requests().len()), expected, "{denied:?}");
+    };
+    let plain = |name: &str| tool(name, |spec| spec);
+    let (ended, answered) = (("Limit(StopOnToolCall)", 1), ("Done", 2));
+    let both = || [asking("submit"), asking("other")];
+    check(both(), both(), &[], ended).await;
+    check(both(), both(), &["submit"], answered).await;
+    check(both(), both(), &["other"], ended).await;
+    check(both(), both(), &["submit", "other"], answered).await;
+    // The stop tool has run before the other call was asked about.
+    let runs_at_once = || [plain("submit"), asking("other")];
+    check(runs_at_once(), runs_at_once(), &["other"], ended).await;
+    // The approved call does not fit the tool as it is now.
+    check(both(), [strict("submit"), asking("other")], &[], answered).await;
+    check(both(), [plain("new"), asking("other")], &[], answered).await;
+    check(both(), [asking("submit"), strict("other")], &[], ended).await;
+}
+
 /// Everything is pruned except the turn itself: the calls that were approved or answered, and the
 /// reasoning before them.
 #[tokio::test(start_paused = true)]

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 enum Runs {
     /// As it is.
     Unchanged,
+    /// As it is. The import changes what these notes are about.
+    Changed(&'static [&'static str]),
     /// After the import, without what these notes are about.
     Imported(&'static [&'static str]),
 }
@@ -52,6 +54,10 @@ fn check(name: &str, expected: &Runs) {
         Runs::Unchanged => {
             assert_eq!((runs, notes.as_slice()), (Ok(()), &[][..]), "{name}");
         }
+        Runs::Changed(named) => {
+            assert_eq!(runs, Ok(()), "{name}");
+            assert_eq!(notes, *named, "{name}");
+        }
         Runs::Imported(named) => {
             assert!(runs.is_err(), "{name} runs unchanged");
             assert_eq!(notes, *named, "{name}");
@@ -70,6 +76,12 @@ struct Scalar {
 
 /// Keys that the import renames, and the type of a page, which becomes a page whatever it is.
 const RENAMED: [(&str, &str); 2] = [("title", "label"), ("type", "")];
+/// Values that the import renames, with the keys around them.
+const RENAMED_VALUES: [(&str, &str, &str, &str); 3] = [
+    ("_event", "key", "_event", "action"),
+    ("_event", "suggestion", "_event", "text"),
+    ("user", "{{ user.id }}", "_template", "{{ user.id }}"),
+];
 
 /// Returns the lines of an example with a scalar that is neither in the result nor named by a note.
 fn unnamed(text: &str, import: &Import) -> Vec<(u32, Scalar)> {
@@ -80,7 +92,11 @@ fn unnamed(text: &str, import: &Import) -> Vec<(u32, Scalar)> {
             "" => scalar.value.starts_with("Page") || scalar.value == "Box",
             now => kept.contains(&Scalar { key: now.to_owned(), value: scalar.value.clone() }),
         });
-        renamed || named.contains(line) || kept.contains(scalar)
+        let renamed_value = RENAMED_VALUES.iter().any(|(key, value, now_key, now)| {
+            (scalar.key.as_str(), scalar.value.as_str()) == (*key, *value)
+                && kept.contains(&Scalar { key: (*now_key).to_owned(), value: (*now).to_owned() })
+        });
+        renamed || renamed_value || named.contains(line) || kept.contains(scalar)
     };
     scalars(text).into_iter().filter(|one| !is_kept(one)).collect()
 }
@@ -117,7 +133,6 @@ fn examples_of_agents_run_unchanged() {
         "claude.yaml",
         "openai.yaml",
         "gemini.yaml",
-        "gateway.yaml",
         "prepare-step.yaml",
         "prune.yaml",
         "generic.yaml",
@@ -128,8 +143,14 @@ fn examples_of_agents_run_unchanged() {
 }
 
 #[test]
+fn templates_in_what_the_provider_reads_are_evaluated() {
+    check("gateway.yaml", &Runs::Changed(&["15: changed: `{{ user.id }}` is evaluated, as a template"]));
+}
+
+#[test]
 fn other_examples_run_after_the_import() {
     check("shared-state.yaml", &Runs::Imported(&[]));
+    check("shared-state-whole.yaml", &Runs::Imported(&[]));
     check("conversations.yaml", &Runs::Imported(&[]));
 }
 

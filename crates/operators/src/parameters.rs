@@ -104,6 +104,8 @@ pub const fn optional(name: &'static str, kind: Kind) -> Parameter {
 pub enum Parameters {
     /// Nothing: `null` or `true`.
     Nothing,
+    /// Nothing, or this word, which changes nothing.
+    NothingOr(&'static str),
     /// A single value. `null` counts as an empty text or list.
     One(Kind),
     /// A list of exactly two values.
@@ -187,6 +189,11 @@ impl Arguments {
             Parameters::Nothing => match argument {
                 Value::Null | Value::Bool(true) => Ok(Self::default()),
                 _ => Err(evaluation.error("it takes nothing: write `null`")),
+            },
+            Parameters::NothingOr(word) => match argument {
+                Value::Null | Value::Bool(true) => Ok(Self::default()),
+                Value::String(given) if given == word => Ok(Self::default()),
+                _ => Err(evaluation.error(format!("it takes nothing, or `{word}`"))),
             },
             Parameters::One(kind) => {
                 let value = evaluation.evaluate(argument)?;

@@ -116,6 +116,7 @@ fn describe(parameters: Parameters) -> String {
     match parameters {
         Parameters::Own => String::new(),
         Parameters::Nothing => "nothing (`null`)".to_owned(),
+        Parameters::NothingOr(word) => format!("nothing (`null`), or `{word}`"),
         Parameters::One(kind) => kind.describe().to_owned(),
         Parameters::Pair(Kind::Number) => "a list of two numbers".to_owned(),
         Parameters::Pair(_) => "a list of two values".to_owned(),

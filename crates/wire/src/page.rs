@@ -15,6 +15,7 @@ mod client_tool;
 mod conversations;
 mod define;
 pub mod display;
+pub mod event_fields;
 pub mod events;
 mod inputs;
 mod link;
@@ -75,8 +76,9 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// The events of an `AgentChat` block. The handler of the first one may cancel the action.
-pub const CHAT_EVENTS: [&str; 15] = [
+pub const CHAT_EVENTS: [&str; 16] = [
     "onBeforeSend",
+    "onConversationStart",
     "onUserMessage",
     "onMessageComplete",
     "onToolCall",

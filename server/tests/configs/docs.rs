@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// An environment in which every variable is set, secrets of Standard Webhooks and tokens of bots in their form.
-struct Everything;
+pub(crate) struct Everything;
 
 impl Env for Everything {
     fn get(&self, name: &str) -> Option<String> {
@@ -30,7 +30,7 @@ impl Env for Everything {
     }
 }
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
@@ -101,7 +101,7 @@ fn whole(fragment: &str) -> String {
         "-" => format!("pages:\n  - id: support\n    blocks:\n{INPUTS}{}", indented(6)),
         "tools" | "mcp" => format!("agents:\n  - id: helper\n{agent}{}", indented(4)),
         "clientTools" => format!("pages:\n  - id: support\n    blocks:\n{chat}{}", indented(10)),
-        "conversationId" | "roles" => format!("pages:\n  - id: support\n    blocks:\n{chat}{}", indented(6)),
+        "conversationId" | "roles" | "events" => format!("pages:\n  - id: support\n    blocks:\n{chat}{}", indented(6)),
         _ => fragment.replace("    # …\n", agent),
     };
     for (section, entries) in DECLARED {
@@ -125,12 +125,24 @@ fn fragments(text: &str) -> impl Iterator<Item = &str> {
     text.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap())
 }
 
-#[test]
-fn documentation_fragments_are_valid() {
+/// Returns the pages of the documentation.
+fn pages() -> Vec<PathBuf> {
     let mut files: Vec<_> = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     files.sort();
     files.push(root().join("README.md"));
+    files
+}
+
+/// Returns the fragments of the documentation, completed to whole configs.
+pub(crate) fn documented_configs() -> Vec<String> {
+    let texts = pages().into_iter().map(|path| fs::read_to_string(path).unwrap());
+    texts.flat_map(|text| fragments(&text).map(whole).collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn documentation_fragments_are_valid() {
+    let files = pages();
     let (mut seen, mut faults) = (0, String::new());
     for path in files {
         let text = fs::read_to_string(&path).unwrap();

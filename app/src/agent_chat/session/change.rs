@@ -91,12 +91,14 @@ impl Session {
         });
     }
 
-    /// Creates a new conversation from the messages up to this one, and opens it.
+    /// Creates a new conversation from the messages up to this one, and opens it. If the page's state
+    /// selects the conversation, the event lets the page open it.
     pub(in crate::agent_chat) fn copy_up_to(self, message_id: String) {
         leptos::task::spawn_local(async move {
             if let Some(changed) = self.change(MessageChange::Copy { message_id }).await {
                 self.chat.notify_changed();
-                self.chat.select(Some(changed.conversation_id), false);
+                self.chat.select(Some(changed.conversation_id.clone()), false);
+                self.emit_conversation_start(&changed.conversation_id);
             }
         });
     }

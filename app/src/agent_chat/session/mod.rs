@@ -135,6 +135,8 @@ pub(super) struct ChatBlock {
     pub(super) drawer_open: RwSignal<bool>,
     /// The messages with which the next conversation starts.
     pub(super) preset_messages: StoredValue<Vec<UiMessage>>,
+    /// The last value of the property `messages`, with the id that the page's state gave then.
+    pub(super) given_messages: StoredValue<Option<(Option<String>, Value)>>,
     /// The conversation to which the page's form belongs; none if the form belongs to a host page.
     pub(super) form_conversation: Option<FormConversation>,
 }
@@ -288,7 +290,18 @@ impl Session {
             None if self.has_preset() => self.dispatch(SessionAction::ShowPreset),
             None => {}
         }
-        self.watch_messages_property();
+        self.watch_messages();
+    }
+
+    /// Shows the messages of the page's property, if it has one.
+    fn watch_messages(self) {
+        let Some(expression) = self.block.with_value(|place| place.properties.messages.clone()) else { return };
+        let first = untrack(|| self.scope.evaluate(&expression)).unwrap_or_default();
+        Effect::new(move |_| {
+            if let (Some(code), Some(_)) = (SESSION.get(), CONVERSATION.get()) {
+                untrack(|| (code.watch_messages)(self, &expression, &first));
+            }
+        });
     }
 
     /// Whether the page has set messages for a new conversation.

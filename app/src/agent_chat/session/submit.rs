@@ -265,7 +265,10 @@ impl Session {
         self.phase.set(Phase::Streaming);
         // Unless the user has selected another conversation meanwhile, which is still loading.
         if is_new && self.chat.conversation.get_untracked() == selected {
-            self.chat.select(Some(conversation_id), true);
+            self.chat.select(Some(conversation_id.clone()), true);
+        }
+        if is_new {
+            self.emit_conversation_start(&conversation_id);
         }
         if let Some(written) = written {
             self.page_state.write_by_agent(written.to_vec());
@@ -344,9 +347,9 @@ impl Session {
         let is_gone = error.code() == ErrorCode::NotFound && self.id.with_untracked(Option::is_some);
         let remedy = match error.code() {
             ErrorCode::Busy => None,
-            ErrorCode::NotFound if is_gone && !self.chat.is_bound_to_state => Some(Remedy::New),
+            ErrorCode::NotFound if is_gone && !self.chat.is_bound_to_state() => Some(Remedy::New),
             // If the page sets the conversation's id, no other conversation can be opened.
-            ErrorCode::OtherAgent if self.chat.is_bound_to_state => None,
+            ErrorCode::OtherAgent if self.chat.is_bound_to_state() => None,
             ErrorCode::OtherAgent => Some(Remedy::New),
             _ => Some(remedy),
         };

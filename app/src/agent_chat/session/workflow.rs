@@ -67,7 +67,10 @@ impl Session {
                 self.inner.update_value(|inner| inner.history.clear());
                 // Unless the user has selected another conversation meanwhile, which is still loading.
                 if is_new && self.chat.conversation.get_untracked() == selected {
-                    self.chat.select(Some(conversation_id), true);
+                    self.chat.select(Some(conversation_id.clone()), true);
+                }
+                if is_new {
+                    self.emit_conversation_start(&conversation_id);
                 }
             }
         }

@@ -37,9 +37,6 @@ impl Run<'_> {
             };
             match decision.clone() {
                 Decision::Denied(reason) if resumed.is_none() => {
-                    // The model should react to a denial, even where the call would have ended the
-                    // turn.
-                    self.is_last = false;
                     sink.emit(Event::ToolDenied { call_id: call.id.clone(), reason: reason.clone() }).await?;
                     let output = match cut_off {
                         // The call may have had its effect, unlike one that is denied before it
@@ -68,6 +65,7 @@ impl Run<'_> {
                         ruling if !self.may_resume(&call, runner.spec(), &decision, &ruling, sink).await? => {}
                         _ if runner.spec().execution.is_client() => {
                             is_handed_over = true;
+                            self.last_has_run |= self.count_last([&call.name]) > 0;
                             self.hand_over(&call, runner.spec(), sink).await?;
                             sink.emit(Event::CallHandedOver { call }).await?;
                         }
@@ -82,6 +80,7 @@ impl Run<'_> {
         }
         let names: HashMap<_, _> =
             ready.iter().map(|RunnableCall { call, .. }| (call.id.clone(), call.name.clone())).collect();
+        self.last_has_run |= self.count_last(names.values()) > 0;
         self.caller.meter.count_tool_calls(ready.len());
         let results = self.run_ready(ready, sink).await?;
         outputs.extend(results.into_iter().map(|(id, result)| {
@@ -90,6 +89,8 @@ impl Run<'_> {
         }));
         self.check_not_stopped()?;
         self.add_results(outputs);
+        // The model should react to a denial, and to a call that does not fit its tool any more.
+        self.is_last = self.last_has_run || self.waiting_last() > 0;
         Ok(self.waiting.is_empty() && !is_handed_over)
     }
 

@@ -241,6 +241,7 @@ impl Checkpoint {
         let is_last = |known: &&CallState| ends_with.contains(&known.call.name);
         let last_result = calls.iter().rev().filter(is_last).find_map(|known| known.result.clone()?.ok());
         usage.is_last |= last_result.is_some();
+        usage.last_has_run |= last_result.is_some();
         let open = calls.into_iter().filter(|known| !known.is_over());
         let pending = open.map(|known| PendingCall {
             // Without a decision it would not be a valid history.

@@ -2,10 +2,9 @@
 
 use crate::{Limit, RunSettings};
 
-/// Returns whether one of these tools ends the turn. They are those that ran or that wait for the
-/// user; an invalid or refused call does not end the turn, since the model may correct it.
-pub(crate) fn is_last(settings: &RunSettings, accepted: &[String]) -> bool {
-    accepted.iter().any(|name| settings.stop_on_tool_call.contains(name))
+/// Returns how many of these tools end the turn.
+pub(crate) fn count_last<'n>(settings: &RunSettings, tools: impl IntoIterator<Item = &'n String>) -> usize {
+    tools.into_iter().filter(|name| settings.stop_on_tool_call.contains(*name)).count()
 }
 
 /// Returns the limit that the completed steps have reached, if any. `is_last` says whether a call

@@ -24,6 +24,10 @@ pub struct TurnUsage {
     /// so that the turn ends with its result.
     #[serde(default)]
     pub(crate) is_last: bool,
+    /// Whether another such call of the same reply has run, so that the turn ends whatever is decided
+    /// about those that it waits for.
+    #[serde(default)]
+    pub(crate) last_has_run: bool,
     /// The name of the route that the turn has taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) route: Option<String>,
@@ -80,7 +84,15 @@ mod tests {
         };
         loops.record(&[call], &EarlierSteps::default());
         let used = ResourceUsage { requests: 2, tool_calls: 3, cost_usd: Some(0.5), ..ResourceUsage::default() };
-        let spent = TurnUsage { used, steps: 2, loops, warns: true, is_last: false, route: Some("r".to_owned()) };
+        let spent = TurnUsage {
+            used,
+            steps: 2,
+            loops,
+            warns: true,
+            is_last: false,
+            last_has_run: true,
+            route: Some("r".to_owned()),
+        };
         let stored = serde_json::to_value(&spent).unwrap();
         assert_eq!(serde_json::from_value::<TurnUsage>(stored).unwrap(), spent);
         // Earlier versions stored only these fields.

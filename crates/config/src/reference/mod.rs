@@ -4,6 +4,8 @@
 
 #[cfg(test)]
 mod coverage;
+#[cfg(test)]
+mod keys;
 mod phrase;
 
 use operators::Usage;

@@ -74,16 +74,26 @@ pub(super) fn place(context: ValueContext, operators: &Operators) -> EvaluationP
     }
 }
 
-/// Checks the operators in a value of a page. `state` has the keys of the page state, `steps` the
-/// ids of earlier actions.
+/// The names that operators in a value of a page may read.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ReadableNames<'a, 'n> {
+    /// The keys of the page state.
+    pub(super) state: &'a [&'n str],
+    /// The ids of earlier actions.
+    pub(super) steps: &'a [&'n str],
+    /// The fields of the event, if they are known.
+    pub(super) event: Option<&'a [&'static str]>,
+}
+
+/// Checks the operators in a value of a page.
 pub(super) fn check<'n>(
     value: &'n Node,
     context: ValueContext,
-    state: &[&'n str],
-    steps: &[&'n str],
+    names: ReadableNames<'_, 'n>,
     language: &Language,
     report: &mut Report,
 ) {
+    let ReadableNames { state, steps, event } = names;
     operator::for_each_operator(value, place(context, language.operators()), report, &mut |operator, report| {
         let Some(path) = operator.value.text() else { return };
         let first = path.split('.').next().unwrap_or(path);
@@ -97,6 +107,11 @@ pub(super) fn check<'n>(
                 let help =
                     help.or_else(|| Some("an action sees the results of those before it that have an id".to_owned()));
                 report.error(operator.value.at, format!("no action before this one has the id `{first}`"), help);
+            }
+            "_event" => {
+                if let Some(fields) = event {
+                    operator::warn_of_unknown_key(operator, fields, "this event has no field", report);
+                }
             }
             _ => {}
         }

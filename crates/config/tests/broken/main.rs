@@ -17,6 +17,7 @@ mod sender;
 mod serve_as_remote_agent;
 mod settings;
 mod text;
+mod unread;
 
 use std::collections::HashMap;
 

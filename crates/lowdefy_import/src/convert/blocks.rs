@@ -1,14 +1,16 @@
 //! Blocks of a page.
 
 use super::events::EventContext;
-use super::{Notes, events, input, layout, leave_out_keys};
+use super::{Notes, chat, contents, events, input, layout, leave_out_keys};
 use crate::tree::{Tree, Value};
 
 /// Blocks that only arrange others.
-const BOXES: [&str; 10] =
-    ["Context", "Layout", "Content", "Sider", "Header", "Footer", "Row", "Grid", "Span", "PageContent"];
+const BOXES: [&str; 11] =
+    ["Context", "Layout", "Content", "Sider", "Header", "Footer", "Row", "Grid", "Span", "PageContent", "Flex"];
 /// Blocks that can be closed, which are always shown instead.
 const FRAMES: [&str; 4] = ["Modal", "Drawer", "Collapse", "Popover"];
+/// Blocks that hold others in both languages.
+const CONTAINERS: [&str; 4] = ["Box", "Card", "Columns", "Tabs"];
 /// Keys about the look of a block.
 const LOOKS: [&str; 7] = ["style", "class", "className", "styles", "loading", "skeleton", "theme"];
 
@@ -49,9 +51,17 @@ fn convert_block(block: &mut Tree, context: &EventContext<'_>, notes: &mut Notes
             }
         }
         "Button" => button(block),
-        "AgentChat" => chat(block, context),
+        "AgentChat" => chat::convert(block, context, notes),
+        "AgentConversations" => chat::convert_list(block, notes),
+        _ if CONTAINERS.contains(&kind.as_str()) => {}
         _ if kind.starts_with("AgGrid") => grid(block, notes),
-        _ => input::convert(block, &kind, notes),
+        _ => {
+            let has_blocks = block.get("blocks").is_some_and(|blocks| !blocks.items().is_empty());
+            if !input::convert(block, &kind, notes) && has_blocks {
+                notes.changed(block.at, format!("a block of the type `{kind}` is a box around its blocks"), "");
+                become_box(block, notes);
+            }
+        }
     }
     events::convert(block, context, notes);
     if let Some(list) = block.get_mut("blocks") {
@@ -81,9 +91,12 @@ pub(super) fn take_slots(owner: &mut Tree, notes: &mut Notes<'_>) {
         for mut entry in entries {
             match (entry.key.as_str(), entry.value.remove("blocks")) {
                 ("content", Some(blocks)) => owner.set("blocks", blocks.value),
-                (name, _) => notes.left_out(
+                (name, blocks) => notes.left_out(
                     entry.key_at,
-                    format!("the blocks of the slot `{name}`"),
+                    format!(
+                        "the blocks of the slot `{name}`{}",
+                        blocks.map(|blocks| contents::describe(&blocks.value)).unwrap_or_default()
+                    ),
                     "move them to `blocks`, or write the page in Leptos",
                 ),
             }
@@ -150,45 +163,4 @@ fn grid(block: &mut Tree, notes: &mut Notes<'_>) {
             is_known
         });
     }
-}
-
-/// Converts the properties of a chat that are elsewhere or have another form.
-fn chat(block: &mut Tree, context: &EventContext<'_>) {
-    let Some(properties) = block.get_mut("properties") else { return };
-    if let Some(actions) = properties.get_mut("messageDisplay").and_then(|display| display.remove("actions")) {
-        properties.set("actions", message_actions(actions.value));
-    }
-    for key in ["renderMermaid", "codeHighlighter"] {
-        if let Some(entry) = properties.remove(key)
-            && let Some(display) = properties.map_of("messageDisplay")
-        {
-            display.set(key, entry.value);
-        }
-    }
-    let Some(sender) = properties.get_mut("sender") else { return };
-    let suggestions = sender.remove("suggestions");
-    if let Some(attachments) = sender.get_mut("attachments") {
-        attachments.rename("s3PostPolicyRequestId", "uploadPolicyRequestId");
-        for key in ["uploadPolicyRequestId", "downloadPolicyRequestId"] {
-            if let Some(value) = attachments.get_mut(key)
-                && let Some(request) = value.text().and_then(|id| context.requests.get(id))
-            {
-                value.value = Value::Text(request.endpoint.clone());
-            }
-        }
-    }
-    if let Some(entry) = suggestions {
-        properties.set("suggestions", entry.value);
-    }
-}
-
-/// Converts a list of actions: those that are not in it are off.
-fn message_actions(actions: Tree) -> Tree {
-    if !matches!(actions.value, Value::List(_)) {
-        return actions;
-    }
-    let is_on = |name: &str| actions.items().iter().any(|item| item.text() == Some(name));
-    let names = ["copy", "feedback", "regenerate", "delete", "audio"];
-    let entries = names.map(|name| (name, Tree::new(actions.at, Value::Bool(is_on(name)))));
-    Tree::map_at(actions.at, entries.into())
 }

@@ -19,7 +19,9 @@ pub(super) fn convert(root: &mut Tree, secrets: &mut Secrets, notes: &mut Notes<
                 }
             }
         }
-        convert_headers(connection, secrets, notes);
+        if let Some(properties) = connection.get_mut("properties") {
+            convert_headers(properties, secrets, notes);
+        }
     }
 }
 
@@ -99,10 +101,8 @@ fn knex(connection: &mut Tree, secrets: &mut Secrets, notes: &mut Notes<'_>) {
 
 /// Headers are a text or one variable: a text around a secret becomes a variable for the whole
 /// header.
-fn convert_headers(connection: &mut Tree, secrets: &mut Secrets, notes: &mut Notes<'_>) {
-    let Some(headers) = connection.get_mut("properties").and_then(|properties| properties.get_mut("headers")) else {
-        return;
-    };
+pub(super) fn convert_headers(owner: &mut Tree, secrets: &mut Secrets, notes: &mut Notes<'_>) {
+    let Some(headers) = owner.get_mut("headers") else { return };
     let Value::Map(entries) = &mut headers.value else { return };
     for entry in entries {
         let value = &mut entry.value;

@@ -1,7 +1,7 @@
 //! Events of pages and blocks, and their actions.
 
 use super::request::Requests;
-use super::{Notes, leave_out_keys, operators};
+use super::{Notes, event_fields, leave_out_keys, operators};
 use crate::tree::{Entry, Tree, Value};
 use config::Span;
 
@@ -42,8 +42,10 @@ pub(super) fn merge_initial(page: &mut Tree) {
 
 /// Converts the events of a page or a block.
 pub(super) fn convert(owner: &mut Tree, context: &EventContext<'_>, notes: &mut Notes<'_>) {
+    let block = owner.text_of("type").unwrap_or_default().to_owned();
     let Some(Value::Map(events)) = owner.get_mut("events").map(|events| &mut events.value) else { return };
     for event in events {
+        event_fields::rename(&block, &event.key, &mut event.value, notes);
         leave_out_keys(
             &mut event.value,
             &[("catch", "a `Message` in the chat's `onError` can say that something failed"), ("debounce", "")],

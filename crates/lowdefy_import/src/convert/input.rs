@@ -23,9 +23,14 @@ const INPUTS: [(&str, &str); 15] = [
     ("DatePicker", "DatePicker"),
 ];
 
-/// Converts a block, if it is an input.
-pub(super) fn convert(block: &mut Tree, kind: &str, notes: &mut Notes<'_>) {
-    let Some((_, now)) = INPUTS.iter().find(|(name, _)| *name == kind) else { return };
+/// Whether blocks of a type are inputs, in either language.
+pub(super) fn is_input(kind: &str) -> bool {
+    INPUTS.iter().any(|(name, now)| [*name, *now].contains(&kind))
+}
+
+/// Converts a block, if it is an input. Returns whether it is one.
+pub(super) fn convert(block: &mut Tree, kind: &str, notes: &mut Notes<'_>) -> bool {
+    let Some((_, now)) = INPUTS.iter().find(|(name, _)| *name == kind) else { return false };
     retype(block, now);
     let help = "use `pattern`, `minLength`, `min` or `max` of the input, or check the value in the endpoint";
     leave_out_keys(block, &[("validate", help)], notes);
@@ -45,4 +50,5 @@ pub(super) fn convert(block: &mut Tree, kind: &str, notes: &mut Notes<'_>) {
         }
         properties.rename("title", "label");
     }
+    true
 }

@@ -3,8 +3,11 @@
 mod access;
 mod agents;
 mod blocks;
+mod chat;
 mod connections;
+mod contents;
 mod endpoints;
+mod event_fields;
 mod events;
 mod input;
 mod layout;
@@ -14,8 +17,9 @@ mod request;
 mod secrets;
 mod sql;
 mod steps;
+mod templates;
 
-pub(crate) use operators::missing_help as operator_help;
+pub(crate) use contents::describe as describe_contents;
 pub(crate) use secrets::Secrets;
 pub(crate) use steps::put_failure;
 
@@ -80,7 +84,7 @@ pub(crate) fn app(root: &mut Tree, notes: &mut Notes<'_>) -> Secrets {
     remove_leftover_references(root, notes);
     connections::convert(root, &mut secrets, notes);
     if let Some(agents) = root.get_mut("agents") {
-        agents::convert(agents);
+        agents::convert(agents, &mut secrets, notes);
     }
     pages::convert(root, start_page.as_deref(), notes);
     endpoints::convert(root, notes);

@@ -1,6 +1,7 @@
 //! Operators that have another name or form.
 
 use super::request::Requests;
+use super::{Notes, templates};
 use crate::tree::{Entry, Tree, Value};
 use std::collections::HashMap;
 
@@ -33,23 +34,29 @@ const READERS: [&str; 12] = [
 ];
 
 /// Converts all operators in a value.
-pub(super) fn convert(tree: &mut Tree, place: &Place<'_>) {
+pub(super) fn convert(tree: &mut Tree, place: &Place<'_>, notes: &mut Notes<'_>) {
     tree.for_each_mut(&mut |tree| {
         simplify_reader(tree);
         let Some((name, argument)) = tree.operator() else { return };
         match name {
             "_string.concat" | "_string" if operators::definition(name).is_none() => {
-                if let Some(template) = template(argument) {
+                if let Some(template) = templates::from_pieces(argument) {
                     let at = tree.at;
                     tree.value = Tree::map_at(at, vec![("_template", Tree::text_at(at, template))]).value;
                 }
             }
             "_nunjucks" => {
-                if let Some(template) = nunjucks(argument) {
+                let scope = if matches!(place, Place::Page(_)) { "state" } else { "payload" };
+                if let Some(template) = templates::from_nunjucks(argument, scope) {
                     let at = tree.at;
                     tree.value = Tree::map_at(at, vec![("_template", Tree::text_at(at, template))]).value;
                 }
             }
+            "_moment.format" | "_moment.humanizeDuration" => {
+                let now = name.replace("_moment.", "_dayjs.");
+                rename_operator(tree, &now);
+            }
+            "_user" if matches!(place, Place::Routine(_)) => convert_user(tree, notes),
             _ => {
                 if let Some((name, path)) = argument.text().and_then(|path| renamed(name, path, place)) {
                     let at = argument.at;
@@ -58,6 +65,32 @@ pub(super) fn convert(tree: &mut Tree, place: &Place<'_>) {
             }
         }
     });
+}
+
+/// Gives an operator another name.
+fn rename_operator(tree: &mut Tree, name: &str) {
+    if let Value::Map(entries) = &mut tree.value
+        && let [entry] = entries.as_mut_slice()
+    {
+        name.clone_into(&mut entry.key);
+    }
+}
+
+/// Renames the field of the user that has their id, and notes fields that users do not have here.
+fn convert_user(tree: &mut Tree, notes: &mut Notes<'_>) {
+    let Some((_, argument)) = tree.operator() else { return };
+    let Some(path) = argument.text() else { return };
+    match path.split('.').next().unwrap_or(path) {
+        "sub" => {
+            let (at, path) = (argument.at, path.replacen("sub", "id", 1));
+            tree.value = Tree::map_at(tree.at, vec![("_user", Tree::text_at(at, path))]).value;
+        }
+        "id" | "name" | "roles" | "inputs" => {}
+        field => {
+            let what = format!("a user has no `{field}`: `_user: {path}` is null");
+            notes.changed(argument.at, what, "a user has `id`, `name` and `roles`; look anything else up by the id");
+        }
+    }
 }
 
 /// Returns the name and the path of an operator that reads the same value, if they differ.
@@ -147,36 +180,8 @@ fn simplify_reader(tree: &mut Tree) {
     };
 }
 
-/// Converts `[text, operator, …]` to a template, if all operators only read a value.
-pub(super) fn template(pieces: &Tree) -> Option<String> {
-    let mut text = String::new();
-    for piece in pieces.items() {
-        match (&piece.value, piece.operator()) {
-            (Value::Text(literal), _)
-                if !literal.contains("{{") && !literal.contains("{%") && !literal.contains("{#") =>
-            {
-                text.push_str(literal);
-            }
-            (Value::Number(number), _) => text.push_str(&number.to_string()),
-            _ => text.push_str(&format!("{{{{ {} }}}}", expression(piece)?)),
-        }
-    }
-    (!text.is_empty()).then_some(text)
-}
-
-/// Converts `{ template, on }`, whose template has the same form, if what `on` names is only read.
-fn nunjucks(argument: &Tree) -> Option<String> {
-    let mut text = String::new();
-    for entry in argument.get("on")?.entries() {
-        let name = Some(entry.key.as_str()).filter(|name| is_name(name))?;
-        text.push_str(&format!("{{% set {name} = {} %}}", expression(&entry.value)?));
-    }
-    text.push_str(argument.text_of("template")?);
-    Some(text)
-}
-
 /// Returns the expression that reads the same value as an operator.
-fn expression(tree: &Tree) -> Option<String> {
+pub(super) fn expression(tree: &Tree) -> Option<String> {
     let (name, argument) = tree.operator()?;
     let scope = match name {
         "_payload" => "payload",
@@ -188,14 +193,8 @@ fn expression(tree: &Tree) -> Option<String> {
         "_event" => "event",
         _ => return None,
     };
-    let path = argument.text().filter(|path| path.split('.').all(is_name))?;
+    let path = argument.text().filter(|path| path.split('.').all(templates::is_name))?;
     Some(format!("{scope}.{path}"))
-}
-
-/// Whether an expression can read a key with a dot before it.
-fn is_name(step: &str) -> bool {
-    step.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && step.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Describes the text around a secret: `Bearer ` and TOKEN.
@@ -207,20 +206,4 @@ pub(super) fn literal_around_secret(tree: &Tree) -> Option<String> {
         _ => None,
     });
     Some(pieces.collect::<Option<Vec<_>>>()?.join(" and "))
-}
-
-/// Returns what to use instead of an operator that only Lowdefy has.
-pub(crate) fn missing_help(name: &str) -> Option<&'static str> {
-    Some(match name.split('.').next().unwrap_or(name) {
-        "_js" => "write it as an `_expr`, such as `_expr: state.seats * 2`",
-        "_nunjucks" => "write it as a `_template`, such as `_template: \"Dear {{ payload.name }}\"`",
-        "_global" | "_input" => "read it with `_state`, or return it from an endpoint",
-        "_build" | "_env" => "write the value into the config, or read a secret with `_secret`",
-        "_function" => "write it as an `_expr`",
-        "_moment" | "_dayjs" | "_intl" | "_number" => "format the value in an endpoint, or with a `_template`",
-        "_mql" | "_jsonata" => "write it as an `_expr`, or select it in the query",
-        "_media" | "_location" | "_menu" | "_theme" | "_i18n" => "there is nothing like it",
-        "_request_details" | "_api_details" => "the result of an action is read with `_step`",
-        _ => return None,
-    })
 }

@@ -41,6 +41,6 @@ fn convert_page(page: &mut Tree, notes: &mut Notes<'_>) -> Vec<Tree> {
     if let Some(list) = page.get_mut("blocks") {
         blocks::convert(list, &context, notes);
     }
-    operators::convert(page, &operators::Place::Page(&requests));
+    operators::convert(page, &operators::Place::Page(&requests), notes);
     endpoints
 }

@@ -33,7 +33,7 @@ pub(super) fn take(page: &mut Tree, notes: &mut Notes<'_>) -> (Requests, Vec<Tre
         };
         let mut payload = step.remove("payload").map(|entry| entry.value);
         if let Some(payload) = &mut payload {
-            operators::convert(payload, &operators::Place::Page(&requests));
+            operators::convert(payload, &operators::Place::Page(&requests), notes);
         }
         let shape = step.text_of("type").and_then(operators::shape_of);
         let endpoint = format!("{page_id}/{id}");

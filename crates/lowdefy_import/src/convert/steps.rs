@@ -1,7 +1,7 @@
 //! Routines: requests and controls.
 
 use super::operators::Renamed;
-use super::{Notes, connections, make_list, operators, sql};
+use super::{Notes, connections, make_list, operators, sql, templates};
 use crate::tree::{Tree, Value};
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ const CONTROLS: [&str; 10] =
 pub(super) fn convert(routine: &mut Tree, notes: &mut Notes<'_>) {
     let mut shapes = HashMap::new();
     list(routine, &mut shapes, notes);
-    operators::convert(routine, &operators::Place::Routine(&shapes));
+    operators::convert(routine, &operators::Place::Routine(&shapes), notes);
 }
 
 /// Converts a list of steps. A single step becomes a list, and a list in it its steps.
@@ -154,7 +154,7 @@ fn http(step: &mut Tree, notes: &mut Notes<'_>) {
     }
     if let Some(path) = properties.get_mut("path")
         && let Some(("_string.concat" | "_string", pieces)) = path.operator()
-        && let Some(template) = operators::template(pieces)
+        && let Some(template) = templates::from_pieces(pieces)
     {
         // A template encodes each value as one step of the path.
         path.value = Tree::map_at(path.at, vec![("_template", Tree::text_at(path.at, template))]).value;

@@ -87,7 +87,7 @@ fn leave_out_refused(
             continue;
         }
         let Some(target) = numbered::find(root, &path) else { continue };
-        let what = format!("{}: {}", unit.what, problem.message);
+        let what = format!("{}{}: {}", unit.what, convert::describe_contents(target), problem.message);
         let help = help(&unit, problem);
         notes.left_out(position.at, what, &help);
         match unit.action {
@@ -109,10 +109,6 @@ fn leave_out_refused(
 
 /// Returns what to do instead.
 fn help(unit: &Unit, problem: &Diagnostic) -> String {
-    let operator = problem.message.strip_prefix("there is no operator `").and_then(|rest| rest.strip_suffix('`'));
-    if let Some(help) = operator.and_then(convert::operator_help) {
-        return help.to_owned();
-    }
     let own = problem.help.clone().unwrap_or_default();
     let lacks_type = problem.message.contains("type") && problem.message.contains("there is no");
     match unit.kind {

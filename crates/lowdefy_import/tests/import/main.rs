@@ -1,6 +1,7 @@
 //! Tests of what apps are converted to, as data: a small app, the config with the notes.
 
 mod agents;
+mod chats;
 mod pages;
 mod references;
 mod refusals;

@@ -3,7 +3,7 @@
 use super::text::number;
 use crate::evaluation::Evaluation;
 use crate::parameters::Kind::Any;
-use crate::parameters::Parameters::{Nothing, One};
+use crate::parameters::Parameters::{Nothing, NothingOr, One};
 use crate::registry::Run::Calling;
 use crate::registry::{Definition, operator};
 use crate::{Ambient, Arguments, OperatorError, meter};
@@ -15,7 +15,7 @@ const MAX_LENGTH: u64 = 1_000;
 const LETTERS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
 pub(super) const OPERATORS: &[Definition] = &[
-    operator!("_uuid", Nothing, Calling(uuid), "A random UUID (version 4).", ["true" => r#""80000000-0000-4000-8000-000000000000""#]).not_rendered(),
+    operator!("_uuid", NothingOr("v4"), Calling(uuid), "A random UUID (version 4).", [r#""v4""# => r#""80000000-0000-4000-8000-000000000000""#]).not_rendered(),
     operator!("_uuid.v4", Nothing, Calling(uuid), "A random UUID (version 4).", ["null" => r#""80000000-0000-4000-8000-000000000000""#]).not_rendered(),
     operator!("_random", One(Any), Calling(random), "A random `string`, `integer` or `float`, or `{ type, length, min, max }` of it. Not for secrets.",
         [r#""integer""# => "50", r#"{"type": "string", "length": 4}"# => r#""iiii""#, r#"{"type": "float", "min": 1, "max": 3}"# => "2"]).not_rendered(),

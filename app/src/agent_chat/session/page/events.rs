@@ -173,6 +173,11 @@ impl Session {
         }
     }
 
+    /// Emits the event for a conversation that has just been created.
+    pub(in crate::agent_chat::session) fn emit_conversation_start(self, id: &str) {
+        self.emit("onConversationStart", json!({ "conversationId": id }));
+    }
+
     fn shown_messages(self) -> Value {
         let messages = self.messages.with_untracked(|all| all.iter().map(MessageState::to_message).collect::<Vec<_>>());
         json!(messages)

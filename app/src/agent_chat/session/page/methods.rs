@@ -19,7 +19,11 @@ impl Session {
         if self.is_disposed() {
             return Err(t(Text::ChatNotReady).to_owned());
         }
+        let is_kept = || self.id.with_untracked(Option::is_some) && self.chat.state_id().is_some();
         match method {
+            "newConversation" | "clearMessages" | "setMessages" if is_kept() => {
+                return Err("The page's state selects the conversation: give it another id with `SetState`.".to_owned());
+            }
             "sendMessage" => {
                 let has_text = text_argument(args).is_some_and(|text| !text.trim().is_empty());
                 let files = args.first().and_then(|first| first.get("files")?.as_array());

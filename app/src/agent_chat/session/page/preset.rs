@@ -2,7 +2,7 @@
 //! that is sent; until then they exist only in the browser.
 
 use crate::agent_chat::message::state::MessageState;
-use crate::agent_chat::session::{Phase, Session, SessionAction};
+use crate::agent_chat::session::{Phase, Session};
 use crate::prelude::*;
 use crate::ui::browser;
 use serde_json::{Value, json};
@@ -11,38 +11,59 @@ use wire::{Role, UiMessage, UiPart};
 impl Session {
     /// Sets the messages from the page's property: at first, if no conversation is open, and
     /// whenever they change.
-    pub(in crate::agent_chat::session) fn watch_messages_property(self) {
-        let Some(expression) = self.block.with_value(|place| place.properties.messages.clone()) else { return };
-        let mut before = None;
+    pub(in crate::agent_chat) fn watch_messages_property(self, expression: &Value, first: &Value) {
+        let is_open =
+            self.id.with_untracked(Option::is_some) || self.messages.with_untracked(|shown| !shown.is_empty());
+        if !self.is_outdated(expression, first) && !first.is_null() && !is_open && !self.has_preset() {
+            self.set_messages(first);
+        }
+        let (expression, mut before) = (expression.clone(), first.clone());
         Effect::new(move |_| {
             let given = self.scope.evaluate(&expression).unwrap_or_default();
-            let is_first = before.is_none();
-            if before.as_ref() == Some(&given) {
+            if before == given {
                 return;
             }
-            before = Some(given.clone());
-            let is_begun = || self.id.with_untracked(Option::is_some);
-            let is_shown = || !self.messages.with_untracked(Vec::is_empty);
-            let is_open = || is_begun() || is_shown() || self.has_preset();
-            if is_first && (given.is_null() || untrack(is_open)) {
-                return;
-            }
-            untrack(|| match given {
-                Value::Null if is_begun() => self.chat.select(None, false),
-                // There is no conversation to leave yet, so the preset messages are removed.
-                given => self.dispatch(SessionAction::SetMessages(given)),
+            before = given;
+            untrack(|| {
+                if !self.is_outdated(&expression, &before) {
+                    self.set_messages(&before);
+                }
             });
         });
     }
 
-    /// Starts a new conversation with these messages; without any, an empty one.
+    /// Whether these messages were given for another conversation of the page, which has selected
+    /// this one since: they must not begin this one. A list that the config contains is the same
+    /// for every conversation.
+    fn is_outdated(self, expression: &Value, given: &Value) -> bool {
+        if !self.chat.is_bound_to_state() || expression.is_array() {
+            return false;
+        }
+        let id = self.chat.state_id();
+        let last = self.block.with_value(|place| place.given_messages);
+        let is_outdated = last.try_update_value(|last| match last {
+            Some((of, known)) if known == given && *of != id => true,
+            _ => {
+                *last = Some((id, given.clone()));
+                false
+            }
+        });
+        is_outdated.unwrap_or(true)
+    }
+
+    /// Starts a new conversation with these messages; without any, an empty one. A conversation that
+    /// the page's state selects is not replaced: if it exists, the server's copy is shown.
     pub(in crate::agent_chat::session) fn set_messages(self, given: &Value) {
+        let is_begun = self.id.with_untracked(Option::is_some);
+        if self.chat.state_id().is_some() && (is_begun || self.phase.get_untracked() != Phase::Idle) {
+            return;
+        }
         let messages = parse_messages(given, browser::random_id);
         self.block.with_value(|place| place.preset_messages.set_value(messages));
-        match self.id.get_untracked() {
+        match is_begun {
             // The session that replaces this one shows them.
-            Some(_) => self.chat.select(None, false),
-            None => self.show_preset(),
+            true => self.chat.select(None, false),
+            false => self.show_preset(),
         }
     }
 

@@ -18,6 +18,10 @@ const TURN_OPERATORS: [&str; 4] = ["_user", "_payload", "_expr", "_template"];
 /// Those in options that are sent to the provider unchanged.
 const REQUEST_OPERATORS: [&str; 5] = ["_user", "_payload", "_expr", "_template", "_secret"];
 
+/// The keys that `_payload` reads in a turn.
+const PAYLOAD_KEYS: [&str; 8] =
+    ["agentId", "pageId", "userId", "conversationId", "inputs", "urlQuery", "sharedState", "switches"];
+
 /// Returns what is allowed in the values of a property.
 fn place<'a>(property: &str, operators: &'a Operators) -> EvaluationPlace<'a> {
     let values = if REQUEST_PROPERTIES.contains(&property) { &REQUEST_OPERATORS[..] } else { &TURN_OPERATORS };
@@ -36,7 +40,7 @@ impl JsonSchema for TurnOperator {
         let describe = |name| match name {
             "_user" => "A field of the user, such as `id`, or `true` for all fields.",
             "_payload" => {
-                "`agentId`, `pageId`, `userId`, `conversationId`, `urlQuery.…` or `sharedState.…`, or `true` for all of them."
+                "`agentId`, `pageId`, `userId`, `conversationId`, `inputs.…`, `urlQuery.…`, `sharedState.…` or `switches.…`, or `true` for all of them."
             }
             "_if" => "`{ test, then, else }`.",
             "_eq" => "Whether the two values in a list are equal.",
@@ -81,10 +85,29 @@ pub(crate) fn check(properties: &Node, context: &mut Context<'_, '_>) {
         if STATIC_PROPERTIES.contains(&name) {
             continue;
         }
+        if REQUEST_PROPERTIES.contains(&name) {
+            warn_of_plain_templates(&entry.value, context.report);
+        }
         operator::for_each_operator(&entry.value, place(name, operators), context.report, &mut |operator, report| {
             operator::check_secret(operator, env, "each request of this agent sends it", report);
+            operator::check_user(operator, report);
+            if operator.key == "_payload" {
+                operator::warn_of_unknown_key(operator, &PAYLOAD_KEYS, "the payload of a turn has no", report);
+            }
         });
     }
+}
+
+/// Warns of texts that look like templates, which are sent to the provider as they are.
+fn warn_of_plain_templates(value: &Node, report: &mut Report) {
+    if value.text().is_some_and(|text| text.contains("{{")) {
+        let help = "write `_template: \"…\"`, so that what is between the braces is evaluated".to_owned();
+        report.warning(value.at, "this text is sent as it is", Some(help));
+    }
+    value.items().iter().for_each(|item| warn_of_plain_templates(item, report));
+    // The arguments of operators are no texts that are sent.
+    let fields = value.entries().iter().filter(|entry| !entry.key.starts_with('_'));
+    fields.for_each(|entry| warn_of_plain_templates(&entry.value, report));
 }
 
 /// Removes the properties that hold operators from a checked agent. If `model` is one of them, an

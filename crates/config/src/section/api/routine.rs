@@ -283,7 +283,13 @@ impl<'n> RoutineCheck<'n, '_, '_, '_> {
             );
         };
         if !REQUESTS.contains(&name) {
-            let help = suggest::help(name, REQUESTS);
+            let help = match name {
+                "CallAgent" => Some(
+                    "a workflow has a step that asks an agent (docs/workflows.md); programs call `POST /api/runs`"
+                        .to_owned(),
+                ),
+                _ => suggest::help(name, REQUESTS),
+            };
             return self.context.report.error(at, format!("there is no request type `{name}`"), help);
         }
         match name {
@@ -324,6 +330,7 @@ impl<'n> RoutineCheck<'n, '_, '_, '_> {
                 return report.error(operator.key_at, "`_error` has no meaning here", help);
             }
             operator::check_secret(operator, env, "a request of this routine sends it", report);
+            operator::check_user(operator, report);
             let Some(path) = operator.value.text() else { return };
             let first = path.split('.').next().unwrap_or(path);
             match operator.key {

@@ -20,6 +20,11 @@ pub(super) fn check(definition: &Definition, operator: FoundOperator<'_>, report
                 report.error(value.at, format!("`{name}` takes nothing"), Some("write `null`".to_owned()));
             }
         }
+        Parameters::NothingOr(word) => {
+            if !matches!(value.kind, NodeKind::Null | NodeKind::Bool(true)) && value.text() != Some(word) {
+                report.error(value.at, format!("`{name}` takes nothing, or `{word}`"), None);
+            }
+        }
         Parameters::One(kind) => check_kind(kind, value, true, report),
         _ if is_computed => {}
         Parameters::Pair(kind) => match value.items() {

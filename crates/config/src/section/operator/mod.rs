@@ -4,6 +4,7 @@ mod arguments;
 mod message;
 
 use crate::env::Env;
+use crate::shape::suggest;
 use crate::source::{Node, NodeKind, Report, Span};
 use operators::{Definition, ExpressionLanguage, Kind, Operators, Parameters, Usage};
 use secrecy::SecretString;
@@ -92,6 +93,16 @@ pub(super) fn for_each_operator<'n>(
     check: &mut dyn FnMut(FoundOperator<'n>, &mut Report),
 ) {
     OperatorVisitor { place, report, check }.visit(value, Surroundings::default());
+}
+
+/// The keys that `_user` reads. They are those of `chat::Caller::facts`.
+const USER_KEYS: [&str; 4] = ["id", "name", "roles", "inputs"];
+
+/// Warns of a `_user` that reads a key which no user has.
+pub(super) fn check_user(operator: FoundOperator<'_>, report: &mut Report) {
+    if operator.key == "_user" {
+        warn_of_unknown_key(operator, &USER_KEYS, "a user has no", report);
+    }
 }
 
 /// What stands around a value.
@@ -199,6 +210,17 @@ pub(super) fn check_secret(operator: FoundOperator<'_>, env: &dyn Env, needed: &
     if env.get(name).is_none_or(|value| value.trim().is_empty()) {
         let help = Some(format!("set it before the server starts: {needed}"));
         report.error(operator.value.at, format!("the environment variable `{name}` is not set"), help);
+    }
+}
+
+/// Warns of an operator that reads a key which never exists: its value is always null. `message` is
+/// what precedes the key.
+pub(super) fn warn_of_unknown_key(operator: FoundOperator<'_>, known: &[&str], message: &str, report: &mut Report) {
+    let Some(path) = operator.value.text() else { return };
+    let key = path.split('.').next().unwrap_or(path);
+    if !known.contains(&key) {
+        let help = suggest::help(key, known.iter().copied());
+        report.warning(operator.value.at, format!("{message} `{key}`"), help);
     }
 }
 

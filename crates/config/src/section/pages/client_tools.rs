@@ -6,7 +6,7 @@ use crate::section::Context;
 use crate::section::agents::tools;
 use crate::section::api::payload_schema;
 use crate::section::confirm::ConfirmEntry;
-use crate::section::dynamic::{self, ValueContext};
+use crate::section::dynamic::{self, ReadableNames, ValueContext};
 use crate::section::pages::PageIndex;
 use crate::section::value::{Text, ToolName};
 use crate::shape::{Shape, decode, list_items};
@@ -87,7 +87,7 @@ fn tool(
 ) -> Option<(ClientTool, page::ClientTool)> {
     let mut steps = Vec::new();
     let actions = match node.get("actions") {
-        Some(list) => events::actions(&list.value, &mut steps, survey, context),
+        Some(list) => events::actions(&list.value, None, &mut steps, survey, context),
         None => Vec::new(),
     };
     let entry = decode::<ClientToolEntry>(node, Shape::for_type::<ClientToolEntry>()?, context.report);
@@ -99,7 +99,8 @@ fn tool(
         }
     }
     if let Some(result) = node.get("result") {
-        dynamic::check(&result.value, ValueContext::Action, &survey.state, &steps, context.language, context.report);
+        let names = ReadableNames { state: &survey.state, steps: &steps, event: None };
+        dynamic::check(&result.value, ValueContext::Action, names, context.language, context.report);
     }
     check_actions(node, context);
     let entry = entry?;

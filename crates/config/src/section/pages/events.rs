@@ -3,11 +3,12 @@
 use super::client_tools;
 use crate::language::{Language, built_in_block};
 use crate::section::access_rules::{EntryKind, EntryRef};
-use crate::section::dynamic::{self, ValueContext};
+use crate::section::dynamic::{self, ReadableNames, ValueContext};
 use crate::section::pages::PageIndex;
 use crate::section::{Context, refuse_prototype_key, type_of};
 use crate::shape::{Shape, check_value, suggest};
 use crate::source::{MapEntry, Node, NodeKind, PathStep, Span};
+use wire::page::event_fields::event_fields;
 use wire::page::{Action, BlockType, CHAT_EVENTS, Events};
 
 /// The events of a page.
@@ -72,15 +73,25 @@ fn block_events(kind: BlockType) -> &'static [&'static str] {
 pub(crate) fn read_block(node: &Node, survey: &PageIndex<'_>, context: &mut Context<'_, '_>) -> Events {
     let known = type_of(node).and_then(|name| Some((name, known_events(name, context.language)?)));
     let Some((name, known)) = known else { return Events::new() };
-    read(node, known, &format!("a block of the type {name}"), survey, context)
+    let fields = |event: &str| event_fields(block_type(node)?, event);
+    read(node, known, &format!("a block of the type {name}"), &fields, survey, context)
 }
 
 /// Reads the events of a page.
 pub(crate) fn read_page(node: &Node, survey: &PageIndex<'_>, context: &mut Context<'_, '_>) -> Events {
-    read(node, &PAGE_EVENTS, "a page", survey, context)
+    read(node, &PAGE_EVENTS, "a page", &|_| Some(&[]), survey, context)
 }
 
-fn read(owner: &Node, known: &[&str], whose: &str, survey: &PageIndex<'_>, context: &mut Context<'_, '_>) -> Events {
+/// Reads the events of a page or a block. `fields` returns what `_event` reads in an event, if that
+/// is known.
+fn read(
+    owner: &Node,
+    known: &[&str],
+    whose: &str,
+    fields: &dyn Fn(&str) -> Option<&'static [&'static str]>,
+    survey: &PageIndex<'_>,
+    context: &mut Context<'_, '_>,
+) -> Events {
     let Some(MapEntry { value: events, .. }) = owner.get("events") else { return Events::new() };
     if !matches!(events.kind, NodeKind::Map(_) | NodeKind::Null | NodeKind::Broken) {
         let message = format!("expected a mapping of events, found {}", events.describe());
@@ -99,14 +110,16 @@ fn read(owner: &Node, known: &[&str], whose: &str, survey: &PageIndex<'_>, conte
                 }
             }
         }
-        read.insert(key.clone(), actions(value, &mut Vec::new(), survey, context));
+        read.insert(key.clone(), actions(value, fields(key), &mut Vec::new(), survey, context));
     }
     read
 }
 
-/// Reads a list of actions and adds their ids to `steps`.
+/// Reads a list of actions and adds their ids to `steps`. `event` are the fields that `_event` reads,
+/// if they are known.
 pub(crate) fn actions<'n>(
     list: &'n Node,
+    event: Option<&[&'static str]>,
     steps: &mut Vec<&'n str>,
     survey: &PageIndex<'_>,
     context: &mut Context<'_, '_>,
@@ -116,18 +129,20 @@ pub(crate) fn actions<'n>(
         let help = matches!(list.kind, NodeKind::Map(_)).then_some(help);
         context.report.error(list.at, format!("expected a list of actions, found {}", list.describe()), help);
     }
-    list.items().iter().filter_map(|node| action(node, steps, survey, context)).collect()
+    list.items().iter().filter_map(|node| action(node, event, steps, survey, context)).collect()
 }
 
 /// Reads one action. `steps` has the ids of earlier actions.
 fn action<'n>(
     node: &'n Node,
+    event: Option<&[&'static str]>,
     steps: &mut Vec<&'n str>,
     survey: &PageIndex<'_>,
     context: &mut Context<'_, '_>,
 ) -> Option<Action> {
     for part in ["params", "skip"].iter().filter_map(|key| node.get(key)) {
-        dynamic::check(&part.value, ValueContext::Action, &survey.state, steps, context.language, context.report);
+        let names = ReadableNames { state: &survey.state, steps, event };
+        dynamic::check(&part.value, ValueContext::Action, names, context.language, context.report);
     }
     if let Some((id, at)) = node.get("id").and_then(|entry| Some((entry.value.text()?, entry.value.at))) {
         if steps.contains(&id) {

@@ -3,12 +3,13 @@
 pub(super) mod client_tools;
 pub(super) mod conversations;
 pub(super) mod events;
-pub(super) mod inputs;
+pub(super) mod icons;
+mod inputs;
 pub(super) mod sender;
 pub(super) mod shared_state;
 
 use crate::config;
-use crate::section::dynamic::{self, ValueContext};
+use crate::section::dynamic::{self, ReadableNames, ValueContext};
 use crate::section::rule_entry::{self, RuleEntry};
 use crate::section::value::{Id, Text};
 use crate::section::{Context, locale, refuse_prototype_key, type_of};
@@ -160,7 +161,8 @@ fn block(
     let is_own = |key: &str| ["sharedState", "clientTools", "locale"].contains(&key);
     let parts = properties.iter().filter(|entry| !is_own(&entry.key)).chain(node.get("visible"));
     for part in parts {
-        dynamic::check(&part.value, ValueContext::Property, &survey.state, &[], context.language, context.report);
+        let names = ReadableNames { state: &survey.state, ..ReadableNames::default() };
+        dynamic::check(&part.value, ValueContext::Property, names, context.language, context.report);
     }
     let mut value = check_value(node, Shape::of_entry::<Block>(&context.language.schema)?, context.report)?;
     let id = value.get("id")?.as_str()?.to_owned();
@@ -172,6 +174,11 @@ fn block(
     added.iter().for_each(|added| check_added(added, &properties, node, context.report));
     let kind = if added.is_some() { BlockType::Added } else { events::block_type(node)? };
     inputs::check(kind, &properties, node, context);
+    if let Some(properties) = node.get("properties")
+        && [BlockType::AgentChat, BlockType::AgentConversations].contains(&kind)
+    {
+        icons::check(&properties.value, context.report);
+    }
     if kind == BlockType::AgentConversations {
         conversations::check(node, context);
     }

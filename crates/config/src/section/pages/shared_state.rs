@@ -19,6 +19,9 @@ pub(crate) fn read(
     let given = properties.remove("sharedState");
     let shared = property("sharedState").map(|entry| values(given, entry, survey, context)).unwrap_or_default();
     check_read_only(property("sharedStateReadOnly"), &shared, context.report);
+    if context.is_embedded && is_state_of_site(&shared, survey) {
+        properties.insert("sharedStateReadOnly".to_owned(), true.into());
+    }
     let of_site = keys_of_site(&shared, survey, context.is_embedded);
     if !of_site.is_empty() && properties.get("sharedStateReadOnly") != Some(&Value::Bool(true)) {
         let read_only = properties.entry("sharedStateReadOnly").or_insert_with(|| json!([]));
@@ -113,12 +116,15 @@ fn check_read_only(entry: Option<&MapEntry>, shared: &Map<String, Value>, report
 /// Returns the keys that only an embedding site can set, because nothing on the page does. They are
 /// the site's, so its visitors' agents can only read them.
 fn keys_of_site(shared: &Map<String, Value>, survey: &PageIndex<'_>, is_embedded: bool) -> Vec<Value> {
-    let is_of_site = |expression: &Value| {
-        let path = expression.as_object().filter(|operator| operator.len() == 1).and_then(|own| own.get("_state"));
-        path.and_then(Value::as_str).is_some_and(|path| !survey.state.contains(&first_key(path)))
-    };
-    let keys = shared.iter().filter(|(_, expression)| is_embedded && is_of_site(expression));
+    let of_site = |expression: &Value| expression.as_object().is_some_and(|own| is_state_of_site(own, survey));
+    let keys = shared.iter().filter(|(_, expression)| is_embedded && of_site(expression));
     keys.map(|(key, _)| key.as_str().into()).collect()
+}
+
+/// Whether a value is `{ _state: path }` of a key that nothing on the page sets.
+fn is_state_of_site(value: &Map<String, Value>, survey: &PageIndex<'_>) -> bool {
+    let path = Some(value).filter(|operator| operator.len() == 1).and_then(|own| own.get("_state"));
+    path.and_then(Value::as_str).is_some_and(|path| !survey.state.contains(&first_key(path)))
 }
 
 fn first_key(path: &str) -> &str {
