@@ -3,6 +3,7 @@
 mod admin;
 mod config;
 mod conversation;
+mod evaluation;
 mod floor;
 mod growth;
 mod load;
@@ -43,6 +44,9 @@ async fn main() -> Result<()> {
             let binary = std::env::args().nth(2).context("usage: bench workflows BINARY [--small]")?;
             let is_small = std::env::args().any(|word| word == "--small");
             workflows::measure(&PathBuf::from(binary), is_small).await
+        }
+        Some("evaluation") => {
+            evaluation::measure(&PathBuf::from(std::env::args().nth(2).context("usage: bench evaluation BINARY")?))
         }
         Some("shell") => {
             shell::measure(&PathBuf::from(std::env::args().nth(2).context("usage: bench shell BINARY")?)).await

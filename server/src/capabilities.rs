@@ -34,6 +34,8 @@ const BUILT_IN: &[Definition] = &[
     alerts::DEFINITION,
     channels::DEFINITION,
     plans::DEFINITION,
+    // Before the recordings of agents: the runs of an experiment are recorded for it.
+    experiments::DEFINITION,
     recordings::DEFINITION,
     skills::DEFINITION,
     workspace::DEFINITION,

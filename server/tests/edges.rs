@@ -35,6 +35,7 @@ documents ► child_process
 egress ►
 endpoints ► contract dialect egress offload operators schemas
 evaluation ► config schemas wire
+experiments ► agent capability chat config contract evaluation jobs recordings store web wire
 extended ► app capability config contract operators server
 faults ►
 follow_ups ► auth capability chat config store web wire
@@ -61,7 +62,7 @@ retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config contract custom_agents documents egress endpoints evaluation faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory offload openai_api operators plans providers recordings remote_agents skills sse store tools triggers user_profile web web_research wire workflows workspace
+server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config contract custom_agents documents egress endpoints evaluation experiments faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory offload openai_api operators plans providers recordings remote_agents skills sse store tools triggers user_profile web web_research wire workflows workspace
 settings ►
 skills ► agent auth capability config contract settings store web wire
 sse ►

@@ -39,6 +39,13 @@ pub(crate) fn conversation(shell: &Shell) -> Result<()> {
     step("measure", || Ok(cmd!(shell, "target/release/bench conversation target/release/chatwright").run()?))
 }
 
+/// Measures an evaluation of 1,000 cases.
+pub(crate) fn evaluation(shell: &Shell) -> Result<()> {
+    build::run(shell, Profile::Release)?;
+    step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
+    step("measure", || Ok(cmd!(shell, "target/release/bench evaluation target/release/chatwright").run()?))
+}
+
 /// Measures how long scripts take to start at each level of the shell.
 pub(crate) fn scripts(shell: &Shell) -> Result<()> {
     build::run(shell, Profile::Release)?;

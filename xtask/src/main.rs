@@ -74,7 +74,7 @@ enum Command {
     Bench {
         /// Measure workflows and the queue of background work, searches and the reading of documents, a
         /// conversation of 2,000 turns, or the start of scripts instead.
-        #[arg(value_parser = ["workflows", "retrieval", "conversation", "shell"])]
+        #[arg(value_parser = ["workflows", "retrieval", "conversation", "evaluation", "shell"])]
         subject: Option<String>,
         /// For `retrieval`: folders with collections whose answers are known (`documents.jsonl`,
         /// `queries.jsonl`, `qrels.tsv`).
@@ -151,6 +151,7 @@ fn run(command: Command) -> Result<()> {
             bench::retrieval(&shell, &folders)
         }
         Command::Bench { subject: Some(subject), .. } if subject == "conversation" => bench::conversation(&shell),
+        Command::Bench { subject: Some(subject), .. } if subject == "evaluation" => bench::evaluation(&shell),
         Command::Bench { subject: Some(subject), .. } if subject == "shell" => bench::scripts(&shell),
         Command::Bench { subject: Some(_), .. } => bench::workflows(&shell),
         Command::Bench { .. } => bench::run(&shell),

@@ -14,7 +14,7 @@ use crate::upkeep::readiness::Readiness;
 use crate::upkeep::recovered::RecoveryReports;
 use crate::upkeep::retention::Sweeper;
 use crate::upkeep::{LEASE, jobs as upkeep_jobs, recover, replica};
-use crate::{AgentSource, Backlog, Chat, Clock, StoreHealth, Telemetry, now};
+use crate::{AgentRequest, AgentSource, Backlog, Chat, Clock, StoreHealth, Telemetry, now};
 use jobs::{Jobs, Workers};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -22,6 +22,7 @@ use store::{Store, StoreError};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+use wire::UserError;
 
 /// The maximum number of submissions that are processed at once. Each takes some milliseconds, so
 /// with more of them nobody would get a timely response; further ones are refused at once.
@@ -139,6 +140,14 @@ impl Chat {
         };
         outside::add_handlers(&chat.inner.workers, &chat.inner);
         Ok(chat)
+    }
+
+    /// Returns the agent of a request, ready to run, as a message to it would get it.
+    ///
+    /// # Errors
+    /// The agent does not exist, is not allowed or not available.
+    pub async fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<agent::Agent>, UserError> {
+        self.inner.agents.agent(request).await
     }
 
     /// Returns the queue of background work.

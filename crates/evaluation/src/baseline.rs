@@ -90,12 +90,12 @@ pub struct Difference {
 impl Difference {
     /// Returns whether it got worse, and that is no chance: the interval is below 0. The interval of one
     /// case is empty and says nothing.
-    pub(crate) fn is_worse(&self) -> bool {
+    pub fn is_worse(&self) -> bool {
         self.difference.count > 1 && self.difference.high < 0.0
     }
 
     /// Returns whether it got better, and that is no chance.
-    pub(crate) fn is_better(&self) -> bool {
+    pub fn is_better(&self) -> bool {
         self.difference.count > 1 && self.difference.low > 0.0
     }
 }
@@ -112,7 +112,7 @@ pub struct Change {
 
 impl Change {
     /// Returns the sum of the differences.
-    pub(crate) fn difference(&self) -> f64 {
+    pub fn difference(&self) -> f64 {
         self.measures.iter().map(|(_, before, after)| after - before).sum()
     }
 }

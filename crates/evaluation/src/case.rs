@@ -1,5 +1,6 @@
 //! A case of a dataset.
 
+use crate::document::from_value;
 use crate::scorer::Scorer;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
@@ -40,6 +41,15 @@ pub struct Case {
 }
 
 impl Case {
+    /// Reads a case from JSON.
+    ///
+    /// # Errors
+    /// What is wrong with it: a JSON pointer and a message.
+    pub fn from_value(value: Value) -> Result<Self, (String, String)> {
+        let case: Self = from_value(value)?;
+        case.problems().into_iter().next().map_or(Ok(case), Err)
+    }
+
     /// Returns what scorers see of it.
     pub fn to_value(&self) -> Value {
         json!({

@@ -6,6 +6,7 @@ mod case_value;
 mod dataset;
 mod definition;
 mod document;
+mod export;
 #[cfg(feature = "fuzz")]
 mod fuzz;
 mod import;
@@ -15,16 +16,19 @@ mod scorer;
 mod statistics;
 mod subject;
 
-pub use baseline::{Baseline, Checked, Gate, check_writable};
+pub use baseline::{Baseline, Change, Checked, Difference, Gate, check_writable};
 pub use case::Case;
 pub use dataset::{Selection, read_text};
 pub use definition::{Comparison, Evaluation, Required};
 #[cfg(feature = "fuzz")]
 pub use fuzz::fuzz_dataset;
 
+pub use export::{Exported, export_inspect_ai, export_promptfoo};
 pub use import::{Imported, inspect_ai, promptfoo};
-pub use report::{Report, junit, markdown};
-pub use run::results::{CaseResult, ComparisonResult, ResultsFile, Winner};
+pub use report::{ConfigReport, PairReport, Report, junit, markdown};
+pub use run::file::ResultsText;
+pub use run::results::{CaseResult, ComparisonResult, ResultSink, Results, Winner};
 pub use run::{Candidate, Finished, Progress, RunError, RunSettings, run};
 pub use scorer::Score;
+pub use statistics::Estimate;
 pub use subject::{JudgeRequest, Judgement, Subject, Transcript};

@@ -1,5 +1,6 @@
 //! The capability: records the runs of agents that have `record`.
 
+use crate::console::{self, Console};
 use crate::format::{Header, RequestInput};
 use crate::record::{self, Budget, Session};
 use crate::section::{RecordKey, Recordings};
@@ -12,6 +13,7 @@ use config::{Config, SectionType};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
+use web::admin::Section;
 use web::times::now_millis;
 
 /// The capability.
@@ -67,6 +69,10 @@ impl Capability for Recorder {
             config: format!("{:016x}", config.fingerprint),
             input: RequestInput::from(request),
         }))
+    }
+
+    fn console(&self, context: &Context) -> Option<Section> {
+        Some(console::section(Console::new(context.clone())))
     }
 
     fn jobs(&self, context: &Context) -> Vec<Job> {

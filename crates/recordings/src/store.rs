@@ -12,14 +12,22 @@ use web::times::now_millis;
 /// The tables. Their rows are deleted with their conversation.
 pub const TABLES: CapabilityTables = CapabilityTables {
     capability: "recordings",
-    migrations: &[Migration {
-        name: "recordings",
-        sqlite: include_str!("../migrations/sqlite/0001_recordings.sql"),
-        postgres: include_str!("../migrations/postgres/0001_recordings.sql"),
-    }],
+    migrations: &[
+        Migration {
+            name: "recordings",
+            sqlite: include_str!("../migrations/sqlite/0001_recordings.sql"),
+            postgres: include_str!("../migrations/postgres/0001_recordings.sql"),
+        },
+        Migration {
+            name: "replays",
+            sqlite: include_str!("../migrations/sqlite/0002_replays.sql"),
+            postgres: include_str!("../migrations/postgres/0002_replays.sql"),
+        },
+    ],
     tables: &[
         Table { name: "recordings", key: "run_id", owner: None },
         Table { name: "recording_blobs", key: "conversation_id, id", owner: None },
+        Table { name: "recording_replays", key: "id", owner: None },
     ],
 };
 
@@ -66,8 +74,9 @@ const CUTOFF: &str = "
     WHERE total > $1";
 
 /// A recording in a list.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "RecordingSummary")]
 pub struct Summary {
     /// The run.
     pub run_id: String,

@@ -8,6 +8,7 @@ mod diagnostics;
 mod docs;
 mod doctor;
 mod evaluate;
+mod export;
 mod import;
 mod migrate;
 mod probe;
@@ -47,6 +48,8 @@ enum Command {
     Eval(evaluate::EvalArguments),
     /// Import the config of an app that was made with another product.
     Import(import::ImportArguments),
+    /// Export an evaluation for another tool.
+    Export(export::ExportArguments),
     /// Print the JSON Schema of the config, for completion and validation in editors.
     Schema(schema::SchemaArguments),
     /// Write the documentation of this version as a static site.
@@ -170,6 +173,7 @@ pub(crate) async fn run(arguments: CommandLine, site: Site) -> ExitCode {
         Command::CheckAgent(arguments) => check_agent::run(arguments).await,
         Command::Eval(arguments) => evaluate::run(arguments).await,
         Command::Import(arguments) => import::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Docs(arguments) => docs::run(&arguments, site),
         Command::Audit(arguments) => audit::run(arguments).await,

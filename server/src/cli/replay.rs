@@ -8,8 +8,9 @@ use crate::compose::{self, LoadSummary, ReplayedConfig};
 use crate::telemetry::logs::is_coloured;
 use anyhow::Context;
 use clap::ValueEnum;
+use recordings::NewReplay;
 use recordings::format::{self, Recording};
-use recordings::replay::{Options, Replies, ToolMode, replay};
+use recordings::replay::{Options, Replayed, Replies, ToolMode, replay};
 use recordings::report::{Comparison, Finding, JsonReport, Kind, Style, compare, junit, mark_unstable, terminal};
 use std::fs::File;
 use std::io::{BufReader, IsTerminal, Write, stdout};
@@ -51,6 +52,10 @@ pub(crate) struct ReplayArguments {
     /// Fail if there is such a difference that is not unstable.
     #[arg(long, value_enum, value_name = "KIND", value_delimiter = ',')]
     fail_on: Vec<FailOn>,
+    /// Keep the replay with its recording in the database, whose server shows it in its console. Only for a run of a
+    /// database.
+    #[arg(long)]
+    keep: bool,
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
@@ -174,7 +179,10 @@ async fn replay_all(arguments: &ReplayArguments, site: Site) -> anyhow::Result<b
     let mut comparisons = Vec::new();
     for recording in &recorded {
         let repetitions = repetitions(recording, stable.as_ref(), (arguments.repeat, &live)).await?;
-        let mut comparison = compared(recording, &config, &options).await?;
+        let (mut comparison, replayed) = compared(recording, &config, &options).await?;
+        if arguments.keep {
+            keep(arguments, replayed).await?;
+        }
         mark_unstable(&mut comparison, &repetitions);
         comparisons.push(comparison);
     }
@@ -219,10 +227,35 @@ async fn build(
     Ok((ReplayedConfig::build(config, summary, site).await?, version))
 }
 
-async fn compared(recording: &Recording, config: &ReplayedConfig, options: &Options) -> anyhow::Result<Comparison> {
+async fn compared(
+    recording: &Recording,
+    config: &ReplayedConfig,
+    options: &Options,
+) -> anyhow::Result<(Comparison, Replayed)> {
     let agent = config.agent(recording).await?;
     let replayed = replay(recording, &agent, options, CancellationToken::new()).await?;
-    Ok(compare(recording, &replayed.recording, &replayed.misses, options.from_step))
+    Ok((compare(recording, &replayed.recording, &replayed.misses, options.from_step), replayed))
+}
+
+/// Keeps a replay with its recording.
+async fn keep(arguments: &ReplayArguments, replayed: Replayed) -> anyhow::Result<()> {
+    let store = database_schema().open_existing(&arguments.database.resolve(&arguments.config)?).await?;
+    let path = arguments.against.as_deref().or(arguments.config.path.as_deref());
+    let config = path.map_or_else(|| "the demo".to_owned(), |path| path.display().to_string());
+    let model = arguments.model.as_ref().map(|model| format!(", model {model}")).unwrap_or_default();
+    let replay = NewReplay {
+        label: format!("{config}{model}"),
+        created_by: auth::LOCAL_OWNER.to_owned(),
+        from_step: arguments.from_step,
+        replayed,
+    };
+    let kept = recordings::keep_replay(&store, replay, None).await;
+    store.close().await;
+    anyhow::ensure!(
+        kept?.is_some(),
+        "the replay is not kept: its recording is not in this database, or it is too large"
+    );
+    Ok(())
 }
 
 /// Replays with the recorded config, if it is given, and live models, to learn what differs without a change.
@@ -234,7 +267,7 @@ async fn repetitions(
     let Some(config) = config else { return Ok(Vec::new()) };
     let mut repetitions = Vec::new();
     for _ in 0..times {
-        repetitions.push(compared(recording, config, options).await?);
+        repetitions.push(compared(recording, config, options).await?.0);
     }
     Ok(repetitions)
 }

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::{FeedbackRow, FeedbackSort, Store};
-use web::admin::filters::{Choice, select_field};
+use web::admin::filters::{Choice, row_button, select_field};
 use web::admin::from_store_error;
 use web::admin::list::{self, Cell, Column, List, ListPage, PageRequest};
 use web::html::{link, text};
@@ -54,6 +54,12 @@ impl Choice for FeedbackSortQuery {
         &[(Self::Newest, "newest", "Newest first"), (Self::Oldest, "oldest", "Oldest first")];
 }
 
+/// Renders the button that keeps an answer as a case, on a page of the capability `experiments`.
+pub(super) fn keep_button(conversation_id: &str, message_id: &str, title: &str) -> AnyView {
+    let path = format!("/admin/datasets/keep/{conversation_id}/{message_id}");
+    row_button(path, "Keep as a case", format!("Keep the answer in {title} as a case"))
+}
+
 impl List for FeedbackList {
     type State = ConsoleState;
     type Query = FeedbackQuery;
@@ -77,6 +83,7 @@ impl List for FeedbackList {
         FeedbackColumn::in_file("userName", |row| Cell::optional(row.owner_name.as_deref())),
         FeedbackColumn::new("Agent", "agent", |row| Cell::text(&row.agent_id)),
         FeedbackColumn::new("Time (UTC)", "time", |row| Cell::time(row.updated_at)),
+        FeedbackColumn::in_table("Test case", |row| keep_button(&row.conversation_id, &row.message_id, &row.title)),
     ];
     const FILE_ORDER: &'static [&'static str] =
         &["conversation", "title", "agent", "message", "user", "userName", "feedback", "reason", "time"];

@@ -2,6 +2,7 @@
 //! model requests.
 
 use super::ConversationDetail;
+use super::feedback::keep_button;
 use crate::reasons::reason_text;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -13,6 +14,8 @@ use web::html::Heading::{Number, Text};
 use web::html::{dollars, link, number, seconds, table, text};
 use web::query_encoded;
 use web::times::minute;
+use wire::api::ConversationView;
+use wire::change::Rating;
 use wire::{CONTEXT_EDITS, ContextEdit, EndReason, Role, ToolPart, ToolState, UiMessage, UiPart, locale};
 
 /// The maximum length of a call's arguments or result, in characters; the export contains them in
@@ -46,7 +49,7 @@ pub(super) fn show(admin: &Admin, opened: ConversationDetail, names: &UserNames)
         </section>
         <section class="cw-account-part" aria-labelledby="messages">
             <h2 id="messages">"Messages"</h2>
-            {view.messages.iter().map(message_view).collect_view()}
+            {view.messages.iter().map(|message| message_view(message, &view)).collect_view()}
         </section>
         <section class="cw-account-part" aria-labelledby="calls">
             <h2 id="calls">"Tool calls and access"</h2>
@@ -60,14 +63,25 @@ pub(super) fn show(admin: &Admin, opened: ConversationDetail, names: &UserNames)
     page(admin, "/admin/conversations", StatusCode::OK, &conversation.title, content)
 }
 
-fn message_view(message: &UiMessage) -> impl IntoView + use<> {
+fn message_view(message: &UiMessage, view: &ConversationView) -> impl IntoView + use<> {
     let who = if message.role == Role::User { "User" } else { "Agent" };
+    let feedback = view.feedback.get(&message.id).map(|feedback| {
+        let rating = if feedback.rating == Rating::Up { "Liked" } else { "Disliked" };
+        let reason = feedback.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        view! {
+            <div class="cw-admin-acts">
+                <p class="cw-account-note" dir="auto">{format!("{rating}{reason}")}</p>
+                {keep_button(&view.summary.id, &message.id, &view.summary.title)}
+            </div>
+        }
+    });
     let parts = message.parts.iter().map(part_view).collect_view();
     view! {
         <article class="cw-admin-message" aria-label=who id=format!("m-{}", message.id)>
             <h3>{who}</h3>
             {parts}
             {end_reason_text(message).map(|why| view! { <p class="cw-account-note">{why}</p> })}
+            {feedback}
         </article>
     }
 }

@@ -67,6 +67,27 @@ pub struct Required<'a> {
     pub endpoints: BTreeSet<&'a str>,
 }
 
+/// The name of scorers without a file in messages.
+const SCORERS: &str = "scorers.yaml";
+
+/// A list of scorers.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Scorers(Vec<Scorer>);
+
+/// Returns the problems of scorers, each with its JSON pointer, which begins with `path`.
+fn scorer_problems(scorers: &[Scorer], path: &str) -> Vec<(String, String)> {
+    let (mut ids, mut problems) = (HashSet::new(), Vec::new());
+    for (index, scorer) in scorers.iter().enumerate() {
+        let at = |key: &str| format!("{path}/{index}{key}");
+        if !ids.insert(scorer.id.as_str()) {
+            problems.push((at("/id"), format!("there is another scorer `{}`", scorer.id)));
+        }
+        problems.extend(scorer.problems().into_iter().map(|(key, message)| (at(&key), message)));
+    }
+    problems
+}
+
 fn one() -> u32 {
     1
 }
@@ -110,6 +131,29 @@ impl Evaluation {
             return Err(Document { file: &name, text: &text }.problems(unused));
         }
         Ok((evaluation, cases))
+    }
+
+    /// Makes an evaluation of an agent with scorers that are written as YAML: a list, as below `scorers` in a file.
+    /// The cases come from elsewhere.
+    ///
+    /// # Errors
+    /// What is wrong with the scorers, each with its position.
+    pub fn with_scorers(name: &str, agent_id: &str, scorers: &str) -> Result<Self, Vec<Diagnostic>> {
+        let document = Document { file: SCORERS, text: scorers };
+        let Scorers(scorers) = document.read(|Scorers(scorers)| scorer_problems(scorers, ""))?;
+        Ok(Self {
+            name: name.to_owned(),
+            config: None,
+            agent_id: agent_id.to_owned(),
+            dataset: Vec::new(),
+            scorers,
+            compare: None,
+            repeat: one(),
+            parallel: four(),
+            max_cost_usd: None,
+            timeout_seconds: five_minutes(),
+            seed: 0,
+        })
     }
 
     /// Reads the text of an evaluation. `file` is its name in messages.
@@ -166,14 +210,7 @@ impl Evaluation {
         check(!self.dataset.is_empty(), "/dataset", "there is no file with cases");
         let is_cost = self.max_cost_usd.is_none_or(|cost| cost.is_finite() && cost >= 0.0);
         check(is_cost, "/maxCostUsd", "the highest cost is a number from 0");
-        let mut ids = HashSet::new();
-        for (index, scorer) in self.scorers.iter().enumerate() {
-            let at = |path: &str| format!("/scorers/{index}{path}");
-            if !ids.insert(scorer.id.as_str()) {
-                problems.push((at("/id"), format!("there is another scorer `{}`", scorer.id)));
-            }
-            problems.extend(scorer.problems().into_iter().map(|(path, message)| (at(&path), message)));
-        }
+        problems.extend(scorer_problems(&self.scorers, "/scorers"));
         problems
     }
 

@@ -1,7 +1,7 @@
 //! Compares the answers of two configs, after all cases are evaluated.
 
-use super::results::{ComparisonResult, ResultsFile, Winner};
-use super::{MAX_WRITTEN, Run, RunError, in_background};
+use super::results::{ComparisonResult, Results, Winner};
+use super::{MAX_WRITTEN, Run, RunError};
 use crate::case::Case;
 use crate::definition::Comparison;
 use crate::scorer::judge::compare;
@@ -20,8 +20,8 @@ pub(super) async fn compare_answers(
     run: &Run<'_>,
     cases: &[Case],
     parallel: usize,
-    mut file: ResultsFile,
-) -> Result<ResultsFile, RunError> {
+    mut file: Results,
+) -> Result<Results, RunError> {
     let Some(comparison) = &run.evaluation.compare else { return Ok(file) };
     let mut pairs = open_pairs(run, cases, &file).into_iter();
     run.budget().next_kind();
@@ -38,7 +38,7 @@ pub(super) async fn compare_answers(
 }
 
 /// Returns the cases that both configs have answered and that are not compared yet.
-fn open_pairs<'a>(run: &Run<'_>, cases: &'a [Case], file: &ResultsFile) -> Vec<Pair<'a>> {
+fn open_pairs<'a>(run: &Run<'_>, cases: &'a [Case], file: &Results) -> Vec<Pair<'a>> {
     let [first, second] = run.candidates else { return Vec::new() };
     let known: HashSet<_> = file.comparisons.iter().map(|known| (known.case.as_str(), known.repeat)).collect();
     let answered = file.results.iter().filter(|result| result.error.is_none());
@@ -79,7 +79,8 @@ async fn evaluate(run: &Run<'_>, comparison: &Comparison, pair: Pair<'_>) -> Opt
 }
 
 /// Appends comparisons to the file.
-async fn keep(compared: Vec<Option<ComparisonResult>>, mut file: ResultsFile) -> Result<ResultsFile, RunError> {
+async fn keep(compared: Vec<Option<ComparisonResult>>, mut file: Results) -> Result<Results, RunError> {
     let compared = compared.into_iter().flatten().collect();
-    in_background(move || file.append_comparisons(compared).map(|()| file)).await
+    file.append_comparisons(compared).await.map_err(RunError::Results)?;
+    Ok(file)
 }

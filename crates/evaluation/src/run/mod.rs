@@ -2,6 +2,7 @@
 
 mod budget;
 mod comparisons;
+pub(crate) mod file;
 pub(crate) mod results;
 mod score_case;
 
@@ -10,7 +11,7 @@ use crate::definition::Evaluation;
 use crate::subject::Subject;
 use budget::Budget;
 use futures::StreamExt;
-use results::{CaseResult, ComparisonResult, ResultsFile};
+use results::{CaseResult, ComparisonResult, Results};
 use score_case::score_case;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,6 +24,8 @@ const MAX_WRITTEN: usize = 64;
 pub struct Candidate {
     /// Its name in results: unique in the evaluation.
     pub name: String,
+    /// Another agent than that of the evaluation.
+    pub agent_id: Option<String>,
     /// Its agents.
     pub subject: Arc<dyn Subject>,
 }
@@ -55,7 +58,7 @@ pub enum Progress {
 }
 
 /// The results of an evaluation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Finished {
     /// The results, in the order of the configs, cases and repetitions.
     pub results: Vec<CaseResult>,
@@ -89,7 +92,7 @@ pub async fn run(
     evaluation: &Evaluation,
     cases: &[Case],
     candidates: &[Candidate],
-    mut file: ResultsFile,
+    mut file: Results,
     settings: RunSettings,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Finished, RunError> {
@@ -140,7 +143,7 @@ impl Run<'_> {
     }
 
     /// Evaluates the first task alone: it says what the others will cost.
-    async fn first_task(&self, task: Task<'_>, further: usize, file: ResultsFile) -> Result<ResultsFile, RunError> {
+    async fn first_task(&self, task: Task<'_>, further: usize, file: Results) -> Result<Results, RunError> {
         let Some(result) = self.evaluate(task).await else { return Err(self.too_costly(further + 1)) };
         let file = self.keep(vec![result], file).await?;
         let (estimate, max) = {
@@ -158,8 +161,8 @@ impl Run<'_> {
         &self,
         tasks: impl Iterator<Item = Task<'_>>,
         parallel: usize,
-        mut file: ResultsFile,
-    ) -> Result<ResultsFile, RunError> {
+        mut file: Results,
+    ) -> Result<Results, RunError> {
         let evaluated = futures::stream::iter(tasks).map(|task| self.evaluate(task));
         let mut evaluated = std::pin::pin!(evaluated.buffer_unordered(parallel).ready_chunks(MAX_WRITTEN));
         let mut left_out = 0;
@@ -173,11 +176,11 @@ impl Run<'_> {
     }
 
     /// Appends results to the file, and reports them.
-    async fn keep(&self, results: Vec<CaseResult>, mut file: ResultsFile) -> Result<ResultsFile, RunError> {
+    async fn keep(&self, results: Vec<CaseResult>, mut file: Results) -> Result<Results, RunError> {
         let max = self.budget().max_usd();
         let newly = results.len();
         let priced = results.iter().try_for_each(|result| check_price(result, max));
-        let file = in_background(move || file.append_results(results).map(|()| file)).await?;
+        file.append_results(results).await.map_err(RunError::Results)?;
         priced?;
         (self.progress)(Progress::Done { done: file.count(), all: self.all, newly });
         Ok(file)
@@ -189,28 +192,20 @@ impl Run<'_> {
         let all = budget.estimate(left_out);
         RunError::Cost(format!(
             "the cost is bounded to ${max:.4}: ${spent:.4} was spent, and all cases would cost about ${all:.4}; {left_out} were not \
-             evaluated. Raise `--max-cost` or select fewer cases with `--cases`, `--split` or `--tag`"
+             evaluated. Raise the bound or select fewer cases"
         ))
     }
 }
 
 /// Returns what has no result yet. The configs of a case follow each other, so that they are compared
 /// under the same conditions.
-fn open_tasks<'a>(cases: &'a [Case], candidates: &'a [Candidate], file: &ResultsFile, repeat: u32) -> Vec<Task<'a>> {
+fn open_tasks<'a>(cases: &'a [Case], candidates: &'a [Candidate], file: &Results, repeat: u32) -> Vec<Task<'a>> {
     let known: HashSet<_> =
         file.results.iter().map(|result| (result.config.as_str(), result.case.as_str(), result.repeat)).collect();
     let rounds = (0..repeat).flat_map(|repeat| cases.iter().map(move |case| (repeat, case)));
     let tasks =
         rounds.flat_map(|(repeat, case)| candidates.iter().map(move |candidate| Task { candidate, case, repeat }));
     tasks.filter(|task| !known.contains(&(task.candidate.name.as_str(), task.case.id.as_str(), task.repeat))).collect()
-}
-
-/// Writes outside of the async workers.
-async fn in_background(
-    write: impl FnOnce() -> Result<ResultsFile, String> + Send + 'static,
-) -> Result<ResultsFile, RunError> {
-    let written = tokio::task::spawn_blocking(write).await;
-    written.unwrap_or_else(|_| Err("the results cannot be written".to_owned())).map_err(RunError::Results)
 }
 
 /// A bound of the cost holds only if the cost is known.
@@ -222,8 +217,8 @@ fn check_price(result: &CaseResult, max_usd: Option<f64>) -> Result<(), RunError
     Err(RunError::Cost(message.to_owned()))
 }
 
-fn finished(cases: &[Case], candidates: &[Candidate], file: ResultsFile) -> Finished {
-    let ResultsFile { mut results, mut comparisons, .. } = file;
+fn finished(cases: &[Case], candidates: &[Candidate], file: Results) -> Finished {
+    let Results { mut results, mut comparisons, .. } = file;
     let case_order: HashMap<_, _> = cases.iter().enumerate().map(|(index, case)| (case.id.as_str(), index)).collect();
     let config_order = |name: &str| candidates.iter().position(|candidate| candidate.name == name);
     results.retain(|result| case_order.contains_key(result.case.as_str()));

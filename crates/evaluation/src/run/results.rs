@@ -1,15 +1,13 @@
-//! The results file: JSON Lines, to which each result is appended when it is known, so that a run that
-//! was killed continues where it was.
+//! The results of a run. Each is kept when it is known, in a file or elsewhere, so that a run that was
+//! killed continues where it was.
 
+use super::file;
 use crate::scorer::Score;
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fmt::Debug;
 use std::path::Path;
-
-/// The largest results file that is read, in bytes.
-const MAX_BYTES: u64 = 1 << 30;
 
 /// The evaluation of one case with one config.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -91,38 +89,27 @@ pub struct ComparisonResult {
     pub is_error: bool,
 }
 
-/// What the results are of; the first line of the file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Header {
-    /// The name of the evaluation.
-    pub(crate) evaluation: String,
-    /// The names of the configs, in order.
-    pub(crate) configs: Vec<String>,
-    /// A hash of the evaluation, the dataset and the configs, the same with every build of the program.
-    pub(crate) fingerprint: String,
+/// Where results are kept as they become known.
+#[async_trait]
+pub trait ResultSink: Debug + Send {
+    /// Keeps results and comparisons; they are stored when it returns.
+    ///
+    /// # Errors
+    /// They cannot be stored. The message is for the author of the evaluation.
+    async fn append(&mut self, results: &[CaseResult], comparisons: &[ComparisonResult]) -> Result<(), String>;
 }
 
-/// A line of the file.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "camelCase")]
-enum Line {
-    Run(Header),
-    Result(CaseResult),
-    Comparison(ComparisonResult),
-}
-
-/// The results so far, and the file that keeps them.
+/// The results so far, and what keeps them.
 #[derive(Debug, Default)]
-pub struct ResultsFile {
-    file: Option<File>,
+pub struct Results {
+    sink: Option<Box<dyn ResultSink>>,
     pub(crate) results: Vec<CaseResult>,
     pub(crate) comparisons: Vec<ComparisonResult>,
     /// What results have cost that are made again.
     pub(crate) discarded_usd: f64,
 }
 
-impl ResultsFile {
+impl Results {
     /// Begins a new file. `path`: `None` keeps nothing. `names` are those of the evaluation and the configs,
     /// `fingerprint` is a stable hash of all that the results depend on.
     ///
@@ -130,17 +117,7 @@ impl ResultsFile {
     /// The file exists already, or cannot be written.
     pub fn create(path: Option<&Path>, names: (&str, &[String]), fingerprint: &str) -> Result<Self, String> {
         let Some(path) = path else { return Ok(Self::default()) };
-        let opened = OpenOptions::new().create_new(true).append(true).open(path);
-        let file = opened.map_err(|error| match error.kind() {
-            std::io::ErrorKind::AlreadyExists => {
-                format!("{} exists already; continue it with `--resume`, or delete it", path.display())
-            }
-            _ => format!("{} cannot be written: {error}", path.display()),
-        })?;
-        lock(&file, path)?;
-        let mut results = Self { file: Some(file), ..Self::default() };
-        results.write(&[Line::Run(header(names, fingerprint))])?;
-        Ok(results)
+        Ok(Self { sink: Some(Box::new(file::create(path, names, fingerprint)?)), ..Self::default() })
     }
 
     /// Opens the file of a run that was not completed. A last line that was cut off is removed. Results
@@ -149,42 +126,26 @@ impl ResultsFile {
     /// # Errors
     /// The file cannot be read, is used by another process, has a broken line, or is of another evaluation.
     pub fn resume(path: &Path, names: (&str, &[String]), fingerprint: &str) -> Result<Self, String> {
-        let shown = path.display();
-        let problem = |error: std::io::Error| format!("{shown} cannot be read: {error}");
-        let mut file = OpenOptions::new().read(true).append(true).open(path).map_err(problem)?;
-        lock(&file, path)?;
-        let mut bytes = Vec::new();
-        Read::by_ref(&mut file).take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(problem)?;
-        if bytes.len() as u64 > MAX_BYTES {
-            return Err(format!("{shown} is larger than {} MB", MAX_BYTES >> 20));
-        }
-        // Each line was written with its end, so one without it was cut off.
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        file.set_len(whole as u64).map_err(problem)?;
-        file.seek(SeekFrom::End(0)).map_err(problem)?;
-        let expected = header(names, fingerprint);
-        let mut resumed = Self { file: Some(file), ..Self::default() };
-        let mut lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).zip(1..);
-        match lines.next().map(|(line, _)| serde_json::from_slice(line)) {
-            // The process was killed before the first line was whole.
-            None => resumed.write(&[Line::Run(expected)])?,
-            Some(Ok(Line::Run(found))) if found == expected => {}
-            Some(Ok(Line::Run(_))) => {
-                return Err(format!(
-                    "{shown} is of another evaluation: the evaluation, its dataset or a config has changed since; begin a new file with `--output`"
-                ));
-            }
-            Some(_) => return Err(format!("{shown}:1: this is not the results of an evaluation")),
-        }
+        let (sink, results, comparisons) = file::resume(path, names, fingerprint)?;
+        Ok(Self::continued(Box::new(sink), results, comparisons))
+    }
+
+    /// Continues with results that are kept already, in the order in which they were kept: a later one replaces an
+    /// earlier one. Those that are errors are made again.
+    pub fn continued(sink: Box<dyn ResultSink>, results: Vec<CaseResult>, comparisons: Vec<ComparisonResult>) -> Self {
         let mut known = Known::default();
-        for (line, number) in lines {
-            match serde_json::from_slice(line) {
-                Ok(Line::Result(result)) => known.add_result(result),
-                Ok(Line::Comparison(comparison)) => known.add_comparison(comparison),
-                Ok(Line::Run(_)) | Err(_) => return Err(format!("{shown}:{number}: the line is not a result")),
-            }
-        }
-        Ok(known.into_file(resumed.file))
+        results.into_iter().for_each(|result| known.add_result(result));
+        comparisons.into_iter().for_each(|comparison| known.add_comparison(comparison));
+        known.into_results(sink)
+    }
+
+    /// Sets what was spent so far, if it is known: more than the results say that are kept, since some were made again.
+    #[must_use]
+    pub fn with_spent(mut self, spent_usd: f64) -> Self {
+        let kept = self.results.iter().map(CaseResult::known_cost_usd);
+        let kept: f64 = kept.chain(self.comparisons.iter().map(|comparison| comparison.judge_cost_usd)).sum();
+        self.discarded_usd = self.discarded_usd.max(spent_usd - kept);
+        self
     }
 
     /// Returns the number of results that are known.
@@ -192,32 +153,24 @@ impl ResultsFile {
         self.results.len()
     }
 
-    pub(crate) fn append_results(&mut self, results: Vec<CaseResult>) -> Result<(), String> {
-        self.write(&results.iter().cloned().map(Line::Result).collect::<Vec<_>>())?;
+    pub(crate) async fn append_results(&mut self, results: Vec<CaseResult>) -> Result<(), String> {
+        if let Some(sink) = &mut self.sink {
+            sink.append(&results, &[]).await?;
+        }
         self.results.extend(results);
         Ok(())
     }
 
-    pub(crate) fn append_comparisons(&mut self, comparisons: Vec<ComparisonResult>) -> Result<(), String> {
-        self.write(&comparisons.iter().cloned().map(Line::Comparison).collect::<Vec<_>>())?;
+    pub(crate) async fn append_comparisons(&mut self, comparisons: Vec<ComparisonResult>) -> Result<(), String> {
+        if let Some(sink) = &mut self.sink {
+            sink.append(&[], &comparisons).await?;
+        }
         self.comparisons.extend(comparisons);
         Ok(())
     }
-
-    /// Writes lines and waits until they are on the disk.
-    fn write(&mut self, lines: &[Line]) -> Result<(), String> {
-        let Some(file) = &mut self.file else { return Ok(()) };
-        let mut bytes = Vec::new();
-        for line in lines {
-            serde_json::to_writer(&mut bytes, line).map_err(|error| error.to_string())?;
-            bytes.push(b'\n');
-        }
-        let written = file.write_all(&bytes).and_then(|()| file.sync_data());
-        written.map_err(|error| format!("the results cannot be written: {error}"))
-    }
 }
 
-/// The results of a file so far. A later one replaces an earlier one, which was an error.
+/// What is kept so far. A later result replaces an earlier one, which was an error.
 #[derive(Default)]
 struct Known {
     results: HashMap<(String, String, u32), CaseResult>,
@@ -248,7 +201,7 @@ impl Known {
     }
 
     /// Leaves out the errors.
-    fn into_file(mut self, file: Option<File>) -> ResultsFile {
+    fn into_results(mut self, sink: Box<dyn ResultSink>) -> Results {
         let (errors, results): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.results).into_values().partition(CaseResult::is_error);
         for error in errors {
@@ -258,18 +211,6 @@ impl Known {
         let (errors, comparisons): (Vec<_>, Vec<_>) =
             self.comparisons.into_values().partition(|comparison| comparison.is_error);
         let discarded_usd = errors.iter().fold(self.discarded_usd, |all, comparison| all + comparison.judge_cost_usd);
-        ResultsFile { file, results, comparisons, discarded_usd }
+        Results { sink: Some(sink), results, comparisons, discarded_usd }
     }
-}
-
-/// Locks the file until it is closed: results of two processes would be mixed.
-fn lock(file: &File, path: &Path) -> Result<(), String> {
-    file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => format!("{} is used by another process", path.display()),
-        TryLockError::Error(error) => format!("{} cannot be locked: {error}", path.display()),
-    })
-}
-
-fn header((evaluation, configs): (&str, &[String]), fingerprint: &str) -> Header {
-    Header { evaluation: evaluation.to_owned(), configs: configs.to_vec(), fingerprint: fingerprint.to_owned() }
 }

@@ -18,7 +18,8 @@ pub(super) async fn score_case(
     judge: &dyn Subject,
     repeat: u32,
 ) -> CaseResult {
-    let transcript = candidate.subject.answer(&evaluation.agent_id, &case.input, evaluation.timeout()).await;
+    let agent_id = candidate.agent_id.as_ref().unwrap_or(&evaluation.agent_id);
+    let transcript = candidate.subject.answer(agent_id, &case.input, evaluation.timeout()).await;
     let error = transcript.error.clone();
     let text = transcript.text();
     let (mut scores, mut judge_cost_usd) = (Vec::<Score>::new(), 0.0);

@@ -9,9 +9,9 @@ use wire::{TextPart, UiMessage, UiPart};
 /// The answers of a case cost at most so much.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Cost {
+pub(crate) struct Cost {
     /// US dollars.
-    max_usd: f64,
+    pub(crate) max_usd: f64,
 }
 
 impl Cost {
@@ -28,8 +28,8 @@ impl Cost {
 /// The answers of a case take at most so long.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Time {
-    max_seconds: f64,
+pub(crate) struct Time {
+    pub(crate) max_seconds: f64,
 }
 
 impl Time {
@@ -45,7 +45,7 @@ impl Time {
 /// The last answer cites sources, and each citation is of a passage of its text.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Citations {
+pub(crate) struct Citations {
     /// The fewest sources.
     #[serde(default = "one")]
     min: usize,

@@ -9,7 +9,7 @@ use wire::{ToolPart, ToolState};
 /// Which tools the agent has called in all its answers, with which arguments.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Tools {
+pub(crate) struct Tools {
     called: Option<CaseValue<Vec<Call>>>,
     not_called: Option<CaseValue<Texts>>,
     /// Whether there are no other calls than those in `called`.

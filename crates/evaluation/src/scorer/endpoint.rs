@@ -8,7 +8,7 @@ use serde_json::json;
 /// number from 0 to 1 or a truth value, or `{ score, passed?, reason? }`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Endpoint {
+pub(crate) struct Endpoint {
     pub(super) endpoint_id: String,
     /// The lowest score with which an answer passes, if the endpoint does not say so itself.
     #[serde(default = "half")]

@@ -19,10 +19,10 @@ const TWO: &str = "Compare two answers of assistants by the rubric in the JSON o
 /// An agent of the first config judges the answer by a rubric.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Judge {
+pub(crate) struct Judge {
     pub(super) agent_id: String,
     /// What a good answer is.
-    rubric: CaseValue<String>,
+    pub(crate) rubric: CaseValue<String>,
     #[serde(default)]
     scale: Scale,
     /// The lowest mark with which an answer passes. Default: a fifth of the scale below its end, rounded: 4 of 1 to 5.

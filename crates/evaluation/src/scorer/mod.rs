@@ -46,7 +46,7 @@ pub struct Scorer {
 
 /// A kind of scorer with its settings.
 #[derive(Clone, Copy)]
-enum Kind<'a> {
+pub(crate) enum Kind<'a> {
     Exact(&'a Exact),
     Contains(&'a Contains),
     Regex(&'a Regex),
@@ -143,7 +143,7 @@ impl Scorer {
         (Some(Score { scorer: self.id.clone(), score, passed, reason, is_error }), cost_usd)
     }
 
-    fn has_tag_of(&self, case: &Case) -> bool {
+    pub(crate) fn has_tag_of(&self, case: &Case) -> bool {
         self.tags.is_empty() || case.tags.iter().any(|tag| self.tags.contains(tag))
     }
 
@@ -176,7 +176,7 @@ impl Scorer {
     }
 
     /// Returns the kinds that are set; of a valid scorer, it is one.
-    fn kinds(&self) -> Vec<Kind<'_>> {
+    pub(crate) fn kinds(&self) -> Vec<Kind<'_>> {
         [
             self.exact.as_ref().map(Kind::Exact),
             self.contains.as_ref().map(Kind::Contains),

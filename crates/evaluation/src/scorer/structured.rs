@@ -25,7 +25,7 @@ fn json(text: &str) -> Result<Value, String> {
 /// The answer is JSON that is valid for a schema.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(transparent)]
-pub(super) struct SchemaCheck(Value);
+pub(crate) struct SchemaCheck(pub(crate) Value);
 
 impl SchemaCheck {
     pub(super) async fn check(&self, scored: Scored<'_>) -> Checked {
@@ -45,7 +45,7 @@ impl SchemaCheck {
 /// What a JSON path selects of the answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct JsonPathCheck {
+pub(crate) struct JsonPathCheck {
     path: String,
     /// The only selected value is equal to this.
     equals: Option<CaseValue<Value>>,

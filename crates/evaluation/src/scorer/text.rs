@@ -15,12 +15,12 @@ const SHOWN: usize = 200;
 /// The answer is a text; white space around it does not count.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Exact {
+pub(crate) struct Exact {
     /// The text. Default: what the case expects.
     #[serde(default = "expected")]
-    value: CaseValue<String>,
+    pub(crate) value: CaseValue<String>,
     #[serde(default)]
-    ignore_case: bool,
+    pub(crate) ignore_case: bool,
 }
 
 fn expected() -> CaseValue<String> {
@@ -45,12 +45,12 @@ impl Exact {
 /// The answer contains texts, or does not.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Contains {
-    all: Option<CaseValue<Texts>>,
-    any: Option<CaseValue<Texts>>,
-    none: Option<CaseValue<Texts>>,
+pub(crate) struct Contains {
+    pub(crate) all: Option<CaseValue<Texts>>,
+    pub(crate) any: Option<CaseValue<Texts>>,
+    pub(crate) none: Option<CaseValue<Texts>>,
     #[serde(default = "yes")]
-    ignore_case: bool,
+    pub(crate) ignore_case: bool,
 }
 
 fn yes() -> bool {
@@ -119,11 +119,11 @@ fn quoted(text: &str) -> String {
 /// The answer matches a regular expression. The time is linear in the length of the answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Regex {
-    pattern: String,
+pub(crate) struct Regex {
+    pub(crate) pattern: String,
     /// Whether the answer must match, or must not.
     #[serde(default = "yes")]
-    matches: bool,
+    pub(crate) matches: bool,
 }
 
 impl Regex {

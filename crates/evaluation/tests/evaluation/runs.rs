@@ -1,7 +1,7 @@
 //! Running an evaluation: resuming, repeating, the bound of the cost, two configs.
 
 use crate::support::{Echo, Files, SETTINGS, candidate, describe, evaluate};
-use evaluation::{CaseResult, ResultsFile, RunError, RunSettings, Winner, run};
+use evaluation::{CaseResult, Results, RunError, RunSettings, Winner, run};
 use serde_json::{Value, json};
 use std::fs;
 use std::sync::atomic::Ordering;
@@ -44,14 +44,14 @@ async fn killed_run_is_resumed() {
     let path = files.path("results.jsonl");
     let config = ["x".to_owned()];
     let named = ("test", config.as_slice());
-    let created = ResultsFile::create(Some(&path), named, "1").unwrap();
+    let created = Results::create(Some(&path), named, "1").unwrap();
     let (first, _) = candidate("x", Echo::default());
-    let resume = |fingerprint: &str| ResultsFile::resume(&path, named, fingerprint);
+    let resume = |fingerprint: &str| Results::resume(&path, named, fingerprint);
     assert!(resume("1").unwrap_err().ends_with("results.jsonl is used by another process"));
     run(&evaluation, &cases, &[first], created, SETTINGS, &|_| {}).await.unwrap();
     let whole = fs::read_to_string(&path).unwrap();
     assert_eq!(whole.lines().count(), 6, "{whole}");
-    assert!(ResultsFile::create(Some(&path), named, "1").unwrap_err().contains("exists already"));
+    assert!(Results::create(Some(&path), named, "1").unwrap_err().contains("exists already"));
     // Two results, and a third one that was cut off.
     let ends: Vec<_> = whole.match_indices('\n').map(|(at, _)| at + 1).collect();
     for (length, asked_again) in
@@ -79,26 +79,26 @@ async fn errors_are_repeated_when_a_run_is_resumed() {
     let path = files.path("results.jsonl");
     let config = ["x".to_owned()];
     let named = ("test", config.as_slice());
-    let run_with = async |judgement: fn(&str) -> Value, file: ResultsFile, max: f64| {
+    let run_with = async |judgement: fn(&str) -> Value, file: Results, max: f64| {
         let (candidate, asked) = candidate("x", Echo { judgement, ..Echo::default() });
         let settings = RunSettings { max_cost_usd: Some(max), ..SETTINGS };
         let finished = run(&evaluation, &cases, &[candidate], file, settings, &|_| {}).await;
         (finished.map(|finished| finished.results), asked.asked.load(Ordering::Relaxed))
     };
-    let created = ResultsFile::create(Some(&path), named, "1").unwrap();
+    let created = Results::create(Some(&path), named, "1").unwrap();
     let (first, asked) = run_with(|_| Value::Null, created, 1.0).await;
     let first = first.unwrap();
     assert_eq!((describe(&first[0]).as_str(), asked), ("failed 0.00 the judge failed: the model failed", 2));
     assert!((first[0].judge_cost_usd, first[1].cost_usd) == (0.01, Some(0.1)), "both have their cost");
     let fine = |_: &str| json!({ "score": 5, "reason": "fine" });
-    let (again, asked) = run_with(fine, ResultsFile::resume(&path, named, "1").unwrap(), 1.0).await;
+    let (again, asked) = run_with(fine, Results::resume(&path, named, "1").unwrap(), 1.0).await;
     assert_eq!((names(again.as_ref().unwrap()).as_str(), asked), ("x/a#0 x/b#0", 2));
     assert_eq!(describe(&again.unwrap()[0]), "passed 1.00 5 of 5: fine");
     // The last result counts, and only the error is left. $0.42 were spent.
-    let (refused, asked) = run_with(fine, ResultsFile::resume(&path, named, "1").unwrap(), 0.4).await;
+    let (refused, asked) = run_with(fine, Results::resume(&path, named, "1").unwrap(), 0.4).await;
     assert!(refused.unwrap_err().to_string().contains("$0.4200 was spent"));
     assert_eq!(asked, 0);
-    let (last, asked) = run_with(fine, ResultsFile::resume(&path, named, "1").unwrap(), 1.0).await;
+    let (last, asked) = run_with(fine, Results::resume(&path, named, "1").unwrap(), 1.0).await;
     assert_eq!((last.unwrap().len(), asked), (2, 1));
 }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use evaluation::{
-    Candidate, Case, CaseResult, Evaluation, Finished, JudgeRequest, Judgement, ResultsFile, RunError, RunSettings,
+    Candidate, Case, CaseResult, Evaluation, Finished, JudgeRequest, Judgement, Results, RunError, RunSettings,
     Subject, Transcript, run,
 };
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ impl Files {
 
 pub(crate) fn candidate(name: &str, subject: Echo) -> (Candidate, Arc<Echo>) {
     let subject = Arc::new(subject);
-    (Candidate { name: name.to_owned(), subject: subject.clone() }, subject)
+    (Candidate { name: name.to_owned(), agent_id: None, subject: subject.clone() }, subject)
 }
 
 pub(crate) const SETTINGS: RunSettings = RunSettings { repeat: 1, parallel: 4, max_cost_usd: None };
@@ -119,7 +119,7 @@ pub(crate) async fn evaluate(
     settings: RunSettings,
 ) -> Result<Finished, RunError> {
     let (evaluation, cases) = files.read();
-    run(&evaluation, &cases, candidates, ResultsFile::default(), settings, &|_| {}).await
+    run(&evaluation, &cases, candidates, Results::default(), settings, &|_| {}).await
 }
 
 /// Evaluates one case with one scorer, and returns what the scorer says.

@@ -63,6 +63,18 @@ impl Recording {
         })
     }
 
+    /// Returns the recording as one of an agent with another id, so that it can be compared with a recording of that agent.
+    #[must_use]
+    pub fn with_agent(mut self, agent_id: &str) -> Self {
+        let before = std::mem::replace(&mut self.header.agent_id, agent_id.to_owned());
+        for path in self.entries.iter_mut().filter_map(Entry::agent_mut) {
+            if path.split('/').next() == Some(before.as_str()) {
+                path.replace_range(..before.len(), agent_id);
+            }
+        }
+        self
+    }
+
     /// Returns a blob; `null` if the recording lacks it, which readers refuse.
     pub fn blob(&self, id: &str) -> &Value {
         self.blobs.get(id).unwrap_or(&Value::Null)
@@ -214,6 +226,22 @@ pub enum Entry {
     },
     /// The end of the run.
     End(End),
+}
+
+impl Entry {
+    /// Returns the path of the agent, if the entry has one.
+    fn agent_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Request { agent, .. }
+            | Self::Tool { agent, .. }
+            | Self::Source { agent, .. }
+            | Self::Note { agent, .. }
+            | Self::Ruling { agent, .. }
+            | Self::Approval { agent, .. }
+            | Self::Grant { agent, .. } => Some(agent),
+            Self::Turn(_) | Self::Reply { .. } | Self::End(_) => None,
+        }
+    }
 }
 
 /// The result of a call.

@@ -80,6 +80,12 @@ pub struct StepPair {
     pub before: Totals,
     /// What the replayed step used.
     pub after: Totals,
+    /// The recorded step, if there is one.
+    #[serde(skip)]
+    pub recorded: Option<Step>,
+    /// The replayed step, if there is one.
+    #[serde(skip)]
+    pub replayed: Option<Step>,
 }
 
 /// The comparison of a recording with a replay.
@@ -161,6 +167,8 @@ fn empty_pair(agent: &str, number: u32) -> StepPair {
         tools_after: Vec::new(),
         before: Totals::default(),
         after: Totals::default(),
+        recorded: None,
+        replayed: None,
     }
 }
 
@@ -171,21 +179,29 @@ fn tool_names(step: &Step) -> Vec<String> {
 /// A step that only the replay has.
 fn added(new: &Step) -> StepPair {
     let findings = vec![finding(Kind::Steps, "this step is new", "", &new.text)];
-    StepPair { findings, tools_after: tool_names(new), after: new.totals, ..empty_pair(&new.agent, new.number) }
+    let replayed = Some(new.clone());
+    StepPair {
+        findings,
+        tools_after: tool_names(new),
+        after: new.totals,
+        replayed,
+        ..empty_pair(&new.agent, new.number)
+    }
 }
 
 /// Compares a step with its partner. `is_changed` says whether the agent has already done something else, so
 /// that other messages are no news.
 fn pair(recorded: &Recording, replayed: &Recording, old: &Step, new: Option<&Step>, is_changed: bool) -> StepPair {
     let empty = empty_pair(&old.agent, old.number);
-    let base = StepPair { tools_before: tool_names(old), before: old.totals, ..empty };
+    let recorded_step = Some(old.clone());
+    let base = StepPair { tools_before: tool_names(old), before: old.totals, recorded: recorded_step, ..empty };
     let Some(new) = new else {
         let missing = finding(Kind::Steps, "the replay lacks this step", &old.text, "");
         return StepPair { findings: vec![missing], ..base };
     };
     let mut findings = request_findings(recorded, replayed, old, new, is_changed);
     findings.extend(reply_findings(old, new));
-    StepPair { findings, tools_after: tool_names(new), after: new.totals, ..base }
+    StepPair { findings, tools_after: tool_names(new), after: new.totals, replayed: Some(new.clone()), ..base }
 }
 
 fn request_findings(

@@ -11,4 +11,6 @@ pub use compare::{Comparison, Finding, Kind, StepPair, compare, mark_unstable};
 pub use json::JsonReport;
 pub use junit::junit;
 pub use steps::{Call, Step, Totals};
+pub(crate) use steps::{outcome_text, steps};
 pub use terminal::{Style, terminal};
+pub(crate) use words::{Piece, pieces};

@@ -64,7 +64,7 @@ impl Totals {
 }
 
 /// Returns the steps of a recording in the order of their requests.
-pub(super) fn steps(recording: &Recording) -> Vec<Step> {
+pub(crate) fn steps(recording: &Recording) -> Vec<Step> {
     let (mut steps, mut numbers) = (Vec::<Step>::new(), HashMap::<&str, u32>::new());
     let mut by_id = HashMap::new();
     for entry in &recording.entries {
@@ -138,7 +138,7 @@ fn add_outcome(steps: &mut [Step], (agent, id, tool): (&str, &str, &str), input:
 }
 
 /// Returns the text of a result.
-pub(super) fn outcome_text(outcome: Option<&Outcome>) -> String {
+pub(crate) fn outcome_text(outcome: Option<&Outcome>) -> String {
     match outcome {
         Some(Outcome::Output(Value::String(text))) => text.clone(),
         Some(Outcome::Output(value)) => value.to_string(),

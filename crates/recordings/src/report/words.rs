@@ -12,7 +12,7 @@ const MAX_TIME: Duration = Duration::from_secs(2);
 
 /// A piece of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     /// Text of both.
     Same(String),
     /// Text of the recording.
@@ -22,7 +22,7 @@ pub(super) enum Piece {
 }
 
 /// Returns the pieces of the difference between two texts. Longer equal passages are replaced by `…`.
-pub(super) fn pieces(before: &str, after: &str) -> Vec<Piece> {
+pub(crate) fn pieces(before: &str, after: &str) -> Vec<Piece> {
     let (before, after) = (beginning(before), beginning(after));
     let (before, after) = (tokens(before), tokens(after));
     let diff = TextDiff::configure().timeout(MAX_TIME).diff_slices(&before, &after);

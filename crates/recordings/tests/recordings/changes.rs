@@ -8,10 +8,12 @@ use contract::testing::{Cue, RecordingTool};
 use contract::{Model, ModelError, ModelId, PartStream, Request, Tool};
 use futures::future::BoxFuture;
 use insta::assert_snapshot;
+use leptos::prelude::RenderHtml;
 use proptest::prelude::*;
 use recordings::format::Recording;
 use recordings::replay::{Options, Replayed, Replies, ToolMode, replay};
 use recordings::report::{Comparison, Finding, JsonReport, Style, compare, junit, mark_unstable, terminal};
+use recordings::view::comparison_view;
 use serde_json::json;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -207,6 +209,41 @@ async fn reports_show_the_difference() {
     let json = serde_json::to_value(JsonReport::new(&runs, false)).unwrap();
     assert_eq!(json["runs"][0]["firstDivergence"], 2);
     assert_eq!(json["runs"][0]["steps"][2]["findings"][1]["kind"], "text");
+}
+
+#[tokio::test]
+async fn pages_mark_the_first_divergence_and_the_words_that_differ() {
+    let recording = recorded().await;
+    let options = Options { replies: Replies::Live, ..Options::default() };
+    let check = async |agent: Agent, marks: &[&str], expected: &[&str]| {
+        let (_, comparison) = replayed(&recording, &agent, &options).await;
+        let html = comparison_view(&comparison, ("recorded", "replayed"), 1).to_html().replace("<!>", "");
+        let shown: Vec<_> =
+            html.split("cw-replay-mark").skip(1).filter_map(|rest| rest.split(['>', '<']).nth(1)).collect();
+        assert_eq!(shown, marks, "{html}");
+        for text in expected {
+            assert!(html.contains(text), "{text}: {html}");
+        }
+    };
+    let answer = "The answer is two.";
+    check(scripted(script(&steps(), answer), tools()), &["Same", "Same", "Same"], &["Both are the same."]).await;
+    let mut prompt = scripted(script(&steps(), "The answer is <three>."), tools());
+    prompt.instructions = Some("Help, and be kind.".to_owned());
+    let expected = [
+        "They first differ in ",
+        "href=\"#step-1-3\"",
+        ": the text.",
+        "<del>two.</del>",
+        "<ins>&lt;three&gt;.</ins>",
+        "<del>brief.</del><ins>kind.</ins>",
+        "the first divergence is in step 3",
+    ];
+    check(prompt, &["Differs", "Differs", "First divergence"], &expected).await;
+    let other = scripted(script(&[steps()[0].clone(), Step::Calls(vec![(0, 3)])], answer), tools());
+    let expected = ["<del>2</del>", "<ins>3</ins>", ": the calls of tools", "not in the recording"];
+    check(other, &["Same", "First divergence", "Same"], &expected).await;
+    let more = scripted(script(&[steps()[0].clone()], answer), tools());
+    check(more, &["Same", "First divergence", "Differs"], &["There is no such step."]).await;
 }
 
 /// A model with another name.

@@ -4,6 +4,9 @@ use crate::agents::{Step, script, scripted, tools};
 use crate::world::{Input, World};
 use capability::language;
 use insta::assert_snapshot;
+use recordings::format::Recording;
+use recordings::replay::Replayed;
+use recordings::{NewReplay, keep_replay};
 use store::sql::query_scalar;
 
 impl World {
@@ -39,6 +42,31 @@ async fn equal_values_of_a_conversation_are_stored_once_and_go_with_it() {
         assert_eq!(listed.len(), 3);
         world.execute("DELETE FROM conversations WHERE id = 'c'").await;
         assert_eq!((world.count("recordings").await, world.count("recording_blobs").await), (1, blobs));
+    }
+}
+
+#[tokio::test]
+async fn kept_replays_belong_to_their_recording() {
+    for url in test_postgres::databases_of_each_kind().await {
+        let world = World::open(&url, "on").await;
+        world.answer("c", "run-1").await;
+        let recording = world.recording("run-1").await;
+        let keep = async |recording: &Recording| {
+            let replayed =
+                Replayed { recording: recording.clone(), misses: Vec::new(), live_requests: 0, simulated: 0 };
+            let replay =
+                NewReplay { label: "next.yaml".to_owned(), created_by: "admin".to_owned(), from_step: 1, replayed };
+            keep_replay(&world.store, replay, None).await.unwrap()
+        };
+        for _ in 0..52 {
+            assert!(keep(&recording).await.is_some());
+        }
+        assert_eq!(world.count("recording_replays").await, 50, "the oldest are deleted");
+        let mut unknown = recording.clone();
+        unknown.header.run_id = "run-2".to_owned();
+        assert!(keep(&unknown).await.is_none(), "there is no such recording");
+        world.execute("DELETE FROM conversations WHERE id = 'c'").await;
+        assert_eq!(world.count("recording_replays").await, 0);
     }
 }
 

@@ -4,11 +4,12 @@ mod subject;
 
 use super::diagnostics::error_count;
 use super::fail;
+use crate::capabilities::database_schema;
 use crate::embedded::{Builder, Chatwright};
 use config::Diagnostic;
 use evaluation::{
-    Baseline, Candidate, Case, Checked, Evaluation, Finished, Gate, Progress, Report, ResultsFile, RunSettings,
-    Selection, check_writable, junit, markdown,
+    Baseline, Candidate, Case, Checked, Evaluation, Finished, Gate, Progress, Report, Results, ResultsText, RunError,
+    RunSettings, Selection, check_writable, junit, markdown,
 };
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
@@ -80,6 +81,9 @@ pub(crate) struct EvalArguments {
     /// Compare with this baseline; of two configs, the second is compared.
     #[arg(long, value_name = "FILE")]
     gate: Option<PathBuf>,
+    /// Keep the results as an experiment in the database of a server, which shows it in its console.
+    #[arg(long, value_name = "URL")]
+    keep: Option<String>,
     /// Store the results as the baseline of `--gate`.
     #[arg(long, requires = "gate")]
     update_baseline: bool,
@@ -115,7 +119,8 @@ async fn evaluate(arguments: &EvalArguments) -> Result<bool, String> {
     let cases = selection.apply(all_cases.clone())?;
     let baseline = check_before(arguments, &evaluation, &cases)?;
     let started = start(arguments, &evaluation, &cases).await?;
-    let finished = evaluated(arguments, &evaluation, &cases, &started).await;
+    let fingerprint = fingerprint(arguments, &evaluation, &started)?;
+    let finished = evaluated(arguments, &evaluation, &cases, (&started, &fingerprint)).await;
     for running in started.running {
         running.shutdown(Duration::ZERO).await;
     }
@@ -125,6 +130,9 @@ async fn evaluate(arguments: &EvalArguments) -> Result<bool, String> {
     let gate = Gate::check(checked, baseline.as_ref(), evaluation.seed);
     let report = Report::new(&evaluation.name, &started.names, &finished, gate, evaluation.seed);
     write_reports(arguments, &report, &finished, &cases)?;
+    if let Some(url) = &arguments.keep {
+        keep(url, &evaluation, &started.names, (fingerprint, finished.clone())).await?;
+    }
     if let Some(path) = arguments.gate.as_ref().filter(|_| arguments.update_baseline) {
         Baseline::new(&evaluation.name, &finished.results, candidate)?.write(path)?;
     }
@@ -216,13 +224,12 @@ async fn evaluated(
     arguments: &EvalArguments,
     evaluation: &Evaluation,
     cases: &[Case],
-    started: &Started,
+    (started, fingerprint): (&Started, &str),
 ) -> Result<Finished, String> {
     let names = (evaluation.name.as_str(), started.names.as_slice());
-    let fingerprint = fingerprint(arguments, evaluation, started)?;
     let file = match &arguments.resume {
-        Some(path) => ResultsFile::resume(path, names, &fingerprint)?,
-        None => ResultsFile::create(arguments.output.as_deref(), names, &fingerprint)?,
+        Some(path) => Results::resume(path, names, fingerprint)?,
+        None => Results::create(arguments.output.as_deref(), names, fingerprint)?,
     };
     let parallel = arguments.parallel.map_or(evaluation.parallel, usize::from);
     // More would be refused: the limits of the configs hold.
@@ -238,15 +245,44 @@ async fn evaluated(
         .zip(&started.running)
         .map(|(name, running)| Candidate {
             name: name.clone(),
+            agent_id: None,
             subject: Arc::new(ConfigSubject { chatwright: running.clone() }),
         })
         .collect();
     let finished = evaluation::run(evaluation, cases, &candidates, file, settings, &print_progress).await;
     finished.map_err(|error| {
         let kept = arguments.resume.as_ref().or(arguments.output.as_ref());
-        let kept = kept.map(|path| format!("; continue with `--resume {}`", path.display()));
-        format!("{error}{}", kept.unwrap_or_default())
+        let kept = kept.map(|path| format!("; continue with `--resume {}`", path.display())).unwrap_or_default();
+        let help = match &error {
+            RunError::Cost(_) => " (`--max-cost`; `--cases`, `--split`, `--tag`)",
+            RunError::Results(_) => "",
+        };
+        format!("{error}{help}{kept}")
     })
+}
+
+/// Keeps the results in the database of a server.
+async fn keep(
+    url: &str,
+    evaluation: &Evaluation,
+    configs: &[String],
+    (fingerprint, finished): (String, Finished),
+) -> Result<(), String> {
+    let problem = |error: &dyn std::fmt::Display| format!("the results could not be kept: {error}");
+    let store = database_schema().open_existing(url).await.map_err(|error| problem(&error))?;
+    let Finished { results, comparisons } = finished;
+    let results = ResultsText {
+        evaluation: evaluation.name.clone(),
+        configs: configs.to_vec(),
+        fingerprint,
+        results,
+        comparisons,
+    };
+    let kept = experiments::keep_results(&store, results, auth::LOCAL_OWNER).await;
+    store.close().await;
+    let id = kept.map_err(|error| problem(&error))?;
+    let _ = writeln!(stderr(), "kept as the experiment {id}: /admin/experiments/{id}");
+    Ok(())
 }
 
 /// Hashes the files that the results depend on: the evaluation, the dataset and the configs.

@@ -7,6 +7,7 @@ pub(crate) mod clock;
 mod deploy;
 mod doctor;
 mod drain;
+mod experiments;
 mod import;
 mod manual;
 mod memory;

@@ -1,0 +1,28 @@
+//! Evaluations for other tools. What they have no counterpart for is said.
+
+mod inspect;
+mod promptfoo;
+
+pub use inspect::export_inspect_ai;
+pub use promptfoo::export_promptfoo;
+
+/// The most notes.
+const MAX_NOTES: usize = 100;
+
+/// An evaluation in the form of another tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// The text of the file.
+    pub text: String,
+    /// What was left out or changed, for people.
+    pub notes: Vec<String>,
+}
+
+impl Exported {
+    fn new(text: String, mut notes: Vec<String>) -> Self {
+        notes.sort();
+        notes.dedup();
+        notes.truncate(MAX_NOTES);
+        Self { text, notes }
+    }
+}

@@ -1,0 +1,329 @@
+//! The API for programs: datasets and experiments, as on the pages.
+
+use crate::keep::keep_answer;
+use crate::report::report;
+use crate::service::{NewExperiment, Service};
+use crate::store::{self, CaseRow, Dataset, Experiment};
+use axum::Json;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use axum::response::NoContent;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use web::admin::{ADMINISTRATION, Admin};
+use web::openapi::ApiRouter;
+use web::{HttpError, json_error, valid_query};
+
+/// The most experiments of a list.
+const MAX_LISTED: i64 = 1_000;
+
+/// Returns the routes.
+pub(crate) fn routes() -> ApiRouter<Service> {
+    ApiRouter::new(&ADMINISTRATION)
+        .get("/api/admin/datasets", datasets, "List datasets for evaluations")
+        .post("/api/admin/datasets", add_dataset, "Make a dataset for evaluations")
+        .get("/api/admin/datasets/{id}", dataset, "Get a dataset with its cases")
+        .put("/api/admin/datasets/{id}", change_dataset, "Change the name and the scorers of a dataset")
+        .delete("/api/admin/datasets/{id}", delete_dataset, "Delete a dataset with its experiments")
+        .post("/api/admin/datasets/{id}/cases", put_cases, "Add cases to a dataset, or replace them")
+        .delete("/api/admin/datasets/{id}/cases/{case}", remove_case, "Remove a case from a dataset")
+        .post("/api/admin/datasets/{id}/answers", keep, "Keep an answer as a case")
+        .post("/api/admin/datasets/{id}/experiments", start, "Run an experiment with a dataset")
+        .get("/api/admin/experiments", experiments, "List experiments")
+        .post("/api/admin/experiments", upload, "Keep the results of an evaluation as an experiment")
+        .get("/api/admin/experiments/{id}", experiment, "Get an experiment with its report")
+        .post("/api/admin/experiments/{id}/stop", stop, "Stop an experiment")
+        .post("/api/admin/experiments/{id}/continue", go_on, "Continue an experiment that is not complete")
+        .post("/api/admin/experiments/{id}/decision", decide, "Decide about an experiment")
+}
+
+/// A body that may not be what it should be.
+type Sent<T> = Result<Json<T>, JsonRejection>;
+
+fn body<T>(sent: Sent<T>) -> Result<T, HttpError> {
+    sent.map(|Json(body)| body).map_err(|rejection| json_error(&rejection))
+}
+
+/// Datasets.
+#[derive(Serialize, JsonSchema)]
+struct DatasetList {
+    /// The datasets, those that were changed last first.
+    datasets: Vec<Dataset>,
+}
+
+async fn datasets(_: Admin, State(service): State<Service>) -> Result<Json<DatasetList>, HttpError> {
+    Ok(Json(DatasetList { datasets: store::datasets(&service.context.store).await? }))
+}
+
+/// A new dataset.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct NewDatasetBody {
+    /// The name.
+    name: String,
+    /// The agent whose answers it is about.
+    agent_id: String,
+}
+
+/// The id of what was made.
+#[derive(Serialize, JsonSchema)]
+struct MadeId {
+    /// The id.
+    id: String,
+}
+
+async fn add_dataset(
+    admin: Admin,
+    State(service): State<Service>,
+    sent: Sent<NewDatasetBody>,
+) -> Result<Json<MadeId>, HttpError> {
+    let body = body(sent)?;
+    Ok(Json(MadeId { id: service.add_dataset(&admin, &body.name, &body.agent_id).await? }))
+}
+
+/// A dataset with its cases.
+#[derive(Serialize, JsonSchema)]
+struct DatasetDetail {
+    /// The dataset.
+    dataset: Dataset,
+    /// The cases of its newest version.
+    cases: Vec<CaseRow>,
+}
+
+async fn dataset(
+    _: Admin,
+    State(service): State<Service>,
+    Path(id): Path<String>,
+) -> Result<Json<DatasetDetail>, HttpError> {
+    let dataset = service.dataset(&id).await?;
+    Ok(Json(DatasetDetail { dataset, cases: store::current_cases(&service.context.store, &id).await? }))
+}
+
+/// The name and the scorers of a dataset.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ChangedDataset {
+    /// The name.
+    name: String,
+    /// A list of scorers, as YAML.
+    scorers: String,
+}
+
+async fn change_dataset(
+    admin: Admin,
+    State(service): State<Service>,
+    Path(id): Path<String>,
+    sent: Sent<ChangedDataset>,
+) -> Result<NoContent, HttpError> {
+    let body = body(sent)?;
+    service.change_dataset(&admin, &id, (&body.name, body.scorers)).await?;
+    Ok(NoContent)
+}
+
+async fn delete_dataset(
+    admin: Admin,
+    State(service): State<Service>,
+    Path(id): Path<String>,
+) -> Result<NoContent, HttpError> {
+    service.delete_dataset(&admin, &id).await?;
+    Ok(NoContent)
+}
+
+/// Cases for a dataset.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewCases {
+    /// The cases, as in the lines of a dataset file.
+    cases: Vec<Value>,
+}
+
+/// How many cases were stored.
+#[derive(Serialize, JsonSchema)]
+struct StoredCases {
+    /// The number of cases.
+    cases: usize,
+}
+
+async fn put_cases(
+    admin: Admin,
+    State(service): State<Service>,
+    Path(id): Path<String>,
+    sent: Sent<NewCases>,
+) -> Result<Json<StoredCases>, HttpError> {
+    let body = body(sent)?;
+    Ok(Json(StoredCases { cases: service.put_cases(&admin, &id, body.cases).await? }))
+}
+
+async fn remove_case(
+    admin: Admin,
+    State(service): State<Service>,
+    Path((id, case)): Path<(String, String)>,
+) -> Result<NoContent, HttpError> {
+    service.remove_case(&admin, &id, &case).await?;
+    Ok(NoContent)
+}
+
+/// An answer that is kept.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct KeptAnswer {
+    /// The conversation.
+    conversation_id: String,
+    /// The answer.
+    message_id: String,
+}
+
+async fn keep(
+    admin: Admin,
+    State(service): State<Service>,
+    Path(id): Path<String>,
+    sent: Sent<KeptAnswer>,
+) -> Result<Json<MadeId>, HttpError> {
+    let body = body(sent)?;
+    let kept = keep_answer(&service, &admin, (&body.conversation_id, &body.message_id), Some(id)).await?;
+    Ok(Json(MadeId { id: kept.id }))
+}
+
+/// An experiment that is to be run.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct NewExperimentBody {
+    /// The name; the names of the agents without it.
+    #[serde(default)]
+    name: String,
+    /// The agents, one or two. The second is compared with the first.
+    agents: Vec<String>,
+    /// Only the cases of this part of the dataset.
+    #[serde(default)]
+    split: Option<String>,
+    /// How often each case is evaluated.
+    #[serde(default = "one")]
+    repeat: u32,
+    /// The highest cost in US dollars. The prices of the models must be known then.
+    #[serde(default)]
+    max_cost_usd: Option<f64>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+async fn start(
+    admin: Admin,
+    State(service): State<Service>,
+    Path(id): Path<String>,
+    sent: Sent<NewExperimentBody>,
+) -> Result<Json<MadeId>, HttpError> {
+    let body = body(sent)?;
+    let NewExperimentBody { name, agents, split, repeat, max_cost_usd } = body;
+    let new = NewExperiment { name, agents, split, repeat, max_cost_usd };
+    Ok(Json(MadeId { id: service.start(&admin, &id, new).await? }))
+}
+
+/// Experiments.
+#[derive(Serialize, JsonSchema)]
+struct ExperimentList {
+    /// The experiments, newest first.
+    experiments: Vec<Experiment>,
+}
+
+async fn experiments(_: Admin, State(service): State<Service>) -> Result<Json<ExperimentList>, HttpError> {
+    Ok(Json(ExperimentList { experiments: store::experiments(&service.context.store, MAX_LISTED).await? }))
+}
+
+/// What an upload is called, and what it belongs to.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct UploadQuery {
+    /// The name; that of the evaluation without it.
+    name: Option<String>,
+    /// The dataset with whose experiments it is compared.
+    dataset_id: Option<String>,
+}
+
+/// The results of `chatwright eval --output`, as text.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct UploadBody {
+    /// The lines of the file.
+    results: String,
+}
+
+async fn upload(
+    admin: Admin,
+    State(service): State<Service>,
+    query: Result<Query<UploadQuery>, QueryRejection>,
+    sent: Sent<UploadBody>,
+) -> Result<Json<MadeId>, HttpError> {
+    let body = body(sent)?;
+    let query = valid_query(query)?;
+    let of = (query.name.as_deref(), query.dataset_id.as_deref());
+    Ok(Json(MadeId { id: service.upload(&admin, of, &body.results).await? }))
+}
+
+/// An experiment with its report.
+#[derive(Serialize, JsonSchema)]
+struct ExperimentDetail {
+    /// The experiment.
+    experiment: Experiment,
+    /// The report, as `chatwright eval --json` prints it.
+    report: Value,
+}
+
+async fn experiment(
+    _: Admin,
+    State(service): State<Service>,
+    Path(id): Path<String>,
+) -> Result<Json<ExperimentDetail>, HttpError> {
+    let experiment = service.experiment(&id).await?;
+    let report = serde_json::to_value(report(&experiment, service.results(&id).await?)).unwrap_or_default();
+    Ok(Json(ExperimentDetail { experiment, report }))
+}
+
+async fn stop(admin: Admin, State(service): State<Service>, Path(id): Path<String>) -> Result<NoContent, HttpError> {
+    service.stop(&admin, &id).await?;
+    Ok(NoContent)
+}
+
+/// The bound with which an experiment goes on.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ContinueBody {
+    /// The highest cost in US dollars, with what was spent already.
+    #[serde(default)]
+    max_cost_usd: Option<f64>,
+}
+
+async fn go_on(
+    admin: Admin,
+    State(service): State<Service>,
+    Path(id): Path<String>,
+    sent: Sent<ContinueBody>,
+) -> Result<NoContent, HttpError> {
+    let body = body(sent)?;
+    service.go_on(&admin, &id, body.max_cost_usd).await?;
+    Ok(NoContent)
+}
+
+/// A decision about an experiment.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct DecisionBody {
+    /// Whether what was tried is adopted.
+    is_adopted: bool,
+    /// Why.
+    #[serde(default)]
+    note: String,
+}
+
+async fn decide(
+    admin: Admin,
+    State(service): State<Service>,
+    Path(id): Path<String>,
+    sent: Sent<DecisionBody>,
+) -> Result<NoContent, HttpError> {
+    let body = body(sent)?;
+    service.decide(&admin, &id, (body.is_adopted, body.note)).await?;
+    Ok(NoContent)
+}

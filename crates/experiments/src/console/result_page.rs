@@ -1,0 +1,215 @@
+//! The page of a case in an experiment: the answers beside each other, with what differs, and how they came about.
+
+use super::experiment_page::ExperimentQuery;
+use super::experiments::percent;
+use super::{DATASETS, EXPERIMENTS};
+use crate::service::Service;
+use crate::store::{self, Experiment};
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use evaluation::{CaseResult, Score};
+use leptos::prelude::*;
+use recordings::format::{Recording, read};
+use recordings::report::compare;
+use recordings::view::{comparison_view, recording_view, text_difference};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use web::admin::{Admin, PageError, page};
+use web::html::Heading::{Number, Text};
+use web::html::{link, table, text};
+use web::query_encoded;
+use wire::UserError;
+
+/// The query of the page: the case; without it, all cases are listed.
+#[derive(Deserialize)]
+pub(super) struct CaseQuery {
+    #[serde(default)]
+    case: String,
+}
+
+/// An answer to the case.
+struct Side {
+    /// The config or the experiment.
+    name: String,
+    result: Option<CaseResult>,
+    recordings: Vec<Recording>,
+}
+
+/// `GET /admin/experiments/{id}/case`
+pub(super) async fn show(
+    admin: Admin,
+    State(service): State<Service>,
+    Path(id): Path<String>,
+    Query(CaseQuery { case }): Query<CaseQuery>,
+    Query(query): Query<ExperimentQuery>,
+) -> Result<Response, PageError> {
+    let experiment = service.experiment(&id).await?;
+    if case.is_empty() {
+        return all(&admin, &service, &experiment).await;
+    }
+    let mut sides = sides(&service, &experiment, &case).await?;
+    if !query.with.is_empty() {
+        let earlier = service.experiment(&query.with).await?;
+        let earlier_sides = self::sides(&service, &earlier, &case).await?;
+        let last = |sides: Vec<Side>, name: &str| {
+            sides.into_iter().next_back().map(|side| Side { name: name.to_owned(), ..side })
+        };
+        sides = [last(earlier_sides, &earlier.name), last(sides, &experiment.name)].into_iter().flatten().collect();
+    }
+    if sides.iter().all(|side| side.result.is_none()) {
+        return Err(UserError::not_found().into());
+    }
+    let question = question_part(&service, &experiment, &case).await?;
+    let content = view! {
+        <p class="cw-account-note">
+            {link(format!("{EXPERIMENTS}/{id}"), experiment.name.clone())}" · "
+            {link(format!("{EXPERIMENTS}/{id}/case"), "all cases")}
+        </p>
+        {question}
+        {answers_part(&sides)}
+        {steps_part(&sides)}
+    };
+    Ok(page(&admin, EXPERIMENTS, StatusCode::OK, &format!("Case {case}"), content))
+}
+
+/// Returns the answers of an experiment to a case, in the order of its configs.
+async fn sides(service: &Service, experiment: &Experiment, case: &str) -> Result<Vec<Side>, PageError> {
+    let mut by_config = BTreeMap::new();
+    for result in service.results(&experiment.id).await?.results.into_iter().filter(|result| result.case == case) {
+        by_config.entry(result.config.clone()).or_insert(result);
+    }
+    let mut sides = Vec::new();
+    for config in &experiment.configs {
+        let file = store::recordings_of(&service.context.store, &experiment.id, config, case).await?;
+        let recordings = file.map(|file| read(file.as_bytes()).unwrap_or_default()).unwrap_or_default();
+        sides.push(Side { name: config.clone(), result: by_config.remove(config), recordings });
+    }
+    Ok(sides)
+}
+
+/// Renders what the user writes, if the case is still in the dataset.
+async fn question_part(service: &Service, experiment: &Experiment, case: &str) -> Result<Option<AnyView>, PageError> {
+    let (Some(dataset), Some(version)) = (&experiment.dataset_id, experiment.dataset_version) else { return Ok(None) };
+    let cases = store::cases_of_version(&service.context.store, dataset, version).await?;
+    let Some(row) = cases.into_iter().find(|row| row.case_id == case) else { return Ok(None) };
+    let input = match &row.content["input"] {
+        serde_json::Value::Array(messages) => {
+            messages.iter().filter_map(|message| message.as_str()).collect::<Vec<_>>().join("\n\n")
+        }
+        input => input.as_str().unwrap_or_default().to_owned(),
+    };
+    let expected = serde_json::to_string_pretty(&row.content["expected"]).unwrap_or_default();
+    let part = view! {
+        <section class="cw-account-part" aria-labelledby="question">
+            <h2 id="question">"The user writes"</h2>
+            <p class="cw-admin-text" dir="auto">{input}</p>
+            <details class="cw-admin-call">
+                <summary>"What is expected"</summary>
+                <pre tabindex="0" aria-label="What is expected">{expected}</pre>
+            </details>
+            <p>{link(format!("{DATASETS}/{dataset}"), "Open the dataset")}</p>
+        </section>
+    };
+    Ok(Some(part.into_any()))
+}
+
+fn answers_part(sides: &[Side]) -> AnyView {
+    let other = |index: usize| match (sides.len(), index) {
+        (2, 0) => sides[1].result.as_ref(),
+        (2, 1) => sides[0].result.as_ref(),
+        _ => None,
+    };
+    let side = |(index, side): (usize, &Side)| {
+        let content = match &side.result {
+            None => view! { <p class="cw-account-note">"There is no result."</p> }.into_any(),
+            Some(result) => result_view(result, other(index).map(|other| other.answer.as_str()), index == 0),
+        };
+        view! { <div class="cw-replay-side"><h3>{side.name.clone()}</h3>{content}</div> }
+    };
+    view! {
+        <section class="cw-account-part" aria-labelledby="answers">
+            <h2 id="answers">{if sides.len() == 2 { "Answers" } else { "Answer" }}</h2>
+            <div class="cw-replay-sides">{sides.iter().enumerate().map(side).collect_view()}</div>
+        </section>
+    }
+    .into_any()
+}
+
+fn result_view(result: &CaseResult, other: Option<&str>, is_first: bool) -> AnyView {
+    let (class, verdict) =
+        if result.passed { ("cw-eval-better", "passes") } else { ("cw-eval-worse", "does not pass") };
+    let row = |score: &Score| {
+        [
+            text(score.scorer.clone()),
+            text(percent(score.score)),
+            text(if score.passed { "yes" } else { "no" }),
+            text(score.reason.clone()),
+        ]
+    };
+    let cost = result.cost_usd.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
+    let used = format!("{} + {} tokens{cost}, {:.2} s", result.input_tokens, result.output_tokens, result.seconds);
+    let answer = text_difference(&result.answer, other, is_first);
+    let columns = [Text("Scorer"), Number("Score"), Text("Passes"), Text("Why")];
+    view! {
+        <p><span class=class>{verdict}</span></p>
+        {result.error.clone().map(|error| view! { <p class="cw-account-problem">{error}</p> })}
+        <p class="cw-admin-text cw-admin-diff" dir="auto">{answer}</p>
+        {(!result.tools.is_empty()).then(|| view! { <p class="cw-account-note">{format!("Tools: {}", result.tools.join(", "))}</p> })}
+        {table(columns, result.scores.iter().map(row), "No scorer applies.")}
+        <p class="cw-account-note">{used}</p>
+    }
+    .into_any()
+}
+
+/// Renders how the answers came about: the steps of each message beside each other.
+fn steps_part(sides: &[Side]) -> Option<AnyView> {
+    let content = match sides {
+        [first, second] if !first.recordings.is_empty() && !second.recordings.is_empty() => {
+            let names = (first.name.as_str(), second.name.as_str());
+            let pairs = first.recordings.iter().zip(&second.recordings).zip(1..);
+            let views = pairs.map(|((before, after), place)| {
+                // The agents have other names, and are compared as one.
+                let after = after.clone().with_agent(&before.header.agent_id);
+                comparison_view(&compare(before, &after, &[], 1), names, place)
+            });
+            views.collect_view().into_any()
+        }
+        _ => {
+            let recordings = sides.iter().flat_map(|side| &side.recordings);
+            let views: Vec<_> = recordings.map(recording_view).collect();
+            if views.is_empty() {
+                return None;
+            }
+            views.into_any()
+        }
+    };
+    let part = view! {
+        <section class="cw-account-part" aria-labelledby="steps">
+            <h2 id="steps">"How it came about"</h2>
+            {content}
+        </section>
+    };
+    Some(part.into_any())
+}
+
+/// Renders the list of all cases of an experiment.
+async fn all(admin: &Admin, service: &Service, experiment: &Experiment) -> Result<Response, PageError> {
+    let results = service.results(&experiment.id).await?.results;
+    let row = |result: &CaseResult| {
+        let path = format!("{EXPERIMENTS}/{}/case?case={}", experiment.id, query_encoded(&result.case));
+        [
+            link(path, result.case.clone()),
+            text(result.config.clone()),
+            text(if result.passed { "yes" } else { "no" }),
+            text(super::dataset_page::shortened(&result.answer)),
+            text(format!("{:.2} s", result.seconds)),
+        ]
+    };
+    let columns = [Text("Case"), Text("Config"), Text("Passes"), Text("Answer"), Number("Time")];
+    let content = view! {
+        <p class="cw-account-note">{link(format!("{EXPERIMENTS}/{}", experiment.id), experiment.name.clone())}</p>
+        {table(columns, results.iter().take(1_000).map(row), "There is no result yet.")}
+    };
+    Ok(page(admin, EXPERIMENTS, StatusCode::OK, "All cases", content))
+}

@@ -1,0 +1,203 @@
+//! Makes a case of an answer, with one click: what the user wrote until then, and what is known of the answer.
+
+mod mask;
+
+use crate::service::{Service, new_id};
+use crate::store::{self, Dataset, NewCase, Put};
+use ::store::{AuditEntry, append_audit};
+use chat::Caller;
+use mask::Masker;
+use serde_json::{Map, Value, json};
+use web::admin::{Admin, from_store_error};
+use web::times::now_millis;
+use wire::change::{Feedback, Rating};
+use wire::{Role, UiMessage, UserError};
+
+/// The scorers of a new dataset.
+pub(crate) const DEFAULT_SCORERS: &str = "\
+- id: says
+  contains: { all: { _case: expected.says } }
+- id: avoids
+  contains: { none: { _case: expected.avoids } }
+- id: calls
+  tools: { called: { _case: expected.tools } }
+- id: quick
+  time: { maxSeconds: 60 }
+# An agent without tools that judges by the rubric of each case:
+# - id: judged
+#   judge: { agentId: judge, rubric: { _case: expected.rubric } }
+";
+
+/// The most messages of the user that a case has: the last ones.
+const MAX_MESSAGES: usize = 50;
+/// The longest text of a message or an answer, in characters.
+const MAX_TEXT: usize = 20_000;
+
+/// A case that was kept: where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KeptCase {
+    pub(crate) dataset_id: String,
+    /// The id of its row.
+    pub(crate) id: String,
+    /// Whether it was a case before.
+    pub(crate) was_known: bool,
+}
+
+/// Makes a case of an answer, in a dataset, or in that for feedback on the agent. An answer that is a case already stays
+/// as it is. Without the consent of the user, personal data is masked.
+///
+/// # Errors
+/// 404 for an unknown answer or dataset; 422 if the answer has no message before it, or the dataset is full.
+pub(crate) async fn keep_answer(
+    service: &Service,
+    admin: &Admin,
+    (conversation_id, message_id): (&str, &str),
+    dataset_id: Option<String>,
+) -> Result<KeptCase, UserError> {
+    let store = &service.context.store;
+    let conversation = store.any_conversation(conversation_id).await.map_err(from_store_error)?;
+    let conversation = conversation.ok_or_else(UserError::not_found)?;
+    let owner = Caller::visitor(&conversation.owner);
+    let branch = service.context.chat.branch_to(&owner, conversation_id, message_id).await?;
+    let feedback = store.feedback(&conversation.owner, conversation_id).await.map_err(from_store_error)?;
+    let feedback = feedback.into_iter().find(|(id, _)| id == message_id).map(|(_, feedback)| feedback);
+    let is_own = conversation.owner == admin.caller.user_id;
+    let is_agreed = is_own || store::has_consent(store, &conversation.owner).await.map_err(from_store_error)?;
+    let content = content(&branch, feedback.as_ref(), message_id)?;
+    let content = if is_agreed { content } else { masked(&content, conversation.owner_name.as_deref()) };
+    let about = json!({ "userId": conversation.owner, "messageId": message_id, "isMasked": !is_agreed });
+    let case = NewCase {
+        id: new_id(),
+        case_id: content["id"].as_str().unwrap_or_default().to_owned(),
+        owner: conversation.owner.clone(),
+        source: Some((conversation_id.to_owned(), message_id.to_owned())),
+        is_masked: !is_agreed,
+        created_by: admin.caller.user_id.clone(),
+        created_at: now_millis(),
+        content,
+    };
+    let audit = admin.audit_entry("keep_case", conversation_id, about);
+    store_case(service, (conversation.agent_id, dataset_id), case, audit).await
+}
+
+/// Stores a case, and the dataset for it if there is none yet.
+async fn store_case(
+    service: &Service,
+    (agent_id, dataset_id): (String, Option<String>),
+    case: NewCase,
+    audit: AuditEntry,
+) -> Result<KeptCase, UserError> {
+    let write = service.context.store.write(move |db| {
+        Box::pin(async move {
+            let name = format!("Feedback on {agent_id}");
+            let known = match dataset_id {
+                Some(id) => Some(id),
+                None => store::feedback_dataset(db, &agent_id, &name).await?,
+            };
+            let dataset_id = match known {
+                Some(id) => id,
+                None => {
+                    let dataset = new_dataset(name, agent_id, case.created_by.clone());
+                    if !store::insert_dataset(db, &dataset).await? {
+                        return Ok(Err(Put::Full));
+                    }
+                    dataset.id
+                }
+            };
+            let id = case.id.clone();
+            append_audit(db, vec![audit]).await?;
+            Ok(match store::put_case(db, &dataset_id, case, false).await? {
+                Put::Stored => Ok(KeptCase { dataset_id, id, was_known: false }),
+                Put::Known(id) => Ok(KeptCase { dataset_id, id, was_known: true }),
+                refused => Err(refused),
+            })
+        })
+    });
+    write.await.map_err(from_store_error)?.map_err(refusal)
+}
+
+/// Returns why a case was not stored.
+pub(crate) fn refusal(refused: Put) -> UserError {
+    match refused {
+        Put::Full => {
+            UserError::invalid("/", "There is no room: a dataset has up to 5,000 cases, and a server 200 datasets.")
+        }
+        _ => UserError::not_found(),
+    }
+}
+
+/// Returns a new dataset without cases.
+pub(crate) fn new_dataset(name: String, agent_id: String, created_by: String) -> Dataset {
+    let now = now_millis();
+    Dataset {
+        id: new_id(),
+        name,
+        agent_id,
+        scorers: DEFAULT_SCORERS.to_owned(),
+        version: 1,
+        cases: 0,
+        experiments: 0,
+        created_by,
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+/// Returns the case of an answer: the last message of a branch.
+fn content(branch: &[UiMessage], feedback: Option<&Feedback>, message_id: &str) -> Result<Value, UserError> {
+    let texts = branch.iter().filter(|message| message.role == Role::User).map(|message| shortened(&message.text()));
+    let texts: Vec<_> = texts.filter(|text| !text.trim().is_empty()).collect();
+    let answer = branch.last().filter(|message| message.role == Role::Assistant).ok_or_else(UserError::not_found)?;
+    if texts.is_empty() {
+        return Err(UserError::invalid("/", "There is no message of the user before this answer."));
+    }
+    let text = shortened(&answer.text());
+    let mut expected = Map::new();
+    let is_disliked = feedback.is_some_and(|feedback| feedback.rating == Rating::Down);
+    if is_disliked {
+        let reason = feedback.and_then(|feedback| feedback.reason.clone()).unwrap_or_default();
+        let because = if reason.is_empty() { String::new() } else { format!(" They said: {reason}") };
+        expected.insert("disliked".to_owned(), text.into());
+        let rubric = format!(
+            "A user disliked an earlier answer (expected.disliked).{because} A good answer does not have this fault."
+        );
+        expected.insert("rubric".to_owned(), rubric.into());
+    } else {
+        let mut tools: Vec<_> = answer.tools().map(|tool| tool.tool_name.clone()).collect();
+        tools.dedup();
+        if !tools.is_empty() {
+            expected.insert("tools".to_owned(), tools.into());
+        }
+        expected.insert("reference".to_owned(), text.into());
+        let rubric = "The answer says the same as the reference answer (expected.reference).";
+        expected.insert("rubric".to_owned(), rubric.into());
+    }
+    let rating = match feedback.map(|feedback| feedback.rating) {
+        Some(Rating::Up) => "liked",
+        Some(Rating::Down) => "disliked",
+        None => "unrated",
+    };
+    Ok(json!({
+        "id": message_id,
+        "input": &texts[texts.len().saturating_sub(MAX_MESSAGES)..],
+        "expected": expected,
+        "tags": [rating],
+    }))
+}
+
+/// Masks personal data in what users and the agent have written. The id and the tags stay.
+fn masked(content: &Value, name: Option<&str>) -> Value {
+    let masker = Masker::new(name);
+    let mut content = content.clone();
+    for key in ["input", "expected"] {
+        content[key] = masker.value(&content[key]);
+    }
+    content
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_TEXT) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,179 @@
+//! Cases and their versions.
+
+use super::UNREADABLE;
+use ::store::sql::{self, Db, Row};
+use ::store::{Store, StoreError};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+/// The most cases of a version.
+pub(crate) const MAX_CASES: i64 = 5_000;
+/// The most cases of all versions together.
+const MAX_ROWS: i64 = 20_000;
+
+/// Locks the dataset, so that changes follow each other.
+const LOCK: &str = "UPDATE eval_datasets SET updated_at = $2 WHERE id = $1";
+const NEXT_VERSION: &str = "UPDATE eval_datasets SET version = version + 1 WHERE id = $1";
+const VERSION: &str = "SELECT version FROM eval_datasets WHERE id = $1";
+const COUNTS: &str = "
+    SELECT count(*) AS rows_of_all,
+        CAST(coalesce(sum(CASE WHEN removed_in IS NULL AND case_id <> $2 THEN 1 ELSE 0 END), 0) AS BIGINT) AS others
+    FROM eval_cases WHERE dataset_id = $1";
+
+const INSERT: &str = "
+    INSERT INTO eval_cases
+        (id, dataset_id, case_id, added_in, owner, conversation_id, message_id, is_masked, created_by, created_at, content)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+
+const REMOVE: &str =
+    "UPDATE eval_cases SET removed_in = $3 WHERE dataset_id = $1 AND case_id = $2 AND removed_in IS NULL";
+
+const BY_SOURCE: &str = "SELECT id FROM eval_cases WHERE dataset_id = $1 AND message_id = $2 AND removed_in IS NULL";
+
+const CURRENT: &str = "
+    SELECT id, case_id, owner, conversation_id, message_id, is_masked, created_by, created_at, content
+    FROM eval_cases WHERE dataset_id = $1 AND removed_in IS NULL ORDER BY id LIMIT $2";
+
+const CURRENT_CASE: &str = "
+    SELECT id, case_id, owner, conversation_id, message_id, is_masked, created_by, created_at, content
+    FROM eval_cases WHERE dataset_id = $1 AND id = $2 AND removed_in IS NULL";
+
+const OF_VERSION: &str = "
+    SELECT id, case_id, owner, conversation_id, message_id, is_masked, created_by, created_at, content
+    FROM eval_cases WHERE dataset_id = $1 AND added_in <= $2 AND (removed_in IS NULL OR removed_in > $2)
+    ORDER BY case_id LIMIT $3";
+
+/// A case of a dataset.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "EvaluationCase")]
+pub(crate) struct CaseRow {
+    /// The id of this version of the case.
+    pub(crate) id: String,
+    /// The id that stays the same when the case changes.
+    pub(crate) case_id: String,
+    /// The user whose conversation it comes from (id); empty if it comes from none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) owner: String,
+    /// The conversation that it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) conversation_id: Option<String>,
+    /// The answer that it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) message_id: Option<String>,
+    /// Whether personal data was masked.
+    pub(crate) is_masked: bool,
+    /// The administrator who made this version (id).
+    pub(crate) created_by: String,
+    /// Unix time, milliseconds.
+    pub(crate) created_at: i64,
+    /// The case, as in a line of a dataset file.
+    pub(crate) content: Value,
+}
+
+/// A case that is stored.
+#[derive(Clone, Debug)]
+pub(crate) struct NewCase {
+    pub(crate) id: String,
+    pub(crate) case_id: String,
+    pub(crate) owner: String,
+    /// The conversation and the answer.
+    pub(crate) source: Option<(String, String)>,
+    pub(crate) is_masked: bool,
+    pub(crate) created_by: String,
+    pub(crate) created_at: i64,
+    pub(crate) content: Value,
+}
+
+/// What became of a case that was to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Put {
+    /// It is stored, in a new version of the dataset.
+    Stored,
+    /// The answer is a case of the dataset already: its id.
+    Known(String),
+    /// The dataset is full.
+    Full,
+    /// There is no such dataset.
+    Gone,
+}
+
+/// Stores a case in a new version of its dataset. It replaces the one with the same id, unless it comes from an answer that
+/// is a case already.
+pub(crate) async fn put_case(db: &mut Db, dataset_id: &str, case: NewCase, replaces: bool) -> Result<Put, StoreError> {
+    let dataset = || dataset_id.to_owned();
+    if sql::query(LOCK).bind(dataset()).bind(case.created_at).execute(&mut *db).await?.rows_affected() == 0 {
+        return Ok(Put::Gone);
+    }
+    if let (false, Some((_, message))) = (replaces, &case.source) {
+        let known = sql::query_scalar::<String>(BY_SOURCE).bind(dataset()).bind(message.clone());
+        if let Some(known) = known.fetch_optional(&mut *db).await? {
+            return Ok(Put::Known(known));
+        }
+    }
+    let counts = sql::query(COUNTS).bind(dataset()).bind(case.case_id.clone()).fetch_one(&mut *db).await?;
+    let (all, others): (i64, i64) = (counts.try_get("rows_of_all")?, counts.try_get("others")?);
+    if all >= MAX_ROWS || others >= MAX_CASES {
+        return Ok(Put::Full);
+    }
+    sql::query(NEXT_VERSION).bind(dataset()).execute(&mut *db).await?;
+    let version: i64 = sql::query_scalar(VERSION).bind(dataset()).fetch_one(&mut *db).await?;
+    sql::query(REMOVE).bind(dataset()).bind(case.case_id.clone()).bind(version).execute(&mut *db).await?;
+    let (conversation, message) = case.source.unzip();
+    let insert = sql::query(INSERT).bind(case.id).bind(dataset()).bind(case.case_id).bind(version).bind(case.owner);
+    let insert = insert.bind(conversation).bind(message).bind(case.is_masked).bind(case.created_by);
+    insert.bind(case.created_at).bind(case.content.to_string()).execute(db).await?;
+    Ok(Put::Stored)
+}
+
+/// Removes a case in a new version of its dataset. Returns whether it existed.
+pub(crate) async fn remove_case(db: &mut Db, dataset_id: &str, case_id: &str, now: i64) -> Result<bool, StoreError> {
+    let dataset = || dataset_id.to_owned();
+    if sql::query(LOCK).bind(dataset()).bind(now).execute(&mut *db).await?.rows_affected() == 0 {
+        return Ok(false);
+    }
+    sql::query(NEXT_VERSION).bind(dataset()).execute(&mut *db).await?;
+    let version: i64 = sql::query_scalar(VERSION).bind(dataset()).fetch_one(&mut *db).await?;
+    let remove = sql::query(REMOVE).bind(dataset()).bind(case_id.to_owned()).bind(version);
+    Ok(remove.execute(db).await?.rows_affected() > 0)
+}
+
+/// Returns the cases of the newest version, in the order in which they were added.
+pub(crate) async fn current_cases(store: &Store, dataset_id: &str) -> Result<Vec<CaseRow>, StoreError> {
+    list(store, sql::query(CURRENT).bind(dataset_id.to_owned()).bind(MAX_CASES)).await
+}
+
+/// Returns a case of the newest version by the id of its row.
+pub(crate) async fn current_case(store: &Store, dataset_id: &str, id: &str) -> Result<Option<CaseRow>, StoreError> {
+    let find = sql::query(CURRENT_CASE).bind(dataset_id.to_owned()).bind(id.to_owned());
+    Ok(list(store, find).await?.into_iter().next())
+}
+
+/// Returns the cases of a version.
+pub(crate) async fn cases_of_version(
+    store: &Store,
+    dataset_id: &str,
+    version: i64,
+) -> Result<Vec<CaseRow>, StoreError> {
+    list(store, sql::query(OF_VERSION).bind(dataset_id.to_owned()).bind(version).bind(MAX_CASES)).await
+}
+
+async fn list(store: &Store, query: sql::Query) -> Result<Vec<CaseRow>, StoreError> {
+    store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(read).collect() })).await
+}
+
+fn read(row: &Row) -> Result<CaseRow, StoreError> {
+    let content: String = row.try_get("content")?;
+    Ok(CaseRow {
+        id: row.try_get("id")?,
+        case_id: row.try_get("case_id")?,
+        owner: row.try_get("owner")?,
+        conversation_id: row.try_get("conversation_id")?,
+        message_id: row.try_get("message_id")?,
+        is_masked: row.try_get("is_masked")?,
+        created_by: row.try_get("created_by")?,
+        created_at: row.try_get("created_at")?,
+        content: serde_json::from_str(&content).map_err(|_| UNREADABLE)?,
+    })
+}

@@ -1,0 +1,44 @@
+//! The tables.
+
+mod cases;
+mod consents;
+mod datasets;
+mod experiment;
+mod experiments;
+mod results;
+
+pub(crate) use cases::{
+    CaseRow, MAX_CASES, NewCase, Put, cases_of_version, current_case, current_cases, put_case, remove_case,
+};
+pub(crate) use consents::{has_consent, set_consent};
+pub(crate) use datasets::{Dataset, dataset, datasets, delete_dataset, feedback_dataset, insert_dataset, set_scorers};
+pub(crate) use experiment::{ConfigSummary, Decision, Ending, Experiment, MeasureSummary, Settings, State};
+pub(crate) use experiments::{
+    begin, continue_with, decide, end, end_abandoned, experiment, experiments, insert, of_dataset, prune, set_job,
+};
+pub(crate) use results::{KeptResults, ResultRow, append, recordings_of, results};
+
+use ::store::{CapabilityTables, Migration, StoreError, Table};
+
+/// The tables.
+pub(crate) const TABLES: CapabilityTables = CapabilityTables {
+    capability: "experiments",
+    migrations: &[Migration {
+        name: "experiments",
+        sqlite: include_str!("../../migrations/sqlite/0001_experiments.sql"),
+        postgres: include_str!("../../migrations/postgres/0001_experiments.sql"),
+    }],
+    tables: &[
+        Table { name: "eval_datasets", key: "id", owner: None },
+        Table { name: "eval_cases", key: "id", owner: Some("owner") },
+        Table { name: "experiments", key: "id", owner: None },
+        Table { name: "experiment_results", key: "experiment_id, kind, config, case_id, repeat", owner: Some("owner") },
+        Table { name: "eval_consents", key: "owner", owner: Some("owner") },
+    ],
+};
+
+/// What cannot be read was written by another version of the program.
+const UNREADABLE: StoreError = StoreError::Invalid("a row of an experiment was written by another version");
+
+/// What cannot be written is a mistake of the program.
+const UNWRITABLE: StoreError = StoreError::Invalid("a row of an experiment cannot be written as JSON");

@@ -1,0 +1,186 @@
+//! The tables, on each kind of database.
+
+use crate::store::{self, Ending, Experiment, NewCase, Put, ResultRow, Settings, State};
+use crate::{DEFINITION, keep};
+use ::store::sql::query;
+use ::store::{Schema, Store};
+use evaluation::CaseResult;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+async fn stores() -> Vec<Store> {
+    let mut stores = Vec::new();
+    for url in test_postgres::databases_of_each_kind().await {
+        let tables = [DEFINITION.tables.unwrap()];
+        stores.push(Schema::new(&tables).open(&url, "", Duration::ZERO).await.unwrap());
+    }
+    stores
+}
+
+/// Stores a dataset `d`.
+async fn add_dataset(store: &Store) {
+    let dataset =
+        store::Dataset { id: "d".to_owned(), ..keep::new_dataset("D".to_owned(), "a".to_owned(), "admin".to_owned()) };
+    let write = store.write(move |db| Box::pin(async move { store::insert_dataset(db, &dataset).await }));
+    assert!(write.await.unwrap());
+}
+
+fn case(row: &str, id: &str, owner: &str, is_masked: bool) -> NewCase {
+    NewCase {
+        id: row.to_owned(),
+        case_id: id.to_owned(),
+        owner: owner.to_owned(),
+        source: (!owner.is_empty()).then(|| ("c".to_owned(), format!("m-{id}"))),
+        is_masked,
+        created_by: "admin".to_owned(),
+        created_at: 7,
+        content: json!({ "id": id, "input": row }),
+    }
+}
+
+async fn put(store: &Store, case: NewCase, replaces: bool) -> Put {
+    let write = store.write(move |db| Box::pin(async move { store::put_case(db, "d", case, replaces).await }));
+    write.await.unwrap()
+}
+
+/// Returns the rows of a version.
+async fn rows(store: &Store, version: i64) -> Vec<String> {
+    let rows = store::cases_of_version(store, "d", version).await.unwrap();
+    rows.into_iter().map(|row| row.id).collect()
+}
+
+#[tokio::test]
+async fn versions_of_a_dataset_stay_as_they_were() {
+    for store in stores().await {
+        add_dataset(&store).await;
+        assert_eq!(put(&store, case("1", "x", "", false), true).await, Put::Stored);
+        assert_eq!(put(&store, case("2", "y", "ada", true), false).await, Put::Stored);
+        assert_eq!(put(&store, case("3", "y", "ada", true), false).await, Put::Known("2".to_owned()), "kept already");
+        assert_eq!(put(&store, case("4", "x", "", false), true).await, Put::Stored, "it replaces row 1");
+        let write = store.write(|db| Box::pin(async move { store::remove_case(db, "d", "y", 9).await }));
+        assert!(write.await.unwrap());
+        let dataset = store::dataset(&store, "d").await.unwrap().unwrap();
+        assert_eq!((dataset.version, dataset.cases), (5, 1));
+        let versions = [rows(&store, 1).await, rows(&store, 2).await, rows(&store, 3).await, rows(&store, 4).await];
+        assert_eq!(versions, [vec![], vec!["1"], vec!["1", "2"], vec!["4", "2"]]);
+        let current: Vec<_> = store::current_cases(&store, "d").await.unwrap().into_iter().map(|row| row.id).collect();
+        assert_eq!(current, ["4"]);
+        assert_eq!(put(&store, case("5", "y", "ada", true), false).await, Put::Stored, "it was removed before");
+        let other = store
+            .write(|db| Box::pin(async move { store::put_case(db, "none", case("6", "z", "", false), true).await }));
+        assert_eq!(other.await.unwrap(), Put::Gone);
+        store.close().await;
+    }
+}
+
+fn experiment(id: &str, state: State) -> Experiment {
+    Experiment {
+        id: id.to_owned(),
+        name: "E".to_owned(),
+        dataset_id: Some("d".to_owned()),
+        dataset_version: Some(1),
+        settings: Settings { agents: vec!["a".to_owned()], repeat: 1, max_cost_usd: Some(0.5), ..Settings::default() },
+        configs: vec!["a".to_owned()],
+        fingerprint: "f".to_owned(),
+        state,
+        job_id: None,
+        total: 2,
+        done: 0,
+        estimate_usd: None,
+        spent_usd: 0.0,
+        summary: Vec::new(),
+        cause: None,
+        created_by: "admin".to_owned(),
+        created_at: 1,
+        ended_at: None,
+        decision: None,
+    }
+}
+
+fn result(case: &str, passed: bool) -> ResultRow {
+    let result: Value = json!({
+        "config": "a", "case": case, "repeat": 0, "passed": passed, "scores": [], "answer": "x", "tools": [],
+        "conversationId": "c", "inputTokens": 1, "outputTokens": 2, "costUsd": 0.25, "judgeCostUsd": 0.0, "seconds": 1.0,
+    });
+    ResultRow::Result(
+        Box::new(serde_json::from_value::<CaseResult>(result).unwrap()),
+        Some(format!("recording of {case}")),
+    )
+}
+
+async fn append(store: &Store, rows: Vec<(ResultRow, String)>) {
+    let write = store.write(move |db| Box::pin(async move { store::append(db, "e", rows, Some(0.5)).await }));
+    write.await.unwrap();
+}
+
+#[tokio::test]
+async fn results_are_kept_and_a_later_one_replaces_an_earlier_one() {
+    for store in stores().await {
+        add_dataset(&store).await;
+        let new = experiment("e", State::Running);
+        store.write(move |db| Box::pin(async move { store::insert(db, &new).await })).await.unwrap();
+        append(&store, vec![(result("x", false), String::new()), (result("y", true), "ada".to_owned())]).await;
+        append(&store, vec![(result("x", true), String::new())]).await;
+        let kept = store::results(&store, "e").await.unwrap();
+        assert_eq!(kept.results.iter().map(|result| result.passed).collect::<Vec<_>>(), [true, true]);
+        let found = store::experiment(&store, "e").await.unwrap().unwrap();
+        assert_eq!(
+            (found.done, found.spent_usd, found.estimate_usd),
+            (2, 0.75, Some(0.5)),
+            "what was replaced was paid"
+        );
+        let recording = store::recordings_of(&store, "e", "a", "y").await.unwrap();
+        assert_eq!(recording.as_deref(), Some("recording of y"));
+
+        // It has no job any more, so nobody would end it.
+        assert_eq!(store::end_abandoned(&store, 5).await.unwrap(), 1);
+        let found = store::experiment(&store, "e").await.unwrap().unwrap();
+        assert_eq!((found.state, found.ended_at), (State::Stopped, Some(5)));
+        let decision = store::Decision {
+            is_adopted: false,
+            note: "No.".to_owned(),
+            decided_by: "admin".to_owned(),
+            decided_at: 6,
+        };
+        let decided = decision.clone();
+        let write = store.write(move |db| Box::pin(async move { store::decide(db, "e", &decided).await }));
+        assert!(write.await.unwrap());
+        let write = store.write(|db| {
+            Box::pin(async move { store::end(db, "e", Ending::incomplete(State::Failed, "late"), 9).await })
+        });
+        assert!(!write.await.unwrap(), "it has ended");
+        let found = store::experiment(&store, "e").await.unwrap().unwrap();
+        assert_eq!((found.state, found.decision), (State::Stopped, Some(decision)));
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn who_withdraws_consent_takes_along_what_was_kept_as_it_is() {
+    for store in stores().await {
+        add_dataset(&store).await;
+        store::set_consent(&store, "ada", true, 1).await.unwrap();
+        assert!(store::has_consent(&store, "ada").await.unwrap() && !store::has_consent(&store, "bob").await.unwrap());
+        for (row, owner, is_masked) in [("1", "ada", false), ("2", "ada", true), ("3", "bob", false), ("4", "", false)]
+        {
+            assert_eq!(put(&store, case(row, &format!("case-{row}"), owner, is_masked), false).await, Put::Stored);
+        }
+        let new = experiment("e", State::Done);
+        store.write(move |db| Box::pin(async move { store::insert(db, &new).await })).await.unwrap();
+        let of = |row: &str, owner: &str| (result(&format!("case-{row}"), true), owner.to_owned());
+        append(&store, vec![of("1", "ada"), of("2", "ada"), of("3", "bob"), of("4", "")]).await;
+        store::set_consent(&store, "ada", false, 2).await.unwrap();
+        assert!(!store::has_consent(&store, "ada").await.unwrap());
+        let left: Vec<_> = store::current_cases(&store, "d").await.unwrap().into_iter().map(|row| row.id).collect();
+        assert_eq!(left, ["2", "3", "4"]);
+        let results: Vec<_> =
+            store::results(&store, "e").await.unwrap().results.into_iter().map(|result| result.case).collect();
+        assert_eq!(results, ["case-2", "case-3", "case-4"]);
+        store
+            .write(|db| Box::pin(async move { Ok(query("DELETE FROM eval_datasets").execute(db).await?) }))
+            .await
+            .unwrap();
+        assert!(store::experiment(&store, "e").await.unwrap().is_none(), "experiments go with their dataset");
+        store.close().await;
+    }
+}
