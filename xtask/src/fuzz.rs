@@ -38,6 +38,7 @@ const TARGETS: &[&str] = &[
     "ag_ui_requests",
     "a2a_requests",
     "recordings",
+    "discord",
     "slack",
     "telegram",
 ];

@@ -2,6 +2,7 @@
 
 mod capability;
 mod check;
+mod discord;
 mod ids;
 mod markdown;
 mod messenger;
@@ -46,6 +47,16 @@ pub fn fuzz_slack(bytes: &[u8]) {
     }
 }
 
+/// What the fuzz target of Discord calls: what is sent is read or ignored, and can be stored.
+#[cfg(feature = "fuzz")]
+pub fn fuzz_discord(bytes: &[u8]) {
+    let bot = messenger::BotAccount { id: "1".to_owned(), name: "helper".to_owned() };
+    let Some((kind, data)) = discord::fuzz_payload(&String::from_utf8_lossy(bytes)) else { return };
+    if let Some(read) = discord::read_event(&kind, &data, &bot) {
+        assert_can_be_stored(read.update);
+    }
+}
+
 #[cfg(feature = "fuzz")]
 fn assert_can_be_stored(read: messenger::ReadUpdate) {
     let chat = read.incoming.chat();
@@ -57,7 +68,7 @@ fn assert_can_be_stored(read: messenger::ReadUpdate) {
 /// What the fuzz targets call: each Markdown text becomes messages that the messengers accept.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_markdown(markdown: &str) {
-    for messenger in [messenger::Messenger::Telegram, messenger::Messenger::Slack] {
+    for messenger in [messenger::Messenger::Telegram, messenger::Messenger::Slack, messenger::Messenger::Discord] {
         let limits = messenger.limits();
         for message in markdown::messages(markdown, limits) {
             markdown::assert_valid(&message, limits);

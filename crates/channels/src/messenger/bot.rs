@@ -1,8 +1,9 @@
 //! The bot of a channel, whatever its messenger is.
 
 use super::{ApiError, BotAccount, ChatPlace, Messenger, Pace};
+use crate::discord::DiscordBot;
 use crate::markdown::Rendered;
-use crate::section::{Slack, Telegram};
+use crate::section::{Discord, Slack, Telegram};
 use crate::slack::SlackBot;
 use crate::telegram::TelegramBot;
 use std::time::Instant;
@@ -12,6 +13,7 @@ use std::time::Instant;
 pub(crate) enum Settings<'c> {
     Telegram(&'c Telegram),
     Slack(&'c Slack),
+    Discord(&'c Discord),
 }
 
 impl Settings<'_> {
@@ -19,6 +21,7 @@ impl Settings<'_> {
         match self {
             Self::Telegram(_) => Messenger::Telegram,
             Self::Slack(_) => Messenger::Slack,
+            Self::Discord(_) => Messenger::Discord,
         }
     }
 }
@@ -39,6 +42,14 @@ pub(crate) struct Press<'p> {
     pub(crate) is_shown: bool,
 }
 
+/// A file that is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OutgoingFile {
+    pub(crate) name: String,
+    pub(crate) media_type: String,
+    pub(crate) content: Vec<u8>,
+}
+
 /// What a messenger knows of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Person {
@@ -54,14 +65,16 @@ pub(crate) struct Person {
 pub(crate) enum Bot {
     Telegram(TelegramBot),
     Slack(SlackBot),
+    Discord(DiscordBot),
 }
 
-/// Calls a method that both bots have.
+/// Calls a method that all bots have.
 macro_rules! call {
     ($bot:expr, $method:ident ( $($argument:expr),* )) => {
         match $bot {
             Bot::Telegram(bot) => bot.$method($($argument),*).await,
             Bot::Slack(bot) => bot.$method($($argument),*).await,
+            Bot::Discord(bot) => bot.$method($($argument),*).await,
         }
     };
 }
@@ -75,6 +88,7 @@ impl Bot {
         Ok(match settings {
             Settings::Telegram(settings) => Self::Telegram(TelegramBot::new(settings, pace)?),
             Settings::Slack(settings) => Self::Slack(SlackBot::new(settings, pace)?),
+            Settings::Discord(settings) => Self::Discord(DiscordBot::new(settings, pace)?),
         })
     }
 
@@ -82,6 +96,7 @@ impl Bot {
         match self {
             Self::Telegram(_) => Messenger::Telegram,
             Self::Slack(_) => Messenger::Slack,
+            Self::Discord(_) => Messenger::Discord,
         }
     }
 
@@ -90,6 +105,7 @@ impl Bot {
         match self {
             Self::Telegram(bot) => bot.id(),
             Self::Slack(_) => "slack",
+            Self::Discord(_) => "discord",
         }
     }
 
@@ -103,17 +119,24 @@ impl Bot {
         match self {
             Self::Telegram(bot) => bot.pace().free_at(place),
             Self::Slack(bot) => bot.pace().free_at(place),
+            Self::Discord(bot) => bot.pace().free_at(place),
         }
     }
 
-    /// Sends a message, and returns its id. It is the only method that has another effect when it is repeated.
+    /// Sends a message, and returns its id. It is the only method that has another effect when it is repeated, unless the
+    /// messenger knows a message that is sent again by its key.
     pub(crate) async fn send(
         &self,
         place: &ChatPlace,
         message: &Rendered,
         buttons: &[Vec<Button>],
+        key: &str,
     ) -> Result<String, ApiError> {
-        call!(self, send(place, message, buttons))
+        match self {
+            Self::Telegram(bot) => bot.send(place, message, buttons).await,
+            Self::Slack(bot) => bot.send(place, message, buttons).await,
+            Self::Discord(bot) => bot.send(place, message, buttons, key).await,
+        }
     }
 
     /// Sends a message that only this person sees, if the messenger has such messages.
@@ -121,6 +144,7 @@ impl Bot {
         match self {
             Self::Telegram(bot) => bot.send(place, message, &[]).await.map(drop),
             Self::Slack(bot) => bot.whisper(place, person_id, message).await,
+            Self::Discord(bot) => bot.send(place, message, &[], &crate::ids::new_id()).await.map(drop),
         }
     }
 
@@ -145,6 +169,7 @@ impl Bot {
         match self {
             Self::Telegram(bot) => bot.show_typing(place).await,
             Self::Slack(_) => Ok(()),
+            Self::Discord(bot) => bot.show_typing(place).await,
         }
     }
 
@@ -152,8 +177,18 @@ impl Bot {
     pub(crate) async fn acknowledge(&self, press: Press<'_>, text: &str) -> Result<(), ApiError> {
         match self {
             Self::Telegram(bot) => bot.acknowledge(press.id, text).await,
-            Self::Slack(_) if press.is_shown || text.is_empty() => Ok(()),
+            Self::Slack(_) | Self::Discord(_) if press.is_shown || text.is_empty() => Ok(()),
             Self::Slack(bot) => bot.whisper(press.place, press.id, &Rendered::plain(text)).await,
+            Self::Discord(bot) => bot.acknowledge(press.id, text).await,
+        }
+    }
+
+    /// Sends a file, and returns the id of its message. Repeated, it has another effect as [`Bot::send`].
+    pub(crate) async fn send_file(&self, place: &ChatPlace, file: OutgoingFile, key: &str) -> Result<String, ApiError> {
+        match self {
+            Self::Telegram(bot) => bot.send_file(place, &file).await,
+            Self::Slack(bot) => bot.send_file(place, file).await,
+            Self::Discord(bot) => bot.send_file(place, &file, key).await,
         }
     }
 

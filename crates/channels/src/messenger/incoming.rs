@@ -1,9 +1,13 @@
 //! What people send, without what only one messenger has.
 
+use crate::turn::COMMANDS;
 use serde::{Deserialize, Serialize};
 
 /// The longest name of a person, in characters.
 const MAX_NAME: usize = 64;
+
+/// A command that is handled before the others.
+const LINK: &str = "link";
 
 /// The longest data of a button, in bytes.
 pub(crate) const MAX_DATA: usize = 64;
@@ -79,4 +83,13 @@ pub(crate) struct ReadUpdate {
 /// Returns a person's name without hidden characters.
 pub(crate) fn person_name(name: &str) -> String {
     name.chars().filter(|sign| !crate::visible::is_hidden(*sign)).take(MAX_NAME).collect()
+}
+
+/// Returns a text whose command begins with `/`, where people write it with `!`: in Slack and Discord, `/` begins
+/// commands of the app, which are not messages.
+pub(crate) fn bang_command(text: String) -> String {
+    let Some(command) = text.strip_prefix('!') else { return text };
+    let name = command.split_whitespace().next().unwrap_or_default();
+    let is_known = name == LINK || COMMANDS.iter().any(|(known, _)| *known == name);
+    if is_known && command.starts_with(name) { format!("/{command}") } else { text }
 }

@@ -2,6 +2,7 @@
 //! over HTTP come to any server. What linked people send is stored with the job that handles it, in one transaction,
 //! before the messenger is told to forget it.
 
+mod discord;
 pub(crate) mod events;
 pub(crate) mod linking;
 mod reply;
@@ -155,6 +156,7 @@ impl Receiver {
         match &session.bot {
             Bot::Telegram(bot) => session.poll(job, bot, pause).await,
             Bot::Slack(bot) if bot.has_socket() => session.read_socket(job, bot, pause).await,
+            Bot::Discord(bot) => session.read_gateway(job, bot, pause).await,
             // Its messages come over HTTP.
             Bot::Slack(_) => {
                 tokio::time::sleep(SESSION).await;

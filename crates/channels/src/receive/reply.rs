@@ -43,6 +43,12 @@ impl Reply {
         }
     }
 
+    /// Returns the text with its buttons, and whether nobody else reads the chat.
+    pub(super) fn into_message(self) -> (Rendered, Vec<Vec<Button>>, bool) {
+        let buttons = self.button.into_iter().map(|button| vec![button]).collect();
+        (Rendered::plain(self.text), buttons, self.is_private)
+    }
+
     pub(super) fn with_button(self, button: Button) -> Self {
         Self { button: Some(button), ..self }
     }
@@ -74,6 +80,6 @@ impl Session<'_> {
             return self.bot.whisper(&reply.place, &reply.person_id, &text).await;
         }
         let buttons: Vec<_> = reply.button.into_iter().map(|button| vec![button]).collect();
-        self.bot.send(&reply.place, &text, &buttons).await.map(drop)
+        self.bot.send(&reply.place, &text, &buttons, &crate::ids::new_id()).await.map(drop)
     }
 }

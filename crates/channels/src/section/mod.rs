@@ -1,8 +1,10 @@
 //! The section `channels` of the config, and the types of connections to bots.
 
+mod discord;
 mod slack;
 mod telegram;
 
+pub(crate) use discord::Discord;
 pub(crate) use slack::Slack;
 pub(crate) use telegram::Telegram;
 
@@ -24,7 +26,7 @@ pub(crate) struct Channels(#[schemars(length(max = 8))] pub(crate) Vec<Channel>)
 pub(crate) struct Channel {
     /// The id, which is stored with what people send. With another id, everybody has to link again.
     pub(crate) id: Id,
-    /// The connection to the bot, of the type `Telegram` or `Slack`. Each bot has one channel.
+    /// The connection to the bot, of the type `Telegram`, `Slack` or `Discord`. Each bot has one channel.
     pub(crate) connection_id: String,
     /// The agent that answers. A page with a chat of it must exist: the conversations are shown there, too.
     pub(crate) agent_id: Id,
@@ -32,8 +34,8 @@ pub(crate) struct Channel {
     #[serde(default = "default_waiting")]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) max_waiting: u32,
-    /// In how many chats, such as groups, one user may use the bot. In Slack, each thread is a chat, and beyond it, the one
-    /// that was not used for the longest time is forgotten.
+    /// In how many chats, such as groups, one user may use the bot. In Slack and Discord, each thread is a chat, and beyond it,
+    /// the one that was not used for the longest time is forgotten.
     #[serde(default = "default_chats")]
     #[schemars(range(min = 1, max = 10_000))]
     pub(crate) max_chats: u32,
@@ -72,7 +74,8 @@ impl Section for Channels {
             if !ids.insert(&channel.id.0) {
                 problems.error(&at("id"), format!("there are two channels with the id `{}`", channel.id.0), None);
             }
-            problems.check_connection_type(&at("connectionId"), &channel.connection_id, &[Telegram::TYPE, Slack::TYPE]);
+            let types = [Telegram::TYPE, Slack::TYPE, Discord::TYPE];
+            problems.check_connection_type(&at("connectionId"), &channel.connection_id, &types);
             if !connections.insert(&channel.connection_id) {
                 let message =
                     format!("`{}` has a channel already; its messages can be read only once", channel.connection_id);
@@ -128,6 +131,8 @@ pub(crate) fn find<'c>(config: &'c Config, id: &str) -> Option<(&'c Channel, Set
 /// Returns the connection of a channel.
 pub(crate) fn settings<'c>(config: &'c Config, channel: &Channel) -> Option<Settings<'c>> {
     let connection = config.connections.get(&channel.connection_id)?;
-    let telegram = connection.properties::<Telegram>().map(Settings::Telegram);
-    telegram.or_else(|| connection.properties::<Slack>().map(Settings::Slack))
+    let telegram = || connection.properties::<Telegram>().map(Settings::Telegram);
+    let slack = || connection.properties::<Slack>().map(Settings::Slack);
+    let discord = || connection.properties::<Discord>().map(Settings::Discord);
+    telegram().or_else(slack).or_else(discord)
 }

@@ -99,16 +99,18 @@ impl Turn<'_> {
         }))
     }
 
-    /// Returns the question that a text answers: in Telegram the one to which it replies, in Slack the one that is open
-    /// in the thread.
+    /// Returns the question that a text answers: the one to which it replies, or where that is enough, the one that is
+    /// open in the chat.
     async fn answered_card(&self, person: &Person, replies_to: Option<&str>) -> Result<Option<Card>, JobError> {
         let (store, channel_id, owner) = (&self.context.store, &self.channel.id.0, &person.caller.user_id);
-        let card = match (self.messenger(), replies_to) {
-            (Messenger::Telegram, Some(replied)) => {
-                store::card_of_message(store, channel_id, &self.chat_id, replied).await?
-            }
-            (Messenger::Telegram, None) => None,
-            (Messenger::Slack, _) => {
+        let replied = match replies_to {
+            Some(replied) => store::card_of_message(store, channel_id, &self.chat_id, replied).await?,
+            None => None,
+        };
+        let card = match replied {
+            Some(card) => Some(card),
+            None if !self.messenger().takes_next_message() => None,
+            None => {
                 let newest = store::newest_question(store, channel_id, &self.chat_id, owner).await?;
                 match newest {
                     // An earlier attempt has begun: with the answer to this question, or with a message to another conversation.

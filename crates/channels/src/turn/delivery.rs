@@ -4,7 +4,7 @@
 //! shown once.
 
 use crate::markdown::{MORE, Rendered};
-use crate::messenger::{ApiError, Bot, Button, ChatPlace, MAX_WAIT, SendError};
+use crate::messenger::{ApiError, Bot, Button, ChatPlace, MAX_WAIT, OutgoingFile, SendError};
 use crate::store::{self, UpdateRow};
 use ::jobs::{JobContext, JobError};
 use ::store::StoreError;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use web::times::now_millis;
 
 /// What a message shows until there is something else.
-const PLACEHOLDER: &str = "…";
+pub(crate) const PLACEHOLDER: &str = "…";
 /// The most messages of an answer.
 const MAX_MESSAGES: usize = 20;
 /// When text that is being written is shown again if the messenger could not be reached.
@@ -27,6 +27,8 @@ pub(crate) struct Delivery {
     update_id: i64,
     owner: String,
     sent: Vec<SentMessage>,
+    /// The numbers of the files that were sent.
+    sent_files: Vec<i64>,
     /// Before that, nothing is shown of text that is being written.
     not_before: Instant,
     /// Whether the chat gets nothing any more.
@@ -48,6 +50,7 @@ impl Delivery {
         (channel_id, update): (&str, &UpdateRow),
     ) -> Result<Self, StoreError> {
         let sent = store::messages(job.store(), channel_id, update.update_id).await?;
+        let files = store::sent_files(job.store(), channel_id, update.update_id).await?;
         Ok(Self {
             job: job.clone(),
             bot,
@@ -56,6 +59,7 @@ impl Delivery {
             update_id: update.update_id,
             owner: update.owner.clone(),
             sent: sent.into_iter().map(|id| SentMessage { id, shown: None }).collect(),
+            sent_files: files.into_iter().map(|part| part - store::FILE_PARTS).collect(),
             not_before: Instant::now(),
             is_closed: false,
         })
@@ -131,12 +135,13 @@ impl Delivery {
         &mut self,
         message: &Rendered,
         buttons: &[Vec<Button>],
+        key: &str,
     ) -> Result<Option<String>, JobError> {
         if self.is_closed {
             return Ok(None);
         }
         loop {
-            match self.bot.send(&self.place, message, buttons).await {
+            match self.bot.send(&self.place, message, buttons, key).await {
                 Ok(id) => return Ok(Some(id)),
                 Err(ApiError::Wait(time)) if time <= MAX_WAIT => {}
                 Err(error) if error.is_temporary() => return Err(SendError::Api(error).into()),
@@ -146,6 +151,36 @@ impl Delivery {
                 }
             }
         }
+    }
+
+    /// Returns whether the file with this number was sent.
+    pub(crate) fn has_sent_file(&self, number: i64) -> bool {
+        self.sent_files.contains(&number)
+    }
+
+    /// Sends a file, once. Returns false if the messenger refuses it for good.
+    pub(crate) async fn send_file(&mut self, number: i64, file: OutgoingFile) -> Result<bool, JobError> {
+        let part = store::FILE_PARTS + number;
+        let id = loop {
+            match self.bot.send_file(&self.place, file.clone(), &self.key_of(part)).await {
+                Ok(id) => break id,
+                Err(ApiError::Wait(time)) if time <= MAX_WAIT => {}
+                Err(error) if error.is_temporary() => return Err(SendError::Api(error).into()),
+                Err(error) => {
+                    self.give_up(&error);
+                    return Ok(false);
+                }
+            }
+        };
+        let (key, owner) = ((self.channel_id.clone(), self.update_id, part), self.owner.clone());
+        self.job.write(move |db| Box::pin(store::set_message(db, key, owner, id, now_millis()))).await?;
+        self.sent_files.push(number);
+        Ok(true)
+    }
+
+    /// Returns the key by which a messenger knows a message that is sent again.
+    fn key_of(&self, part: i64) -> String {
+        crate::ids::hash_code(&format!("{} {} {part}", self.channel_id, self.update_id))
     }
 
     async fn show(&mut self, messages: &[Rendered]) -> Result<(), SendError> {
@@ -169,10 +204,12 @@ impl Delivery {
         Ok(())
     }
 
-    /// If the server is killed in between, the placeholder stays in the chat.
+    /// If the server is killed in between, the placeholder stays in the chat, unless the messenger knows it by its key.
     async fn send_placeholder(&mut self) -> Result<(), SendError> {
-        let id = self.bot.send(&self.place, &Rendered::plain(PLACEHOLDER), &[]).await?;
-        let key = (self.channel_id.clone(), self.update_id, i64::try_from(self.sent.len()).unwrap_or(i64::MAX));
+        let part = i64::try_from(self.sent.len()).unwrap_or(i64::MAX);
+        let placeholder = Rendered::plain(PLACEHOLDER);
+        let id = self.bot.send(&self.place, &placeholder, &[], &self.key_of(part)).await?;
+        let key = (self.channel_id.clone(), self.update_id, part);
         let (owner, stored) = (self.owner.clone(), id.clone());
         self.job.write(move |db| Box::pin(store::set_message(db, key, owner, stored, now_millis()))).await?;
         self.sent.push(SentMessage { id, shown: None });

@@ -2,7 +2,7 @@
 
 use super::answer::Answering;
 use super::{Turn, TurnEnd};
-use crate::messenger::{IncomingFile, Messenger};
+use crate::messenger::IncomingFile;
 use crate::person::Person;
 use crate::store::{self, ChatRow};
 use ::jobs::JobError;
@@ -67,8 +67,7 @@ impl Turn<'_> {
             let owner = &person.caller.user_id;
             let count = store::count_chats(&self.context.store, &self.channel.id.0, owner).await?;
             if count >= i64::from(self.channel.max_chats) {
-                // Each thread is one.
-                if self.messenger() == Messenger::Slack {
+                if self.messenger().forgets_chats() {
                     let (channel_id, owner) = (self.channel.id.0.clone(), owner.clone());
                     self.job.write(move |db| Box::pin(store::forget_oldest_chat(db, channel_id, owner))).await?;
                 } else {
