@@ -38,6 +38,8 @@ const TARGETS: &[&str] = &[
     "ag_ui_requests",
     "a2a_requests",
     "recordings",
+    "discord",
+    "mails",
     "slack",
     "telegram",
 ];

@@ -2,6 +2,8 @@
 
 mod capability;
 mod check;
+mod discord;
+mod email;
 mod ids;
 mod markdown;
 mod messenger;
@@ -46,6 +48,29 @@ pub fn fuzz_slack(bytes: &[u8]) {
     }
 }
 
+/// What the fuzz target of Discord calls: what is sent is read or ignored, and can be stored.
+#[cfg(feature = "fuzz")]
+pub fn fuzz_discord(bytes: &[u8]) {
+    let bot = messenger::BotAccount { id: "1".to_owned(), name: "helper".to_owned() };
+    let Some((kind, data)) = discord::fuzz_payload(&String::from_utf8_lossy(bytes)) else { return };
+    if let Some(read) = discord::read_event(&kind, &data, &bot) {
+        assert_can_be_stored(read.update);
+    }
+}
+
+/// What the fuzz target of mails calls: what is delivered is read or ignored, and can be stored.
+#[cfg(feature = "fuzz")]
+pub fn fuzz_mail(bytes: &[u8]) {
+    let properties = serde_json::json!({
+        "host": "a", "username": "a", "password": "a", "smtpConnectionId": "a", "trustedDomains": ["a.test"],
+    });
+    let Ok(mailbox) = serde_json::from_value(properties) else { return };
+    let id = email::MailId { validity: 1, uid: 1 };
+    if let email::ReadMail::Update(read) = email::read_mail(bytes, id, "bot@b.test", &mailbox) {
+        assert_can_be_stored(read);
+    }
+}
+
 #[cfg(feature = "fuzz")]
 fn assert_can_be_stored(read: messenger::ReadUpdate) {
     let chat = read.incoming.chat();
@@ -57,7 +82,7 @@ fn assert_can_be_stored(read: messenger::ReadUpdate) {
 /// What the fuzz targets call: each Markdown text becomes messages that the messengers accept.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_markdown(markdown: &str) {
-    for messenger in [messenger::Messenger::Telegram, messenger::Messenger::Slack] {
+    for messenger in [messenger::Messenger::Telegram, messenger::Messenger::Slack, messenger::Messenger::Discord] {
         let limits = messenger.limits();
         for message in markdown::messages(markdown, limits) {
             markdown::assert_valid(&message, limits);

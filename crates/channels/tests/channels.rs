@@ -1,9 +1,25 @@
-//! The capability with real conversations, jobs and databases, against stand-ins of Telegram's Bot API and of Slack.
+//! The capability with real conversations, jobs and databases, against stand-ins of Telegram's Bot API, of Slack and of Discord.
 
 #[path = "channels/config.rs"]
 mod config_errors;
 #[path = "channels/conversations.rs"]
 mod conversations;
+#[path = "channels/discord.rs"]
+mod discord;
+#[path = "channels/discord_conversations.rs"]
+mod discord_conversations;
+#[path = "channels/discord_gateway.rs"]
+mod discord_gateway;
+#[path = "channels/discord_messages.rs"]
+mod discord_messages;
+#[path = "channels/email.rs"]
+mod email;
+#[path = "channels/email_conversations.rs"]
+mod email_conversations;
+#[path = "channels/files.rs"]
+mod files;
+#[path = "channels/forms.rs"]
+mod forms;
 #[path = "channels/kill.rs"]
 mod kill;
 #[path = "channels/server.rs"]

@@ -19,6 +19,9 @@ impl Env for Everything {
         if name.ends_with("_WEBHOOK_URL") {
             return Some("https://hooks.example.com/key".to_owned());
         }
+        if name.starts_with("DISCORD_") {
+            return Some("MTIz.of.documentation".to_owned());
+        }
         if name.starts_with("SLACK_") {
             let prefix = if name.ends_with("_APP_TOKEN") { "xapp" } else { "xoxb" };
             return Some(format!("{prefix}-1-documentation"));

@@ -1,10 +1,13 @@
 //! Markdown as messages: texts with the positions of their styles, so that nothing has to be escaped, and no text can
 //! break the markup. Each messenger shows the styles in its own way.
 
+mod parts;
 mod render;
 mod split;
 
-pub(crate) use split::{Entity, Limits, Rendered, code_message, units};
+pub(crate) use parts::{Part, parts};
+pub(crate) use render::Style;
+pub(crate) use split::{Entity, Limits, Markup, Rendered, code_message};
 
 #[cfg(feature = "fuzz")]
 pub(crate) use split::valid::assert_valid;

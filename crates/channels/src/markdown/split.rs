@@ -3,6 +3,7 @@
 //! several blocks.
 
 use super::render::{Run, Style};
+use crate::discord;
 use serde::Serialize;
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,6 +15,46 @@ pub(crate) struct Limits {
     pub(crate) units: usize,
     /// The most styles.
     pub(crate) entities: usize,
+    /// How the styles are written.
+    pub(crate) markup: Markup,
+}
+
+/// How styles are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Markup {
+    /// Beside the text, which they do not make longer.
+    Beside,
+    /// Within the text, as Discord's Markdown.
+    Discord,
+}
+
+impl Markup {
+    /// Returns how long the marks around a part with a style are at most, in UTF-16 code units.
+    fn around(self, style: &Style) -> usize {
+        match self {
+            Self::Beside => 0,
+            Self::Discord => discord::length_around(style),
+        }
+    }
+
+    /// Returns how long a character is at most where it is shown with a style, in UTF-16 code units.
+    pub(crate) fn length(self, sign: char, style: &Style) -> usize {
+        match self {
+            Self::Beside => sign.len_utf16(),
+            Self::Discord => discord::length_of(sign, style),
+        }
+    }
+}
+
+impl Limits {
+    /// Returns whether a message is short enough.
+    pub(crate) fn fits(self, message: &Rendered) -> bool {
+        let length = match self.markup {
+            Markup::Beside => units(&message.text),
+            Markup::Discord => units(&discord::markup(message)),
+        };
+        length <= self.units
+    }
 }
 
 /// A message.
@@ -107,15 +148,7 @@ impl<'r> Flat<'r> {
 
     /// Returns how far a message reaches that begins at `from`, by its length and the number of its styles.
     fn limit(&self, from: usize, limits: Limits) -> usize {
-        let mut units = 0;
-        let mut end = self.all.len();
-        for (at, sign) in self.all[from..].char_indices() {
-            units += sign.len_utf16();
-            if units > limits.units {
-                end = from + at;
-                break;
-            }
-        }
+        let end = self.end_by_length(from, limits);
         let (mut entities, mut before) = (0, Vec::new());
         for (range, style) in self.runs_from(from).take_while(|(range, _)| range.start < end) {
             let kinds = kinds(style);
@@ -127,6 +160,23 @@ impl<'r> Flat<'r> {
             before = kinds;
         }
         end
+    }
+
+    /// Returns how far a message reaches that begins at `from`, by its length.
+    fn end_by_length(&self, from: usize, limits: Limits) -> usize {
+        let mut length = 0;
+        for (range, style) in self.runs_from(from) {
+            length += limits.markup.around(style);
+            let begin = range.start.max(from);
+            for (at, sign) in self.all[begin..range.end].char_indices() {
+                length += limits.markup.length(sign, style);
+                // A message has at least one character.
+                if length > limits.units && begin + at > from {
+                    return begin + at;
+                }
+            }
+        }
+        self.all.len()
     }
 
     /// Returns the runs from the one at a position on.

@@ -1,8 +1,10 @@
 //! The bot of a channel, whatever its messenger is.
 
 use super::{ApiError, BotAccount, ChatPlace, Messenger, Pace};
+use crate::discord::DiscordBot;
+use crate::email::EmailBot;
 use crate::markdown::Rendered;
-use crate::section::{Slack, Telegram};
+use crate::section::{Discord, Mailbox, Slack, Telegram};
 use crate::slack::SlackBot;
 use crate::telegram::TelegramBot;
 use std::time::Instant;
@@ -12,6 +14,8 @@ use std::time::Instant;
 pub(crate) enum Settings<'c> {
     Telegram(&'c Telegram),
     Slack(&'c Slack),
+    Discord(&'c Discord),
+    Email(&'c Mailbox, &'c mail::Smtp),
 }
 
 impl Settings<'_> {
@@ -19,6 +23,8 @@ impl Settings<'_> {
         match self {
             Self::Telegram(_) => Messenger::Telegram,
             Self::Slack(_) => Messenger::Slack,
+            Self::Discord(_) => Messenger::Discord,
+            Self::Email(..) => Messenger::Email,
         }
     }
 }
@@ -39,6 +45,14 @@ pub(crate) struct Press<'p> {
     pub(crate) is_shown: bool,
 }
 
+/// A file that is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OutgoingFile {
+    pub(crate) name: String,
+    pub(crate) media_type: String,
+    pub(crate) content: Vec<u8>,
+}
+
 /// What a messenger knows of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Person {
@@ -54,14 +68,18 @@ pub(crate) struct Person {
 pub(crate) enum Bot {
     Telegram(TelegramBot),
     Slack(SlackBot),
+    Discord(DiscordBot),
+    Email(EmailBot),
 }
 
-/// Calls a method that both bots have.
+/// Calls a method that the bots of all chats have. A mail that was sent stays as it is.
 macro_rules! call {
     ($bot:expr, $method:ident ( $($argument:expr),* )) => {
         match $bot {
+            Bot::Email(_) => Ok(()),
             Bot::Telegram(bot) => bot.$method($($argument),*).await,
             Bot::Slack(bot) => bot.$method($($argument),*).await,
+            Bot::Discord(bot) => bot.$method($($argument),*).await,
         }
     };
 }
@@ -75,6 +93,8 @@ impl Bot {
         Ok(match settings {
             Settings::Telegram(settings) => Self::Telegram(TelegramBot::new(settings, pace)?),
             Settings::Slack(settings) => Self::Slack(SlackBot::new(settings, pace)?),
+            Settings::Discord(settings) => Self::Discord(DiscordBot::new(settings, pace)?),
+            Settings::Email(mailbox, smtp) => Self::Email(EmailBot::new(mailbox, smtp)),
         })
     }
 
@@ -82,6 +102,8 @@ impl Bot {
         match self {
             Self::Telegram(_) => Messenger::Telegram,
             Self::Slack(_) => Messenger::Slack,
+            Self::Discord(_) => Messenger::Discord,
+            Self::Email(_) => Messenger::Email,
         }
     }
 
@@ -90,12 +112,19 @@ impl Bot {
         match self {
             Self::Telegram(bot) => bot.id(),
             Self::Slack(_) => "slack",
+            Self::Discord(_) => "discord",
+            Self::Email(bot) => bot.address(),
         }
     }
 
     /// Returns the bot's own account.
     pub(crate) async fn account(&self) -> Result<BotAccount, ApiError> {
-        call!(self, account())
+        match self {
+            Self::Telegram(bot) => bot.account().await,
+            Self::Slack(bot) => bot.account().await,
+            Self::Discord(bot) => bot.account().await,
+            Self::Email(bot) => bot.account().await,
+        }
     }
 
     /// Returns when a message to the chat need not wait.
@@ -103,17 +132,26 @@ impl Bot {
         match self {
             Self::Telegram(bot) => bot.pace().free_at(place),
             Self::Slack(bot) => bot.pace().free_at(place),
+            Self::Discord(bot) => bot.pace().free_at(place),
+            Self::Email(_) => Instant::now(),
         }
     }
 
-    /// Sends a message, and returns its id. It is the only method that has another effect when it is repeated.
+    /// Sends a message, and returns its id. It is the only method that has another effect when it is repeated, unless the
+    /// messenger knows a message that is sent again by its key.
     pub(crate) async fn send(
         &self,
         place: &ChatPlace,
         message: &Rendered,
         buttons: &[Vec<Button>],
+        key: &str,
     ) -> Result<String, ApiError> {
-        call!(self, send(place, message, buttons))
+        match self {
+            Self::Telegram(bot) => bot.send(place, message, buttons).await,
+            Self::Slack(bot) => bot.send(place, message, buttons).await,
+            Self::Discord(bot) => bot.send(place, message, buttons, key).await,
+            Self::Email(_) => Err(no_chat()),
+        }
     }
 
     /// Sends a message that only this person sees, if the messenger has such messages.
@@ -121,6 +159,8 @@ impl Bot {
         match self {
             Self::Telegram(bot) => bot.send(place, message, &[]).await.map(drop),
             Self::Slack(bot) => bot.whisper(place, person_id, message).await,
+            Self::Discord(bot) => bot.send(place, message, &[], &crate::ids::new_id()).await.map(drop),
+            Self::Email(_) => Err(no_chat()),
         }
     }
 
@@ -144,7 +184,8 @@ impl Bot {
     pub(crate) async fn show_typing(&self, place: &ChatPlace) -> Result<(), ApiError> {
         match self {
             Self::Telegram(bot) => bot.show_typing(place).await,
-            Self::Slack(_) => Ok(()),
+            Self::Slack(_) | Self::Email(_) => Ok(()),
+            Self::Discord(bot) => bot.show_typing(place).await,
         }
     }
 
@@ -152,13 +193,35 @@ impl Bot {
     pub(crate) async fn acknowledge(&self, press: Press<'_>, text: &str) -> Result<(), ApiError> {
         match self {
             Self::Telegram(bot) => bot.acknowledge(press.id, text).await,
-            Self::Slack(_) if press.is_shown || text.is_empty() => Ok(()),
+            Self::Slack(_) | Self::Discord(_) if press.is_shown || text.is_empty() => Ok(()),
             Self::Slack(bot) => bot.whisper(press.place, press.id, &Rendered::plain(text)).await,
+            Self::Discord(bot) => bot.acknowledge(press.id, text).await,
+            Self::Email(_) => Ok(()),
+        }
+    }
+
+    /// Sends a file, and returns the id of its message. Repeated, it has another effect as [`Bot::send`].
+    pub(crate) async fn send_file(&self, place: &ChatPlace, file: OutgoingFile, key: &str) -> Result<String, ApiError> {
+        match self {
+            Self::Telegram(bot) => bot.send_file(place, &file).await,
+            Self::Slack(bot) => bot.send_file(place, file).await,
+            Self::Discord(bot) => bot.send_file(place, &file, key).await,
+            Self::Email(_) => Err(no_chat()),
         }
     }
 
     /// Downloads a file that somebody has sent. `max` is the largest size in bytes.
     pub(crate) async fn download(&self, file_id: &str, max: u64) -> Result<Vec<u8>, ApiError> {
-        call!(self, download(file_id, max))
+        match self {
+            Self::Telegram(bot) => bot.download(file_id, max).await,
+            Self::Slack(bot) => bot.download(file_id, max).await,
+            Self::Discord(bot) => bot.download(file_id, max).await,
+            Self::Email(bot) => bot.download(file_id, max).await,
+        }
     }
+}
+
+/// Returns why nothing can be sent to a chat of a mailbox: mails answer mails.
+fn no_chat() -> ApiError {
+    ApiError::refused("a mail is sent as an answer")
 }

@@ -1,9 +1,13 @@
 //! What people send, without what only one messenger has.
 
+use crate::turn::COMMANDS;
 use serde::{Deserialize, Serialize};
 
 /// The longest name of a person, in characters.
 const MAX_NAME: usize = 64;
+
+/// A command that is handled before the others.
+const LINK: &str = "link";
 
 /// The longest data of a button, in bytes.
 pub(crate) const MAX_DATA: usize = 64;
@@ -30,6 +34,9 @@ pub(crate) enum Incoming {
         replies_to: Option<String>,
         /// What is attached.
         files: Vec<IncomingFile>,
+        /// The head of the mail, if it is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mail: Option<MailHead>,
     },
     /// A pressed button.
     Press {
@@ -44,6 +51,18 @@ pub(crate) enum Incoming {
     },
 }
 
+/// What is needed to answer a mail.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MailHead {
+    /// The address of the person.
+    pub(crate) to: String,
+    pub(crate) subject: String,
+    pub(crate) message_id: String,
+    /// The ids of the mails of the thread before it, the oldest first.
+    pub(crate) references: Vec<String>,
+}
+
 /// A file that somebody has sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IncomingFile {
@@ -52,6 +71,14 @@ pub(crate) struct IncomingFile {
 }
 
 impl Incoming {
+    /// Returns the head of the mail, if it is one.
+    pub(crate) fn mail(&self) -> Option<&MailHead> {
+        match self {
+            Self::Message { mail, .. } => mail.as_ref(),
+            Self::Press { .. } => None,
+        }
+    }
+
     /// Returns the chat.
     pub(crate) fn chat(&self) -> &str {
         match self {
@@ -79,4 +106,13 @@ pub(crate) struct ReadUpdate {
 /// Returns a person's name without hidden characters.
 pub(crate) fn person_name(name: &str) -> String {
     name.chars().filter(|sign| !crate::visible::is_hidden(*sign)).take(MAX_NAME).collect()
+}
+
+/// Returns a text whose command begins with `/`, where people write it with `!`: in Slack and Discord, `/` begins
+/// commands of the app, which are not messages.
+pub(crate) fn bang_command(text: String) -> String {
+    let Some(command) = text.strip_prefix('!') else { return text };
+    let name = command.split_whitespace().next().unwrap_or_default();
+    let is_known = name == LINK || COMMANDS.iter().any(|(known, _)| *known == name);
+    if is_known && command.starts_with(name) { format!("/{command}") } else { text }
 }

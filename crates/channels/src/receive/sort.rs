@@ -2,7 +2,7 @@
 
 use super::reply::Reply;
 use super::{Session, linking};
-use crate::messenger::{Bot, Incoming, ReadUpdate, SendError};
+use crate::messenger::{Incoming, ReadUpdate, SendError};
 use crate::section::Users;
 use crate::store::{self, Link, NewUpdate};
 use crate::turn::{TurnQueue, command};
@@ -66,6 +66,10 @@ impl Session<'_> {
         if let Some(code) = linking::confirmed_code(&read.incoming).map(str::to_owned) {
             return Ok(self.link(code, read, batch).await?);
         }
+        // Slack sends a mention as two events: the second one would greet the person, or link them again by the rule.
+        if known.is_none() && matches!(command(&text), Some(("unlink", _))) {
+            return Ok(());
+        }
         let link = match known {
             None if self.channel.users == Users::VerifiedEmail => self.link_by_email(&read).await?,
             known => known,
@@ -107,7 +111,15 @@ impl Session<'_> {
         }
         let (channel_id, update_id) = (channel_id.to_owned(), read.update_id);
         let (link_id, owner) = (link.id, link.owner);
-        batch.accepted.push(NewUpdate { channel_id, update_id, queue, link_id, owner, incoming: read.incoming });
+        batch.accepted.push(NewUpdate {
+            channel_id,
+            update_id,
+            queue,
+            link_id,
+            owner,
+            incoming: read.incoming,
+            placeholder: None,
+        });
         Ok(())
     }
 
@@ -121,11 +133,8 @@ impl Session<'_> {
     /// Tells a stranger how to be linked: once in a while, in each chat.
     fn greet(&self, read: &ReadUpdate, batch: &mut Batch) {
         let is_message = matches!(read.incoming, Incoming::Message { .. });
-        // In Slack, only the person sees it, and each message in a channel is a chat.
-        let key = match &self.bot {
-            Bot::Telegram(_) => read.incoming.chat(),
-            Bot::Slack(_) => &read.person_id,
-        };
+        let is_personal = self.bot.messenger().greets_each_person();
+        let key = if is_personal { &read.person_id } else { read.incoming.chat() };
         if is_message && self.receiver.greetings.allows(&format!("{} {key}", self.channel.id.0), Instant::now()) {
             batch.replies.push(Reply::new(read, HELLO));
         }

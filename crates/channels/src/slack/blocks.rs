@@ -2,7 +2,7 @@
 //! can break the markup, and none can mention anybody: that would be an element of another type.
 
 use super::text::escape;
-use crate::markdown::{Entity, Rendered};
+use crate::markdown::{Entity, Part, Rendered, parts};
 use crate::messenger::Button;
 use serde_json::{Map, Value, json};
 
@@ -68,9 +68,6 @@ impl Container {
     }
 }
 
-/// A part of a text, with its styles.
-type Part<'m> = (String, Vec<&'m Entity>);
-
 /// Returns the text as sections, quotes and blocks of code.
 fn containers(message: &Rendered) -> Vec<Value> {
     let mut containers: Vec<(Container, Vec<Part<'_>>)> = Vec::new();
@@ -100,23 +97,6 @@ fn containers(message: &Rendered) -> Vec<Value> {
         (!elements.is_empty()).then(|| json!({ "type": container.name(), "elements": elements }))
     });
     shown.collect()
-}
-
-/// Returns the parts of a text with the styles that each has.
-fn parts(message: &Rendered) -> Vec<Part<'_>> {
-    let units: Vec<u16> = message.text.encode_utf16().collect();
-    let mut cuts: Vec<usize> =
-        message.entities.iter().flat_map(|entity| [entity.offset, entity.offset + entity.length]).collect();
-    cuts.extend([0, units.len()]);
-    cuts.sort_unstable();
-    cuts.dedup();
-    let part = |cut: &[usize]| {
-        let &[from, to] = cut else { return None };
-        let styles =
-            message.entities.iter().filter(|entity| entity.offset <= from && entity.offset + entity.length >= to);
-        Some((String::from_utf16_lossy(units.get(from..to)?), styles.collect()))
-    };
-    cuts.windows(2).filter_map(part).collect()
 }
 
 fn element(text: &str, styles: &[&Entity], container: Container) -> Value {

@@ -1,10 +1,10 @@
 //! A client of Slack's Web API: the few methods that are used, over `egress`.
 
 use super::blocks::{blocks, fallback};
-use super::types::{ApiStatus, AuthTest, Connection, FileInfo, Posted, UserInfo};
+use super::types::{ApiStatus, AuthTest, Connection, FileInfo, Posted, Upload, UserInfo};
 use crate::markdown::Rendered;
 use crate::messenger::{
-    ApiError, BotAccount, Button, ChatPlace, Pace, Person, Refusal, get_file, person_name, size_limit,
+    ApiError, BotAccount, Button, ChatPlace, OutgoingFile, Pace, Person, Refusal, get_file, person_name, size_limit,
 };
 use crate::section::Slack;
 use egress::{Egress, EgressRequest};
@@ -16,6 +16,8 @@ use url::Url;
 
 /// The timeout of a request.
 const TIMEOUT: Duration = Duration::from_secs(15);
+/// The timeout of a request with a file.
+const FILE_TIMEOUT: Duration = Duration::from_secs(120);
 /// The pause between two messages in a channel. Slack allows about one a second.
 const INTERVAL: Duration = Duration::from_millis(1_200);
 /// The pause after an edit. Slack allows about fifty a minute, in all channels of a workspace together.
@@ -28,6 +30,7 @@ const DEFAULT_WAIT: Duration = Duration::from_secs(30);
 const MAX_WAIT: Duration = Duration::from_secs(3_600);
 
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
+const BYTES: HeaderValue = HeaderValue::from_static("application/octet-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 
 /// Errors after which the same request may succeed.
@@ -156,6 +159,32 @@ impl SlackBot {
             Err(error) if error.says("message_not_found") => Ok(()),
             deleted => deleted.map(drop),
         }
+    }
+
+    /// Sends a file, and returns its id. It is uploaded to an address that Slack gives, and then shown.
+    pub(crate) async fn send_file(&self, place: &ChatPlace, file: OutgoingFile) -> Result<String, ApiError> {
+        let length = file.content.len().to_string();
+        let form = [("filename", file.name.as_str()), ("length", length.as_str())];
+        let upload: Upload = self.call_with_form("files.getUploadURLExternal", &form).await?;
+        let url = Url::parse(&upload.upload_url).ok().filter(|url| self.is_slack(url));
+        let url = url.ok_or_else(|| ApiError::refused("the address for the file is not at Slack"))?;
+        let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, BYTES)]);
+        let (method, body) = (Method::POST, Some(file.content));
+        let request = EgressRequest { method, url, headers, body, timeout: FILE_TIMEOUT, max_bytes: MAX_RESPONSE };
+        let response = self.egress.send(request).await.map_err(|error| ApiError::Unavailable(error.to_string()))?;
+        match response.status {
+            200 => {}
+            429 => return Err(ApiError::Wait(wait_time(&response.headers))),
+            status if (400..500).contains(&status) => return Err(ApiError::refused(format!("status {status}"))),
+            status => return Err(ApiError::Unavailable(format!("status {status}"))),
+        }
+        let mut parameters =
+            json!({ "files": [{ "id": upload.file_id, "title": file.name }], "channel_id": place.chat });
+        if let Some(thread) = &place.thread {
+            parameters["thread_ts"] = thread.as_str().into();
+        }
+        self.call_in_chat::<Value>(place, "files.completeUploadExternal", &parameters).await?;
+        Ok(upload.file_id)
     }
 
     /// Downloads a file that somebody has sent. `max` is the largest size in bytes.

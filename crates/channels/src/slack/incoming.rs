@@ -2,9 +2,10 @@
 
 use super::text::read_text;
 use super::types::{Action, ActionMessage, BlockActions, Event, EventFile, Payload};
-use crate::messenger::{BotAccount, ChatPlace, Incoming, IncomingFile, MAX_DATA, ReadUpdate, person_name};
+use crate::messenger::{
+    BotAccount, ChatPlace, Incoming, IncomingFile, MAX_DATA, ReadUpdate, bang_command, person_name,
+};
 use crate::receive::linking::start_code;
-use crate::turn::COMMANDS;
 use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -13,8 +14,6 @@ use sha2::{Digest, Sha256};
 const MAX_FILES: usize = 10;
 /// The longest id, in bytes.
 const MAX_ID: usize = 64;
-/// Commands that are handled before the others.
-const LINK: &str = "link";
 
 /// Reads the body of a pressed button that comes over HTTP: a form with the payload as JSON.
 pub(crate) fn read_form(body: &[u8]) -> Option<Value> {
@@ -58,7 +57,7 @@ fn read_message(event: Event, bot: &BotAccount) -> Option<ReadUpdate> {
         Some(thread) => Some(time_stamp(thread)?),
         None => None,
     };
-    let text = with_slash(text);
+    let text = bang_command(text);
     // A code is deleted wherever it is read by others, too.
     let is_addressed = is_private || is_mentioned || start_code(&text).is_some();
     if !is_addressed && thread.is_none() {
@@ -69,7 +68,7 @@ fn read_message(event: Event, bot: &BotAccount) -> Option<ReadUpdate> {
     let begins_thread = !is_private && thread.is_none();
     let thread = if begins_thread { Some(ts) } else { thread };
     let chat = ChatPlace::new(channel, thread).to_string();
-    let incoming = Incoming::Message { chat, text, replies_to: None, files };
+    let incoming = Incoming::Message { chat, text, replies_to: None, files, mail: None };
     // Their name is not sent; nobody is linked by a message of theirs.
     let person_name = String::new();
     Some(ReadUpdate { update_id, person_id, person_name, is_private, is_addressed, begins_thread, incoming })
@@ -123,15 +122,6 @@ fn update_id(ts: &str, place: &str) -> Option<i64> {
     let bits = hash.iter().take(2).fold(0, |bits, byte| (bits << 8) | i64::from(*byte)) & 0x3ff;
     // Fits until the year 2255.
     micros(ts)?.checked_mul(1_024).map(|number| number | bits)
-}
-
-/// Returns a text whose command begins with `/`: in Slack it is written with `!`, because `/` begins commands of the
-/// app, which threads do not have.
-fn with_slash(text: String) -> String {
-    let Some(command) = text.strip_prefix('!') else { return text };
-    let name = command.split_whitespace().next().unwrap_or_default();
-    let is_known = name == LINK || COMMANDS.iter().any(|(known, _)| *known == name);
-    if is_known && command.starts_with(name) { format!("/{command}") } else { text }
 }
 
 fn file(file: EventFile) -> Option<IncomingFile> {

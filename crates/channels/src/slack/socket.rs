@@ -1,32 +1,19 @@
 //! Socket Mode: a WebSocket on which Slack sends what happens, each in an envelope that is acknowledged.
 
 use super::client::SlackBot;
-use crate::messenger::ApiError;
-use egress::Egress;
-use futures::{SinkExt, StreamExt};
-use http::{HeaderMap, HeaderValue, StatusCode, Version, header};
+use crate::messenger::{ApiError, Received, WebSocket};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
-use tokio::time::{Instant, timeout};
-use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::handshake::client::generate_key;
-use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
-use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
-use url::Url;
+use tokio::time::timeout;
 
-/// The timeout of connecting and of sending.
-const TIMEOUT: Duration = Duration::from_secs(15);
 /// After how long without anything, also pings of Slack, the connection is checked, and then taken for broken.
 const IDLE: Duration = Duration::from_secs(30);
 /// The largest message in bytes.
 const MAX_MESSAGE: usize = 1 << 20;
 
 /// An open connection.
-pub(crate) struct Socket {
-    stream: WebSocketStream<reqwest::Upgraded>,
-}
+pub(crate) struct Socket(WebSocket);
 
 /// What comes over the connection.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,19 +38,8 @@ struct Envelope {
 impl Socket {
     /// Opens a connection.
     pub(crate) async fn open(bot: &SlackBot) -> Result<Self, ApiError> {
-        let mut url = bot.open_connection().await?;
-        // A WebSocket begins as a request.
-        let scheme = match url.scheme() {
-            "wss" => "https",
-            "ws" if bot.allow_private => "http",
-            _ => return Err(unavailable("the address of the connection is not `wss://`")),
-        };
-        url.set_scheme(scheme).map_err(|()| unavailable("the address of the connection is wrong"))?;
-        let egress = Egress::for_upgrades(bot.allow_private).map_err(ApiError::Unavailable)?;
-        let upgraded = timeout(TIMEOUT, upgrade(&egress, url)).await;
-        let upgraded = upgraded.unwrap_or_else(|_| Err(unavailable("the connection took too long")))?;
-        let config = WebSocketConfig::default().max_message_size(Some(MAX_MESSAGE)).max_frame_size(Some(MAX_MESSAGE));
-        Ok(Self { stream: WebSocketStream::from_raw_socket(upgraded, Role::Client, Some(config)).await })
+        let url = bot.open_connection().await?;
+        Ok(Self(WebSocket::open(url, bot.allow_private, MAX_MESSAGE).await?))
     }
 
     /// Waits for what comes next.
@@ -73,38 +49,30 @@ impl Socket {
     pub(crate) async fn next(&mut self) -> Result<SocketEvent, ApiError> {
         let mut is_checked = false;
         loop {
-            let Ok(received) = timeout(IDLE, self.stream.next()).await else {
+            let Ok(received) = timeout(IDLE, self.0.receive()).await else {
                 if is_checked {
-                    return Err(unavailable("the connection is silent"));
+                    return Err(ApiError::Unavailable("the connection is silent".to_owned()));
                 }
                 is_checked = true;
-                self.send(Message::Ping(Default::default())).await?;
+                self.0.ping().await?;
                 continue;
             };
             is_checked = false;
-            match received {
-                Some(Ok(Message::Text(text))) => {
+            match received? {
+                Received::Text(text) => {
                     if let Some(event) = read_envelope(&text) {
                         return Ok(event);
                     }
                 }
-                // Pings are answered by the library.
-                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Binary(_) | Message::Frame(_))) => {}
-                Some(Ok(Message::Close(_))) | None => return Ok(SocketEvent::Refresh),
-                Some(Err(error)) => return Err(unavailable(&format!("the connection broke: {error}"))),
+                Received::Sign => {}
+                Received::Closed(_) => return Ok(SocketEvent::Refresh),
             }
         }
     }
 
     /// Acknowledges an envelope: Slack does not send it again.
     pub(crate) async fn acknowledge(&mut self, id: &str) -> Result<(), ApiError> {
-        self.send(Message::Text(json!({ "envelope_id": id }).to_string().into())).await
-    }
-
-    async fn send(&mut self, message: Message) -> Result<(), ApiError> {
-        let sent = tokio::time::timeout_at(Instant::now() + TIMEOUT, self.stream.send(message)).await;
-        sent.map_err(|_| unavailable("the connection does not take messages"))?
-            .map_err(|error| unavailable(&format!("the connection broke: {error}")))
+        self.0.send(json!({ "envelope_id": id }).to_string()).await
     }
 }
 
@@ -119,32 +87,6 @@ pub(crate) fn read_envelope(text: &str) -> Option<SocketEvent> {
             Some(SocketEvent::Envelope { id: envelope.envelope_id?, payload })
         }
     }
-}
-
-/// Makes a request a WebSocket (RFC 6455, 4.1).
-async fn upgrade(egress: &Egress, url: Url) -> Result<reqwest::Upgraded, ApiError> {
-    let key = generate_key();
-    let value = |text: &str| HeaderValue::try_from(text).map_err(|_| unavailable("the key is not a header"));
-    let headers = HeaderMap::from_iter([
-        (header::CONNECTION, HeaderValue::from_static("Upgrade")),
-        (header::UPGRADE, HeaderValue::from_static("websocket")),
-        (header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13")),
-        (header::SEC_WEBSOCKET_KEY, value(&key)?),
-    ]);
-    let client = egress.client(&url).map_err(|error| ApiError::Unavailable(error.to_string()))?;
-    // The address has a ticket, so it is not in the error.
-    let broken = |error: reqwest::Error| unavailable(&error.without_url().to_string());
-    let response = client.get(url).version(Version::HTTP_11).headers(headers).send().await.map_err(broken)?;
-    let accepted = response.headers().get(header::SEC_WEBSOCKET_ACCEPT);
-    let is_accepted = accepted.is_some_and(|accepted| *accepted == derive_accept_key(key.as_bytes()));
-    if response.status() != StatusCode::SWITCHING_PROTOCOLS || !is_accepted {
-        return Err(unavailable("the server does not speak WebSocket"));
-    }
-    response.upgrade().await.map_err(broken)
-}
-
-fn unavailable(cause: &str) -> ApiError {
-    ApiError::Unavailable(cause.to_owned())
 }
 
 #[cfg(test)]

@@ -32,6 +32,13 @@ pub(super) struct Posted {
     pub(super) ts: String,
 }
 
+/// `files.getUploadURLExternal`
+#[derive(Debug, Deserialize)]
+pub(super) struct Upload {
+    pub(super) upload_url: String,
+    pub(super) file_id: String,
+}
+
 /// `users.info`
 #[derive(Debug, Deserialize)]
 pub(super) struct UserInfo {

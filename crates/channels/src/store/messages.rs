@@ -1,18 +1,31 @@
-//! Table `channel_messages`: which messages answer an update.
+//! Table `channel_messages`: which messages answer an update. Those of files have larger numbers than those of text.
 
 use ::store::sql::{self, Db};
 use ::store::{Store, StoreError};
 
-const LIST: &str = "SELECT message_id FROM channel_messages WHERE channel_id = $1 AND update_id = $2 ORDER BY part";
+/// The number of the first file.
+pub(crate) const FILE_PARTS: i64 = 1_000;
+
+const LIST: &str = "
+    SELECT message_id FROM channel_messages WHERE channel_id = $1 AND update_id = $2 AND part < $3 ORDER BY part";
+
+const FILES: &str = "SELECT part FROM channel_messages WHERE channel_id = $1 AND update_id = $2 AND part >= $3";
 
 const SET: &str = "
     INSERT INTO channel_messages (channel_id, update_id, part, owner, message_id, sent_at) VALUES ($1, $2, $3, $4, $5, $6)";
 
-const DELETE_FROM: &str = "DELETE FROM channel_messages WHERE channel_id = $1 AND update_id = $2 AND part >= $3";
+const DELETE_FROM: &str =
+    "DELETE FROM channel_messages WHERE channel_id = $1 AND update_id = $2 AND part >= $3 AND part < $4";
 
-/// Returns the messages that answer an update, in their order.
+/// Returns the messages with text that answer an update, in their order.
 pub(crate) async fn messages(store: &Store, channel_id: &str, update_id: i64) -> Result<Vec<String>, StoreError> {
-    let list = sql::query_scalar::<String>(LIST).bind(channel_id.to_owned()).bind(update_id);
+    let list = sql::query_scalar::<String>(LIST).bind(channel_id.to_owned()).bind(update_id).bind(FILE_PARTS);
+    store.read(move |db| Box::pin(async move { Ok(list.fetch_all(db).await?) })).await
+}
+
+/// Returns the numbers of the files that were sent to answer an update, from [`FILE_PARTS`] on.
+pub(crate) async fn sent_files(store: &Store, channel_id: &str, update_id: i64) -> Result<Vec<i64>, StoreError> {
+    let list = sql::query_scalar::<i64>(FILES).bind(channel_id.to_owned()).bind(update_id).bind(FILE_PARTS);
     store.read(move |db| Box::pin(async move { Ok(list.fetch_all(db).await?) })).await
 }
 
@@ -28,13 +41,13 @@ pub(crate) async fn set_message(
     Ok(set.execute(db).await.map(drop)?)
 }
 
-/// Forgets messages from a part on.
+/// Forgets messages with text from a part on.
 pub(crate) async fn delete_messages_from(
     db: &mut Db,
     channel_id: String,
     update_id: i64,
     part: i64,
 ) -> Result<(), StoreError> {
-    let delete = sql::query(DELETE_FROM).bind(channel_id).bind(update_id).bind(part);
+    let delete = sql::query(DELETE_FROM).bind(channel_id).bind(update_id).bind(part).bind(FILE_PARTS);
     Ok(delete.execute(db).await.map(drop)?)
 }

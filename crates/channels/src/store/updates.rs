@@ -21,6 +21,8 @@ pub(crate) struct NewUpdate {
     pub(crate) link_id: String,
     pub(crate) owner: String,
     pub(crate) incoming: Incoming,
+    /// The message that was sent already, which will show the answer.
+    pub(crate) placeholder: Option<String>,
 }
 
 /// An update that is not handled yet.
@@ -90,8 +92,13 @@ const PRUNE: [(&str, i64); 4] = [
 /// Accepts an update. Returns false if it was accepted before.
 pub(crate) async fn accept(db: &mut Db, new: NewUpdate, now: i64) -> Result<bool, StoreError> {
     let content = serde_json::to_string(&new.incoming).map_err(|error| StoreError::Failed(error.to_string()))?;
+    let key = (new.channel_id.clone(), new.update_id);
     let add = sql::query(ADD).bind(new.channel_id).bind(new.update_id).bind(new.queue).bind(new.link_id);
-    Ok(add.bind(new.owner).bind(content).bind(now).execute(db).await?.rows_affected() > 0)
+    let is_new = add.bind(new.owner.clone()).bind(content).bind(now).execute(&mut *db).await?.rows_affected() > 0;
+    if let Some(message_id) = new.placeholder.filter(|_| is_new) {
+        super::set_message(db, (key.0, key.1, 0), new.owner, message_id, now).await?;
+    }
+    Ok(is_new)
 }
 
 /// Returns the oldest update of a queue that is not handled.

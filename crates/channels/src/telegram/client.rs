@@ -2,7 +2,9 @@
 
 use super::types::{Account, ApiResponse, File, SentMessage};
 use crate::markdown::Rendered;
-use crate::messenger::{ApiError, BotAccount, Button, ChatPlace, Pace, Refusal, get_file, size_limit};
+use crate::messenger::{
+    ApiError, BotAccount, Button, ChatPlace, OutgoingFile, Pace, Refusal, fields, get_file, multipart, size_limit,
+};
 use crate::section::Telegram;
 use egress::{Egress, EgressRequest};
 use http::{HeaderMap, HeaderValue, Method, header};
@@ -13,6 +15,8 @@ use url::Url;
 
 /// The timeout of a request that does not wait for messages.
 const TIMEOUT: Duration = Duration::from_secs(15);
+/// The timeout of a request with a file.
+const FILE_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long a request for messages waits for one.
 pub(crate) const POLL_SECONDS: u64 = 25;
 /// The largest response in bytes. Messages have at most 4,096 characters each.
@@ -79,11 +83,7 @@ impl TelegramBot {
         text: &Rendered,
         buttons: &[Vec<Button>],
     ) -> Result<String, ApiError> {
-        let mut parameters = json!({ "chat_id": number(&place.chat) });
-        if let Some(thread) = &place.thread {
-            parameters["message_thread_id"] = number(thread).into();
-        }
-        let sent: SentMessage = self.call_with_text(place, "sendMessage", parameters, text, buttons).await?;
+        let sent: SentMessage = self.call_with_text(place, "sendMessage", in_place(place), text, buttons).await?;
         Ok(sent.message_id.to_string())
     }
 
@@ -116,10 +116,8 @@ impl TelegramBot {
 
     /// Shows for a few seconds that the bot is typing.
     pub(crate) async fn show_typing(&self, place: &ChatPlace) -> Result<(), ApiError> {
-        let mut parameters = json!({ "chat_id": number(&place.chat), "action": "typing" });
-        if let Some(thread) = &place.thread {
-            parameters["message_thread_id"] = number(thread).into();
-        }
+        let mut parameters = in_place(place);
+        parameters["action"] = "typing".into();
         self.call::<Value>("sendChatAction", &parameters, TIMEOUT).await.map(drop)
     }
 
@@ -129,6 +127,15 @@ impl TelegramBot {
         self.call::<Value>("answerCallbackQuery", &json!({ "callback_query_id": press_id, "text": text }), TIMEOUT)
             .await
             .map(drop)
+    }
+
+    /// Sends a file, and returns the id of its message.
+    pub(crate) async fn send_file(&self, place: &ChatPlace, file: &OutgoingFile) -> Result<String, ApiError> {
+        let parameters = in_place(place);
+        let (content_type, body) = multipart(&fields(&parameters), "document", file);
+        let call = self.request::<SentMessage>("sendDocument", content_type, body, FILE_TIMEOUT);
+        let sent = self.pace.keep(place, interval(place), call).await?;
+        Ok(sent.message_id.to_string())
     }
 
     /// Downloads a file that somebody has sent. `max` is the largest size in bytes.
@@ -192,9 +199,20 @@ impl TelegramBot {
         parameters: &Value,
         timeout: Duration,
     ) -> Result<T, ApiError> {
+        let content_type = HeaderValue::from_static("application/json");
+        self.request(method, content_type, parameters.to_string().into_bytes(), timeout).await
+    }
+
+    async fn request<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        content_type: HeaderValue,
+        body: Vec<u8>,
+        timeout: Duration,
+    ) -> Result<T, ApiError> {
         let url = self.url(&format!("bot{}/{method}", self.token))?;
-        let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
-        let body = Some(parameters.to_string().into_bytes());
+        let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, content_type)]);
+        let body = Some(body);
         let request = EgressRequest { method: Method::POST, url, headers, body, timeout, max_bytes: MAX_RESPONSE };
         let response = self.egress.send(request).await.map_err(|error| ApiError::Unavailable(error.to_string()))?;
         let status = response.status;
@@ -218,6 +236,15 @@ impl TelegramBot {
             _ => Err(ApiError::Unavailable(format!("status {status}"))),
         }
     }
+}
+
+/// Returns the parameters of a message in a chat, or in a topic of it.
+fn in_place(place: &ChatPlace) -> Value {
+    let mut parameters = json!({ "chat_id": number(&place.chat) });
+    if let Some(thread) = &place.thread {
+        parameters["message_thread_id"] = number(thread).into();
+    }
+    parameters
 }
 
 /// Returns how long to wait between two messages: groups allow twenty a minute.

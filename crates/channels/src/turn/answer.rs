@@ -1,7 +1,9 @@
 //! Shows an answer: while it is written by editing, and in the end as it is stored.
 
 use super::commands::plain;
+use super::shown::{ShownFile, shown_files};
 use super::{Turn, TurnEnd};
+use crate::markdown::messages;
 use crate::person::Person;
 use ::jobs::JobError;
 use chat::{ChunkReader, Frames, SendResponse};
@@ -9,7 +11,6 @@ use futures::StreamExt;
 use std::time::{Duration, Instant};
 use web::times::now_millis;
 use wire::api::{ConversationView, MessageMetadata, Outcome};
-use wire::presented::presented_files;
 use wire::{ErrorCode, Reducer, Role, UiMessage, UiPart};
 
 /// How long the app shows that the bot is typing.
@@ -65,7 +66,7 @@ impl Turn<'_> {
                 Err(error) => return Err(JobError::retry(error.message)),
             };
             if view.active.as_ref().is_none_or(|active| active.message_id != id) {
-                return self.complete(&view, &id, parts_before).await;
+                return self.complete(person, &view, &id, parts_before).await;
             }
             if let Ok(Some(whole)) = self.context.chat.watch_message(&person.caller, &conversation_id, &id).await
                 && self.follow(whole, &id, parts_before).await?.is_none()
@@ -104,7 +105,7 @@ impl Turn<'_> {
             }
             if reader.is_changed && now >= self.delivery.next_edit() {
                 reader.is_changed = false;
-                let text = text_of(reader.reducer.message(), skip);
+                let text = text_of(reader.reducer.message(), skip, &mut |file| file.attached());
                 if !text.trim().is_empty() {
                     self.delivery.show_progress(&self.rendered(&text)).await?;
                 }
@@ -119,20 +120,38 @@ impl Turn<'_> {
     }
 
     /// Shows the answer as it is stored, and what it waits for.
-    async fn complete(&mut self, view: &ConversationView, id: &str, skip: usize) -> Result<TurnEnd, JobError> {
+    async fn complete(
+        &mut self,
+        person: &Person,
+        view: &ConversationView,
+        id: &str,
+        skip: usize,
+    ) -> Result<TurnEnd, JobError> {
         let Some(message) = view.messages.iter().find(|message| message.id == id) else {
             return self.say("The answer is no longer in the conversation.").await;
         };
         let is_last = view.messages.last().is_some_and(|last| last.id == id);
         let waits = is_last && message.tools().any(|tool| tool.waits_for_user(now_millis()));
-        let mut text = text_of(message, skip);
-        text.push_str(&ending(message));
-        let mut shown = self.rendered(&text);
-        if shown.is_empty() {
-            shown =
-                self.rendered(if waits { "This needs your decision:" } else { "The assistant has written nothing." });
+        if let Some(head) = self.mail_head() {
+            return self.complete_by_mail(person, &head, view, (message, skip, waits)).await;
         }
-        self.delivery.show_final(&shown).await?;
+        let limits = self.messenger().limits();
+        let shown = |line: &mut dyn FnMut(&ShownFile) -> String| {
+            let text = text_of(message, skip, line) + &ending(message);
+            let shown = messages(&text, limits);
+            let nothing = if waits { "This needs your decision:" } else { "The assistant has written nothing." };
+            if shown.is_empty() { messages(nothing, limits) } else { shown }
+        };
+        self.delivery.show_final(&shown(&mut ShownFile::attached)).await?;
+        let attached = self.send_files(person, &shown_files(message, skip)).await?;
+        if attached.contains(&false) {
+            let (mut attached, config) = (attached.into_iter(), self.config.clone());
+            let mut line = |file: &ShownFile| match attached.next() {
+                Some(true) => file.attached(),
+                _ => file.linked(&config),
+            };
+            self.delivery.show_final(&shown(&mut line)).await?;
+        }
         if waits {
             self.send_cards(view, message).await?;
         }
@@ -162,18 +181,13 @@ impl Reader {
     }
 }
 
-/// Returns the text of a message without its first parts, with the names of the files that it shows.
-fn text_of(message: &UiMessage, skip: usize) -> String {
+/// Returns the text of a message without its first parts, with a line for each of the files that it shows.
+pub(super) fn text_of(message: &UiMessage, skip: usize, line: &mut dyn FnMut(&ShownFile) -> String) -> String {
     let mut text = String::new();
     for part in message.parts.iter().skip(skip) {
         let block = match part {
             UiPart::Text(part) => part.text.clone(),
-            UiPart::File(file) => file_line(file.filename.as_deref().unwrap_or("file")),
-            UiPart::Data(part) => {
-                let files = presented_files(part);
-                files.iter().map(|file| file_line(&file.path)).collect::<Vec<_>>().join("\n\n")
-            }
-            _ => continue,
+            part => ShownFile::of(part).iter().map(&mut *line).collect::<Vec<_>>().join("\n\n"),
         };
         if !block.trim().is_empty() {
             if !text.is_empty() {
@@ -185,12 +199,8 @@ fn text_of(message: &UiMessage, skip: usize) -> String {
     text
 }
 
-fn file_line(name: &str) -> String {
-    format!("📎 {} (on the website)", plain(name.rsplit('/').next().unwrap_or(name)))
-}
-
 /// Returns what is said below an answer that is not complete.
-fn ending(message: &UiMessage) -> String {
+pub(super) fn ending(message: &UiMessage) -> String {
     let metadata = MessageMetadata::from_message(message);
     let note = match metadata.incomplete_outcome() {
         None => return String::new(),

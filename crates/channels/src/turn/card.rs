@@ -1,7 +1,7 @@
 //! Approval requests and questions, as messages with buttons.
 
 use super::Turn;
-use crate::markdown::{Rendered, code_message, units};
+use crate::markdown::{Rendered, Style, code_message};
 use crate::messenger::{Button, Messenger};
 use crate::store::{self, Card, NewCard};
 use crate::visible::visible;
@@ -13,7 +13,7 @@ use wire::question::{ASK_USER, Question};
 use wire::{ToolPart, UiMessage, arguments_hash};
 
 /// The most options of a question that are buttons.
-const MAX_OPTIONS: usize = 8;
+pub(super) const MAX_OPTIONS: usize = 8;
 /// The longest label of a button, in characters.
 const MAX_LABEL: usize = 60;
 /// The data of the buttons of an approval request, after the id of the card.
@@ -41,14 +41,14 @@ impl Turn<'_> {
                 continue;
             }
             let CardMessage { message, buttons } = card_message(tool, &card.id, self.messenger());
-            if let Some(id) = self.delivery.send_with_buttons(&message, &buttons).await? {
+            if let Some(id) = self.delivery.send_with_buttons(&message, &buttons, &card.id).await? {
                 self.job.write(move |db| Box::pin(store::set_card_message(db, card.id, id))).await?;
             }
         }
         Ok(())
     }
 
-    async fn card(&self, view: &ConversationView, tool: &ToolPart) -> Result<Card, JobError> {
+    pub(super) async fn card(&self, view: &ConversationView, tool: &ToolPart) -> Result<Card, JobError> {
         let new = NewCard {
             id: crate::ids::new_id(),
             channel_id: self.channel.id.0.clone(),
@@ -75,7 +75,7 @@ fn approval(tool: &ToolPart, card_id: &str, messenger: Messenger) -> CardMessage
     let arguments = tool.asked_arguments().unwrap_or(&Value::Null);
     let arguments = serde_json::to_string_pretty(arguments).unwrap_or_default();
     let message = code_message(&approval_heading(tool), &visible(&arguments));
-    if units(&message.text) > messenger.limits().units {
+    if !messenger.limits().fits(&message) {
         let text = format!(
             "{}\n\nThe arguments are too long to show here. Please decide on the website.",
             approval_heading(tool)
@@ -86,7 +86,7 @@ fn approval(tool: &ToolPart, card_id: &str, messenger: Messenger) -> CardMessage
     CardMessage { message, buttons: vec![vec![button("✅ Approve", APPROVE), button("❌ Deny", DENY)]] }
 }
 
-fn approval_heading(tool: &ToolPart) -> String {
+pub(super) fn approval_heading(tool: &ToolPart) -> String {
     let waiting =
         tool.output.as_ref().and_then(|output| output.get("waiting")).and_then(|waiting| waiting.get("toolName"));
     let name = match waiting.and_then(Value::as_str) {
@@ -131,10 +131,12 @@ fn question(tool: &ToolPart, card_id: &str, messenger: Messenger) -> CardMessage
 
 /// Returns a message with as much of a text as fits. Questions are bounded by the tool's schema.
 fn shortened(text: String, messenger: Messenger) -> Rendered {
-    let mut room = messenger.limits().units;
+    let (limits, style) = (messenger.limits(), Style::default());
+    let mut room = limits.units;
     let fits = |sign: &char| {
-        let fits = room >= sign.len_utf16();
-        room = room.saturating_sub(sign.len_utf16());
+        let length = limits.markup.length(*sign, &style);
+        let fits = room >= length;
+        room = room.saturating_sub(length);
         fits
     };
     Rendered::plain(text.chars().take_while(fits).collect::<String>())
@@ -142,12 +144,10 @@ fn shortened(text: String, messenger: Messenger) -> Rendered {
 
 /// Returns the card after the decision: what was shown, and what was decided, without buttons.
 pub(super) fn decided(tool: &ToolPart, card_id: &str, decision: &str, messenger: Messenger) -> Rendered {
-    let CardMessage { mut message, .. } = card_message(tool, card_id, messenger);
-    if units(&message.text) + units(decision) + 2 <= messenger.limits().units {
-        message.text.push_str("\n\n");
-        message.text.push_str(decision);
-    }
-    message
+    let CardMessage { message, .. } = card_message(tool, card_id, messenger);
+    let text = format!("{}\n\n{decision}", message.text);
+    let with_decision = Rendered { text, entities: message.entities.clone() };
+    if messenger.limits().fits(&with_decision) { with_decision } else { message }
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ const DENIED: &str = "❌ Denied";
 const DECIDED: &str = "This was decided already.";
 
 /// What a card is answered with.
-enum Choice<'t> {
+pub(super) enum Choice<'t> {
     Button(&'t str),
     Text(&'t str),
 }
@@ -91,24 +91,37 @@ impl Turn<'_> {
     ) -> Result<Option<TurnEnd>, JobError> {
         let Some(card) = self.answered_card(person, replies_to).await? else { return Ok(None) };
         let message_id = card.message_id.clone().unwrap_or_default();
-        let decided = self.decide(person, &card, Choice::Text(text), &message_id).await?;
-        Ok(Some(match decided.goes_on {
-            Some(answering) => self.answer(person, answering).await?,
-            None if decided.text.is_empty() => TurnEnd::Done,
-            None => self.say(&plain(&decided.text)).await?,
-        }))
+        self.decide_and_go_on(person, &card, Choice::Text(text), &message_id).await.map(Some)
     }
 
-    /// Returns the question that a text answers: in Telegram the one to which it replies, in Slack the one that is open
-    /// in the thread.
+    /// Submits a decision that is not a press, and shows what comes of it.
+    pub(super) async fn decide_and_go_on(
+        &mut self,
+        person: &Person,
+        card: &Card,
+        choice: Choice<'_>,
+        message_id: &str,
+    ) -> Result<TurnEnd, JobError> {
+        let decided = self.decide(person, card, choice, message_id).await?;
+        match decided.goes_on {
+            Some(answering) => self.answer(person, answering).await,
+            None if decided.text.is_empty() => Ok(TurnEnd::Done),
+            None => self.say(&plain(&decided.text)).await,
+        }
+    }
+
+    /// Returns the question that a text answers: the one to which it replies, or where that is enough, the one that is
+    /// open in the chat.
     async fn answered_card(&self, person: &Person, replies_to: Option<&str>) -> Result<Option<Card>, JobError> {
         let (store, channel_id, owner) = (&self.context.store, &self.channel.id.0, &person.caller.user_id);
-        let card = match (self.messenger(), replies_to) {
-            (Messenger::Telegram, Some(replied)) => {
-                store::card_of_message(store, channel_id, &self.chat_id, replied).await?
-            }
-            (Messenger::Telegram, None) => None,
-            (Messenger::Slack, _) => {
+        let replied = match replies_to {
+            Some(replied) => store::card_of_message(store, channel_id, &self.chat_id, replied).await?,
+            None => None,
+        };
+        let card = match replied {
+            Some(card) => Some(card),
+            None if !self.messenger().takes_next_message() => None,
+            None => {
                 let newest = store::newest_question(store, channel_id, &self.chat_id, owner).await?;
                 match newest {
                     // An earlier attempt has begun: with the answer to this question, or with a message to another conversation.

@@ -3,8 +3,9 @@
 //! server is killed between sending and storing, an empty placeholder is left in the chat; the answer itself is
 //! shown once.
 
+use crate::email::{OutgoingMail, mail_id};
 use crate::markdown::{MORE, Rendered};
-use crate::messenger::{ApiError, Bot, Button, ChatPlace, MAX_WAIT, SendError};
+use crate::messenger::{ApiError, Bot, Button, ChatPlace, MAX_WAIT, MailHead, OutgoingFile, SendError};
 use crate::store::{self, UpdateRow};
 use ::jobs::{JobContext, JobError};
 use ::store::StoreError;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use web::times::now_millis;
 
 /// What a message shows until there is something else.
-const PLACEHOLDER: &str = "…";
+pub(crate) const PLACEHOLDER: &str = "…";
 /// The most messages of an answer.
 const MAX_MESSAGES: usize = 20;
 /// When text that is being written is shown again if the messenger could not be reached.
@@ -27,6 +28,8 @@ pub(crate) struct Delivery {
     update_id: i64,
     owner: String,
     sent: Vec<SentMessage>,
+    /// The numbers of the files that were sent.
+    sent_files: Vec<i64>,
     /// Before that, nothing is shown of text that is being written.
     not_before: Instant,
     /// Whether the chat gets nothing any more.
@@ -48,6 +51,7 @@ impl Delivery {
         (channel_id, update): (&str, &UpdateRow),
     ) -> Result<Self, StoreError> {
         let sent = store::messages(job.store(), channel_id, update.update_id).await?;
+        let files = store::sent_files(job.store(), channel_id, update.update_id).await?;
         Ok(Self {
             job: job.clone(),
             bot,
@@ -56,6 +60,7 @@ impl Delivery {
             update_id: update.update_id,
             owner: update.owner.clone(),
             sent: sent.into_iter().map(|id| SentMessage { id, shown: None }).collect(),
+            sent_files: files.into_iter().map(|part| part - store::FILE_PARTS).collect(),
             not_before: Instant::now(),
             is_closed: false,
         })
@@ -68,7 +73,8 @@ impl Delivery {
 
     /// Sends the first placeholder.
     pub(crate) async fn begin(&mut self) -> Result<(), JobError> {
-        if !self.sent.is_empty() || self.is_closed {
+        // A mail is sent when it is complete.
+        if !self.sent.is_empty() || self.is_closed || matches!(self.bot, Bot::Email(_)) {
             return Ok(());
         }
         match self.send_placeholder().await {
@@ -92,6 +98,9 @@ impl Delivery {
 
     /// Shows the text so far. Errors are left to the next time.
     pub(crate) async fn show_progress(&mut self, messages: &[Rendered]) -> Result<(), JobError> {
+        if matches!(self.bot, Bot::Email(_)) {
+            return Ok(());
+        }
         match self.show(messages).await {
             Err(SendError::Store(error)) => return Err(error.into()),
             // The chat is paused, and so is the next edit.
@@ -131,12 +140,13 @@ impl Delivery {
         &mut self,
         message: &Rendered,
         buttons: &[Vec<Button>],
+        key: &str,
     ) -> Result<Option<String>, JobError> {
         if self.is_closed {
             return Ok(None);
         }
         loop {
-            match self.bot.send(&self.place, message, buttons).await {
+            match self.bot.send(&self.place, message, buttons, key).await {
                 Ok(id) => return Ok(Some(id)),
                 Err(ApiError::Wait(time)) if time <= MAX_WAIT => {}
                 Err(error) if error.is_temporary() => return Err(SendError::Api(error).into()),
@@ -146,6 +156,69 @@ impl Delivery {
                 }
             }
         }
+    }
+
+    /// Returns the id of the mail that answers, before its `@`.
+    pub(crate) fn mail_id(&self) -> String {
+        mail_id(&self.place.chat, &self.key_of(0))
+    }
+
+    /// Sends the mail that answers. If the server is killed before it knows that the mail was taken, the mail is sent
+    /// again, with the same id.
+    pub(crate) async fn send_mail(
+        &mut self,
+        head: &MailHead,
+        text: String,
+        files: Vec<OutgoingFile>,
+    ) -> Result<(), JobError> {
+        let Bot::Email(bot) = &self.bot else { return Ok(()) };
+        if !self.sent.is_empty() {
+            return Ok(());
+        }
+        let id = self.mail_id();
+        match bot.send(OutgoingMail { head, id: id.clone(), text, files }).await {
+            Ok(()) => {}
+            Err(error) if error.is_temporary() => return Err(SendError::Api(error).into()),
+            Err(error) => {
+                self.give_up(&error);
+                return Ok(());
+            }
+        }
+        let (key, owner) = ((self.channel_id.clone(), self.update_id, 0), self.owner.clone());
+        let stored = id.clone();
+        self.job.write(move |db| Box::pin(store::set_message(db, key, owner, stored, now_millis()))).await?;
+        self.sent.push(SentMessage { id, shown: None });
+        Ok(())
+    }
+
+    /// Returns whether the file with this number was sent.
+    pub(crate) fn has_sent_file(&self, number: i64) -> bool {
+        self.sent_files.contains(&number)
+    }
+
+    /// Sends a file, once. Returns false if the messenger refuses it for good.
+    pub(crate) async fn send_file(&mut self, number: i64, file: OutgoingFile) -> Result<bool, JobError> {
+        let part = store::FILE_PARTS + number;
+        let id = loop {
+            match self.bot.send_file(&self.place, file.clone(), &self.key_of(part)).await {
+                Ok(id) => break id,
+                Err(ApiError::Wait(time)) if time <= MAX_WAIT => {}
+                Err(error) if error.is_temporary() => return Err(SendError::Api(error).into()),
+                Err(error) => {
+                    self.give_up(&error);
+                    return Ok(false);
+                }
+            }
+        };
+        let (key, owner) = ((self.channel_id.clone(), self.update_id, part), self.owner.clone());
+        self.job.write(move |db| Box::pin(store::set_message(db, key, owner, id, now_millis()))).await?;
+        self.sent_files.push(number);
+        Ok(true)
+    }
+
+    /// Returns the key by which a messenger knows a message that is sent again.
+    fn key_of(&self, part: i64) -> String {
+        crate::ids::hash_code(&format!("{} {} {part}", self.channel_id, self.update_id))
     }
 
     async fn show(&mut self, messages: &[Rendered]) -> Result<(), SendError> {
@@ -169,10 +242,12 @@ impl Delivery {
         Ok(())
     }
 
-    /// If the server is killed in between, the placeholder stays in the chat.
+    /// If the server is killed in between, the placeholder stays in the chat, unless the messenger knows it by its key.
     async fn send_placeholder(&mut self) -> Result<(), SendError> {
-        let id = self.bot.send(&self.place, &Rendered::plain(PLACEHOLDER), &[]).await?;
-        let key = (self.channel_id.clone(), self.update_id, i64::try_from(self.sent.len()).unwrap_or(i64::MAX));
+        let part = i64::try_from(self.sent.len()).unwrap_or(i64::MAX);
+        let placeholder = Rendered::plain(PLACEHOLDER);
+        let id = self.bot.send(&self.place, &placeholder, &[], &self.key_of(part)).await?;
+        let key = (self.channel_id.clone(), self.update_id, part);
         let (owner, stored) = (self.owner.clone(), id.clone());
         self.job.write(move |db| Box::pin(store::set_message(db, key, owner, stored, now_millis()))).await?;
         self.sent.push(SentMessage { id, shown: None });

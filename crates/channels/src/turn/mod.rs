@@ -10,9 +10,12 @@ mod commands;
 mod decision;
 mod delivery;
 mod files;
+mod mail;
 mod message;
+mod shown;
 
-pub(crate) use commands::{COMMANDS, command};
+pub(crate) use commands::{COMMANDS, command, plain_paragraphs};
+pub(crate) use delivery::PLACEHOLDER;
 
 use crate::markdown::{Rendered, messages};
 use crate::messenger::{Bot, ChatPlace, Incoming, Messenger, Pace, Pacer};
@@ -26,6 +29,7 @@ use delivery::Delivery;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 use web::times::now_millis;
 
 /// More attempts than an update gets in the time in which it is tried. Each kill of a server is one.
@@ -56,10 +60,14 @@ impl TurnQueue {
     }
 }
 
+/// How many files a server sends at once: each is in memory.
+const FILES_AT_ONCE: usize = 4;
+
 /// Handles updates.
 pub(crate) struct Turns {
     context: Context,
     pacer: Arc<Pacer>,
+    files: Arc<Semaphore>,
 }
 
 /// An update of a person that is being handled.
@@ -72,6 +80,8 @@ struct Turn<'t> {
     /// The chat, as it is stored.
     chat_id: String,
     delivery: Delivery,
+    /// How many files may be sent.
+    files: &'t Semaphore,
 }
 
 /// How a turn ends.
@@ -84,7 +94,7 @@ enum TurnEnd {
 
 impl Turns {
     pub(crate) fn new(context: Context, pacer: Arc<Pacer>) -> Self {
-        Self { context, pacer }
+        Self { context, pacer, files: Arc::new(Semaphore::new(FILES_AT_ONCE)) }
     }
 
     /// Returns the handler of the jobs.
@@ -113,7 +123,8 @@ impl Turns {
             let bot = Bot::new(settings, pace).map_err(JobError::retry)?;
             let delivery = Delivery::open(job, bot, place, (&queue.channel_id, &update)).await?;
             let (config, channel) = (config.clone(), channel.clone());
-            let turn = Turn { context: &self.context, job, config, channel, update, chat_id, delivery };
+            let (context, files) = (&self.context, self.files.as_ref());
+            let turn = Turn { context, job, config, channel, update, chat_id, delivery, files };
             match turn.run(&link).await? {
                 TurnEnd::Done => {}
                 TurnEnd::ChannelGone => return Ok(Outcome::DONE),
@@ -155,6 +166,9 @@ impl Turn<'_> {
 
     /// Answers with a text of the server.
     async fn say(&mut self, text: &str) -> Result<TurnEnd, JobError> {
+        if let Some(head) = self.mail_head() {
+            return self.send_mail(&head, text.to_owned(), Vec::new()).await;
+        }
         self.delivery.show_final(&self.rendered(text)).await?;
         Ok(TurnEnd::Done)
     }

@@ -1,5 +1,6 @@
 //! What the author of a config reads about mistakes.
 
+use crate::discord::{FakeDiscord, TOKEN as DISCORD_TOKEN};
 use crate::server::language;
 use crate::slack::{BOT_TOKEN, FakeSlack};
 use crate::telegram::{FakeTelegram, TOKEN};
@@ -44,7 +45,7 @@ fn mistakes_are_named_with_their_position() {
     "#);
     assert_snapshot!(check("{ token: \"1:a\" }", "[{ id: help, connectionId: demo, agentId: helpr }]"), @r"
     chatwright.yaml:5:38: error: `demo` is a connection of the type Demo, which cannot be used here
-       = help: use one of the type Telegram, Slack
+       = help: use one of the type Telegram, Slack, Discord, Mailbox
     chatwright.yaml:5:53: error: there is no agent `helpr`
        = help: did you mean `helper`?
     ");
@@ -74,6 +75,10 @@ async fn bots_are_checked() {
     let slack = FakeSlack::connection(&slack_url);
     assert_eq!(check(&slack).await.as_deref(), Ok("helper"));
     assert_snapshot!(check(&slack.replace(BOT_TOKEN, "xoxb-wrong")).await.unwrap_err(), @"Slack does not know the token; api.slack.com/apps shows it under OAuth & Permissions once the app is installed");
+    let (_discord, discord_url) = FakeDiscord::start().await;
+    let discord = FakeDiscord::connection(&discord_url);
+    assert_eq!(check(&discord).await.as_deref(), Ok("helper"));
+    assert_snapshot!(check(&discord.replace(DISCORD_TOKEN, "a.wrong.token")).await.unwrap_err(), @"Discord does not know the token; discord.com/developers/applications makes a new one under Bot, Reset Token");
     let other = slack.replace("teamId: T1", "teamId: T2");
     assert_snapshot!(check(&other).await.unwrap_err(), @"the messenger refuses it: the token is of the workspace T1, not of `teamId`");
 }
@@ -100,6 +105,37 @@ fn slack_connections_are_checked() {
     chatwright.yaml:3:39: error: messages cannot be received
        = help: add `appToken` for Socket Mode, or `signingSecret` for events over HTTP
     ");
+}
+
+#[test]
+fn discord_connections_are_checked() {
+    let discord = |properties: &str| format!("type: Discord, properties: {{ {properties} }}");
+    assert_eq!(check_bot(&discord("token: a.b.c-_"), GOOD), "");
+    assert_eq!(check_bot(&discord("token: a.b.c, baseURL: \"http://127.0.0.1:1\", allowPrivate: true"), GOOD), "");
+    assert_snapshot!(check_bot(&discord("token: \"Bot a.b.c\""), GOOD), @r"
+    chatwright.yaml:3:50: error: this is not the token of a bot
+       = help: it has three parts with dots between them; discord.com/developers/applications shows it under Bot, after Reset Token
+    ");
+}
+
+#[test]
+fn mailboxes_are_checked() {
+    let mailbox = |properties: &str, smtp: &str| {
+        format!(
+            "type: Mailbox, properties: {{ host: imap.a.test, username: a, password: b, smtpConnectionId: {smtp}, {properties} }} }}\n\
+             - {{ id: smtp, type: Smtp, properties: {{ host: smtp.a.test, from: a@a.test }}"
+        )
+    };
+    assert_eq!(check_bot(&mailbox("authenticationServer: mx.a.test", "smtp"), GOOD), "");
+    let all = "port: 1, security: tls, folder: Bot, trustedDomains: [a.test], pollSeconds: 60, maxPerHour: 5";
+    assert_eq!(check_bot(&mailbox(all, "smtp"), GOOD), "");
+    assert_snapshot!(check_bot(&mailbox("security: none", "smtp"), GOOD), @r"
+    chatwright.yaml:3:49: error: nothing says whether a mail is from its sender, so none would be answered
+       = help: add `authenticationServer`, as the headers `Authentication-Results` of received mails begin
+    chatwright.yaml:3:122: error: the password and the mails would be sent unencrypted
+       = help: use `tls`
+    ");
+    assert_snapshot!(check_bot(&mailbox("trustedDomains: [a@b]", "demo"), GOOD), @"");
 }
 
 #[test]

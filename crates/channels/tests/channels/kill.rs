@@ -1,11 +1,14 @@
 //! Kills the server at each of its calls of a messenger, after the call has had its effect and before its response: the
 //! next server gives exactly one answer.
 
+use crate::discord::FakeDiscord;
+use crate::email::MailServer;
 use crate::server::TestServer;
 use crate::slack::FakeSlack;
 use crate::telegram::FakeTelegram;
 use contract::testing::text_reply;
 use std::process::{Child, Stdio};
+use store::sql;
 
 const PLACE: &str = "CHANNELS_KILL";
 
@@ -105,6 +108,57 @@ async fn check_slack(database: &str, call: usize) -> bool {
     was_reached
 }
 
+/// Returns where reading the messages goes on.
+async fn position(server: &TestServer) -> String {
+    let find = sql::query_scalar::<Option<String>>("SELECT position FROM channel_bots");
+    let found = server.store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await;
+    found.unwrap().flatten().unwrap_or_default()
+}
+
+/// The same in Discord, with an answer to a message or to a command. What the first server has not handled comes to the
+/// second one, which goes on with its session. Discord knows a message that is sent again, so no placeholder is left.
+async fn check_discord(database: &str, call: usize, is_command: bool) -> bool {
+    const CHAT: u64 = 907;
+    let (discord, url) = FakeDiscord::start().await;
+    let bot = FakeDiscord::connection(&url);
+    let server = TestServer::start(database, &bot, Vec::new()).await;
+    server.add_user("ada", "support").await;
+    discord.link(7, &server.code("ada").await).await;
+    // The code and the pressed button: where the session goes on is stored behind them.
+    while !position(&server).await.contains(r#""sequence":2"#) {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    server.shutdown().await;
+    let place = format!("{database} {bot}");
+    // The call with which a server begins, as its session goes on: the account.
+    let silent = discord.calls().len() + 1 + call;
+    discord.be_silent_from(Some(silent));
+    if is_command {
+        discord.command(7, CHAT, "help", None);
+    } else {
+        discord.write(7, CHAT, "What is it?");
+    }
+    let is_answer = |text: &String| ["42", "cut off", "Stop the answer"].iter().any(|part| text.contains(part));
+    let first = Victim::start(&place);
+    let is_complete = |fake: &FakeDiscord| fake.texts(CHAT).iter().any(|text| text.contains("42") || is_answer(text));
+    discord.until("the call", |fake| fake.calls().len() >= silent || is_complete(fake)).await;
+    let was_reached = discord.calls().len() >= silent;
+    let reached = discord.calls().get(silent - 1).cloned();
+    drop(first);
+    discord.be_silent_from(None);
+    let second = Victim::start(&place);
+    discord.until("the answer", |fake| fake.texts(CHAT).iter().any(is_answer)).await;
+    discord.write(7, CHAT, "!status");
+    discord.until_text(CHAT, "You write as ada").await;
+    let texts = discord.texts(CHAT);
+    drop(second);
+    let answers: Vec<_> = texts.iter().filter(|text| is_answer(text)).collect();
+    assert_eq!(answers.len(), 1, "killed at call {call}, {reached:?}: {texts:?}");
+    assert!(!texts.contains(&"…".to_owned()), "killed at call {call}, {reached:?}: {texts:?}");
+    assert_eq!(discord.calls().iter().filter(|call| *call == "gateway").count(), 1, "the session goes on");
+    was_reached
+}
+
 #[tokio::test]
 async fn there_is_exactly_one_answer_whenever_the_server_is_killed() {
     let folder = tempfile::tempdir().unwrap();
@@ -130,5 +184,53 @@ async fn there_is_exactly_one_answer_in_slack_whenever_the_server_is_killed() {
     assert!(calls >= 2, "the placeholder and the answer are calls");
     if let Some(database) = test_postgres::new_database().await {
         check_slack(&database, 2).await;
+    }
+}
+
+#[tokio::test]
+async fn there_is_exactly_one_answer_in_discord_whenever_the_server_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    for is_command in [false, true] {
+        let mut calls = 0;
+        let database = |calls| format!("sqlite://{}", folder.path().join(format!("{is_command}{calls}.db")).display());
+        while check_discord(&database(calls), calls + 1, is_command).await {
+            calls += 1;
+            assert!(calls < 12, "the answer has few calls");
+        }
+        assert!(calls >= 1 && (calls >= 2 || is_command), "the placeholder and the answer are calls");
+    }
+    if let Some(database) = test_postgres::new_database().await {
+        check_discord(&database, 2, false).await;
+    }
+}
+
+/// A mail server that has taken the answer and has not said so gets it again, with the same id.
+#[tokio::test]
+async fn there_is_one_answer_by_mail_when_the_server_is_killed() {
+    const ADA: &str = "ada@corp.test";
+    for database in test_postgres::databases_of_each_kind().await {
+        let Some(mails) = MailServer::start().await else { return };
+        let bot = mails.connection();
+        let server = TestServer::start(&database, &bot, Vec::new()).await;
+        server.add_user("ada", "support").await;
+        mails.link(ADA, &server.code("ada").await).await;
+        server.shutdown().await;
+        let place = format!("{database} {bot}");
+        mails.be_silent(true);
+        mails.write(ADA, 3, "What is it?", "");
+        let first = Victim::start(&place);
+        mails.until_mail(ADA, "It is 42.").await;
+        drop(first);
+        mails.be_silent(false);
+        let second = Victim::start(&place);
+        mails.write(ADA, 4, "/status", "");
+        mails.until_mail(ADA, "You write as ada").await;
+        let answers = || mails.mails(ADA).into_iter().filter(|mail| mail["text"].as_str().unwrap().contains("42"));
+        while answers().count() < 2 {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        drop(second);
+        let ids: std::collections::HashSet<_> = answers().map(|mail| mail["head"]["message-id"].to_string()).collect();
+        assert_eq!((ids.len(), answers().count()), (1, 2));
     }
 }

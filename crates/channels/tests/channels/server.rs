@@ -10,10 +10,10 @@ use capability::{
     ToolServerStatus,
 };
 use channels::DEFINITION;
-use chat::{AgentRequest, AgentSource, Caller, Chat, Clock};
+use chat::{AgentRequest, AgentSource, Caller, Chat, Clock, FileLimits, NewUpload};
 use config::{Config, Language};
 use contract::testing::{Cue, RecordingTool, ScriptedModel};
-use contract::{Tool, ToolSpec};
+use contract::{Tool, ToolContext, ToolSpec};
 use endpoints::OpenDatabases;
 use futures::future::BoxFuture;
 use jobs::{Jobs, Workers};
@@ -27,6 +27,7 @@ use tools::AskUserTool;
 use tower::ServiceExt;
 use web::RequestContext;
 use wire::UserError;
+use wire::presented::{PRESENTED, PresentedContent, PresentedFile};
 
 const TABLES: &[CapabilityTables] = &[match DEFINITION.tables {
     Some(tables) => tables,
@@ -35,14 +36,14 @@ const TABLES: &[CapabilityTables] = &[match DEFINITION.tables {
 
 /// Returns the language of configs.
 pub(crate) fn language() -> Language {
-    capability::language(&[DEFINITION])
+    capability::language(&[mail::DEFINITION, DEFINITION])
 }
 
 /// A config with this connection to a bot and these channels.
 fn config(bot: &str, channels: &str) -> Arc<Config> {
+    let auth = if channels.contains("auth:") { "" } else { "auth: { mode: password }\n" };
     let text = format!(
-        "auth: {{ mode: password }}\n\
-         connections:\n\
+        "{auth}connections:\n\
          - {{ id: demo, type: Demo }}\n\
          - {{ id: bot, {bot} }}\n\
          agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: m }} }}]\n\
@@ -117,6 +118,8 @@ pub(crate) struct TestServer {
     pub(crate) store: Store,
     /// What the tool `act` was called with.
     pub(crate) effects: Arc<Mutex<Vec<Value>>>,
+    /// The files that the tool `present` shows.
+    pub(crate) presented: Arc<Mutex<Vec<PresentedContent>>>,
     capability: Arc<dyn Capability>,
     current: Arc<TestConfig>,
     context: Context,
@@ -140,8 +143,21 @@ impl TestServer {
         let spec = ToolSpec { needs_approval: true, ..ToolSpec::new("act", "", json!({ "type": "object" })) };
         let act = RecordingTool::new(spec, |input: Value, _| async move { Ok(json!({ "did": input })) });
         let effects = act.inputs();
+        let presented: Arc<Mutex<Vec<PresentedContent>>> = Arc::default();
+        let shown = presented.clone();
+        let present = RecordingTool::new(
+            ToolSpec::new("present", "", json!({ "type": "object" })),
+            move |_, context: ToolContext| {
+                let files = std::mem::take(&mut *shown.lock().unwrap());
+                async move {
+                    let name = PRESENTED.strip_prefix("data-").unwrap();
+                    context.reports.add_data(name, Some(context.call_id.clone()), json!({ "files": files })).await;
+                    Ok(json!("Presented."))
+                }
+            },
+        );
         let agent = Agent {
-            tools: vec![Arc::new(act) as Arc<dyn Tool>, Arc::new(AskUserTool::default())],
+            tools: vec![Arc::new(act) as Arc<dyn Tool>, Arc::new(present), Arc::new(AskUserTool::default())],
             settings: RunSettings { max_retries: 0, max_steps: 3, ..RunSettings::default() },
             ..Agent::new("helper", Arc::new(ScriptedModel::new(replies)))
         };
@@ -162,7 +178,7 @@ impl TestServer {
                 Job::OnEachServer(repeated) => drop(tokio::spawn(repeated.repeat(stop.clone()))),
             }
         }
-        Self { chat, store, effects, capability, current, context, workers, stop }
+        Self { chat, store, effects, presented, capability, current, context, workers, stop }
     }
 
     /// Adds a user with this role.
@@ -229,8 +245,25 @@ impl TestServer {
         let (status, page) =
             self.page(user, "support", "POST", "/account/messengers/help/code", AuthMethod::Primary).await;
         assert_eq!(status, 200, "{page}");
-        let code = page.split("/start ").nth(1).or_else(|| page.split("!link ").nth(1)).unwrap();
+        let shown = ["/start ", "!link ", "value=\"link "].iter().find_map(|before| page.split(before).nth(1));
+        let code = shown.unwrap();
         code.chars().take_while(char::is_ascii_hexdigit).collect()
+    }
+
+    /// Stores a file of `ada`, which the next call of `present` shows.
+    pub(crate) async fn add_file(&self, name: &str, content: Vec<u8>) {
+        let limits = FileLimits { file: 1 << 30, user: 1 << 30 };
+        let bytes = futures::stream::iter([Ok::<_, std::convert::Infallible>(content.into())]);
+        let upload = NewUpload { name: name.to_owned(), length: None, bytes };
+        let stored = self.chat.store_file(&Caller::signed_in("ada"), limits, upload).await.unwrap();
+        let file = PresentedFile {
+            path: format!("/outputs/{name}"),
+            version: 1,
+            url: "/api/conversations/c/files/1".to_owned(),
+            media_type: stored.media_type,
+            size: stored.size,
+        };
+        self.presented.lock().unwrap().push(PresentedContent { file, file_id: Some(stored.id) });
     }
 
     /// Stops it, as a server that is shut down.

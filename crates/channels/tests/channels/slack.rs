@@ -1,6 +1,7 @@
 //! A stand-in of Slack: its Web API and Socket Mode. It keeps messages in memory, refuses what Slack refuses, and sends
 //! what was not acknowledged again over the next connection.
 
+use crate::forms::SentFile;
 use crate::slack_messages::{BotMessage, read_message, user};
 use axum::Router;
 use axum::body::Bytes;
@@ -34,6 +35,9 @@ struct Workspace {
     ended: usize,
     next: u64,
     silent_from: Option<usize>,
+    files: Vec<SentFile>,
+    /// What was uploaded and is not shown yet, by ids: the name, and the content.
+    uploads: BTreeMap<String, (String, String)>,
 }
 
 /// The stand-in.
@@ -48,6 +52,7 @@ impl FakeSlack {
             .route("/api/{method}", post(call))
             .route("/socket", any(socket))
             .route("/files/{name}", get(file))
+            .route("/upload/{id}", post(upload))
             .with_state(fake.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -164,6 +169,11 @@ impl FakeSlack {
         workspace.ended = workspace.connections;
     }
 
+    /// Returns the files of the bot.
+    pub(crate) fn files(&self) -> Vec<SentFile> {
+        self.workspace().files.clone()
+    }
+
     /// Returns the names of the methods that were called.
     pub(crate) fn calls(&self) -> Vec<String> {
         self.workspace().calls.clone()
@@ -193,6 +203,12 @@ impl FakeSlack {
         self.messages().into_iter().filter(|(_, message)| is_there(message)).map(|(_, message)| message.text).collect()
     }
 
+    /// Returns the targets of the links of the bot in a channel.
+    pub(crate) fn links(&self, channel: &str) -> Vec<String> {
+        let messages = self.messages().into_iter().filter(|(_, message)| message.channel == channel);
+        messages.flat_map(|(_, message)| message.links).collect()
+    }
+
     /// Waits until the condition holds.
     pub(crate) async fn until(&self, what: &str, is_met: impl Fn(&Self) -> bool) {
         let wait = async {
@@ -219,7 +235,11 @@ async fn call(State(fake): State<FakeSlack>, Path(method): Path<String>, headers
     }
     let is_form = headers["content-type"].to_str().unwrap().starts_with("application/x-www-form-urlencoded");
     // These methods read forms only, and ignore JSON.
-    assert_eq!(is_form, matches!(method.as_str(), "users.info" | "files.info"), "{method}");
+    assert_eq!(
+        is_form,
+        matches!(method.as_str(), "users.info" | "files.info" | "files.getUploadURLExternal"),
+        "{method}"
+    );
     let parameters: Value = if is_form {
         let pairs = url::form_urlencoded::parse(&body).map(|(key, value)| (key.into_owned(), Value::from(value)));
         Value::Object(pairs.collect())
@@ -257,6 +277,11 @@ async fn file(headers: HeaderMap) -> Response {
         true => "the content of the file".into_response(),
         false => ([("content-type", "text/html")], "<html>Sign in</html>").into_response(),
     }
+}
+
+async fn upload(State(fake): State<FakeSlack>, Path(id): Path<String>, headers: HeaderMap, body: String) {
+    assert!(!headers.contains_key("authorization"), "the token does not go there");
+    fake.workspace().uploads.get_mut(&id).unwrap().1 = body;
 }
 
 async fn socket(State(fake): State<FakeSlack>, upgrade: WebSocketUpgrade) -> Response {
@@ -313,6 +338,22 @@ impl Workspace {
                 "id": parameters["file"], "mimetype": "text/plain", "size": 23,
                 "url_private_download": format!("{}/files/notes.txt", self.url),
             } })),
+            "files.getUploadURLExternal" => {
+                self.next += 1;
+                let (id, name) = (format!("F{}", self.next), parameters["filename"].as_str().unwrap().to_owned());
+                let url = format!("{}/upload/{id}", self.url);
+                self.uploads.insert(id.clone(), (name, parameters["length"].as_str().unwrap().to_owned()));
+                Ok(json!({ "upload_url": url, "file_id": id }))
+            }
+            "files.completeUploadExternal" => {
+                let file = &parameters["files"][0];
+                let (name, content) = self.uploads.remove(file["id"].as_str().unwrap()).ok_or("file_not_found")?;
+                assert_eq!(file["title"], name);
+                let channel = parameters["channel_id"].as_str().unwrap();
+                let thread = parameters["thread_ts"].as_str().map(|ts| format!("/{ts}")).unwrap_or_default();
+                self.files.push((format!("{channel}{thread}"), name, content));
+                Ok(json!({ "files": [] }))
+            }
             "chat.postMessage" | "chat.postEphemeral" => {
                 let message = read_message(parameters)?;
                 self.next += 1;

@@ -11,6 +11,8 @@ pub(crate) struct BotMessage {
     pub(crate) text: String,
     /// The values of the buttons.
     pub(crate) buttons: Vec<String>,
+    /// The targets of its links.
+    pub(crate) links: Vec<String>,
     /// Who alone sees it.
     pub(crate) only: Option<String>,
 }
@@ -38,12 +40,15 @@ pub(crate) fn read_message(parameters: &Value) -> Result<BotMessage, String> {
         thread: parameters["thread_ts"].as_str().map(str::to_owned),
         text: String::new(),
         buttons: Vec::new(),
+        links: Vec::new(),
         only: parameters["user"].as_str().map(str::to_owned),
     };
     for block in parameters["blocks"].as_array().unwrap() {
         match block["type"].as_str().unwrap() {
             "rich_text" => {
                 let containers = block["elements"].as_array().unwrap();
+                let elements = containers.iter().flat_map(|container| container["elements"].as_array().unwrap());
+                message.links = elements.filter_map(|element| element["url"].as_str().map(str::to_owned)).collect();
                 let texts = containers.iter().map(container_text).collect::<Result<Vec<_>, _>>()?;
                 message.text = texts.join("\n");
             }

@@ -1,7 +1,8 @@
 //! A stand-in of Telegram's Bot API: it keeps chats in memory, and refuses what Telegram refuses.
 
+use crate::forms::{SentFile, parameters};
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -33,6 +34,7 @@ struct Chats {
     /// What the next calls of a method get: a method and a response.
     faults: VecDeque<(&'static str, u16, Value)>,
     acknowledged: Vec<String>,
+    files: Vec<SentFile>,
     next_id: i64,
     /// From which call on there are no responses.
     silent_from: Option<usize>,
@@ -146,6 +148,11 @@ impl FakeTelegram {
             .collect()
     }
 
+    /// Returns the files of the bot.
+    pub(crate) fn files(&self) -> Vec<SentFile> {
+        self.chats().files.clone()
+    }
+
     /// Returns what people saw after pressing buttons.
     pub(crate) fn acknowledged(&self) -> Vec<String> {
         self.chats().acknowledged.clone()
@@ -169,8 +176,12 @@ impl FakeTelegram {
     }
 }
 
-async fn call(State(fake): State<FakeTelegram>, Path((bot, method)): Path<(String, String)>, body: String) -> Response {
-    let parameters: Value = serde_json::from_str(&body).unwrap();
+async fn call(
+    State(fake): State<FakeTelegram>,
+    Path((bot, method)): Path<(String, String)>,
+    request: Request,
+) -> Response {
+    let parameters = parameters(request).await;
     if bot != format!("bot{TOKEN}") {
         return respond(401, json!({ "ok": false, "error_code": 401, "description": "Unauthorized" }));
     }
@@ -230,6 +241,14 @@ impl Chats {
                     self.acknowledged.push(text.to_owned());
                 }
                 Ok(json!(true))
+            }
+            "sendDocument" => {
+                let text = |value: &Value| value.as_str().unwrap().to_owned();
+                let document = &parameters["document"];
+                let chat = text(&parameters["chat_id"]);
+                self.files.push((chat, text(&document["filename"]), text(&document["content"])));
+                self.next_id += 1;
+                Ok(json!({ "message_id": self.next_id }))
             }
             "sendMessage" => {
                 let message = read_message(parameters)?;

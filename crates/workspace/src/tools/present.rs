@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use wire::presented::{PRESENTED, PresentedFile};
+use wire::presented::{PRESENTED, PresentedContent, PresentedFile};
 
 /// The most files of a call.
 const MAX_PRESENTED: usize = 20;
@@ -44,18 +44,19 @@ async fn present(workspace: &Workspace, paths: &[String], context: &ToolContext)
         let Some((entry, version)) = tree.get(&path).and_then(|entry| Some((entry, entry.version()?))) else {
             return missing(&tree, &path);
         };
-        files.push(PresentedFile {
+        let file = PresentedFile {
             path: path.to_string(),
             version,
             url: format!("/api/conversations/{}/files/{version}", workspace.of.id),
             media_type: entry.media_type.clone(),
             size: entry.size,
-        });
+        };
+        files.push(PresentedContent { file, file_id: Some(entry.file_id.clone()) });
     }
-    for file in &files {
+    for PresentedContent { file, .. } in &files {
         store::mark_presented(workspace.store(), &workspace.of, file.version).await?;
     }
-    let names: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
+    let names: Vec<_> = files.iter().map(|shown| shown.file.path.as_str()).collect();
     let said = format!("Presented to the user: {}.", names.join(", "));
     let name = PRESENTED.strip_prefix("data-").unwrap_or(PRESENTED);
     context.reports.add_data(name, Some(context.call_id.clone()), json!({ "files": files })).await;

@@ -5,7 +5,7 @@ use super::{Entity, Limits, Rendered, units};
 /// Checks what a messenger demands of a message.
 pub(crate) fn assert_valid(message: &Rendered, limits: Limits) {
     let length = units(&message.text);
-    assert!((1..=limits.units).contains(&length), "{length}");
+    assert!(length > 0 && limits.fits(message), "{length}");
     assert!(message.entities.len() <= limits.entities, "{}", message.entities.len());
     let starts: Vec<usize> =
         message.text.chars().scan(0, |at, sign| Some(std::mem::replace(at, *at + sign.len_utf16()))).collect();

@@ -80,7 +80,7 @@ fn pressed_buttons_are_read() {
 
 #[test]
 fn commands_are_written_with_an_exclamation_mark() {
-    let check = |text: &str, expected: &str| assert_eq!(with_slash(text.to_owned()), expected, "{text:?}");
+    let check = |text: &str, expected: &str| assert_eq!(bang_command(text.to_owned()), expected, "{text:?}");
     check("!new", "/new");
     check("!models fast", "/models fast");
     check("!link 00", "/link 00");

@@ -1,0 +1,2 @@
+-- Where reading the messages of a bot goes on, as JSON of its messenger: in Discord, the session of its Gateway.
+ALTER TABLE channel_bots ADD COLUMN position TEXT;

@@ -1,0 +1,17 @@
+//! Discord: its API, its Gateway, what people send there, and how messages are shown there.
+
+mod client;
+mod failure;
+mod gateway;
+mod incoming;
+mod interactions;
+mod markup;
+mod types;
+
+pub(crate) use client::DiscordBot;
+pub(crate) use gateway::{Gateway, GatewayEvent, GatewayPosition};
+pub(crate) use incoming::{ReadEvent, Response, read_event};
+pub(crate) use markup::{length_around, length_of, markup};
+
+#[cfg(feature = "fuzz")]
+pub(crate) use gateway::fuzz_payload;
