@@ -11,6 +11,7 @@ use store::{CapabilityTables, Schema};
 
 /// The capabilities of the product.
 const BUILT_IN: &[Definition] = &[
+    connected_accounts::DEFINITION,
     mcp::DEFINITION,
     remote_agents::DEFINITION,
     // Before the agents that are made at run time, which choose among the servers of their base.

@@ -20,7 +20,7 @@ alerts ► auth capability chat config egress jobs mail settings store triggers 
 app ► chat markdown_stream operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse test_postgres
-capability ► agent chat config contract endpoints jobs operators store web wire
+capability ► agent chat config contract endpoints jobs operators settings store web wire
 channels ► auth capability chat config egress jobs mail settings store web wire
 chat ► agent contract faults jobs settings sse store wire
 chat_message ► auth capability chat config settings sse web wire
@@ -28,6 +28,7 @@ child_process ►
 client ► sse wire
 collections ► auth capability chat config contract dialect endpoints schemas settings store web wire
 config ► agent contract dialect operators schemas settings wire
+connected_accounts ► auth capability chat config contract egress settings store web wire
 contract ► settings
 custom_agents ► auth capability chat config settings store web wire
 dialect ►
@@ -62,7 +63,7 @@ retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config contract custom_agents documents egress endpoints evaluation experiments faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory offload openai_api operators plans providers recordings remote_agents skills sse store tools triggers user_profile web web_research wire workflows workspace
+server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config connected_accounts contract custom_agents documents egress endpoints evaluation experiments faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory offload openai_api operators plans providers recordings remote_agents skills sse store tools triggers user_profile web web_research wire workflows workspace
 settings ►
 skills ► agent auth capability config contract settings store web wire
 sse ►

@@ -20,6 +20,7 @@ const TARGETS: &[&str] = &[
     "paths",
     "addresses",
     "mcp",
+    "oauth",
     "schemas",
     "schedules",
     "webhooks",
@@ -198,6 +199,15 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
                 r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"a"},{"type":"image","data":""}]}}"#,
                 r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session"}}"#,
                 r#"{"jsonrpc":"2.0","id":7,"result":{"tools":[{"name":"t","execution":{"taskSupport":"required"}}]}}"#,
+            ]
+            .map(|text| text.as_bytes().to_vec()),
+        ),
+        "oauth" => inputs.extend(
+            [
+                r#"Bearer error="insufficient_scope", scope="a b", resource_metadata="https://m.test/x, y", error_description="a \"b\"""#,
+                r#"Basic realm="x", Bearer scope=one"#,
+                r#"{"access_token":"a","token_type":"bearer","expires_in":"60","refresh_token":"b","scope":"x,y"}"#,
+                r#"{"error":"bad_refresh_token"}"#,
             ]
             .map(|text| text.as_bytes().to_vec()),
         ),

@@ -137,16 +137,28 @@ fn form(draft: Draft, question: &ToolQuestion) -> AnyView {
 /// Shows the whole address with its host emphasised. The server has checked it; a part that says something else is not
 /// from there, so nothing is opened then.
 fn page(draft: Draft, question: &ToolQuestion, url: &str) -> AnyView {
+    // A page of this site, on which the user connects an account. The call goes on when they have done it.
+    if url.starts_with("/account/") {
+        return open_page(draft, ().into_any(), url);
+    }
     let host = &question.host;
     let rest = url.strip_prefix("https://").and_then(|rest| rest.strip_prefix(host.as_str()));
     let Some(rest) = rest.filter(|rest| !host.is_empty() && rest.starts_with(['/', ':', '?', '#'])) else {
         return outcome_view(QuestionOutcome::Cancelled);
     };
     let (host, rest) = (visible_nodes(host, TextKind::Value), visible_nodes(rest, TextKind::Value));
-    let agree = move |_| draft.send("accept", Map::new(), QuestionOutcome::Accepted);
-    view! {
+    let address = view! {
         <p class="cw-question-address" dir="ltr">"https://"<strong>{host}</strong>{rest}</p>
         <p class="cw-tasks-none">{t(Text::QuestionPageWarning)}</p>
+    };
+    open_page(draft, address.into_any(), url)
+}
+
+/// The buttons that open a page in another tab, or decline.
+fn open_page(draft: Draft, address: AnyView, url: &str) -> AnyView {
+    let agree = move |_| draft.send("accept", Map::new(), QuestionOutcome::Accepted);
+    view! {
+        {address}
         <div class="cw-approval-actions">
             {draft.decline()}
             <a

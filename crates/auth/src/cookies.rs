@@ -7,12 +7,12 @@ use cookie::{Cookie, SameSite};
 
 /// Returns the name of a cookie. Browsers accept the prefix `__Host-` only for `Secure` cookies of
 /// this exact host.
-pub(super) fn name(base: &str, is_https: bool) -> String {
+pub fn name(base: &str, is_https: bool) -> String {
     if is_https { format!("__Host-{base}") } else { base.to_owned() }
 }
 
 /// Returns a `Set-Cookie` header with this lifetime; zero seconds delete the cookie.
-pub(super) fn set(base: &str, value: &str, seconds: i64, is_https: bool) -> Option<HeaderValue> {
+pub fn set(base: &str, value: &str, seconds: i64, is_https: bool) -> Option<HeaderValue> {
     let cookie = Cookie::build((name(base, is_https), value))
         .path("/")
         .http_only(true)

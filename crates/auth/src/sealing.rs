@@ -7,11 +7,11 @@ use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use sha2::{Digest, Sha256};
 
 /// Keys for one purpose. The first one encrypts, all decrypt.
-pub(crate) struct SealingKeys(Vec<LessSafeKey>);
+pub struct SealingKeys(Vec<LessSafeKey>);
 
 impl SealingKeys {
     /// Derives the keys from secrets. `purpose` keeps them apart from other uses of the same secrets.
-    pub(crate) fn new<'a>(purpose: &[u8], secrets: impl IntoIterator<Item = &'a [u8]>) -> Self {
+    pub fn new<'a>(purpose: &[u8], secrets: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let key = |secret: &[u8]| {
             let hash = Sha256::new().chain_update(purpose).chain_update(secret).finalize();
             UnboundKey::new(&AES_256_GCM, &hash).ok().map(LessSafeKey::new)
@@ -20,12 +20,12 @@ impl SealingKeys {
     }
 
     /// Returns whether there is no key.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Encrypts a text, which can only be decrypted with the same `context`. `None` without a key.
-    pub(crate) fn seal(&self, context: &[u8], plain: &[u8]) -> Option<String> {
+    pub fn seal(&self, context: &[u8], plain: &[u8]) -> Option<String> {
         let (key, nonce) = (self.0.first()?, random_bytes::<NONCE_LEN>());
         let mut sealed = plain.to_vec();
         key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(context), &mut sealed).ok()?;
@@ -33,7 +33,7 @@ impl SealingKeys {
     }
 
     /// Decrypts a text. `None` if no key fits, or the text or the context is another one.
-    pub(crate) fn open(&self, context: &[u8], sealed: &str) -> Option<Vec<u8>> {
+    pub fn open(&self, context: &[u8], sealed: &str) -> Option<Vec<u8>> {
         let sealed = URL_SAFE_NO_PAD.decode(sealed).ok()?;
         let (nonce, sealed) = sealed.split_at_checked(NONCE_LEN)?;
         self.0.iter().find_map(|key| {

@@ -6,6 +6,7 @@ mod context;
 mod job;
 mod quotes;
 mod running;
+mod service_tokens;
 mod status;
 
 pub use additions::{ConfigAdditions, StoredAdditions};
@@ -14,6 +15,10 @@ pub use context::{Context, CurrentConfig, EndpointCall, EndpointFailure, ModelFa
 pub use job::{Job, RepeatedJob};
 pub use quotes::{FindQuotes, QuotedDocument, Quotes};
 pub use running::Capabilities;
+pub use service_tokens::{
+    AfterRefusal, AskToOpen, PageToOpen, ProvideTokens, ServiceTokens, TokenProblem, TokenRefusal, UserValues,
+    VariableProblem,
+};
 pub use status::ToolServerStatus;
 
 pub use chat::{Caller, LifecycleEvent};
@@ -85,6 +90,8 @@ pub struct Host {
     pub databases: OpenDatabases,
     /// What finds quotes in the documents of agents.
     pub quotes: Quotes,
+    /// Tokens of users for services that are called on their behalf.
+    pub tokens: ServiceTokens,
 }
 
 /// A capability of a running server. It lives as long as the server, over all changes of the config.

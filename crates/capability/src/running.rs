@@ -216,6 +216,7 @@ mod tests {
             store,
             databases: Default::default(),
             quotes: Default::default(),
+            tokens: Default::default(),
         };
         let panics = Definition { start: Some(|_| Ok(Arc::new(Panics))), ..Definition::new("panics") };
         let capabilities = Capabilities::start(&[panics], &host).unwrap();

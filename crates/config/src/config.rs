@@ -20,6 +20,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::Value;
 use settings::mcp::{McpFeatures, McpTransport};
+use settings::user_auth::{Service, UserAuth, UserVariable, UserVariables};
 use settings::{Quota, Retention};
 use std::any::Any;
 use std::collections::HashMap;
@@ -222,12 +223,30 @@ pub struct RemoteAgentConnection {
     pub token: Option<SecretString>,
     /// Whether the user's own access token is sent instead of `token`.
     pub user_token: bool,
+    /// How the user's token is obtained, which is sent instead of `token`.
+    pub auth: Option<UserAuth>,
     /// Variables by name. Each one is sent as the header `x-NAME`.
     pub variables: Vec<(String, SecretString)>,
+    /// Variables that each user enters.
+    pub user_variables: Vec<UserVariable>,
     /// Whether this machine and private networks may be reached.
     pub allow_private: bool,
     /// The timeout of one call.
     pub timeout: Duration,
+}
+
+impl RemoteAgentConnection {
+    /// Returns the service that is called on behalf of each user; `None` if no token of an account or an exchange is sent.
+    pub fn user_service(&self, id: &str) -> Option<Service> {
+        let (auth, url) = (self.auth.clone()?, self.base_url.clone());
+        Some(Service { name: id.to_owned(), url, allow_private: self.allow_private, is_mcp: false, auth })
+    }
+
+    /// Returns the variables that each user enters, if there are some.
+    pub fn variables_of_users(&self, id: &str) -> Option<UserVariables> {
+        let (url, variables) = (self.base_url.clone(), self.user_variables.clone());
+        (!variables.is_empty()).then(|| UserVariables { connection: id.to_owned(), url, variables })
+    }
 }
 
 /// The settings of a connection to an MCP server.

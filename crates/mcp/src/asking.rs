@@ -45,6 +45,11 @@ pub enum QuestionRequest {
         /// The address, with `https`.
         url: Url,
     },
+    /// Open a page of this site. Servers cannot ask for it.
+    OwnPage {
+        /// The path, with a query.
+        path: String,
+    },
 }
 
 /// The outcome of a question.
@@ -173,7 +178,7 @@ mod tests {
             let read = read(json!({ "mode": "url", "message": "Sign in.", "url": url, "elicitationId": "1" }));
             let seen = read.map(|question| match question.request {
                 QuestionRequest::Open { url } => url.to_string(),
-                QuestionRequest::Form { .. } => panic!("{url}"),
+                other => panic!("{url} {other:?}"),
             });
             assert_eq!(seen.as_deref().map_err(|reason| *reason), expected, "{url}");
         };

@@ -5,7 +5,8 @@ use crate::questions::{self, ConversationQuestions};
 use crate::{McpSelection, McpServer, McpSettings, McpSource};
 use anyhow::anyhow;
 use capability::{
-    AgentTools, Capability, Context, Definition, Host, Job, LifecycleEvent, ToolServerStatus, annotated_source,
+    AgentTools, Capability, Context, Definition, Host, Job, LifecycleEvent, ServiceTokens, ToolServerStatus,
+    annotated_source,
 };
 use config::{Config, McpConnection, McpRef};
 use contract::{ApprovalTerms, ToolSource};
@@ -23,7 +24,8 @@ pub const DEFINITION: Definition =
 
 fn start(host: &Host) -> anyhow::Result<Arc<dyn Capability>> {
     let ask = Arc::new(ConversationQuestions(host.store.clone()));
-    Ok(Arc::new(McpServers { servers: Arc::default(), ask }))
+    host.tokens.ask_with(ask.clone());
+    Ok(Arc::new(McpServers { servers: Arc::default(), ask, tokens: host.tokens.clone() }))
 }
 
 /// The MCP servers that agents use. Agents with the same settings share a server, which keeps its
@@ -33,6 +35,8 @@ struct McpServers {
     servers: Arc<Mutex<Vec<Weak<McpServer>>>>,
     /// Asks users the questions of servers.
     ask: Arc<ConversationQuestions>,
+    /// The tokens of users for servers that are called on their behalf.
+    tokens: ServiceTokens,
 }
 
 /// How often idle connections are closed.
@@ -54,7 +58,7 @@ impl McpServers {
         servers.retain(|server| server.strong_count() > 0);
         let known = servers.iter().filter_map(Weak::upgrade).find(|server| server.has_settings(&settings));
         known.unwrap_or_else(|| {
-            let server = Arc::new(McpServer::new(settings).asking(self.ask.clone()));
+            let server = Arc::new(McpServer::new(settings).asking(self.ask.clone()).with_tokens(self.tokens.clone()));
             servers.push(Arc::downgrade(&server));
             server
         })

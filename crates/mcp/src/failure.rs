@@ -18,6 +18,9 @@ pub(crate) enum HttpFailure {
     /// The server refused the request for a reason that a new session does not change.
     #[error("refused: HTTP {0}")]
     Declined(u16),
+    /// The server wants another token, with the value of `WWW-Authenticate`. The request did not run.
+    #[error("refused: it wants another token")]
+    Unauthorized(String),
     /// The request may have run.
     #[error("no answer: {0}")]
     Unknown(String),
@@ -30,6 +33,8 @@ pub(crate) enum FailureKind {
     Answered(String),
     /// The request did not run, and the connection cannot be used any more.
     Refused(String),
+    /// The request did not run, and the connection needs another token, with the value of `WWW-Authenticate`.
+    Unauthorized(String),
     /// The request may have run, and the connection cannot be used any more.
     Lost,
 }
@@ -46,8 +51,8 @@ impl FailureKind {
                 }
                 match error.downcast_ref::<StreamableHttpError<HttpFailure>>() {
                     Some(StreamableHttpError::Client(failure)) => Self::from_http(failure),
-                    Some(StreamableHttpError::AuthRequired(_)) => {
-                        Self::Refused("it does not accept the key".to_owned())
+                    Some(StreamableHttpError::AuthRequired(required)) => {
+                        Self::Unauthorized(required.www_authenticate_header.clone())
                     }
                     _ => Self::Lost,
                 }
@@ -60,6 +65,7 @@ impl FailureKind {
         match failure {
             HttpFailure::Unsent(_) => Self::Refused("it cannot be reached".to_owned()),
             HttpFailure::Refused(why) => Self::Refused(why.clone()),
+            HttpFailure::Unauthorized(challenge) => Self::Unauthorized(challenge.clone()),
             HttpFailure::Declined(429) => Self::Answered("it has too many requests".to_owned()),
             HttpFailure::Declined(status) => Self::Answered(format!("HTTP {status}")),
             HttpFailure::Unknown(_) => Self::Lost,
@@ -85,6 +91,20 @@ pub(crate) fn is_unreachable(error: &(dyn std::error::Error + 'static)) -> bool 
             _ => error.downcast_ref::<HttpFailure>(),
         };
         matches!(failure, Some(HttpFailure::Unsent(_)))
+    })
+}
+
+/// Returns the value of `WWW-Authenticate`, if a server wanted another token.
+pub(crate) fn challenge(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    std::iter::successors(Some(error), |error| error.source()).find_map(|error| {
+        match error.downcast_ref::<StreamableHttpError<HttpFailure>>() {
+            Some(StreamableHttpError::AuthRequired(required)) => Some(required.www_authenticate_header.clone()),
+            Some(StreamableHttpError::Client(HttpFailure::Unauthorized(challenge))) => Some(challenge.clone()),
+            _ => match error.downcast_ref::<HttpFailure>() {
+                Some(HttpFailure::Unauthorized(challenge)) => Some(challenge.clone()),
+                _ => None,
+            },
+        }
     })
 }
 

@@ -4,6 +4,7 @@
 use crate::oauth;
 use crate::streamable::HttpClient;
 use crate::{HttpServerSettings, MAX_MESSAGE};
+use contract::Bearer;
 use egress::Egress;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -26,8 +27,11 @@ pub(crate) struct HttpAccess {
     pub(crate) token_expiry: Option<Instant>,
 }
 
-/// Checks the URL, and requests an access token if one is needed.
-pub(crate) async fn prepare_access(settings: &HttpServerSettings) -> Result<HttpAccess, String> {
+/// Checks the URL, and requests an access token if one is needed. `token` is that of the user.
+pub(crate) async fn prepare_access(
+    settings: &HttpServerSettings,
+    token: Option<&Bearer>,
+) -> Result<HttpAccess, String> {
     let egress = Egress::new(settings.allow_private)?;
     let client = egress.client(&settings.url).map_err(|error| error.to_string())?;
     let mut headers = HeaderMap::new();
@@ -39,6 +43,9 @@ pub(crate) async fn prepare_access(settings: &HttpServerSettings) -> Result<Http
         let token = oauth::token(&egress, credentials).await?;
         headers.insert(AUTHORIZATION, header_value(&format!("Bearer {}", token.text.expose_secret()).into())?);
         ends = token.expires_at;
+    }
+    if let Some(token) = token {
+        headers.insert(AUTHORIZATION, header_value(&format!("Bearer {}", token.expose()).into())?);
     }
     Ok(HttpAccess { client, url: settings.url.clone(), headers, token_expiry: ends })
 }

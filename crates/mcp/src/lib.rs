@@ -21,6 +21,7 @@ mod status;
 mod stdio;
 mod streamable;
 mod tool;
+mod users;
 
 pub use self::capability::DEFINITION;
 pub use ::settings::mcp::{ClientCredentials, HttpServerSettings, McpFeatures, McpTransport, StdioSettings};

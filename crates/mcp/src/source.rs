@@ -2,9 +2,10 @@
 
 use crate::content::{self, ListResources, PromptTool, ReadResource};
 use crate::listing::ToolSelector;
-use crate::server::{McpServer, UserConnection};
+use crate::server::McpServer;
 use crate::settings::McpSelection;
 use crate::tool::McpTool;
+use crate::users::{ConnectAccount, UserConnection};
 use contract::{RunScope, SourceTools, Tool, ToolError, ToolSource};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -62,7 +63,14 @@ impl ToolSource for McpSource {
 
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
         async move {
-            let seat = self.server.user_connection(&scope.user_id);
+            let seat = self.server.connection_for(scope);
+            if let Some(access) = &seat.access
+                && access.needs_account().await
+            {
+                let name = self.selected.content_name(self.name(), "connect_account");
+                let tool = ConnectAccount::new(name, self.name(), seat.clone());
+                return Ok(SourceTools { tools: vec![Arc::new(tool)], ..SourceTools::default() });
+            }
             let offered = seat.offered().await?;
             let tools = offered.offered.iter().filter_map(|tool| {
                 let spec = self.selected.spec(tool, seat.is_changed(&tool.name, tool.fingerprint))?;

@@ -5,8 +5,8 @@
 use crate::failure::HttpFailure;
 use crate::http::HttpAccess;
 use crate::{CONNECT_TIME, MAX_MESSAGE, message};
-use reqwest::header::{ACCEPT, HeaderMap};
-use reqwest::{Client, Response};
+use reqwest::header::{ACCEPT, HeaderMap, WWW_AUTHENTICATE};
+use reqwest::{Client, Response, StatusCode};
 use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use sse::{SseDecoder, SseLimits};
@@ -41,23 +41,36 @@ impl SseReader {
 }
 
 /// Opens the stream and reads the URL for messages.
-pub(crate) async fn open(access: &HttpAccess) -> Result<SseTransport, String> {
+pub(crate) async fn open(access: &HttpAccess) -> Result<SseTransport, HttpFailure> {
+    let failed = |text: String| HttpFailure::Unknown(text);
     let request = access.client.get(access.url.clone()).headers(access.headers.clone());
-    let response =
-        request.header(ACCEPT, "text/event-stream").send().await.map_err(|error| error.without_url().to_string())?;
+    let response = request
+        .header(ACCEPT, "text/event-stream")
+        .send()
+        .await
+        .map_err(|error| failed(error.without_url().to_string()))?;
+    if response.status() == StatusCode::UNAUTHORIZED {
+        return Err(HttpFailure::Unauthorized(challenge(&response)));
+    }
     if !response.status().is_success() {
-        return Err(format!("the server answered {}", response.status().as_u16()));
+        return Err(failed(format!("the server answered {}", response.status().as_u16())));
     }
     let decoder = SseDecoder::new(SseLimits { line: MAX_MESSAGE, event: MAX_MESSAGE });
     let mut events = SseReader { response, decoder };
     let first = events.next().await.filter(|event| event.event.as_deref() == Some("endpoint"));
-    let place = first.ok_or("the stream does not start with an `endpoint` event")?.data;
-    let messages = access.url.join(&place).map_err(|_| "the URL for messages is invalid")?;
+    let place = first.ok_or_else(|| failed("the stream does not start with an `endpoint` event".to_owned()))?.data;
+    let messages = access.url.join(&place).map_err(|_| failed("the URL for messages is invalid".to_owned()))?;
     // Each message carries the keys.
     if messages.origin() != access.url.origin() {
-        return Err("the URL for messages is on another server".to_owned());
+        return Err(failed("the URL for messages is on another server".to_owned()));
     }
     Ok(SseTransport { events, client: access.client.clone(), headers: access.headers.clone(), messages })
+}
+
+/// Returns the value of `WWW-Authenticate`.
+fn challenge(response: &Response) -> String {
+    let value = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
+    value.unwrap_or_default().to_owned()
 }
 
 impl Transport<RoleClient> for SseTransport {
@@ -77,6 +90,7 @@ impl Transport<RoleClient> for SseTransport {
             let number = answer.status().as_u16();
             match answer.status() {
                 status if status.is_success() => Ok(()),
+                StatusCode::UNAUTHORIZED => Err(HttpFailure::Unauthorized(challenge(&answer))),
                 status if status.is_client_error() => Err(HttpFailure::Refused(format!("HTTP {number}"))),
                 _ => Err(HttpFailure::Unknown(format!("HTTP {number}"))),
             }

@@ -192,6 +192,11 @@ async fn refused(response: Response, has_session: bool, asked: Option<&RequestId
         let challenge = header(response.headers(), WWW_AUTHENTICATE.as_str()).unwrap_or_default();
         return Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)));
     }
+    // The token is valid, but has too few scopes (RFC 6750, 3.1).
+    let challenge = header(response.headers(), WWW_AUTHENTICATE.as_str()).unwrap_or_default();
+    if status == StatusCode::FORBIDDEN && challenge.contains("insufficient_scope") {
+        return Err(StreamableHttpError::Client(HttpFailure::Unauthorized(challenge)));
+    }
     let number = status.as_u16();
     // 404 is the protocol's status for a session that has ended.
     let is_over = status == StatusCode::NOT_FOUND && has_session;

@@ -1,6 +1,6 @@
 //! A tool of an MCP server.
 
-use crate::server::UserConnection;
+use crate::users::UserConnection;
 use contract::{Tool, ToolContext, ToolError, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;

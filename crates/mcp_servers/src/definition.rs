@@ -203,7 +203,7 @@ impl ServerDefinition {
         });
         let headers = headers.collect::<Result<_, String>>()?;
         let oauth = self.oauth.as_ref().map(|oauth| oauth.credentials(secrets, rules)).transpose()?;
-        Ok(HttpServerSettings { url, headers, allow_private: rules.section.allow_private, oauth })
+        Ok(HttpServerSettings { url, headers, allow_private: rules.section.allow_private, oauth, user_auth: None })
     }
 
     /// Returns whether the other one is reached in the same way, given the same secrets.

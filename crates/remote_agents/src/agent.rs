@@ -4,7 +4,7 @@ use crate::client::{RemoteClient, RemoteRequest, Requester};
 use crate::settings::RemoteAgentSettings;
 use crate::tool::RemoteTool;
 use crate::{listing, resource};
-use contract::Bearer;
+use contract::RunScope;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,10 +65,11 @@ impl RemoteAgent {
 
     /// Returns what the agent says about the user and the environment, for the model: JSON on one
     /// line, at most 16 KiB, with `<` escaped so that it cannot close the block that contains it.
-    /// `None` if the agent says nothing or does not answer within 5 s, or if it requires a user's
-    /// token and there is none.
-    pub async fn resource(&self, token: Option<&Bearer>) -> Option<String> {
-        let (path, body, behalf) = (["resource", ""], Some(json!({})), Requester::User(token));
+    /// `None` if the agent says nothing or does not answer within 5 s, or if something of the user is missing that it
+    /// requires.
+    pub async fn resource(&self, scope: &RunScope) -> Option<String> {
+        let credentials = self.client.users.credentials(scope).await?;
+        let (path, body, behalf) = (["resource", ""], Some(json!({})), Requester::User(&credentials));
         let question =
             RemoteRequest { path, body, behalf, idempotency_key: None, time: RESOURCE_TIME, max_bytes: MAX_RESOURCE };
         resource::read(&self.client.ask(question).await.ok()?)

@@ -1,8 +1,11 @@
 //! The capability: the remote agents of the config, and their tools for its agents.
 
-use crate::{RemoteAgent, RemoteAgentSettings, RemoteSelection, RemoteSource, ToolVersions, UserToken};
+use crate::{
+    EnteredVariables, RemoteAgent, RemoteAgentSettings, RemoteSelection, RemoteSource, ToolVersions, UserService,
+    UserToken,
+};
 use anyhow::{Context, anyhow};
-use capability::{AgentTools, Capability, Definition, Host, LifecycleEvent, annotated_source};
+use capability::{AgentTools, Capability, Definition, Host, LifecycleEvent, ServiceTokens, annotated_source};
 use config::{Config, ConnectionKind, RemoteAgentRef};
 use contract::{ApprovalTerms, ToolSource};
 use parking_lot::Mutex;
@@ -12,14 +15,17 @@ use std::sync::Arc;
 /// The capability.
 pub const DEFINITION: Definition = Definition { start: Some(start), ..Definition::new("remote_agents") };
 
-fn start(_: &Host) -> anyhow::Result<Arc<dyn Capability>> {
-    Ok(Arc::new(RemoteAgents::default()))
+fn start(host: &Host) -> anyhow::Result<Arc<dyn Capability>> {
+    Ok(Arc::new(RemoteAgents { versions: Mutex::default(), tokens: host.tokens.clone() }))
 }
 
 /// The known tool versions of remote agents, kept across reloads by connection, URL and prefix.
 /// Another URL is another remote agent.
-#[derive(Default)]
-struct RemoteAgents(Mutex<HashMap<RemoteKey, Arc<ToolVersions>>>);
+struct RemoteAgents {
+    versions: Mutex<HashMap<RemoteKey, Arc<ToolVersions>>>,
+    /// The tokens of users, and what they have entered.
+    tokens: ServiceTokens,
+}
 
 /// Connection, URL and prefix.
 type RemoteKey = (String, String, Option<String>);
@@ -29,7 +35,7 @@ const MAX_REMEMBERED: usize = 1_000;
 
 impl RemoteAgents {
     fn versions(&self, key: RemoteKey) -> Arc<ToolVersions> {
-        let mut known = self.0.lock();
+        let mut known = self.versions.lock();
         if known.len() >= MAX_REMEMBERED {
             known.retain(|_, versions| Arc::strong_count(versions) > 1);
         }
@@ -43,10 +49,14 @@ impl RemoteAgents {
         let settings = RemoteAgentSettings {
             base_url: connection.base_url.clone(),
             api_key: connection.api_key.clone(),
-            user_token: match connection.user_token {
-                true => Some(UserToken::Own),
-                false => connection.token.clone().map(UserToken::Fixed),
+            user_token: match connection.user_service(&used.connection_id) {
+                Some(service) => Some(UserToken::Service(UserService { service, tokens: self.tokens.clone() })),
+                None if connection.user_token => Some(UserToken::Own),
+                None => connection.token.clone().map(UserToken::Fixed),
             },
+            user_variables: connection
+                .variables_of_users(&used.connection_id)
+                .map(|wanted| EnteredVariables { wanted, entered: self.tokens.clone() }),
             variables: connection.variables.clone(),
             prefix: used.prefix.clone(),
             allow_private: connection.allow_private,
@@ -76,7 +86,7 @@ impl Capability for RemoteAgents {
 
     fn observe(&self, event: &LifecycleEvent) {
         if let LifecycleEvent::UserDeleted { user_id } = event {
-            self.0.lock().values().for_each(|versions| versions.forget_user(user_id));
+            self.versions.lock().values().for_each(|versions| versions.forget_user(user_id));
         }
     }
 

@@ -2,9 +2,10 @@
 
 use crate::secrets::Secrets;
 use crate::settings::{RemoteAgentSettings, UserToken};
-use contract::{Bearer, is_name};
+use crate::user::{UserAccess, UserCredentials};
+use contract::is_name;
 use egress::{Egress, EgressError, EgressRequest};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use http::{Method, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
@@ -24,7 +25,7 @@ pub(crate) struct RemoteClient {
     base_url: Url,
     headers: HeaderMap,
     secrets: Secrets,
-    user_token: Option<UserToken>,
+    pub(crate) users: UserAccess,
     /// The prefix of the tools' names for the model.
     pub(crate) prefix: Option<String>,
     /// The time limit of one tool call.
@@ -51,14 +52,16 @@ pub(crate) struct RemoteRequest<'a> {
 pub(crate) enum Requester<'a> {
     /// No user.
     Nobody,
-    /// A user with this token, if they have one.
-    User(Option<&'a Bearer>),
+    /// A user.
+    User(&'a UserCredentials),
 }
 
 /// An answer with any status.
 pub(crate) struct RemoteReply {
     pub(crate) status: StatusCode,
     pub(crate) body: Vec<u8>,
+    /// The value of `WWW-Authenticate`; empty if there was none.
+    pub(crate) challenge: String,
     /// The secrets of the request, to be removed from everything that is returned.
     pub(crate) secrets: Secrets,
 }
@@ -70,6 +73,8 @@ pub(crate) enum RemoteError {
     Egress(#[from] EgressError),
     #[error("the user's token holds a character that HTTP forbids")]
     Token,
+    #[error("what the user has entered holds a character that HTTP forbids")]
+    Variable,
     // With only the API key the agent would act for an unknown user, with possibly more rights than
     // this one.
     #[error("it requires the user's own token, and this user has none")]
@@ -78,8 +83,8 @@ pub(crate) enum RemoteError {
 
 impl RemoteClient {
     pub(crate) fn new(settings: RemoteAgentSettings) -> Result<Self, String> {
-        let RemoteAgentSettings { base_url, api_key, user_token, variables, prefix, allow_private, call_time } =
-            settings;
+        let RemoteAgentSettings { base_url, api_key, user_token, variables, user_variables, .. } = settings;
+        let RemoteAgentSettings { prefix, allow_private, call_time, .. } = settings;
         check_address(&base_url, allow_private)?;
         if api_key.expose_secret().trim().is_empty() {
             return Err("the api key is empty".to_owned());
@@ -92,19 +97,24 @@ impl RemoteClient {
         let mut secrets = vec![&api_key];
         headers.insert(API_KEY, secret_value("api key", api_key.expose_secret())?);
         for (name, value) in &variables {
-            let header: HeaderName =
-                format!("x-{name}").parse().map_err(|_| format!("`{name}` cannot be in the name of a header"))?;
+            let header = variable_header(name)?;
             if headers.insert(header, secret_value(name, value.expose_secret())?).is_some() {
                 return Err(format!("the header `x-{name}` is there already"));
             }
             secrets.push(value);
+        }
+        for variable in user_variables.iter().flat_map(|variables| &variables.wanted.variables) {
+            if headers.contains_key(variable_header(&variable.key)?) {
+                return Err(format!("the header `x-{}` is there already", variable.key));
+            }
         }
         if let Some(UserToken::Fixed(token)) = &user_token {
             headers.insert(AUTHORIZATION, bearer(token)?);
             secrets.push(token);
         }
         let secrets = Secrets::new(secrets);
-        Ok(Self { egress: Egress::new(allow_private)?, base_url, headers, secrets, user_token, prefix, call_time })
+        let users = UserAccess { token: user_token, variables: user_variables };
+        Ok(Self { egress: Egress::new(allow_private)?, base_url, headers, secrets, users, prefix, call_time })
     }
 
     /// Sends a request and returns the complete answer. Dropping the future ends the request.
@@ -116,10 +126,17 @@ impl RemoteClient {
     async fn send(&self, question: RemoteRequest<'_>) -> Result<RemoteReply, RemoteError> {
         let RemoteRequest { path, body, behalf, idempotency_key, time, max_bytes } = question;
         let (mut headers, mut secrets) = (self.headers.clone(), self.secrets.clone());
-        if let (Some(UserToken::Own), Requester::User(token)) = (&self.user_token, behalf) {
-            let token = SecretString::from(token.ok_or(RemoteError::NoToken)?.expose());
-            headers.insert(AUTHORIZATION, bearer(&token).map_err(|_| RemoteError::Token)?);
-            secrets = secrets.with(&token);
+        if let Requester::User(user) = behalf {
+            if let Some(UserToken::Own | UserToken::Service(_)) = &self.users.token {
+                let token = SecretString::from(user.token.as_ref().ok_or(RemoteError::NoToken)?.expose());
+                headers.insert(AUTHORIZATION, bearer(&token).map_err(|_| RemoteError::Token)?);
+                secrets = secrets.with(&token);
+            }
+            for (name, value) in &user.values {
+                let header = variable_header(name).map_err(|_| RemoteError::Variable)?;
+                headers.insert(header, secret_value(name, value.expose_secret()).map_err(|_| RemoteError::Variable)?);
+                secrets = secrets.with(value);
+            }
         }
         if let Some(key) = idempotency_key.and_then(|key| HeaderValue::from_str(key).ok()) {
             headers.insert(IDEMPOTENCY_KEY, key);
@@ -128,7 +145,9 @@ impl RemoteClient {
         let (url, body) = (self.address(path), body.map(|body| body.to_string().into_bytes()));
         let answer = self.egress.send(EgressRequest { method, url, headers, body, timeout: time, max_bytes }).await?;
         let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Ok(RemoteReply { status, body: answer.body, secrets })
+        let challenge = answer.headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
+        let challenge = challenge.unwrap_or_default().to_owned();
+        Ok(RemoteReply { status, body: answer.body, challenge, secrets })
     }
 
     /// Returns the base URL with two further segments; empty ones are left out.
@@ -154,6 +173,10 @@ fn check_address(url: &Url, allow_private: bool) -> Result<(), String> {
     let is_plain =
         url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
     if is_plain { Ok(()) } else { Err("the agent's URL may only have a host and a path".to_owned()) }
+}
+
+fn variable_header(name: &str) -> Result<HeaderName, String> {
+    format!("x-{name}").parse().map_err(|_| format!("`{name}` cannot be in the name of a header"))
 }
 
 fn bearer(token: &SecretString) -> Result<HeaderValue, String> {

@@ -13,6 +13,7 @@ mod secrets;
 mod settings;
 mod source;
 mod tool;
+mod user;
 mod versions;
 
 pub use self::capability::DEFINITION;
@@ -22,4 +23,5 @@ pub use examine::{Examination, ExaminedTool, Finding, Verdict, examine};
 pub use settings::{RemoteAgentSettings, UserToken};
 pub use source::{RemoteSelection, RemoteSource};
 pub use tool::RemoteTool;
+pub use user::{EnteredVariables, UserService};
 pub use versions::ToolVersions;

@@ -1,5 +1,6 @@
 //! The settings of a remote agent.
 
+use crate::user::{EnteredVariables, UserService};
 use secrecy::SecretString;
 use std::fmt;
 use std::time::Duration;
@@ -17,6 +18,8 @@ pub struct RemoteAgentSettings {
     pub user_token: Option<UserToken>,
     /// Each is sent as a header with the prefix `x-`.
     pub variables: Vec<(String, SecretString)>,
+    /// Variables that each user enters, sent in the same way.
+    pub user_variables: Option<EnteredVariables>,
     /// The prefix of the tools' names for the model, as `prefix__name`, so that they differ from
     /// those of other servers.
     pub prefix: Option<String>,
@@ -34,6 +37,9 @@ pub enum UserToken {
     /// The user's own token, which a run's scope has. Without it no request is made for the user. The
     /// list of tools is requested without a token, since it is the same for all users.
     Own,
+    /// The user's token for this service. Without it no request is made for the user, and the list of tools is requested
+    /// without it.
+    Service(UserService),
 }
 
 impl fmt::Debug for UserToken {
@@ -41,6 +47,7 @@ impl fmt::Debug for UserToken {
         f.write_str(match self {
             Self::Fixed(_) => "Fixed(..)",
             Self::Own => "Own",
+            Self::Service(_) => "Service(..)",
         })
     }
 }

@@ -115,7 +115,7 @@ impl ToolSource for RemoteSource {
 
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
         async move {
-            let (tools, resource) = tokio::join!(self.list(), self.agent.resource(scope.token.as_ref()));
+            let (tools, resource) = tokio::join!(self.list(), self.agent.resource(scope));
             let context = resource.map(|content| tools::context::remote_context(&self.name, &content));
             let tools = tools?.into_iter().map(|tool| self.for_user(tool, &scope.user_id)).collect();
             Ok(SourceTools { tools, context, ..SourceTools::default() })

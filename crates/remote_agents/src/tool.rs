@@ -3,11 +3,15 @@
 use crate::answer::{self, MAX_RESULT};
 use crate::client::{RemoteClient, RemoteError, RemoteRequest, Requester};
 use crate::listing::ParsedTool;
-use contract::{ApprovalTerms, Bearer, Tool, ToolContext, ToolError, ToolSpec};
+use contract::{ApprovalTerms, Tool, ToolContext, ToolError, ToolSpec};
 use egress::EgressError;
 use futures::future::BoxFuture;
+use http::StatusCode;
 use serde_json::Value;
 use std::sync::Arc;
+
+/// How often a call is made again with another token.
+const MAX_TOKEN_RENEWALS: usize = 2;
 
 /// A tool of a remote agent, which its server runs.
 pub struct RemoteTool {
@@ -46,12 +50,22 @@ impl RemoteTool {
         self
     }
 
-    async fn run(&self, token: Option<&Bearer>, key: Option<&str>, input: Value) -> Result<Value, ToolError> {
+    async fn run(&self, context: &ToolContext, key: Option<&str>, input: Value) -> Result<Value, ToolError> {
         let (path, time) = (["tools", self.remote_name.as_str()], self.client.call_time);
-        let behalf = Requester::User(token);
-        let question =
-            RemoteRequest { path, body: Some(input), behalf, idempotency_key: key, time, max_bytes: MAX_RESULT };
-        answer::result(&self.client.ask(question).await.map_err(|error| unanswered(&error))?)
+        let mut renewals = 0;
+        loop {
+            let credentials = self.client.users.credentials_for_call(context).await?;
+            let (body, behalf) = (Some(input.clone()), Requester::User(&credentials));
+            let question = RemoteRequest { path, body, behalf, idempotency_key: key, time, max_bytes: MAX_RESULT };
+            let reply = self.client.ask(question).await.map_err(|error| unanswered(&error))?;
+            renewals += 1;
+            // A call with a token that is not valid has not run.
+            let is_refused = reply.status == StatusCode::UNAUTHORIZED && renewals <= MAX_TOKEN_RENEWALS;
+            if is_refused && self.client.users.renew(&credentials, context, &reply.challenge).await {
+                continue;
+            }
+            return answer::result(&reply);
+        }
     }
 }
 
@@ -77,7 +91,7 @@ impl Tool for RemoteTool {
                 () = context.cancel.cancelled() => {
                     Err(ToolError::new("Stopped before it finished. It may or may not have had an effect."))
                 }
-                result = self.run(context.scope.token.as_ref(), key.as_deref(), input) => result,
+                result = self.run(&context, key.as_deref(), input) => result,
             }
         })
     }

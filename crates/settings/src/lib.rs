@@ -12,6 +12,7 @@ mod retention;
 mod selection;
 mod switch;
 mod tiers;
+pub mod user_auth;
 
 pub use compile::compile_patterns;
 pub use durations::{DurationValue, days, hours, milliseconds, seconds};

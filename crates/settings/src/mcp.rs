@@ -1,5 +1,6 @@
 //! How to reach an MCP server.
 
+use crate::user_auth::{Service, UserAuth};
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
 use std::path::PathBuf;
@@ -58,6 +59,8 @@ pub struct HttpServerSettings {
     pub allow_private: bool,
     /// How to get an access token.
     pub oauth: Option<ClientCredentials>,
+    /// How to get an access token of each user.
+    pub user_auth: Option<UserAuth>,
 }
 
 /// Credentials for OAuth's client credentials grant (RFC 6749, 4.4) or for a refresh token.
@@ -84,6 +87,7 @@ impl fmt::Debug for HttpServerSettings {
             .field("headers", &names)
             .field("allow_private", &self.allow_private)
             .field("oauth", &self.oauth)
+            .field("user_auth", &self.user_auth)
             .finish_non_exhaustive()
     }
 }
@@ -100,6 +104,13 @@ impl fmt::Debug for ClientCredentials {
 }
 
 impl McpTransport {
+    /// Returns the service that is called on behalf of each user; `None` if no user's token is sent.
+    pub fn user_service(&self, name: &str) -> Option<Service> {
+        let (Self::Http(http) | Self::Sse(http)) = self else { return None };
+        let (auth, url) = (http.user_auth.clone()?, http.url.clone());
+        Some(Service { name: name.to_owned(), url, allow_private: http.allow_private, is_mcp: true, auth })
+    }
+
     /// Returns whether a connection with these settings can be used for the other ones.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -122,7 +133,7 @@ impl HttpServerSettings {
                 (of.token_url, of.client_id, of.client_secret.expose_secret().to_owned(), refresh_token, of.scope)
             })
         };
-        (&self.url, self.allow_private) == (&other.url, other.allow_private)
+        (&self.url, self.allow_private, &self.user_auth) == (&other.url, other.allow_private, &other.user_auth)
             && exposed(&self.headers).eq(exposed(&other.headers))
             && tokens(self) == tokens(other)
     }

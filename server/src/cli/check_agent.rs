@@ -40,6 +40,7 @@ pub(crate) async fn run(arguments: CheckAgentArguments) -> ExitCode {
         api_key,
         user_token: None,
         variables: Vec::new(),
+        user_variables: None,
         prefix: None,
         allow_private: arguments.allow_private,
         // No tool is called.

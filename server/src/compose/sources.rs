@@ -28,7 +28,13 @@ pub(crate) async fn sources(config: &Config) -> Vec<(String, Result<SourceReport
         Err(error) => return vec![("database".to_owned(), Err(error.to_string()))],
     };
     let jobs = Jobs::new(store.clone());
-    let host = Host { jobs, store, databases: OpenDatabases::default(), quotes: Quotes::default() };
+    let host = Host {
+        jobs,
+        store,
+        databases: OpenDatabases::default(),
+        quotes: Quotes::default(),
+        tokens: Default::default(),
+    };
     let capabilities = match Capabilities::start(definitions(), &host) {
         Ok(capabilities) => capabilities,
         Err(error) => return vec![("capabilities".to_owned(), Err(error.to_string()))],

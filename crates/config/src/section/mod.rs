@@ -24,6 +24,7 @@ mod retention;
 pub(crate) mod rule_entry;
 mod serve_as_remote_agent;
 mod settings;
+pub(crate) mod user_auth;
 pub(crate) mod value;
 
 pub(crate) use agents::entry::AgentEntry;
@@ -231,6 +232,7 @@ pub(crate) fn read(
     agents::policy::check_names_of_all(&config, root, &mut context);
     annotations::check(&config, &mut context);
     agents::remote_agents::check_user_tokens(&config, &mut context);
+    user_auth::check(&config, root, &mut context);
     cost_limits::check(&config, root, &mut context);
     Sections::check_with_config(&config, root, &mut context);
     config

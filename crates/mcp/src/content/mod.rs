@@ -11,7 +11,7 @@ pub(crate) use resources::{ListResources, ReadResource};
 
 use crate::connection::{Connection, RequestError};
 use crate::server::McpServer;
-use crate::server::UserConnection;
+use crate::users::UserConnection;
 use contract::{ToolContext, ToolError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -40,9 +40,10 @@ impl UserConnection {
         }
     }
 
-    async fn drop_failed(&self, connection: &Arc<Connection>, failed: &RequestError) {
+    pub(crate) async fn drop_failed(&self, connection: &Arc<Connection>, failed: &RequestError) {
         match failed {
             RequestError::Refused(_) => self.forgotten(connection).await,
+            RequestError::Unauthorized(_, challenge) => self.unauthorized(connection, challenge).await,
             _ => self.broken(connection).await,
         }
     }
@@ -80,7 +81,9 @@ impl McpServer {
 
     /// Lists the prompts if they are not known. Returns whether composers have to be told of new ones.
     pub(crate) async fn find_prompts(&self) -> bool {
-        if self.features().prompts && self.prompts.lock().list.is_none() {
+        // A server that is authorized for each user has listed them when users have connected.
+        let is_for_all = self.service.is_none();
+        if is_for_all && self.features().prompts && self.prompts.lock().list.is_none() {
             // Commands are the same for all users. A failure is logged, and tried again.
             let seat = self.user_connection("");
             let found = seat.read(|connection| {

@@ -4,7 +4,7 @@
 
 use super::in_call;
 use super::resources::declared;
-use crate::server::UserConnection;
+use crate::users::UserConnection;
 use crate::{clean, result};
 use contract::{Tool, ToolContext, ToolError, ToolSpec, is_name};
 use futures::FutureExt;

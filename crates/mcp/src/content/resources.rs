@@ -2,7 +2,7 @@
 //! that lists them and one that reads one. An agent that has no use for them pays for two short declarations only.
 
 use super::in_call;
-use crate::server::UserConnection;
+use crate::users::UserConnection;
 use crate::{clean, result};
 use contract::{Annotations, Tool, ToolContext, ToolError, ToolSpec};
 use futures::FutureExt;

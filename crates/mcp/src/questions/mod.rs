@@ -9,6 +9,7 @@ pub(crate) use store::{TABLES, delete_expired};
 
 use crate::asking::{AskUser, QuestionRequest, ServerQuestion, UserAnswer};
 use ::store::{Store, StoreError};
+use capability::{AskToOpen, PageToOpen};
 use contract::{MAX_USER_WAIT, ToolContext};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::time::Duration;
 use store::NewQuestion;
+use tokio_util::sync::CancellationToken;
 use web::times::now_millis;
 use wire::question::{QuestionOutcome, ToolQuestion};
 
@@ -53,13 +55,25 @@ pub(crate) struct ConversationQuestions(pub(crate) Store);
 
 impl AskUser for ConversationQuestions {
     fn ask(&self, question: ServerQuestion, context: ToolContext) -> BoxFuture<'static, UserAnswer> {
+        self.ask_until(CancellationToken::new(), question, context)
+    }
+}
+
+impl ConversationQuestions {
+    /// Asks the user. Once `done` is cancelled, the user has done what they were asked for.
+    fn ask_until(
+        &self,
+        done: CancellationToken,
+        question: ServerQuestion,
+        context: ToolContext,
+    ) -> BoxFuture<'static, UserAnswer> {
         let store = self.0.clone();
         async move {
             let scope = &context.scope;
             if !scope.shows_questions || scope.conversation_id.is_empty() {
                 return UserAnswer::Cancelled("nobody can be asked here");
             }
-            match ask(&store, question, &context).await {
+            match ask(&store, done, question, &context).await {
                 Ok(answer) => answer,
                 Err(error) => {
                     tracing::warn!(%error, "a question of an MCP server cannot be stored");
@@ -71,13 +85,32 @@ impl AskUser for ConversationQuestions {
     }
 }
 
-async fn ask(store: &Store, question: ServerQuestion, context: &ToolContext) -> Result<UserAnswer, StoreError> {
+impl AskToOpen for ConversationQuestions {
+    fn ask_to_open(&self, page: PageToOpen, context: ToolContext, done: CancellationToken) -> BoxFuture<'static, bool> {
+        let PageToOpen { service: server, message, path } = page;
+        let question = ServerQuestion { server, message, request: QuestionRequest::OwnPage { path } };
+        let asked = self.ask_until(done, question, context);
+        async move { matches!(asked.await, UserAnswer::Accepted(_)) }.boxed()
+    }
+}
+
+async fn ask(
+    store: &Store,
+    done: CancellationToken,
+    question: ServerQuestion,
+    context: &ToolContext,
+) -> Result<UserAnswer, StoreError> {
     let ServerQuestion { server, message, request } = question;
     let id = uuid::Uuid::now_v7().to_string();
     let expires_at = now_millis() + MAX_USER_WAIT.as_millis() as i64;
+    let path = match &request {
+        QuestionRequest::OwnPage { path } => Some(path.clone()),
+        _ => None,
+    };
     let (form, url) = match request {
         QuestionRequest::Form { schema } => (Some(schema), None),
         QuestionRequest::Open { url } => (None, Some(url)),
+        QuestionRequest::OwnPage { .. } => (None, None),
     };
     let new = NewQuestion {
         id: id.clone(),
@@ -97,12 +130,15 @@ async fn ask(store: &Store, question: ServerQuestion, context: &ToolContext) -> 
         message,
         form: form.unwrap_or_default(),
         host: url.as_ref().and_then(|url| url.host_str()).unwrap_or_default().to_owned(),
-        url: url.map(String::from),
+        url: url.map(String::from).or(path),
         expires_at,
         outcome: None,
     };
     context.reports.question(&id, to_value(&shown)).await;
-    let answer = wait(store, &id, expires_at).await?;
+    let answer = tokio::select! {
+        answer = wait(store, &id, expires_at) => answer?,
+        () = done.cancelled() => UserAnswer::Accepted(Map::new()),
+    };
     shown.outcome = Some(match &answer {
         UserAnswer::Accepted(_) => QuestionOutcome::Accepted,
         UserAnswer::Declined => QuestionOutcome::Declined,

@@ -2,12 +2,14 @@
 //! which is this test program: see [`conformance_client`].
 
 use crate::peers::{address, context, everything, repository, scope_of};
-use contract::{ToolContext, ToolSource};
+use connected_accounts::testing::tokens_of_willing_users;
+use contract::{RunScope, ToolContext, ToolSource};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use mcp::{AskUser, McpFeatures, McpServer, McpSettings, McpSource, McpTransport, QuestionRequest, ServerQuestion};
 use mcp::{ClientCredentials, HttpServerSettings, UserAnswer};
 use serde_json::{Value, json};
+use settings::user_auth::{AccountAuth, OauthClient, UserAuth};
 use std::process::Stdio;
 use std::sync::Arc;
 use tokio::process::Command;
@@ -50,20 +52,48 @@ impl AskUser for Defaults {
 async fn conformance_client() {
     let scenario = std::env::var(SCENARIO).unwrap();
     let url = std::env::args().next_back().unwrap();
-    let oauth = std::env::var(CONTEXT).ok().and_then(|context| credentials(&serde_json::from_str(&context).unwrap()));
-    let transport = McpTransport::Http(HttpServerSettings { oauth, ..address(&url) });
+    let given = std::env::var(CONTEXT).ok().map(|text| serde_json::from_str(&text).unwrap());
+    let oauth = given.as_ref().and_then(credentials);
+    let user_auth = (oauth.is_none() && scenario.starts_with("auth/")).then(|| account(&scenario, given.as_ref()));
+    let transport = McpTransport::Http(HttpServerSettings { oauth, user_auth, ..address(&url) });
+    let service = transport.user_service(&scenario);
     let settings = McpSettings { name: scenario.clone(), transport, shared: false, features: McpFeatures::default() };
-    let server = Arc::new(McpServer::new(settings).asking(Arc::new(Defaults)));
-    let source = McpSource::new(server, everything()).unwrap();
-    let tools = source.tools(&scope_of("ada")).await.unwrap().tools;
-    for tool in tools {
-        let input = match scenario.as_str() {
-            "tools_call" => json!({ "a": 2, "b": 3 }),
-            _ => json!({}),
-        };
-        let answer = tool.call(input, context()).await;
-        println!("{}: {answer:?}", tool.spec().name);
+    let mut server = McpServer::new(settings).asking(Arc::new(Defaults));
+    if let Some(service) = service {
+        server = server.with_tokens(tokens_of_willing_users(service).await.unwrap());
     }
+    let source = McpSource::new(Arc::new(server), everything()).unwrap();
+    let scope = Arc::new(RunScope {
+        is_authenticated: true,
+        conversation_id: "c".to_owned(),
+        shows_questions: true,
+        ..scope_of("ada")
+    });
+    let mut is_connecting = true;
+    while std::mem::take(&mut is_connecting) {
+        for tool in source.tools(&scope).await.unwrap().tools {
+            let input = match scenario.as_str() {
+                "tools_call" => json!({ "a": 2, "b": 3 }),
+                _ => json!({}),
+            };
+            let answer = tool.call(input, ToolContext { scope: scope.clone(), ..context() }).await;
+            println!("{}: {answer:?}", tool.spec().name);
+            // The server's own tools are there once the account is connected.
+            is_connecting = tool.spec().name.ends_with("connect_account") && answer.is_ok();
+        }
+    }
+}
+
+/// Returns how users connect their accounts in a scenario, as a config says it.
+fn account(scenario: &str, given: Option<&Value>) -> UserAuth {
+    let text = |key: &str| given.and_then(|given| given[key].as_str()).map(str::to_owned);
+    let client = match scenario {
+        // The address of a document of this client.
+        "auth/basic-cimd" => Some(("https://conformance-test.local/client-metadata.json".to_owned(), None)),
+        _ => text("client_id").map(|id| (id, text("client_secret").map(Into::into))),
+    };
+    let client = client.map(|(id, secret)| OauthClient { id, secret });
+    UserAuth::Account(AccountAuth { client, ..AccountAuth::default() })
 }
 
 /// Returns the credentials of a scenario, if they are of a kind that a config can have.

@@ -39,7 +39,13 @@ pub(crate) fn program(command: &str, args: &[&str]) -> McpSettings {
 }
 
 pub(crate) fn address(url: &str) -> HttpServerSettings {
-    HttpServerSettings { url: url.parse().unwrap(), headers: Vec::new(), allow_private: true, oauth: None }
+    HttpServerSettings {
+        url: url.parse().unwrap(),
+        headers: Vec::new(),
+        allow_private: true,
+        oauth: None,
+        user_auth: None,
+    }
 }
 
 pub(crate) fn everything() -> McpSelection {

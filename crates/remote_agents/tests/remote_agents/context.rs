@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 async fn context(status: u16, body: impl Into<Vec<u8>>) -> Option<String> {
     let body = body.into();
     let server = Server::with(move |_| answer(status, body.clone())).await;
-    let context = server.agent().resource(None).await;
+    let context = server.agent().resource(&contract::RunScope::default()).await;
     assert_eq!(server.seen()[0].line, "POST /v1/resource");
     context
 }

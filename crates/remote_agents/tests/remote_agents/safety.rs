@@ -62,7 +62,10 @@ async fn secrets_that_the_server_echoes_are_replaced() {
     let error = tool.call(json!({ "q": "fail" }), caller()).await.unwrap_err().message;
     assert!(error.contains("[secret] [secret] [secret] [secret]"), "{error}");
     assert_clean(&error);
-    assert_eq!(server.agent().resource(None).await.unwrap(), r#""[secret] [secret] [secret] [secret]""#);
+    assert_eq!(
+        server.agent().resource(&contract::RunScope::default()).await.unwrap(),
+        r#""[secret] [secret] [secret] [secret]""#
+    );
     assert_clean(&format!("{:?}", server.settings()));
     let logged = log.text();
     assert!(!logged.is_empty());
@@ -92,7 +95,7 @@ async fn keys_do_not_follow_redirects_to_another_origin() {
         let server = Server::finding(move || redirect(&format!("http://{address}/")).into_response()).await;
         let expected = "error: The tool gave no result: the server redirects to another origin or too often, which is not followed.";
         assert_eq!(server.call(json!({})).await, expected);
-        assert_eq!(server.agent().resource(None).await, None);
+        assert_eq!(server.agent().resource(&contract::RunScope::default()).await, None);
     }
     assert!(other.seen().is_empty(), "nobody may have come");
 }

@@ -74,6 +74,7 @@ impl Server {
             api_key: KEY.into(),
             user_token: Some(UserToken::Fixed(TOKEN.into())),
             variables: vec![("dburi".to_owned(), SecretString::from(VARIABLE))],
+            user_variables: None,
             prefix: None,
             allow_private: true,
             call_time: Duration::from_millis(1_500),

@@ -6,7 +6,7 @@ pub(crate) mod callers;
 mod embed;
 mod invitations;
 mod keys;
-mod openid;
+pub(crate) mod openid;
 mod passed_on;
 mod rates;
 mod redefined;

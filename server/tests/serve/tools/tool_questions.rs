@@ -31,14 +31,16 @@ pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agent
 }
 
 /// A stream that is read chunk by chunk.
-struct Reader {
+pub(super) struct Reader {
     response: Response,
     text: String,
+    /// Everything that was read.
+    pub(super) seen: String,
 }
 
 impl Reader {
     /// Returns the next data part with a question, or `None` at the end of the stream.
-    async fn question(&mut self) -> Option<Value> {
+    pub(super) async fn question(&mut self) -> Option<Value> {
         loop {
             while let Some((event, rest)) = self.text.split_once("\n\n") {
                 let data = event.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or_default();
@@ -50,21 +52,22 @@ impl Reader {
             }
             let more = self.response.chunk().await.unwrap()?;
             self.text.push_str(std::str::from_utf8(&more).unwrap());
+            self.seen.push_str(std::str::from_utf8(&more).unwrap());
         }
     }
 }
 
-async fn ask(server: &Server, conversation: &str, text: &str) -> Reader {
+pub(super) async fn ask(server: &Server, conversation: &str, text: &str) -> Reader {
     let message =
         json!({ "id": format!("m-{conversation}"), "role": "user", "parts": [{ "type": "text", "text": text }] });
     // A client that names the chat shows what its tools ask.
     let body = json!({ "id": "chat", "trigger": "submit-message", "messages": [message], "blockId": "chat" });
     let path = format!("/api/agent/demo/helper?conversationId={conversation}");
     let response = server.request(Method::POST, &path).json(&body).send().await.unwrap();
-    Reader { response, text: String::new() }
+    Reader { response, text: String::new(), seen: String::new() }
 }
 
-async fn answer(server: &Server, id: &Value, body: Value) -> (u16, Value) {
+pub(super) async fn answer(server: &Server, id: &Value, body: Value) -> (u16, Value) {
     let path = format!("/api/tool-questions/{}", id.as_str().unwrap());
     let response = server.request(Method::POST, &path).json(&body).send().await.unwrap();
     let status = response.status().as_u16();

@@ -1,25 +1,28 @@
 //! MCP servers: connections of the type `Mcp`, and an agent's `mcp`, which refers to a connection,
 //! overrides its settings or defines a server of its own.
 
+mod http;
 mod programs;
 
+use self::http::http;
 use self::programs::{LOADER_VARIABLES, refuse_inline};
 use crate::agent::{McpRef, SourceAnnotations};
 use crate::config::{Connection, ConnectionKind, McpConnection};
 use crate::section::confirm::ConfirmEntry;
+use crate::section::user_auth::UserAuthEntry;
 use crate::section::value::{Id, Setting, Text, check_patterns};
 use crate::section::{Context, annotations, type_of};
 use crate::shape::{Shape, decode, list_items};
-use crate::source::{Node, PathStep, Span};
+use crate::source::{Node, PathStep};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde::Deserialize;
 use settings::ToolSelection;
-use settings::mcp::{ClientCredentials, HttpServerSettings, McpFeatures, McpTransport, StdioSettings};
+use settings::mcp::{McpFeatures, McpTransport, StdioSettings};
 use std::path::Path;
 use std::time::Duration;
-use url::{Host, Url};
+use url::Url;
 
 /// How to connect to an MCP server.
 #[derive(Default, Deserialize, JsonSchema)]
@@ -34,6 +37,8 @@ pub(crate) struct McpProperties {
     headers: IndexMap<String, Setting>,
     /// For `http` and `sse`: how to obtain an access token.
     oauth: Option<OauthEntry>,
+    /// For `http` and `sse`: how requests are authorized on behalf of each user. In a connection only.
+    auth: Option<UserAuthEntry>,
     /// For `http` and `sse`: whether the host may resolve to this machine or a private network.
     /// Default: `true` if `url` names `localhost` or a private address, else `false`.
     allow_private: Option<bool>,
@@ -164,6 +169,7 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
         Some(Id(id)) => id.clone(),
         None => default_name(&properties.server),
     };
+    check_user_auth(base, &properties.server, node, context)?;
     let ToolSelection { allow, deny } = &properties.tools;
     check_patterns(allow.as_deref().unwrap_or_default(), node.span_at(&[PathStep::Key("allow")]), context);
     check_patterns(deny, node.span_at(&[PathStep::Key("deny")]), context);
@@ -181,6 +187,30 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
         timeout: properties.timeout_ms.map(Duration::from_millis),
         idempotent_hint: properties.idempotent_hint,
     })
+}
+
+/// Refuses an agent's own `auth`, and its own address for a connection with one: users connect their accounts to
+/// connections, and know them by their ids.
+fn check_user_auth(
+    base: Option<&McpConnection>,
+    server: &McpProperties,
+    node: &Node,
+    context: &mut Context<'_, '_>,
+) -> Option<()> {
+    let has_auth = base.is_some_and(|base| base.transport.user_service("").is_some());
+    let (key, message) = match server {
+        McpProperties { auth: Some(_), .. } => ("auth", "an agent has no `auth` of its own"),
+        McpProperties { url: Some(_), .. } if has_auth => {
+            ("url", "the tokens of users are for the connection's address")
+        }
+        McpProperties { shared: Some(true), .. } if has_auth => {
+            ("shared", "the connection is authorized for each user")
+        }
+        _ => return Some(()),
+    };
+    let help = "declare a connection of the type `Mcp` with it, and refer to that with `connectionId`".to_owned();
+    context.report.error(node.span_at(&[PathStep::Key(key)]), message, Some(help));
+    None
 }
 
 /// Returns the connection with an id. An invalid connection has been reported already.
@@ -228,6 +258,12 @@ fn merge_settings(
     });
     let shared = properties.shared.unwrap_or_else(|| base.is_some_and(|base| base.shared));
     let McpProperties { elicitation, resources, prompts, .. } = properties;
+    if shared && properties.auth.is_some() {
+        let help = "leave out `shared`, or `auth`".to_owned();
+        let message = "one connection for all users cannot be authorized for each of them";
+        context.report.error(node.span_at(&[PathStep::Key("shared")]), message, Some(help));
+        return None;
+    }
     let transport = match kind {
         TransportEntry::Stdio => McpTransport::Stdio(stdio(name, base, properties, node, context)?),
         TransportEntry::Http => McpTransport::Http(http(name, base, properties, node, context)?),
@@ -282,102 +318,6 @@ fn stdio(
         // Relative paths do not depend on where the server was started.
         folder: context.folder.map(Path::to_owned),
     })
-}
-
-fn http(
-    name: &str,
-    base: Option<&McpConnection>,
-    properties: McpProperties,
-    node: &Node,
-    context: &mut Context<'_, '_>,
-) -> Option<HttpServerSettings> {
-    let known = match base.map(|base| &base.transport) {
-        Some(McpTransport::Http(known) | McpTransport::Sse(known)) => Some(known),
-        _ => None,
-    };
-    let url = match properties.url {
-        Some(setting) => {
-            let at = node.span_at(&[PathStep::Key("url")]);
-            let text = setting.resolve(at, &format!("`url` of the MCP server `{name}`"), context)?;
-            Some(parse_url(text.expose_secret(), at, context)?)
-        }
-        None => known.map(|known| known.url.clone()),
-    };
-    let Some(url) = url else {
-        let help = "name its address, or write `transport: stdio` and the `command` that starts it".to_owned();
-        context.report.error(node.at, format!("the MCP server `{name}` has no `url`"), Some(help));
-        return None;
-    };
-    let own = properties.headers.into_iter().map(|(header, setting)| {
-        let at = node.span_at(&[PathStep::Key("headers"), PathStep::Key(&header)]);
-        let value = setting.resolve(at, &format!("header `{header}` of the MCP server `{name}`"), context)?;
-        Some((header, value))
-    });
-    let own = own.collect::<Option<Vec<_>>>()?;
-    let said = properties.allow_private.or_else(|| known.map(|known| known.allow_private));
-    let allow_private = said.unwrap_or(false) || is_private_url(&url);
-    let oauth = match properties.oauth {
-        Some(entry) => Some(oauth((name, allow_private), entry, node, context)?),
-        None => known.and_then(|known| known.oauth.clone()),
-    };
-    Some(HttpServerSettings {
-        allow_private,
-        url,
-        headers: merge_pairs(known.map(|of| of.headers.as_slice()).unwrap_or_default(), own),
-        oauth,
-    })
-}
-
-fn oauth(
-    (name, allow_private): (&str, bool),
-    entry: OauthEntry,
-    node: &Node,
-    context: &mut Context<'_, '_>,
-) -> Option<ClientCredentials> {
-    let place = |key| node.span_at(&[PathStep::Key("oauth"), PathStep::Key(key)]);
-    let of = |key: &str| format!("`oauth.{key}` of the MCP server `{name}`");
-    let refresh_token = match entry.refresh_token {
-        Some(setting) => Some(setting.resolve(place("refreshToken"), &of("refreshToken"), context)?),
-        None => None,
-    };
-    let token_url = entry.token_url.resolve(place("tokenUrl"), &of("tokenUrl"), context)?;
-    let token_url = parse_url(token_url.expose_secret(), place("tokenUrl"), context)?;
-    if token_url.scheme() == "http" && !allow_private && !is_private_url(&token_url) {
-        let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
-        let message = "the secret would be sent over `http://`, where others can read it";
-        context.report.error(place("tokenUrl"), message, Some(help));
-        return None;
-    }
-    Some(ClientCredentials {
-        token_url,
-        client_id: entry.client_id.0,
-        client_secret: entry.client_secret.resolve(place("clientSecret"), &of("clientSecret"), context)?,
-        refresh_token,
-        scope: entry.scope.map(|Text(scope)| scope),
-    })
-}
-
-fn parse_url(text: &str, at: Span, context: &mut Context<'_, '_>) -> Option<Url> {
-    let problem = match Url::parse(text) {
-        Ok(url) if !matches!(url.scheme(), "http" | "https") => "this address must start with `https://` or `http://`",
-        Ok(url) if !url.username().is_empty() || url.password().is_some() => {
-            "this address holds a user name or a password"
-        }
-        Ok(url) => return Some(url),
-        Err(_) => "this is not a web address",
-    };
-    context.report.error(at, problem, Some("for example `https://mcp.example.com/mcp`".to_owned()));
-    None
-}
-
-/// Whether the host of a URL is obviously local or private, so that its author means it.
-fn is_private_url(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback() || address.is_private(),
-        Some(Host::Ipv6(address)) => address.is_loopback() || address.is_unique_local(),
-        None => false,
-    }
 }
 
 /// Merges pairs. A server's own pairs take precedence over those of its connection.

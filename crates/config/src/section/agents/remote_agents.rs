@@ -4,6 +4,7 @@ use crate::agent::{RemoteAgentRef, SourceAnnotations};
 use crate::auth::AuthMode;
 use crate::config::{Config, ConnectionKind, RemoteAgentConnection};
 use crate::section::confirm::ConfirmEntry;
+use crate::section::user_auth::{self, Target, UserAuthEntry};
 use crate::section::value::{Id, Setting, Text, check_patterns};
 use crate::section::{Context, annotations, connections, type_of};
 use crate::shape::{Shape, decode, list_items};
@@ -12,6 +13,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use settings::ToolSelection;
+use settings::user_auth::UserVariable;
 use std::time::Duration;
 use url::Url;
 
@@ -30,15 +32,40 @@ pub(crate) struct RemoteProperties {
     /// `proxy`. No request is made for users without a token.
     #[serde(default)]
     user_token: bool,
+    /// How requests are authorized on behalf of each user, as `Authorization: Bearer …`. No request is made for users
+    /// without a token.
+    auth: Option<UserAuthEntry>,
     /// Variables by name. Each one is sent as the header `x-NAME`.
     #[serde(default)]
-    variables: IndexMap<String, Setting>,
+    variables: IndexMap<String, VariableEntry>,
     /// Allows requests to this machine and private networks, and `http://`.
     #[serde(default)]
     allow_private: bool,
     /// The timeout of one call in milliseconds. Default: 60,000.
     #[schemars(range(min = 1, max = 3_600_000))]
     timeout_ms: Option<u64>,
+}
+
+/// The value of a variable.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum VariableEntry {
+    /// The same for all users.
+    Fixed(Setting),
+    /// Each user enters their own at `/account/connections`.
+    User(UserVariableEntry),
+}
+
+/// A variable that each user enters.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UserVariableEntry {
+    /// The name that users see.
+    name: Text,
+    /// What users should enter.
+    description: Option<Text>,
+    /// Whether the tools can be called only with it. Default: `true`.
+    required: Option<bool>,
 }
 
 /// A remote agent whose tools an agent may call.
@@ -74,8 +101,16 @@ pub(crate) fn connection(
     node: &Node,
     context: &mut Context<'_, '_>,
 ) -> Option<RemoteAgentConnection> {
-    let RemoteProperties { base_url: Text(base_url), api_key, token, user_token, variables, allow_private, timeout_ms } =
-        properties;
+    let RemoteProperties {
+        base_url: Text(base_url),
+        api_key,
+        token,
+        user_token,
+        auth,
+        variables,
+        allow_private,
+        timeout_ms,
+    } = properties;
     let place = |key| node.span_at(&[PathStep::Key("properties"), PathStep::Key(key)]);
     let address = connections::check_base_url(&base_url, place("baseURL"), context)?;
     if !allow_private && address.starts_with("http:") {
@@ -100,14 +135,39 @@ pub(crate) fn connection(
         Some(setting) => Some(setting.resolve(place("token"), &of("token"), context)?),
         None => None,
     };
-    let variables = variables.into_iter().map(|(name, setting)| {
-        let at = node.span_at(&[PathStep::Key("properties"), PathStep::Key("variables"), PathStep::Key(&name)]);
-        let value = setting.resolve(at, &of(&format!("variables.{name}")), context)?;
-        Some((name, value))
-    });
+    let (mut fixed, mut user_variables) = (Vec::new(), Vec::new());
+    for (key, entry) in variables {
+        let at = node.span_at(&[PathStep::Key("properties"), PathStep::Key("variables"), PathStep::Key(&key)]);
+        match entry {
+            VariableEntry::Fixed(setting) => {
+                let value = setting.resolve(at, &of(&format!("variables.{key}")), context)?;
+                fixed.push((key, value));
+            }
+            VariableEntry::User(UserVariableEntry { name: Text(name), description, required }) => {
+                let description = description.map(|Text(text)| text).unwrap_or_default();
+                user_variables.push(UserVariable { key, name, description, is_required: required.unwrap_or(true) });
+            }
+        }
+    }
+    let base_url = Url::parse(&address).ok()?;
+    let auth = match auth {
+        Some(_) if token.is_some() || user_token => {
+            let help = "leave out `token` and `userToken`, or `auth`".to_owned();
+            context.report.error(place("auth"), "there are two ways to get a token", Some(help));
+            return None;
+        }
+        Some(entry) => {
+            let target = Target { id, url: &base_url, allow_private, is_mcp: false };
+            let properties = node.get("properties").map_or(node, |entry| &entry.value);
+            Some(user_auth::read(entry, &target, properties, context)?)
+        }
+        None => None,
+    };
     Some(RemoteAgentConnection {
-        variables: variables.collect::<Option<_>>()?,
-        base_url: Url::parse(&address).ok()?,
+        variables: fixed,
+        user_variables,
+        auth,
+        base_url,
         api_key: api_key.resolve(place("apiKey"), &of("apiKey"), context)?,
         token,
         user_token,

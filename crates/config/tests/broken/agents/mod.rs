@@ -7,6 +7,7 @@ mod mcp;
 mod models;
 mod presets;
 mod properties;
+mod user_auth;
 
 use crate::{SEARCH, check, with_basics};
 use insta::assert_snapshot;

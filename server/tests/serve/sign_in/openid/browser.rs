@@ -11,7 +11,7 @@ use url::Url;
 use url::form_urlencoded::Serializer;
 
 /// The cookies of one user.
-pub(super) struct Browser {
+pub(crate) struct Browser {
     client: Client,
     /// By origin.
     cookies: Mutex<HashMap<String, BTreeMap<String, String>>>,
@@ -19,24 +19,24 @@ pub(super) struct Browser {
 
 /// A response, and the way to it.
 #[derive(Debug)]
-pub(super) struct Page {
-    pub(super) status: u16,
-    pub(super) url: Url,
-    pub(super) text: String,
+pub(crate) struct Page {
+    pub(crate) status: u16,
+    pub(crate) url: Url,
+    pub(crate) text: String,
     /// The URLs that have redirected.
-    pub(super) way: Vec<Url>,
+    pub(crate) way: Vec<Url>,
     /// Where it redirects to.
-    pub(super) location: Option<Url>,
+    pub(crate) location: Option<Url>,
 }
 
 impl Browser {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let client = Client::builder().redirect(Policy::none()).build().unwrap();
         Self { client, cookies: Mutex::default() }
     }
 
     /// Sends one request; a form if there are fields.
-    pub(super) async fn send(&self, url: &Url, fields: Option<&[(&str, &str)]>) -> Page {
+    pub(crate) async fn send(&self, url: &Url, fields: Option<&[(&str, &str)]>) -> Page {
         let origin = url.origin().ascii_serialization();
         let method = if fields.is_some() { Method::POST } else { Method::GET };
         let mut request = self.client.request(method, url.clone());
@@ -66,7 +66,7 @@ impl Browser {
     }
 
     /// Sends a request and follows redirects.
-    pub(super) async fn open(&self, url: &Url, fields: Option<&[(&str, &str)]>) -> Page {
+    pub(crate) async fn open(&self, url: &Url, fields: Option<&[(&str, &str)]>) -> Page {
         let mut page = self.send(url, fields).await;
         let mut way = Vec::new();
         while let Some(to) = page.location.clone() {
@@ -78,13 +78,13 @@ impl Browser {
     }
 
     /// Begins a sign-in at a provider and says there who the user is. Returns the page at the end.
-    pub(super) async fn sign_in(&self, server: &Server, id: &str, account: &str) -> Page {
+    pub(crate) async fn sign_in(&self, server: &Server, id: &str, account: &str) -> Page {
         let question = self.open(&server.url(&format!("/auth/openid-connect/{id}?next=/p?x=1")), None).await;
         self.answer(question, account).await
     }
 
     /// Says who the user is, unless the provider knows.
-    pub(super) async fn answer(&self, question: Page, account: &str) -> Page {
+    pub(crate) async fn answer(&self, question: Page, account: &str) -> Page {
         if !question.url.path().starts_with("/interaction/") {
             return question;
         }
@@ -93,7 +93,7 @@ impl Browser {
     }
 
     /// Returns the user as the server sees them.
-    pub(super) async fn me(&self, server: &Server) -> Value {
+    pub(crate) async fn me(&self, server: &Server) -> Value {
         let cookie = self.cookies.lock().unwrap().get(&server.origin).and_then(|jar| jar.get("cw_session").cloned());
         let request = server.request(Method::POST, "/api/endpoints/p/me").json(&json!({}));
         let request = request.header(COOKIE, format!("cw_session={}", cookie.unwrap_or_default()));
@@ -103,7 +103,7 @@ impl Browser {
 
 impl Server {
     /// Returns the URL of a path.
-    pub(super) fn url(&self, path: &str) -> Url {
+    pub(crate) fn url(&self, path: &str) -> Url {
         Url::parse(&self.origin).unwrap().join(path).unwrap()
     }
 }

@@ -7,6 +7,8 @@ mod provider;
 mod refused;
 mod whole;
 
+pub(crate) use browser::{Browser, Page};
+
 use crate::process::Server;
 use tempfile::TempDir;
 

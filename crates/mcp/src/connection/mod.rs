@@ -1,23 +1,23 @@
 //! A connection to an MCP server: opened, asked for its tools and called within time limits.
 
+mod open;
+
+pub(crate) use open::OpenFailure;
+
 use crate::content::PromptInfo;
 use crate::events::{ConnectionEvents, NotificationHandler};
-use crate::failure::{FailureKind, is_unreachable};
+use crate::failure::FailureKind;
 use crate::listing::{self, ServerTools};
 use crate::process::ServerProcess;
 use crate::settings::McpSettings;
-use crate::stdio::StdioTransport;
-use crate::{
-    CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_RENEWALS, MAX_TOOLS, McpTransport, PROBE_TIME, RENEWAL_TIME, clean, http,
-    result, sse,
-};
-use contract::{OmittedTool, ToolContext, ToolError};
+use crate::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_RENEWALS, MAX_TOOLS, PROBE_TIME, RENEWAL_TIME, clean, result};
+use contract::{Bearer, OmittedTool, ToolContext, ToolError};
+use open::{OpenError, begin};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, JsonObject,
     PaginatedRequestParams, PingRequest, RequestId, RequestMetaObject, ServerResult,
 };
-use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
-use rmcp::transport::Transport;
+use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -39,6 +39,8 @@ pub(crate) struct Connection {
     probes: Arc<watch::Sender<usize>>,
     /// When the access token of the connection expires.
     token_expiry: Option<Instant>,
+    /// The user's token, if the connection is authorized for each user.
+    pub(crate) token: Option<Bearer>,
     /// The process. It is declared after the service, which closes the process's input when it is
     /// dropped.
     program: Option<ServerProcess>,
@@ -62,14 +64,19 @@ fn call_options(context: &ToolContext) -> PeerRequestOptions {
 }
 
 impl Connection {
-    /// Opens a connection.
-    pub(crate) async fn open(settings: &McpSettings, events: ConnectionEvents) -> Result<Self, ToolError> {
-        let begun = tokio::time::timeout(CONNECT_TIME, begin(settings, events)).await;
-        let failed = begun.unwrap_or_else(|_| Err(OpenError::new("it did not answer in time", CONNECT_TIME)));
+    /// Opens a connection, with the user's token if it is authorized for each user.
+    pub(crate) async fn open(
+        settings: &McpSettings,
+        events: ConnectionEvents,
+        token: Option<Bearer>,
+    ) -> Result<Self, OpenFailure> {
+        let begun = tokio::time::timeout(CONNECT_TIME, begin(settings, events, token.as_ref())).await;
+        let opened = begun.unwrap_or_else(|_| Err(OpenError::new("it did not answer in time", CONNECT_TIME)));
+        let failed = opened.map(|connection| Self { token, ..connection });
         failed.map_err(|failure| {
-            let OpenError { public, cause, last_words } = failure;
+            let OpenError { public, cause, last_words, challenge } = failure;
             tracing::warn!(server = settings.name, cause, last_words, "an MCP server is not available");
-            unavailable(&settings.name, public)
+            OpenFailure { error: unavailable(&settings.name, public), challenge }
         })
     }
 
@@ -112,6 +119,7 @@ impl Connection {
             tracing::warn!(server = self.name, %error, last_words = self.last_words(), "an MCP server does not list its tools");
             let message = unavailable(&self.name, "it did not list its tools");
             match FailureKind::from_service(&error) {
+                FailureKind::Unauthorized(challenge) => RequestError::Unauthorized(message, challenge),
                 FailureKind::Refused(_) => RequestError::Refused(message),
                 FailureKind::Answered(_) | FailureKind::Lost => RequestError::Lost(message),
             }
@@ -228,6 +236,9 @@ impl Connection {
         match failure {
             FailureKind::Answered(why) => RequestError::Answered(refused(&why)),
             FailureKind::Refused(why) => RequestError::Refused(refused(&why)),
+            FailureKind::Unauthorized(challenge) => {
+                RequestError::Unauthorized(refused("it does not accept the key"), challenge)
+            }
             FailureKind::Lost => RequestError::Lost(ToolError::new(format!(
                 "The connection to `{}` ended before there was a result. The call may or may not have had an effect.",
                 self.name
@@ -263,6 +274,8 @@ pub(crate) enum RequestError {
     /// The request was refused before it ran, and the connection cannot be used any more: the
     /// server has forgotten its session.
     Refused(ToolError),
+    /// The request was refused before it ran: the server wants another token, with the value of `WWW-Authenticate`.
+    Unauthorized(ToolError, String),
     /// The connection cannot be used any more, and the request may have run.
     Lost(ToolError),
 }
@@ -271,7 +284,7 @@ impl RequestError {
     /// Returns the error for the model or the user.
     pub(crate) fn into_error(self) -> ToolError {
         match self {
-            Self::Answered(error) | Self::Refused(error) | Self::Lost(error) => error,
+            Self::Answered(error) | Self::Refused(error) | Self::Unauthorized(error, _) | Self::Lost(error) => error,
         }
     }
 }
@@ -295,79 +308,4 @@ async fn cancel_and_ping(peer: &Peer<RoleClient>, given_up: RequestId) -> bool {
 /// Returns the message for the user.
 pub(crate) fn unavailable(name: &str, why: &str) -> ToolError {
     ToolError::new(format!("The tools of `{name}` are not available now: {why}."))
-}
-
-/// Why a connection could not be opened.
-struct OpenError {
-    /// The reason for the user.
-    public: &'static str,
-    /// The cause for the log.
-    cause: String,
-    /// The error output of a process, for the log.
-    last_words: String,
-}
-
-impl OpenError {
-    fn new(public: &'static str, cause: impl std::fmt::Debug) -> Self {
-        Self { public, cause: format!("{cause:?}"), last_words: String::new() }
-    }
-}
-
-async fn begin(settings: &McpSettings, events: ConnectionEvents) -> Result<Connection, OpenError> {
-    let unreachable = |error| OpenError::new("it cannot be reached", error);
-    match &settings.transport {
-        McpTransport::Stdio(stdio) => {
-            let (program, output, input) =
-                ServerProcess::start(stdio).map_err(|error| OpenError::new("it could not be started", error))?;
-            let transport = StdioTransport::new(output, input);
-            let last_words = program.last_words();
-            let begun = serve(events, transport, None).await;
-            let begun = begun.map_err(|failure| OpenError { last_words: last_words.text(), ..failure })?;
-            Ok(Connection { program: Some(program), ..begun })
-        }
-        McpTransport::Http(http) => {
-            let access = http::prepare_access(http).await.map_err(unreachable)?;
-            serve(events, http::streamable(&access), access.token_expiry).await
-        }
-        McpTransport::Sse(http) => {
-            let access = http::prepare_access(http).await.map_err(unreachable)?;
-            let (transport, ends) = (sse::open(&access).await.map_err(unreachable)?, access.token_expiry);
-            serve(events, transport, ends).await
-        }
-    }
-}
-
-async fn serve(
-    events: ConnectionEvents,
-    transport: impl Transport<RoleClient> + 'static,
-    ends: Option<Instant>,
-) -> Result<Connection, OpenError> {
-    let name = events.server.clone();
-    let events = NotificationHandler::new(events);
-    let service = rmcp::serve_client(events.clone(), transport).await.map_err(|error| {
-        let public = match &error {
-            error if error.is_authorization_required() => "it does not accept the key",
-            ClientInitializeError::ConnectionClosed(_) => "it ended at once",
-            ClientInitializeError::TransportError { error, .. } if is_unreachable(&*error.error) => {
-                "it cannot be reached"
-            }
-            _ => "it did not answer as an MCP server does",
-        };
-        OpenError::new(public, error)
-    })?;
-    let begun = Instant::now();
-    let probes = Arc::new(watch::Sender::new(0));
-    let (offered, prompts, renewals) = (Mutex::default(), Mutex::default(), parking_lot::Mutex::default());
-    Ok(Connection {
-        name,
-        service,
-        events,
-        offered,
-        prompts,
-        renewals,
-        begun,
-        probes,
-        token_expiry: ends,
-        program: None,
-    })
 }

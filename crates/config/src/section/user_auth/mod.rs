@@ -1,0 +1,241 @@
+//! `auth` of connections that are called on behalf of users.
+
+use super::Context;
+use super::value::{Setting, Text};
+use crate::auth::AuthMode;
+use crate::config::{Config, ConnectionKind};
+use crate::source::{Node, PathStep, Span};
+use schemars::JsonSchema;
+use secrecy::SecretString;
+use serde::Deserialize;
+use settings::user_auth::{AccountAuth, AuthorizationServer, ExchangeAuth, OauthClient, Service, UserAuth};
+use url::{Host, Url};
+
+/// How requests are authorized on behalf of each user.
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[schemars(extend("x-names" = "type"))]
+pub(crate) enum UserAuthEntry {
+    /// With the user's own account there, which they connect at `/account/connections` (OAuth, authorization code with
+    /// PKCE).
+    Oauth {
+        /// The issuer of the authorization server, whose metadata tell its endpoints. Default: for an MCP server, the one
+        /// that it names.
+        issuer: Option<Text>,
+        /// For an authorization server without metadata: the URL at which users agree.
+        authorization_url: Option<Text>,
+        /// For an authorization server without metadata: the URL of its token endpoint.
+        token_url: Option<Text>,
+        /// For an authorization server without metadata: the URL at which it revokes tokens.
+        revocation_url: Option<Text>,
+        /// The client id. Default: a client is registered, if the authorization server allows it.
+        client_id: Option<Text>,
+        /// The client secret, if the client has one.
+        client_secret: Option<Setting>,
+        /// The scopes to ask for. Default: those that the MCP server names.
+        #[serde(default)]
+        #[schemars(length(max = 50))]
+        scopes: Vec<Text>,
+    },
+    /// With a token for which the token of the user's sign-in is exchanged (RFC 8693), in the auth modes `jwt` and `proxy`.
+    TokenExchange {
+        /// The URL of the token endpoint.
+        token_url: Text,
+        /// The client id.
+        client_id: Text,
+        /// The client secret, if the client has one.
+        client_secret: Option<Setting>,
+        /// The name of the service for its authorization server. Default: its URL, as a `resource`.
+        audience: Option<Text>,
+        /// The scopes to ask for. Default: those of the sign-in, as far as the authorization server keeps them.
+        #[serde(default)]
+        #[schemars(length(max = 50))]
+        scopes: Vec<Text>,
+    },
+}
+
+/// The connection for which an entry is read.
+pub(crate) struct Target<'a> {
+    /// The id.
+    pub(crate) id: &'a str,
+    /// The address to which the tokens are sent.
+    pub(crate) url: &'a Url,
+    pub(crate) allow_private: bool,
+    /// Whether the service names its authorization server.
+    pub(crate) is_mcp: bool,
+}
+
+/// Reads `auth` of the properties `node`.
+pub(crate) fn read(
+    entry: UserAuthEntry,
+    target: &Target<'_>,
+    node: &Node,
+    context: &mut Context<'_, '_>,
+) -> Option<UserAuth> {
+    let mut reader = Reader { target, node, context };
+    if target.url.scheme() == "http" && !target.allow_private {
+        let at = reader.at(None);
+        let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
+        let message = "the tokens of users would be sent over `http://`, where others can read them";
+        reader.context.report.error(at, message, Some(help));
+        return None;
+    }
+    match entry {
+        UserAuthEntry::Oauth {
+            issuer,
+            authorization_url,
+            token_url,
+            revocation_url,
+            client_id,
+            client_secret,
+            scopes,
+        } => {
+            let issuer = reader.url("issuer", issuer)?;
+            let authorization = reader.url("authorizationUrl", authorization_url)?;
+            let token = reader.url("tokenUrl", token_url)?;
+            let revocation = reader.url("revocationUrl", revocation_url)?;
+            let server = reader.server(issuer, (authorization, token, revocation))?;
+            let client = reader.client(client_id, client_secret)?;
+            let is_registered = !matches!(server, Some(AuthorizationServer::Endpoints { .. }));
+            if client.is_none() && !is_registered {
+                return reader.error(
+                    None,
+                    "an authorization server without metadata registers no clients",
+                    "add `clientId`",
+                );
+            }
+            Some(UserAuth::Account(AccountAuth { client, scopes: texts(scopes), server }))
+        }
+        UserAuthEntry::TokenExchange { token_url, client_id, client_secret, audience, scopes } => {
+            let token_url = reader.url("tokenUrl", Some(token_url))??;
+            let client = reader.client(Some(client_id), client_secret)??;
+            let audience = audience.map(|Text(audience)| audience);
+            Some(UserAuth::Exchange(ExchangeAuth { token_url, client, audience, scopes: texts(scopes) }))
+        }
+    }
+}
+
+fn texts(list: Vec<Text>) -> Vec<String> {
+    list.into_iter().map(|Text(text)| text).collect()
+}
+
+struct Reader<'a, 'c, 'x, 'y> {
+    target: &'a Target<'a>,
+    node: &'a Node,
+    context: &'c mut Context<'x, 'y>,
+}
+
+impl Reader<'_, '_, '_, '_> {
+    fn at(&self, key: Option<&str>) -> Span {
+        match key {
+            Some(key) => self.node.span_at(&[PathStep::Key("auth"), PathStep::Key(key)]),
+            None => self.node.span_at(&[PathStep::Key("auth")]),
+        }
+    }
+
+    fn error<T>(&mut self, key: Option<&str>, message: &str, help: &str) -> Option<T> {
+        let at = self.at(key);
+        self.context.report.error(at, message, Some(help.to_owned()));
+        None
+    }
+
+    /// Reads an address; the outer `None` after an error.
+    fn url(&mut self, key: &str, text: Option<Text>) -> Option<Option<Url>> {
+        let Some(Text(text)) = text else { return Some(None) };
+        let example = "for example `https://auth.example.com/token`";
+        let Ok(url) = Url::parse(&text) else { return self.error(Some(key), "this is not a web address", example) };
+        if !url.username().is_empty() || url.password().is_some() || url.host().is_none() {
+            return self.error(Some(key), "this address must have a host and no user name", example);
+        }
+        let is_private = self.target.allow_private || is_private(&url);
+        match url.scheme() {
+            "https" => Some(Some(url)),
+            "http" if is_private => Some(Some(url)),
+            _ => self.error(Some(key), "this address must start with `https://`", example),
+        }
+    }
+
+    fn server(
+        &mut self,
+        issuer: Option<Url>,
+        (authorization, token, revocation): (Option<Url>, Option<Url>, Option<Url>),
+    ) -> Option<Option<AuthorizationServer>> {
+        match (issuer, authorization, token) {
+            (Some(issuer), None, None) if revocation.is_none() => Some(Some(AuthorizationServer::Issuer(issuer))),
+            (None, Some(authorization), Some(token)) => {
+                Some(Some(AuthorizationServer::Endpoints { authorization, token, revocation }))
+            }
+            (None, None, None) if revocation.is_none() && self.target.is_mcp => Some(None),
+            (None, None, None) if revocation.is_none() => {
+                self.error(None, "nothing says where users agree", "add `issuer`, or `authorizationUrl` and `tokenUrl`")
+            }
+            _ => self.error(
+                None,
+                "these keys do not fit together",
+                "write `issuer` alone, or `authorizationUrl` and `tokenUrl` without it",
+            ),
+        }
+    }
+
+    fn client(&mut self, id: Option<Text>, secret: Option<Setting>) -> Option<Option<OauthClient>> {
+        let Some(Text(client_id)) = id else {
+            return match secret {
+                Some(_) => self.error(Some("clientSecret"), "there is a secret without a client", "add `clientId`"),
+                None => Some(None),
+            };
+        };
+        let secret = match secret {
+            Some(setting) => Some(self.secret(setting)?),
+            None => None,
+        };
+        Some(Some(OauthClient { id: client_id, secret }))
+    }
+
+    fn secret(&mut self, setting: Setting) -> Option<SecretString> {
+        let (at, purpose) = (self.at(Some("clientSecret")), format!("`auth.clientSecret` of `{}`", self.target.id));
+        setting.resolve(at, &purpose, self.context)
+    }
+}
+
+/// Whether the host of a URL is obviously local or private, so that its author means it.
+pub(crate) fn is_private(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback() || address.is_private(),
+        Some(Host::Ipv6(address)) => address.is_loopback() || address.is_unique_local(),
+        None => false,
+    }
+}
+
+/// Reports accounts without a key that encrypts their tokens, and exchanges in auth modes in which users have no token.
+pub(crate) fn check(config: &Config, root: &Node, context: &mut Context<'_, '_>) {
+    let keys = root.get("connectedAccounts").and_then(|entry| entry.value.get("keys"));
+    let has_keys = keys.is_some_and(|keys| !keys.value.items().is_empty());
+    let has_tokens = matches!(config.auth.mode, AuthMode::Jwt(_) | AuthMode::Proxy(_));
+    for connection in config.connections.values() {
+        let (service, needs_keys) = match &connection.kind {
+            ConnectionKind::Mcp(server) => (server.transport.user_service(&connection.id), false),
+            ConnectionKind::RemoteAgent(remote) => {
+                (remote.user_service(&connection.id), !remote.user_variables.is_empty())
+            }
+            _ => continue,
+        };
+        let auth = service.map(|Service { auth, .. }| auth);
+        let Some(node) = context.connections.get(connection.id.as_str()) else { continue };
+        let at = |key| node.span_at(&[PathStep::Key("properties"), PathStep::Key(key)]);
+        if let (Some(UserAuth::Exchange(_)), false) = (&auth, has_tokens) {
+            let message = format!("in the mode `{}` no user comes with a token", config.auth.mode.name());
+            let help = "choose the mode `jwt` or `proxy`, or let users connect accounts with `type: oauth`".to_owned();
+            let at = at("auth");
+            context.report.error(at, message, Some(help));
+        }
+        let has_account = matches!(auth, Some(UserAuth::Account(_)));
+        if (has_account || needs_keys) && !has_keys {
+            let at = at(if has_account { "auth" } else { "variables" });
+            let help = "add `connectedAccounts: { keys: [NAME] }`, with an environment variable of at least 32 random \
+                        characters"
+                .to_owned();
+            context.report.error(at, "there is no key to encrypt with what users connect or enter", Some(help));
+        }
+    }
+}

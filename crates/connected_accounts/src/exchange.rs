@@ -1,0 +1,118 @@
+//! Token exchange (RFC 8693): a token of the user for one service only, for the token with which they are signed in.
+
+use crate::oauth::{ClientIdentity, ExchangeRequest, OauthError, OauthHttp, TokenClient};
+use ::capability::TokenProblem;
+use contract::{Bearer, RunScope};
+use parking_lot::Mutex;
+use settings::user_auth::{ExchangeAuth, Service};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// The most tokens that are kept; beyond that, those that expire first are forgotten.
+const MAX_KEPT: usize = 10_000;
+/// How long a token is kept whose lifetime is not known.
+const UNKNOWN_LIFE: Duration = Duration::from_secs(60);
+/// The longest time for which a token is kept.
+const MAX_LIFE: Duration = Duration::from_secs(3_600);
+/// How long before its expiry a token is no longer used.
+const MARGIN: Duration = Duration::from_secs(15);
+
+/// The exchanged tokens, in memory only.
+#[derive(Default)]
+pub(crate) struct Exchanges(Mutex<HashMap<[u8; 32], Exchanged>>);
+
+#[derive(Clone)]
+struct Exchanged {
+    token: Bearer,
+    until: Instant,
+}
+
+impl Exchanges {
+    /// Returns the token of the user of a run for a service.
+    pub(crate) async fn token(
+        &self,
+        service: &Service,
+        exchange: &ExchangeAuth,
+        scope: &RunScope,
+    ) -> Result<Bearer, TokenProblem> {
+        let Some(subject) = &scope.token else {
+            let message =
+                "Not run: it is called with the token with which the user is signed in, and this user has none.";
+            return Err(TokenProblem::Failed(message.to_owned()));
+        };
+        let key = key(service, exchange, scope, subject);
+        let kept = self.0.lock().get(&key).filter(|kept| Instant::now() < kept.until).map(|kept| kept.token.clone());
+        if let Some(token) = kept {
+            return Ok(token);
+        }
+        let begun = Instant::now();
+        let issued = ask(service, exchange, subject).await.map_err(|error| {
+            tracing::warn!(service = service.name, %error, "the token of a user cannot be exchanged");
+            TokenProblem::from(&error)
+        })?;
+        let token = Bearer::new(&issued.0);
+        let life =
+            issued.1.map_or(UNKNOWN_LIFE, |seconds| Duration::from_secs(seconds.max(0).unsigned_abs()).min(MAX_LIFE));
+        // A token that lives shorter than the margin is used for half of its life.
+        let until = begun + life.saturating_sub(MARGIN.min(life / 2));
+        self.keep(key, Exchanged { token: token.clone(), until });
+        Ok(token)
+    }
+
+    /// Forgets a token that its service has refused.
+    pub(crate) fn forget(&self, refused: &Bearer) {
+        self.0.lock().retain(|_, kept| kept.token != *refused);
+    }
+
+    fn keep(&self, key: [u8; 32], exchanged: Exchanged) {
+        let mut kept = self.0.lock();
+        if kept.len() >= MAX_KEPT {
+            let now = Instant::now();
+            kept.retain(|_, kept| now < kept.until);
+            if kept.len() >= MAX_KEPT {
+                let mut ends: Vec<_> = kept.values().map(|kept| kept.until).collect();
+                let (_, median, _) = ends.select_nth_unstable(MAX_KEPT / 2);
+                let median = *median;
+                kept.retain(|_, kept| median < kept.until);
+            }
+        }
+        kept.insert(key, exchanged);
+    }
+}
+
+/// Tokens are kept for one user, sign-in and service; a token itself is not kept as a key.
+fn key(service: &Service, exchange: &ExchangeAuth, scope: &RunScope, subject: &Bearer) -> [u8; 32] {
+    let parts = [&scope.user_id, subject.expose(), &service.identity(), &exchange.scopes.join(" ")];
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.len().to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
+/// Asks for a token; returns it with its lifetime in seconds.
+async fn ask(
+    service: &Service,
+    exchange: &ExchangeAuth,
+    subject: &Bearer,
+) -> Result<(String, Option<i64>), OauthError> {
+    let http = OauthHttp::new(service.allow_private)?;
+    let client = ClientIdentity::from_config(&exchange.client, None);
+    let request = ExchangeRequest {
+        subject: subject.expose(),
+        audience: exchange.audience.as_deref(),
+        resource: service.url.as_str(),
+        scopes: &exchange.scopes,
+    };
+    let issued = TokenClient { http: &http, endpoint: &exchange.token_url, client: &client }.exchange(&request).await?;
+    // Scopes may be narrowed, but not widened.
+    let is_wider = |granted: &Vec<String>| {
+        !exchange.scopes.is_empty() && granted.iter().any(|scope| !exchange.scopes.contains(scope))
+    };
+    if issued.scopes.as_ref().is_some_and(is_wider) {
+        return Err(OauthError::Invalid("the exchanged token has scopes that were not asked for"));
+    }
+    Ok((issued.access_token, issued.expires_in))
+}

@@ -1,0 +1,250 @@
+//! Finds the authorization server of a service: by the service's metadata (RFC 9728), and by the metadata of the
+//! authorization server (RFC 8414, OpenID Connect Discovery 1.0).
+
+use super::{Challenge, OauthError, OauthHttp};
+use serde::Deserialize;
+use settings::user_auth::{AccountAuth, AuthorizationServer, Service};
+use url::Url;
+
+const SERVICE: &str = "the service's metadata";
+const SERVER: &str = "the authorization server's metadata";
+/// The most scopes that are taken from metadata.
+const MAX_SCOPES: usize = 50;
+
+/// What is known about a service.
+#[derive(Clone, Debug)]
+pub(crate) struct Discovery {
+    pub(crate) server: ServerMetadata,
+    /// The name of the service for its authorization server (RFC 8707).
+    pub(crate) resource: String,
+    /// The scopes to ask for.
+    pub(crate) scopes: Vec<String>,
+}
+
+/// The endpoints of an authorization server, and what it supports.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerMetadata {
+    pub(crate) issuer: Option<String>,
+    pub(crate) authorization_endpoint: Url,
+    pub(crate) token_endpoint: Url,
+    pub(crate) registration_endpoint: Option<Url>,
+    pub(crate) revocation_endpoint: Option<Url>,
+    pub(crate) auth_methods: Option<Vec<String>>,
+    /// Whether answers have the parameter `iss` (RFC 9207).
+    pub(crate) names_issuer: bool,
+    /// Whether a client's id may be the address of its metadata.
+    pub(crate) reads_client_documents: bool,
+    pub(crate) scopes: Vec<String>,
+}
+
+/// The metadata of a service.
+#[derive(Deserialize)]
+struct ResourceDocument {
+    resource: Option<String>,
+    #[serde(default)]
+    authorization_servers: Vec<String>,
+    #[serde(default)]
+    scopes_supported: Vec<String>,
+}
+
+/// The metadata of an authorization server.
+#[derive(Deserialize)]
+struct ServerDocument {
+    issuer: Option<String>,
+    authorization_endpoint: String,
+    token_endpoint: String,
+    registration_endpoint: Option<String>,
+    revocation_endpoint: Option<String>,
+    token_endpoint_auth_methods_supported: Option<Vec<String>>,
+    code_challenge_methods_supported: Option<Vec<String>>,
+    #[serde(default)]
+    authorization_response_iss_parameter_supported: bool,
+    #[serde(default)]
+    client_id_metadata_document_supported: bool,
+    #[serde(default)]
+    scopes_supported: Vec<String>,
+}
+
+/// Finds the authorization server of a service. `challenge` is what the service says to a request without a token.
+///
+/// # Errors
+/// There is none that can be used.
+pub(crate) async fn discover(
+    http: &OauthHttp,
+    service: &Service,
+    account: &AccountAuth,
+    challenge: &Challenge,
+) -> Result<Discovery, OauthError> {
+    // What the config says is not asked for.
+    let known = match &account.server {
+        Some(AuthorizationServer::Endpoints { authorization, token, revocation }) => {
+            Some(configured(authorization, token, revocation.as_ref()))
+        }
+        Some(AuthorizationServer::Issuer(issuer)) => Some(of_issuer(http, issuer.as_str()).await?),
+        None => None,
+    };
+    let document = match known.is_some() && !service.is_mcp {
+        true => None,
+        false => resource_document(http, &service.url, challenge).await?,
+    };
+    let resource = document.as_ref().and_then(|document| document.resource.clone());
+    let named = document.as_ref().and_then(|document| document.authorization_servers.first().cloned());
+    let server = match (known, named) {
+        (Some(server), _) => server,
+        (None, Some(issuer)) => of_issuer(http, &issuer).await?,
+        (None, None) if service.is_mcp => of_origin(http, &service.url).await?,
+        (None, None) => return Err(OauthError::Invalid("the service does not name its authorization server")),
+    };
+    let offered = document.map(|document| document.scopes_supported).unwrap_or_default();
+    let scopes = [&account.scopes, &challenge.scopes, &offered].into_iter().find(|scopes| !scopes.is_empty());
+    let mut scopes: Vec<_> = scopes.into_iter().flatten().take(MAX_SCOPES).cloned().collect();
+    // Without it, some servers issue no token that lives longer than the user's session there.
+    const OFFLINE: &str = "offline_access";
+    if account.scopes.is_empty() && !scopes.is_empty() && server.scopes.iter().any(|scope| scope == OFFLINE) {
+        scopes.push(OFFLINE.to_owned());
+    }
+    scopes.sort_unstable();
+    scopes.dedup();
+    let resource = resource.unwrap_or_else(|| service.url.to_string());
+    Ok(Discovery { server, resource, scopes })
+}
+
+fn configured(authorization: &Url, token: &Url, revocation: Option<&Url>) -> ServerMetadata {
+    ServerMetadata {
+        issuer: None,
+        authorization_endpoint: authorization.clone(),
+        token_endpoint: token.clone(),
+        registration_endpoint: None,
+        revocation_endpoint: revocation.cloned(),
+        auth_methods: None,
+        names_issuer: false,
+        reads_client_documents: false,
+        scopes: Vec::new(),
+    }
+}
+
+/// Returns the metadata of a service, if it has some.
+async fn resource_document(
+    http: &OauthHttp,
+    service: &Url,
+    challenge: &Challenge,
+) -> Result<Option<ResourceDocument>, OauthError> {
+    let mut places = match &challenge.resource_metadata {
+        Some(text) => vec![http.address(text)?],
+        None => Vec::new(),
+    };
+    const PLACE: &str = "/.well-known/oauth-protected-resource";
+    let path = service.path().trim_end_matches('/');
+    places.extend((!path.is_empty()).then(|| at(service, &format!("{PLACE}{path}"))));
+    places.push(at(service, PLACE));
+    for place in places {
+        let Some(document) = http.document::<ResourceDocument>(SERVICE, place).await? else { continue };
+        // Otherwise a service could get tokens for another one.
+        let is_its = document.resource.as_deref().is_none_or(|resource| is_part_of(service, resource));
+        return match is_its {
+            true => Ok(Some(document)),
+            false => Err(OauthError::Invalid("the metadata are those of another service")),
+        };
+    }
+    Ok(None)
+}
+
+/// Returns whether an address is the resource or below it.
+fn is_part_of(service: &Url, resource: &str) -> bool {
+    let Ok(resource) = Url::parse(resource) else { return false };
+    let base = resource.path().trim_end_matches('/');
+    let rest = service.path().strip_prefix(base);
+    service.origin() == resource.origin() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Returns the metadata of an authorization server.
+async fn of_issuer(http: &OauthHttp, issuer: &str) -> Result<ServerMetadata, OauthError> {
+    let url = http.address(issuer)?;
+    let found = find(http, &url).await?;
+    let document = found.ok_or(OauthError::Invalid("the authorization server has no metadata"))?;
+    // Only then are they those of this server (RFC 8414, 3.3).
+    let same = |said: &String| said.trim_end_matches('/') == issuer.trim_end_matches('/');
+    if !document.issuer.as_ref().is_some_and(same) {
+        return Err(OauthError::Invalid("the metadata are those of another authorization server"));
+    }
+    read(http, document)
+}
+
+/// Returns the authorization server at the origin of a service without metadata, as MCP had it at first. If it has no
+/// metadata either, its endpoints have fixed paths.
+async fn of_origin(http: &OauthHttp, service: &Url) -> Result<ServerMetadata, OauthError> {
+    let root = at(service, "/");
+    if let Some(document) = find(http, &root).await? {
+        let same = |said: &String| Url::parse(said).is_ok_and(|said| said.origin() == root.origin());
+        if !document.issuer.as_ref().is_some_and(same) {
+            return Err(OauthError::Invalid("the metadata are those of another authorization server"));
+        }
+        return read(http, document);
+    }
+    let mut server = configured(&at(service, "/authorize"), &at(service, "/token"), None);
+    server.registration_endpoint = Some(at(service, "/register"));
+    Ok(server)
+}
+
+async fn find(http: &OauthHttp, issuer: &Url) -> Result<Option<ServerDocument>, OauthError> {
+    let path = issuer.path().trim_end_matches('/');
+    let mut places = vec![
+        at(issuer, &format!("/.well-known/oauth-authorization-server{path}")),
+        at(issuer, &format!("/.well-known/openid-configuration{path}")),
+    ];
+    places.extend((!path.is_empty()).then(|| at(issuer, &format!("{path}/.well-known/openid-configuration"))));
+    for place in places {
+        if let Some(document) = http.document(SERVER, place).await? {
+            return Ok(Some(document));
+        }
+    }
+    Ok(None)
+}
+
+fn read(http: &OauthHttp, document: ServerDocument) -> Result<ServerMetadata, OauthError> {
+    // Without PKCE a stolen code could be used.
+    if document.code_challenge_methods_supported.is_some_and(|methods| !methods.iter().any(|method| method == "S256")) {
+        return Err(OauthError::Invalid("the authorization server does not support PKCE"));
+    }
+    let optional = |text: Option<String>| text.map(|text| http.address(&text)).transpose();
+    Ok(ServerMetadata {
+        issuer: document.issuer,
+        authorization_endpoint: http.address(&document.authorization_endpoint)?,
+        token_endpoint: http.address(&document.token_endpoint)?,
+        registration_endpoint: optional(document.registration_endpoint)?,
+        revocation_endpoint: optional(document.revocation_endpoint)?,
+        auth_methods: document.token_endpoint_auth_methods_supported,
+        names_issuer: document.authorization_response_iss_parameter_supported,
+        reads_client_documents: document.client_id_metadata_document_supported,
+        scopes: document.scopes_supported,
+    })
+}
+
+/// Returns the address of a path on the same server.
+fn at(url: &Url, path: &str) -> Url {
+    let mut url = url.clone();
+    url.set_path(path);
+    url.set_query(None);
+    url.set_fragment(None);
+    url
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_belongs_to_its_own_metadata_only() {
+        let check = |service: &str, resource: &str, expected: bool| {
+            assert_eq!(is_part_of(&service.parse().unwrap(), resource), expected, "{service} {resource}");
+        };
+        check("https://m.test/mcp", "https://m.test/mcp", true);
+        check("https://m.test/mcp", "https://m.test", true);
+        check("https://m.test/mcp/", "https://m.test/mcp", true);
+        check("https://m.test/mcp-2", "https://m.test/mcp", false);
+        check("https://m.test/", "https://m.test/mcp", false);
+        check("https://m.test/mcp", "https://evil.test/mcp", false);
+        check("https://m.test/mcp", "http://m.test/mcp", false);
+        check("https://m.test/mcp", "mcp", false);
+    }
+}

@@ -1,0 +1,233 @@
+//! Requests for tokens: with a code, with a refresh token, and by token exchange (RFC 6749, RFC 8693); and their
+//! revocation (RFC 7009).
+
+use super::{ClientIdentity, OauthError, OauthHttp};
+use ::http::{HeaderMap, HeaderValue, Method, header};
+use serde::Deserialize;
+use serde_json::Value;
+use std::fmt;
+use url::Url;
+use url::form_urlencoded::Serializer;
+
+const WHAT: &str = "the token endpoint";
+/// The longest token in bytes.
+const MAX_TOKEN: usize = 32 << 10;
+/// The longest list of scopes in bytes.
+const MAX_SCOPES: usize = 4 << 10;
+
+const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
+
+/// A client at a token endpoint.
+pub(crate) struct TokenClient<'a> {
+    pub(crate) http: &'a OauthHttp,
+    pub(crate) endpoint: &'a Url,
+    pub(crate) client: &'a ClientIdentity,
+}
+
+/// What a token endpoint has issued.
+pub(crate) struct IssuedTokens {
+    pub(crate) access_token: String,
+    pub(crate) refresh_token: Option<String>,
+    /// The lifetime in seconds.
+    pub(crate) expires_in: Option<i64>,
+    /// The granted scopes; `None` if they are those that were asked for.
+    pub(crate) scopes: Option<Vec<String>>,
+}
+
+/// A token exchange.
+pub(crate) struct ExchangeRequest<'a> {
+    /// The token of the user's sign-in.
+    pub(crate) subject: &'a str,
+    pub(crate) audience: Option<&'a str>,
+    pub(crate) resource: &'a str,
+    pub(crate) scopes: &'a [String],
+}
+
+#[derive(Deserialize)]
+struct TokenResponse {
+    access_token: String,
+    token_type: Option<String>,
+    refresh_token: Option<String>,
+    expires_in: Option<Value>,
+    scope: Option<String>,
+}
+
+impl TokenClient<'_> {
+    /// Exchanges a code for tokens.
+    pub(crate) async fn with_code(
+        &self,
+        (code, verifier): (&str, &str),
+        redirect_uri: &str,
+        resource: &str,
+    ) -> Result<IssuedTokens, OauthError> {
+        let pairs = [
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("code_verifier", verifier),
+            ("redirect_uri", redirect_uri),
+            ("resource", resource),
+        ];
+        self.request(&pairs).await
+    }
+
+    /// Exchanges a refresh token for new tokens, with the same scopes.
+    pub(crate) async fn refresh(&self, refresh_token: &str, resource: &str) -> Result<IssuedTokens, OauthError> {
+        let pairs = [("grant_type", "refresh_token"), ("refresh_token", refresh_token), ("resource", resource)];
+        self.request(&pairs).await
+    }
+
+    /// Exchanges the token of a sign-in for one of a service.
+    pub(crate) async fn exchange(&self, request: &ExchangeRequest<'_>) -> Result<IssuedTokens, OauthError> {
+        let scopes = request.scopes.join(" ");
+        let mut pairs = vec![
+            ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"),
+            ("subject_token", request.subject),
+            ("subject_token_type", ACCESS_TOKEN),
+            ("requested_token_type", ACCESS_TOKEN),
+        ];
+        // An authorization server may not know both.
+        match request.audience {
+            Some(audience) => pairs.push(("audience", audience)),
+            None => pairs.push(("resource", request.resource)),
+        }
+        if !scopes.is_empty() {
+            pairs.push(("scope", &scopes));
+        }
+        self.request(&pairs).await
+    }
+
+    /// Revokes a token at the endpoint.
+    pub(crate) async fn revoke(&self, token: &str, kind: &str) -> Result<(), OauthError> {
+        let (status, _) = self.post(&[("token", token), ("token_type_hint", kind)]).await?;
+        match status {
+            200..=299 => Ok(()),
+            status => Err(OauthError::Unreachable("the revocation endpoint", format!("HTTP {status}"))),
+        }
+    }
+
+    /// Returns the headers and the body of a form, with what proves who the client is.
+    fn form(&self, pairs: &[(&str, &str)]) -> Result<(HeaderMap, Vec<u8>), OauthError> {
+        let mut form = Serializer::new(String::new());
+        form.extend_pairs(pairs);
+        let form_type = HeaderValue::from_static("application/x-www-form-urlencoded");
+        let mut headers = HeaderMap::from_iter([(header::CONTENT_TYPE, form_type)]);
+        headers.extend(self.client.prove(&mut form)?.map(|proof| (header::AUTHORIZATION, proof)));
+        Ok((headers, form.finish().into_bytes()))
+    }
+
+    async fn post(&self, pairs: &[(&str, &str)]) -> Result<(u16, Vec<u8>), OauthError> {
+        let (headers, body) = self.form(pairs)?;
+        let answer = self.http.send(WHAT, Method::POST, self.endpoint.clone(), headers, Some(body)).await?;
+        Ok((answer.status, answer.body))
+    }
+
+    async fn request(&self, pairs: &[(&str, &str)]) -> Result<IssuedTokens, OauthError> {
+        let (status, body) = self.post(pairs).await?;
+        match status {
+            200 => IssuedTokens::read(&body),
+            400..=499 => Err(OauthError::Refused(error_code(&body))),
+            status => Err(OauthError::Unreachable(WHAT, format!("HTTP {status}"))),
+        }
+    }
+}
+
+impl IssuedTokens {
+    /// Reads the answer of a token endpoint.
+    pub(crate) fn read(body: &[u8]) -> Result<Self, OauthError> {
+        let unusable = OauthError::Invalid("the token endpoint's answer has no token that can be used");
+        let Ok(answer) = serde_json::from_slice::<TokenResponse>(body) else {
+            // Some servers refuse with status 200.
+            return Err(match error_code(body) {
+                OTHER => unusable,
+                code => OauthError::Refused(code),
+            });
+        };
+        let is_bearer = answer.token_type.as_ref().is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
+        let tokens = [Some(&answer.access_token), answer.refresh_token.as_ref()];
+        // What is not visible ASCII could not be sent in a header.
+        let is_usable = |token: &&String| token.len() <= MAX_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic());
+        if !is_bearer || answer.access_token.is_empty() || !tokens.iter().flatten().all(is_usable) {
+            return Err(unusable);
+        }
+        let expires_in = answer.expires_in.and_then(|value| match value {
+            Value::Number(number) => number.as_i64().or_else(|| number.as_f64().map(|seconds| seconds as i64)),
+            Value::String(text) => text.parse().ok(),
+            _ => None,
+        });
+        Ok(Self {
+            access_token: answer.access_token,
+            refresh_token: answer.refresh_token.filter(|token| !token.is_empty()),
+            expires_in: expires_in.map(|seconds| seconds.clamp(0, 10 * 365 * 86_400)),
+            scopes: answer.scope.map(|text| scopes(&text)),
+        })
+    }
+}
+
+/// Splits a list of scopes.
+pub(crate) fn scopes(text: &str) -> Vec<String> {
+    let list = text.split([' ', ',']).filter(|scope| !scope.is_empty());
+    let mut length = 0;
+    let within = |scope: &&str| {
+        length += scope.len() + 1;
+        length <= MAX_SCOPES
+    };
+    list.take_while(within).map(str::to_owned).collect()
+}
+
+const OTHER: &str = "other";
+
+/// Returns the `error` of a response, if it is a known one.
+fn error_code(body: &[u8]) -> &'static str {
+    const KNOWN: [&str; 9] = [
+        "invalid_request",
+        "invalid_client",
+        "invalid_grant",
+        "unauthorized_client",
+        "unsupported_grant_type",
+        "invalid_scope",
+        "invalid_target",
+        // Those of GitHub.
+        "bad_verification_code",
+        "bad_refresh_token",
+    ];
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    match KNOWN.into_iter().find(|known| body["error"] == **known).unwrap_or(OTHER) {
+        "bad_verification_code" | "bad_refresh_token" => "invalid_grant",
+        code => code,
+    }
+}
+
+/// Formats nothing secret.
+impl fmt::Debug for IssuedTokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IssuedTokens").field("scopes", &self.scopes).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_token_endpoints_are_checked() {
+        let check = |body: &str, expected: Result<(&str, Option<i64>, Option<&str>), &str>| {
+            let read = IssuedTokens::read(body.as_bytes()).map_err(|error| error.to_string());
+            let seen = read.as_ref().map(|read| {
+                (read.access_token.as_str(), read.expires_in, read.scopes.as_ref().map(|scopes| scopes.join(" ")))
+            });
+            let expected = expected.map(|(token, life, scopes)| (token, life, scopes.map(str::to_owned)));
+            assert_eq!(seen.map_err(String::as_str), expected, "{body}");
+        };
+        let unusable = Err("the token endpoint's answer has no token that can be used");
+        check(r#"{"access_token":"a","token_type":"bearer","expires_in":60}"#, Ok(("a", Some(60), None)));
+        check(r#"{"access_token":"a","expires_in":"60","scope":"x y"}"#, Ok(("a", Some(60), Some("x y"))));
+        check(r#"{"access_token":"a","expires_in":-5,"scope":"x,y"}"#, Ok(("a", Some(0), Some("x y"))));
+        check(r#"{"access_token":"a","token_type":"mac"}"#, unusable);
+        check(r#"{"access_token":""}"#, unusable);
+        check(r#"{"access_token":"a\r\nb"}"#, unusable);
+        check(r#"{"access_token":7}"#, unusable);
+        check(r#"{"error":"bad_verification_code"}"#, Err("the authorization server refuses it: invalid_grant"));
+        check("<html>", unusable);
+        check(&format!(r#"{{"access_token":"{}"}}"#, "x".repeat(MAX_TOKEN + 1)), unusable);
+    }
+}

@@ -1,0 +1,39 @@
+//! The services of the config that are called on behalf of users.
+
+use config::{Config, ConnectionKind};
+use settings::user_auth::{Service, UserAuth, UserVariables};
+use std::collections::BTreeMap;
+
+/// Returns the services whose tokens come from accounts or from an exchange, of all agents.
+pub(crate) fn all(config: &Config) -> impl Iterator<Item = Service> {
+    config.agents.values().flat_map(|agent| of_agent(config, agent))
+}
+
+/// Returns the services of an agent.
+pub(crate) fn of_agent(config: &Config, agent: &config::Agent) -> Vec<Service> {
+    let servers = agent.mcp.iter().filter_map(|used| used.server.transport.user_service(&used.name));
+    let remote =
+        agent.remote_agents.iter().filter_map(|used| match &config.connections.get(&used.connection_id)?.kind {
+            ConnectionKind::RemoteAgent(remote) => remote.user_service(&used.connection_id),
+            _ => None,
+        });
+    servers.chain(remote).collect()
+}
+
+/// Returns the variables that users of these agents enter, by connection.
+pub(crate) fn variables<'a>(config: &Config, agents: impl Iterator<Item = &'a str>) -> BTreeMap<String, UserVariables> {
+    let used = agents.filter_map(|id| config.agents.get(id)).flat_map(|agent| &agent.remote_agents);
+    let variables = used.filter_map(|used| match &config.connections.get(&used.connection_id)?.kind {
+        ConnectionKind::RemoteAgent(remote) => remote.variables_of_users(&used.connection_id),
+        _ => None,
+    });
+    variables.map(|variables| (variables.connection.clone(), variables)).collect()
+}
+
+/// Returns the services of these agents at which users have accounts, by name.
+pub(crate) fn with_accounts<'a>(config: &Config, agents: impl Iterator<Item = &'a str>) -> BTreeMap<String, Service> {
+    let agents = agents.filter_map(|id| config.agents.get(id));
+    let services = agents.flat_map(|agent| of_agent(config, agent));
+    let with_accounts = services.filter(|service| matches!(service.auth, UserAuth::Account(_)));
+    with_accounts.map(|service| (service.name.clone(), service)).collect()
+}

@@ -1,0 +1,113 @@
+//! Opens connections.
+
+use super::Connection;
+use crate::events::{ConnectionEvents, NotificationHandler};
+use crate::failure::{challenge, is_unreachable};
+use crate::process::ServerProcess;
+use crate::settings::McpSettings;
+use crate::stdio::StdioTransport;
+use crate::{McpTransport, http, sse};
+use contract::{Bearer, ToolError};
+use rmcp::service::{ClientInitializeError, RoleClient};
+use rmcp::transport::Transport;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::{Mutex, watch};
+
+/// Why a connection could not be opened.
+pub(crate) struct OpenFailure {
+    /// The message for the user.
+    pub(crate) error: ToolError,
+    /// The value of `WWW-Authenticate`, if the server wanted another token.
+    pub(crate) challenge: Option<String>,
+}
+
+/// Why a connection could not be opened, in detail.
+pub(super) struct OpenError {
+    /// The reason for the user.
+    pub(super) public: &'static str,
+    /// The cause for the log.
+    pub(super) cause: String,
+    /// The error output of a process, for the log.
+    pub(super) last_words: String,
+    /// See [`OpenFailure::challenge`].
+    pub(super) challenge: Option<String>,
+}
+
+impl OpenError {
+    pub(super) fn new(public: &'static str, cause: impl std::fmt::Debug) -> Self {
+        Self { public, cause: format!("{cause:?}"), last_words: String::new(), challenge: None }
+    }
+}
+
+pub(super) async fn begin(
+    settings: &McpSettings,
+    events: ConnectionEvents,
+    token: Option<&Bearer>,
+) -> Result<Connection, OpenError> {
+    let unreachable = |error| OpenError::new("it cannot be reached", error);
+    match &settings.transport {
+        McpTransport::Stdio(stdio) => {
+            let (program, output, input) =
+                ServerProcess::start(stdio).map_err(|error| OpenError::new("it could not be started", error))?;
+            let transport = StdioTransport::new(output, input);
+            let last_words = program.last_words();
+            let begun = serve(events, transport, None).await;
+            let begun = begun.map_err(|failure| OpenError { last_words: last_words.text(), ..failure })?;
+            Ok(Connection { program: Some(program), ..begun })
+        }
+        McpTransport::Http(http) => {
+            let access = http::prepare_access(http, token).await.map_err(unreachable)?;
+            serve(events, http::streamable(&access), access.token_expiry).await
+        }
+        McpTransport::Sse(http) => {
+            let access = http::prepare_access(http, token).await.map_err(unreachable)?;
+            let opened = sse::open(&access).await.map_err(|failure| {
+                let challenge = challenge(&failure);
+                OpenError { challenge, ..OpenError::new("it cannot be reached", failure) }
+            });
+            let (transport, ends) = (opened?, access.token_expiry);
+            serve(events, transport, ends).await
+        }
+    }
+}
+
+async fn serve(
+    events: ConnectionEvents,
+    transport: impl Transport<RoleClient> + 'static,
+    ends: Option<Instant>,
+) -> Result<Connection, OpenError> {
+    let name = events.server.clone();
+    let events = NotificationHandler::new(events);
+    let service = rmcp::serve_client(events.clone(), transport).await.map_err(|error| {
+        let public = match &error {
+            error if error.is_authorization_required() => "it does not accept the key",
+            ClientInitializeError::ConnectionClosed(_) => "it ended at once",
+            ClientInitializeError::TransportError { error, .. } if is_unreachable(&*error.error) => {
+                "it cannot be reached"
+            }
+            _ => "it did not answer as an MCP server does",
+        };
+        let challenge = match &error {
+            ClientInitializeError::TransportError { error, .. } => challenge(&*error.error),
+            _ => None,
+        };
+        OpenError { challenge, ..OpenError::new(public, error) }
+    })?;
+    let begun = Instant::now();
+    let probes = Arc::new(watch::Sender::new(0));
+    let (offered, prompts, renewals) = (Mutex::default(), Mutex::default(), parking_lot::Mutex::default());
+    Ok(Connection {
+        name,
+        service,
+        events,
+        offered,
+        prompts,
+        renewals,
+        begun,
+        probes,
+        token_expiry: ends,
+        token: None,
+        program: None,
+    })
+}

@@ -1,0 +1,348 @@
+//! The connection of a user: opened when it is first needed, and reopened after a failure.
+
+mod access;
+mod connect_account;
+
+pub(crate) use access::UserAccess;
+pub(crate) use connect_account::ConnectAccount;
+
+use crate::connection::{Connection, OpenFailure, RequestError, unavailable};
+use crate::events::ConnectionEvents;
+use crate::listing::ServerTools;
+use crate::server::McpServer;
+use crate::settings::McpSettings;
+use contract::{Bearer, RunScope, ToolContext, ToolError};
+use rmcp::model::JsonObject;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::sync::Mutex;
+
+/// A connection that lasted this long resets the count of failures.
+const STABLE_TIME: Duration = Duration::from_secs(60);
+/// The maximum time between two attempts.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+/// How often a call is made again with another token.
+const MAX_TOKEN_RENEWALS: usize = 2;
+
+/// The connection of one user, and the tools that this user has accepted.
+pub(crate) struct UserConnection {
+    settings: Arc<McpSettings>,
+    /// How it is authorized, if that is different for each user.
+    pub(crate) access: Option<UserAccess>,
+    /// What its connections tell it.
+    events: ConnectionEvents,
+    pub(crate) state: Mutex<ConnectionState>,
+    used: parking_lot::Mutex<Instant>,
+    /// The fingerprint of each tool when it was first listed, or last accepted.
+    known: parking_lot::Mutex<HashMap<String, [u8; 32]>>,
+}
+
+#[derive(Default)]
+pub(crate) struct ConnectionState {
+    pub(crate) connection: Option<Arc<Connection>>,
+    /// The number of consecutive failed attempts.
+    failures: u32,
+    /// The time before which there is no further attempt.
+    retry_at: Option<Instant>,
+    pub(crate) error: Option<ToolError>,
+    /// Since when there is an error; Unix time in milliseconds.
+    pub(crate) failed_at: Option<i64>,
+}
+
+impl UserConnection {
+    pub(crate) fn new(server: &McpServer) -> Self {
+        let access = server.service.clone().map(|service| UserAccess::new(service, server.tokens.clone()));
+        let used = parking_lot::Mutex::new(Instant::now());
+        let (settings, ask, prompts) = (server.settings.clone(), server.ask.clone(), server.prompts.clone());
+        let events = ConnectionEvents { server: settings.name.clone(), ask, prompts, revision: Arc::default() };
+        Self { settings, access, events, state: Mutex::default(), used, known: parking_lot::Mutex::default() }
+    }
+
+    /// Returns how often the server has reported a change of its tools or prompts.
+    pub(crate) fn revision(&self) -> u64 {
+        self.events.revision.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn touch(&self) {
+        *self.used.lock() = Instant::now();
+    }
+
+    pub(crate) fn used(&self) -> Instant {
+        *self.used.lock()
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.state.try_lock().is_ok_and(|state| state.connection.is_some())
+    }
+
+    /// Closes the connection once its running calls have ended.
+    pub(crate) fn give_up(&self) {
+        if let Ok(mut state) = self.state.try_lock() {
+            state.connection = None;
+        }
+    }
+
+    /// Authorizes requests as the user of a run from now on.
+    pub(crate) fn authorize_as(&self, scope: &RunScope) {
+        if let Some(access) = &self.access {
+            access.set_scope(scope);
+        }
+    }
+
+    /// Returns the connection, and opens one if there is none. After several failures this fails at
+    /// once for some time.
+    pub(crate) async fn connection(&self) -> Result<Arc<Connection>, ToolError> {
+        let mut is_first = true;
+        loop {
+            let token = match &self.access {
+                Some(access) => Some(access.token().await?),
+                None => None,
+            };
+            let failure = match self.connect(token.clone()).await {
+                Ok(connection) => return Ok(connection),
+                Err(failure) => failure,
+            };
+            if let (Some(access), Some(token), Some(challenge)) = (&self.access, &token, &failure.challenge)
+                && std::mem::take(&mut is_first)
+            {
+                // If the user has to connect the account, there is no token any more.
+                access.refused(token, challenge).await;
+                self.state.lock().await.retry_at = None;
+                continue;
+            }
+            return Err(failure.error);
+        }
+    }
+
+    /// Returns the connection with a token, and opens one if there is none.
+    async fn connect(&self, token: Option<Bearer>) -> Result<Arc<Connection>, OpenFailure> {
+        self.touch();
+        let used = self.state.lock().await.connection.clone();
+        if let Some(used) = used {
+            used.probed().await;
+        }
+        let mut state = self.state.lock().await;
+        match &state.connection {
+            // The user has another token by now.
+            Some(connection) if connection.token != token => state.connection = None,
+            Some(connection) if connection.is_open() => return Ok(connection.clone()),
+            // An expired access token is not a failure.
+            Some(connection) if connection.is_token_expired() => state.connection = None,
+            Some(_) => state.lost(),
+            None => {}
+        }
+        if state.retry_at.is_some_and(|at| Instant::now() < at) {
+            let error = state.error.clone();
+            let error = error.unwrap_or_else(|| unavailable(&self.settings.name, "its connection was just lost"));
+            return Err(OpenFailure { error, challenge: None });
+        }
+        match Connection::open(&self.settings, self.events.clone(), token).await {
+            Ok(connection) => {
+                let connection = Arc::new(connection);
+                state.connection = Some(connection.clone());
+                state.error = None;
+                state.failed_at = None;
+                Ok(connection)
+            }
+            Err(failure) => {
+                state.failed(failure.error.clone());
+                Err(failure)
+            }
+        }
+    }
+
+    /// Returns the server's tools. A server that does not list them counts as failed; one that has
+    /// forgotten the session, or wants another token, is connected to again.
+    pub(crate) async fn offered(&self) -> Result<Arc<ServerTools>, ToolError> {
+        let connection = self.connection().await?;
+        let failed = match connection.tools().await {
+            Ok(offered) => return Ok(offered),
+            Err(failed) => failed,
+        };
+        let (connection, error) = match failed {
+            RequestError::Refused(_) | RequestError::Unauthorized(..) => {
+                self.drop_failed(&connection, &failed).await;
+                let connection = self.connection().await?;
+                match connection.tools().await {
+                    Ok(offered) => return Ok(offered),
+                    Err(failed) => (connection, failed.into_error()),
+                }
+            }
+            failed => (connection, failed.into_error()),
+        };
+        if let Some(mut state) = self.current(&connection).await {
+            state.connection = None;
+            state.failed(error.clone());
+        }
+        Err(error)
+    }
+
+    /// Calls a tool. If the server is called on behalf of each user, the user is asked to connect their account when
+    /// that is needed, and the call goes on afterwards.
+    pub(crate) async fn call(
+        self: &Arc<Self>,
+        tool: &str,
+        fingerprint: [u8; 32],
+        arguments: JsonObject,
+        context: ToolContext,
+    ) -> Result<Value, ToolError> {
+        let Some(access) = &self.access else {
+            let called = self.call_with_repetition(tool, fingerprint, arguments, context).await;
+            return called.map_err(RequestError::into_error);
+        };
+        access.set_scope(&context.scope);
+        let mut renewals = 0;
+        loop {
+            let token = access.token_for_call(&context).await?;
+            let called = self.call_with_repetition(tool, fingerprint, arguments.clone(), context.clone()).await;
+            match called {
+                Err(RequestError::Unauthorized(error, challenge)) => {
+                    renewals += 1;
+                    let may_retry = renewals <= MAX_TOKEN_RENEWALS && !context.cancel.is_cancelled();
+                    if !may_retry || !access.renew_for_call(&context, &token, &challenge).await {
+                        return Err(error);
+                    }
+                }
+                called => return called.map_err(RequestError::into_error),
+            }
+        }
+    }
+
+    /// Calls a tool. The call is repeated on a new connection if the server refused it because it
+    /// has forgotten the session, or, if the context allows a repetition, when the connection was
+    /// lost.
+    async fn call_with_repetition(
+        self: &Arc<Self>,
+        tool: &str,
+        fingerprint: [u8; 32],
+        arguments: JsonObject,
+        context: ToolContext,
+    ) -> Result<Value, RequestError> {
+        let connection = self.connection().await.map_err(RequestError::Answered)?;
+        let failed = match self.call_on(&connection, tool, arguments.clone(), context.clone()).await {
+            Ok(value) => return Ok(value),
+            Err(failed) => failed,
+        };
+        let is_again = match &failed {
+            RequestError::Answered(_) => false,
+            // Without a user's token, it may be a session that the server has forgotten.
+            RequestError::Unauthorized(..) => self.access.is_none(),
+            RequestError::Refused(_) => true,
+            RequestError::Lost(_) => context.may_repeat,
+        };
+        if !is_again || context.cancel.is_cancelled() {
+            return Err(failed);
+        }
+        let connection = self.connection().await.map_err(RequestError::Answered)?;
+        // The new connection may be to another version of the server.
+        let listed = connection.tools().await?;
+        if !listed.offered.iter().any(|offered| offered.name == tool && offered.fingerprint == fingerprint) {
+            let changed = "The tool has changed on the server, so the call was not repeated.";
+            return Err(RequestError::Answered(ToolError::new(changed)));
+        }
+        self.call_on(&connection, tool, arguments, context).await
+    }
+
+    /// Calls a tool on a connection, which is dropped if it cannot be used any more.
+    async fn call_on(
+        self: &Arc<Self>,
+        connection: &Arc<Connection>,
+        tool: &str,
+        arguments: JsonObject,
+        context: ToolContext,
+    ) -> Result<Value, RequestError> {
+        let (seat, used) = (Arc::downgrade(self), Arc::downgrade(connection));
+        let gone = async move {
+            if let (Some(seat), Some(connection)) = (seat.upgrade(), used.upgrade()) {
+                tracing::warn!(server = seat.settings.name, "an MCP server does not respond any more; reconnecting");
+                seat.broken(&connection).await;
+            }
+        };
+        let result = connection.call(tool, arguments, context, gone).await;
+        match &result {
+            Err(RequestError::Refused(_) | RequestError::Unauthorized(..)) => self.forgotten(connection).await,
+            Err(RequestError::Lost(_)) => self.broken(connection).await,
+            Ok(_) | Err(RequestError::Answered(_)) => {}
+        }
+        result
+    }
+
+    /// Drops a connection whose session the server has forgotten. The server responds, so the next
+    /// connection is opened at once.
+    pub(crate) async fn forgotten(&self, connection: &Arc<Connection>) {
+        if let Some(mut state) = self.current(connection).await {
+            state.connection = None;
+        }
+    }
+
+    /// Drops a connection whose token the server has refused outside of a call.
+    pub(crate) async fn unauthorized(&self, connection: &Arc<Connection>, challenge: &str) {
+        if let (Some(access), Some(token)) = (&self.access, &connection.token) {
+            access.refused(token, challenge).await;
+        }
+        self.forgotten(connection).await;
+    }
+
+    /// Drops a connection that failed.
+    pub(crate) async fn broken(&self, connection: &Arc<Connection>) {
+        if let Some(mut state) = self.current(connection).await {
+            state.lost();
+        }
+    }
+
+    /// Returns the state if this connection is still the current one.
+    async fn current(&self, connection: &Arc<Connection>) -> Option<tokio::sync::MutexGuard<'_, ConnectionState>> {
+        let state = self.state.lock().await;
+        state.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, connection)).then_some(state)
+    }
+
+    /// Returns whether a tool has changed since the user accepted it: a server may exchange a
+    /// harmless tool for a malicious one (a rug pull).
+    pub(crate) fn is_changed(&self, tool: &str, fingerprint: [u8; 32]) -> bool {
+        *self.known.lock().entry(tool.to_owned()).or_insert(fingerprint) != fingerprint
+    }
+
+    /// Records that the user accepts the tool as it is.
+    pub(crate) fn accept(&self, tool: &str, fingerprint: [u8; 32]) {
+        self.known.lock().insert(tool.to_owned(), fingerprint);
+    }
+}
+
+impl ConnectionState {
+    /// Drops a connection that was lost. After the first failure it is reopened at once.
+    fn lost(&mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        if connection.age() >= STABLE_TIME {
+            self.failures = 0;
+        }
+        self.retry_at = (self.failures > 0).then(|| Instant::now() + wait(self.failures));
+        self.failures += 1;
+    }
+
+    fn failed(&mut self, error: ToolError) {
+        self.failures += 1;
+        self.retry_at = Some(Instant::now() + wait(self.failures));
+        self.error = Some(error);
+        self.failed_at = SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_millis() as i64);
+    }
+}
+
+/// Returns the time before the next attempt, which doubles with each failure.
+fn wait(failures: u32) -> Duration {
+    Duration::from_secs(1).saturating_mul(1 << failures.saturating_sub(1).min(10)).min(MAX_WAIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_between_attempts_doubles() {
+        let seconds: Vec<_> = (1..=9).map(|failures| wait(failures).as_secs()).collect();
+        assert_eq!(seconds, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
+        assert_eq!(wait(u32::MAX).as_secs(), 60);
+    }
+}

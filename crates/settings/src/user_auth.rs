@@ -1,0 +1,143 @@
+//! How a service is called on behalf of a user: with a token of the account that the user has connected, or with one
+//! for which the token of their sign-in is exchanged.
+
+use secrecy::{ExposeSecret, SecretString};
+use std::fmt;
+use url::Url;
+
+/// A service that is called on behalf of users, such as an MCP server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Service {
+    /// The name, which users see.
+    pub name: String,
+    /// The address to which the tokens are sent.
+    pub url: Url,
+    /// Whether the service and what issues its tokens may be on this machine and its networks.
+    pub allow_private: bool,
+    /// Whether the service is asked for its authorization server, as MCP servers are.
+    pub is_mcp: bool,
+    /// Where the tokens come from.
+    pub auth: UserAuth,
+}
+
+/// Where the tokens of users come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UserAuth {
+    /// The account that the user has connected.
+    Account(AccountAuth),
+    /// The token with which the user is signed in is exchanged (RFC 8693).
+    Exchange(ExchangeAuth),
+}
+
+/// The client of an authorization server.
+#[derive(Clone)]
+pub struct OauthClient {
+    /// The client's id.
+    pub id: String,
+    /// The client's secret; `None` for a public client.
+    pub secret: Option<SecretString>,
+}
+
+/// How users connect their accounts: OAuth's authorization code flow (RFC 6749, 4.1) with PKCE (RFC 7636).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AccountAuth {
+    /// The client; `None` to register one.
+    pub client: Option<OauthClient>,
+    /// The scopes to ask for; empty to ask for those that the service names.
+    pub scopes: Vec<String>,
+    /// The authorization server; `None` to ask the service.
+    pub server: Option<AuthorizationServer>,
+}
+
+/// An authorization server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AuthorizationServer {
+    /// One whose metadata tell its endpoints.
+    Issuer(Url),
+    /// One without metadata.
+    Endpoints {
+        /// Where users agree.
+        authorization: Url,
+        /// Where tokens are issued.
+        token: Url,
+        /// Where tokens are revoked.
+        revocation: Option<Url>,
+    },
+}
+
+/// How the token of a sign-in is exchanged (RFC 8693).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExchangeAuth {
+    /// The token endpoint.
+    pub token_url: Url,
+    /// The client.
+    pub client: OauthClient,
+    /// The logical name of the service for which the token is.
+    pub audience: Option<String>,
+    /// The scopes to ask for; empty to keep those of the sign-in.
+    pub scopes: Vec<String>,
+}
+
+/// A variable of a remote agent that each user enters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserVariable {
+    /// The key, which is sent as the header `x-KEY`.
+    pub key: String,
+    /// The name that users see.
+    pub name: String,
+    /// What users should enter; may be empty.
+    pub description: String,
+    /// Whether the tools can be called only with it.
+    pub is_required: bool,
+}
+
+/// The variables of a remote agent that each user enters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserVariables {
+    /// The id of the connection, which users see.
+    pub connection: String,
+    /// The address to which the values are sent.
+    pub url: Url,
+    /// The variables.
+    pub variables: Vec<UserVariable>,
+}
+
+impl Service {
+    /// Returns what tells this service from others that tokens must not be sent to: its address, and who issues its
+    /// tokens to which client.
+    pub fn identity(&self) -> String {
+        let parts: Vec<&str> = match &self.auth {
+            UserAuth::Account(account) => {
+                let client = account.client.as_ref().map(|client| client.id.as_str()).unwrap_or_default();
+                match &account.server {
+                    None => vec!["discovered", client],
+                    Some(AuthorizationServer::Issuer(issuer)) => vec!["issuer", client, issuer.as_str()],
+                    Some(AuthorizationServer::Endpoints { authorization, token, .. }) => {
+                        vec!["endpoints", client, authorization.as_str(), token.as_str()]
+                    }
+                }
+            }
+            UserAuth::Exchange(exchange) => {
+                let audience = exchange.audience.as_deref().unwrap_or_default();
+                vec!["exchange", &exchange.client.id, exchange.token_url.as_str(), audience]
+            }
+        };
+        format!("{}\n{}\n{}", self.name, self.url, parts.join("\n"))
+    }
+}
+
+impl PartialEq for OauthClient {
+    fn eq(&self, other: &Self) -> bool {
+        let secret = |client: &Self| client.secret.as_ref().map(|secret| secret.expose_secret().to_owned());
+        self.id == other.id && secret(self) == secret(other)
+    }
+}
+
+impl Eq for OauthClient {}
+
+/// Formats the client's id only.
+impl fmt::Debug for OauthClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OauthClient").field("id", &self.id).finish_non_exhaustive()
+    }
+}
