@@ -37,7 +37,7 @@ fn examples_are_valid() {
     };
     check("intake", &["intake"], &[]);
     check("analyst", &["home"], &[]);
-    check("invoices", &["home"], &[]);
+    check("invoices", &["home", "approvals"], &[]);
     check("skills", &["home"], &[]);
     check("support", &["support"], &["search_articles", "delete_article"]);
 }

@@ -280,5 +280,18 @@ fn templates_and_expressions_read_what_is_there() {
         "{ id: check, type: if, test: { _expr: step.later.total > item.n }, then: [{ id: no, type: fail, message: { _template: '{{ error.message }}' } }] }",
         "{ id: each, type: loop, in: [1], item: row, max: 2, do: [{ id: later, type: endpoint, endpointId: post, payload: [{ _expr: item.rwo.n + item.index }] }] }",
         "{ id: fine, type: endpoint, endpointId: post, payload: { _template: \"{% set n = step['extract'].n %}{% for row in step.each %}{{ row }}{{ loop.index }}{% endfor %}{{ n }}{{ range(3) }}\" } }",
-    ]), @"");
+    ]), @r"
+    chatwright.yaml:4:72: error: there is no variable `inpt`
+       = help: did you mean `input`?
+    chatwright.yaml:5:80: error: there is no step `extrct`
+       = help: did you mean `extract`?
+    chatwright.yaml:6:45: error: there is no item `n` here
+       = help: only the steps of a loop have an item
+    chatwright.yaml:6:45: error: the step `later` has no result here
+       = help: a step reads the steps before it in its own list and before the steps around it; what is within another step is read through the output of that step
+    chatwright.yaml:6:125: error: there is no error here
+       = help: only the steps of `onError` have one
+    chatwright.yaml:7:130: error: there is no item `rwo` here
+       = help: did you mean `row`?
+    ");
 }

@@ -287,8 +287,8 @@ pub(crate) async fn put_back(db: &mut Db, run_id: &str, steps: &RepeatedSteps, n
 
 /// Returns whether a run is the one for which a step waits: a later attempt may have started another one.
 pub(crate) async fn is_child(db: &mut Db, (run_id, path): (&str, &str), child: &str) -> Result<bool, StoreError> {
-    let found: Option<Option<String>> = sql::query_scalar(CHILD).bind(run_id).bind(path).fetch_optional(db).await?;
-    Ok(found.flatten().as_deref() == Some(child))
+    let find = sql::query_scalar::<Option<String>>(CHILD).bind(run_id).bind(path);
+    Ok(find.fetch_optional(db).await?.flatten().as_deref() == Some(child))
 }
 
 /// Returns the run of the child that a step has started last.

@@ -63,7 +63,7 @@ async fn server_works_with_a_closed_stderr() {
 async fn workflow_goes_on_after_a_deploy() {
     let folder = tempfile::tempdir().unwrap();
     let config = "connections: [{ id: demo, type: Demo, properties: { delayMs: 50 } }]\n\
-                  api: [{ id: look, routine: [{ ':return': 1 }] }]\n\
+                  api: [{ id: look, description: Looks., payloadSchema: { type: object }, routine: [{ ':return': 1 }] }]\n\
                   agents: [{ id: demo, type: Agent, connectionId: demo, properties: { model: demo }, tools: [look] }]\n\
                   workflows:\n\
                   - id: two\n\

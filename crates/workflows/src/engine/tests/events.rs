@@ -115,7 +115,7 @@ async fn wait_for_an_event_ends_in_time_and_events_of_the_product_end_it() {
             };
             server.runs.store.write(move |db| Box::pin(async move { append_event(db, new).await })).await.unwrap();
         }
-        look_for_events(&server.runs, &std::sync::Arc::default()).await.unwrap();
+        look_for_events(&server.runs, &Arc::default()).await.unwrap();
         assert_eq!(server.ended(&id).await.run.output, "d1");
     }
 }
