@@ -1,7 +1,6 @@
 //! Chats: their events, properties and surroundings, as the documentation of Lowdefy writes them.
 
-use crate::{check_one, check_sections};
-use insta::assert_snapshot;
+use crate::check_one;
 
 const BASICS: &str = "connections:
   - { id: gpt, type: OpenAI, properties: { apiKey: { _secret: OPENAI_API_KEY } } }
@@ -9,13 +8,21 @@ agents:
   - { id: clerk, type: OpenAIAgent, connectionId: gpt, properties: { model: gpt-5-mini } }
 ";
 
-fn check(pages: &str) -> String {
-    check_sections(&["pages"], &format!("{BASICS}pages:\n{pages}"))
+/// Checks that the config that an app is converted to, or a note, has these parts.
+fn check_app(app: &str, expected: &[&str]) {
+    let rendered = check_one(app);
+    for part in expected {
+        assert!(rendered.contains(part), "{part}\n{rendered}");
+    }
+}
+
+fn check(pages: &str, expected: &[&str]) {
+    check_app(&format!("{BASICS}pages:\n{pages}"), expected);
 }
 
 #[test]
 fn fields_of_events_have_the_names_of_this_product() {
-    assert_snapshot!(check("
+    check("
   - id: chat
     type: PageHeaderMenu
     blocks:
@@ -36,12 +43,30 @@ fn fields_of_events_have_the_names_of_this_product() {
           onSuggestionClick: [{ id: f, type: SetState, params: { a: { _event: suggestion } } }]
           onSwitchChange: [{ id: g, type: SetState, params: { a: { _event: checked }, all: { _event: } } }]
           onDeleteMessage: [{ id: h, type: SetState, params: { a: { _event: true } } }]
-"), @"");
+", &[
+        "did: { _event: action }",
+        "to: { _event: conversation.key }",
+        "a: { _event: text }",
+        "b: { _event: id }",
+        "c: user",
+        "d: { _event: parts.0.text }",
+        "failed: { _event: errorText }",
+        "a: { _event: replaces }",
+        "b: { _event: textBefore }",
+        "c: { _event: text }",
+        "a: { _event: value }",
+        "all: { _event: true }",
+        "changed: the rating is `up`, `down` or null",
+        "changed: fields of `onDeleteMessage` have other names",
+        "left out: the name of an icon",
+        "left out: `groupable.label` as a text",
+    ]);
 }
 
 #[test]
 fn properties_of_a_chat_keep_what_they_mean() {
-    assert_snapshot!(check("
+    check(
+        "
   - id: chat
     type: PageHeaderMenu
     blocks:
@@ -53,12 +78,23 @@ fn properties_of_a_chat_keep_what_they_mean() {
           messageDisplay:
             actions: { feedback: false }
             roles: { assistant: { name: Clerk } }
-"), @"");
+",
+        &[
+            "icon: 📦",
+            "copy: true",
+            "feedback: false",
+            "regenerate: false",
+            "delete: false",
+            "name: Clerk",
+            "left out: the name of an icon",
+        ],
+    );
 }
 
 #[test]
 fn blocks_in_an_unknown_container_are_taken_over() {
-    assert_snapshot!(check("
+    check(
+        "
   - id: chat
     type: PageHeaderMenu
     blocks:
@@ -77,12 +113,20 @@ fn blocks_in_an_unknown_container_are_taken_over() {
         type: Box
         visible: { _js: code }
         blocks: [{ id: plan, type: Selector, properties: { options: [a] } }, { id: seats, type: NumberInput }]
-"), @"");
+",
+        &[
+            "id: panel",
+            "id: chat",
+            "changed: a block of the type `Affix` is a box around its blocks",
+            "left out: the blocks of the slot `aside`, with the chat `other` and the input `name`",
+            "with the inputs `plan`, `seats`",
+        ],
+    );
 }
 
 #[test]
 fn operators_with_another_name_or_form_are_converted() {
-    assert_snapshot!(check_one("
+    check_app("
 connections:
   - { id: gpt, type: OpenAI, properties: { apiKey: { _secret: OPENAI_API_KEY } } }
 agents:
@@ -107,5 +151,15 @@ pages:
     blocks:
       - { id: name, type: TextInput }
       - { id: hello, type: Title, properties: { content: { _nunjucks: 'Hello {{ name | upper }}' } } }
-"), @"");
+", &[
+        "{% set pageId = payload.pageId %}{% set userId = payload.userId %}You serve",
+        "changed: `{{ user.sub }}` is evaluated",
+        "{{ user.id }}",
+        "_secret: MCP_TOKEN_HEADER",
+        "_dayjs.humanizeDuration",
+        "_dayjs.format",
+        "_user: id",
+        "changed: a user has no `plan`",
+        "{% set name = state.name %}Hello {{ name | upper }}",
+    ]);
 }

@@ -114,11 +114,11 @@ fn a_default_that_contradicts_the_models_is_rejected() {
        |                                         ^^^^^^
        = help: leave out `connectionId`: each of the `models` has its own
     ");
-    assert_snapshot!(check(&with_models(TWO, "type: Agent, models: [fast], properties: { model: { _user: model } }")), @"
+    assert_snapshot!(check(&with_models(TWO, "type: Agent, models: [fast], properties: { model: { _user: roles } }")), @"
     refused
     chatwright.yaml:9:64: error: an agent with `models` needs the name of one of them here
        |
-     9 |   - { id: a, type: Agent, models: [fast], properties: { model: { _user: model } } }
+     9 |   - { id: a, type: Agent, models: [fast], properties: { model: { _user: roles } } }
        |                                                                ^
        = help: leave out one of the two: with `models`, the user chooses the model
     ");
@@ -129,7 +129,7 @@ fn thinking_settings_fit_to_the_model() {
     assert_snapshot!(check(&with_models("  - { id: a, connectionId: claude, model: m, whenThinking: { effort: high } }
   - { id: b, connectionId: claude, model: m, thinking: true }
   - { id: c, connectionId: demo, model: m, thinking: true, whenThinking: { effort: high } }
-  - { id: d, connectionId: claude, model: m, properties: { temperature: { _user: warmth }, seed: 1, colour: red } }
+  - { id: d, connectionId: claude, model: m, properties: { temperature: { _user: inputs }, seed: 1, colour: red } }
 ", "type: Agent, models: [a]")), @"
     refused
     chatwright.yaml:6:46: error: `whenThinking` has no effect: this model does not think
@@ -152,25 +152,25 @@ fn thinking_settings_fit_to_the_model() {
 
     chatwright.yaml:9:73: error: `temperature` of a model cannot hold operators
        |
-     9 | …odel: m, properties: { temperature: { _user: warmth }, seed: 1, colour: red } }
+     9 | …odel: m, properties: { temperature: { _user: inputs }, seed: 1, colour: red } }
        |                                      ^
        = help: write it in the properties of the agent
 
     chatwright.yaml:9:73: error: expected a number, found a mapping
        |
-     9 | …odel: m, properties: { temperature: { _user: warmth }, seed: 1, colour: red } }
+     9 | …odel: m, properties: { temperature: { _user: inputs }, seed: 1, colour: red } }
        |                                      ^
        = help: the operator `_user` cannot stand here
 
     chatwright.yaml:9:92: warning: `seed` has no effect: Anthropic's Messages API does not know it
        |
-     9 | …: { temperature: { _user: warmth }, seed: 1, colour: red } }
+     9 | …: { temperature: { _user: inputs }, seed: 1, colour: red } }
        |                                      ^^^^
        = help: leave it out
 
     chatwright.yaml:9:101: error: there is no key `colour` here
        |
-     9 | …rature: { _user: warmth }, seed: 1, colour: red } }
+     9 | …rature: { _user: inputs }, seed: 1, colour: red } }
        |                                      ^^^^^^
        = help: one of `maxOutputTokens`, `temperature`, `topP`, `topK`, `frequencyPenalty`, `presencePenalty`, `seed`, `stopSequences`, `noThink`, `api`, `providerOptions`, `thinking`, `effort`, `reasoningEffort`, `reasoningSummary`, `thinkingConfig`, `safetySettings`, `order`, `only`, `user`, `tags`, `zeroDataRetention`, `providerTimeouts` and `byok`
     ");

@@ -294,11 +294,11 @@ fn misplaced_operators_in_properties_are_rejected() {
      11 | …eps }, limits: { requests: { _expr: 1 + } } }
         |                                      ^^^
     ");
-    assert_snapshot!(check(&agent(", temperature: { _user: warmth }, topP: 3, activeTools: [{ _user: tool }, serch]", "[search]")), @"
+    assert_snapshot!(check(&agent(", temperature: { _user: inputs }, topP: 3, activeTools: [{ _user: name }, serch]", "[search]")), @"
     refused
     chatwright.yaml:11:67: error: expected a number between 0 and 1, found the number 3
         |
-     11 |     properties: { model: m, temperature: { _user: warmth }, topP: 3, activeTools: [{ _user: tool }, serch] }
+     11 |     properties: { model: m, temperature: { _user: inputs }, topP: 3, activeTools: [{ _user: name }, serch] }
         |                                                                   ^
     ");
 }
@@ -346,7 +346,7 @@ api:
     12:68: error: the price of the model `below` is not known, so the cost limit of the agent `a` cannot be kept
     23:85: error: the price of the model `writer` is not known, so the cost limit of the agent `a` cannot be kept
     ");
-    assert_eq!(found("{ costUsd: { _user: most } }", "").lines().count(), 4);
+    assert_eq!(found("{ costUsd: { _user: name } }", "").lines().count(), 4);
     let some = "prices: { m: { input: 1, output: 2 }, spare: { input: 1, output: 2 } }\n";
     assert_eq!(found("{ costUsd: 0.5 }", some).lines().count(), 2);
     assert_eq!(found("{ costUsd: 0.5 }", "prices: { default: { input: 1, output: 2 } }\n"), "");
