@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// The most cases of a version.
-pub(crate) const MAX_CASES: i64 = 5_000;
+const MAX_CASES: i64 = 5_000;
 /// The most cases of all versions together.
 const MAX_ROWS: i64 = 20_000;
 

@@ -7,9 +7,7 @@ mod experiment;
 mod experiments;
 mod results;
 
-pub(crate) use cases::{
-    CaseRow, MAX_CASES, NewCase, Put, cases_of_version, current_case, current_cases, put_case, remove_case,
-};
+pub(crate) use cases::{CaseRow, NewCase, Put, cases_of_version, current_case, current_cases, put_case, remove_case};
 pub(crate) use consents::{has_consent, set_consent};
 pub(crate) use datasets::{Dataset, dataset, datasets, delete_dataset, feedback_dataset, insert_dataset, set_scorers};
 pub(crate) use experiment::{ConfigSummary, Decision, Ending, Experiment, MeasureSummary, Settings, State};
