@@ -21,7 +21,7 @@ app ► chat markdown_stream operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse test_postgres
 capability ► agent chat config contract endpoints jobs operators store web wire
-channels ► auth capability chat config egress jobs settings store web wire
+channels ► auth capability chat config egress jobs mail settings store web wire
 chat ► agent contract faults jobs settings sse store wire
 chat_message ► auth capability chat config settings sse web wire
 child_process ►

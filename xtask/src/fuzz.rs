@@ -39,6 +39,7 @@ const TARGETS: &[&str] = &[
     "a2a_requests",
     "recordings",
     "discord",
+    "mails",
     "slack",
     "telegram",
 ];

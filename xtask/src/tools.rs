@@ -165,11 +165,11 @@ fn ensure_npm_folder(shell: &Shell, folder: &str, name: &str) -> Result<()> {
     Ok(shell.write_file(stamp, lock)?)
 }
 
-/// Installs packages in a virtual environment, for the tests with an MCP server in Python and with clients of
-/// OpenAI's API and of A2A, and for the client for Python. Without Python, these tests are skipped and say so.
+/// Installs packages in a virtual environment, for the tests with an MCP server and mail servers in Python and with clients
+/// of OpenAI's API and of A2A, and for the client for Python. Without Python, these tests are skipped and say so.
 pub(crate) fn ensure_python_packages(shell: &Shell) -> Result<()> {
     const PACKAGES: &str = "mcp==2.3.0 openai==3.57.0 langchain-openai==1.7.4 a2a-sdk==1.3.0 httpx==0.28.1 build==1.6.1 \
-                            hatchling==1.33.0 mypy==2.4.1";
+                            hatchling==1.33.0 mypy==2.4.1 pymap==0.36.7 aiosmtpd==1.4.6";
     let stamp = "target/python/.installed";
     if shell.read_file(stamp).is_ok_and(|known| known == PACKAGES) {
         return Ok(());

@@ -108,6 +108,7 @@ fn mail(event: &Event, number: i64, to: &[String], console: Option<String>) -> M
         to: to.to_vec(),
         subject: format!("Chatwright: {}", event.title),
         text: format!("{}{link}\n", event.text),
+        ..Mail::default()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::messenger::Pacer;
 use crate::receive::{Receiver, events};
-use crate::section::{Channels, Discord, Slack, Telegram, channels};
+use crate::section::{Channels, Discord, Mailbox, Slack, Telegram, channels};
 use crate::sweep::sweep;
 use crate::turn::Turns;
 use crate::{page, store};
@@ -24,7 +24,12 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(30);
 /// The capability.
 pub const DEFINITION: Definition = Definition {
     sections: &[SectionType::of::<Channels>()],
-    connections: &[ConnectionType::of::<Telegram>(), ConnectionType::of::<Slack>(), ConnectionType::of::<Discord>()],
+    connections: &[
+        ConnectionType::of::<Telegram>(),
+        ConnectionType::of::<Slack>(),
+        ConnectionType::of::<Discord>(),
+        ConnectionType::of::<Mailbox>(),
+    ],
     tables: Some(store::TABLES),
     start: Some(|host| Ok(Arc::new(ChannelCapability::new(host.jobs.clone())))),
     ..Definition::new("channels")

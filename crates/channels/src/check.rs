@@ -34,6 +34,7 @@ pub async fn check_bots(config: &Config) -> Vec<BotCheck> {
 fn wrong_token(messenger: Messenger) -> &'static str {
     match messenger {
         Messenger::Telegram => "Telegram does not know the token; @BotFather shows it after /token",
+        Messenger::Email => "the mail server does not know the user name or the password",
         Messenger::Discord => {
             "Discord does not know the token; discord.com/developers/applications makes a new one under Bot, Reset Token"
         }

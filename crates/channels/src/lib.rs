@@ -3,6 +3,7 @@
 mod capability;
 mod check;
 mod discord;
+mod email;
 mod ids;
 mod markdown;
 mod messenger;
@@ -54,6 +55,19 @@ pub fn fuzz_discord(bytes: &[u8]) {
     let Some((kind, data)) = discord::fuzz_payload(&String::from_utf8_lossy(bytes)) else { return };
     if let Some(read) = discord::read_event(&kind, &data, &bot) {
         assert_can_be_stored(read.update);
+    }
+}
+
+/// What the fuzz target of mails calls: what is delivered is read or ignored, and can be stored.
+#[cfg(feature = "fuzz")]
+pub fn fuzz_mail(bytes: &[u8]) {
+    let properties = serde_json::json!({
+        "host": "a", "username": "a", "password": "a", "smtpConnectionId": "a", "trustedDomains": ["a.test"],
+    });
+    let Ok(mailbox) = serde_json::from_value(properties) else { return };
+    let id = email::MailId { validity: 1, uid: 1 };
+    if let email::ReadMail::Update(read) = email::read_mail(bytes, id, "bot@b.test", &mailbox) {
+        assert_can_be_stored(read);
     }
 }
 

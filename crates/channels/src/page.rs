@@ -161,6 +161,7 @@ async fn render(
 fn channel_view(channel: OfferedChannel, code: Option<String>) -> impl IntoView + use<> {
     let OfferedChannel { id, messenger, agent_id, bot } = channel;
     let label = match &bot {
+        Some(bot) if messenger == Messenger::Email => format!("E-mail: {bot}"),
         Some(bot) => format!("{}: @{bot}", messenger.name()),
         None => format!("{}: {id}", messenger.name()),
     };
@@ -169,8 +170,16 @@ fn channel_view(channel: OfferedChannel, code: Option<String>) -> impl IntoView 
             let href = format!("https://t.me/{bot}?start={code}");
             view! { <a class="cw-button cw-primary" href=href rel="noreferrer">"Open Telegram"</a> }
         });
+        let how = match messenger {
+            Messenger::Email => {
+                "Write this in a mail to the address, within ten minutes. It works once, and is not shown again."
+            }
+            _ => {
+                "Send this to the bot, in a direct message, within ten minutes. It works once, and is not shown again."
+            }
+        };
         view! {
-            {success_message(Some("Send this to the bot, in a direct message, within ten minutes. It works once, and is not shown again."))}
+            {success_message(Some(how))}
             <input class="cw-account-key" readonly aria-label="Code" value=messenger.link_command(&code) />
             {open}
         }

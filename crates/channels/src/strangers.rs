@@ -24,12 +24,17 @@ impl Allowance {
 
     /// Counts an event. Returns whether it is allowed.
     pub(crate) fn allows(&self, key: &str, now: Instant) -> bool {
+        self.allows_up_to(key, self.events, now)
+    }
+
+    /// Counts an event of a key that has a number of its own. Returns whether it is allowed.
+    pub(crate) fn allows_up_to(&self, key: &str, most: u32, now: Instant) -> bool {
         let mut used = self.used.lock();
         if let Some((events, since)) = used.get_mut(key)
             && now.duration_since(*since) < self.time
         {
             *events = events.saturating_add(1);
-            return *events <= self.events;
+            return *events <= most;
         }
         if used.len() >= MAX_KNOWN {
             used.retain(|_, (_, since)| now.duration_since(*since) < self.time);

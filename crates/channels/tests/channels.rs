@@ -12,6 +12,10 @@ mod discord_conversations;
 mod discord_gateway;
 #[path = "channels/discord_messages.rs"]
 mod discord_messages;
+#[path = "channels/email.rs"]
+mod email;
+#[path = "channels/email_conversations.rs"]
+mod email_conversations;
 #[path = "channels/files.rs"]
 mod files;
 #[path = "channels/forms.rs"]

@@ -3,7 +3,7 @@
 mod send;
 mod settings;
 
-pub use send::{Mail, MailError};
+pub use send::{Mail, MailError, MailFile};
 pub use settings::{Smtp, is_address};
 
 use capability::Definition;

@@ -3,7 +3,7 @@
 use crate::Smtp;
 use crate::settings::Security;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};
-use lettre::message::{Mailbox, Message};
+use lettre::message::{Attachment, Mailbox, Message, MultiPart, SinglePart};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
@@ -16,8 +16,8 @@ use tokio::time::timeout;
 /// How long a message may take, from the connection to the server's answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// An e-mail that nobody answers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An e-mail of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mail {
     /// The same whenever the same message is sent again; letters, digits and hyphens.
     pub id: String,
@@ -27,6 +27,25 @@ pub struct Mail {
     pub subject: String,
     /// The text.
     pub text: String,
+    /// The text as HTML.
+    pub html: Option<String>,
+    /// The id of the mail that it answers, without `<` and `>`.
+    pub in_reply_to: Option<String>,
+    /// The ids of the mails of the thread, the oldest first.
+    pub references: Vec<String>,
+    /// The files that are attached.
+    pub files: Vec<MailFile>,
+}
+
+/// An attached file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MailFile {
+    /// The name.
+    pub name: String,
+    /// The media type.
+    pub media_type: String,
+    /// The content.
+    pub content: Vec<u8>,
 }
 
 /// Why a mail was not sent. The messages are for operators.
@@ -41,6 +60,11 @@ pub enum MailError {
 }
 
 impl Smtp {
+    /// Returns the address of the sender, in lower case.
+    pub fn sender(&self) -> String {
+        self.from.parse::<Mailbox>().map(|from| from.email.to_string().to_ascii_lowercase()).unwrap_or_default()
+    }
+
     /// Sends a mail.
     ///
     /// # Errors
@@ -64,10 +88,25 @@ impl Smtp {
         for to in &mail.to {
             message = message.to(Mailbox::new(None, to.parse()?));
         }
-        let mut message = message.header(ContentType::TEXT_PLAIN).body(mail.text.clone())?;
+        if let Some(id) = &mail.in_reply_to {
+            message = message.in_reply_to(format!("<{id}>"));
+        }
+        if !mail.references.is_empty() {
+            let ids: Vec<String> = mail.references.iter().map(|id| format!("<{id}>")).collect();
+            message = message.references(ids.join(" "));
+        }
+        let mut message = match (&mail.html, mail.files.is_empty()) {
+            (None, true) => message.header(ContentType::TEXT_PLAIN).body(mail.text.clone())?,
+            (Some(html), true) => message.multipart(alternatives(&mail.text, html))?,
+            (None, false) => message.multipart(with_files(MultiPart::mixed().singlepart(plain(&mail.text)), mail))?,
+            (Some(html), false) => {
+                message.multipart(with_files(MultiPart::mixed().multipart(alternatives(&mail.text, html)), mail))?
+            }
+        };
+        let submitted = if mail.in_reply_to.is_some() { "auto-replied" } else { "auto-generated" };
         // Suppresses automatic replies, such as out-of-office notices (RFC 3834).
         let name = HeaderName::new_from_ascii_str("Auto-Submitted");
-        message.headers_mut().insert_raw(HeaderValue::new(name, "auto-generated".to_owned()));
+        message.headers_mut().insert_raw(HeaderValue::new(name, submitted.to_owned()));
         Ok(message)
     }
 
@@ -89,6 +128,22 @@ impl Smtp {
             _ => builder.build(),
         })
     }
+}
+
+fn plain(text: &str) -> SinglePart {
+    SinglePart::plain(text.to_owned())
+}
+
+fn alternatives(text: &str, html: &str) -> MultiPart {
+    MultiPart::alternative().singlepart(plain(text)).singlepart(SinglePart::html(html.to_owned()))
+}
+
+fn with_files(body: MultiPart, mail: &Mail) -> MultiPart {
+    let binary = || ContentType::parse("application/octet-stream").unwrap_or(ContentType::TEXT_PLAIN);
+    mail.files.iter().fold(body, |body, file| {
+        let kind = ContentType::parse(&file.media_type).unwrap_or_else(|_| binary());
+        body.singlepart(Attachment::new(file.name.clone()).body(file.content.clone(), kind))
+    })
 }
 
 /// Returns an error with its causes.

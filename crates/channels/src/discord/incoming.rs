@@ -76,7 +76,13 @@ fn read_message(message: Message, bot: &BotAccount) -> Option<ReadUpdate> {
         is_private,
         is_addressed,
         begins_thread: false,
-        incoming: Incoming::Message { chat: ChatPlace::new(channel, None).to_string(), text, replies_to, files },
+        incoming: Incoming::Message {
+            chat: ChatPlace::new(channel, None).to_string(),
+            text,
+            replies_to,
+            files,
+            mail: None,
+        },
     })
 }
 
@@ -92,7 +98,13 @@ fn read_interaction(interaction: Interaction) -> Option<ReadEvent> {
         COMMAND => {
             let options = data.options.iter().filter_map(|option| option.value.as_str());
             let words: Vec<&str> = std::iter::once(data.name.as_str()).chain(options).collect();
-            Incoming::Message { chat, text: format!("/{}", words.join(" ")), replies_to: None, files: Vec::new() }
+            Incoming::Message {
+                chat,
+                text: format!("/{}", words.join(" ")),
+                replies_to: None,
+                files: Vec::new(),
+                mail: None,
+            }
         }
         PRESS => Incoming::Press {
             chat,

@@ -2,8 +2,9 @@
 
 use super::{ApiError, BotAccount, ChatPlace, Messenger, Pace};
 use crate::discord::DiscordBot;
+use crate::email::EmailBot;
 use crate::markdown::Rendered;
-use crate::section::{Discord, Slack, Telegram};
+use crate::section::{Discord, Mailbox, Slack, Telegram};
 use crate::slack::SlackBot;
 use crate::telegram::TelegramBot;
 use std::time::Instant;
@@ -14,6 +15,7 @@ pub(crate) enum Settings<'c> {
     Telegram(&'c Telegram),
     Slack(&'c Slack),
     Discord(&'c Discord),
+    Email(&'c Mailbox, &'c mail::Smtp),
 }
 
 impl Settings<'_> {
@@ -22,6 +24,7 @@ impl Settings<'_> {
             Self::Telegram(_) => Messenger::Telegram,
             Self::Slack(_) => Messenger::Slack,
             Self::Discord(_) => Messenger::Discord,
+            Self::Email(..) => Messenger::Email,
         }
     }
 }
@@ -66,12 +69,14 @@ pub(crate) enum Bot {
     Telegram(TelegramBot),
     Slack(SlackBot),
     Discord(DiscordBot),
+    Email(EmailBot),
 }
 
-/// Calls a method that all bots have.
+/// Calls a method that the bots of all chats have. A mail that was sent stays as it is.
 macro_rules! call {
     ($bot:expr, $method:ident ( $($argument:expr),* )) => {
         match $bot {
+            Bot::Email(_) => Ok(()),
             Bot::Telegram(bot) => bot.$method($($argument),*).await,
             Bot::Slack(bot) => bot.$method($($argument),*).await,
             Bot::Discord(bot) => bot.$method($($argument),*).await,
@@ -89,6 +94,7 @@ impl Bot {
             Settings::Telegram(settings) => Self::Telegram(TelegramBot::new(settings, pace)?),
             Settings::Slack(settings) => Self::Slack(SlackBot::new(settings, pace)?),
             Settings::Discord(settings) => Self::Discord(DiscordBot::new(settings, pace)?),
+            Settings::Email(mailbox, smtp) => Self::Email(EmailBot::new(mailbox, smtp)),
         })
     }
 
@@ -97,6 +103,7 @@ impl Bot {
             Self::Telegram(_) => Messenger::Telegram,
             Self::Slack(_) => Messenger::Slack,
             Self::Discord(_) => Messenger::Discord,
+            Self::Email(_) => Messenger::Email,
         }
     }
 
@@ -106,12 +113,18 @@ impl Bot {
             Self::Telegram(bot) => bot.id(),
             Self::Slack(_) => "slack",
             Self::Discord(_) => "discord",
+            Self::Email(bot) => bot.address(),
         }
     }
 
     /// Returns the bot's own account.
     pub(crate) async fn account(&self) -> Result<BotAccount, ApiError> {
-        call!(self, account())
+        match self {
+            Self::Telegram(bot) => bot.account().await,
+            Self::Slack(bot) => bot.account().await,
+            Self::Discord(bot) => bot.account().await,
+            Self::Email(bot) => bot.account().await,
+        }
     }
 
     /// Returns when a message to the chat need not wait.
@@ -120,6 +133,7 @@ impl Bot {
             Self::Telegram(bot) => bot.pace().free_at(place),
             Self::Slack(bot) => bot.pace().free_at(place),
             Self::Discord(bot) => bot.pace().free_at(place),
+            Self::Email(_) => Instant::now(),
         }
     }
 
@@ -136,6 +150,7 @@ impl Bot {
             Self::Telegram(bot) => bot.send(place, message, buttons).await,
             Self::Slack(bot) => bot.send(place, message, buttons).await,
             Self::Discord(bot) => bot.send(place, message, buttons, key).await,
+            Self::Email(_) => Err(no_chat()),
         }
     }
 
@@ -145,6 +160,7 @@ impl Bot {
             Self::Telegram(bot) => bot.send(place, message, &[]).await.map(drop),
             Self::Slack(bot) => bot.whisper(place, person_id, message).await,
             Self::Discord(bot) => bot.send(place, message, &[], &crate::ids::new_id()).await.map(drop),
+            Self::Email(_) => Err(no_chat()),
         }
     }
 
@@ -168,7 +184,7 @@ impl Bot {
     pub(crate) async fn show_typing(&self, place: &ChatPlace) -> Result<(), ApiError> {
         match self {
             Self::Telegram(bot) => bot.show_typing(place).await,
-            Self::Slack(_) => Ok(()),
+            Self::Slack(_) | Self::Email(_) => Ok(()),
             Self::Discord(bot) => bot.show_typing(place).await,
         }
     }
@@ -180,6 +196,7 @@ impl Bot {
             Self::Slack(_) | Self::Discord(_) if press.is_shown || text.is_empty() => Ok(()),
             Self::Slack(bot) => bot.whisper(press.place, press.id, &Rendered::plain(text)).await,
             Self::Discord(bot) => bot.acknowledge(press.id, text).await,
+            Self::Email(_) => Ok(()),
         }
     }
 
@@ -189,11 +206,22 @@ impl Bot {
             Self::Telegram(bot) => bot.send_file(place, &file).await,
             Self::Slack(bot) => bot.send_file(place, file).await,
             Self::Discord(bot) => bot.send_file(place, &file, key).await,
+            Self::Email(_) => Err(no_chat()),
         }
     }
 
     /// Downloads a file that somebody has sent. `max` is the largest size in bytes.
     pub(crate) async fn download(&self, file_id: &str, max: u64) -> Result<Vec<u8>, ApiError> {
-        call!(self, download(file_id, max))
+        match self {
+            Self::Telegram(bot) => bot.download(file_id, max).await,
+            Self::Slack(bot) => bot.download(file_id, max).await,
+            Self::Discord(bot) => bot.download(file_id, max).await,
+            Self::Email(bot) => bot.download(file_id, max).await,
+        }
     }
+}
+
+/// Returns why nothing can be sent to a chat of a mailbox: mails answer mails.
+fn no_chat() -> ApiError {
+    ApiError::refused("a mail is sent as an answer")
 }

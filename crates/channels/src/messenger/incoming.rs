@@ -34,6 +34,9 @@ pub(crate) enum Incoming {
         replies_to: Option<String>,
         /// What is attached.
         files: Vec<IncomingFile>,
+        /// The head of the mail, if it is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mail: Option<MailHead>,
     },
     /// A pressed button.
     Press {
@@ -48,6 +51,18 @@ pub(crate) enum Incoming {
     },
 }
 
+/// What is needed to answer a mail.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MailHead {
+    /// The address of the person.
+    pub(crate) to: String,
+    pub(crate) subject: String,
+    pub(crate) message_id: String,
+    /// The ids of the mails of the thread before it, the oldest first.
+    pub(crate) references: Vec<String>,
+}
+
 /// A file that somebody has sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IncomingFile {
@@ -56,6 +71,14 @@ pub(crate) struct IncomingFile {
 }
 
 impl Incoming {
+    /// Returns the head of the mail, if it is one.
+    pub(crate) fn mail(&self) -> Option<&MailHead> {
+        match self {
+            Self::Message { mail, .. } => mail.as_ref(),
+            Self::Press { .. } => None,
+        }
+    }
+
     /// Returns the chat.
     pub(crate) fn chat(&self) -> &str {
         match self {

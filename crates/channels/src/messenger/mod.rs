@@ -12,7 +12,9 @@ mod websocket;
 pub(crate) use bot::{Bot, Button, OutgoingFile, Person, Press, Settings};
 pub(crate) use download::{get_file, size_limit};
 pub(crate) use error::{ApiError, Refusal, SendError};
-pub(crate) use incoming::{BotAccount, Incoming, IncomingFile, MAX_DATA, ReadUpdate, bang_command, person_name};
+pub(crate) use incoming::{
+    BotAccount, Incoming, IncomingFile, MAX_DATA, MailHead, ReadUpdate, bang_command, person_name,
+};
 pub(crate) use multipart::{fields, multipart};
 pub(crate) use pace::{MAX_WAIT, Pace, Pacer};
 pub(crate) use place::ChatPlace;
@@ -26,6 +28,7 @@ pub(crate) enum Messenger {
     Telegram,
     Slack,
     Discord,
+    Email,
 }
 
 impl Messenger {
@@ -35,6 +38,7 @@ impl Messenger {
             Self::Telegram => "Telegram",
             Self::Slack => "Slack",
             Self::Discord => "Discord",
+            Self::Email => "E-mail",
         }
     }
 
@@ -45,13 +49,15 @@ impl Messenger {
             Self::Telegram => Limits { units: 4_096, entities: 100, markup: Markup::Beside },
             Self::Slack => Limits { units: 3_000, entities: 100, markup: Markup::Beside },
             Self::Discord => Limits { units: 2_000, entities: 200, markup: Markup::Discord },
+            // Of the arguments of an approval request.
+            Self::Email => Limits { units: 50_000, entities: 100, markup: Markup::Beside },
         }
     }
 
     /// Returns how a command is written. In Slack, `/` begins commands of the app, which threads do not have.
     pub(crate) fn command(self, name: &str) -> String {
         match self {
-            Self::Telegram | Self::Discord => format!("/{name}"),
+            Self::Telegram | Self::Discord | Self::Email => format!("/{name}"),
             Self::Slack => format!("!{name}"),
         }
     }
@@ -62,12 +68,14 @@ impl Messenger {
             Self::Telegram => format!("/start {code}"),
             // As a message: a command of Discord is not sent if it is pasted.
             Self::Slack | Self::Discord => format!("!link {code}"),
+            Self::Email => format!("link {code}"),
         }
     }
 
     /// Returns how to talk to the bot where others are.
     pub(crate) const fn group_help(self) -> &'static str {
         match self {
+            Self::Email => "A thread is a conversation: reply to go on, or write a new mail to begin another one.",
             Self::Telegram => "In groups, mention me or reply to me.",
             Self::Discord => "In servers, mention me or reply to me. Each channel and each thread is a conversation.",
             Self::Slack => {
@@ -82,8 +90,8 @@ impl Messenger {
         match (self, has_options) {
             (Self::Telegram, false) => "Reply to this message to answer.",
             (Self::Telegram, true) => "Choose an answer, or reply to this message with another one.",
-            (Self::Slack | Self::Discord, false) => "Write your answer here.",
-            (Self::Slack | Self::Discord, true) => "Choose an answer, or write another one here.",
+            (Self::Slack | Self::Discord | Self::Email, false) => "Write your answer here.",
+            (Self::Slack | Self::Discord | Self::Email, true) => "Choose an answer, or write another one here.",
         }
     }
 
@@ -92,23 +100,23 @@ impl Messenger {
     pub(crate) const fn max_file(self) -> u64 {
         match self {
             Self::Telegram | Self::Slack => 20 << 20,
-            Self::Discord => 10 << 20,
+            Self::Discord | Self::Email => 10 << 20,
         }
     }
 
     /// Returns whether beyond `maxChats` the chat that was not used for the longest time is forgotten: each thread is one.
     pub(crate) const fn forgets_chats(self) -> bool {
-        matches!(self, Self::Slack | Self::Discord)
+        matches!(self, Self::Slack | Self::Discord | Self::Email)
     }
 
     /// Returns whether a question is answered by the next message, too, not only by a reply to it.
     pub(crate) const fn takes_next_message(self) -> bool {
-        matches!(self, Self::Slack | Self::Discord)
+        matches!(self, Self::Slack | Self::Discord | Self::Email)
     }
 
     /// Returns whether a stranger is told once how to be linked, and not once in each chat. In Slack, only they see it,
-    /// and each message in a channel is a chat.
+    /// and each message in a channel is a chat. In a mailbox, each mail is.
     pub(crate) const fn greets_each_person(self) -> bool {
-        matches!(self, Self::Slack)
+        matches!(self, Self::Slack | Self::Email)
     }
 }

@@ -103,7 +103,7 @@ impl Receiver {
         let account = self.account(config, channel_id, &bot).await?;
         let team_id = match settings {
             Settings::Slack(slack) => slack.team_id.as_deref(),
-            Settings::Telegram(_) | Settings::Discord(_) => None,
+            Settings::Telegram(_) | Settings::Discord(_) | Settings::Email(..) => None,
         };
         let Some(read) = read_payload(payload, &account, team_id) else { return Ok(()) };
         let session = Session { receiver: self, channel: channel.clone(), bot, account };

@@ -19,6 +19,8 @@ const TOO_MANY_LINKS: &str =
     "Your account is linked to too many people. Remove a link on the page Messengers of your account.";
 /// What the button that confirms a link stands for, before the code.
 const LINK: &str = "link:";
+/// What a mail begins with that confirms a link, before the code.
+const CONFIRM: &str = "confirm";
 
 /// Returns the code with which a person asks to be linked: `/start CODE`, or `/link CODE`.
 pub(crate) fn start_code(text: &str) -> Option<&str> {
@@ -27,10 +29,13 @@ pub(crate) fn start_code(text: &str) -> Option<&str> {
     (matches!(name, "start" | "link") && is_code).then_some(code)
 }
 
-/// Returns the code of a pressed button that confirms a link.
+/// Returns the code of a pressed button that confirms a link, or of a mail that does.
 pub(super) fn confirmed_code(incoming: &Incoming) -> Option<&str> {
     match incoming {
         Incoming::Press { data, .. } => data.strip_prefix(LINK),
+        Incoming::Message { text, mail: Some(_), .. } => {
+            command(text).filter(|(name, _)| *name == CONFIRM).map(|(_, code)| code)
+        }
         Incoming::Message { .. } => None,
     }
 }
@@ -59,6 +64,9 @@ impl Session<'_> {
         let reply = match (link, account) {
             (Some(link), _) => Reply::new(&read, linked_already(self.bot.messenger(), link.account_name())),
             (None, None) => Reply::new(&read, WRONG_CODE),
+            (None, Some(account)) if self.bot.messenger() == Messenger::Email => {
+                Reply::new(&read, mail_question(&account, &code))
+            }
             (None, Some(account)) => {
                 let button = Button { label: "Link".to_owned(), data: format!("{LINK}{code}") };
                 Reply::new(&read, link_question(&account)).with_button(button)
@@ -143,6 +151,14 @@ fn link_question(account: &str) -> String {
     format!(
         "Link this chat to the account “{}”? Then what you write here is written by that account, and whoever uses it \
          reads it. Press the button only if it is yours.",
+        visible(account)
+    )
+}
+
+fn mail_question(account: &str, code: &str) -> String {
+    format!(
+        "Link this address to the account “{}”? Then what you write here is written by that account, and whoever uses it \
+         reads it. Only if it is yours, reply with:\n\n{CONFIRM} {code}",
         visible(account)
     )
 }

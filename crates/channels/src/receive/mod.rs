@@ -3,6 +3,7 @@
 //! before the messenger is told to forget it.
 
 mod discord;
+mod email;
 pub(crate) mod events;
 pub(crate) mod linking;
 mod reply;
@@ -57,6 +58,7 @@ pub(crate) struct Receiver {
     codes: Allowance,
     complaints: Allowance,
     lookups: Allowance,
+    mails: Allowance,
 }
 
 /// A bot whose messages are received.
@@ -81,6 +83,8 @@ impl Receiver {
             complaints: Allowance::new(1, Duration::from_secs(60)),
             // More than one, because a lookup that fails is tried again.
             lookups: Allowance::new(3, Duration::from_secs(600)),
+            // How many is said by the connection.
+            mails: Allowance::new(0, HOUR),
         }
     }
 
@@ -156,6 +160,7 @@ impl Receiver {
         match &session.bot {
             Bot::Telegram(bot) => session.poll(job, bot, pause).await,
             Bot::Slack(bot) if bot.has_socket() => session.read_socket(job, bot, pause).await,
+            Bot::Email(bot) => session.read_mailbox(job, bot, pause).await,
             Bot::Discord(bot) => session.read_gateway(job, bot, pause).await,
             // Its messages come over HTTP.
             Bot::Slack(_) => {

@@ -1,8 +1,10 @@
 //! Answers people whose messages start nothing.
 
 use super::Session;
+use crate::email::{OutgoingMail, mail_id};
 use crate::markdown::Rendered;
-use crate::messenger::{ApiError, Button, ChatPlace, Incoming, Press, ReadUpdate};
+use crate::messenger::{ApiError, Bot, Button, ChatPlace, Incoming, MailHead, Press, ReadUpdate};
+use crate::turn::plain_paragraphs as plain;
 use futures::StreamExt;
 use std::time::{Duration, Instant};
 
@@ -20,6 +22,9 @@ pub(super) struct Reply {
     button: Option<Button>,
     /// The press that it answers, and the message with the button, which the text replaces.
     press: Option<(String, String)>,
+    /// The mail that it answers.
+    mail: Option<MailHead>,
+    update_id: i64,
 }
 
 impl Reply {
@@ -40,6 +45,8 @@ impl Reply {
             text: text.into(),
             button: None,
             press,
+            mail: read.incoming.mail().cloned(),
+            update_id: read.update_id,
         }
     }
 
@@ -70,6 +77,11 @@ impl Session<'_> {
     }
 
     async fn send_reply(&self, reply: Reply) -> Result<(), ApiError> {
+        if let (Bot::Email(bot), Some(head)) = (&self.bot, &reply.mail) {
+            let key = format!("reply {} {}", self.channel.id.0, reply.update_id);
+            let (id, text) = (mail_id(&reply.place.chat, &key), plain(&reply.text));
+            return bot.send(OutgoingMail { head, id, text, files: Vec::new() }).await;
+        }
         let text = Rendered::plain(reply.text);
         if let Some((press_id, message_id)) = reply.press {
             // Without it, the button stays lit for a moment.

@@ -66,6 +66,10 @@ impl Session<'_> {
         if let Some(code) = linking::confirmed_code(&read.incoming).map(str::to_owned) {
             return Ok(self.link(code, read, batch).await?);
         }
+        // Slack sends a mention as two events: the second one would greet the person, or link them again by the rule.
+        if known.is_none() && matches!(command(&text), Some(("unlink", _))) {
+            return Ok(());
+        }
         let link = match known {
             None if self.channel.users == Users::VerifiedEmail => self.link_by_email(&read).await?,
             known => known,

@@ -1,10 +1,12 @@
 //! The section `channels` of the config, and the types of connections to bots.
 
 mod discord;
+mod email;
 mod slack;
 mod telegram;
 
 pub(crate) use discord::Discord;
+pub(crate) use email::{ImapSecurity, Mailbox};
 pub(crate) use slack::Slack;
 pub(crate) use telegram::Telegram;
 
@@ -26,7 +28,7 @@ pub(crate) struct Channels(#[schemars(length(max = 8))] pub(crate) Vec<Channel>)
 pub(crate) struct Channel {
     /// The id, which is stored with what people send. With another id, everybody has to link again.
     pub(crate) id: Id,
-    /// The connection to the bot, of the type `Telegram`, `Slack` or `Discord`. Each bot has one channel.
+    /// The connection to the bot, of the type `Telegram`, `Slack`, `Discord` or `Mailbox`. Each bot has one channel.
     pub(crate) connection_id: String,
     /// The agent that answers. A page with a chat of it must exist: the conversations are shown there, too.
     pub(crate) agent_id: Id,
@@ -34,7 +36,7 @@ pub(crate) struct Channel {
     #[serde(default = "default_waiting")]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) max_waiting: u32,
-    /// In how many chats, such as groups, one user may use the bot. In Slack and Discord, each thread is a chat, and beyond it,
+    /// In how many chats, such as groups, one user may use the bot. In Slack, Discord and mailboxes, each thread is a chat, and beyond it,
     /// the one that was not used for the longest time is forgotten.
     #[serde(default = "default_chats")]
     #[schemars(range(min = 1, max = 10_000))]
@@ -74,7 +76,7 @@ impl Section for Channels {
             if !ids.insert(&channel.id.0) {
                 problems.error(&at("id"), format!("there are two channels with the id `{}`", channel.id.0), None);
             }
-            let types = [Telegram::TYPE, Slack::TYPE, Discord::TYPE];
+            let types = [Telegram::TYPE, Slack::TYPE, Discord::TYPE, Mailbox::TYPE];
             problems.check_connection_type(&at("connectionId"), &channel.connection_id, &types);
             if !connections.insert(&channel.connection_id) {
                 let message =
@@ -88,8 +90,14 @@ impl Section for Channels {
             problems.check_agent(&at("agentId"), &channel.agent_id.0);
         }
     }
+
     fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
         for (index, channel) in self.0.iter().enumerate() {
+            if let Some(id) = missing_smtp(config, channel) {
+                let at = [PathStep::Index(index), PathStep::Key("connectionId")];
+                let message = format!("its `smtpConnectionId` is `{id}`, which is no connection of the type Smtp");
+                problems.error(&at, message, Some("add the connection that sends the answers".to_owned()));
+            }
             let mut error = |message: &str, help: &str| {
                 problems.error(&[PathStep::Index(index), PathStep::Key("users")], message, Some(help.to_owned()));
             };
@@ -134,5 +142,16 @@ pub(crate) fn settings<'c>(config: &'c Config, channel: &Channel) -> Option<Sett
     let telegram = || connection.properties::<Telegram>().map(Settings::Telegram);
     let slack = || connection.properties::<Slack>().map(Settings::Slack);
     let discord = || connection.properties::<Discord>().map(Settings::Discord);
-    telegram().or_else(slack).or_else(discord)
+    let email = || {
+        let mailbox = connection.properties::<Mailbox>()?;
+        let smtp = config.connections.get(&mailbox.smtp_connection_id)?;
+        smtp.properties::<mail::Smtp>().map(|smtp| Settings::Email(mailbox, smtp))
+    };
+    telegram().or_else(slack).or_else(discord).or_else(email)
+}
+
+/// Returns the connection that a mailbox names for its answers if it is not one that sends mails.
+fn missing_smtp<'c>(config: &'c Config, channel: &Channel) -> Option<&'c str> {
+    let mailbox = config.connections.get(&channel.connection_id)?.properties::<Mailbox>()?;
+    settings(config, channel).is_none().then_some(mailbox.smtp_connection_id.as_str())
 }

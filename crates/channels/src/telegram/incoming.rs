@@ -47,8 +47,13 @@ pub(crate) fn read_update(update: &Value, bot: &BotAccount) -> Option<ReadUpdate
         return None;
     }
     let replies_to = replied.map(|replied| replied.message_id.to_string());
-    let incoming =
-        Incoming::Message { chat: place(&message).to_string(), text, replies_to, files: file.into_iter().collect() };
+    let incoming = Incoming::Message {
+        chat: place(&message).to_string(),
+        text,
+        replies_to,
+        files: file.into_iter().collect(),
+        mail: None,
+    };
     Some(read(update_id, from, is_private, incoming))
 }
 

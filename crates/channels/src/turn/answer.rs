@@ -132,6 +132,9 @@ impl Turn<'_> {
         };
         let is_last = view.messages.last().is_some_and(|last| last.id == id);
         let waits = is_last && message.tools().any(|tool| tool.waits_for_user(now_millis()));
+        if let Some(head) = self.mail_head() {
+            return self.complete_by_mail(person, &head, view, (message, skip, waits)).await;
+        }
         let limits = self.messenger().limits();
         let shown = |line: &mut dyn FnMut(&ShownFile) -> String| {
             let text = text_of(message, skip, line) + &ending(message);
@@ -179,7 +182,7 @@ impl Reader {
 }
 
 /// Returns the text of a message without its first parts, with a line for each of the files that it shows.
-fn text_of(message: &UiMessage, skip: usize, line: &mut dyn FnMut(&ShownFile) -> String) -> String {
+pub(super) fn text_of(message: &UiMessage, skip: usize, line: &mut dyn FnMut(&ShownFile) -> String) -> String {
     let mut text = String::new();
     for part in message.parts.iter().skip(skip) {
         let block = match part {
@@ -197,7 +200,7 @@ fn text_of(message: &UiMessage, skip: usize, line: &mut dyn FnMut(&ShownFile) ->
 }
 
 /// Returns what is said below an answer that is not complete.
-fn ending(message: &UiMessage) -> String {
+pub(super) fn ending(message: &UiMessage) -> String {
     let metadata = MessageMetadata::from_message(message);
     let note = match metadata.incomplete_outcome() {
         None => return String::new(),

@@ -13,7 +13,7 @@ use wire::question::{ASK_USER, Question};
 use wire::{ToolPart, UiMessage, arguments_hash};
 
 /// The most options of a question that are buttons.
-const MAX_OPTIONS: usize = 8;
+pub(super) const MAX_OPTIONS: usize = 8;
 /// The longest label of a button, in characters.
 const MAX_LABEL: usize = 60;
 /// The data of the buttons of an approval request, after the id of the card.
@@ -48,7 +48,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    async fn card(&self, view: &ConversationView, tool: &ToolPart) -> Result<Card, JobError> {
+    pub(super) async fn card(&self, view: &ConversationView, tool: &ToolPart) -> Result<Card, JobError> {
         let new = NewCard {
             id: crate::ids::new_id(),
             channel_id: self.channel.id.0.clone(),
@@ -86,7 +86,7 @@ fn approval(tool: &ToolPart, card_id: &str, messenger: Messenger) -> CardMessage
     CardMessage { message, buttons: vec![vec![button("✅ Approve", APPROVE), button("❌ Deny", DENY)]] }
 }
 
-fn approval_heading(tool: &ToolPart) -> String {
+pub(super) fn approval_heading(tool: &ToolPart) -> String {
     let waiting =
         tool.output.as_ref().and_then(|output| output.get("waiting")).and_then(|waiting| waiting.get("toolName"));
     let name = match waiting.and_then(Value::as_str) {

@@ -1,5 +1,6 @@
 //! The commands.
 
+use super::message::TOO_MANY_CHATS;
 use super::{Turn, TurnEnd};
 use crate::messenger::Messenger;
 use crate::person::Person;
@@ -114,16 +115,20 @@ impl Turn<'_> {
         if ids.is_empty() {
             return Ok("This assistant has one model.".to_owned());
         }
-        let chat = self.chat(person).await?.unwrap_or_default();
+        let chat = self.chat(person).await?;
         if !wanted.is_empty() {
             let Some(id) = ids.iter().find(|id| id.eq_ignore_ascii_case(wanted)) else {
                 return Ok(format!("There is no such model. {} lists them.", self.messenger().command("models")));
             };
+            if chat.is_none() && !self.make_room(person).await? {
+                return Ok(TOO_MANY_CHATS.to_owned());
+            }
+            let chat = chat.unwrap_or_default();
             self.set_chat(person, ChatRow { model: Some(id.clone()), ..chat }).await?;
             return Ok(format!("The next answers are written by {}.", plain(id)));
         }
         let line = |id: &String| {
-            let mark = if chat.model.as_ref() == Some(id) { " (chosen)" } else { "" };
+            let mark = if chat.as_ref().and_then(|chat| chat.model.as_ref()) == Some(id) { " (chosen)" } else { "" };
             format!("- `{}`{mark}\n", id.replace('`', ""))
         };
         let (lines, command) = (ids.iter().map(line).collect::<String>(), self.messenger().command("models"));
@@ -147,6 +152,11 @@ pub(super) fn plain(text: &str) -> String {
         escaped.push(if sign.is_control() { ' ' } else { sign });
     }
     escaped
+}
+
+/// Escapes what Markdown would read as markup, and keeps line breaks.
+pub(crate) fn plain_paragraphs(text: &str) -> String {
+    text.lines().map(plain).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ const DENIED: &str = "❌ Denied";
 const DECIDED: &str = "This was decided already.";
 
 /// What a card is answered with.
-enum Choice<'t> {
+pub(super) enum Choice<'t> {
     Button(&'t str),
     Text(&'t str),
 }
@@ -91,12 +91,23 @@ impl Turn<'_> {
     ) -> Result<Option<TurnEnd>, JobError> {
         let Some(card) = self.answered_card(person, replies_to).await? else { return Ok(None) };
         let message_id = card.message_id.clone().unwrap_or_default();
-        let decided = self.decide(person, &card, Choice::Text(text), &message_id).await?;
-        Ok(Some(match decided.goes_on {
-            Some(answering) => self.answer(person, answering).await?,
-            None if decided.text.is_empty() => TurnEnd::Done,
-            None => self.say(&plain(&decided.text)).await?,
-        }))
+        self.decide_and_go_on(person, &card, Choice::Text(text), &message_id).await.map(Some)
+    }
+
+    /// Submits a decision that is not a press, and shows what comes of it.
+    pub(super) async fn decide_and_go_on(
+        &mut self,
+        person: &Person,
+        card: &Card,
+        choice: Choice<'_>,
+        message_id: &str,
+    ) -> Result<TurnEnd, JobError> {
+        let decided = self.decide(person, card, choice, message_id).await?;
+        match decided.goes_on {
+            Some(answering) => self.answer(person, answering).await,
+            None if decided.text.is_empty() => Ok(TurnEnd::Done),
+            None => self.say(&plain(&decided.text)).await,
+        }
     }
 
     /// Returns the question that a text answers: the one to which it replies, or where that is enough, the one that is

@@ -3,8 +3,9 @@
 //! server is killed between sending and storing, an empty placeholder is left in the chat; the answer itself is
 //! shown once.
 
+use crate::email::{OutgoingMail, mail_id};
 use crate::markdown::{MORE, Rendered};
-use crate::messenger::{ApiError, Bot, Button, ChatPlace, MAX_WAIT, OutgoingFile, SendError};
+use crate::messenger::{ApiError, Bot, Button, ChatPlace, MAX_WAIT, MailHead, OutgoingFile, SendError};
 use crate::store::{self, UpdateRow};
 use ::jobs::{JobContext, JobError};
 use ::store::StoreError;
@@ -72,7 +73,8 @@ impl Delivery {
 
     /// Sends the first placeholder.
     pub(crate) async fn begin(&mut self) -> Result<(), JobError> {
-        if !self.sent.is_empty() || self.is_closed {
+        // A mail is sent when it is complete.
+        if !self.sent.is_empty() || self.is_closed || matches!(self.bot, Bot::Email(_)) {
             return Ok(());
         }
         match self.send_placeholder().await {
@@ -96,6 +98,9 @@ impl Delivery {
 
     /// Shows the text so far. Errors are left to the next time.
     pub(crate) async fn show_progress(&mut self, messages: &[Rendered]) -> Result<(), JobError> {
+        if matches!(self.bot, Bot::Email(_)) {
+            return Ok(());
+        }
         match self.show(messages).await {
             Err(SendError::Store(error)) => return Err(error.into()),
             // The chat is paused, and so is the next edit.
@@ -151,6 +156,39 @@ impl Delivery {
                 }
             }
         }
+    }
+
+    /// Returns the id of the mail that answers, before its `@`.
+    pub(crate) fn mail_id(&self) -> String {
+        mail_id(&self.place.chat, &self.key_of(0))
+    }
+
+    /// Sends the mail that answers. If the server is killed before it knows that the mail was taken, the mail is sent
+    /// again, with the same id.
+    pub(crate) async fn send_mail(
+        &mut self,
+        head: &MailHead,
+        text: String,
+        files: Vec<OutgoingFile>,
+    ) -> Result<(), JobError> {
+        let Bot::Email(bot) = &self.bot else { return Ok(()) };
+        if !self.sent.is_empty() {
+            return Ok(());
+        }
+        let id = self.mail_id();
+        match bot.send(OutgoingMail { head, id: id.clone(), text, files }).await {
+            Ok(()) => {}
+            Err(error) if error.is_temporary() => return Err(SendError::Api(error).into()),
+            Err(error) => {
+                self.give_up(&error);
+                return Ok(());
+            }
+        }
+        let (key, owner) = ((self.channel_id.clone(), self.update_id, 0), self.owner.clone());
+        let stored = id.clone();
+        self.job.write(move |db| Box::pin(store::set_message(db, key, owner, stored, now_millis()))).await?;
+        self.sent.push(SentMessage { id, shown: None });
+        Ok(())
     }
 
     /// Returns whether the file with this number was sent.

@@ -2,7 +2,7 @@
 
 use super::answer::Answering;
 use super::{Turn, TurnEnd};
-use crate::messenger::IncomingFile;
+use crate::messenger::{IncomingFile, Messenger};
 use crate::person::Person;
 use crate::store::{self, ChatRow};
 use ::jobs::JobError;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use wire::api::{RunOptions, SendRequest, Submission};
 use wire::{ErrorCode, UserError};
 
-const TOO_MANY_CHATS: &str = "You use me in too many chats already. Write in one of these.";
+pub(super) const TOO_MANY_CHATS: &str = "You use me in too many chats already. Write in one of these.";
 
 impl Turn<'_> {
     /// Sends a message to the agent, and shows its answer. One that replies to a question of the agent answers it.
@@ -23,6 +23,11 @@ impl Turn<'_> {
         files: Vec<IncomingFile>,
     ) -> Result<TurnEnd, JobError> {
         // An answer to a question has no files. Such a message is told that the conversation waits for the answer.
+        if self.messenger() == Messenger::Email
+            && let Some(end) = self.answer_by_number(person, replies_to.as_deref(), &text).await?
+        {
+            return Ok(end);
+        }
         if files.is_empty()
             && let Some(end) = self.answer_question(person, replies_to.as_deref(), &text).await?
         {
@@ -63,17 +68,8 @@ impl Turn<'_> {
             return Ok(Some(id.clone()));
         }
         let chat = self.chat(person).await?;
-        if chat.is_none() {
-            let owner = &person.caller.user_id;
-            let count = store::count_chats(&self.context.store, &self.channel.id.0, owner).await?;
-            if count >= i64::from(self.channel.max_chats) {
-                if self.messenger().forgets_chats() {
-                    let (channel_id, owner) = (self.channel.id.0.clone(), owner.clone());
-                    self.job.write(move |db| Box::pin(store::forget_oldest_chat(db, channel_id, owner))).await?;
-                } else {
-                    return Ok(None);
-                }
-            }
+        if chat.is_none() && !self.make_room(person).await? {
+            return Ok(None);
         }
         let chat = chat.unwrap_or_default();
         let known = match &chat.conversation_id {
@@ -86,6 +82,20 @@ impl Turn<'_> {
         self.set_chat(person, ChatRow { conversation_id: Some(id.clone()), ..chat }).await?;
         self.remember(&id, None, 0).await?;
         Ok(Some(id))
+    }
+
+    /// Makes room for another chat. Returns false if the user has too many.
+    pub(super) async fn make_room(&self, person: &Person) -> Result<bool, JobError> {
+        let (channel_id, owner) = (self.channel.id.0.clone(), person.caller.user_id.clone());
+        let count = store::count_chats(&self.context.store, &channel_id, &owner).await?;
+        if count < i64::from(self.channel.max_chats) {
+            return Ok(true);
+        }
+        if self.messenger().forgets_chats() {
+            self.job.write(move |db| Box::pin(store::forget_oldest_chat(db, channel_id, owner))).await?;
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     /// Stores what the turn will continue, before it begins.

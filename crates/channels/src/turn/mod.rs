@@ -10,10 +10,11 @@ mod commands;
 mod decision;
 mod delivery;
 mod files;
+mod mail;
 mod message;
 mod shown;
 
-pub(crate) use commands::{COMMANDS, command};
+pub(crate) use commands::{COMMANDS, command, plain_paragraphs};
 pub(crate) use delivery::PLACEHOLDER;
 
 use crate::markdown::{Rendered, messages};
@@ -165,6 +166,9 @@ impl Turn<'_> {
 
     /// Answers with a text of the server.
     async fn say(&mut self, text: &str) -> Result<TurnEnd, JobError> {
+        if let Some(head) = self.mail_head() {
+            return self.send_mail(&head, text.to_owned(), Vec::new()).await;
+        }
         self.delivery.show_final(&self.rendered(text)).await?;
         Ok(TurnEnd::Done)
     }

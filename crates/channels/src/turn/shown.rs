@@ -17,11 +17,11 @@ const MAX_ATTACHED: usize = 10;
 /// A file that an answer shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ShownFile {
-    name: String,
+    pub(super) name: String,
     /// Where it is on the website.
     url: String,
     /// The id of its content.
-    id: Option<String>,
+    pub(super) id: Option<String>,
 }
 
 impl ShownFile {
@@ -90,7 +90,12 @@ impl Turn<'_> {
     }
 
     /// Reads a file of the user; `None` if it is gone, or larger than the messenger takes.
-    async fn read_file(&self, person: &Person, id: &str, name: &str) -> Result<Option<OutgoingFile>, JobError> {
+    pub(super) async fn read_file(
+        &self,
+        person: &Person,
+        id: &str,
+        name: &str,
+    ) -> Result<Option<OutgoingFile>, JobError> {
         let Ok((stored, mut pieces)) = self.context.chat.file(&person.caller, id).await else { return Ok(None) };
         if stored.size > self.messenger().max_file() || stored.size == 0 {
             return Ok(None);

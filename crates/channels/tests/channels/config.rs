@@ -45,7 +45,7 @@ fn mistakes_are_named_with_their_position() {
     "#);
     assert_snapshot!(check("{ token: \"1:a\" }", "[{ id: help, connectionId: demo, agentId: helpr }]"), @r"
     chatwright.yaml:5:38: error: `demo` is a connection of the type Demo, which cannot be used here
-       = help: use one of the type Telegram, Slack, Discord
+       = help: use one of the type Telegram, Slack, Discord, Mailbox
     chatwright.yaml:5:53: error: there is no agent `helpr`
        = help: did you mean `helper`?
     ");
@@ -112,7 +112,37 @@ fn discord_connections_are_checked() {
     let discord = |properties: &str| format!("type: Discord, properties: {{ {properties} }}");
     assert_eq!(check_bot(&discord("token: a.b.c-_"), GOOD), "");
     assert_eq!(check_bot(&discord("token: a.b.c, baseURL: \"http://127.0.0.1:1\", allowPrivate: true"), GOOD), "");
-    assert_snapshot!(check_bot(&discord("token: \"Bot a.b.c\""), GOOD), @"");
+    assert_snapshot!(check_bot(&discord("token: \"Bot a.b.c\""), GOOD), @r"
+    chatwright.yaml:3:50: error: this is not the token of a bot
+       = help: it has three parts with dots between them; discord.com/developers/applications shows it under Bot, after Reset Token
+    ");
+}
+
+#[test]
+fn mailboxes_are_checked() {
+    let mailbox = |properties: &str, smtp: &str| {
+        format!(
+            "type: Mailbox, properties: {{ host: imap.a.test, username: a, password: b, smtpConnectionId: {smtp}, {properties} }} }}\n\
+             - {{ id: smtp, type: Smtp, properties: {{ host: smtp.a.test, from: a@a.test }}"
+        )
+    };
+    assert_eq!(check_bot(&mailbox("authenticationServer: mx.a.test", "smtp"), GOOD), "");
+    let all = "port: 1, security: tls, folder: Bot, trustedDomains: [a.test], pollSeconds: 60, maxPerHour: 5";
+    assert_eq!(check_bot(&mailbox(all, "smtp"), GOOD), "");
+    assert_snapshot!(check_bot(&mailbox("security: none", "smtp"), GOOD), @r"
+    chatwright.yaml:3:49: error: nothing says whether a mail is from its sender, so none would be answered
+       = help: add `authenticationServer`, as the headers `Authentication-Results` of received mails begin
+    chatwright.yaml:3:122: error: the password and the mails would be sent unencrypted
+       = help: use `tls`
+    ");
+    assert_snapshot!(check_bot(&mailbox("trustedDomains: [a@b]", "smtp"), GOOD), @r"
+    chatwright.yaml:3:128: error: this is not a list of domains
+       = help: write them as `example.com`
+    ");
+    assert_snapshot!(check_bot(&mailbox("trustedDomains: [a.test]", "demo"), GOOD), @r"
+    chatwright.yaml:6:38: error: its `smtpConnectionId` is `demo`, which is no connection of the type Smtp
+       = help: add the connection that sends the answers
+    ");
 }
 
 #[test]

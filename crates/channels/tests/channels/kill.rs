@@ -2,6 +2,7 @@
 //! next server gives exactly one answer.
 
 use crate::discord::FakeDiscord;
+use crate::email::MailServer;
 use crate::server::TestServer;
 use crate::slack::FakeSlack;
 use crate::telegram::FakeTelegram;
@@ -200,5 +201,38 @@ async fn there_is_exactly_one_answer_in_discord_whenever_the_server_is_killed() 
     }
     if let Some(database) = test_postgres::new_database().await {
         check_discord(&database, 2, false).await;
+    }
+}
+
+/// A mail server that has taken the answer and has not said so gets it again, with the same id.
+#[tokio::test]
+async fn there_is_one_answer_by_mail_when_the_server_is_killed() {
+    const ADA: &str = "ada@corp.test";
+    let folder = tempfile::tempdir().unwrap();
+    let file = format!("sqlite://{}", folder.path().join("mail.db").display());
+    for database in [Some(file), test_postgres::new_database().await].into_iter().flatten() {
+        let Some(mails) = MailServer::start().await else { return };
+        let bot = mails.connection();
+        let server = TestServer::start(&database, &bot, Vec::new()).await;
+        server.add_user("ada", "support").await;
+        mails.link(ADA, &server.code("ada").await).await;
+        server.shutdown().await;
+        let place = format!("{database} {bot}");
+        mails.be_silent(true);
+        mails.write(ADA, 3, "What is it?", "");
+        let first = Victim::start(&place);
+        mails.until_mail(ADA, "It is 42.").await;
+        drop(first);
+        mails.be_silent(false);
+        let second = Victim::start(&place);
+        mails.write(ADA, 4, "/status", "");
+        mails.until_mail(ADA, "You write as ada").await;
+        let answers = || mails.mails(ADA).into_iter().filter(|mail| mail["text"].as_str().unwrap().contains("42"));
+        while answers().count() < 2 {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        drop(second);
+        let ids: std::collections::HashSet<_> = answers().map(|mail| mail["head"]["message-id"].to_string()).collect();
+        assert_eq!((ids.len(), answers().count()), (1, 2));
     }
 }

@@ -36,7 +36,7 @@ const TABLES: &[CapabilityTables] = &[match DEFINITION.tables {
 
 /// Returns the language of configs.
 pub(crate) fn language() -> Language {
-    capability::language(&[DEFINITION])
+    capability::language(&[mail::DEFINITION, DEFINITION])
 }
 
 /// A config with this connection to a bot and these channels.
@@ -245,15 +245,17 @@ impl TestServer {
         let (status, page) =
             self.page(user, "support", "POST", "/account/messengers/help/code", AuthMethod::Primary).await;
         assert_eq!(status, 200, "{page}");
-        let code = page.split("/start ").nth(1).or_else(|| page.split("!link ").nth(1)).unwrap();
+        let shown = ["/start ", "!link ", "value=\"link "].iter().find_map(|before| page.split(before).nth(1));
+        let code = shown.unwrap();
         code.chars().take_while(char::is_ascii_hexdigit).collect()
     }
 
     /// Stores a file of `ada`, which the next call of `present` shows.
     pub(crate) async fn add_file(&self, name: &str, content: Vec<u8>) {
         let limits = FileLimits { file: 1 << 30, user: 1 << 30 };
+        let length = Some(content.len() as u64);
         let bytes = futures::stream::iter([Ok::<_, std::convert::Infallible>(content.into())]);
-        let upload = NewUpload { name: name.to_owned(), length: None, bytes };
+        let upload = NewUpload { name: name.to_owned(), length, bytes };
         let stored = self.chat.store_file(&Caller::signed_in("ada"), limits, upload).await.unwrap();
         let file = PresentedFile {
             path: format!("/outputs/{name}"),

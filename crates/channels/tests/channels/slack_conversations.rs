@@ -104,6 +104,12 @@ async fn strangers_get_one_line_that_only_they_see() {
             assert_eq!(conversations(server, "ada").await, 0);
             slack.write("U7", "D7", "!unlink");
             slack.until_text("D7", "Unlinked.").await;
+            // Sent again, it is not the message of a stranger. What comes next shows that it was handled.
+            let known = slack.texts("D7").len();
+            slack.write("U7", "D7", "!unlink");
+            slack.write("U5", "D5", "Hi");
+            slack.until_text("D5", "I answer people who have an account").await;
+            assert_eq!(slack.texts("D7").len(), known);
             let rows = server.store.audit_list(AuditFilter::default(), 20, None).await.unwrap();
             let mut tools: Vec<_> = rows.iter().map(|row| row.tool.as_str()).collect();
             tools.sort_unstable();

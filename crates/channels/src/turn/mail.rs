@@ -1,0 +1,246 @@
+//! Turns in a mailbox: one mail answers, with everything that the agent shows and asks. Decisions are numbers, with which
+//! the user replies.
+
+use super::answer::{ending, text_of};
+use super::card::{approval_heading, card_message};
+use super::decision::Choice;
+use super::shown::{ShownFile, shown_files};
+use super::{Turn, TurnEnd};
+use crate::messenger::{Incoming, MailHead, OutgoingFile};
+use crate::person::Person;
+use crate::store;
+use crate::visible::visible;
+use ::jobs::JobError;
+use serde_json::Value;
+use std::fmt::Write;
+use web::times::now_millis;
+use wire::api::ConversationView;
+use wire::question::{ASK_USER, Question};
+use wire::{ToolPart, UiMessage};
+
+/// The most decisions for which a mail asks: each has a letter.
+const LETTERS: [char; 12] = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'K', 'L'];
+/// The most bytes of files that are attached to a mail.
+const MAX_ATTACHED: usize = 10 << 20;
+
+/// What a mail says instead of a message: a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Numbered {
+    /// Which of the decisions.
+    letter: char,
+    /// Which of its answers, from 1 on.
+    number: usize,
+}
+
+impl Turn<'_> {
+    /// Returns the mail that is handled, if it is one.
+    pub(super) fn mail_head(&self) -> Option<MailHead> {
+        match &self.update.incoming {
+            Incoming::Message { mail, .. } => mail.clone(),
+            Incoming::Press { .. } => None,
+        }
+    }
+
+    /// Answers with a mail.
+    pub(super) async fn send_mail(
+        &mut self,
+        head: &MailHead,
+        text: String,
+        files: Vec<OutgoingFile>,
+    ) -> Result<TurnEnd, JobError> {
+        self.delivery.send_mail(head, text, files).await?;
+        Ok(TurnEnd::Done)
+    }
+
+    /// Answers with a mail that has the answer as it is stored, its files, and what it waits for.
+    pub(super) async fn complete_by_mail(
+        &mut self,
+        person: &Person,
+        head: &MailHead,
+        view: &ConversationView,
+        (message, skip, waits): (&UiMessage, usize, bool),
+    ) -> Result<TurnEnd, JobError> {
+        let (mut files, mut size) = (Vec::new(), 0);
+        let mut attached = Vec::new();
+        for shown in shown_files(message, skip) {
+            let room = MAX_ATTACHED - size;
+            let file = self.mail_file(person, &shown).await?.filter(|file| file.content.len() <= room);
+            size += file.as_ref().map_or(0, |file| file.content.len());
+            attached.push(file.is_some());
+            files.extend(file);
+        }
+        let (mut attached, config) = (attached.into_iter(), self.config.clone());
+        let mut line = |file: &ShownFile| match attached.next() {
+            Some(true) => file.attached(),
+            _ => file.linked(&config),
+        };
+        let mut text = text_of(message, skip, &mut line) + &ending(message);
+        if waits {
+            let asked = self.asked(view, message).await?;
+            // Without a text before it, the first question needs no line above it.
+            let is_first = text.trim().is_empty();
+            text.push_str(if is_first { asked.trim_start().trim_start_matches('-') } else { &asked });
+        } else if text.trim().is_empty() {
+            text = "The assistant has written nothing.".to_owned();
+        }
+        self.send_mail(head, text.trim().to_owned(), files).await
+    }
+
+    async fn mail_file(&self, person: &Person, shown: &ShownFile) -> Result<Option<OutgoingFile>, JobError> {
+        match &shown.id {
+            Some(id) => self.read_file(person, id, &shown.name).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the questions of an answer that waits. The mail is stored with each before it is sent: its id is known.
+    async fn asked(&self, view: &ConversationView, message: &UiMessage) -> Result<String, JobError> {
+        let open: Vec<&ToolPart> = message.tools().filter(|tool| tool.waits_for_user(now_millis())).collect();
+        let has_one = open.len() == 1;
+        let mut text = String::new();
+        for (tool, letter) in open.into_iter().zip(LETTERS) {
+            let card = self.card(view, tool).await?;
+            let shown_by = format!("{}/{letter}", self.delivery.mail_id());
+            self.job.write(move |db| Box::pin(store::set_card_message(db, card.id, shown_by))).await?;
+            let prefix = if has_one { String::new() } else { letter.to_string() };
+            text.push_str("\n\n---\n\n");
+            text.push_str(&question(tool, &prefix));
+        }
+        Ok(text)
+    }
+
+    /// Handles a mail that answers a question with a number. `None` if it does not.
+    pub(super) async fn answer_by_number(
+        &mut self,
+        person: &Person,
+        replies_to: Option<&str>,
+        text: &str,
+    ) -> Result<Option<TurnEnd>, JobError> {
+        let (Some(Numbered { letter, number }), Some(replied)) = (numbered(text), replies_to) else { return Ok(None) };
+        let shown_by = format!("{replied}/{letter}");
+        let (store, channel_id) = (&self.context.store, &self.channel.id.0);
+        let card = store::card_of_message(store, channel_id, &self.chat_id, &shown_by).await?;
+        let Some(card) = card.filter(|card| card.owner == person.caller.user_id) else { return Ok(None) };
+        let view = self.context.chat.conversation(&person.caller, &card.conversation_id).await.ok();
+        let tool = view.as_ref().and_then(|view| {
+            let message = view
+                .messages
+                .iter()
+                .rev()
+                .find(|message| message.tools().any(|tool| tool.tool_call_id == card.tool_call_id))?;
+            message.tools().find(|tool| tool.tool_call_id == card.tool_call_id)
+        });
+        let buttons = tool.map(|tool| card_message(tool, &card.id, self.messenger()).buttons).unwrap_or_default();
+        let data = buttons.iter().flatten().nth(number.saturating_sub(1)).map(|button| button.data.clone());
+        let choice = data.as_deref().and_then(|data| data.split_once(':')).map(|(_, choice)| choice.to_owned());
+        let Some(choice) = choice else { return Ok(None) };
+        self.decide_and_go_on(person, &card, Choice::Button(&choice), "").await.map(Some)
+    }
+}
+
+/// Returns what a call asks, and how it is answered.
+fn question(tool: &ToolPart, prefix: &str) -> String {
+    if tool.tool_name != ASK_USER || tool.approval.is_some() {
+        let arguments = tool.asked_arguments().unwrap_or(&Value::Null);
+        let arguments = visible(&serde_json::to_string_pretty(arguments).unwrap_or_default());
+        let fence = fence(&arguments);
+        let heading = super::commands::plain(&approval_heading(tool));
+        return format!(
+            "{heading}\n\n{fence}json\n{arguments}\n{fence}\n\nReply with **{prefix}1** to approve, or with **{prefix}2** to deny."
+        );
+    }
+    let question = Question::read(tool.input.as_ref().unwrap_or(&Value::Null));
+    let mut text = format!("❓ {}", super::commands::plain(&question.text));
+    if !question.context.is_empty() {
+        text.push_str(&format!("\n\n{}", super::commands::plain(&question.context)));
+    }
+    if !question.fields.is_empty() {
+        text.push_str("\n\nThis question has a form. Please answer it on the website.");
+        return text;
+    }
+    text.push_str("\n\n");
+    for (index, option) in question.options.iter().enumerate().take(super::card::MAX_OPTIONS) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "- **{prefix}{}**: {}", index + 1, super::commands::plain(option));
+    }
+    text.push_str(match question.options.is_empty() {
+        true => "Reply with your answer.",
+        false => "\nReply with the number of an answer, or with another answer.",
+    });
+    text
+}
+
+/// Returns a fence that is longer than those in a text.
+fn fence(text: &str) -> String {
+    let longest = text.split(|sign| sign != '`').map(str::len).max().unwrap_or_default();
+    "`".repeat(longest.max(2) + 1)
+}
+
+/// Reads a choice: `1`, or `B2`.
+fn numbered(text: &str) -> Option<Numbered> {
+    let text = text.trim().trim_end_matches(['.', ')']);
+    let letter = text.chars().next()?.to_ascii_uppercase();
+    let (letter, number) = if letter.is_ascii_alphabetic() { (letter, &text[1..]) } else { (LETTERS[0], text) };
+    let is_number = (1..=2).contains(&number.len()) && number.bytes().all(|digit| digit.is_ascii_digit());
+    (is_number && LETTERS.contains(&letter))
+        .then(|| number.parse().ok())
+        .flatten()
+        .map(|number| Numbered { letter, number })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn choices_are_read() {
+        let check = |text: &str, expected: Option<(char, usize)>| {
+            let read = numbered(text).map(|numbered| (numbered.letter, numbered.number));
+            assert_eq!(read, expected, "{text:?}");
+        };
+        check("1", Some(('A', 1)));
+        check(" b2. ", Some(('B', 2)));
+        check("12", Some(('A', 12)));
+        check("123", None);
+        check("Z1", None);
+        check("1 please", None);
+        check("é1", None);
+        check("", None);
+    }
+
+    #[test]
+    fn a_mail_asks_with_numbers() {
+        let check = |tool: Value, prefix: &str| {
+            let part: wire::UiPart = serde_json::from_value(tool).unwrap();
+            question(part.as_tool().unwrap(), prefix)
+        };
+        let approval = json!({
+            "type": "tool-send", "toolCallId": "t", "state": "approval-requested", "input": { "to": "```\u{202e}" },
+            "approval": { "id": "a" },
+        });
+        insta::assert_snapshot!(check(approval, ""), @r#"
+        🔐 The assistant asks for your approval to run send\.
+
+        ````json
+        {
+          "to": "```[U+202E]"
+        }
+        ````
+
+        Reply with **1** to approve, or with **2** to deny.
+        "#);
+        let asked = json!({
+            "type": "tool-ask-user", "toolCallId": "t", "state": "input-available",
+            "input": { "kind": "approach_choice", "question": "Which *one*?", "options": ["Red", "Blue"] },
+        });
+        insta::assert_snapshot!(check(asked, "B"), @r"
+        ❓ Which \*one\*\?
+
+        - **B1**: Red
+        - **B2**: Blue
+
+        Reply with the number of an answer, or with another answer.
+        ");
+    }
+}

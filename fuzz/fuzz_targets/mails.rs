@@ -1,0 +1,6 @@
+//! Mails: whatever is delivered to a mailbox, it is read or ignored, and can be stored.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| channels::fuzz_mail(bytes));
