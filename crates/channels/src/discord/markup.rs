@@ -201,10 +201,35 @@ mod tests {
 
     #[test]
     fn styles_become_marks_and_everything_else_is_escaped() {
-        assert_snapshot!(check("# Refunds\n\nWithin **30 *days***, see [the `rules`](https://a.test/r_(1)) or `§ 3`.\n\n> So it\n> is.\n\n```rust\nfn f() {}\n```\n~~End~~"), @"");
-        assert_snapshot!(check("2 \\* 3 \\_a\\_ snake_case ||x|| `` a`b `` <@1> @everyone [a\\]b](https://a.test/)"), @"");
-        assert_snapshot!(check("\\# one\n\n\\- two\n\n\\> three\n\nSee https://a.test/a_b_c?x=*1* and *a***b**"), @"");
-        assert_snapshot!(check("````\na ```` b\n````\n[mail](mailto:a@b.test)"), @"");
+        assert_snapshot!(check("# Refunds\n\nWithin **30 *days***, see [the `rules`](https://a.test/r_(1)) or `§ 3`.\n\n> So it\n> is.\n\n```rust\nfn f() {}\n```\n~~End~~"), @r"
+        **Refunds**
+
+        Within **30 *days*¦**, see [the rules](<https://a.test/r_%281%29>) or `§ 3`.
+
+        > So it
+        > is.
+
+        ```rust
+        fn f() {}
+        ```
+        ~~End~~
+        ");
+        assert_snapshot!(check("2 \\* 3 \\_a\\_ snake_case ||x|| `` a`b `` <@1> @everyone [a\\]b](https://a.test/)"), @r"2 \* 3 \_a\_ snake\_case \|\|x\|\| `` a`b `` \<@1> @everyone [a)b](<https://a.test/>)");
+        assert_snapshot!(check("\\# one\n\n\\- two\n\n\\> three\n\nSee https://a.test/a_b_c?x=*1* and *a***b**"), @r"
+        \# one
+
+        \- two
+
+        \> three
+
+        See https://a.test/a_b_c?x=*1* and *a*¦**b**
+        ");
+        assert_snapshot!(check("````\na ```` b\n````\n[mail](mailto:a@b.test)"), @r"
+        ```
+        a `¦`¦`¦`¦ b
+        ```
+        mail
+        ");
     }
 
     #[test]
@@ -218,8 +243,8 @@ mod tests {
         };
         check(&"word ".repeat(399), 1);
         check(&"word ".repeat(500), 2);
-        check(&"a\\*b ".repeat(450), 1);
-        check(&"a\\*b ".repeat(600), 2);
+        check(&"a\\*b ".repeat(390), 1);
+        check(&"a\\*b ".repeat(450), 2);
         check(&format!("```rust\n{}```", "let a = 1;\n".repeat(300)), 2);
         check(&format!("{} [{}](https://a.test/{})", "word ".repeat(380), "link ".repeat(10), "x".repeat(100)), 2);
     }

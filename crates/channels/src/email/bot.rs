@@ -3,6 +3,7 @@
 use super::imap::{Fetched, Folder, MailId};
 use super::incoming::attachment;
 use super::render::html;
+use crate::markdown::plain_text;
 use crate::messenger::{ApiError, BotAccount, MailHead, OutgoingFile, size_limit};
 use crate::section::Mailbox;
 use mail::{Mail, MailError, MailFile, Smtp};
@@ -55,7 +56,7 @@ impl EmailBot {
             to: vec![head.to.clone()],
             subject,
             html: Some(html(&text)),
-            text,
+            text: plain_text(&text),
             in_reply_to: Some(head.message_id.clone()),
             references: head.references.iter().chain([&head.message_id]).cloned().collect(),
             files: files.into_iter().map(file).collect(),

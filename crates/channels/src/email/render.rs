@@ -32,7 +32,10 @@ mod tests {
     #[test]
     fn markdown_becomes_html_that_loads_nothing() {
         let check = |markdown: &str| html(markdown).split_once('\n').unwrap().1.to_owned();
-        assert_snapshot!(check("**Hi** <img src=x onerror=y>, ![see](https://a.test/p.png) and [x](javascript:y)"), @"");
-        assert_snapshot!(check("```json\n{\"a\": \"<b>\"}\n```"), @"");
+        assert_snapshot!(check("**Hi** <img src=x onerror=y>, ![see](https://a.test/p.png) and [x](javascript:y)"), @r#"<p><strong>Hi</strong> &lt;img src=x onerror=y&gt;, <a href="https://a.test/p.png">see</a> and <a href="">x</a></p>"#);
+        assert_snapshot!(check("```json\n{\"a\": \"<b>\"}\n```"), @r#"
+        <pre><code class="language-json">{"a": "&lt;b&gt;"}
+        </code></pre>
+        "#);
     }
 }

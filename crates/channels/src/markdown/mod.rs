@@ -18,6 +18,21 @@ const MAX_MARKDOWN: usize = 160 << 10;
 /// What comes last if an answer is too long.
 pub(crate) const MORE: &str = "The rest of the answer is on the website.";
 
+/// Renders Markdown as a text without styles, with the targets of its links.
+pub(crate) fn plain_text(markdown: &str) -> String {
+    let mut text = String::new();
+    let runs = render::render(markdown);
+    for (index, run) in runs.iter().enumerate() {
+        text.push_str(&run.text);
+        let Some(url) = &run.style.link else { continue };
+        let goes_on = runs.get(index + 1).is_some_and(|next| next.style.link.as_ref() == Some(url));
+        if !goes_on && !text.ends_with(&**url) {
+            text.push_str(&format!(" ({url})"));
+        }
+    }
+    text.trim_end().to_owned()
+}
+
 /// Renders Markdown as messages. Of a very long one, that is its beginning.
 pub(crate) fn messages(markdown: &str, limits: Limits) -> Vec<Rendered> {
     let shown = &markdown[..markdown.floor_char_boundary(MAX_MARKDOWN)];
@@ -26,4 +41,20 @@ pub(crate) fn messages(markdown: &str, limits: Limits) -> Vec<Rendered> {
         messages.push(Rendered::plain(MORE));
     }
     messages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_text_has_the_targets_of_its_links() {
+        let check = |markdown: &str, expected: &str| assert_eq!(plain_text(markdown), expected);
+        check(
+            "**Hi**\\! See [the *rules*](https://a.test/r) or <https://a.test/>.",
+            "Hi! See the rules (https://a.test/r) or https://a.test/.",
+        );
+        check("- one\n- two\n", "• one\n• two");
+        check("", "");
+    }
 }

@@ -51,6 +51,18 @@ mod tests {
         let (content_type, body) = multipart(&[("chat_id", "7".to_owned())], "document", &file);
         let boundary = content_type.to_str().unwrap().split_once("boundary=").unwrap().1;
         let shown = String::from_utf8(body).unwrap().replace(boundary, "BOUNDARY").replace('\r', "");
-        insta::assert_snapshot!(shown, @"");
+        insta::assert_snapshot!(shown, @r#"
+        --BOUNDARY
+        Content-Disposition: form-data; name="chat_id"
+
+        7
+        --BOUNDARY
+        Content-Disposition: form-data; name="document"; filename="a%22X: y.txt"
+        Content-Type: text/plain
+
+        one
+        two
+        --BOUNDARY--
+        "#);
     }
 }

@@ -76,7 +76,10 @@ impl Turn<'_> {
         };
         let mut text = text_of(message, skip, &mut line) + &ending(message);
         if waits {
-            text.push_str(&self.asked(view, message).await?);
+            let asked = self.asked(view, message).await?;
+            // Without a text before it, the first question needs no line above it.
+            let is_first = text.trim().is_empty();
+            text.push_str(if is_first { asked.trim_start().trim_start_matches('-') } else { &asked });
         } else if text.trim().is_empty() {
             text = "The assistant has written nothing.".to_owned();
         }
@@ -216,11 +219,28 @@ mod tests {
             "type": "tool-send", "toolCallId": "t", "state": "approval-requested", "input": { "to": "```\u{202e}" },
             "approval": { "id": "a" },
         });
-        insta::assert_snapshot!(check(approval, ""), @"");
+        insta::assert_snapshot!(check(approval, ""), @r#"
+        🔐 The assistant asks for your approval to run send\.
+
+        ````json
+        {
+          "to": "```[U+202E]"
+        }
+        ````
+
+        Reply with **1** to approve, or with **2** to deny.
+        "#);
         let asked = json!({
             "type": "tool-ask-user", "toolCallId": "t", "state": "input-available",
             "input": { "kind": "approach_choice", "question": "Which *one*?", "options": ["Red", "Blue"] },
         });
-        insta::assert_snapshot!(check(asked, "B"), @"");
+        insta::assert_snapshot!(check(asked, "B"), @r"
+        ❓ Which \*one\*\?
+
+        - **B1**: Red
+        - **B2**: Blue
+
+        Reply with the number of an answer, or with another answer.
+        ");
     }
 }

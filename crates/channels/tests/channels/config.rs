@@ -135,7 +135,14 @@ fn mailboxes_are_checked() {
     chatwright.yaml:3:122: error: the password and the mails would be sent unencrypted
        = help: use `tls`
     ");
-    assert_snapshot!(check_bot(&mailbox("trustedDomains: [a@b]", "demo"), GOOD), @"");
+    assert_snapshot!(check_bot(&mailbox("trustedDomains: [a@b]", "smtp"), GOOD), @r"
+    chatwright.yaml:3:128: error: this is not a list of domains
+       = help: write them as `example.com`
+    ");
+    assert_snapshot!(check_bot(&mailbox("trustedDomains: [a.test]", "demo"), GOOD), @r"
+    chatwright.yaml:6:38: error: its `smtpConnectionId` is `demo`, which is no connection of the type Smtp
+       = help: add the connection that sends the answers
+    ");
 }
 
 #[test]

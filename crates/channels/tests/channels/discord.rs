@@ -345,12 +345,14 @@ impl Guild {
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let (message, file) = (form["payload_json"].as_str().unwrap(), &form["files[0]"]);
         let message: Value = serde_json::from_str(message).unwrap();
-        assert_eq!(message["attachments"][0], json!({ "id": 0, "filename": file["filename"] }));
+        // The name is that of the JSON.
+        let attachment = &message["attachments"][0];
+        assert_eq!(attachment["id"], 0);
         self.next += 1;
         let (nonce, next) = (text(&message["nonce"]), self.next);
         let known = *self.nonces.entry(nonce).or_insert(next);
         if known == next {
-            self.files.push((channel.to_owned(), text(&file["filename"]), text(&file["content"])));
+            self.files.push((channel.to_owned(), text(&attachment["filename"]), text(&file["content"])));
         }
         (200, json!({ "id": known.to_string() }))
     }

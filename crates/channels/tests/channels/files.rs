@@ -87,7 +87,7 @@ async fn files_are_attached_in_discord_once() {
         add_files(&server).await;
         discord.write(7, 907, "The report");
         discord.until("two files", |fake| fake.files().len() == 2).await;
-        assert_eq!(discord.files(), expected("907", "report %221%22.txt"));
+        assert_eq!(discord.files(), expected("907", "report \"1\".txt"));
         discord.until_text(907, "Here it is.").await;
         server.add_file("large.bin", vec![b'x'; (10 << 20) + 1]).await;
         discord.write(7, 907, "A large one");

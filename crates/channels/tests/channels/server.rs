@@ -254,8 +254,9 @@ impl TestServer {
     /// Stores a file of `ada`, which the next call of `present` shows.
     pub(crate) async fn add_file(&self, name: &str, content: Vec<u8>) {
         let limits = FileLimits { file: 1 << 30, user: 1 << 30 };
+        let length = Some(content.len() as u64);
         let bytes = futures::stream::iter([Ok::<_, std::convert::Infallible>(content.into())]);
-        let upload = NewUpload { name: name.to_owned(), length: None, bytes };
+        let upload = NewUpload { name: name.to_owned(), length, bytes };
         let stored = self.chat.store_file(&Caller::signed_in("ada"), limits, upload).await.unwrap();
         let file = PresentedFile {
             path: format!("/outputs/{name}"),

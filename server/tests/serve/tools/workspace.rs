@@ -75,6 +75,9 @@ async fn the_example_analyses_an_attached_file() {
     let [chart, report, page] = &shown["data"]["files"].as_array().unwrap()[..] else { panic!("{shown}") };
     let (status, headers, content) = get(&server, report["url"].as_str().unwrap()).await;
     assert_eq!(status, 200);
+    // What sends it elsewhere reads the same content by its id.
+    let (status, _, by_id) = get(&server, &format!("/api/files/{}", report["fileId"].as_str().unwrap())).await;
+    assert_eq!((status, &by_id), (200, &content));
     assert_snapshot!(String::from_utf8(content).unwrap(), @"
     # Report
 

@@ -28,29 +28,29 @@ const HEAD: &str = "From: Ada <Ada@corp.test>|Message-ID: <1@corp.test>|Subject:
 
 #[test]
 fn a_mail_is_read() {
-    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}"), "Hi\r\n\r\n-- \r\nAda"), @"");
-    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|References: <0@a.test> <2@a.test>|In-Reply-To: <2@a.test>"), "/new"), @"");
-    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|Content-Type: text/html"), "<p>Yes &amp; no</p><blockquote>Sure?</blockquote>"), @"");
+    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}"), "Hi\r\n\r\n-- \r\nAda"), @r#"4294967303 ada@corp.test Ada {"kind":"message","chat":"e0ff8ce7dd2c9fb6ecccff38418e60fd","text":"Hi","repliesTo":null,"files":[],"mail":{"to":"ada@corp.test","subject":"Café","messageId":"1@corp.test","references":[]}}"#);
+    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|References: <0@a.test> <2@a.test>|In-Reply-To: <2@a.test>"), "/new"), @r#"4294967303 ada@corp.test Ada {"kind":"message","chat":"cafcc4b8698fc0c745ef25c15f86a0d7","text":"/new","repliesTo":null,"files":[],"mail":{"to":"ada@corp.test","subject":"Café","messageId":"1@corp.test","references":["0@a.test","2@a.test"]}}"#);
+    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|Content-Type: text/html"), "<p>Yes &amp; no</p><blockquote>Sure?</blockquote>"), @r#"4294967303 ada@corp.test Ada {"kind":"message","chat":"e0ff8ce7dd2c9fb6ecccff38418e60fd","text":"Yes & no","repliesTo":null,"files":[],"mail":{"to":"ada@corp.test","subject":"Café","messageId":"1@corp.test","references":[]}}"#);
     let code = "0123456789abcdef0123456789abcdef";
-    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}"), &format!("Link {code}\r\nSent from my phone")), @"");
+    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}"), &format!("Link {code}\r\nSent from my phone")), @r#"4294967303 ada@corp.test Ada {"kind":"message","chat":"e0ff8ce7dd2c9fb6ecccff38418e60fd","text":"/link 0123456789abcdef0123456789abcdef","repliesTo":null,"files":[],"mail":{"to":"ada@corp.test","subject":"Café","messageId":"1@corp.test","references":[]}}"#);
     let parts = "--b\r\nContent-Type: text/plain\r\n\r\nSee\r\n--b\r\nContent-Type: text/csv\r\nContent-Disposition: attachment; filename=a.csv\r\n\r\na,b\r\n--b--\r\n";
-    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|Content-Type: multipart/mixed; boundary=b"), parts), @"");
+    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|Content-Type: multipart/mixed; boundary=b"), parts), @r#"4294967303 ada@corp.test Ada {"kind":"message","chat":"e0ff8ce7dd2c9fb6ecccff38418e60fd","text":"See","repliesTo":null,"files":[{"id":"2147483649/7/0","name":"a.csv"}],"mail":{"to":"ada@corp.test","subject":"Café","messageId":"1@corp.test","references":[]}}"#);
 }
 
 #[test]
 fn mails_of_nobody_and_of_nobody_for_sure_are_ignored() {
     let check = |head: &str| check(head, "Hi");
-    assert_snapshot!(check(HEAD), @"");
-    assert_snapshot!(check(&format!("Authentication-Results: mx.other.test; dkim=pass header.d=corp.test|{VERIFIED}{HEAD}")), @"");
-    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|From: eve@corp.test")), @"");
-    assert_snapshot!(check(&format!("{VERIFIED}From: a@corp.test, b@corp.test|Message-ID: <1@a>")), @"");
-    assert_snapshot!(check(&format!("{VERIFIED}From: bot@corp.test|Message-ID: <1@a>")), @"");
-    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|Auto-Submitted: auto-replied")), @"");
-    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|Precedence: bulk")), @"");
-    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|List-Id: <l.corp.test>")), @"");
-    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|Return-Path: <>")), @"");
-    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|Content-Type: multipart/report; boundary=b")), @"");
-    assert_snapshot!(check(&format!("{VERIFIED}From: noreply@corp.test|Message-ID: <1@a>")), @"");
-    assert_snapshot!(check(&format!("{VERIFIED}From: ada@corp.test")), @"");
+    assert_snapshot!(check(HEAD), @"ignored: nothing says that it is from its sender");
+    assert_snapshot!(check(&format!("Authentication-Results: mx.other.test; dkim=pass header.d=corp.test|{VERIFIED}{HEAD}")), @"ignored: nothing says that it is from its sender");
+    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|From: eve@corp.test")), @"ignored: it has not exactly one sender");
+    assert_snapshot!(check(&format!("{VERIFIED}From: a@corp.test, b@corp.test|Message-ID: <1@a>")), @"ignored: it has not exactly one sender");
+    assert_snapshot!(check(&format!("{VERIFIED}From: bot@corp.test|Message-ID: <1@a>")), @"ignored: it is from the bot itself");
+    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|Auto-Submitted: auto-replied")), @"ignored: it is an automatic answer");
+    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|Precedence: bulk")), @"ignored: it is a bulk mail");
+    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|List-Id: <l.corp.test>")), @"ignored: it is of a mailing list");
+    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|Return-Path: <>")), @"ignored: it is a report about a mail");
+    assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|Content-Type: multipart/report; boundary=b")), @"ignored: it is a report about a mail");
+    assert_snapshot!(check(&format!("{VERIFIED}From: noreply@corp.test|Message-ID: <1@a>")), @"ignored: its sender reads no answers");
+    assert_snapshot!(check(&format!("{VERIFIED}From: ada@corp.test")), @"ignored: it has no `Message-ID`");
     assert!(check("From: ada@trusted.test|Message-ID: <1@a>").contains("ada@trusted.test"));
 }
