@@ -1,6 +1,7 @@
 //! Tokens of users for services that are called on their behalf, which one capability has and others send.
 
 use contract::{Bearer, MAX_USER_WAIT, RunScope, ToolContext, ToolError};
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use secrecy::SecretString;
 use settings::user_auth::{Service, UserVariables};
@@ -155,21 +156,17 @@ impl ServiceTokens {
     /// # Errors
     /// There is no token; the message is for the model.
     pub async fn token_for_call(&self, service: &Service, context: &ToolContext) -> Result<Bearer, ToolError> {
-        match self.token(service, &context.scope).await {
-            Ok(token) => Ok(token),
-            Err(problem @ TokenProblem::Failed(_)) => Err(ToolError::new(problem.message(service))),
-            Err(problem @ TokenProblem::NotConnected { .. }) => {
-                let TokenProblem::NotConnected { page } = &problem else { return Err(declined(service)) };
-                let message = format!("Connect your account at {} to go on.", service.name);
-                match self.connect(service, context, page, message).await {
-                    Connected::Yes => {
-                        let token = self.token(service, &context.scope).await;
-                        token.map_err(|problem| ToolError::new(problem.message(service)))
-                    }
-                    Connected::No => Err(declined(service)),
-                    Connected::NotAsked => Err(ToolError::new(problem.message(service))),
-                }
-            }
+        let failed = |problem: TokenProblem| ToolError::new(problem.message(service));
+        let problem = match self.token(service, &context.scope).await {
+            Ok(token) => return Ok(token),
+            Err(problem) => problem,
+        };
+        let TokenProblem::NotConnected { page } = &problem else { return Err(failed(problem)) };
+        let message = format!("Connect your account at {} to go on.", service.name);
+        match self.connect(service, context, page, message).await {
+            Connected::Yes => self.token(service, &context.scope).await.map_err(failed),
+            Connected::No => Err(declined(service)),
+            Connected::NotAsked => Err(failed(problem)),
         }
     }
 
@@ -228,7 +225,8 @@ impl ServiceTokens {
         };
         if let VariableProblem::Missing { name, page } = &problem {
             let message = format!("{connection} needs your value for “{name}” to go on.");
-            let is_there = async || self.variables(wanted, &context.scope).await.is_ok();
+            let scope = &*context.scope;
+            let is_there = move || async move { self.variables(wanted, scope).await.is_ok() }.boxed();
             let page = PageToOpen { service: connection.clone(), message, path: page.clone() };
             if let Connected::Yes = self.ask_and_wait(page, context, is_there).await {
                 let entered = self.variables(wanted, &context.scope).await;
@@ -241,19 +239,21 @@ impl ServiceTokens {
     /// Asks the user to connect their account, and waits until they have.
     async fn connect(&self, service: &Service, context: &ToolContext, page: &str, message: String) -> Connected {
         let Some(tokens) = self.0.tokens.get() else { return Connected::NotAsked };
-        let before = tokens.connected_at(service, &context.scope).await;
-        let is_connected =
-            async || tokens.connected_at(service, &context.scope).await.is_some_and(|at| before != Some(at));
+        let (tokens, scope) = (tokens.as_ref(), &*context.scope);
+        let before = tokens.connected_at(service, scope).await;
+        let is_connected = move || {
+            async move { tokens.connected_at(service, scope).await.is_some_and(|at| before != Some(at)) }.boxed()
+        };
         let page = PageToOpen { service: service.name.clone(), message, path: page.to_owned() };
         self.ask_and_wait(page, context, is_connected).await
     }
 
     /// Asks the user to open a page, and waits until they have done there what they were asked for.
-    async fn ask_and_wait(
+    async fn ask_and_wait<'a>(
         &self,
         page: PageToOpen,
         context: &ToolContext,
-        is_done: impl AsyncFn() -> bool,
+        is_done: impl Fn() -> BoxFuture<'a, bool> + Send + Sync,
     ) -> Connected {
         let Some(ask) = self.0.ask.get() else { return Connected::NotAsked };
         if !context.scope.shows_questions || context.scope.conversation_id.is_empty() {

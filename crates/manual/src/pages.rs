@@ -41,6 +41,7 @@ pub(crate) const GROUPS: &[Group] = &[
             page!("agents"),
             page!("models"),
             page!("tools"),
+            page!("connected-accounts"),
             page!("web"),
             page!("data"),
             page!("memory"),

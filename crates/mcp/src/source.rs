@@ -64,6 +64,10 @@ impl ToolSource for McpSource {
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
         async move {
             let seat = self.server.connection_for(scope);
+            // Visitors have neither accounts nor tokens, so the server has nothing for them.
+            if seat.access.is_some() && !scope.is_authenticated {
+                return Ok(SourceTools::default());
+            }
             if let Some(access) = &seat.access
                 && access.needs_account().await
             {
