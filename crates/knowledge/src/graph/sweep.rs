@@ -23,7 +23,7 @@ pub(crate) async fn sweep(knowledge: &Knowledge) -> anyhow::Result<()> {
     let store = knowledge.store();
     for (library, _) in knowledge.declared() {
         if let Some(settings) = &library.graph {
-            enqueue_library(knowledge, &library.id.0, &settings.key()).await?;
+            enqueue_pending(knowledge, &library.id.0, &settings.key(), EXTRACT.name()).await?;
         }
     }
     if let Some(settings) = knowledge.settings().user_graph {
@@ -39,14 +39,24 @@ pub(crate) async fn sweep(knowledge: &Knowledge) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Enqueues jobs for documents of a library that wait for their extraction with these settings. Those that are left
-/// follow with the next sweep.
+/// Enqueues jobs for documents of a library that wait for their extraction with these settings; jobs that wait are
+/// tried at once. What is left follows with the next sweep.
 ///
 /// # Errors
 /// The database failed.
 pub(crate) async fn enqueue_library(knowledge: &Knowledge, library_id: &str, settings: &str) -> Result<(), StoreError> {
-    let store = knowledge.store();
-    let pending = graph::pending_extractions(store, library_id, settings, EXTRACT.name(), DOCUMENTS).await?;
+    // No job is of this kind.
+    enqueue_pending(knowledge, library_id, settings, "").await
+}
+
+/// As [`enqueue_library`], except for documents that have a job of this kind.
+async fn enqueue_pending(
+    knowledge: &Knowledge,
+    library_id: &str,
+    settings: &str,
+    kind: &'static str,
+) -> Result<(), StoreError> {
+    let pending = graph::pending_extractions(knowledge.store(), library_id, settings, kind, DOCUMENTS).await?;
     enqueue_all(knowledge, pending).await
 }
 

@@ -41,7 +41,7 @@ async fn tools_answer_with_the_rights_of_the_user() {
         server.knowledge.use_config(&config);
         let options = config.agents["a"].section().map(AgentKnowledge::options).unwrap();
         let tools = tools::tools(&server.knowledge, options).tools;
-        let ada = ("ada", &[][..]);
+        let ada: (&str, &[&str]) = ("ada", &[]);
         let found = call(&tools, QUERY, ada, json!({ "type": "person" })).await.unwrap();
         let names: Vec<_> =
             found["entities"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();

@@ -134,7 +134,7 @@ pub(crate) async fn extraction_counts(
     })
 }
 
-/// Returns documents of a library that wait for their extraction although no job does it.
+/// Returns documents of a library that wait for their extraction, although no job of this kind does it.
 pub(crate) async fn pending_extractions(
     store: &Store,
     library_id: &str,
