@@ -31,6 +31,7 @@ const TARGETS: &[&str] = &[
     "web_search",
     "citations",
     "embeddings",
+    "extraction",
     "skills",
     "skill_archives",
     "workspace_paths",
@@ -263,6 +264,10 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
                 r#"{"results":[{"index":1,"relevance_score":0.9},{"index":0,"relevance_score":1e-3}]}"#,
             ]
             .map(|text| text.as_bytes().to_vec()),
+        ),
+        "extraction" => inputs.push(
+            br#"{"entities":[{"type":"person","name":"Ada","aliases":["Bob"],"passage":1,"quote":"Ada knows Bob"},{"type":"person","name":"Eve","aliases":[],"passage":1,"quote":"knows eve."}],"relations":[{"type":"knows","from":"bob","to":"the Eve","passage":1,"quote":"Bob knows Eve"}]}"#
+                .to_vec(),
         ),
         "recordings" => inputs.extend(
             [concat!(

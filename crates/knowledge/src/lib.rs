@@ -2,6 +2,7 @@
 
 mod audit;
 mod citations;
+mod graph;
 mod ingest;
 mod models;
 mod quote;
@@ -13,6 +14,8 @@ mod tools;
 
 #[cfg(feature = "fuzz")]
 pub use citations::fuzz_markers;
+#[cfg(feature = "fuzz")]
+pub use graph::fuzz_extraction;
 
 use capability::{AgentTools, Caller, Capability, Context, Definition, Host, Job};
 use config::{Config, ConnectionType, SectionType};
@@ -131,8 +134,8 @@ impl Capability for KnowledgeCapability {
         self.knowledge.use_config(config);
     }
 
-    fn jobs(&self, _: &Context) -> Vec<Job> {
-        let (followed, swept) = (self.knowledge.clone(), self.knowledge.clone());
+    fn jobs(&self, context: &Context) -> Vec<Job> {
+        let (followed, swept, extracted) = (self.knowledge.clone(), self.knowledge.clone(), self.knowledge.clone());
         let follow = move || {
             let knowledge = followed.clone();
             async move { ingest::follow(&knowledge).await }
@@ -141,9 +144,15 @@ impl Capability for KnowledgeCapability {
             let knowledge = swept.clone();
             async move { ingest::sweep(&knowledge).await }
         };
+        let sweep_graphs = move || {
+            let knowledge = extracted.clone();
+            async move { graph::sweep(&knowledge).await }
+        };
         vec![
             Job::on_each_server("knowledge.follow", FOLLOW_INTERVAL, follow),
             Job::recurring("knowledge.sweep", SWEEP_INTERVAL, sweep),
+            Job::recurring("knowledge.sweep_graphs", SWEEP_INTERVAL, sweep_graphs),
+            Job::handler(graph::handler(self.knowledge.clone(), Arc::new(context.current.clone()))),
         ]
     }
 

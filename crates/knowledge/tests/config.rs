@@ -29,6 +29,7 @@ fn all_forms_are_accepted() {
         "{ libraries: [handbook], documents: optOut }",
         "{ attachments: true }",
         "{ libraries: [handbook], documents: optIn, attachments: true }",
+        "{ libraries: [made], graph: true }\nknowledge: { userGraph: { model: { connectionId: demo, model: m }, entities: [{ type: person }] } }",
     ] {
         assert_eq!(check(&format!("    knowledge: {value}")), "", "{value}");
     }
@@ -71,4 +72,28 @@ fn mistakes_are_named_with_their_position() {
     chatwright.yaml:8:30: error: this agent could not answer anything while the user has switched documents off
        = help: leave out `documents` in `knowledge`, or this key
     ");
+}
+
+/// Reads a config with these keys of the `graph` of a library.
+fn check_graph(graph: &str) -> String {
+    let library = "libraries: [{ id: a, documents: [{ name: a.md, text: A }]";
+    check(&format!("    knowledge: {{ libraries: [a], graph: true }}\n{library}, graph: {{ {graph} }} }}]"))
+}
+
+#[test]
+fn mistakes_in_a_graph_are_named_with_their_position() {
+    let model = "model: { connectionId: demo, model: m }";
+    let person = "entities: [{ type: person, description: People }, { type: team }]";
+    let leads = "relations: [{ type: leads, from: person, to: team }, { type: leads, from: person, to: person }]";
+    assert_eq!(check_graph(&format!("{model}, {person}, {leads}, maxPerDocument: 10, maxEntities: 10")), "");
+    let has = |problems: String, expected: &str| assert!(problems.contains(expected), "{expected}: {problems}");
+    has(check_graph(&format!("{model}, entities: []")), "expected a list of at least 1, found 0");
+    has(check_graph(person), "model");
+    let twice = check_graph(&format!("{model}, entities: [{{ type: a }}, {{ type: a }}]"));
+    has(twice, "there are two types of entities with the name `a`");
+    let unknown = check_graph(&format!("model: {{ connectionId: dem, model: m }}, {person}"));
+    has(unknown, "there is no connection `dem`");
+    let end = check_graph(&format!("{model}, {person}, relations: [{{ type: x, from: persn, to: team }}]"));
+    has(end, "there is no type of entities `persn` here");
+    has(check("    knowledge: { libraries: [a], graph: true }"), "none of the agent's libraries has a `graph`");
 }

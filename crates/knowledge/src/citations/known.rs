@@ -1,7 +1,7 @@
 //! The sources that a request may cite: the results of the tools in its history.
 
 use crate::quote::PlainText;
-use crate::tools::{READ, SEARCH};
+use crate::tools::{EXPLORE, QUERY, READ, SEARCH};
 use contract::{Citation, Message, Source, ToolOutput};
 use metrics::counter;
 use serde_json::{Value, json};
@@ -21,7 +21,8 @@ impl KnownSources {
         let mut known = HashMap::new();
         for message in messages {
             let Message::Tool(results) = &**message else { continue };
-            for result in results.iter().filter(|result| result.name == SEARCH || result.name == READ) {
+            let has_passages = |name: &str| [SEARCH, READ, QUERY, EXPLORE].contains(&name);
+            for result in results.iter().filter(|result| has_passages(&result.name)) {
                 let ToolOutput::Json(output) = &result.output else { continue };
                 for item in output["results"].as_array().into_iter().flatten() {
                     if let Some(number) = number(item["id"].as_str().unwrap_or_default()) {

@@ -12,6 +12,7 @@ pub(crate) use embed::handler as embed_handler;
 pub(crate) use folders::follow;
 pub(crate) use sweep::sweep;
 
+use crate::graph;
 use crate::service::Knowledge;
 use crate::store::{self, Finished, NewPart, OpenVersion, Progress};
 use ::store::StoreError;
@@ -229,10 +230,16 @@ impl Reader {
         let (id, library, version) = (self.document_id.clone(), version.library_id.clone(), version.version_id.clone());
         let finished = Finished { pages: stored.pages, chunks: stored.chunks, now: now_millis() };
         let has_embedder = self.knowledge.models().embedder.is_some();
+        let row = store::library(self.job.store(), &library).await?;
+        let has_graph = row.is_some_and(|row| self.knowledge.graph_settings(&row).is_some());
         let (jobs, owner) = (self.job.jobs().clone(), self.job.owner().unwrap_or_default().to_owned());
         let finish = self.job.finish(Outcome::DONE, move |db| {
             Box::pin(async move {
-                if store::finish(db, &id, &version, finished).await? && has_embedder {
+                let is_found = store::finish(db, &id, &version, finished).await?;
+                if is_found && has_graph {
+                    graph::enqueue(&jobs, db, &id, &owner).await?;
+                }
+                if is_found && has_embedder {
                     embed::enqueue(&jobs, db, (&library, &owner), OnPending::Earlier).await?;
                 }
                 Ok(())

@@ -46,6 +46,9 @@ pub(super) struct LibraryItem {
     /// those of `embedding`.
     #[serde(skip_serializing_if = "Option::is_none")]
     embedding_progress: Option<Progress>,
+    /// Whether entities and relations are extracted from its documents; absent if the config does not offer it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graph: Option<bool>,
     /// When something was last added, changed or deleted; Unix time in milliseconds.
     updated_at: i64,
 }
@@ -96,7 +99,13 @@ fn embedding(library: &LibraryRow, chunks: i64, models: &Models) -> Option<Embed
     has_vectors.then(|| Embedding { model: "latent".to_owned(), dimensions })
 }
 
-fn item(library: LibraryRow, access: Access, counts: &HashMap<String, LibraryCounts>, models: &Models) -> LibraryItem {
+fn item(
+    knowledge: &Knowledge,
+    library: LibraryRow,
+    access: Access,
+    counts: &HashMap<String, LibraryCounts>,
+    models: &Models,
+) -> LibraryItem {
     let counts = counts.get(&library.id).copied().unwrap_or_default();
     let LibraryCounts { queued, processing, ready, failed, chunks, bytes } = counts;
     LibraryItem {
@@ -104,6 +113,7 @@ fn item(library: LibraryRow, access: Access, counts: &HashMap<String, LibraryCou
         declared: library.owner.is_empty(),
         embedding: embedding(&library, chunks, models),
         embedding_progress: None,
+        graph: knowledge.graph_switch(&library),
         id: library.id,
         name: library.name,
         description: library.description,
@@ -121,7 +131,7 @@ pub(super) async fn one(knowledge: &Knowledge, viewer: &Viewer, library: Library
     let counts = store::counts(knowledge.store(), vec![library.id.clone()]).await.map_err(failed)?;
     let models = knowledge.models();
     let access = knowledge.access(viewer, &library).ok_or_else(UserError::not_found)?;
-    let mut item = item(library, access, &counts, &models);
+    let mut item = item(knowledge, library, access, &counts, &models);
     if let Some(embedder) = &models.embedder {
         let progress = store::embedding_progress(knowledge.store(), &item.id, embedder.key()).await.map_err(failed)?;
         let EmbeddingProgress { embedded, chunks } = progress;
@@ -155,7 +165,7 @@ pub(super) async fn list(
     let models = knowledge.models();
     let described = libraries.into_iter().filter_map(|library| {
         let access = knowledge.access(&viewer, &library)?;
-        Some(item(library, access, &counts, &models))
+        Some(item(&knowledge, library, access, &counts, &models))
     });
     Ok(Json(LibraryItems { items: described.collect() }))
 }

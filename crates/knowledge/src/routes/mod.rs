@@ -2,6 +2,7 @@
 
 mod changes;
 mod documents;
+mod graph;
 mod libraries;
 mod search;
 mod upload;
@@ -37,6 +38,10 @@ pub(crate) fn routes(knowledge: Knowledge) -> ApiRouter {
         .delete("/api/libraries/{id}", libraries::delete, "Delete a library with all documents")
         .get("/api/libraries/{id}/documents", documents::list, "List the documents of a library")
         .post("/api/libraries/{id}/search", search::search_one, "Search a library")
+        .get("/api/libraries/{id}/graph", graph::status, "Get how far the extraction of entities is")
+        .get("/api/libraries/{id}/graph/entities", graph::entities, "List the entities of a library")
+        .get("/api/libraries/{id}/graph/explore", graph::explore, "Follow relations from an entity")
+        .post("/api/libraries/{id}/graph/redo", graph::redo, "Extract the entities of a library anew")
         .get("/api/documents/{id}", documents::show, "Get a document")
         .delete("/api/documents/{id}", documents::delete, "Delete a document")
         .get("/api/documents/{id}/text", documents::text, "Get the text of a document")

@@ -1,7 +1,7 @@
 //! The keys `knowledge` and `answerOnlyFromKnowledge` of an agent.
 
-use super::Libraries;
-use crate::tools::{LIST, READ, SEARCH};
+use super::{KnowledgeSettings, Libraries};
+use crate::tools::{EXPLORE, LIST, QUERY, READ, SEARCH};
 use config::{Config, PathStep, Section, SectionPlace, SectionProblems, Sections, SwitchOption};
 use contract::RunScope;
 use schemars::JsonSchema;
@@ -44,6 +44,9 @@ pub(crate) struct KnowledgeOptions {
     /// Whether the agent can list the documents, with `document_list`: for agents that work through all of them.
     /// Default: `false`.
     pub(crate) list: bool,
+    /// Whether the agent has the tools `graph_query` and `graph_explore` for the entities and relations of those
+    /// libraries that have a `graph`. Default: `false`.
+    pub(crate) graph: bool,
 }
 
 /// Among which libraries the user chooses.
@@ -102,9 +105,27 @@ impl Section for AgentKnowledge {
         }
     }
 
+    fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
+        let KnowledgeOptions { libraries, choose, graph, .. } = self.options();
+        let declared = config.section::<Libraries>();
+        let user_graph = config.section::<KnowledgeSettings>().is_some_and(|settings| settings.user_graph.is_some());
+        let has_graph = |id: &str| match declared.and_then(|declared| declared.get(id)) {
+            Some(library) => library.graph.is_some(),
+            None => user_graph,
+        };
+        let any_declared = || declared.is_some_and(|declared| declared.0.iter().any(|library| library.graph.is_some()));
+        let has_any = libraries.iter().any(|library| has_graph(&library.0))
+            || choose == Some(LibraryChoice::All) && (user_graph || any_declared());
+        if graph && !has_any {
+            let help = Some("set `graph` of one of its libraries".to_owned());
+            problems.error(&[PathStep::Key("graph")], "none of the agent's libraries has a `graph`", help);
+        }
+    }
+
     fn tool_names(&self) -> Vec<String> {
-        let list = self.options().list.then_some(LIST);
-        [SEARCH, READ].into_iter().chain(list).map(str::to_owned).collect()
+        let KnowledgeOptions { list, graph, .. } = self.options();
+        let graph: &[&str] = if graph { &[QUERY, EXPLORE] } else { &[] };
+        [SEARCH, READ].iter().chain(list.then_some(&LIST)).chain(graph).map(|name| (*name).to_owned()).collect()
     }
 
     fn user_switch(&self) -> Option<SwitchOption> {

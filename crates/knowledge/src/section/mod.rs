@@ -1,8 +1,10 @@
 //! The keys of the config: `libraries` and `knowledge` of the root, and those of an agent.
 
 mod agent;
+mod graph;
 
 pub(crate) use agent::{AgentKnowledge, AnswerOnlyFromKnowledge, KnowledgeOptions, LibraryChoice};
+pub(crate) use graph::{EntityType, GraphSettings, RelationType};
 
 use crate::models::{Embeddings, HAS_FOLDERS, Rerank};
 use config::{Config, PathStep, Section, SectionProblems};
@@ -49,6 +51,10 @@ pub(crate) struct DeclaredLibrary {
     /// that names the library.
     #[serde(default)]
     pub(crate) readers: Vec<Text>,
+    /// What is extracted from its documents: entities, such as people, and relations between them. Agents with
+    /// `knowledge: { graph: true }` ask for them. Default: nothing.
+    #[serde(default)]
+    pub(crate) graph: Option<GraphSettings>,
 }
 
 /// A document that stands in the config.
@@ -92,6 +98,9 @@ impl Section for Libraries {
                 let message = format!("the library `{}` needs either `folder` or `documents`", library.id.0);
                 problems.error(&[PathStep::Index(index)], message, None);
             }
+            if let Some(graph) = &library.graph {
+                graph.check(&[PathStep::Index(index), PathStep::Key("graph")], problems);
+            }
             let mut names = HashSet::new();
             for (number, document) in library.documents.iter().enumerate() {
                 if !names.insert(&document.name.0) {
@@ -104,6 +113,9 @@ impl Section for Libraries {
 
     fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
         for (index, library) in self.0.iter().enumerate() {
+            if let Some(graph) = &library.graph {
+                graph.check_model(&[PathStep::Index(index), PathStep::Key("graph")], config, problems);
+            }
             let at = [PathStep::Index(index), PathStep::Key("folder")];
             let Some(Text(folder)) = &library.folder else { continue };
             match &config.folder {
@@ -162,6 +174,9 @@ pub(crate) struct KnowledgeSettings {
     /// from a library of short texts count less.
     #[schemars(range(min = 0, max = 10))]
     pub(crate) semantic_weight: Option<f32>,
+    /// What is extracted from the documents of those libraries of users whose owners have switched it on.
+    /// Default: nothing, and no owner can switch it on.
+    pub(crate) user_graph: Option<GraphSettings>,
 }
 
 /// What computes vectors: a service or a folder, one of them.
@@ -207,6 +222,7 @@ impl Default for KnowledgeSettings {
             previous_embedding: None,
             reranking: None,
             semantic_weight: None,
+            user_graph: None,
         }
     }
 }
@@ -215,6 +231,9 @@ impl Section for KnowledgeSettings {
     const KEY: &'static str = "knowledge";
 
     fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
+        if let Some(graph) = &self.user_graph {
+            graph.check(&[PathStep::Key("userGraph")], problems);
+        }
         for (key, source) in self.sources() {
             match source {
                 EmbeddingSource { connection_id: Some(id), folder: None } => {
@@ -239,6 +258,9 @@ impl Section for KnowledgeSettings {
     }
 
     fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
+        if let Some(graph) = &self.user_graph {
+            graph.check_model(&[PathStep::Key("userGraph")], config, problems);
+        }
         for (key, source) in self.sources() {
             let Some(folder) = source.folder.as_ref().filter(|_| HAS_FOLDERS) else { continue };
             let base = config.folder.clone().unwrap_or_default();

@@ -49,7 +49,7 @@ impl Viewer {
         roles.any(|role| self.roles.iter().any(|own| own == role))
     }
 
-    fn is_admin(&self) -> bool {
+    pub(super) fn is_admin(&self) -> bool {
         self.has_one_of([::store::ADMIN].into_iter())
     }
 
@@ -99,6 +99,7 @@ mod tests {
             conversation_id: None,
             generation: 0,
             embedding: None,
+            has_graph: false,
             updated_at: 0,
         };
         let check = |user: &str, roles: &[&str], expected| assert_eq!(viewer(user, roles).access(&library), expected);
@@ -122,6 +123,7 @@ mod tests {
             folder: Some(Text("f".to_owned())),
             documents: Vec::new(),
             readers: readers.iter().map(|role| Text((*role).to_owned())).collect(),
+            graph: None,
         };
         let visitor = Viewer { is_authenticated: false, ..viewer("v", &[]) };
         let agent = Viewer { is_agent: true, ..visitor.clone() };

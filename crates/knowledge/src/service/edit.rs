@@ -2,6 +2,7 @@
 
 use super::{Access, Knowledge, Viewer, failed};
 use crate::audit;
+use crate::graph::enqueue_library;
 use crate::store::{self, DocumentRow, LibraryRow};
 use ::store::append_audit;
 use serde_json::json;
@@ -33,6 +34,9 @@ pub(crate) struct LibraryChange {
     /// The roles whose users may add and delete documents, too.
     #[serde(default)]
     pub(crate) writers: Option<Vec<String>>,
+    /// Whether entities and relations are extracted from its documents. `false` deletes those that there are.
+    #[serde(default)]
+    pub(crate) graph: Option<bool>,
 }
 
 impl Knowledge {
@@ -48,7 +52,9 @@ impl Knowledge {
         change: LibraryChange,
     ) -> Result<LibraryRow, UserError> {
         let mut library = self.library(viewer, id, Access::Manage).await?;
-        let LibraryChange { name, description, readers, writers } = change;
+        let LibraryChange { name, description, readers, writers, graph } = change;
+        self.check_graph_switch(graph == Some(true))?;
+        library.has_graph = graph.unwrap_or(library.has_graph);
         if let Some(name) = name {
             library.name = checked_name(&name)?;
         }
@@ -58,10 +64,15 @@ impl Knowledge {
         library.readers = readers.unwrap_or(library.readers);
         library.writers = writers.unwrap_or(library.writers);
         check_details(library.description.as_deref(), &library.readers, &library.writers)?;
-        let about = json!({ "name": library.name, "readers": library.readers, "writers": library.writers });
+        let LibraryRow { name, readers, writers, has_graph, .. } = &library;
+        let about = json!({ "name": name, "readers": readers, "writers": writers, "graph": has_graph });
         let audit = audit::library(&viewer.user_id, "change", &library.id, about);
         store::update_library(self.store(), library, audit, now_millis()).await.map_err(failed)?;
-        self.library(viewer, id, Access::Manage).await
+        let library = self.library(viewer, id, Access::Manage).await?;
+        if let Some(settings) = self.graph_settings(&library).filter(|_| graph == Some(true)) {
+            enqueue_library(self, &library.id, &settings.key()).await.map_err(failed)?;
+        }
+        Ok(library)
     }
 
     /// Returns the roles that the config names, which the owner of a library can let read or change it.

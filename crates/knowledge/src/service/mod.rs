@@ -5,6 +5,7 @@ mod attachments;
 mod choice;
 mod edit;
 mod follow;
+mod graph;
 mod loaded;
 mod marks;
 mod quotes;
@@ -15,6 +16,7 @@ mod upload;
 pub(crate) use access::{Access, Viewer};
 pub(crate) use edit::LibraryChange;
 pub(crate) use follow::{Changes, Cursor};
+pub(crate) use graph::{Exploration, Explored, MAX_DEPTH, MAX_ITEMS};
 pub(crate) use loaded::{Indexes, passage};
 pub(crate) use marks::Marker;
 pub(crate) use search::{Filter, Found, SearchMode, SearchOutcome, SearchRequest};
@@ -73,6 +75,10 @@ pub(crate) struct LibraryRequest {
     /// The roles whose users may add and delete documents, too.
     #[serde(default)]
     pub(crate) writers: Vec<String>,
+    /// Whether entities, such as people, and relations between them are extracted from its documents, as far as
+    /// the config offers it. The usage of the model is the caller's.
+    #[serde(default)]
+    pub(crate) graph: bool,
 }
 
 impl Knowledge {
@@ -119,11 +125,13 @@ impl Knowledge {
 
     /// Returns the meter of what a library needs, which its owner has caused.
     pub(crate) fn library_meter(&self, library_id: &str, owner: &str) -> ModelUse {
-        let name = format!("library:{library_id}");
-        let user_id = if owner.is_empty() { name.clone() } else { owner.to_owned() };
-        let caller =
-            Caller { user_id, name: None, is_authenticated: false, roles: Vec::new(), site_claims: None, bearer: None };
-        self.0.meters.meter(&caller, name)
+        self.0.meters.meter(&Self::library_caller(library_id, owner), format!("library:{library_id}"))
+    }
+
+    /// Returns the caller whose usage and quotas count for what a library needs.
+    pub(crate) fn library_caller(library_id: &str, owner: &str) -> Caller {
+        let user_id = if owner.is_empty() { format!("library:{library_id}") } else { owner.to_owned() };
+        Caller { user_id, name: None, is_authenticated: false, roles: Vec::new(), site_claims: None, bearer: None }
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -163,15 +171,17 @@ impl Knowledge {
         if !viewer.is_authenticated {
             return Err(UserError::unauthenticated());
         }
-        let LibraryRequest { name, description, readers, writers } = request;
+        let LibraryRequest { name, description, readers, writers, graph } = request;
         let name = edit::checked_name(&name)?;
+        self.check_graph_switch(graph)?;
         edit::check_details(description.as_deref(), &readers, &writers)?;
         let id = crate::new_id();
         let most = self.settings().user_libraries;
         let (owner, now) = (viewer.user_id.clone(), now_millis());
-        let about = json!({ "name": name, "readers": readers, "writers": writers });
+        let about = json!({ "name": name, "readers": readers, "writers": writers, "graph": graph });
         let audit = audit::library(&owner, "create", &id, about);
-        let new = NewLibrary { id: id.clone(), owner, name, description, readers, writers, now, most };
+        let new =
+            NewLibrary { id: id.clone(), owner, name, description, readers, writers, has_graph: graph, now, most };
         if !store::insert_library(self.store(), new, audit).await.map_err(failed)? {
             let message = format!("You have {most} libraries, which is the limit. Delete one first.");
             return Err(UserError::new(ErrorCode::RateLimited, message));

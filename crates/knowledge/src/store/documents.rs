@@ -3,7 +3,7 @@
 //! A document has the version that is found (`version_id`) and the one that will replace it
 //! (`next_id`).
 
-use super::{damaged, number};
+use super::{damaged, graph, number};
 use crate::store::versions;
 use ::store::sql::{self, Db, Row, Sql};
 use ::store::{AuditEntry, Store, StoreError, append_audit};
@@ -227,11 +227,15 @@ pub(crate) async fn delete_document(
     now: i64,
 ) -> Result<bool, StoreError> {
     let delete = sql::query("DELETE FROM knowledge_documents WHERE id = $1").bind(id);
+    let versions = sql::query_scalar::<String>("SELECT id FROM knowledge_versions WHERE document_id = $1").bind(id);
     let changed = sql::query(GENERATION).bind(library).bind(now);
     store
         .write_bulk(move |db| {
             Box::pin(async move {
                 changed.execute(&mut *db).await?;
+                for version in versions.fetch_all(&mut *db).await? {
+                    graph::forget_version(db, &version).await?;
+                }
                 let is_deleted = delete.execute(&mut *db).await?.rows_affected() > 0;
                 if is_deleted {
                     append_audit(db, audit.into_iter().collect()).await?;

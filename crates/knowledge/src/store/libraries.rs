@@ -22,6 +22,8 @@ pub(crate) struct LibraryRow {
     pub(crate) generation: i64,
     /// The key of the model whose vectors a search uses, and their length.
     pub(crate) embedding: Option<(String, i64)>,
+    /// Whether the owner has its entities and relations extracted. A library of the config has this from there.
+    pub(crate) has_graph: bool,
     pub(crate) updated_at: i64,
 }
 
@@ -34,6 +36,7 @@ pub(crate) struct NewLibrary {
     pub(crate) description: Option<String>,
     pub(crate) readers: Vec<String>,
     pub(crate) writers: Vec<String>,
+    pub(crate) has_graph: bool,
     pub(crate) now: i64,
     /// The most libraries of the owner.
     pub(crate) most: u32,
@@ -57,9 +60,9 @@ impl LibraryCounts {
 }
 
 const INSERT: &str = "
-    INSERT INTO knowledge_libraries (id, owner, name, about, created_at, updated_at)
-    SELECT $1, $2, $3, $4, $5, $5
-    WHERE (SELECT count(*) FROM knowledge_libraries WHERE owner = $2 AND conversation_id IS NULL) < $6";
+    INSERT INTO knowledge_libraries (id, owner, name, about, has_graph, created_at, updated_at)
+    SELECT $1, $2, $3, $4, $5, $6, $6
+    WHERE (SELECT count(*) FROM knowledge_libraries WHERE owner = $2 AND conversation_id IS NULL) < $7";
 
 /// Two messages may be sent to a conversation at once.
 const INSERT_ATTACHMENTS: &str = "
@@ -70,7 +73,8 @@ const INSERT_ROLE: &str = "
     INSERT INTO knowledge_library_roles (library_id, role, may_write) VALUES ($1, $2, $3)
     ON CONFLICT (library_id, role) DO UPDATE SET may_write = excluded.may_write";
 
-const UPDATE: &str = "UPDATE knowledge_libraries SET name = $2, about = $3, updated_at = $4 WHERE id = $1";
+const UPDATE: &str = "UPDATE knowledge_libraries SET name = $2, about = $3, has_graph = $4, updated_at = $5
+    WHERE id = $1";
 const CLEAR_ROLES: &str = "DELETE FROM knowledge_library_roles WHERE library_id = $1";
 
 const DECLARE: &str = "
@@ -82,7 +86,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT id, owner, name, about AS description, conversation_id, generation, embedding_model,
-                embedding_dimensions, updated_at
+                embedding_dimensions, has_graph, updated_at
              FROM knowledge_libraries ",
             $rest
         )
@@ -141,7 +145,7 @@ const UNDECLARED: Sql = Sql::pair(
 /// Creates a library, with its audit row. Returns false if the owner has too many.
 pub(crate) async fn insert_library(store: &Store, new: NewLibrary, audit: AuditEntry) -> Result<bool, StoreError> {
     let insert = sql::query(INSERT).bind(&new.id).bind(&new.owner).bind(&new.name).bind(&new.description);
-    let insert = insert.bind(new.now).bind(new.most);
+    let insert = insert.bind(new.has_graph).bind(new.now).bind(new.most);
     store
         .write(move |db| {
             Box::pin(async move {
@@ -163,7 +167,8 @@ pub(crate) async fn update_library(
     audit: AuditEntry,
     now: i64,
 ) -> Result<(), StoreError> {
-    let update = sql::query(UPDATE).bind(&library.id).bind(&library.name).bind(&library.description).bind(now);
+    let update = sql::query(UPDATE).bind(&library.id).bind(&library.name).bind(&library.description);
+    let update = update.bind(library.has_graph).bind(now);
     let clear = sql::query(CLEAR_ROLES).bind(&library.id);
     store
         .write(move |db| {
@@ -261,6 +266,7 @@ fn read(row: &Row) -> Result<LibraryRow, StoreError> {
         conversation_id: row.try_get("conversation_id")?,
         generation: row.try_get("generation")?,
         embedding: model.zip(row.try_get("embedding_dimensions")?),
+        has_graph: row.try_get("has_graph")?,
         updated_at: row.try_get("updated_at")?,
     })
 }

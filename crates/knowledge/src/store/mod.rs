@@ -3,6 +3,7 @@
 mod changes;
 mod chunks;
 mod documents;
+pub(crate) mod graph;
 mod libraries;
 mod reading;
 mod vectors;
@@ -61,6 +62,11 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             sqlite: include_str!("../../migrations/sqlite/0005_attachments.sql"),
             postgres: include_str!("../../migrations/postgres/0005_attachments.sql"),
         },
+        Migration {
+            name: "graph",
+            sqlite: include_str!("../../migrations/sqlite/0006_graph.sql"),
+            postgres: include_str!("../../migrations/postgres/0006_graph.sql"),
+        },
     ],
     tables: &[
         Table { name: "knowledge_libraries", key: "id", owner: Some("owner") },
@@ -71,6 +77,10 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "knowledge_parts", key: "version_id, no", owner: None },
         Table { name: "knowledge_chunks", key: "version_id, no", owner: None },
         Table { name: "knowledge_vectors", key: "version_id, model, no", owner: None },
+        Table { name: "knowledge_entities", key: "id", owner: None },
+        Table { name: "knowledge_mentions", key: "version_id, chunk, entity_id, name_key", owner: None },
+        Table { name: "knowledge_relations", key: "version_id, chunk, from_id, kind, to_id", owner: None },
+        Table { name: "knowledge_extractions", key: "document_id", owner: None },
         Table { name: "knowledge_citations", key: "conversation_id, chunk_id", owner: None },
     ],
 };

@@ -1,6 +1,6 @@
 //! The tables `knowledge_versions` and `knowledge_pieces`: the files of documents.
 
-use super::number;
+use super::{graph, number};
 use ::store::sql::{self, Db};
 use ::store::{Store, StoreError};
 use bytes::Bytes;
@@ -40,8 +40,9 @@ pub(crate) async fn add_piece(store: &Store, version_id: &str, no: u32, bytes: B
     store.write_bulk(move |db| Box::pin(async move { Ok(add.execute(db).await.map(drop)?) })).await
 }
 
-/// Deletes a version with its file, text and chunks.
+/// Deletes a version with its file, text and chunks, and with the entities that no other one mentions.
 pub(crate) async fn delete_version(db: &mut Db, id: &str) -> Result<(), StoreError> {
+    graph::forget_version(db, id).await?;
     sql::query(DELETE).bind(id).execute(db).await?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The demo model's texts.
 
-use super::{form, question};
+use super::{form, graph, question};
 use contract::ToolSpec;
 use std::fmt::Write;
 
@@ -70,6 +70,10 @@ pub(crate) fn overview(tools: &[ToolSpec]) -> String {
         (
             has("document_search"),
             "*Who is on call at night?*: I search the documents, and each number in my answer opens the passage that it rests on.",
+        ),
+        (
+            has(graph::EXPLORE),
+            "*What is connected with the people team?*: I follow relations between the people and things of the documents.",
         ),
         (has(question::TOOL), "*Ask me something* or *ask me with a form*: I wait for your answer."),
         (has("delete"), "*Delete the article about refunds*: I ask for your approval first."),

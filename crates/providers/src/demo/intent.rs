@@ -10,6 +10,8 @@ pub(crate) enum Intent {
     FillForm,
     /// A search for this topic.
     Search(String),
+    /// What is connected with this.
+    Connections(String),
     /// The deletion of the article about this topic.
     Delete(String),
     /// The analysis of a CSV file.
@@ -50,6 +52,8 @@ pub(crate) fn parse_intent(asked: &str) -> Intent {
         Intent::Question { form: has("form") }
     } else if has("fill") && (has("form") || has(" for ")) {
         Intent::FillForm
+    } else if has("connected with ") || has("connected to ") {
+        Intent::Connections(topic(asked, &["connected with ", "connected to "]))
     } else if has("know about") || has("search") || has("look up") || has("tell me about") {
         Intent::Search(topic(asked, &["know about ", "tell me about ", "search for ", "look up ", "search "]))
     } else if has("delete") || has("remove") {

@@ -7,6 +7,7 @@ mod answers;
 mod extract;
 mod follow_ups;
 mod form;
+mod graph;
 mod intent;
 mod memory;
 mod plan;

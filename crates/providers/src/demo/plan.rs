@@ -1,7 +1,7 @@
 //! Plans what the model does for a request: think, speak, call tools. Pure, without I/O.
 
 use super::intent::{self, Intent, parse_intent};
-use super::{analysis, answers, extract, follow_ups, form, memory, question, results};
+use super::{analysis, answers, extract, follow_ups, form, graph, memory, question, results};
 use contract::{
     AssistantPart, Message, ModelError, ModelErrorKind, Request, ToolChoice, ToolResult, ToolSpec, UserPart,
 };
@@ -76,6 +76,9 @@ pub(crate) fn plan(request: &Request) -> Result<Vec<DemoAction>, ModelError> {
         if format.name == memory::FORM {
             return Ok(vec![DemoAction::Say(memory::facts(&asked).to_string())]);
         }
+        if format.name == graph::FORM {
+            return Ok(vec![DemoAction::Say(graph::found(&asked).to_string())]);
+        }
         if format.name == follow_ups::FORM {
             return Ok(vec![DemoAction::Say(follow_ups::suggestions(&asked).to_string())]);
         }
@@ -131,6 +134,8 @@ fn answer(turn: &DemoTurn<'_>, wish: Intent) -> Vec<DemoAction> {
         Intent::Greeting => say("A greeting.", answers::GREETING),
         Intent::Table => say("A table and a piece of code show what answers can contain.", answers::TABLE_AND_CODE),
         Intent::FillForm => fill_form(turn),
+        Intent::Connections(topic) => graph::explore(turn, &topic)
+            .unwrap_or_else(|| say("I cannot follow relations here.", answers::not_understood(&turn.asked))),
         Intent::Search(topic) => search(turn, &topic),
         Intent::Delete(topic) => delete(turn, &topic),
         Intent::Unknown if turn.may_ask_documents() => search_with(turn, DOCUMENTS, &turn.asked),

@@ -2,12 +2,15 @@
 
 use super::intent::Intent;
 use super::plan::{DemoAction, DemoTurn, delete_article, say, say_and_call, text_arguments};
-use super::{analysis, answers, form, question};
+use super::{analysis, answers, form, graph, question};
 use contract::{ToolOutput, ToolResult};
 use serde_json::Value;
 
 /// Returns the next actions: another call, or the answer.
 pub(crate) fn answer(turn: &DemoTurn<'_>, wish: &Intent) -> Vec<DemoAction> {
+    if let Some(result) = turn.new_results.iter().find(|result| result.name == graph::EXPLORE) {
+        return graph::answer(result);
+    }
     if let Some(found) = turn.new_results.iter().find(|result| result.name.contains("search")) {
         match (&found.output, wish) {
             (ToolOutput::Json(value), Intent::Search(topic)) if rows(value).is_some_and(<[Value]>::is_empty) => {

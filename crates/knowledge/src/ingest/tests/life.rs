@@ -275,6 +275,7 @@ async fn libraries_are_changed_by_their_owner() {
             description: Some(" ".to_owned()),
             readers: Some(readers.iter().map(|role| (*role).to_owned()).collect()),
             writers: Some(vec!["editor".to_owned()]),
+            graph: None,
         };
         let changed = server.knowledge.change(&viewer("ada"), &library, change(" Papers ", &["team"])).await.unwrap();
         assert_eq!((changed.name.as_str(), changed.description), ("Papers", None));

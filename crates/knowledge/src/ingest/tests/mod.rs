@@ -46,6 +46,7 @@ impl Server {
             description: None,
             readers: vec!["staff".to_owned()],
             writers: Vec::new(),
+            graph: false,
         };
         self.knowledge.create(&viewer("ada"), request).await.unwrap().id
     }

@@ -18,7 +18,7 @@ pub(crate) struct Site {
 impl Site {
     /// Serves the example, once its documents are read.
     async fn open() -> Self {
-        Self::serve(&example().join("chatwright.yaml"), &[("handbook", 12)]).await
+        Self::serve(&example().join("chatwright.yaml"), &[("handbook", 13)]).await
     }
 
     /// Serves a config, once the libraries have so many documents. Ada may read them.
@@ -140,4 +140,80 @@ async fn invalid_searches_and_changes_of_a_folder_are_refused() {
     let (_, list) = site.call("/api/libraries/handbook/documents", None).await;
     let id = list["items"][0]["id"].as_str().unwrap();
     assert_eq!(site.call(&format!("/api/documents/{id}/retry"), Some(json!({}))).await.0, 403);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn entities_are_extracted_listed_followed_and_cited() {
+    let site = Site::open().await;
+    let graph = async |rest: &str| site.call(&format!("/api/libraries/handbook/graph{rest}"), None).await;
+    let mut status = Value::Null;
+    for _ in 0..1_500 {
+        status = graph("").await.1;
+        if status["done"] == 13 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!((&status["done"], &status["entities"], &status["relations"]), (&json!(13), &json!(7), &json!(6)));
+    let names = |list: &Value| {
+        let items = list["items"].as_array().unwrap().iter();
+        items.map(|item| item["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&graph("/entities?type=team").await.1), ["people team", "security team", "service desk"]);
+    let (_, page) = graph("/entities?name=TANAKA&fileName=who-*").await;
+    assert_eq!(names(&page), ["Aiko Tanaka"]);
+    let (_, first) = graph("/entities?limit=3").await;
+    let cursor = first["cursor"].as_str().unwrap().replace(' ', "%20");
+    let (_, rest) = graph(&format!("/entities?cursor={cursor}")).await;
+    assert_eq!((names(&first).len(), names(&rest).len(), &rest["cursor"]), (3, 4, &Value::Null));
+    let (_, explored) = graph("/explore?entity=service%20desk&depth=2&relation=").await;
+    let relations = explored["relations"].as_array().unwrap().iter();
+    let lines: Vec<_> = relations
+        .map(|one| {
+            let text = |of: &Value| of.as_str().unwrap().to_owned();
+            let evidence = &one["evidence"];
+            assert_eq!(evidence["fileName"], "who-is-who.md");
+            [&one["from"]["name"], &one["relation"], &one["to"]["name"], &evidence["quote"]].map(text).join(" | ")
+        })
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "Jonas Weber | leads | service desk | Jonas Weber leads the service desk.",
+            "Jonas Weber | reports to | Aiko Tanaka | Jonas Weber reports to Aiko Tanaka.",
+        ]
+    );
+    for (path, expected) in
+        [("/explore?entity=nobody", 404), ("/explore?entity=x&depth=5", 422), ("/entities?limit=0", 422)]
+    {
+        assert_eq!(graph(path).await.0, expected, "{path}");
+    }
+    let redo = async |who: &Caller| {
+        site.call_as(who, post("/api/libraries/handbook/graph/redo".to_owned(), json!({}))).await.0
+    };
+    assert_eq!(redo(&site.ada).await, 403);
+    assert_eq!(redo(&caller(("boss", true, &["admin"]))).await, 202);
+    assert_eq!(redo(&caller(("visitor", false, &[]))).await, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_about_connections_cite_the_sentences_that_state_them() {
+    let site = Site::open().await;
+    let mut message = Value::Null;
+    // The extraction follows the reading.
+    for round in 0..200 {
+        message = site.ask(&format!("c{round}"), "Who is connected with the service desk?").await;
+        if text_of(&message).contains("Tanaka") {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let text = text_of(&message);
+    assert_eq!(text.lines().last().map(str::trim_end), Some("- Jonas Weber reports to Aiko Tanaka"), "{message}");
+    let citation = citation(&message);
+    let source = &citation["source"];
+    assert!(source["title"].as_str().unwrap().starts_with("who-is-who.md"), "{source}");
+    assert!(citation["citedText"].as_str().unwrap().contains("leads the service desk"), "{citation}");
+    let document = source["id"].as_str().unwrap();
+    assert_eq!(site.call(&format!("/api/documents/{document}"), None).await.0, 200);
 }

@@ -42,6 +42,7 @@ agents:
     workspace: { shell: none }
 customAgents: { from: [a], auth: { roles: [tester] }, users: {} }
 data: [{ id: notes, writers: [noter], schema: { type: object } }]
+knowledge: { userGraph: { model: { connectionId: demo, model: demo }, entities: [{ type: person }] } }
 workflows: [{ id: w, steps: [{ id: ask, type: human, title: { _input: title }, users: [ada] }] }]
 pages: [{ id: p }]
 openaiApi: { bodyBytes: 1048576 }
@@ -151,8 +152,9 @@ impl TestServer {
         let work = id(&made(&ADA, "/api/workflows/w/runs", work).await);
         let record = json!({ "records": [{ "text": CANARY }] });
         let record = made(&ADA, "/api/collections/notes/records", record).await["ids"][0].as_str().unwrap().to_owned();
-        let library = json!({ "name": format!("Papers {CANARY}"), "description": CANARY });
+        let library = json!({ "name": format!("Papers {CANARY}"), "description": CANARY, "graph": true });
         let library = id(&made(&ADA, "/api/libraries", library).await);
+        self.mention(&library).await;
         let path = format!("/api/libraries/{library}/documents");
         let (_, document) = self.send(&ADA, Method::POST, &path, RequestBody::File(CANARY.to_owned())).await;
         let document = id(&serde_json::from_str::<Value>(&document).unwrap()["documents"][0]);
@@ -216,6 +218,15 @@ impl TestServer {
         write.await.unwrap();
     }
 
+    /// Stores an entity of a library of Ada, as the extraction does.
+    async fn mention(&self, library: &str) {
+        let entity = "INSERT INTO knowledge_entities (id, library_id, kind, name, name_key, created_at)
+            VALUES ('ada-entity', $1, 'person', $2, $2, 1)";
+        let entity = store::sql::query(entity).bind(library).bind(CANARY);
+        let write = self.accounts.store.write(move |db| Box::pin(async move { Ok(entity.execute(db).await?) }));
+        write.await.unwrap();
+    }
+
     /// Returns the id that the owner uses for a route. If a new route is about another kind,
     /// nothing is found, which the tests report.
     pub(super) fn own_id(&self, route: &Route) -> String {
@@ -249,6 +260,8 @@ impl TestServer {
             "/api/workflows/runs",
             "/api/libraries",
             &format!("/api/libraries/{library}/documents"),
+            &format!("/api/libraries/{library}/graph/entities"),
+            &format!("/api/libraries/{library}/graph/explore?entity=ada-entity"),
             "/api/own-agents",
             "/api/memory",
             "/api/profile",

@@ -1,0 +1,81 @@
+//! Kills the process at many moments while documents are read and extracted, and lets another one go on.
+
+use super::*;
+use test_process::{command, run};
+
+const URL: &str = "GRAPH_KILL_URL";
+const TEST: &str = "graph::tests::kill::extraction_survives_being_killed_at_any_time";
+/// How many moments are tried. With PostgreSQL the next process waits each time for the lease of the jobs.
+const KILLS: [u32; 2] = [10, 3];
+const DOCUMENTS: usize = 6;
+
+fn text(number: usize) -> String {
+    let line = |at: usize| format!("Person{number}x{at} reports to Chief\n\n{}\n\n", "Filler. ".repeat(100));
+    (0..20).map(line).collect()
+}
+
+/// Adds the documents, waits until they are extracted, and checks that each relation is there once.
+async fn serve(url: &str) {
+    let server = Server::open(url).await;
+    let known = server.knowledge.libraries(&viewer("ada")).await.unwrap();
+    let library = match known.first() {
+        Some(library) => library.id.clone(),
+        None => server.library(true).await,
+    };
+    for number in 0..DOCUMENTS {
+        server.add(&library, &format!("{number}.md"), &text(number)).await;
+    }
+    server.extracted(&library, DOCUMENTS as i64).await;
+    let counts = server.knowledge.extraction_counts(&viewer("ada"), &library).await.unwrap().0;
+    let people = (DOCUMENTS * 20) as i64;
+    assert_eq!((counts.entities, counts.relations, counts.dropped), (people + 1, people, 0));
+    // The chunks of a document overlap.
+    assert!(server.rows("knowledge_relations").await >= people);
+    server.close().await;
+}
+
+fn kill_repeatedly(moments: u32, new_url: impl Fn(&Path) -> Option<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(url) = new_url(folder.path()) else { return };
+    let took = run(command(TEST, URL, &url), None).unwrap();
+    let mut kills = 0;
+    for moment in 1..moments {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(url) = new_url(folder.path()) else { return };
+        kills += u32::from(run(command(TEST, URL, &url), Some(took * moment / moments)).is_none());
+        run(command(TEST, URL, &url), None);
+    }
+    assert!(kills > 0, "each process was done before it was to be killed");
+}
+
+#[test]
+fn extraction_survives_being_killed_at_any_time() {
+    let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    if let Some(url) = std::env::var_os(URL) {
+        return runtime().block_on(serve(url.to_str().unwrap()));
+    }
+    kill_repeatedly(KILLS[0], |folder| Some(format!("sqlite://{}", folder.join("test.db").display())));
+    kill_repeatedly(KILLS[1], |_| runtime().block_on(test_postgres::new_database()));
+}
+
+#[test]
+fn two_servers_extract_each_document_once() {
+    runtime_of_two().block_on(async {
+        let Some(url) = test_postgres::new_database().await else { return };
+        let (one, other) = (Server::open(&url).await, Server::open(&url).await);
+        let library = one.library(true).await;
+        for number in 0..DOCUMENTS {
+            one.add(&library, &format!("{number}.txt"), &format!("Person{number} reports to Chief\n")).await;
+        }
+        one.extracted(&library, DOCUMENTS as i64).await;
+        let asked = one.reader.asked.lock().len() + other.reader.asked.lock().len();
+        assert_eq!(asked, DOCUMENTS);
+        assert_eq!(one.rows("knowledge_entities").await, DOCUMENTS as i64 + 1);
+        one.close().await;
+        other.close().await;
+    });
+}
+
+fn runtime_of_two() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
