@@ -1,8 +1,8 @@
 //! The keys `knowledge` and `answerOnlyFromKnowledge` of an agent.
 
-use super::Libraries;
+use super::{KnowledgeSettings, Libraries};
 use crate::tools::{LIST, READ, SEARCH};
-use config::{Config, PathStep, Section, SectionPlace, SectionProblems, Sections, SwitchOption};
+use config::{Config, PaidUse, PathStep, Section, SectionPlace, SectionProblems, Sections, SwitchOption};
 use contract::RunScope;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -100,6 +100,12 @@ impl Section for AgentKnowledge {
                 "name `libraries`, let the user choose among all (`choose: all`), or search what they attach (`attachments: true`)".to_owned();
             problems.error(&[], "there is nothing to search", Some(help));
         }
+    }
+
+    /// A search needs a vector of the question, and an order of the results.
+    fn paid_uses(&self, config: &Config) -> Vec<PaidUse> {
+        let unpriced = config.section::<KnowledgeSettings>().map(|settings| settings.unpriced(config));
+        unpriced.unwrap_or_default().into_iter().map(|what| PaidUse { path: Vec::new(), what }).collect()
     }
 
     fn tool_names(&self) -> Vec<String> {
