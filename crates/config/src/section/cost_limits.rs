@@ -9,7 +9,8 @@ use std::collections::HashSet;
 
 /// Reports each model without a price that a cost limit covers. The limit of an agent covers its
 /// models, what its sections use, those of its sub-agents, and those of the routines that they call as
-/// tools. A quota covers all agents and routines, and what the sections of the root use. A model that an operator determines is checked when it is used.
+/// tools. A quota covers all agents and routines, and what the sections of the root use. A model that an
+/// operator determines is checked when it is used.
 pub(super) fn check(config: &Config, root: &Node, context: &mut Context<'_, '_>) {
     // Other errors come first: a section `prices` with errors has no prices.
     if context.report.has_errors() {

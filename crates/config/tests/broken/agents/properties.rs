@@ -399,8 +399,8 @@ models:
     chatwright.yaml:12:73: warning: `frequencyPenalty` has no effect: OpenAI's Responses API does not know it
     chatwright.yaml:14:85: warning: `topK` has no effect: the AI Gateway does not know it
     chatwright.yaml:15:72: warning: `topK` has no effect: the Chat Completions API does not know it
-    chatwright.yaml:16:61: warning: `topK` has no effect with the model `near`: the Chat Completions API does not know it
-    chatwright.yaml:16:70: warning: `seed` has no effect with the model `wise`: Anthropic's Messages API does not know it
+    chatwright.yaml:16:63: warning: `topK` has no effect with the model `near`: the Chat Completions API does not know it
+    chatwright.yaml:16:72: warning: `seed` has no effect with the model `wise`: Anthropic's Messages API does not know it
     chatwright.yaml:17:73: warning: `topK` has no effect with the model `spare`: the Chat Completions API does not know it
     chatwright.yaml:18:72: warning: `topK` has no effect: the Chat Completions API does not know it
     ");
