@@ -5,6 +5,7 @@ pub mod address;
 pub mod agent_chat;
 pub mod agent_conversations;
 pub mod api;
+mod approval;
 pub mod blocks;
 pub mod chat_context;
 pub mod chunks;

@@ -1,6 +1,38 @@
 import { Chat } from "../fixtures/chat.ts";
 import { List } from "../fixtures/list.ts";
+import { configured } from "../fixtures/configured.ts";
+import { Provider } from "../fixtures/provider.ts";
 import { alive, expect, open, test } from "../fixtures/test.ts";
+
+/** An agent that may ask its model once, so that an answer with a call ends at that limit. */
+const limited = (url: string) => `
+connections: [{ id: model, type: OpenAICompatible, properties: { baseURL: "${url}", apiKey: none } }]
+agents: [{ id: helper, type: Agent, connectionId: model, properties: { model: m, limits: { requests: 1 } }, tools: [find] }]
+api: [{ id: find, description: Finds., payloadSchema: { type: object }, routine: [{ ":return": { found: 1 } }] }]
+pages: [{ id: desk, blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }] }]
+`;
+
+const limitedTest = test.extend({
+  server: async ({}, use) => {
+    const provider = await Provider.start((_, text) => (text.includes("find") ? [{ name: "find", arguments: {} }] : "Hello."));
+    await configured(provider, limited(provider.url), use);
+  },
+});
+
+limitedTest("the limit at which an answer ended stays named after the next message and a reload", async ({ page }) => {
+  await open(page, "/desk");
+  const chat = new Chat(page);
+  await chat.ask("find it");
+  const answer = chat.answers.first();
+  const limit = "The agent reached its limit of model requests for one answer.";
+  await expect(answer.getByText(`${limit} Continue to allow more.`)).toBeVisible();
+  await chat.ask("hello");
+  await expect(answer.getByText(limit, { exact: true })).toBeVisible();
+  await page.reload();
+  await expect(answer.getByText(limit, { exact: true })).toBeVisible();
+  const file = await page.request.get(`/api/conversations/${new URL(page.url()).searchParams.get("conversation")}/export?format=markdown`);
+  expect(await file.text()).toContain(limit);
+});
 
 test("an answer that was stopped stays marked, wherever it is read", async ({ page, server }) => {
   await open(page);

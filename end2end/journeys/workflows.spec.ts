@@ -126,6 +126,46 @@ test("approvals and choices are answered by keyboard, and the list of conversati
   await expect(choice.getByText("This does not wait any more")).toBeFocused();
 });
 
+test("what an approval is about must have been seen before it can be approved", async ({ page }) => {
+  let deep: unknown = "the deepest";
+  for (let level = 0; level < 8; level += 1) {
+    deep = [deep];
+  }
+  const lines = Array.from({ length: 103 }, (_, at) => `line ${at}`);
+  const input = { to: "pay \u202e001\u202c EUR", lines, deep };
+  expect((await page.request.post("/api/workflows/payment/runs", { data: { input } })).status()).toBe(201);
+  await page.setViewportSize(PHONE);
+  await visit(page, "/tasks");
+  const card = page.getByRole("group", { name: "Pay this?" });
+  await expect(card).toBeVisible({ timeout: 40_000 });
+  await expect(card).toContainText("pay U+202E001U+202C EUR");
+  await expect(card).toContainText("Payments U+202Eknab");
+  const approve = card.getByRole("button", { name: "Approve" });
+  const status = card.getByRole("status");
+  await expect(status).toHaveText("2 parts are not shown yet. Show them before you approve.");
+  // Longer than the time for which a card that has just appeared cannot be approved.
+  await page.waitForTimeout(700);
+  await expect(approve).toBeDisabled();
+  await expect(card.getByRole("button", { name: "Reject" })).toBeEnabled();
+  await expect(card).not.toContainText("line 102", { useInnerText: true });
+  await card.locator("summary", { hasText: "Show 3 more entries" }).press("Enter");
+  await expect(status).toHaveText("1 part is not shown yet. Show it before you approve.");
+  await expect(approve).toBeDisabled();
+  await card.getByRole("button", { name: "Show all" }).press("Enter");
+  await expect(card.getByText("the deepest")).toBeVisible();
+  await expect(card.getByText("line 102")).toBeVisible();
+  for (const edge of await card.locator(".cw-approval-edge").all()) {
+    await edge.evaluate((element) => element.scrollIntoView());
+    await page.waitForTimeout(100);
+  }
+  await expect(status).toHaveText("All parts are shown.");
+  await accessible(page);
+  await fits(page);
+  await picture(page, "task-seen-phone");
+  await approve.press("Enter");
+  await expect(card.getByText("Approved. The run goes on.")).toBeFocused();
+});
+
 test("a call of an agent without a chat is decided on with the tasks", async ({ page }) => {
   const asked = { agent_name: "keeper", input: { prompt: "Delete the article Gears" }, mode: "queued" };
   const { run_id } = await (await page.request.post("/api/runs", { data: asked })).json();

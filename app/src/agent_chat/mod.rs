@@ -28,9 +28,3 @@ mod session;
 mod size;
 
 pub use component::AgentChat;
-
-/// Renders JSON in a readable form.
-pub(crate) fn value_view(value: &serde_json::Value) -> crate::prelude::AnyView {
-    use crate::prelude::IntoAny;
-    cards::value::value_nodes(value).into_any()
-}

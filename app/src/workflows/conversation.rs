@@ -5,7 +5,7 @@ use super::state_names::run_state_view;
 use super::task_card::{OpenTask, TaskCard};
 use super::tasks::merged;
 use super::tool_question::tool_question;
-use crate::agent_chat::value_view;
+use crate::approval::value_view;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::browser::is_visible;

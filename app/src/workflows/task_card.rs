@@ -2,7 +2,8 @@
 
 use super::api::answer_workflow_task;
 use super::form::SchemaForm;
-use crate::agent_chat::value_view;
+use crate::approval::unseen_arguments::UnseenArguments;
+use crate::approval::{is_early, value_view};
 use crate::blocks::control::focus;
 use crate::prelude::*;
 use crate::texts::{Text, error_text, fill, t};
@@ -138,14 +139,20 @@ pub(super) fn TaskCard(
     };
     let label = text_with_code_points(&task.title, TextKind::Prose).into_owned();
     let head = head(&task, now);
-    let details = details(&task.details);
+    // What an approval is about must have been seen before it can be approved.
+    let unseen = (task.ask == TaskKind::Approve).then(|| {
+        let unseen = UnseenArguments::for_arguments(Some(&task.details), None, &task.id);
+        unseen.watch();
+        unseen
+    });
+    let details = details(&task.details, unseen);
     let note = task.is_cut_off.then(|| view! { <p class="cw-question-context">{t(Text::CutOffNote)}</p> }.into_any());
     let outcome = open.outcome.clone();
     let ended = Memo::new(move |_| outcome.get());
     let id = outcome_id(&task.id);
     let content = move || match ended.get() {
         Some(outcome) => outcome_view(id.clone(), outcome),
-        None => untrack(|| answer_form(&draft, &task)),
+        None => untrack(|| answer_form(&draft, &task, unseen)),
     };
     view! {
         <li>
@@ -171,6 +178,7 @@ fn head(task: &Task, now: ReadSignal<Option<i64>>) -> AnyView {
         let name = text_with_code_points(name, TextKind::Prose);
         view! { <span>{fill(Text::TaskStartedBy, &[&name])}</span> }
     });
+    let workflow = visible_nodes(&task.workflow, TextKind::Prose);
     let created_at = task.created_at;
     let due = task.due_at.map(|due| {
         let words = move || match now.get() {
@@ -185,7 +193,7 @@ fn head(task: &Task, now: ReadSignal<Option<i64>>) -> AnyView {
             <div>
                 <h3 class="cw-task-title" dir="auto">{heading}</h3>
                 <p class="cw-task-about">
-                    <span dir="auto">{task.workflow.clone()}</span>
+                    <span dir="auto">{workflow}</span>
                     {started_by}
                     <RelativeTime at=move || created_at now />
                     {due}
@@ -196,15 +204,29 @@ fn head(task: &Task, now: ReadSignal<Option<i64>>) -> AnyView {
     .into_any()
 }
 
-fn details(details: &Value) -> Option<AnyView> {
-    match details {
-        Value::Null => None,
-        Value::String(text) => {
-            let text = visible_nodes(text, TextKind::Prose);
-            Some(view! { <p class="cw-question-context" dir="auto">{text}</p> }.into_any())
-        }
-        details => Some(view! { <div class="cw-task-details">{value_view(details)}</div> }.into_any()),
-    }
+/// Renders what the person should know. The details of an approval are between the ends that its guard watches.
+fn details(details: &Value, unseen: Option<UnseenArguments>) -> Option<AnyView> {
+    let Some(unseen) = unseen else {
+        return match details {
+            Value::Null => None,
+            Value::String(text) => {
+                let text = visible_nodes(text, TextKind::Value);
+                Some(view! { <p class="cw-question-context" dir="auto">{text}</p> }.into_any())
+            }
+            details => Some(view! { <div class="cw-task-details">{value_view(details)}</div> }.into_any()),
+        };
+    };
+    let [begin, end] = unseen.ends();
+    let shown =
+        (!details.is_null()).then(|| view! { <div class="cw-approval-input">{value_view(details)}</div> }.into_any());
+    let view = view! {
+        <div class="cw-approval-arguments" node_ref=unseen.area() on:click=move |_| unseen.recount()>
+            {begin}
+            {shown}
+            {end}
+        </div>
+    };
+    Some(view.into_any())
 }
 
 fn outcome_view(id: String, outcome: Outcome) -> AnyView {
@@ -223,16 +245,16 @@ fn outcome_view(id: String, outcome: Outcome) -> AnyView {
     .into_any()
 }
 
-fn answer_form(draft: &Draft, task: &Task) -> AnyView {
+fn answer_form(draft: &Draft, task: &Task, unseen: Option<UnseenArguments>) -> AnyView {
     let kind = task.ask;
     let fields = match kind {
         TaskKind::Approve => None,
         TaskKind::Choose => Some(choices(task, draft.choice)),
         TaskKind::Form => Some(draft.form.view()),
     };
-    let buttons = match kind {
-        TaskKind::Approve => decision_buttons(draft),
-        _ => {
+    let buttons = match unseen {
+        Some(unseen) => decision_buttons(draft, unseen),
+        None => {
             let is_sending = draft.is_sending;
             view! {
                 <button type="submit" class="cw-button cw-primary" disabled=move || is_sending.get()>
@@ -250,6 +272,7 @@ fn answer_form(draft: &Draft, task: &Task) -> AnyView {
     view! {
         <form class="cw-task-form" novalidate on:submit=submit>
             {fields}
+            {unseen.map(UnseenArguments::view)}
             <div class="cw-approval-actions">
                 <input
                     class="cw-approval-note"
@@ -271,21 +294,28 @@ fn answer_form(draft: &Draft, task: &Task) -> AnyView {
     .into_any()
 }
 
-fn decision_buttons(draft: &Draft) -> AnyView {
-    let button = |text: Text, class: &'static str, approved: bool| {
-        let (draft, is_sending) = (draft.clone(), draft.is_sending);
-        let outcome = if approved { Outcome::Approved } else { Outcome::Rejected };
-        let decide = move |_| draft.send(TaskAnswer { approved: Some(approved), ..TaskAnswer::default() }, outcome);
-        view! {
-            <button type="button" class=class disabled=move || is_sending.get() on:click=decide>
-                {t(text)}
-            </button>
-        }
-        .into_any()
-    };
+fn decision_buttons(draft: &Draft, unseen: UnseenArguments) -> AnyView {
+    let (rejecting, approving, is_sending) = (draft.clone(), draft.clone(), draft.is_sending);
+    let decision = |approved| TaskAnswer { approved: Some(approved), ..TaskAnswer::default() };
+    let early = is_early();
     view! {
-        {button(Text::TaskReject, "cw-button", false)}
-        {button(Text::Approve, "cw-button cw-primary", true)}
+        <button
+            type="button"
+            class="cw-button"
+            disabled=move || is_sending.get()
+            on:click=move |_| rejecting.send(decision(false), Outcome::Rejected)
+        >
+            {t(Text::TaskReject)}
+        </button>
+        <button
+            type="button"
+            class="cw-button cw-primary"
+            disabled=move || early.get() || is_sending.get() || unseen.are_any()
+            aria-describedby=move || unseen.id()
+            on:click=move |_| approving.send(decision(true), Outcome::Approved)
+        >
+            {t(Text::Approve)}
+        </button>
     }
     .into_any()
 }

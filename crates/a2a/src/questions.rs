@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use web::times::rfc3339;
 use wire::api::{Answer, ApprovalScope};
+use wire::hidden_characters::{TextKind, escaped_json, text_with_code_points};
 use wire::question::{ASK_USER, Question};
 use wire::{ToolPart, ToolState, UiMessage};
 
@@ -52,8 +53,11 @@ pub(crate) struct Exchange {
 impl Request {
     fn approval(id: &str, tool: &ToolPart) -> Self {
         let arguments = tool.asked_arguments();
-        let text =
-            format!("May the agent call `{}`? The arguments: {}", tool.tool_name, arguments.unwrap_or(&Value::Null));
+        let (name, asked) = (
+            text_with_code_points(&tool.tool_name, TextKind::Value),
+            escaped_json(&arguments.unwrap_or(&Value::Null).to_string()),
+        );
+        let text = format!("May the agent call `{name}`? The arguments: {asked}");
         let terms = tool.approval.as_ref().and_then(|approval| approval.terms.as_deref());
         let mut data = json!({
             "id": id,
@@ -265,6 +269,16 @@ mod tests {
             { "type": "tool-send", "toolCallId": "c1", "state": "approval-requested", "input": { "to": "Ada" }, "approval": approval },
             { "type": "tool-ask-user", "toolCallId": "c2", "state": "input-available", "input": question },
         ]))
+    }
+
+    #[test]
+    fn hidden_characters_of_arguments_are_shown() {
+        let approval = json!({ "id": "ap" });
+        let asked = open(&message(json!([
+            { "type": "tool-send", "toolCallId": "c", "state": "approval-requested", "input": { "to": "\u{202e}knab" }, "approval": approval },
+        ])));
+        assert_eq!(asked[0].text, r#"May the agent call `send`? The arguments: {"to":"\u202eknab"}"#);
+        assert_eq!(asked[0].data["arguments"]["to"], "\u{202e}knab", "programs get the value as it is");
     }
 
     #[test]

@@ -49,7 +49,9 @@ pub use outline::{ChangeKind, ConfigChange, Outline};
 pub use rule::{AccessRule, OWNER_ROLES};
 pub use section::RESERVED_PARAMETERS;
 pub use section::value::Id;
-pub use section_type::{PathStep, Section, SectionPlace, SectionProblems, SectionType, Sections, SwitchOption};
+pub use section_type::{
+    Paid, PaidUse, PathStep, Section, SectionPlace, SectionProblems, SectionType, Sections, SwitchOption,
+};
 pub use section_value::{ValueProblem, problems_in_yaml, read_yaml};
 pub use served::{ServedAgent, ServedTool};
 pub use settings::compile_patterns;

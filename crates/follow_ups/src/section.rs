@@ -1,6 +1,6 @@
 //! The key `followUps` of an agent.
 
-use config::{Config, ModelRef, PathStep, Section, SectionPlace, SectionProblems};
+use config::{Config, ModelRef, Paid, PaidUse, PathStep, Section, SectionPlace, SectionProblems};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -62,6 +62,12 @@ impl FollowUps {
 impl Section for FollowUps {
     const KEY: &'static str = "followUps";
     const PLACE: SectionPlace = SectionPlace::Agent;
+
+    fn paid_uses(&self, _config: &Config) -> Vec<PaidUse> {
+        let Self::Settings(FollowUpSettings { model: Some(model), .. }) = self else { return Vec::new() };
+        let path = vec![PathStep::Key("model"), PathStep::Key("model")];
+        vec![PaidUse { path, what: Paid::Model(model.model.clone()) }]
+    }
 
     fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
         let Self::Settings(FollowUpSettings { model: Some(model), .. }) = self else { return };

@@ -35,3 +35,19 @@ fn mistakes_are_named_with_their_position() {
        = help: did you mean `demo`?
     ");
 }
+
+/// A cost limit can only be kept if the price of the model is known that writes the suggestions.
+#[test]
+fn cost_limit_without_a_price_of_the_model_is_rejected() {
+    let with_quota = |prices: &str| {
+        let model = "{ model: { connectionId: demo, model: small } }";
+        check(&format!(
+            "{model}\nprices: {{ m: {{ input: 1, output: 2 }}{prices} }}\nlimits: {{ quotas: [{{ per: day, costUsd: 1 }}] }}"
+        ))
+    };
+    assert_snapshot!(with_quota(""), @r"
+    chatwright.yaml:7:54: error: the price of the model `small` is not known, so the cost limit in `quotas` cannot be kept
+       = help: add it to the section `prices`, in US dollars for a million tokens: `small: { input: 1, output: 2 }`
+    ");
+    assert_eq!(with_quota(", small: { input: 1, output: 2 }"), "");
+}

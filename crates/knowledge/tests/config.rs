@@ -97,3 +97,38 @@ fn mistakes_in_a_graph_are_named_with_their_position() {
     has(end, "there is no type of entities `persn` here");
     has(check("    knowledge: { libraries: [a], graph: true }"), "none of the agent's libraries has a `graph`");
 }
+
+/// A search of an agent with a cost limit needs the prices of the services that it uses.
+#[test]
+fn cost_limit_without_prices_of_services_is_rejected() {
+    let problems = |embedding: &str, reranking: &str| {
+        let language: Language = capability::language(&[knowledge::DEFINITION]);
+        let text = format!(
+            "connections:
+  - {{ id: demo, type: Demo }}
+  - {{ id: vectors, type: Embeddings, properties: {{ model: e{embedding} }} }}
+  - {{ id: order, type: Rerank, properties: {{ url: 'https://api.example.com/v2', model: r{reranking} }} }}
+knowledge: {{ embedding: {{ connectionId: vectors }}, reranking: {{ connectionId: order }} }}
+libraries: [{{ id: a, documents: [{{ name: a.md, text: A }}] }}]
+prices: {{ m: {{ input: 1, output: 2 }} }}
+agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties: {{ model: m, limits: {{ costUsd: 0.5 }} }}
+    knowledge: [a]
+"
+        );
+        match language.read_text(&text) {
+            Ok((_, warnings)) => config::render(&warnings),
+            Err(problems) => config::render_short(&problems),
+        }
+    };
+    assert_snapshot!(problems("", ""), @r"
+    chatwright.yaml:13:16: error: the price of the connection `vectors` is not known, so the cost limit of the agent `a` cannot be kept
+       = help: set `costUsdPerMillionTokens` in the properties of `vectors`, to `0` if it costs nothing
+    chatwright.yaml:13:16: error: the price of the connection `order` is not known, so the cost limit of the agent `a` cannot be kept
+       = help: set `costUsd` in the properties of `order`, to `0` if it costs nothing
+    ");
+    assert_eq!(problems(", costUsdPerMillionTokens: 0.02", ", costUsd: 0"), "");
+}

@@ -6,7 +6,7 @@ use chat::ChunkReader;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 use wire::api::{MessageMetadata, Outcome};
-use wire::{Chunk, Reducer, Role, ToolPart, ToolState, UiMessage, UiPart};
+use wire::{Chunk, EndReason, Reducer, Role, ToolPart, ToolState, UiMessage, UiPart};
 
 /// Reads the frames of a run.
 pub(crate) struct Answer {
@@ -62,6 +62,8 @@ fn result(message: &UiMessage, is_over: bool, place: &Place) -> CallToolResult {
     let Place { conversation_id, url } = place;
     let metadata = MessageMetadata::from_message(message);
     let outcome = metadata.outcome.filter(|_| is_over);
+    let reason = metadata.reason.filter(|_| is_over);
+    let explained = reason.and_then(EndReason::explanation);
     let texts = message.parts.iter().filter_map(|part| match part {
         UiPart::Text(text) if !text.text.is_empty() => Some(text.text.as_str()),
         _ => None,
@@ -74,8 +76,17 @@ fn result(message: &UiMessage, is_over: bool, place: &Place) -> CallToolResult {
     let note = match outcome {
         Some(Outcome::Done) => None,
         Some(Outcome::Waiting) => Some(waiting_note(&waiting, url)),
-        Some(Outcome::Limit) => Some(format!("The agent has reached one of its limits. Ask it to go on, or see {url}")),
-        Some(Outcome::Stopped) => Some(format!("The answer was stopped. See {url}")),
+        Some(Outcome::Limit) => {
+            let limit = explained.unwrap_or("The agent has reached one of its limits.");
+            Some(format!("{limit} Ask it to go on, or see {url}"))
+        }
+        Some(Outcome::Stopped) => {
+            let cause = explained.map(|cause| format!(" {cause}")).unwrap_or_default();
+            Some(format!("The answer was stopped.{cause} See {url}"))
+        }
+        Some(Outcome::Interrupted) if metadata.error.is_none() => {
+            Some(format!("{} Ask it to go on, or see {url}", explained.unwrap_or("The answer was interrupted.")))
+        }
         Some(_) => {
             Some(metadata.error.map_or_else(|| "The agent has no answer. Try again.".to_owned(), |error| error.message))
         }
@@ -94,6 +105,7 @@ fn result(message: &UiMessage, is_over: bool, place: &Place) -> CallToolResult {
         "conversationId": conversation_id,
         "url": url,
         "outcome": outcome.map_or(json!("cutOff"), |outcome| json!(outcome)),
+        "reason": reason,
         "waitsFor": waits_for,
     }));
     result
@@ -137,6 +149,7 @@ pub(crate) fn schema() -> Value {
             "conversationId": { "type": "string", "description": "The conversation, to continue it." },
             "url": { "type": "string", "description": "Where the user finds the conversation." },
             "outcome": { "type": "string", "description": "`done`; `waiting` if the user must do something in the conversation first; `limit`, `stopped`, `failed`, `interrupted` or `cutOff`." },
+            "reason": { "type": ["string", "null"], "description": "Why the answer ended, more precisely than `outcome`: `maxSteps`, `totalTokens`, `costUsd`, `stoppedByAdmin`, and so on." },
             "waitsFor": {
                 "type": "array",
                 "description": "The calls that wait for the user.",
@@ -192,7 +205,7 @@ mod tests {
         Let me see.
 
         Well.
-        The agent has reached one of its limits. Ask it to go on, or see http://a.test/desk?conversation=c
+        The agent reached its limit of steps for one answer. Ask it to go on, or see http://a.test/desk?conversation=c
         To continue this conversation, call the tool again with `conversationId` c.
         "#);
         let error = json!({ "code": "unavailable", "message": "The model is busy. Try again." });
@@ -201,12 +214,12 @@ mod tests {
         The model is busy. Try again.
         To continue this conversation, call the tool again with `conversationId` c.
         "#);
-        insta::assert_snapshot!(check(&done, json!({ "outcome": "stopped" }), true), @r#"
+        insta::assert_snapshot!(check(&done, json!({ "outcome": "stopped", "reason": "stoppedByAdmin" }), true), @r#"
         true "stopped" []
         Let me see.
 
         Well.
-        The answer was stopped. See http://a.test/desk?conversation=c
+        The answer was stopped. An administrator stopped the answer. See http://a.test/desk?conversation=c
         To continue this conversation, call the tool again with `conversationId` c.
         "#);
         insta::assert_snapshot!(check(&done, Value::Null, false), @r#"

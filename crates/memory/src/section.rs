@@ -1,7 +1,7 @@
 //! The keys of the config: `memory` of the root, and `memory` of an agent.
 
 use crate::tools::{SAVE, SEARCH};
-use config::{Config, ModelRef, PathStep, Section, SectionPlace, SectionProblems};
+use config::{Config, ModelRef, Paid, PaidUse, PathStep, Section, SectionPlace, SectionProblems};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
@@ -50,6 +50,12 @@ impl Default for MemorySettings {
 
 impl Section for MemorySettings {
     const KEY: &'static str = "memory";
+
+    fn paid_uses(&self, _config: &Config) -> Vec<PaidUse> {
+        let Some(model) = self.model.as_ref().filter(|_| self.enabled) else { return Vec::new() };
+        let path = vec![PathStep::Key("model"), PathStep::Key("model")];
+        vec![PaidUse { path, what: Paid::Model(model.model.clone()) }]
+    }
 
     fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
         let Some(model) = &self.model else { return };

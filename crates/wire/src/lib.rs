@@ -7,6 +7,7 @@ pub mod citations;
 pub mod error;
 pub mod file;
 pub mod form;
+pub mod hidden_characters;
 pub mod invoke;
 pub mod json;
 pub mod locale;

@@ -4,9 +4,10 @@ use super::labels::{call_label, sub_agent_request};
 use super::standing_state::StandingApprovalState;
 use super::sub_agent_output::SubAgentOutput;
 use super::tool_name::tool_label;
-use super::unseen_arguments::UnseenArguments;
-use super::value::argument_nodes;
 use crate::agent_chat::session::Session;
+use crate::approval::is_early;
+use crate::approval::unseen_arguments::UnseenArguments;
+use crate::approval::value::argument_nodes;
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
 use crate::ui::dates::local_time;
@@ -17,10 +18,6 @@ use serde_json::{Map, Value};
 use std::time::Duration;
 use wire::api::{Answer, ApprovalScope};
 use wire::{Exposure, ToolPart, arguments_hash};
-
-/// "Approve" is disabled for this long after the card appears, so that a click meant for what was
-/// there before does not approve the call.
-const APPROVE_DELAY: Duration = Duration::from_millis(500);
 
 /// The number of rows of the text field for changed arguments.
 const MIN_ROWS: usize = 6;
@@ -149,14 +146,7 @@ pub(in crate::agent_chat) fn ApprovalCard(
         }
     };
     let busy = || move || session.is_busy();
-    let early = RwSignal::new(true);
-    Effect::new(move |_| {
-        let end = move || {
-            // The card may have been removed by then.
-            let _ = early.try_set(false);
-        };
-        set_timeout(end, APPROVE_DELAY);
-    });
+    let early = is_early();
     let too_early = move || early.get() || session.is_busy() || unseen.are_any();
     let label = fill(label, &[&heading]);
     view! {

@@ -16,5 +16,3 @@ mod tests;
 pub(super) mod tool_card;
 pub(super) mod tool_name;
 pub(super) mod tool_result;
-pub(super) mod unseen_arguments;
-pub(super) mod value;

@@ -6,7 +6,7 @@ use super::progress::CallProgress;
 use super::sub_agent_output::{MAX_DEPTH, SubAgentOutput, text};
 use super::tool_name::tool_label;
 use super::tool_result::result_nodes;
-use super::value::{MAX_ENTRIES, label_node, truncated, value_nodes, with_remainder};
+use crate::approval::value::{MAX_ENTRIES, label_node, truncated, value_nodes, with_remainder};
 use crate::markdown::markdown_node;
 use crate::texts::{Text, t};
 use crate::ui::node::{Node, element};

@@ -1,7 +1,7 @@
 //! The result of a tool: MCP content, the output of a remote tool, or any other value.
 
-use super::value::{label_node, value_nodes};
 use crate::agent_chat::message::attachment::is_web;
+use crate::approval::value::{label_node, value_nodes};
 use crate::texts::{Text, fill, t};
 use crate::ui::icons::{Shape, icon};
 use crate::ui::image_origins::is_allowed_image;

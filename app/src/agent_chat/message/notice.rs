@@ -39,7 +39,7 @@ fn newest_ending(session: Session, message: &MessageState, metadata: MessageMeta
             let text = t(interruption_text(message, metadata.reason)).to_owned();
             notice("cw-notice", Some(Shape::WARNING), text, continue_button(session))
         }
-        Outcome::Limit => notice("cw-notice", None, limit_text(metadata.limit).to_owned(), continue_button(session)),
+        Outcome::Limit => notice("cw-notice", None, limit_advice(metadata.limit), continue_button(session)),
         Outcome::Stopped => {
             notice("cw-notice cw-notice-quiet", None, stop_text(metadata.reason).to_owned(), continue_button(session))
         }
@@ -48,12 +48,11 @@ fn newest_ending(session: Session, message: &MessageState, metadata: MessageMeta
 }
 
 fn older_ending(session: Session, message: &MessageState, metadata: MessageMetadata) -> Option<AnyView> {
-    let text = match metadata.outcome? {
-        Outcome::Failed => return Some(failure_notice(session, message, metadata)),
-        Outcome::Interrupted if is_server_gone(metadata.reason) => t(Text::AnswerServerGone),
-        outcome => outcome_label(outcome)?,
-    };
-    Some(notice("cw-notice cw-notice-quiet", None, text.to_owned(), ().into_any()))
+    if metadata.outcome == Some(Outcome::Failed) {
+        return Some(failure_notice(session, message, metadata));
+    }
+    let text = incomplete_text(&metadata)?.to_owned();
+    Some(notice("cw-notice cw-notice-quiet", None, text, ().into_any()))
 }
 
 fn failure_notice(session: Session, message: &MessageState, metadata: MessageMetadata) -> AnyView {
@@ -88,10 +87,19 @@ pub(crate) fn outcome_label(broken_off: Outcome) -> Option<&'static str> {
     }
 }
 
+/// Why an answer did not complete, without what can be done about it.
+fn incomplete_text(metadata: &MessageMetadata) -> Option<&'static str> {
+    match metadata.incomplete_outcome()? {
+        Outcome::Limit => Some(limit_text(metadata.limit)),
+        Outcome::Stopped => Some(stop_text(metadata.reason)),
+        Outcome::Interrupted if is_server_gone(metadata.reason) => Some(t(Text::AnswerServerGone)),
+        outcome => outcome_label(outcome),
+    }
+}
+
 /// A copied text of a message, with a last line that says so if the message is incomplete.
 pub(in crate::agent_chat) fn text_with_outcome(text: String, message: &MessageState) -> String {
-    let outcome = message.metadata.with_untracked(MessageMetadata::incomplete_outcome);
-    match outcome.and_then(outcome_label) {
+    match message.metadata.with_untracked(incomplete_text) {
         Some(label) => format!("{}\n\n[{label}]", text.trim_end()),
         None => text,
     }
@@ -110,6 +118,17 @@ fn interruption_text(message: &MessageState, reason: Option<EndReason>) -> Text 
 
 fn is_server_gone(reason: Option<EndReason>) -> bool {
     matches!(reason, Some(EndReason::ServerGone | EndReason::LeaseLost))
+}
+
+/// The limit at which the newest answer ended, and what the user can do.
+fn limit_advice(limit: Option<EndReason>) -> String {
+    let text = limit_text(limit);
+    let advice = match limit {
+        Some(EndReason::StopOnToolCall) => return text.to_owned(),
+        Some(EndReason::Loop) => t(Text::LimitLoopAdvice),
+        _ => t(Text::LimitAdvice),
+    };
+    format!("{text} {advice}")
 }
 
 /// The limit at which an answer ended.
@@ -206,6 +225,11 @@ mod tests {
         };
         check(json!({ "outcome": "stopped" }), "37, 38,\n\n[Stopped.]");
         check(json!({ "outcome": "interrupted" }), "37, 38,\n\n[The answer was interrupted.]");
+        check(
+            json!({ "outcome": "limit", "limit": "totalTokens", "reason": "totalTokens" }),
+            "37, 38,\n\n[The agent reached its token limit for one answer.]",
+        );
+        check(json!({ "outcome": "limit", "limit": "stopOnToolCall" }), "37, 38, ");
         check(json!({ "outcome": "done" }), "37, 38, ");
         check(json!({}), "37, 38, ");
     }

@@ -18,6 +18,7 @@ use list::ConversationsList;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
+use std::collections::HashMap;
 use store::{AdminConversation, AuditFilter, AuditRow};
 use web::admin::list::List;
 use web::admin::{Admin, PageError, UserNames, from_store_error};
@@ -44,6 +45,8 @@ struct ConversationDetail {
     view: ConversationView,
     usage: ConversationUsage,
     calls: Vec<AuditRow>,
+    /// Why answers failed, or which limit they reached, by message.
+    causes: HashMap<String, String>,
 }
 
 /// Reads a conversation. Access to another user's conversation is recorded before.
@@ -59,7 +62,8 @@ async fn open_conversation(
     let (view, usage) = (chat.conversation(&owner, id).await?, chat.usage(&owner, id).await?);
     let filter = AuditFilter { conversation_id: Some(id.to_owned()), ..AuditFilter::default() };
     let calls = state.store.audit_list(filter, store::MAX_AUDIT_ROWS, None).await.map_err(from_store_error)?;
-    Ok(ConversationDetail { conversation, view, usage, calls })
+    let causes = state.store.end_causes(id).await.map_err(from_store_error)?;
+    Ok(ConversationDetail { conversation, view, usage, calls, causes })
 }
 
 /// Finds a conversation, and records the action `what` in the audit log if it belongs to another

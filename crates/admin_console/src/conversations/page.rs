@@ -16,6 +16,7 @@ use web::query_encoded;
 use web::times::minute;
 use wire::api::ConversationView;
 use wire::change::Rating;
+use wire::hidden_characters::{TextKind, escaped_json, text_with_code_points};
 use wire::{CONTEXT_EDITS, ContextEdit, EndReason, Role, ToolPart, ToolState, UiMessage, UiPart, locale};
 
 /// The maximum length of a call's arguments or result, in characters; the export contains them in
@@ -23,7 +24,7 @@ use wire::{CONTEXT_EDITS, ContextEdit, EndReason, Role, ToolPart, ToolState, UiM
 const MAX_SHOWN: usize = 4_000;
 
 pub(super) fn show(admin: &Admin, opened: ConversationDetail, names: &UserNames) -> Response {
-    let ConversationDetail { conversation, view, usage, calls } = opened;
+    let ConversationDetail { conversation, view, usage, calls, causes } = opened;
     let owner = conversation.owner_name.clone().unwrap_or_else(|| conversation.owner.clone());
     let is_others = conversation.owner != admin.caller.user_id;
     let of_owner = format!("/admin/conversations?owner={}", query_encoded(&conversation.owner));
@@ -49,7 +50,7 @@ pub(super) fn show(admin: &Admin, opened: ConversationDetail, names: &UserNames)
         </section>
         <section class="cw-account-part" aria-labelledby="messages">
             <h2 id="messages">"Messages"</h2>
-            {view.messages.iter().map(|message| message_view(message, &view)).collect_view()}
+            {view.messages.iter().map(|message| message_view(message, &view, causes.get(&message.id))).collect_view()}
         </section>
         <section class="cw-account-part" aria-labelledby="calls">
             <h2 id="calls">"Tool calls and access"</h2>
@@ -63,7 +64,8 @@ pub(super) fn show(admin: &Admin, opened: ConversationDetail, names: &UserNames)
     page(admin, "/admin/conversations", StatusCode::OK, &conversation.title, content)
 }
 
-fn message_view(message: &UiMessage, view: &ConversationView) -> impl IntoView + use<> {
+/// Renders a message. `cause` is why its newest run failed, or which limit it reached.
+fn message_view(message: &UiMessage, view: &ConversationView, cause: Option<&String>) -> impl IntoView + use<> {
     let who = if message.role == Role::User { "User" } else { "Agent" };
     let feedback = view.feedback.get(&message.id).map(|feedback| {
         let rating = if feedback.rating == Rating::Up { "Liked" } else { "Disliked" };
@@ -80,36 +82,47 @@ fn message_view(message: &UiMessage, view: &ConversationView) -> impl IntoView +
         <article class="cw-admin-message" aria-label=who id=format!("m-{}", message.id)>
             <h3>{who}</h3>
             {parts}
-            {end_reason_text(message).map(|why| view! { <p class="cw-account-note">{why}</p> })}
+            {end_text(message, cause).map(|why| view! { <p class="cw-account-note">{why}</p> })}
             {feedback}
         </article>
     }
 }
 
 /// Returns why an answer ended; none if the model just finished.
-fn end_reason_text(message: &UiMessage) -> Option<&'static str> {
+fn end_text(message: &UiMessage, cause: Option<&String>) -> Option<String> {
     let reason = message.metadata.as_ref()?.get("reason")?.as_str()?;
     let reason = EndReason::named(reason);
-    (reason != EndReason::Done).then(|| reason_text(reason))
+    let why = (reason != EndReason::Done).then(|| reason_text(reason))?;
+    Some(cause.map_or_else(|| why.to_owned(), |cause| format!("{why} ({})", value(cause))))
+}
+
+/// Returns a value in which hidden characters are visible.
+fn value(text: &str) -> String {
+    text_with_code_points(text, TextKind::Value).into_owned()
+}
+
+/// Returns what somebody has written, with the hidden characters visible that no script needs.
+fn prose(text: &str) -> String {
+    text_with_code_points(text, TextKind::Prose).into_owned()
 }
 
 fn part_view(part: &UiPart) -> AnyView {
     match part {
-        UiPart::Text(text) => view! { <p class="cw-admin-text" dir="auto">{text.text.clone()}</p> }.into_any(),
+        UiPart::Text(text) => view! { <p class="cw-admin-text" dir="auto">{prose(&text.text)}</p> }.into_any(),
         UiPart::Reasoning(text) => view! {
             <details class="cw-admin-call">
                 <summary>"Reasoning"</summary>
-                <p class="cw-admin-text" dir="auto">{text.text.clone()}</p>
+                <p class="cw-admin-text" dir="auto">{prose(&text.text)}</p>
             </details>
         }
         .into_any(),
         UiPart::Tool(tool) => call_view(tool).into_any(),
         UiPart::File(file) => {
-            let name = file.filename.clone().unwrap_or_else(|| file.media_type.clone());
+            let name = value(file.filename.as_ref().unwrap_or(&file.media_type));
             view! { <p class="cw-account-note">{format!("File: {name}")}</p> }.into_any()
         }
         UiPart::SourceUrl(source) => {
-            view! { <p class="cw-account-note">{format!("Source: {}", source.url)}</p> }.into_any()
+            view! { <p class="cw-account-note">{format!("Source: {}", value(&source.url))}</p> }.into_any()
         }
         UiPart::Data(data) if data.kind == CONTEXT_EDITS => {
             let line = |edit: ContextEdit| edit.said(locale::Text::english, |count| number(count as f64));
@@ -122,10 +135,10 @@ fn part_view(part: &UiPart) -> AnyView {
 
 fn call_view(tool: &ToolPart) -> impl IntoView + use<> {
     let input = tool.input.as_ref().or(tool.raw_input.as_ref()).map(json_excerpt);
-    let output = tool.output.as_ref().map(json_excerpt).or_else(|| tool.error_text.clone());
+    let output = tool.output.as_ref().map(json_excerpt).or_else(|| tool.error_text.as_deref().map(value));
     view! {
         <details class="cw-admin-call">
-            <summary>{format!("{}: {}", tool.tool_name, state_text(tool.state))}</summary>
+            <summary>{format!("{}: {}", value(&tool.tool_name), state_text(tool.state))}</summary>
             {input.map(|input| view! { <pre tabindex="0" aria-label="Arguments">{input}</pre> })}
             {output.map(|output| view! { <pre tabindex="0" aria-label="Result">{output}</pre> })}
         </details>
@@ -142,8 +155,9 @@ fn state_text(state: ToolState) -> &'static str {
     }
 }
 
+/// Returns the beginning of a value as JSON, with escapes for hidden characters.
 fn json_excerpt(value: &Value) -> String {
-    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    let text = escaped_json(&serde_json::to_string_pretty(value).unwrap_or_default());
     match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,

@@ -77,6 +77,16 @@ pub struct InvocationRequest {
     pub cancel: CancellationToken,
 }
 
+impl InvocationRequest {
+    /// Returns the limits that hold for the request to this agent.
+    pub fn limits_for(&self, agent: &Agent) -> TurnLimits {
+        match self.replaces_limits {
+            true => self.limits.or(&agent.settings.limits),
+            false => agent.settings.limits.stricter(&self.limits),
+        }
+    }
+}
+
 /// The input of an invocation: a history that ends with the question.
 #[derive(Clone, Debug, Default)]
 pub struct InvocationInput {
@@ -228,10 +238,7 @@ fn without_tool_choice(agent: &mut Agent) {
 /// answer.
 fn prepared(agent: &Agent, question: &InvocationRequest) -> Agent {
     let mut agent = agent.clone();
-    agent.settings.limits = match question.replaces_limits {
-        true => question.limits.or(&agent.settings.limits),
-        false => agent.settings.limits.stricter(&question.limits),
-    };
+    agent.settings.limits = question.limits_for(&agent);
     let most = agent.settings.limits.time.unwrap_or(Duration::MAX);
     agent.settings.timeouts.total = Some(question.time.min(most));
     match &question.tools {

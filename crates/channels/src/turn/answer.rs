@@ -206,7 +206,10 @@ pub(super) fn ending(message: &UiMessage) -> String {
         None => return String::new(),
         Some(Outcome::Stopped) => "⏹ Stopped.".to_owned(),
         Some(Outcome::Interrupted) => "⚠️ The answer was cut off. Write to go on.".to_owned(),
-        Some(Outcome::Limit) => "⚠️ The answer reached a limit and is not complete.".to_owned(),
+        Some(Outcome::Limit) => {
+            let limit = metadata.reason.and_then(wire::EndReason::explanation);
+            format!("⚠️ {}", limit.unwrap_or("The answer reached a limit and is not complete."))
+        }
         Some(_) => {
             let error =
                 metadata.error.map_or_else(|| "The answer failed. Try again.".to_owned(), |error| error.message);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use wire::api::{ConversationSummary, MessageMetadata, Outcome};
 use wire::citations::{CitedSource, cited_sources, footnotes, text_with_marks};
-use wire::{Approval, Role, ToolPart, ToolState, UiMessage, UiPart, UserError, WORKFLOW_RESULT};
+use wire::{Approval, EndReason, Role, ToolPart, ToolState, UiMessage, UiPart, UserError, WORKFLOW_RESULT};
 
 /// The format identifier in the JSON.
 pub const FORMAT: &str = "chatwright.conversation.1";
@@ -112,7 +112,7 @@ fn markdown(title: &str, messages: &[UiMessage]) -> String {
         message.parts.iter().filter_map(|part| paragraph(part, &cited, noted)).for_each(|paragraph| {
             let _ = write!(file, "\n{}\n", paragraph.trim_end());
         });
-        if let Some(mark) = MessageMetadata::from_message(message).incomplete_outcome().and_then(incomplete_note) {
+        if let Some(mark) = incomplete_note(&MessageMetadata::from_message(message)) {
             let _ = write!(file, "\n*{mark}*\n");
         }
         let notes = footnotes(&cited, noted);
@@ -161,15 +161,18 @@ fn workflow_result(data: &Value) -> String {
     paragraph
 }
 
-/// Returns a note for an incomplete answer.
-fn incomplete_note(broken_off: Outcome) -> Option<&'static str> {
-    match broken_off {
-        Outcome::Stopped => Some("This answer was stopped before its end."),
-        Outcome::Limit => Some("This answer ended at a limit, before its end."),
-        Outcome::Failed => Some("This answer failed."),
-        Outcome::Interrupted => Some("This answer was interrupted before its end."),
-        Outcome::Done | Outcome::Waiting => None,
-    }
+/// Returns a note for an incomplete answer, with its cause.
+fn incomplete_note(metadata: &MessageMetadata) -> Option<String> {
+    let note = match metadata.incomplete_outcome()? {
+        Outcome::Stopped => "This answer was stopped before its end.",
+        Outcome::Limit => "This answer ended at a limit, before its end.",
+        Outcome::Failed => "This answer failed.",
+        Outcome::Interrupted => "This answer was interrupted before its end.",
+        Outcome::Done | Outcome::Waiting => return None,
+    };
+    let error = || metadata.error.as_ref().map(|error| error.message.as_str());
+    let cause = metadata.reason.and_then(EndReason::explanation).or_else(error);
+    Some(cause.map_or_else(|| note.to_owned(), |cause| format!("{note} {cause}")))
 }
 
 fn outcome(tool: &ToolPart) -> &'static str {
@@ -295,6 +298,24 @@ mod tests {
             answer("4", "limit", text("as the config wants")),
             answer("5", "done", text("Three.")),
         ];
+        let ended = |metadata: Value| {
+            let message = json!({ "id": "6", "role": "assistant", "metadata": metadata, "parts": [] });
+            let message = serde_json::from_value(message).unwrap();
+            markdown("", &[message]).lines().last().unwrap_or_default().to_owned()
+        };
+        let check = |metadata: Value, expected: &str| assert_eq!(ended(metadata), expected);
+        check(
+            json!({ "outcome": "limit", "reason": "totalTokens", "limit": "totalTokens" }),
+            "*This answer ended at a limit, before its end. The agent reached its token limit for one answer.*",
+        );
+        check(
+            json!({ "outcome": "stopped", "reason": "stoppedByAdmin" }),
+            "*This answer was stopped before its end. An administrator stopped the answer.*",
+        );
+        check(
+            json!({ "outcome": "failed", "error": { "code": "unavailable", "message": "The provider is away." } }),
+            "*This answer failed. The provider is away.*",
+        );
         assert_snapshot!(markdown("Counting", &messages), @r"
         # Counting
 

@@ -10,7 +10,9 @@ use crate::record::telemetry::{self, Recorder, RunFacts};
 use crate::run::ending;
 use crate::run::hooks::{HookEnd, HookObserver};
 use crate::{Caller, Inner, errors};
-use agent::{Agent, AnswerForm, Checkpoint, InvocationInput, InvocationReply, InvocationRequest, InvokeError};
+use agent::{
+    Agent, AnswerForm, Checkpoint, InvocationInput, InvocationReply, InvocationRequest, InvokeError, RunSettings,
+};
 use contract::{ModelUse, RunScope, Tool, Usage};
 use serde_json::Value;
 use std::pin::pin;
@@ -68,6 +70,8 @@ pub(super) struct Executed {
     pub(super) is_too_large: bool,
     /// Whether it was asked to stop.
     pub(super) is_stopped: bool,
+    /// The limit that was reached, with its value, for the operator.
+    pub(super) bound: Option<String>,
 }
 
 /// How an execution ends, for its caller.
@@ -150,6 +154,7 @@ impl Inner {
             cancel: cancel.clone(),
         };
         let mut is_stopped = false;
+        let limits = question.limits_for(&agent);
         let answer = {
             let mut asked = pin!(agent::invoke(&agent, question));
             let mut stop = pin!(stop_requested(&self.store, &id));
@@ -177,6 +182,10 @@ impl Inner {
         if record.stores_steps() {
             steps.clear();
         }
+        let bound = match &answer.output {
+            Err(InvokeError::Limit(limit)) => ending::bound(*limit, &RunSettings { limits, ..agent.settings.clone() }),
+            _ => None,
+        };
         let mut checkpoint = record.take_checkpoint();
         if let (Some(state), Err(InvokeError::Waiting(spent))) = (&mut checkpoint, &answer.output) {
             state.set_usage((**spent).clone());
@@ -192,6 +201,7 @@ impl Inner {
             stream: record.take_stream(),
             is_too_large: record.is_too_large(),
             is_stopped,
+            bound,
         }
     }
 }
@@ -265,7 +275,10 @@ impl Executed {
             Some(InvokeError::SchemaMismatch(_)) => {
                 tracing::warn!(invocation = id, agent, reason, "an invocation's answer does not fit its schema");
             }
-            Some(error) => tracing::warn!(invocation = id, agent, reason, cause = %error, "an invocation failed"),
+            Some(error) => {
+                let cause = self.bound.clone().unwrap_or_else(|| error.to_string());
+                tracing::warn!(invocation = id, agent, reason, cause, "an invocation failed");
+            }
             None => tracing::info!(invocation = id, agent, reason, "an invocation ended"),
         }
     }
@@ -298,7 +311,10 @@ fn response(output: &Result<Value, InvokeError>) -> (InvocationStatus, Option<Va
         InvokeError::TimedOut => "There was no answer within the time limit of this tier.".to_owned(),
         InvokeError::Stopped => super::invoke::ABANDONED.to_owned(),
         InvokeError::UnknownPrice(model) => errors::unknown_price(model).message,
-        InvokeError::Limit(_) => "The agent reached its limit before it had an answer.".to_owned(),
+        InvokeError::Limit(limit) => {
+            let explained = ending::limit_reason(*limit).explanation();
+            explained.unwrap_or("The agent reached its limit before it had an answer.").to_owned()
+        }
         InvokeError::InvalidCall(_) => errors::invalid_call().message,
         InvokeError::NotRecorded => errors::not_saved().message,
         InvokeError::TooLong

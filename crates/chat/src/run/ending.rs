@@ -165,7 +165,7 @@ pub(crate) fn tool_reason(failure: &ToolFailure) -> EndReason {
 }
 
 /// Returns the limit that was reached, with its configured value.
-fn bound(limit: Limit, settings: &RunSettings) -> Option<String> {
+pub(crate) fn bound(limit: Limit, settings: &RunSettings) -> Option<String> {
     let limits = &settings.limits;
     let seconds = |time: Duration| format!("{} s", time.as_secs_f64());
     match limit {

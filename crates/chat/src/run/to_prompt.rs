@@ -11,8 +11,8 @@ use std::sync::Arc;
 use wire::api::{MessageMetadata, Outcome};
 use wire::message::PASSED_OVER;
 use wire::{
-    PAGE_CONTEXT, PROMPT_NOTE, PROVIDER_ITEM, ProviderMetadata, Role, ToolPart, ToolState, UiMessage, UiPart,
-    WORKFLOW_RESULT,
+    EndReason, PAGE_CONTEXT, PROMPT_NOTE, PROVIDER_ITEM, ProviderMetadata, Role, ToolPart, ToolState, UiMessage,
+    UiPart, WORKFLOW_RESULT,
 };
 
 /// The result that the model reads for a call without one.
@@ -46,7 +46,7 @@ pub(crate) fn to_prompt_with_ends<'a>(
             Role::System => {}
             Role::User => push_user(message, broken_off.take(), &mut prompt),
             Role::Assistant => {
-                broken_off = MessageMetadata::from_message(message).incomplete_outcome();
+                broken_off = Some(MessageMetadata::from_message(message));
                 push_assistant(message, &pending, &mut prompt);
             }
         }
@@ -55,24 +55,26 @@ pub(crate) fn to_prompt_with_ends<'a>(
     (prompt.into_iter().map(Arc::new).collect(), ends)
 }
 
-/// Adds a user message. `broken_off` is the outcome of the answer before it, if that is incomplete:
-/// without a note, a model would take it as complete, or continue it unasked.
-fn push_user(message: &UiMessage, broken_off: Option<Outcome>, prompt: &mut Vec<Message>) {
+/// Adds a user message. `broken_off` is the metadata of the answer before it: without a note
+/// about an incomplete one, a model would take it as complete, or continue it unasked.
+fn push_user(message: &UiMessage, broken_off: Option<MessageMetadata>, prompt: &mut Vec<Message>) {
     let parts: Vec<_> = message.parts.iter().filter_map(user_part).collect();
     if !parts.is_empty() {
-        let note = broken_off.and_then(incomplete_note).map(|text| UserPart::Text { text: text.to_owned() });
+        let note = broken_off.as_ref().and_then(incomplete_note).map(|text| UserPart::Text { text });
         prompt.push(Message::User(note.into_iter().chain(parts).collect()));
     }
 }
 
-fn incomplete_note(broken_off: Outcome) -> Option<&'static str> {
-    match broken_off {
-        Outcome::Stopped => Some("[Note: the answer before this message is not complete. The user stopped it.]"),
-        Outcome::Limit => Some("[Note: the answer before this message is not complete. It ended at a limit.]"),
-        Outcome::Failed => Some("[Note: the answer before this message is not complete. It failed.]"),
-        Outcome::Interrupted => Some("[Note: the answer before this message is not complete. It was cut off.]"),
-        Outcome::Done | Outcome::Waiting => None,
-    }
+fn incomplete_note(metadata: &MessageMetadata) -> Option<String> {
+    let explained = metadata.reason.and_then(EndReason::explanation);
+    let cause = match metadata.incomplete_outcome()? {
+        Outcome::Stopped => explained.unwrap_or("The user stopped it."),
+        Outcome::Limit => explained.unwrap_or("It ended at a limit."),
+        Outcome::Failed => "It failed.",
+        Outcome::Interrupted => explained.unwrap_or("It was cut off."),
+        Outcome::Done | Outcome::Waiting => return None,
+    };
+    Some(format!("[Note: the answer before this message is not complete. {cause}]"))
 }
 
 fn user_part(part: &UiPart) -> Option<UserPart> {

@@ -3,12 +3,14 @@
 use super::{Context, type_of};
 
 use crate::config::Config;
+use crate::section_type::{Paid, PaidUse, Sections};
 use crate::source::{Node, Span};
 use std::collections::HashSet;
 
 /// Reports each model without a price that a cost limit covers. The limit of an agent covers its
-/// models, those of its sub-agents, and those of the routines that they call as tools. A quota
-/// covers all agents and routines. A model that an operator determines is checked when it is used.
+/// models, what its sections use, those of its sub-agents, and those of the routines that they call as
+/// tools. A quota covers all agents and routines, and what the sections of the root use. A model that an
+/// operator determines is checked when it is used.
 pub(super) fn check(config: &Config, root: &Node, context: &mut Context<'_, '_>) {
     // Other errors come first: a section `prices` with errors has no prices.
     if context.report.has_errors() {
@@ -28,6 +30,7 @@ pub(super) fn check(config: &Config, root: &Node, context: &mut Context<'_, '_>)
         let limit = "the cost limit in `quotas`";
         ids.iter().for_each(|id| models.visit_agent(id, limit));
         routines.iter().for_each(|id| models.visit_endpoint(id, limit));
+        models.visit_sections(&config.sections, root, limit);
     }
     models.report();
 }
@@ -58,9 +61,9 @@ fn has_cost_quota(root: &Node) -> bool {
     quotas.is_some_and(|quotas| quotas.value.items().iter().any(|quota| quota.get("costUsd").is_some()))
 }
 
-/// A model without a known price.
-struct UnpricedModel {
-    model: String,
+/// A model or a connection without a known price.
+struct Unpriced {
+    what: Paid,
     at: Span,
     /// The cost limit that cannot be enforced, in words.
     limit: String,
@@ -72,16 +75,25 @@ struct PriceCheck<'c, 'n, 'r> {
     context: &'c mut Context<'n, 'r>,
     agents: HashSet<String>,
     endpoints: HashSet<String>,
-    found: Vec<UnpricedModel>,
+    found: Vec<Unpriced>,
 }
 
 impl PriceCheck<'_, '_, '_> {
     fn report(self) {
-        for UnpricedModel { model, at, limit } in self.found {
-            let help = format!(
-                "add it to the section `prices`, in US dollars for a million tokens: `{model}: {{ input: 1, output: 2 }}`"
-            );
-            let message = format!("the price of the model `{model}` is not known, so {limit} cannot be kept");
+        for Unpriced { what, at, limit } in self.found {
+            let (subject, help) = match what {
+                Paid::Model(model) => (
+                    format!("model `{model}`"),
+                    format!(
+                        "add it to the section `prices`, in US dollars for a million tokens: `{model}: {{ input: 1, output: 2 }}`"
+                    ),
+                ),
+                Paid::UnpricedConnection { id, property } => (
+                    format!("connection `{id}`"),
+                    format!("set `{property}` in the properties of `{id}`, to `0` if it costs nothing"),
+                ),
+            };
+            let message = format!("the price of the {subject} is not known, so {limit} cannot be kept");
             self.context.report.error(at, message, Some(help));
         }
     }
@@ -101,6 +113,8 @@ impl PriceCheck<'_, '_, '_> {
             for fallback in fallbacks {
                 self.visit_model(fallback.get("model").map_or(Some(fallback), |entry| Some(&entry.value)), limit);
             }
+            let summary = properties.get("summaryModel").and_then(|entry| entry.value.get("model"));
+            self.visit_model(summary.map(|entry| &entry.value), limit);
         }
         if agent.titles.is_some() {
             let own = node.get("properties").and_then(|properties| properties.value.get("generateTitle"));
@@ -111,8 +125,20 @@ impl PriceCheck<'_, '_, '_> {
             let model = self.context.models.get(id.as_str()).and_then(|node| node.get("model"));
             self.visit_model(model.map(|entry| &entry.value), limit);
         }
+        self.visit_sections(&agent.sections, node, limit);
         agent.tools.iter().for_each(|tool| self.visit_endpoint(&tool.endpoint_id, limit));
         agent.agents.iter().for_each(|below| self.visit_agent(&below.agent_id, limit));
+    }
+
+    /// Visits what the sections use that stand in a node.
+    fn visit_sections(&mut self, sections: &Sections, node: &Node, limit: &str) {
+        for (key, PaidUse { path, what }) in sections.paid_uses(self.config) {
+            let is_priced = matches!(&what, Paid::Model(model) if self.config.price_of(model).is_some());
+            if let Some(section) = node.get(key).filter(|_| !is_priced) {
+                let at = section.value.span_at(&path);
+                self.found.push(Unpriced { what, at, limit: limit.to_owned() });
+            }
+        }
     }
 
     fn visit_endpoint(&mut self, id: &str, limit: &str) {
@@ -146,7 +172,7 @@ impl PriceCheck<'_, '_, '_> {
     fn visit_model(&mut self, node: Option<&Node>, limit: &str) {
         let Some((model, at)) = node.and_then(|node| Some((node.text()?, node.at))) else { return };
         if self.config.price_of(model).is_none() {
-            self.found.push(UnpricedModel { model: model.to_owned(), at, limit: limit.to_owned() });
+            self.found.push(Unpriced { what: Paid::Model(model.to_owned()), at, limit: limit.to_owned() });
         }
     }
 }

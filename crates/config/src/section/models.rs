@@ -131,7 +131,7 @@ pub(super) fn agent_type_of(connection_id: &str, context: &Context<'_, '_>) -> O
 fn check_settings(node: &Node, agent_type: AgentType, context: &mut Context<'_, '_>) {
     for settings in SETTINGS.iter().filter_map(|key| node.get(key)).map(|entry| &entry.value) {
         provider::check_model_settings(settings, agent_type, context);
-        sampling::check(node, settings, agent_type, context);
+        sampling::check(node, settings, agent_type, None, context);
         for entry in settings.entries() {
             if operators::is_dynamic(&entry.value.to_value()) {
                 let help = "write it in the properties of the agent";

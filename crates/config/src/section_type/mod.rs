@@ -97,6 +97,35 @@ pub trait Section: JsonSchema + DeserializeOwned + Send + Sync + 'static {
     fn user_switch(&self) -> Option<SwitchOption> {
         None
     }
+
+    /// Returns what is paid for because of the section, beside the models of the agent. A cost limit can
+    /// only be kept if all prices are known.
+    fn paid_uses(&self, _config: &Config) -> Vec<PaidUse> {
+        Vec::new()
+    }
+}
+
+/// Something that a section uses and that is paid for.
+#[derive(Clone, Debug)]
+pub struct PaidUse {
+    /// Where the section names it.
+    pub path: Vec<PathStep<'static>>,
+    /// What it is.
+    pub what: Paid,
+}
+
+/// What is paid for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Paid {
+    /// A model, with its price in the section `prices`.
+    Model(String),
+    /// A connection whose properties lack its price.
+    UnpricedConnection {
+        /// The id.
+        id: String,
+        /// The property that would be the price.
+        property: &'static str,
+    },
 }
 
 /// An option of a message with which the user switches a part of the agent on and off.
@@ -166,6 +195,8 @@ trait ReadValue: Any + Send + Sync {
 
     fn user_switch(&self) -> Option<SwitchOption>;
 
+    fn paid_uses(&self, config: &Config) -> Vec<PaidUse>;
+
     /// Whether a custom agent may have the section or not; otherwise that follows from the rest of it.
     fn is_choice(&self) -> bool {
         !self.always_stays() && self.restricts().is_empty()
@@ -215,5 +246,9 @@ impl<S: Section> ReadValue for S {
 
     fn user_switch(&self) -> Option<SwitchOption> {
         Section::user_switch(self)
+    }
+
+    fn paid_uses(&self, config: &Config) -> Vec<PaidUse> {
+        Section::paid_uses(self, config)
     }
 }

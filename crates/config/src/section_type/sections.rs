@@ -1,6 +1,6 @@
 //! The sections that a config or an agent has.
 
-use super::{ReadValue, Section, SectionPlace, SectionProblems, SwitchOption};
+use super::{PaidUse, ReadValue, Section, SectionPlace, SectionProblems, SwitchOption};
 use crate::agent::Agent;
 use crate::config::Config;
 use crate::rule::AccessRule;
@@ -128,6 +128,14 @@ impl Sections {
 
     pub(crate) fn access_rules(&self) -> impl Iterator<Item = &AccessRule> {
         self.0.iter().flat_map(|(_, section)| section.access_rules())
+    }
+
+    /// Returns what is paid for because of the sections, each with the section's key.
+    pub(crate) fn paid_uses(&self, config: &Config) -> Vec<(&'static str, PaidUse)> {
+        let uses = |(key, section): &(&'static str, Arc<dyn ReadValue>)| {
+            section.paid_uses(config).into_iter().map(|used| (*key, used)).collect::<Vec<_>>()
+        };
+        self.0.iter().flat_map(uses).collect()
     }
 
     /// Returns the names of the tools that the sections of an agent give to it.

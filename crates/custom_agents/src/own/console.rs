@@ -103,7 +103,7 @@ impl From<OwnAgentRow> for OwnAgentEntry {
 /// The query of the list.
 #[derive(Default, Deserialize, JsonSchema)]
 struct OwnAgentQuery {
-    /// Part of the title, the name, or the maker's id.
+    /// Part of the title, the name, or the maker's name or id.
     text: Option<String>,
 }
 
@@ -146,13 +146,14 @@ impl List for OwnAgentList {
     ) -> Result<ListPage<OwnAgentEntry>, UserError> {
         let rows = store::all(&context.store).await.map_err(from_store_error)?;
         let mut items: Vec<_> = rows.into_iter().map(OwnAgentEntry::from).collect();
+        let names = UserNames::load(&context.store, items.iter().map(|item| item.owner.as_str())).await?;
         if let Some(text) = non_empty(query.text.as_deref()).map(|text| text.to_lowercase()) {
             items.retain(|item| {
-                [&item.title, &item.name, &item.owner].iter().any(|one| one.to_lowercase().contains(&text))
+                let own = [&item.title, &item.name, &item.owner].map(String::as_str).into_iter();
+                own.chain(names.get(&item.owner)).any(|one| one.to_lowercase().contains(&text))
             });
         }
         let page = page.page_in(items)?;
-        let names = UserNames::load(&context.store, page.items.iter().map(|item| item.owner.as_str())).await?;
         let config = context.current.config();
         Ok(page.map(|item| OwnAgentEntry {
             owner_name: names.get(&item.owner).map(str::to_owned),

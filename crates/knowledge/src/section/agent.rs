@@ -2,7 +2,7 @@
 
 use super::{KnowledgeSettings, Libraries};
 use crate::tools::{EXPLORE, LIST, QUERY, READ, SEARCH};
-use config::{Config, PathStep, Section, SectionPlace, SectionProblems, Sections, SwitchOption};
+use config::{Config, PaidUse, PathStep, Section, SectionPlace, SectionProblems, Sections, SwitchOption};
 use contract::RunScope;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -120,6 +120,12 @@ impl Section for AgentKnowledge {
             let help = Some("set `graph` of one of its libraries".to_owned());
             problems.error(&[PathStep::Key("graph")], "none of the agent's libraries has a `graph`", help);
         }
+    }
+
+    /// A search needs a vector of the question, and an order of the results.
+    fn paid_uses(&self, config: &Config) -> Vec<PaidUse> {
+        let unpriced = config.section::<KnowledgeSettings>().map(|settings| settings.unpriced(config));
+        unpriced.unwrap_or_default().into_iter().map(|what| PaidUse { path: Vec::new(), what }).collect()
     }
 
     fn tool_names(&self) -> Vec<String> {

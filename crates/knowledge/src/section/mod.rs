@@ -7,7 +7,7 @@ pub(crate) use agent::{AgentKnowledge, AnswerOnlyFromKnowledge, KnowledgeOptions
 pub(crate) use graph::{EntityType, GraphSettings, RelationType};
 
 use crate::models::{Embeddings, HAS_FOLDERS, Rerank};
-use config::{Config, PathStep, Section, SectionProblems};
+use config::{Config, Paid, PathStep, Section, SectionProblems};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use settings::{Id, Text};
@@ -275,6 +275,24 @@ impl Section for KnowledgeSettings {
 }
 
 impl KnowledgeSettings {
+    /// Returns the connections of searches whose price is not known.
+    fn unpriced(&self, config: &Config) -> Vec<Paid> {
+        let connection = |id: &String| config.connections.get(id);
+        let embeddings = self.sources().filter_map(|(_, source)| {
+            let id = source.connection_id.as_ref()?;
+            let embeddings = connection(id)?.properties::<Embeddings>()?;
+            let property = "costUsdPerMillionTokens";
+            let unpriced = || Paid::UnpricedConnection { id: id.clone(), property };
+            embeddings.cost_usd_per_million_tokens.is_none().then(unpriced)
+        });
+        let reranking = self.reranking.as_ref().and_then(|Reranking { connection_id: id, .. }| {
+            let rerank = connection(id)?.properties::<Rerank>()?;
+            let unpriced = || Paid::UnpricedConnection { id: id.clone(), property: "costUsd" };
+            rerank.cost_usd.is_none().then(unpriced)
+        });
+        embeddings.chain(reranking).collect()
+    }
+
     /// Returns what computes vectors, by the keys.
     fn sources(&self) -> impl Iterator<Item = (&'static str, &EmbeddingSource)> {
         let all = [("embedding", &self.embedding), ("previousEmbedding", &self.previous_embedding)];

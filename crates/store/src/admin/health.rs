@@ -4,9 +4,13 @@ use crate::sql::{self, Row};
 use crate::{Store, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// The maximum number of listed runs of an agent.
 pub const MAX_RECENT_RUNS: u32 = 20;
+
+/// The number of runs of a conversation whose causes are read, the last ones.
+const MAX_CAUSES: u32 = 10_000;
 
 /// The number of calls that are evaluated, the last ones.
 pub const MAX_RECENT_CALLS: i64 = 10_000;
@@ -72,6 +76,10 @@ const RUNS: &str = "
         (SELECT id FROM conversations WHERE agent_id = $1 AND deleted_at IS NULL ORDER BY updated_at DESC, id DESC LIMIT $2)
     ORDER BY r.started_at DESC, r.no DESC LIMIT $2";
 
+/// The newest run of each message counts.
+const CAUSES: &str =
+    "SELECT message_id, error FROM runs WHERE conversation_id = $1 ORDER BY started_at DESC, no DESC LIMIT $2";
+
 /// Takes the newest rows first: with the index on agents, the whole log would be read.
 const CALLS: &str = "
     SELECT agent_id, tool, count(*) AS calls,
@@ -90,6 +98,25 @@ impl Store {
     pub async fn recent_runs(&self, agent_id: &str) -> Result<Vec<RecentRun>, StoreError> {
         let list = sql::query(RUNS).bind(agent_id.to_owned()).bind(MAX_RECENT_RUNS);
         self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(run).collect() })).await
+    }
+
+    /// Returns why the newest runs of a conversation's messages failed, or which limit they reached, by message.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn end_causes(&self, conversation_id: &str) -> Result<HashMap<String, String>, StoreError> {
+        let list = sql::query(CAUSES).bind(conversation_id.to_owned()).bind(MAX_CAUSES);
+        self.read(move |db| {
+            Box::pin(async move {
+                let mut newest: HashMap<String, Option<String>> = HashMap::new();
+                for row in &list.fetch_all(db).await? {
+                    let error = row.try_get("error")?;
+                    newest.entry(row.try_get("message_id")?).or_insert(error);
+                }
+                Ok(newest.into_iter().filter_map(|(message, error)| Some((message, error?))).collect())
+            })
+        })
+        .await
     }
 
     /// Returns the outcomes of the last [`MAX_RECENT_CALLS`] rows of the audit log, by agent and

@@ -89,6 +89,9 @@ async fn recent_runs_and_tool_health_are_reported() {
         assert_eq!(seen, [("r-o", "running", None), ("r-n", "failed", Some(25)), ("r-m", "done", Some(10))]);
         assert_eq!(runs[1].error.as_deref(), Some("no model"));
         assert_eq!(store.recent_runs("another").await.unwrap(), []);
+        let causes = store.end_causes("d").await.unwrap().into_iter().collect::<Vec<_>>();
+        assert_eq!(causes, [("a-n".to_owned(), "no model".to_owned())]);
+        assert!(store.end_causes("c").await.unwrap().is_empty());
         let rows = [
             ("1", ("agent", "pay"), AuditOutcome::Ok, Some(10)),
             ("2", ("agent", "pay"), AuditOutcome::Error, Some(30)),

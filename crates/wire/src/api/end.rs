@@ -130,6 +130,27 @@ impl EndReason {
     pub fn is_failure(self) -> bool {
         matches!(self.outcome(), Outcome::Failed | Outcome::Interrupted)
     }
+
+    /// Says in an English sentence why an answer is not complete, for files and for other programs; `None`
+    /// where the outcome says it all, or the error of the answer does.
+    pub fn explanation(self) -> Option<&'static str> {
+        match self {
+            Self::MaxSteps => Some("The agent reached its limit of steps for one answer."),
+            Self::StopOnToolCall => Some("The agent ended with its last call, as it is set up to."),
+            Self::Time => Some("The agent reached its time limit for one answer."),
+            Self::Requests => Some("The agent reached its limit of model requests for one answer."),
+            Self::TotalTokens => Some("The agent reached its token limit for one answer."),
+            Self::ToolCalls => Some("The agent reached its limit of tool calls for one answer."),
+            Self::CostUsd => Some("The agent reached its cost limit for one answer."),
+            Self::Loop => Some("The agent kept repeating the same calls."),
+            Self::StoppedByAdmin => Some("An administrator stopped the answer."),
+            Self::Shutdown => Some("The server was restarted."),
+            Self::Replaced => Some("The user went on without answering a question."),
+            Self::Expired => Some("A request to the user expired."),
+            Self::ServerGone | Self::LeaseLost => Some("The server ended while the answer was being written."),
+            _ => None,
+        }
+    }
 }
 
 impl Serialize for EndReason {
@@ -160,5 +181,17 @@ mod tests {
         let names: HashSet<_> = EndReason::ALL.iter().map(|reason| reason.name()).collect();
         assert_eq!(names.len(), EndReason::ALL.len());
         assert_eq!(serde_json::from_value::<EndReason>(json!("of_tomorrow")).unwrap(), EndReason::Other);
+    }
+
+    #[test]
+    fn every_limit_and_interruption_is_explained() {
+        for reason in EndReason::ALL {
+            let is_explained = reason.explanation().is_some();
+            match reason.outcome() {
+                Outcome::Limit | Outcome::Interrupted => assert!(is_explained, "{reason:?}"),
+                Outcome::Done | Outcome::Waiting => assert!(!is_explained, "{reason:?}"),
+                Outcome::Stopped | Outcome::Failed => {}
+            }
+        }
     }
 }

@@ -20,6 +20,7 @@ use web::admin::list::List;
 use web::admin::{Admin, PageError, live_page};
 use web::html::{dollars, facts, link, number, text};
 use web::times::{minute, now_millis};
+use wire::hidden_characters::{TextKind, escaped_json, text_with_code_points};
 use wire::workflow::{self, RunView};
 
 pub(super) const PATH: &str = RunList::PATH;
@@ -61,7 +62,7 @@ fn run_view(RunDetail { run, steps, .. }: RunDetail, view: &RunView, cards: Vec<
     let parent = run.parent_id.as_ref().map_or_else(|| text(""), |id| link(format!("{PATH}/{id}"), short(id)));
     let about = facts([
         ("State", run_state(run.state)),
-        ("Cause", text(cause(&run))),
+        ("Cause", text(text_with_code_points(&cause(&run), TextKind::Value))),
         ("Version", text(run.version.clone())),
         ("Step of run", parent),
         ("Started (UTC)", text(minute(run.created_at))),
@@ -117,7 +118,8 @@ fn run_state(state: RunState) -> AnyView {
 }
 
 pub(super) fn json_view(value: &Value) -> AnyView {
-    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    // What is shown must be what the step reads or has written.
+    let text = escaped_json(&serde_json::to_string_pretty(value).unwrap_or_default());
     view! { <pre class="cw-admin-pre" tabindex="0">{text}</pre> }.into_any()
 }
 
@@ -135,7 +137,8 @@ fn step_view(run: &str, step: &StepRow, state: workflow::StepState, may_retry: b
         ("Cost", text(dollars(step.used.cost_usd))),
     ]);
     let error = step.error.clone().map(|error| {
-        view! { <p class="cw-account-problem">{format!("{}: {}", error.kind, error.message)}</p> }
+        let message = text_with_code_points(&error.message, TextKind::Value);
+        view! { <p class="cw-account-problem">{format!("{}: {message}", error.kind)}</p> }
     });
     let child = step.child_id.as_ref().map(|child| link(format!("{PATH}/{child}"), "The run of this step"));
     let retry = may_retry.then(|| {

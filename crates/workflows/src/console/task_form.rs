@@ -10,6 +10,7 @@ use web::html::text_area_content;
 use web::times::minute;
 use wire::UserError;
 use wire::form::{Control, Form, FormField, FormOption};
+use wire::hidden_characters::{TextKind, text_with_code_points};
 
 /// What was entered, and what is wrong with it.
 #[derive(Debug, Default)]
@@ -81,7 +82,10 @@ impl Entered {
 pub(super) fn task_card(task: &TaskRow, entered: &Entered, may_answer: bool) -> AnyView {
     let details = match &task.details {
         Value::Null => None,
-        Value::String(text) => Some(view! { <p class="cw-admin-text">{text.clone()}</p> }.into_any()),
+        Value::String(text) => {
+            let text = text_with_code_points(text, TextKind::Value).into_owned();
+            Some(view! { <p class="cw-admin-text" dir="auto">{text}</p> }.into_any())
+        }
         other => Some(super::run_page::json_view(other)),
     };
     let due = task.due_at.map(|due| format!(" · Due {} UTC", minute(due))).unwrap_or_default();
@@ -93,9 +97,10 @@ pub(super) fn task_card(task: &TaskRow, entered: &Entered, may_answer: bool) -> 
         }
         .into_any(),
     };
+    let title = text_with_code_points(&task.title, TextKind::Prose).into_owned();
     view! {
-        <section class="cw-account-part cw-admin-task" aria-label=task.title.clone()>
-            <h2>{task.title.clone()}</h2>
+        <section class="cw-account-part cw-admin-task" aria-label=title.clone()>
+            <h2 dir="auto">{title.clone()}</h2>
             <p class="cw-account-note">{about}</p>
             {details}
             {answer}
@@ -147,7 +152,7 @@ fn choices(task: &TaskRow, entered: &Entered) -> AnyView {
         view! {
             <label class="cw-admin-check">
                 <input type="radio" name="choice" value=choice.clone() checked=checked required />
-                {choice.clone()}
+                {text_with_code_points(choice, TextKind::Prose).into_owned()}
             </label>
         }
     };
@@ -365,7 +370,7 @@ mod tests {
             read(&task, &sent(&[("field0", "many"), ("field1", "</textarea>"), ("field2", "1")])).unwrap_err();
         let html = task_card(&task, &entered, true).to_html().replace("<!>", "");
         for expected in [
-            r#"<h2>Fine &lt;b&gt;?</h2>"#,
+            r#"<h2 dir="auto">Fine &lt;b&gt;?</h2>"#,
             r#"value="many""#,
             r#"aria-invalid="true""#,
             "Enter a whole number.",
@@ -375,6 +380,22 @@ mod tests {
             assert!(html.contains(expected), "{expected}: {html}");
         }
         assert!(!task_card(&task, &entered, false).to_html().contains("<form"));
+    }
+
+    #[test]
+    fn hidden_characters_are_shown() {
+        let check = |details: Value, expected: &str| {
+            let mut task = TaskRow { details, ..task(Ask::Choose, Value::Null) };
+            task.title = "Pay \u{202e}001?".to_owned();
+            task.choices = vec!["yes\u{2067}".to_owned()];
+            let html = task_card(&task, &Entered::default(), true).to_html().replace("<!>", "");
+            for expected in [expected, "Pay [U+202E]001?", "yes[U+2067]"] {
+                assert!(html.contains(expected), "{expected}: {html}");
+            }
+            assert!(!html.contains('\u{202e}'), "{html}");
+        };
+        check("to \u{202e}knab".into(), "to [U+202E]knab");
+        check(json!({ "to": "\u{202e}knab" }), "\\u202eknab");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use web::admin::from_store_error;
 use web::admin::list::{Cell, Column, List, ListPage, PageRequest};
 use web::html::link;
 use wire::UserError;
+use wire::hidden_characters::{TextKind, text_with_code_points};
 
 pub(super) struct TaskList;
 
@@ -40,8 +41,9 @@ impl List for TaskList {
     const EMPTY: &'static str = "No workflow waits for a person.";
     const COLUMNS: &'static [TaskColumn] = &[
         TaskColumn::in_file("id", |task| Cell::text(&task.id)),
-        TaskColumn::new("Question", "title", |task| Cell::text(&task.title))
-            .shown_as(|task| link(format!("{}/{}", Self::PATH, task.id), &task.title)),
+        TaskColumn::new("Question", "title", |task| Cell::text(&task.title)).shown_as(|task| {
+            link(format!("{}/{}", Self::PATH, task.id), text_with_code_points(&task.title, TextKind::Prose))
+        }),
         TaskColumn::new("Workflow", "workflow", |task| Cell::text(&task.workflow_id)),
         TaskColumn::new("Step", "path", |task| Cell::text(&task.path)),
         TaskColumn::new("Asked (UTC)", "created", |task| Cell::time(task.created_at)),

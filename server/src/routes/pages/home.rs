@@ -38,7 +38,7 @@ pub(super) async fn page(
     let pictures = ImageOrigins(config.image_origins.clone().into());
     let policy = policy(&pictures);
     let context = HomeContext { texts: state.composition.current.texts(), pictures, account };
-    let rendered = rendering::render(async { (headers(&policy), Html(home_page(content, context))) }).await;
+    let rendered = rendering::render(async move { (headers(&policy), Html(home_page(content, context))) }).await;
     Some(rendered)
 }
 

@@ -28,7 +28,7 @@ async fn package_of_python_works() {
     --- auto
     tools: ["helper", "find", "fail", "mail__send"]
     agent: [false, ["hello", "To continue this conversation, call the tool again with `conversationId` ID."]]
-    structured: {"answer": "hello", "conversationId": "ID", "url": "ORIGIN/desk?conversation=ID", "outcome": "done", "waitsFor": []}
+    structured: {"answer": "hello", "conversationId": "ID", "url": "ORIGIN/desk?conversation=ID", "outcome": "done", "reason": "done", "waitsFor": []}
     continued: ["again", true]
     unknown conversation: [true, ["There is no conversation with this id. Leave `conversationId` out to begin a new one."]]
     waiting: [false, ["The user must approve or deny `send` before the agent goes on. They do that in the conversation, where the agent then goes on: ORIGIN/desk?conversation=ID", "To continue this conversation, call the tool again with `conversationId` ID."]]
@@ -41,7 +41,7 @@ async fn package_of_python_works() {
     --- legacy
     tools: ["helper", "find", "fail", "mail__send"]
     agent: [false, ["hello", "To continue this conversation, call the tool again with `conversationId` ID."]]
-    structured: {"answer": "hello", "conversationId": "ID", "url": "ORIGIN/desk?conversation=ID", "outcome": "done", "waitsFor": []}
+    structured: {"answer": "hello", "conversationId": "ID", "url": "ORIGIN/desk?conversation=ID", "outcome": "done", "reason": "done", "waitsFor": []}
     continued: ["again", true]
     unknown conversation: [true, ["There is no conversation with this id. Leave `conversationId` out to begin a new one."]]
     waiting: [false, ["The user must approve or deny `send` before the agent goes on. They do that in the conversation, where the agent then goes on: ORIGIN/desk?conversation=ID", "To continue this conversation, call the tool again with `conversationId` ID."]]

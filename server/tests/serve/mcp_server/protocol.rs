@@ -25,7 +25,10 @@ async fn tools_are_described() {
     let answer: Value = message(&server, &list()).send().await.unwrap().json().await.unwrap();
     let mut tools = answer["result"]["tools"].clone();
     let properties = tools[0]["outputSchema"]["properties"].as_object().unwrap();
-    assert_eq!(properties.keys().collect::<Vec<_>>(), ["answer", "conversationId", "url", "outcome", "waitsFor"]);
+    assert_eq!(
+        properties.keys().collect::<Vec<_>>(),
+        ["answer", "conversationId", "url", "outcome", "reason", "waitsFor"]
+    );
     tools[0]["outputSchema"] = "as above".into();
     assert_json_snapshot!(tools, @r#"
     [

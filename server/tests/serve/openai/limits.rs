@@ -21,7 +21,7 @@ async fn approvals_are_denied_and_limits_hold() {
         format!("{status} {}", text.unwrap_or_else(|| answer["error"].to_string()))
     };
     assert_snapshot!(ask("helper", "send {}").await, @"200 Not run: it needs the user's approval, and nobody can be asked here. | find send");
-    assert_snapshot!(ask("second", "find {}").await, @r#"500 {"message":"The agent reached its limit before it had an answer.","type":"server_error","param":null,"code":"agent_limit"}"#);
+    assert_snapshot!(ask("second", "find {}").await, @r#"500 {"message":"The agent reached its limit of model requests for one answer.","type":"server_error","param":null,"code":"agent_limit"}"#);
     let runs = get(&server, "/api/runs").await;
     assert_eq!(runs["items"].as_array().unwrap().len(), 2, "each completion is a run");
 }

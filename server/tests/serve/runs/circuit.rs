@@ -126,12 +126,18 @@ async fn circuit_opens_for_a_failing_provider_and_closes_again() {
     assert!(circuit_metrics(&server, "n").await[0].is_none_or(|open| open == 0));
 
     fake.set_behavior(Behavior::Healthy);
-    let opened = fake.request_times("m")[4];
-    tokio::time::sleep(Duration::from_secs(5).saturating_sub(opened.elapsed()) + Duration::from_millis(200)).await;
-    for turn in 0..3 {
+    let (opened, mut refused) = (fake.request_times("m")[4], 6);
+    while error_of_turn(&server, "hasty", &format!("early-{refused}")).await.is_some() {
+        assert!(opened.elapsed() < Duration::from_secs(120), "no trial is let through");
+        refused += 1;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    let trial = fake.request_times("m")[5];
+    assert!(trial - opened >= Duration::from_secs(5), "the circuit stays open for a while");
+    for turn in 0..2 {
         assert_eq!(error_of_turn(&server, "hasty", &format!("well-{turn}")).await, None);
     }
-    assert_eq!((fake.request_times("m").len(), circuit_metrics(&server, "m").await), (8, [Some(0), Some(6)]));
+    assert_eq!((fake.request_times("m").len(), circuit_metrics(&server, "m").await), (8, [Some(0), Some(refused)]));
 }
 
 /// A wait that the provider asks one turn for also delays the others; then all are answered.
@@ -141,11 +147,10 @@ async fn retry_after_applies_to_all_turns() {
     let (server, _folder) = serve(&address);
     fake.set_behavior(Behavior::Busy(None));
     let turns = (0..6).map(async |turn: u32| {
-        // The first turn receives the wait before the others start.
-        while turn > 0 && fake.request_times("n").is_empty() {
+        // The wait of the first turn is known before the others start.
+        while turn > 0 && circuit_metrics(&server, "n").await[0] != Some(1) && fake.request_times("n").len() < 2 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        tokio::time::sleep(Duration::from_millis(u64::from(turn.min(1)) * 500)).await;
         error_of_turn(&server, "patient", &format!("busy-{turn}")).await
     });
     assert!(futures::future::join_all(turns).await.iter().all(Option::is_none));

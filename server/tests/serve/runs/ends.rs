@@ -130,6 +130,9 @@ async fn end_reasons_are_logged_and_counted() {
     assert!(!log.contains("a prompt for nobody"), "{log}");
     let runs = server.request(Method::GET, "/admin/agents/broken").send().await.unwrap().text().await.unwrap();
     assert!(runs.contains("Failed: the provider is unavailable"), "{runs}");
+    // With the cause, which the user does not read.
+    let read = server.request(Method::GET, "/admin/conversations/c2").send().await.unwrap().text().await.unwrap();
+    assert!(read.contains("Failed: the provider is unavailable ("), "{read}");
 }
 
 /// The turn fails instead of running without the limit.

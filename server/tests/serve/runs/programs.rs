@@ -77,7 +77,7 @@ async fn question_of_a_program_uses_the_wanted_tools() {
     assert!(denied.starts_with("Not run: it needs the user's approval"), "{denied}");
     assert_eq!(invoke("send {}", json!({ "tools": ["send"], "approved_tools": ["send"] })).await, "sent | send");
     let limited = invoke("find {}", json!({ "agent_name": "hurried", "tools": true })).await;
-    assert_eq!(limited, "\"The agent reached its limit before it had an answer.\"");
+    assert_eq!(limited, "\"The agent reached its limit of model requests for one answer.\"");
     let refused = invoke("find {}", json!({ "tools": ["nowhere"] })).await;
     assert!(refused.contains("The agent has no tool `nowhere`"), "{refused}");
 }
@@ -133,4 +133,26 @@ async fn failing_step_is_logged_with_its_position() {
     let text = std::fs::read_to_string(&log).unwrap();
     assert!(text.contains("chatwright.yaml:29:9"), "{text}");
     assert!(!format!("{answer:?}").contains("chatwright.yaml"));
+}
+
+/// The operator reads the value of the limit; the program reads which one it was.
+#[tokio::test]
+async fn limit_of_a_question_is_logged_with_its_value() {
+    let folder = TempDir::new().unwrap();
+    let log = folder.path().join("log");
+    let (server, _folder) = start(Some(File::create(&log).unwrap())).await;
+    let body = json!({ "agent_name": "hurried", "input": { "prompt": "find {}" }, "tools": true });
+    let answer = server.request(Method::POST, "/api/runs/invoke").json(&body).send().await.unwrap();
+    let answer: Value = answer.json().await.unwrap();
+    assert_eq!(answer["reason"], "requests", "{answer}");
+    let mut text = String::new();
+    for _ in 0..600 {
+        text = std::fs::read_to_string(&log).unwrap();
+        if text.contains("limits.requests: 1") {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    assert!(text.contains("an invocation failed") && text.contains("limits.requests: 1"), "{text}");
+    assert!(!answer.to_string().contains("limits.requests"), "{answer}");
 }

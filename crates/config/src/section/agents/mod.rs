@@ -71,7 +71,7 @@ fn agent(
             check_connection(node, agent_type, context);
         }
         provider::check_type(place, agent_type, context);
-        sampling::check(node, place, agent_type, context);
+        sampling::check(node, place, agent_type, allowed.as_ref(), context);
     }
     preset::check(node, place, context);
     hooks::check(node, context);

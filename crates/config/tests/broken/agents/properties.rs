@@ -317,6 +317,7 @@ agents:
       model: mine
       fallbackModels: [gpt-5, {{ connectionId: demo, model: spare }}]
       limits: {limits}
+      summaryModel: {{ model: brief }}
     tools: [write]
     agents: [{{ agentId: b, description: Helps. }}]
   - {{ id: b, type: Agent, connectionId: demo, properties: {{ model: below }} }}
@@ -343,15 +344,16 @@ api:
     assert_snapshot!(found("{ costUsd: 0.5 }", ""), @"
     7:14: error: the price of the model `mine` is not known, so the cost limit of the agent `a` cannot be kept
     8:60: error: the price of the model `spare` is not known, so the cost limit of the agent `a` cannot be kept
-    12:68: error: the price of the model `below` is not known, so the cost limit of the agent `a` cannot be kept
-    23:85: error: the price of the model `writer` is not known, so the cost limit of the agent `a` cannot be kept
+    10:30: error: the price of the model `brief` is not known, so the cost limit of the agent `a` cannot be kept
+    13:68: error: the price of the model `below` is not known, so the cost limit of the agent `a` cannot be kept
+    24:85: error: the price of the model `writer` is not known, so the cost limit of the agent `a` cannot be kept
     ");
-    assert_eq!(found("{ costUsd: { _user: name } }", "").lines().count(), 4);
+    assert_eq!(found("{ costUsd: { _user: name } }", "").lines().count(), 5);
     let some = "prices: { m: { input: 1, output: 2 }, spare: { input: 1, output: 2 } }\n";
-    assert_eq!(found("{ costUsd: 0.5 }", some).lines().count(), 2);
+    assert_eq!(found("{ costUsd: 0.5 }", some).lines().count(), 3);
     assert_eq!(found("{ costUsd: 0.5 }", "prices: { default: { input: 1, output: 2 } }\n"), "");
     let quota = "limits: { quotas: [{ per: day, costUsd: 1 }] }\n";
-    assert_eq!(found("{ requests: 3 }", quota).lines().count(), 5);
+    assert_eq!(found("{ requests: 3 }", quota).lines().count(), 6);
     let said = check(&config("{ costUsd: 0.5 }", ""));
     assert!(
         said.contains(
@@ -380,6 +382,12 @@ agents:
   - { id: e, type: GeminiAgent, connectionId: google, properties: { model: m, topK: 5, seed: 1, stopSequences: [x] } }
   - { id: f, type: AIGatewayAgent, connectionId: gateway, properties: { model: m/n, topK: 5, seed: 1 } }
   - { id: g, type: Agent, connectionId: local, properties: { model: m, topK: 5, seed: 1 } }
+  - { id: h, type: Agent, models: [near, wise], properties: { topK: 5, seed: 1 } }
+  - { id: i, type: Agent, connectionId: google, properties: { model: m, topK: 5, fallbackModels: [{ connectionId: local, model: spare }, n] } }
+  - { id: j, type: Agent, connectionId: local, properties: { model: m, topK: 5, fallbackModels: [n] } }
+models:
+  - { id: near, connectionId: local, model: m }
+  - { id: wise, connectionId: claude, model: n }
 ",
     );
     let warnings: Vec<_> = said.lines().filter(|line| line.contains(": warning: ")).collect();
@@ -391,6 +399,10 @@ agents:
     chatwright.yaml:12:73: warning: `frequencyPenalty` has no effect: OpenAI's Responses API does not know it
     chatwright.yaml:14:85: warning: `topK` has no effect: the AI Gateway does not know it
     chatwright.yaml:15:72: warning: `topK` has no effect: the Chat Completions API does not know it
+    chatwright.yaml:16:63: warning: `topK` has no effect with the model `near`: the Chat Completions API does not know it
+    chatwright.yaml:16:72: warning: `seed` has no effect with the model `wise`: Anthropic's Messages API does not know it
+    chatwright.yaml:17:73: warning: `topK` has no effect with the model `spare`: the Chat Completions API does not know it
+    chatwright.yaml:18:72: warning: `topK` has no effect: the Chat Completions API does not know it
     ");
     assert!(said.starts_with("accepted"), "{said}");
     assert!(said.contains("let the agent speak Chat Completions, which knows it: `api: chat`"), "{said}");

@@ -163,6 +163,15 @@ async fn agents_of_users_are_theirs_until_shared_and_exceed_nobodys_rights() {
     // Administrators see and switch it.
     let (_, seen) = reply(&routes, &boss, get("/api/admin/own-agents?text=ada".to_owned())).await;
     assert_eq!((&seen["items"][0]["id"], seen["items"].as_array().unwrap().len()), (&json!(id), 1), "{seen}");
+    // They also find it by the name of its maker.
+    let owner = caller((auth::LOCAL_OWNER, true, &[]));
+    assert_eq!(make(&owner, agent("own", json!([]))).await.0, 201);
+    let (_, seen) = reply(&routes, &boss, get("/api/admin/own-agents?text=owne".to_owned())).await;
+    assert_eq!(
+        (&seen["items"][0]["owner"], seen["items"].as_array().unwrap().len()),
+        (&json!(auth::LOCAL_OWNER), 1),
+        "{seen}"
+    );
     let switch = async |is_on: bool| {
         let at =
             with_method(Method::PUT, &format!("/api/admin/own-agents/{id}/enabled"), Some(json!({ "enabled": is_on })));

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 /// Values nested more deeply are folded.
 const MAX_DEPTH: usize = 6;
 /// The number of entries of an array or object that are shown; the others are folded.
-pub(in crate::agent_chat) const MAX_ENTRIES: usize = 100;
+pub(crate) const MAX_ENTRIES: usize = 100;
 /// The number of entries of a whole value that are drawn as elements.
 const MAX_TOTAL: usize = 2_000;
 /// The number of bytes and lines up to which a text needs no scroll bar in the narrowest card.
@@ -31,18 +31,18 @@ const MAX_KEY: usize = 200;
 const FOLDED: &str = "cw-value-more";
 
 /// A value as nodes.
-pub(in crate::agent_chat) fn value_nodes(value: &Value) -> Vec<Node> {
+pub(crate) fn value_nodes(value: &Value) -> Vec<Node> {
     nodes_at(value, None, 0, &mut { MAX_TOTAL })
 }
 
 /// A part of a call's arguments as nodes. `others` are the arguments that are shown elsewhere on the
 /// card: a key that would look like one of theirs is shown as it is written.
-pub(in crate::agent_chat) fn argument_nodes(value: &Value, others: Option<&Value>) -> Vec<Node> {
+pub(crate) fn argument_nodes(value: &Value, others: Option<&Value>) -> Vec<Node> {
     nodes_at(value, others.and_then(Value::as_object), 0, &mut { MAX_TOTAL })
 }
 
 /// The number of folded parts in a tree.
-pub(in crate::agent_chat) fn folded_parts(nodes: &[Node]) -> usize {
+pub(crate) fn folded_parts(nodes: &[Node]) -> usize {
     let folded = |node: &Node| match node {
         Node::Text(_) => 0,
         Node::Element { attributes, .. } if attributes.iter().any(|(_, value)| value == FOLDED) => 1,
@@ -125,7 +125,7 @@ fn folded_json(count: usize, value: &Value) -> Node {
 }
 
 /// JSON as text, with invisible characters escaped.
-pub(in crate::agent_chat) fn json_node(json: &str) -> Node {
+pub(crate) fn json_node(json: &str) -> Node {
     let pre = element("pre").attr("class", "cw-value-json").attr("tabindex", "0").attr("dir", "ltr");
     pre.text(escaped_json(json))
 }
@@ -147,7 +147,7 @@ fn long_text(content: &str, most: usize) -> Vec<Node> {
 }
 
 /// A list, and the number of entries that are not shown.
-pub(in crate::agent_chat) fn with_remainder(list: Node, count: usize) -> Vec<Node> {
+pub(crate) fn with_remainder(list: Node, count: usize) -> Vec<Node> {
     if count <= MAX_ENTRIES {
         return vec![list];
     }
@@ -155,7 +155,7 @@ pub(in crate::agent_chat) fn with_remainder(list: Node, count: usize) -> Vec<Nod
 }
 
 /// A text truncated to a length that is readable in a card.
-pub(in crate::agent_chat) fn truncated(text: &str) -> String {
+pub(crate) fn truncated(text: &str) -> String {
     if text.len() <= MAX_TEXT {
         return text.to_owned();
     }
@@ -172,7 +172,7 @@ fn text_node(text: &str) -> Node {
 }
 
 /// A label of the UI, as opposed to data.
-pub(in crate::agent_chat) fn label_node(word: impl Into<String>) -> Node {
+pub(crate) fn label_node(word: impl Into<String>) -> Node {
     element("span").attr("class", "cw-value-word").text(word)
 }
 

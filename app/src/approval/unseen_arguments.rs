@@ -18,7 +18,7 @@ const SEEN: &str = "data-seen";
 
 /// The arguments of one card that the user has not seen yet; a cheap handle.
 #[derive(Clone, Copy)]
-pub(in crate::agent_chat) struct UnseenArguments {
+pub(crate) struct UnseenArguments {
     /// The number of folded parts that were not opened.
     count: RwSignal<usize>,
     /// Whether begin and end were in view since the last part was opened; none until the browser has
@@ -34,11 +34,7 @@ pub(in crate::agent_chat) struct UnseenArguments {
 
 impl UnseenArguments {
     /// Nothing of a call's arguments has been seen. `hidden` are those that are folded as a whole.
-    pub(in crate::agent_chat) fn for_arguments(
-        arguments: Option<&Value>,
-        hidden: Option<&Value>,
-        call_id: &str,
-    ) -> Self {
+    pub(crate) fn for_arguments(arguments: Option<&Value>, hidden: Option<&Value>, call_id: &str) -> Self {
         let folded = |arguments: &Value| folded_parts(&argument_nodes(arguments, None));
         let count = arguments.map_or(0, folded) + hidden.map_or(0, |hidden| 1 + folded(hidden));
         Self {
@@ -52,13 +48,13 @@ impl UnseenArguments {
     }
 
     /// Whether anything was not seen yet. Tracked.
-    pub(in crate::agent_chat) fn are_any(self) -> bool {
+    pub(crate) fn are_any(self) -> bool {
         self.count.get() > 0 || self.in_view.get() != Some([true; 2])
     }
 
     /// Notes when the begin and the end of the arguments are in view. The observer of the browser
     /// knows of every element that clips them.
-    pub(in crate::agent_chat) fn watch(self) {
+    pub(crate) fn watch(self) {
         Effect::new(move |_| {
             let [Some(begin), Some(end)] = self.ends.map(|end| end.get()) else { return };
             // A new observer tells the state at once.
@@ -87,22 +83,22 @@ impl UnseenArguments {
     }
 
     /// The elements before and after the arguments.
-    pub(in crate::agent_chat) fn ends(self) -> [AnyView; 2] {
+    pub(crate) fn ends(self) -> [AnyView; 2] {
         self.ends.map(|end| view! { <div class="cw-approval-edge" node_ref=end></div> }.into_any())
     }
 
     /// The element that contains the arguments.
-    pub(in crate::agent_chat) fn area(self) -> NodeRef<html::Div> {
+    pub(crate) fn area(self) -> NodeRef<html::Div> {
         self.area
     }
 
     /// The id of the note about them; none if there is nothing to note. Tracked.
-    pub(in crate::agent_chat) fn id(self) -> Option<String> {
+    pub(crate) fn id(self) -> Option<String> {
         self.has_note.get().then(|| self.id.get_value())
     }
 
     /// Counts again after a click, once the browser has handled the click.
-    pub(in crate::agent_chat) fn recount(self) {
+    pub(crate) fn recount(self) {
         if self.count.get_untracked() > 0 {
             request_animation_frame(move || {
                 if self.count.is_disposed() {
@@ -125,7 +121,7 @@ impl UnseenArguments {
     }
 
     /// The note about what was not seen, and a button that shows it.
-    pub(in crate::agent_chat) fn view(self) -> AnyView {
+    pub(crate) fn view(self) -> AnyView {
         let is_left = Memo::new(move |_| self.are_any());
         let words = move || match (self.count.get(), is_left.get()) {
             (0, false) => t(Text::AllShown).to_owned(),
