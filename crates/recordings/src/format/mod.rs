@@ -340,12 +340,13 @@ pub struct End {
 
 /// Returns the names of the annotations that are set.
 pub(crate) fn annotation_names(annotations: Annotations) -> Vec<String> {
-    let Annotations { reads_private, returns_untrusted, egress, idempotent } = annotations;
+    let Annotations { reads_private, returns_untrusted, egress, idempotent, reads_only } = annotations;
     let all = [
         ("readsPrivate", reads_private),
         ("returnsUntrusted", returns_untrusted),
         ("egress", egress),
         ("idempotent", idempotent),
+        ("readsOnly", reads_only),
     ];
     all.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name.to_owned()).collect()
 }
@@ -358,5 +359,6 @@ pub(crate) fn annotations_of(names: &[String]) -> Annotations {
         returns_untrusted: has("returnsUntrusted"),
         egress: has("egress"),
         idempotent: has("idempotent"),
+        reads_only: has("readsOnly"),
     }
 }
