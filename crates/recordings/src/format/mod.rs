@@ -298,6 +298,12 @@ pub struct RecordedContext {
     pub summary: Option<(String, usize)>,
     /// The id of the newest call whose result is cleared.
     pub cleared_through: Option<String>,
+    /// The id of the newest call whose result is shortened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shortened_through: Option<String>,
+    /// The tokens of the newest request before: those estimated, and those that the provider counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<(u64, u64)>,
     /// The places at which the history can be cut, with the id of the message before.
     pub boundaries: Vec<(usize, String)>,
     /// Whether no summary is attempted.
