@@ -243,13 +243,8 @@ impl<'a> Run<'a> {
             if let Some(limit) = self.caller.meter.reached() {
                 return Ok(Ending::Limit(limit));
             }
-            let reply = match self.request_reply(request, sink).await {
-                Err(RunFailure::TooLong(error)) => {
-                    Box::pin(self.shrink_context(error, sink)).await?;
-                    continue;
-                }
-                reply => reply?,
-            };
+            // Boxed for the stack: agents that call agents nest this function.
+            let Some(reply) = Box::pin(self.reply_or_shrink(request, sink)).await? else { continue };
             // A provider that paused continues when it reads its reply so far. The limit of steps
             // applies to that, too.
             let is_paused = reply.reason == FinishReason::Pause;

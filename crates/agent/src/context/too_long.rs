@@ -3,13 +3,30 @@
 
 use crate::context::settings::ContextBudget;
 use crate::context::size;
-use crate::model::reply::RunFailure;
+use crate::model::reply::{ModelReply, RunFailure};
 use crate::run::Run;
 use crate::{Event, EventSink};
-use contract::ModelError;
+use contract::{ModelError, Request};
 use std::time::Duration;
 
 impl Run<'_> {
+    /// Asks the model. Returns `None` if the request was too long and has to be built again, because the
+    /// context is smaller now.
+    pub(crate) async fn reply_or_shrink<S: EventSink>(
+        &mut self,
+        request: Request,
+        sink: &mut S,
+    ) -> Result<Option<ModelReply>, RunFailure> {
+        match self.request_reply(request, sink).await {
+            Ok(reply) => Ok(Some(reply)),
+            Err(RunFailure::TooLong(error)) => {
+                Box::pin(self.shrink_context(error, sink)).await?;
+                Ok(None)
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
     /// Makes the context smaller after a refusal, to half of what was sent, for the rest of the run: the
     /// size that is known of the model's context is wrong, or the estimate of the request was. The next
     /// run begins with the context that this one leaves.
@@ -17,11 +34,7 @@ impl Run<'_> {
     /// # Errors
     /// The refusal itself, if it is the second one in a row, if nothing can be made smaller, or if the
     /// agent's context is not kept small.
-    pub(crate) async fn shrink_context<S: EventSink>(
-        &mut self,
-        error: ModelError,
-        sink: &mut S,
-    ) -> Result<(), RunFailure> {
+    async fn shrink_context<S: EventSink>(&mut self, error: ModelError, sink: &mut S) -> Result<(), RunFailure> {
         let Some(budget) = self.agent.settings.context_budget().filter(|_| !self.is_refused) else {
             return Err(error.into());
         };
