@@ -9,6 +9,7 @@ mod fuzz;
 mod outside;
 mod serve;
 mod site;
+mod skills;
 mod step;
 mod test;
 mod tools;
@@ -109,6 +110,11 @@ enum Command {
         /// Fuzz only this target.
         target: Option<String>,
     },
+    /// Read the skills of a folder with clones of public repositories, and count those that can be used.
+    Skills {
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+    },
     /// Take the screenshots of the README and of every state of the demo.
     Screenshots,
 }
@@ -157,6 +163,7 @@ fn run(command: Command) -> Result<()> {
         Command::Bench { .. } => bench::run(&shell),
         Command::Torture { release, fuzz, arguments } => torture::run(&shell, release, fuzz, &arguments),
         Command::Fuzz { seconds, target } => fuzz::run(&shell, seconds, target.as_deref()),
+        Command::Skills { folder } => skills::run(&shell, &caller_dir.join(folder)),
         Command::Screenshots => browser::screenshots(&shell),
     }
 }

@@ -50,11 +50,13 @@ pub struct ToolAnnotations {
     pub returns_untrusted: bool,
     /// A call can send data to others.
     pub egress: bool,
+    /// No call changes anything, so the agent may call the tool before the user has approved a plan.
+    pub reads_only: bool,
 }
 
 impl ToolAnnotations {
     /// The tool reads only public data from the page itself and sends nothing.
-    pub const NONE: Self = Self { reads_private: false, returns_untrusted: false, egress: false };
+    pub const NONE: Self = Self { reads_private: false, returns_untrusted: false, egress: false, reads_only: false };
 }
 
 /// What a program adds to the UI, the same on the server and in the browser. Provided as a context.

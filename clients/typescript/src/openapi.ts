@@ -523,6 +523,11 @@ export interface components {
              * @description Files.
              */
             files: number;
+            /**
+             * Format: uint64
+             * @description The tokens of the newest reply, which are a part of `contextUsed`.
+             */
+            reply: number;
             /** @description Whether the provider reported the tokens in all, `contextUsed`; otherwise they are estimated, too. */
             measured: boolean;
         };

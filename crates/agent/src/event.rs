@@ -52,6 +52,18 @@ pub enum Event {
         /// The estimated tokens after.
         tokens_after: u64,
     },
+    /// Tool results that are neither cleared nor summarised are shortened from now on.
+    ContextShortened {
+        /// The id of the newest call whose result is shortened.
+        through: String,
+        /// The estimated tokens of the request before.
+        tokens_before: u64,
+        /// The estimated tokens after.
+        tokens_after: u64,
+    },
+    /// A result is not sent whole, the first one of the conversation. From now on the model has a tool
+    /// that reads it, so that what is sent to the provider begins differently.
+    ReadingOffered,
     /// Older messages are replaced by a summary from now on.
     ContextSummarized {
         /// The summary.

@@ -5,7 +5,7 @@ use crate::calls::execution::CallScope;
 use crate::calls::handling::CallsOutcome;
 use crate::calls::sources;
 use crate::calls::validation::{ConversationCallIds, OfferedTools};
-use crate::context::ContextInput;
+use crate::context::{ContextInput, MeasuredSize, delegated};
 use crate::deferral::{self, Deferral};
 use crate::limits::UsageMeter;
 use crate::limits::loop_detection::{self, EarlierSteps, LoopDetector, LoopVerdict};
@@ -63,9 +63,9 @@ pub(crate) async fn run_nested<S: EventSink>(
         Ok(ending) => ending,
         Err(RunFailure::Sink) => Ending::SinkClosed,
         Err(RunFailure::UnknownPrice { model }) => Ending::UnknownPrice { model },
-        Err(RunFailure::Model(_)) if outer.is_cancelled() => Ending::Stopped,
-        Err(RunFailure::Model(_)) if cancel.is_cancelled() => Ending::Limit(Limit::Time),
-        Err(RunFailure::Model(error)) => Ending::Failed(error),
+        Err(RunFailure::Model(_) | RunFailure::TooLong(_)) if outer.is_cancelled() => Ending::Stopped,
+        Err(RunFailure::Model(_) | RunFailure::TooLong(_)) if cancel.is_cancelled() => Ending::Limit(Limit::Time),
+        Err(RunFailure::Model(error) | RunFailure::TooLong(error)) => Ending::Failed(error),
     };
     let used = run.caller.meter.spent();
     RunOutcome {
@@ -128,6 +128,10 @@ pub(crate) struct Run<'a> {
     pub(crate) adds_page_context: bool,
     /// By how much the estimates of tokens are too low for this model and language.
     pub(crate) estimate_factor: f64,
+    /// Whether the newest request was refused because it was too long.
+    pub(crate) is_refused: bool,
+    /// The estimated tokens of a request that was too long. The requests after it have at most half.
+    pub(crate) refused_size: Option<u64>,
     /// The route of the turn, once it is chosen.
     pub(crate) route: Option<&'static Route>,
     /// The tools that the route has taken away and the history has calls of. They are listed, but refused:
@@ -192,8 +196,10 @@ impl<'a> Run<'a> {
             last_has_run: earlier.last_has_run,
             turn_start: turn.turn_start,
             is_over_calls: false,
+            estimate_factor: turn.context.measured.and_then(MeasuredSize::factor).unwrap_or(1.0),
+            is_refused: false,
+            refused_size: None,
             context: turn.context,
-            estimate_factor: 1.0,
             closed_tools: Vec::new(),
             route: earlier.route.and_then(|name| agent.routes.iter().find(|route| route.name == name)),
             model: 0,
@@ -228,7 +234,7 @@ impl<'a> Run<'a> {
                 self.add_note(loop_detection::WARNING.to_owned(), sink).await?;
             }
             Box::pin(self.add_notes(sink)).await?;
-            Box::pin(self.find_large_results()).await;
+            Box::pin(self.find_large_results(sink)).await?;
             let mut request = self.build_request();
             if Box::pin(self.fit_context(&request, sink)).await? {
                 Box::pin(self.add_page_context(sink)).await?;
@@ -240,7 +246,8 @@ impl<'a> Run<'a> {
             if let Some(limit) = self.caller.meter.reached() {
                 return Ok(Ending::Limit(limit));
             }
-            let reply = self.request_reply(request, sink).await?;
+            // Boxed for the stack: agents that call agents nest this function.
+            let Some(reply) = Box::pin(self.reply_or_shrink(request, sink)).await? else { continue };
             // A provider that paused continues when it reads its reply so far. The limit of steps
             // applies to that, too.
             let is_paused = reply.reason == FinishReason::Pause;
@@ -275,12 +282,17 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Tells the model what its sources have to say before the next step.
+    /// Tells the model before the next step what its sources have to say, and which tasks it has handed over
+    /// if their calls are summarised.
     async fn add_notes<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
-        if self.configured.sources.is_empty() {
+        let is_summarized = self.context.projection.summary.is_some();
+        if self.configured.sources.is_empty() && (!is_summarized || self.agent.agents.is_empty()) {
             return Ok(());
         }
-        let messages = self.context.projection.apply(&self.messages, self.agent.settings.context.result_limit());
+        let messages = self.context.projection.apply(&self.messages, self.agent.settings.result_limit());
+        if let Some(text) = delegated::note(&self.agent.agents, &self.messages, &messages) {
+            self.add_note(text, sink).await?;
+        }
         for source in &self.configured.sources {
             let asked = NoteQuery { scope: &self.caller.scope, messages: &messages, history: &self.messages };
             let asked = source.note(asked);

@@ -1,5 +1,6 @@
 //! An agent and its settings.
 
+use crate::context::{ContextBudget, ModelRoom};
 use crate::execution_mode::{ExecutionMode, ToolStrategy};
 use crate::limits::TurnLimits;
 use crate::{ContextSettings, DeferTools, Policy, Prune, Route, RunRecorder, StepRule, SubAgent};
@@ -95,8 +96,8 @@ impl Agent {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RunSettings {
-    /// The size of the model's context window in tokens, for the meter in the chat and the triggers
-    /// of `context`. Default: known for well-known models.
+    /// The size of the model's context window in tokens, input and output together, for the meter in
+    /// the chat and the triggers of `context`. Default: known for well-known models.
     #[schemars(range(min = 1))]
     pub context_tokens: Option<u64>,
     /// The most requests to the model in one turn, including those after an approval or a result of
@@ -159,6 +160,9 @@ pub struct RunSettings {
     /// `_secret` reads an environment variable here.
     #[schemars(with = "HashMap<String, Map<String, Value>>")]
     pub provider_options: Map<String, Value>,
+    /// Whether `context_tokens` is the room for the input alone.
+    #[serde(skip)]
+    pub output_is_beside: bool,
     /// Requests the answer as JSON of this form; see [`contract::Request::response_format`].
     #[serde(skip)]
     pub response_format: Option<ResponseFormat>,
@@ -185,6 +189,22 @@ impl RunSettings {
         self.execution_mode.max_steps(self.max_steps)
     }
 
+    /// Returns what is known of the room in the model's context.
+    fn model_room(&self) -> ModelRoom {
+        let answer = self.sampling.max_output_tokens.filter(|_| !self.output_is_beside).map(u64::from);
+        ModelRoom { tokens: self.context_tokens, answer }
+    }
+
+    /// Returns the limits of a request's context; `None` if the whole history is sent.
+    pub(crate) fn context_budget(&self) -> Option<ContextBudget> {
+        self.context.budget(self.model_room())
+    }
+
+    /// Returns the longest result that is sent whole, in bytes.
+    pub(crate) fn result_limit(&self) -> usize {
+        self.context.result_limit(self.model_room())
+    }
+
     /// Returns how many tools run at the same time.
     pub(crate) fn tools_at_once(&self) -> usize {
         if self.tool_strategy.is_sequential() { 1 } else { self.max_parallel_tools }
@@ -195,6 +215,7 @@ impl Default for RunSettings {
     fn default() -> Self {
         Self {
             context_tokens: None,
+            output_is_beside: false,
             max_steps: 10,
             max_retries: 2,
             sampling: Sampling::default(),

@@ -188,11 +188,11 @@ async fn approval_required_by_a_calling_agents_policy_is_given_by_the_user() {
 }
 
 const PRIVATE: Annotations =
-    Annotations { reads_private: true, returns_untrusted: false, egress: false, idempotent: false };
+    Annotations { reads_private: true, returns_untrusted: false, egress: false, idempotent: false, reads_only: false };
 const UNTRUSTED: Annotations =
-    Annotations { reads_private: false, returns_untrusted: true, egress: false, idempotent: false };
+    Annotations { reads_private: false, returns_untrusted: true, egress: false, idempotent: false, reads_only: false };
 const EGRESS: Annotations =
-    Annotations { reads_private: false, returns_untrusted: false, egress: true, idempotent: false };
+    Annotations { reads_private: false, returns_untrusted: false, egress: true, idempotent: false, reads_only: false };
 
 fn marked(name: &str, marks: Annotations) -> (Arc<dyn Tool>, impl Fn() -> Vec<Value>) {
     doing(ToolSpec { annotations: marks, ..ToolSpec::new(name, "", object()) })

@@ -47,6 +47,7 @@ struct AnnotatedSource {
     untrusted: ToolMatcher,
     egress: ToolMatcher,
     idempotent: ToolMatcher,
+    reads_only: ToolMatcher,
 }
 
 /// Matches names of tools.
@@ -94,6 +95,7 @@ pub fn annotated_source(
         untrusted: ToolMatcher::from_config(marks.returns_untrusted.as_ref())?,
         egress: ToolMatcher::from_config(marks.egress.as_ref())?,
         idempotent: ToolMatcher::from_config(marks.idempotent.as_ref())?,
+        reads_only: ToolMatcher::from_config(marks.reads_only.as_ref())?,
     }))
 }
 
@@ -102,11 +104,14 @@ impl AnnotatedSource {
     fn annotations_for(&self, tool: &ToolSpec) -> Annotations {
         let name = tool.name.strip_prefix(&self.prefix).unwrap_or(&tool.name);
         let declared = tool.annotations;
+        let reads_only = declared.reads_only || self.reads_only.matches(name);
         Annotations {
             reads_private: declared.reads_private || self.private.matches(name),
             returns_untrusted: declared.returns_untrusted || self.untrusted.matches(name),
             egress: declared.egress || self.egress.matches(name),
-            idempotent: declared.idempotent || self.idempotent.matches(name),
+            // What changes nothing may be repeated.
+            idempotent: declared.idempotent || reads_only || self.idempotent.matches(name),
+            reads_only,
         }
     }
 }

@@ -47,6 +47,11 @@ pub(crate) fn model_error(error: &ModelError) -> UserError {
             ErrorReason::ModelRefused,
             "The model provider did not accept this request. Try again, or start a new conversation.",
         ),
+        ModelErrorKind::ContextTooLong => (
+            ErrorCode::Unavailable,
+            ErrorReason::ModelRefused,
+            "The conversation is longer than the model can read. Write a shorter message, or start a new conversation.",
+        ),
         ModelErrorKind::Unavailable => (
             ErrorCode::Unavailable,
             ErrorReason::ModelAway,

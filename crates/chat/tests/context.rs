@@ -4,7 +4,7 @@
 use agent::{Agent, ContextSettings, ContextTriggers, RunSettings};
 use chat::{AgentRequest, AgentSource, Caller, Chat};
 use contract::testing::{Cue, RecordingTool, ScriptedModel, text_reply, tool_call_reply};
-use contract::{Request, Tool, ToolSpec};
+use contract::{Part, Request, Tool, ToolSpec, Usage};
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
@@ -220,6 +220,50 @@ async fn cleared_results_stay_cleared() {
     let requests = server.model.requests();
     assert!(text(&requests[0]).starts_with(&before));
     assert!(requests[0].tools.iter().any(|tool| tool.name == "read-tool-result"));
+}
+
+#[tokio::test]
+async fn shortened_results_stay_shortened() {
+    let folder = TempDir::new().unwrap();
+    let calls: Vec<_> = ["a", "b", "c", "d", "e", "f"].map(|id| (id, "look", "{}")).into();
+    let server = Server::open(&folder, vec![tool_call_reply(&calls), text_reply("Seen.")]).await;
+    server.submit(says("u1", "Look.")).await;
+    let cleared = server.parts(CONTEXT_CLEARED).await;
+    let through: Vec<_> = cleared.iter().map(|part| &part["shortenedThroughCallId"]).collect();
+    assert_eq!(through, [&json!("f")], "{cleared:?}");
+    let before = text(server.model.requests().last().unwrap());
+    assert_eq!(before.matches("bytes are left out here").count(), 6, "{before}");
+    drop(server);
+    let server = Server::open(&folder, replies(1)).await;
+    server.submit(says("u2", "And now?")).await;
+    let requests = server.model.requests();
+    assert!(text(&requests[0]).starts_with(&before), "{}", text(&requests[0]));
+}
+
+/// What the provider counted with the newest answer corrects the estimates of the next one, also in
+/// another process.
+#[tokio::test]
+async fn estimates_are_corrected_after_a_reload() {
+    let check = async |input_tokens: u64, summaries: usize| {
+        let folder = TempDir::new().unwrap();
+        let mut counted = text_reply("Yes.");
+        for cue in &mut counted {
+            if let Cue::Part(Part::Finish { usage, .. }) = cue {
+                *usage = Usage { input_tokens, output_tokens: 500, ..Usage::default() };
+            }
+        }
+        let script = replies(3).into_iter().chain([counted]).collect();
+        let server = Server::open(&folder, script).await;
+        for at in 1..=4 {
+            server.send(&format!("u{at}"), None).await;
+        }
+        drop(server);
+        let server = Server::open(&folder, vec![text_reply("The facts."), text_reply("Yes.")]).await;
+        server.send("u5", None).await;
+        assert_eq!(server.parts(CONTEXT_SUMMARY).await.len(), summaries, "{input_tokens}");
+    };
+    check(2_400, 1).await;
+    check(1_100, 0).await;
 }
 
 #[tokio::test]

@@ -191,6 +191,7 @@ pub(crate) fn tools(
             returns_untrusted: operation == Operation::InsertSourced
                 || is_read && (section.sources || from_documents || all.iter().any(is_shared)),
             idempotent: is_read || operation == Operation::Delete,
+            reads_only: is_read,
             ..Annotations::default()
         };
         let spec = ToolSpec { needs_approval, annotations, ..ToolSpec::new(operation.name(), description, schema) };

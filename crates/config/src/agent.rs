@@ -252,8 +252,11 @@ pub struct SourceAnnotations {
     pub egress: Option<AnnotatedTools>,
     /// The tools whose calls have no further effect when they are repeated. A call that a crash of
     /// the server cut off is then repeated when the run continues; otherwise the user decides.
-    /// Default: `false`.
+    /// Default: as `readsOnly` says.
     pub idempotent: Option<AnnotatedTools>,
+    /// The tools whose calls change nothing. They may be called before the user has approved a plan.
+    /// Default: `false`.
+    pub reads_only: Option<AnnotatedTools>,
 }
 
 /// A selection of the tools of a server.
@@ -283,6 +286,7 @@ impl From<DeclaredAnnotations> for SourceAnnotations {
             returns_untrusted: declared.returns_untrusted.map(AnnotatedTools::All),
             egress: declared.egress.map(AnnotatedTools::All),
             idempotent: declared.idempotent.map(AnnotatedTools::All),
+            reads_only: declared.reads_only.map(AnnotatedTools::All),
         }
     }
 }

@@ -29,6 +29,9 @@ pub enum ModelErrorKind {
     /// 400, 404 or 422: the request is wrong; repeating it does not help.
     #[error("the provider refused the request")]
     Refused,
+    /// The request has more tokens than the model's context.
+    #[error("the request is longer than the model's context")]
+    ContextTooLong,
     /// 408, 409, 5xx or `overloaded`.
     #[error("the provider is temporarily unavailable")]
     Unavailable,

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod annotations;
 mod bearer;
 mod call_reports;
 mod call_time;
@@ -16,6 +17,7 @@ pub mod testing;
 pub mod tool;
 pub mod usage;
 
+pub use annotations::{Annotations, DeclaredAnnotations};
 pub use bearer::Bearer;
 pub use call_reports::{CallReport, CallReports, TOOL_QUESTION};
 pub use call_time::{CallTime, MAX_USER_WAIT, UserWait};
@@ -29,8 +31,8 @@ pub use price::Price;
 pub use request::{Request, ResponseFormat, Sampling, ToolChoice};
 pub use scope::{CallCounts, RunScope};
 pub use tool::{
-    Annotations, ApprovalTerms, Confirm, DeclaredAnnotations, Execution, Exposure, NoteQuery, OmittedTool, SourceTools,
-    Tool, ToolContext, ToolSource, ToolSpec, is_name,
+    ApprovalTerms, Confirm, Execution, Exposure, NoteQuery, OmittedTool, SourceTools, Tool, ToolContext, ToolSource,
+    ToolSpec, is_name,
 };
 pub use usage::{Usage, estimated_tokens};
 

@@ -27,6 +27,8 @@ pub(crate) struct ListedTool {
     pub(crate) fingerprint: [u8; 32],
     /// Whether the server declares the tool as idempotent.
     pub(crate) is_idempotent: bool,
+    /// Whether the server declares that the tool changes nothing.
+    pub(crate) is_read_only: bool,
 }
 
 /// The tools of a server.
@@ -51,6 +53,9 @@ pub(crate) async fn read_tools(server: &str, listed: Vec<Tool>) -> ServerTools {
             }
         }
     }
+    // The order of a server may change between two lists, and the tools come first in what a provider
+    // caches.
+    offered.sort_by(|one: &ListedTool, other: &ListedTool| one.name.cmp(&other.name));
     ServerTools { offered, left_out }
 }
 
@@ -79,10 +84,12 @@ async fn read_one(tool: Tool) -> Result<ListedTool, String> {
     }
     let described = tool.description.unwrap_or_default();
     let fingerprint = Sha256::new().chain_update(&*described).chain_update([0]).chain_update(&text).finalize().into();
+    let is_hinted = |hint: fn(&ToolAnnotations) -> Option<bool>| tool.annotations.as_ref().and_then(hint) == Some(true);
+    let is_read_only = is_hinted(|hints| hints.read_only_hint);
     // A read-only tool is idempotent.
-    let hint = |hints: &ToolAnnotations| hints.idempotent_hint == Some(true) || hints.read_only_hint == Some(true);
-    let is_idempotent = tool.annotations.as_ref().is_some_and(hint);
-    Ok(ListedTool { name, description: clean(&described, MAX_DESCRIPTION), schema, fingerprint, is_idempotent })
+    let is_idempotent = is_read_only || is_hinted(|hints| hints.idempotent_hint);
+    let description = clean(&described, MAX_DESCRIPTION);
+    Ok(ListedTool { name, description, schema, fingerprint, is_idempotent, is_read_only })
 }
 
 /// Sanitizes the texts in a schema, which the model reads like the description.
@@ -128,6 +135,7 @@ impl ToolSelector {
             needs_approval: base.needs_approval || is_changed,
             annotations: Annotations {
                 idempotent: self.selection.idempotent_hint && offered.is_idempotent,
+                reads_only: self.selection.idempotent_hint && offered.is_read_only,
                 ..Annotations::default()
             },
             ..base
@@ -210,8 +218,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_servers_idempotent_hint_counts_only_if_enabled() {
-        let check = async |idempotent_hint: bool, annotations: Value, expected: bool| {
+    async fn the_servers_hints_count_only_if_enabled() {
+        let check = async |idempotent_hint: bool, annotations: Value, expected: bool, reads_only: bool| {
             let selected = ToolSelector::new(McpSelection {
                 tools: ToolSelection::default(),
                 prefix: String::new(),
@@ -223,14 +231,15 @@ mod tests {
             let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "annotations": annotations });
             let offered = read_one(serde_json::from_value(tool).unwrap()).await.unwrap();
             let spec = selected.unwrap().spec(&offered, false).unwrap();
-            assert_eq!(spec.annotations.idempotent, expected, "{idempotent_hint} {annotations}");
+            let seen = (spec.annotations.idempotent, spec.annotations.reads_only);
+            assert_eq!(seen, (expected, reads_only), "{idempotent_hint} {annotations}");
         };
-        check(true, json!({ "idempotentHint": true }), true).await;
-        check(true, json!({ "readOnlyHint": true }), true).await;
-        check(true, json!({ "idempotentHint": false }), false).await;
-        check(true, json!({}), false).await;
-        check(true, Value::Null, false).await;
-        check(false, json!({ "idempotentHint": true, "readOnlyHint": true }), false).await;
+        check(true, json!({ "idempotentHint": true }), true, false).await;
+        check(true, json!({ "readOnlyHint": true }), true, true).await;
+        check(true, json!({ "idempotentHint": false }), false, false).await;
+        check(true, json!({}), false, false).await;
+        check(true, Value::Null, false, false).await;
+        check(false, json!({ "idempotentHint": true, "readOnlyHint": true }), false, false).await;
     }
 
     #[tokio::test]
@@ -251,7 +260,7 @@ mod tests {
             assert_eq!(specs.map(|spec| spec.name).collect::<Vec<_>>(), expected);
         };
         check(None, &[], "", &["read_one", "read_two", "write"]).await;
-        check(None, &[], "s__", &["s__read_one", "s__read_two", "s__write", "s__read-file"]).await;
+        check(None, &[], "s__", &["s__read-file", "s__read_one", "s__read_two", "s__write"]).await;
         check(Some(&["read_*"]), &["*_two"], "", &["read_one"]).await;
         check(Some(&[]), &[], "", &[]).await;
     }

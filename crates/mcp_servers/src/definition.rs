@@ -231,6 +231,7 @@ impl ServerDefinition {
                 returns_untrusted: all(self.returns_untrusted),
                 egress: all(self.egress),
                 idempotent: all(false),
+                reads_only: all(false),
             },
             idempotent_hint: false,
         }

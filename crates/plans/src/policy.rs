@@ -5,7 +5,6 @@ use crate::store;
 use crate::tool::{WRITE_TODOS, conversation};
 use ::store::Store;
 use agent::{Policy, PolicyQuery, Ruling};
-use contract::Execution;
 use futures::future::BoxFuture;
 
 const PLAN_FIRST: &str = "the user approves a plan before tools that change something run, and there is no approved plan with an open step. \
@@ -19,15 +18,15 @@ pub(crate) struct PlanFirst {
 }
 
 impl PlanFirst {
-    /// Returns whether the call needs no plan: the tool changes nothing when it runs again, runs in the
-    /// user's browser, or the agent does not plan here.
+    /// Returns whether the call needs no plan: the tool changes nothing, wherever it runs, or the agent does
+    /// not plan here. That repeating a call changes nothing is not enough: what is deleted twice is deleted.
+    /// Questions to the user change nothing.
     fn is_free(&self, asked: &PolicyQuery<'_>) -> bool {
         let is_off = self.mode == PlanMode::Optional && asked.scope.plan_mode != Some(true);
         is_off
             || asked.scope.conversation_id.is_empty()
             || asked.tool.name == WRITE_TODOS
-            || asked.tool.annotations.idempotent
-            || asked.tool.execution != Execution::Server
+            || asked.tool.annotations.reads_only
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct PlanSettings {
     /// `always`, or `optional`: if the user switches it on.
     pub(crate) mode: PlanMode,
     /// Whether the user approves the steps of a plan. Until then no tool with an effect runs: only those
-    /// that are `idempotent`, and those in the user's browser.
+    /// that change nothing (`readsOnly`), and questions to the user.
     pub(crate) approve: bool,
 }
 

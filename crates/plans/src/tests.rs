@@ -8,8 +8,8 @@ use ::store::sql::query;
 use ::store::{BeginRun, BeginRunOutcome, CapabilityTables, NewMessage, Schema, Store};
 use agent::{Policy, PolicyQuery};
 use contract::{
-    Annotations, CallReports, Message, ModelUse, NoteQuery, RunScope, Tool, ToolCall, ToolContext, ToolOutput,
-    ToolResult, ToolSource, ToolSpec, UserPart,
+    Annotations, CallReports, Execution, Message, ModelUse, NoteQuery, RunScope, Tool, ToolCall, ToolContext,
+    ToolOutput, ToolResult, ToolSource, ToolSpec, UserPart,
 };
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -266,10 +266,16 @@ async fn new_steps_are_approved_before_tools_with_an_effect() {
     for mut house in houses(PlanSettings { mode: PlanMode::Always, approve: true }).await {
         let policy = PlanFirst { store: house.store.clone(), mode: PlanMode::Always };
         let send = ToolSpec::new("send", "", json!({}));
-        let read = ToolSpec {
-            annotations: Annotations { idempotent: true, ..Annotations::default() },
-            ..ToolSpec::new("read", "", json!({}))
-        };
+        let marked =
+            |name: &str, annotations: Annotations| ToolSpec { annotations, ..ToolSpec::new(name, "", json!({})) };
+        let read = marked("read", Annotations { idempotent: true, reads_only: true, ..Annotations::default() });
+        // Repeating it changes nothing, but calling it does.
+        let delete = marked("delete_records", Annotations { idempotent: true, ..Annotations::default() });
+        let in_browser = |tool: ToolSpec, execution: Execution| ToolSpec { execution, ..tool };
+        let client = in_browser(ToolSpec::new("write", "", json!({})), Execution::Client);
+        let page = in_browser(ToolSpec::new("submit", "", json!({})), Execution::Page);
+        let looks = in_browser(read.clone(), Execution::Page);
+        let question = in_browser(read.clone(), Execution::Client);
         let ruling = async |house: &House, tool: &ToolSpec| {
             let call = ToolCall {
                 id: "1".to_owned(),
@@ -295,7 +301,12 @@ async fn new_steps_are_approved_before_tools_with_an_effect() {
         };
         house.ask(None, "q1").await;
         assert_eq!(ruling(&house, &send).await, r#"Deny("the user approves a plan "#);
-        assert_eq!(ruling(&house, &read).await, "Allow");
+        for free in [&read, &looks, &question] {
+            assert_eq!(ruling(&house, free).await, "Allow", "{}", free.name);
+        }
+        for effect in [&delete, &client, &page] {
+            assert_eq!(ruling(&house, effect).await, r#"Deny("the user approves a plan "#, "{}", effect.name);
+        }
         assert!(asks(&house, &[("one", "pending"), ("two", "pending")]).await);
         // What cannot be stored is answered at once.
         assert!(!asks(&house, &[("one", "pending"), ("one", "pending")]).await);

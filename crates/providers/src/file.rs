@@ -67,6 +67,19 @@ pub(crate) fn without(request: &Request, is_unread: &dyn Fn(&str) -> bool) -> Op
     Some(Request { messages: messages.collect(), ..request.clone() })
 }
 
+/// Returns whether a message of the user has a file that is neither an image nor text. A document can
+/// have any number of tokens, an image has a few thousand at most.
+pub(crate) fn has_documents(request: &Request) -> bool {
+    let is_document = |part: &UserPart| match part {
+        UserPart::File { media_type, data, .. } => {
+            let kind = detect_media_type(media_type, data);
+            !kind.starts_with("image/") && !is_text(kind)
+        }
+        UserPart::Text { .. } => false,
+    };
+    request.messages.iter().any(|message| matches!(&**message, Message::User(parts) if parts.iter().any(is_document)))
+}
+
 fn message_without(message: &Message, is_unread: &dyn Fn(&str) -> bool) -> Option<Message> {
     match message {
         Message::User(parts) => {

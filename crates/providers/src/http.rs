@@ -4,6 +4,7 @@
 use crate::ModelSettings;
 use crate::driver::{self, Codec};
 use crate::file;
+use crate::too_long;
 use contract::{ModelError, ModelErrorKind, PartStream, Request};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::redirect::Policy;
@@ -90,7 +91,9 @@ pub(crate) fn bearer_request(
 ///
 /// If a request with files is rejected, it is sent once more with notes in place of the files. Only
 /// the provider knows which files a model accepts (none, no PDF, or only small ones). With the
-/// notes, the model can say what it could not read, and the conversation continues.
+/// notes, the model can say what it could not read, and the conversation continues. So is one with a
+/// document that is longer than the model's context; for that of a long conversation with nothing but
+/// images, the history is the reason.
 ///
 /// # Errors
 /// By status, or if no response arrived. The causes contain none of the secrets in `settings`.
@@ -104,13 +107,14 @@ pub(crate) async fn stream(
     let asking = async {
         let refused = match send(write(request)?, settings).await {
             Err(error) if error.kind == ModelErrorKind::Refused => error,
+            Err(error) if error.kind == ModelErrorKind::ContextTooLong && file::has_documents(request) => error,
             begun => return begun,
         };
         let Some(without) = file::without_files(request) else { return Err(refused) };
         tracing::warn!(model = settings.model, error = %refused, "the provider rejected a request with files; retrying without them");
         // If it is rejected again, the files were not the reason, and the first error counts.
         send(write(&without)?, settings).await.map_err(|error| match error.kind {
-            ModelErrorKind::Refused => refused,
+            ModelErrorKind::Refused | ModelErrorKind::ContextTooLong => refused,
             _ => error,
         })
     };
@@ -131,7 +135,10 @@ async fn send(mut request: RequestBuilder, settings: &ModelSettings) -> Result<R
     if !status.is_success() {
         let retry_after = egress::retry_after(response.headers(), SystemTime::now());
         let cause = format!("{status}: {}", body_excerpt(response, settings).await);
-        return Err(ModelError { retry_after, ..ModelError::new(kind_for_status(status), cause) });
+        return Err(ModelError {
+            retry_after,
+            ..ModelError::new(too_long::refine(kind_for_status(status), &cause), cause)
+        });
     }
     let media_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if ["text/html", "application/json"].iter().any(|no_stream| media_type.starts_with(no_stream)) {

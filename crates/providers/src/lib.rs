@@ -28,9 +28,10 @@ mod parallel;
 mod requests;
 #[cfg(test)]
 mod testing;
+mod too_long;
 mod without_files;
 
-pub use context::context_tokens;
+pub use context::{ModelContext, context_tokens, model_context};
 pub use no_think::supports_no_think;
 pub use without_files::WithoutFiles;
 

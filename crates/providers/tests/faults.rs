@@ -73,11 +73,13 @@ async fn check(script: Script, kind: ModelErrorKind, cause: &str) -> Vec<ModelEr
 
 #[tokio::test]
 async fn status_determines_the_error_kind() {
-    use ModelErrorKind::{RateLimited, Refused, Unauthorized, Unavailable};
+    use ModelErrorKind::{ContextTooLong, RateLimited, Refused, Unauthorized, Unavailable};
     let body = format!(r#"{{"error":{{"message":"bad key {KEY} of tenant-canary"}}}}"#);
     check(Script::Answer(response("401 Unauthorized", "", &body)), Unauthorized, "bad key [secret]").await;
     check(Script::Answer(response("403 Forbidden", "", "")), Unauthorized, "403").await;
     check(Script::Answer(response("400 Bad Request", "", "no such model")), Refused, "no such model").await;
+    let long = r#"{"error":{"code":"context_length_exceeded"}}"#;
+    check(Script::Answer(response("400 Bad Request", "", long)), ContextTooLong, "context_length").await;
     check(Script::Answer(response("500 Internal Server Error", "", "<html>oops</html>")), Unavailable, "oops").await;
     check(Script::Answer(response("529 Overloaded", "", "")), Unavailable, "529").await;
     for (header, wait) in
@@ -109,6 +111,22 @@ async fn rejected_files_are_replaced_by_notes() {
         let (_, error) = ask_with(&*provider.model_at(&peer.url()), request(), &CancellationToken::new()).await;
         assert_eq!((error.unwrap().kind, peer.requests().len()), (ModelErrorKind::Refused, 2));
     }
+}
+
+/// An image is not the reason why a conversation is too long, but a document may be.
+#[tokio::test]
+async fn only_documents_are_left_out_of_a_request_that_is_too_long() {
+    let check = async |media_type: &str, requests: usize| {
+        let data = FileData::Base64("iVBORw0KGgo=".to_owned());
+        let file = UserPart::File { media_type: media_type.to_owned(), data, filename: None };
+        let request = Request { messages: vec![Arc::new(Message::User(vec![file]))], ..Request::default() };
+        let long = r#"{"error":{"code":"context_length_exceeded"}}"#;
+        let peer = Peer::start(Script::Answer(response("400 Bad Request", "", long))).await;
+        let (_, error) = ask_with(&*PROVIDERS[0].model_at(&peer.url()), request, &CancellationToken::new()).await;
+        assert_eq!((error.unwrap().kind, peer.requests().len()), (ModelErrorKind::ContextTooLong, requests));
+    };
+    check("image/png", 1).await;
+    check("application/pdf", 2).await;
 }
 
 #[tokio::test]

@@ -20,6 +20,8 @@ mod tool;
 mod validate;
 
 #[cfg(test)]
+mod corpus_tests;
+#[cfg(test)]
 mod installed_tests;
 #[cfg(test)]
 mod tests;

@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 pub(crate) const MAX_SKILL: usize = 256 * 1024;
 /// The longest name, in characters.
 pub(crate) const MAX_NAME: usize = 64;
-/// A name that no skill has: `/api/skills/install` is the route to which archives are sent.
-const RESERVED_NAME: &str = "install";
+/// Names that no skill has: `/api/skills/install` is the route to which archives are sent, and `/compact` in
+/// a chat has the conversation summarised.
+const RESERVED_NAMES: [&str; 2] = ["install", "compact"];
 /// The longest description in characters, by the specification.
 pub(crate) const MAX_DESCRIPTION: usize = 1024;
 /// The most tools of `allowed-tools` that are read.
@@ -67,7 +68,7 @@ fn name(keys: &Map<String, Value>, folder: &str, warnings: &mut Vec<String>) -> 
     }
     let mut names = written.into_iter().chain([folder.to_owned()]);
     match names.find(|name| is_usable(name)) {
-        Some(name) if name == RESERVED_NAME => Err(format!("no skill can have the name `{RESERVED_NAME}`")),
+        Some(name) if RESERVED_NAMES.contains(&name.as_str()) => Err(format!("no skill can have the name `{name}`")),
         Some(name) => Ok(name),
         None => Err("it has no name that can be used".to_owned()),
     }
@@ -192,6 +193,7 @@ mod tests {
         assert_snapshot!(check("---\nname: folder\ndescription: d\n"), @"error: its SKILL.md does not begin with a frontmatter");
         assert_snapshot!(check("---\nname: folder\ndescription: ' '\n---\n"), @"error: it has no description");
         assert_snapshot!(check("---\nname: install\ndescription: d\n---\n"), @"error: no skill can have the name `install`");
+        assert_snapshot!(check("---\nname: compact\ndescription: d\n---\n"), @"error: no skill can have the name `compact`");
         assert_snapshot!(check("---\n- name\n---\n"), @"error: its frontmatter cannot be read: it is no mapping of keys");
         let long = format!("---\nname: folder\ndescription: {}\n---\n", "d".repeat(frontmatter::MAX_FRONTMATTER));
         assert_snapshot!(check(&long), @"error: its frontmatter is longer than 16 KB");

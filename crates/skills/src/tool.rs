@@ -39,7 +39,7 @@ impl ReadSkill {
         let properties = json!({ "name": name, "file": file, "offset": offset });
         let schema =
             json!({ "type": "object", "properties": properties, "required": ["name"], "additionalProperties": false });
-        let annotations = Annotations { idempotent: true, ..Annotations::default() };
+        let annotations = Annotations { idempotent: true, reads_only: true, ..Annotations::default() };
         Self { spec: ToolSpec { annotations, ..ToolSpec::new(READ_SKILL, DESCRIPTION, schema) }, skills }
     }
 

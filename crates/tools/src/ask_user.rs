@@ -1,7 +1,7 @@
 //! `ask-user`: the agent asks its user a question. The browser shows the question. The call stays
 //! open, over reloads and restarts, until it is answered or the user sends something else.
 
-use contract::{Execution, Tool, ToolContext, ToolError, ToolSpec};
+use contract::{Annotations, Execution, Tool, ToolContext, ToolError, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
@@ -22,7 +22,9 @@ impl Default for AskUserTool {
         let description = "Asks the user a question and waits for the answer. Ask when information is missing, the request is \
              ambiguous, there are several approaches, or the next action could do harm. Ask before you act, and one \
              question at a time. The answer has `option`, `text` or `fields`.";
-        Self { spec: ToolSpec { execution: Execution::Client, ..ToolSpec::new(NAME, description, schema()) } }
+        let annotations = Annotations { reads_only: true, ..Annotations::default() };
+        let spec = ToolSpec::new(NAME, description, schema());
+        Self { spec: ToolSpec { execution: Execution::Client, annotations, ..spec } }
     }
 }
 

@@ -76,7 +76,8 @@ impl WebSearch {
         let description =
             "Searches the web. Returns the title, the URL, a snippet and, if known, the date of each page.";
         let timeout = providers.iter().map(Provider::timeout).sum::<Duration>() + OVERHEAD;
-        let annotations = Annotations { returns_untrusted: true, idempotent: true, ..Annotations::default() };
+        let annotations =
+            Annotations { returns_untrusted: true, idempotent: true, reads_only: true, ..Annotations::default() };
         let spec = ToolSpec { annotations, timeout, ..ToolSpec::new(SEARCH, description, schema) };
         Self { spec, providers, max_results: max_results.clamp(1, MAX_RESULTS), pauses, known }
     }

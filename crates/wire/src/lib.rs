@@ -72,7 +72,8 @@ pub const CONTEXT_SUMMARY: &str = "data-context-summary";
 pub const SUMMARY_FAILED: &str = "data-context-summary-failed";
 
 /// The name of the data part with the newest call whose result is cleared for the model, as
-/// `{throughCallId, tokensBefore, tokensAfter, at}`.
+/// `{throughCallId, tokensBefore, tokensAfter, at}`; with `shortenedThroughCallId` instead, the newest call
+/// whose result is shortened; with `readingOffered`, the first result that is not sent whole.
 pub const CONTEXT_CLEARED: &str = "data-context-cleared";
 
 /// The name of the data part about a run of a workflow that belongs to the conversation, by the run's

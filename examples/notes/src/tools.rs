@@ -22,7 +22,7 @@ pub(crate) fn tools(store: &Store, max_notes: u32) -> Vec<Arc<dyn Tool>> {
     let schema = |name: &str| json!({ "type": "object", "properties": { name: text }, "required": [name], "additionalProperties": false });
     let add = ToolSpec::new(ADD, "Stores a note for the user.", schema("text"));
     let search = ToolSpec {
-        annotations: Annotations { reads_private: true, idempotent: true, ..Annotations::default() },
+        annotations: Annotations { reads_private: true, idempotent: true, reads_only: true, ..Annotations::default() },
         ..ToolSpec::new(SEARCH, "Returns the user's notes that contain a text.", schema("query"))
     };
     vec![

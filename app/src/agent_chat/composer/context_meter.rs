@@ -110,7 +110,7 @@ fn panel(session: Session, taken: ContextUsage, id: String) -> AnyView {
 }
 
 fn rows(parts: &ContextParts) -> AnyView {
-    let ContextParts { instructions, tools, summary, messages, results, files, measured: _ } = *parts;
+    let ContextParts { instructions, tools, summary, messages, results, files, reply: _, measured: _ } = *parts;
     let named = [
         (Text::ContextInstructions, instructions),
         (Text::ContextTools, tools),

@@ -124,6 +124,9 @@ class ContextParts(TypedDict):
     files: int
     """Files."""
 
+    reply: int
+    """The tokens of the newest reply, which are a part of `contextUsed`."""
+
     measured: bool
     """Whether the provider reported the tokens in all, `contextUsed`; otherwise they are estimated, too."""
 

@@ -85,7 +85,7 @@ impl Run<'_> {
 
 /// The annotations of the provider's own tools.
 const UNTRUSTED: Annotations =
-    Annotations { reads_private: false, returns_untrusted: true, egress: false, idempotent: false };
+    Annotations { reads_private: false, returns_untrusted: true, egress: false, idempotent: false, reads_only: false };
 
 /// Adds what something reads, and emits the exposure if that changed it.
 pub(crate) async fn expose<S: EventSink>(

@@ -13,9 +13,7 @@ impl Run<'_> {
     /// Each piece is recorded when it is done, so a stop or a failure loses none of them, and never a
     /// message.
     pub(crate) async fn compact<S: EventSink>(&mut self, sink: &mut S) -> Result<Ending, RunFailure> {
-        let settings = &self.agent.settings;
-        let no_budget = ContextBudget { tokens: None, messages: None };
-        let budget = settings.context.budget(settings.context_tokens).unwrap_or(no_budget);
+        let budget = self.budget().unwrap_or(ContextBudget { tokens: None, messages: None });
         self.compile_offer().await;
         let fixed = size::fixed_tokens(&self.build_request());
         let open = self.view(fixed).open_boundaries(&self.context.projection).last().map(|boundary| boundary.at);
@@ -32,7 +30,7 @@ impl Run<'_> {
             }
         }
         let parts = size::parts(&self.build_request());
-        sink.emit(Event::ContextSize(ContextSize { parts, used: parts.total(), is_measured: false })).await?;
+        sink.emit(Event::ContextSize(ContextSize { parts, used: parts.total(), reply: 0, is_measured: false })).await?;
         self.finish_reason = FinishReason::Stop;
         Ok(Ending::Done)
     }

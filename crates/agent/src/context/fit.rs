@@ -5,7 +5,7 @@ use crate::context::plan::HistoryView;
 use crate::context::projection::{ContextSummary, Projection};
 use crate::context::read_result::{READ_RESULT_TOOL, ReadResult};
 use crate::context::settings::ContextBudget;
-use crate::context::size;
+use crate::context::size::{self, MeasuredSize};
 use crate::context::summary::{self, SummaryOutcome, SummaryTask};
 use crate::model::reply::RunFailure;
 use crate::run::Run;
@@ -25,20 +25,31 @@ pub(super) enum PieceOutcome {
 }
 
 impl Run<'_> {
-    /// Makes the context smaller if the next request would reach a limit: clears old results, and
-    /// summarises older turns if that is not enough. Each change is recorded before it is used. A
-    /// summary that fails changes nothing. Returns whether the request has to be built again.
+    /// Makes the context smaller if the next request would reach a limit: clears old results,
+    /// summarises older turns if that is not enough, and shortens the results that are left if the
+    /// request would still reach it. Each change is recorded before it is used. A summary that fails
+    /// changes nothing. Returns whether the request has to be built again.
     pub(crate) async fn fit_context<S: EventSink>(
         &mut self,
         request: &Request,
         sink: &mut S,
     ) -> Result<bool, RunFailure> {
-        let settings = &self.agent.settings;
-        let Some(budget) = settings.context.budget(settings.context_tokens) else { return Ok(false) };
+        let Some(budget) = self.budget() else { return Ok(false) };
         let fixed = size::fixed_tokens(request);
         if !budget.is_reached(self.view(fixed).size(&self.context.projection)) {
             return Ok(false);
         }
+        self.fit_to(budget, fixed, sink).await?;
+        Ok(true)
+    }
+
+    /// Makes the context smaller until it is within a budget that the next request reaches.
+    pub(super) async fn fit_to<S: EventSink>(
+        &mut self,
+        budget: ContextBudget,
+        fixed: u64,
+        sink: &mut S,
+    ) -> Result<(), RunFailure> {
         self.clear_results(budget, fixed, sink).await?;
         let size = self.view(fixed).size(&self.context.projection);
         // A little room, so that the next step does not reach the limit again.
@@ -47,7 +58,13 @@ impl Run<'_> {
         if needs_more && self.agent.settings.context.summary.enabled && !self.context.rests {
             self.summarize_turns(budget, fixed, sink).await?;
         }
-        Ok(true)
+        self.shorten_results(budget, fixed, sink).await
+    }
+
+    /// Returns the limits of the next request, which are stricter after a refusal of the provider.
+    pub(super) fn budget(&self) -> Option<ContextBudget> {
+        let budget = self.agent.settings.context_budget()?;
+        Some(self.refused_size.map_or(budget, |refused| budget.after_refusal(refused)))
     }
 
     pub(super) fn view(&self, fixed: u64) -> HistoryView<'_> {
@@ -56,7 +73,7 @@ impl Run<'_> {
             boundaries: &self.context.boundaries,
             fixed,
             factor: self.estimate_factor,
-            result_limit: self.agent.settings.context.result_limit(),
+            result_limit: self.agent.settings.result_limit(),
         }
     }
 
@@ -68,7 +85,19 @@ impl Run<'_> {
     ) -> Result<(), RunFailure> {
         let view = self.view(fixed);
         let known = &self.context.projection;
-        let Some(through) = view.clear_through(known, budget, &self.agent.settings.context) else { return Ok(()) };
+        let keep = self.agent.settings.context.keep_tool_results;
+        let Some(through) = view.clear_through(known, budget, keep) else { return Ok(()) };
+        self.clear_through(through, fixed, sink).await
+    }
+
+    /// Clears the results through that of a call.
+    pub(super) async fn clear_through<S: EventSink>(
+        &mut self,
+        through: String,
+        fixed: u64,
+        sink: &mut S,
+    ) -> Result<(), RunFailure> {
+        let (view, known) = (self.view(fixed), &self.context.projection);
         let projection = Projection { cleared_through: Some(through.clone()), ..known.clone() };
         let (before, after) = (view.size(known).tokens, view.size(&projection).tokens);
         sink.emit(Event::ContextCleared { through, tokens_before: before, tokens_after: after }).await?;
@@ -164,35 +193,39 @@ impl Run<'_> {
         Ok(PieceOutcome::Summarized)
     }
 
-    /// Looks for large results among the messages that are new since the last call.
-    pub(crate) async fn find_large_results(&mut self) {
-        let limit = self.agent.settings.context.result_limit();
+    /// Looks for large results among the messages that are new since the last call. The first one of a
+    /// conversation is recorded: it adds a tool, and tools come first in what providers cache.
+    pub(crate) async fn find_large_results<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
+        let limit = self.agent.settings.result_limit();
         let new = self.messages.get(self.searched_messages..).unwrap_or_default();
-        let has_large = new.iter().any(|message| has_large(message, limit));
+        let first = new.iter().position(|message| has_large(message, limit)).map(|at| at + self.searched_messages);
         self.searched_messages = self.messages.len();
-        if has_large {
-            self.has_large_results = true;
-            self.offer_reading().await;
+        let Some(first) = first else { return Ok(()) };
+        let is_known = self.has_large_results || self.context.projection.cleared_through.is_some();
+        if !is_known && first >= self.turn_start {
+            sink.emit(Event::ReadingOffered).await?;
         }
+        self.has_large_results = true;
+        self.offer_reading().await;
+        Ok(())
     }
 
     /// Offers the tool that reads cleared and large results, once there are some. It is not offered
     /// before, so that agents with short conversations do not pay for it.
     pub(crate) async fn offer_reading(&mut self) {
-        if self.context.projection.cleared_through.is_none() && !self.has_large_results {
+        let Projection { cleared_through, shortened_through, .. } = &self.context.projection;
+        if cleared_through.is_none() && shortened_through.is_none() && !self.has_large_results {
             return;
         }
         let mut agent = self.agent.clone().into_owned();
         agent.tools.retain(|tool| tool.spec().name != READ_RESULT_TOOL);
-        agent.tools.push(Arc::new(ReadResult::new(&self.messages)));
+        agent.tools.push(Arc::new(ReadResult::new(&self.messages, self.agent.settings.result_limit())));
         self.agent = Cow::Owned(agent);
         self.compile_offer().await;
     }
 
     /// Corrects the estimates by what the provider reports.
     pub(crate) fn correct_estimate(&mut self, estimated: u64, reported: u64) {
-        if estimated > 0 && reported > 0 {
-            self.estimate_factor = (reported as f64 / estimated as f64).clamp(1.0, 4.0);
-        }
+        self.estimate_factor = MeasuredSize { estimated, reported }.factor().unwrap_or(self.estimate_factor);
     }
 }

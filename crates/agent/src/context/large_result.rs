@@ -5,10 +5,12 @@ use crate::context::read_result::READ_RESULT_TOOL;
 use contract::{Message, OutputPart, ToolOutput, ToolResult};
 use std::sync::Arc;
 
-/// How much of the beginning is sent, in bytes.
+/// How much of the beginning is sent, in bytes, where the limit leaves room for it.
 const HEAD: usize = 6_000;
-/// How much of the end is sent, in bytes.
+/// How much of the end is sent, in bytes, where the limit leaves room for it.
 const TAIL: usize = 2_000;
+/// The limit of results that are shortened further, since the request would be too long with them.
+pub(crate) const SHORT: usize = 1_000;
 
 /// Returns whether a message has a result that is not sent whole.
 pub(crate) fn has_large(message: &Message, limit: usize) -> bool {
@@ -29,10 +31,32 @@ pub(crate) fn shortened(message: &Arc<Message>, limit: usize) -> Arc<Message> {
     }
 }
 
-fn is_large(result: &ToolResult, limit: usize) -> bool {
-    if limit == usize::MAX || result.name == READ_RESULT_TOOL {
-        return false;
+/// Returns the message with its first `count` results shortened to [`SHORT`], and the others to the
+/// limit. Unlike the limit, this applies to results that were read again, too.
+pub(crate) fn shortened_further(message: &Arc<Message>, count: usize, limit: usize) -> Arc<Message> {
+    match &**message {
+        Message::Tool(results) if results.iter().take(count).any(can_be_shortened) => {
+            let results = results.iter().enumerate().map(|(at, result)| match at < count {
+                true if can_be_shortened(result) => short_result(result, SHORT),
+                _ if is_large(result, limit) => short_result(result, limit),
+                _ => result.clone(),
+            });
+            Arc::new(Message::Tool(results.collect()))
+        }
+        _ => shortened(message, limit),
     }
+}
+
+/// Returns whether a result becomes shorter by [`shortened_further`].
+pub(crate) fn can_be_shortened(result: &ToolResult) -> bool {
+    is_longer(result, SHORT)
+}
+
+fn is_large(result: &ToolResult, limit: usize) -> bool {
+    limit != usize::MAX && result.name != READ_RESULT_TOOL && is_longer(result, limit)
+}
+
+fn is_longer(result: &ToolResult, limit: usize) -> bool {
     match &result.output {
         ToolOutput::Text(text) | ToolOutput::ErrorText(text) => text.len() > limit,
         ToolOutput::Json(value) => value.to_string().len() > limit,
@@ -47,7 +71,7 @@ fn text_bytes(parts: &[OutputPart]) -> usize {
 }
 
 fn short_result(result: &ToolResult, limit: usize) -> ToolResult {
-    let short = |text: &str| short_text(text, &result.call_id);
+    let short = |text: &str| short_text(text, &result.call_id, limit);
     let output = match &result.output {
         ToolOutput::ErrorText(text) => ToolOutput::ErrorText(short(text)),
         // Files stay; they are not counted by their bytes.
@@ -56,16 +80,16 @@ fn short_result(result: &ToolResult, limit: usize) -> ToolResult {
             let text = OutputPart::Text { text: short(&result.output.to_text()) };
             ToolOutput::Content(std::iter::once(text).chain(files).collect())
         }
-        output if is_large(result, limit) => ToolOutput::Text(short(&output.to_text())),
+        output if is_longer(result, limit) => ToolOutput::Text(short(&output.to_text())),
         output => output.clone(),
     };
     ToolResult { output, ..result.clone() }
 }
 
 /// Returns the beginning and the end of a text, with a note between them.
-fn short_text(text: &str, call_id: &str) -> String {
-    let head = text.floor_char_boundary(HEAD);
-    let tail = text.ceil_char_boundary(text.len().saturating_sub(TAIL)).max(head);
+fn short_text(text: &str, call_id: &str, limit: usize) -> String {
+    let head = text.floor_char_boundary(HEAD.min(limit / 5 * 3));
+    let tail = text.ceil_char_boundary(text.len().saturating_sub(TAIL.min(limit / 5))).max(head);
     format!(
         "{}\n[{} of {} bytes are left out here. Call {READ_RESULT_TOOL} with the callId {} and the offset {head} to read \
          them.]\n{}",

@@ -1,9 +1,10 @@
 //! The projection of a long history: what a model reads of it. The history itself only grows. When
-//! a trigger is reached, old tool results are cleared, and then whole older turns are replaced by a
-//! summary. Both are events, so that whoever stores the history can store the projection with it and
+//! a trigger is reached, old tool results are cleared, then whole older turns are replaced by a
+//! summary, and then the results that are left are shortened. All are events, so that whoever stores the history can store the projection with it and
 //! hand it to the next run: between two changes the model reads the same bytes again.
 
 mod compact;
+pub(crate) mod delegated;
 pub(crate) mod fit;
 pub(crate) mod large_result;
 mod page;
@@ -11,11 +12,14 @@ mod plan;
 mod projection;
 mod read_result;
 mod settings;
+mod shorten;
 pub(crate) mod size;
 mod summary;
+mod too_long;
 
 pub use page::PageContext;
 pub use projection::{Compaction, ContextInput, ContextSummary, Projection, TurnBoundary};
 pub use read_result::READ_RESULT_TOOL;
+pub(crate) use settings::{ContextBudget, ModelRoom};
 pub use settings::{ContextSettings, ContextTriggers, SummarySettings};
-pub use size::{ContextParts, ContextSize};
+pub use size::{ContextParts, ContextSize, MeasuredSize};

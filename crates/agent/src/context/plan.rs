@@ -52,27 +52,27 @@ impl HistoryView<'_> {
     }
 
     /// Returns the id of the call through which results should be cleared, if that saves at least a
-    /// tenth of the budget: each change of the projection costs the provider's cache.
-    pub(crate) fn clear_through(
-        &self,
-        projection: &Projection,
-        budget: ContextBudget,
-        settings: &ContextSettings,
-    ) -> Option<String> {
+    /// tenth of the budget: each change of the projection costs the provider's cache. `keep` is how many
+    /// of the newest results stay. Results that the model has not read yet stay in any case.
+    pub(crate) fn clear_through(&self, projection: &Projection, budget: ContextBudget, keep: usize) -> Option<String> {
         let projected = projection.apply(self.messages, self.result_limit);
         let results: Vec<_> = projected
             .iter()
-            .filter_map(|message| match &**message {
-                Message::Tool(results) => Some(results),
+            .enumerate()
+            .filter_map(|(at, message)| match &**message {
+                Message::Tool(results) => Some((at, results)),
                 _ => None,
             })
             .collect();
+        // The model has read what is before its newest reply.
+        let read = projected.iter().rposition(|message| matches!(**message, Message::Assistant(_))).unwrap_or(0);
         // A message is cleared as a whole, since its results belong to one reply.
         let mut kept = 0;
-        let clears = results.into_iter().rev().skip_while(|results| {
+        let clears = results.into_iter().rev().skip_while(|(at, results)| {
             kept += results.len();
-            kept <= settings.keep_tool_results
+            *at > read || kept <= keep
         });
+        let clears = clears.map(|(_, results)| results);
         let clears: Vec<_> = clears.collect();
         let saved = |result: &ToolResult| result_tokens(result).saturating_sub(result_tokens(&cleared(result)));
         let clearable = clears.iter().copied().flatten().filter(|result| is_clearable(result));

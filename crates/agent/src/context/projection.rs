@@ -1,8 +1,9 @@
 //! What a model reads instead of the whole history.
 
-use crate::context::large_result::shortened;
+use crate::context::large_result::{shortened, shortened_further};
 use crate::context::page::PageContext;
 use crate::context::read_result::READ_RESULT_TOOL;
+use crate::context::size::MeasuredSize;
 use contract::{Message, ToolOutput, ToolResult, UserPart};
 use std::sync::Arc;
 
@@ -19,6 +20,9 @@ pub struct Projection {
     pub summary: Option<ContextSummary>,
     /// The id of a call: its result and all results before it are cleared.
     pub cleared_through: Option<String>,
+    /// The id of a call: its result and all results before it that are not cleared are shortened more
+    /// than others.
+    pub shortened_through: Option<String>,
 }
 
 /// A summary of the oldest messages.
@@ -51,6 +55,9 @@ pub struct ContextInput {
     pub rests: bool,
     /// What the user's page contains, if the model should know it.
     pub page: Option<PageContext>,
+    /// The size of the newest request before this run, by which the estimates of this one are
+    /// corrected.
+    pub measured: Option<MeasuredSize>,
     /// Set if the run summarises the history instead of answering.
     pub compaction: Option<Compaction>,
 }
@@ -88,15 +95,18 @@ impl Projection {
     /// Returns the messages that a model reads. Messages that do not change stay shared. Longer
     /// results than `result_limit`, in bytes, are shortened.
     pub(crate) fn apply(&self, messages: &[Arc<Message>], result_limit: usize) -> Vec<Arc<Message>> {
-        let cleared = self.cleared_messages(messages);
+        let cleared = result_place(messages, self.cleared_through.as_deref()).map_or(0, |(at, _)| at + 1);
+        let short = result_place(messages, self.shortened_through.as_deref());
         let start = self.start(messages);
         let mut projected: Vec<_> = messages
             .iter()
             .enumerate()
             .skip(start)
-            .map(|(at, message)| match at < cleared {
-                true => without_results(message),
-                false => shortened(message, result_limit),
+            .map(|(at, message)| match short {
+                _ if at < cleared => without_results(message),
+                Some((last, _)) if at < last => shortened_further(message, usize::MAX, result_limit),
+                Some((last, result)) if at == last => shortened_further(message, result + 1, result_limit),
+                _ => shortened(message, result_limit),
             })
             .collect();
         if let (Some(summary), Some(first)) = (&self.summary, projected.first_mut())
@@ -118,16 +128,17 @@ impl Projection {
             _ => 0,
         }
     }
+}
 
-    /// Returns the number of messages, from the beginning of the history, whose results are cleared.
-    fn cleared_messages(&self, messages: &[Arc<Message>]) -> usize {
-        let Some(id) = &self.cleared_through else { return 0 };
-        let has_result = |message: &Arc<Message>| match &**message {
-            Message::Tool(results) => results.iter().any(|result| result.call_id == *id),
-            _ => false,
-        };
-        messages.iter().rposition(has_result).map_or(0, |at| at + 1)
-    }
+/// Returns the index of the message with the result of a call, and the place of the result in it. Of a
+/// call that is not in the history there is none.
+fn result_place(messages: &[Arc<Message>], call_id: Option<&str>) -> Option<(usize, usize)> {
+    let call_id = call_id?;
+    let place = |message: &Message| match message {
+        Message::Tool(results) => results.iter().position(|result| result.call_id == call_id),
+        _ => None,
+    };
+    messages.iter().enumerate().rev().find_map(|(at, message)| Some((at, place(message)?)))
 }
 
 /// Returns the text of a summary as the model reads it. It is data in a message of the user: the

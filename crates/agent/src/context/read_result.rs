@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The name of the tool.
 pub const READ_RESULT_TOOL: &str = "read-tool-result";
 
-/// How much of a result one call returns, in bytes.
+/// How much of a result one call returns at most, in bytes.
 const PAGE: usize = 16_000;
 
 /// Reads results of the history.
@@ -16,11 +16,14 @@ pub(crate) struct ReadResult {
     spec: ToolSpec,
     /// The messages with results, as they were before they were cleared.
     messages: Vec<Arc<Message>>,
+    /// How much of a result one call returns, in bytes.
+    page: usize,
 }
 
 impl ReadResult {
-    /// Creates the tool for the results of a history.
-    pub(crate) fn new(history: &[Arc<Message>]) -> Self {
+    /// Creates the tool for the results of a history, of which the model reads this many bytes at once
+    /// at most.
+    pub(crate) fn new(history: &[Arc<Message>], result_limit: usize) -> Self {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -32,9 +35,10 @@ impl ReadResult {
         });
         let about = "Reads the result of an earlier tool call that was cleared or shortened to save space.";
         let mut spec = ToolSpec::new(READ_RESULT_TOOL, about, schema);
-        spec.annotations.idempotent = true;
+        (spec.annotations.idempotent, spec.annotations.reads_only) = (true, true);
         let has_results = |message: &&Arc<Message>| matches!(***message, Message::Tool(_));
-        Self { spec, messages: history.iter().filter(has_results).cloned().collect() }
+        let messages = history.iter().filter(has_results).cloned().collect();
+        Self { spec, messages, page: result_limit.min(PAGE) }
     }
 
     fn find(&self, call_id: &str) -> Option<&ToolResult> {
@@ -50,7 +54,7 @@ impl ReadResult {
         let text = result.output.to_text();
         let offset = input["offset"].as_u64().and_then(|offset| usize::try_from(offset).ok()).unwrap_or_default();
         let from = text.floor_char_boundary(offset.min(text.len()));
-        let to = text.floor_char_boundary(from.saturating_add(PAGE).min(text.len()));
+        let to = text.floor_char_boundary(from.saturating_add(self.page).min(text.len()));
         let mut page = json!({ "toolName": result.name, "text": text[from..to] });
         if to < text.len() {
             page["nextOffset"] = to.into();

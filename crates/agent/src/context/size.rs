@@ -16,8 +16,34 @@ pub struct ContextSize {
     pub parts: ContextParts,
     /// The tokens of the request and its reply.
     pub used: u64,
+    /// The tokens of the reply.
+    pub reply: u64,
     /// Whether `used` is what the provider reported; otherwise it is an estimate, too.
     pub is_measured: bool,
+}
+
+/// The size of a request by our estimate, and by the provider's count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeasuredSize {
+    /// The estimated tokens.
+    pub estimated: u64,
+    /// The tokens that the provider reported.
+    pub reported: u64,
+}
+
+impl MeasuredSize {
+    /// The greatest correction. More is an error of the provider, or files that are larger than usual.
+    const MAX_FACTOR: f64 = 4.0;
+    /// Of a shorter request, most tokens are those that the provider adds itself.
+    const MIN_ESTIMATED: u64 = 500;
+
+    /// Returns by how much estimates are too low for this model and language; `None` if the
+    /// request was too short to tell.
+    /// They are never taken for too high.
+    pub(crate) fn factor(self) -> Option<f64> {
+        let factor = self.reported as f64 / self.estimated as f64;
+        (self.estimated >= Self::MIN_ESTIMATED && self.reported > 0).then(|| factor.clamp(1.0, Self::MAX_FACTOR))
+    }
 }
 
 /// The estimated tokens of what a request contains, by kind.

@@ -37,7 +37,7 @@ impl ToolSearch {
             "Finds tools that are not listed, and returns what they do and their parameters. Call them with {TOOL_CALL}."
         );
         let mut spec = ToolSpec::new(TOOL_SEARCH, about, schema);
-        spec.annotations.idempotent = true;
+        (spec.annotations.idempotent, spec.annotations.reads_only) = (true, true);
         Self { spec, index }
     }
 

@@ -149,7 +149,7 @@ async fn make_call(run: &mut Run<'_>, call: ToolCall, sink: &mut CallSink) -> Re
 fn failure(failure: RunFailure) -> ToolFailure {
     match failure {
         RunFailure::Sink => ToolFailure::NotRecorded,
-        RunFailure::Model(_) | RunFailure::UnknownPrice { .. } => ToolFailure::Stopped,
+        RunFailure::Model(_) | RunFailure::TooLong(_) | RunFailure::UnknownPrice { .. } => ToolFailure::Stopped,
     }
 }
 

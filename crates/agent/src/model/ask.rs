@@ -24,18 +24,25 @@ impl Run<'_> {
         let cancel = self.caller.cancel.clone();
         let (asked, mut first_part) = (Instant::now(), Duration::ZERO);
         let ask = async {
-            let begun = retry::start_reply(&self.agent, &mut self.model, &request, &cancel, sink).await?;
+            let begun = retry::start_reply(&self.agent, &mut self.model, &request, &cancel, sink).await;
+            let begun = begun.map_err(too_long)?;
             first_part = asked.elapsed();
             sink.emit(Event::StepStart { number: self.steps }).await?;
             reply::read(&self.agent, &self.offer, &mut self.ids, begun, &cancel, sink).await
         };
-        let mut reply = match self.agent.settings.timeouts.step {
-            None => ask.await?,
+        let asked_for = match self.agent.settings.timeouts.step {
+            None => ask.await,
             Some(limit) => tokio::time::timeout(limit, ask).await.unwrap_or_else(|_| {
                 Err(ModelError::new(ModelErrorKind::Timeout, format!("no complete reply within {limit:?} (step)"))
                     .into())
-            })?,
+            }),
         };
+        if matches!(asked_for, Err(RunFailure::TooLong(_))) {
+            // The model has not answered, so there was no step.
+            self.steps -= 1;
+        }
+        let mut reply = asked_for?;
+        self.is_refused = false;
         let is_measured = reply.usage != Usage::default();
         if !is_measured {
             reply.usage = estimated_usage(&request, &reply.said);
@@ -43,7 +50,8 @@ impl Run<'_> {
         let parts = size::parts(&request);
         self.correct_estimate(parts.total(), reply.usage.input_tokens);
         let used = reply.usage.input_tokens.saturating_add(reply.usage.output_tokens);
-        sink.emit(Event::ContextSize(ContextSize { parts, used, is_measured })).await?;
+        sink.emit(Event::ContextSize(ContextSize { parts, used, reply: reply.usage.output_tokens, is_measured }))
+            .await?;
         self.finish_reason = reply.reason;
         let cost_usd = self.cost(reply.usage);
         self.caller.meter.count_reply(reply.usage, cost_usd);
@@ -79,5 +87,13 @@ impl Run<'_> {
             Some(model) => Err(RunFailure::UnknownPrice { model: model.clone() }),
             None => Ok(()),
         }
+    }
+}
+
+/// Marks the refusal of a request that is too long.
+fn too_long(failure: RunFailure) -> RunFailure {
+    match failure {
+        RunFailure::Model(error) if error.kind == ModelErrorKind::ContextTooLong => RunFailure::TooLong(error),
+        failure => failure,
     }
 }

@@ -20,6 +20,8 @@ const MAX_AT_ONCE: u32 = 64;
 /// Why a reply ended early.
 pub(crate) enum RunFailure {
     Model(ModelError),
+    /// The request is longer than the model's context. Nothing of a reply has arrived.
+    TooLong(ModelError),
     Sink,
     /// The cost is limited, but the price of this model is not known.
     UnknownPrice {

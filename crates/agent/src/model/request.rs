@@ -45,7 +45,7 @@ impl Run<'_> {
         let lists_all = strategy == Some(ToolChoice::None);
         let active = |spec: &&ToolSpec| lists_all || self.offer.offers(&spec.name);
         let is_listed = |spec: &&ToolSpec| !self.offer.is_refused(&spec.name) && !self.offer.is_deferred(&spec.name);
-        let mut messages = self.context.projection.apply(&self.messages, settings.context.result_limit());
+        let mut messages = self.context.projection.apply(&self.messages, settings.result_limit());
         if self.deferral.is_some() {
             messages = deferral::as_written(messages);
         }

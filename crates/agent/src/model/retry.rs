@@ -51,7 +51,8 @@ pub(crate) async fn start_reply<S: EventSink>(
 }
 
 /// Asks each model once, starting with the current one, until one answers. If all fail, the error
-/// of a model that was asked takes precedence over an open circuit.
+/// of a model that was asked takes precedence over an open circuit, and a request that is too long,
+/// which can be made shorter, over an error that stays.
 async fn try_models<S: EventSink>(
     agent: &Agent,
     current: &mut usize,
@@ -72,15 +73,20 @@ async fn try_models<S: EventSink>(
             *current = first;
             // An open circuit closes soon, so it takes precedence over an error that is not
             // retryable.
-            let failed =
-                failed.filter(|failed: &ModelError| error.kind == ModelErrorKind::CircuitOpen && failed.retryable());
+            let failed = failed.filter(|failed: &ModelError| match failed.kind {
+                ModelErrorKind::ContextTooLong => !error.retryable(),
+                _ => error.kind == ModelErrorKind::CircuitOpen && failed.retryable(),
+            });
             return Ok(Err(failed.unwrap_or(error)));
         }
         *current = next;
         let to = models[next].id().clone();
         tracing::warn!(agent = agent.id, %error, %to, "a model failed before its reply; asking another");
         sink.emit(Event::Fallback { to, error: error.to_string() }).await?;
-        failed = Some(error).filter(|error| error.kind != ModelErrorKind::CircuitOpen).or(failed);
+        failed = match failed {
+            Some(failed) if failed.kind == ModelErrorKind::ContextTooLong => Some(failed),
+            failed => Some(error).filter(|error| error.kind != ModelErrorKind::CircuitOpen).or(failed),
+        };
     }
 }
 

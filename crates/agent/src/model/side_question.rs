@@ -49,7 +49,9 @@ pub(crate) async fn ask(agent: &Agent, request: &Request, time: Duration, cancel
         .unwrap_or_else(|_| Err(ModelError::new(ModelErrorKind::Timeout, format!("no reply within {time:?}")).into()));
     let (mut reply, first_part) = match read {
         Ok(read) => read,
-        Err(RunFailure::Model(error)) => return SideReply { reply: Err(error), usage: None },
+        Err(RunFailure::Model(error) | RunFailure::TooLong(error)) => {
+            return SideReply { reply: Err(error), usage: None };
+        }
         Err(RunFailure::Sink | RunFailure::UnknownPrice { .. }) => {
             return SideReply { reply: Err(retry::cancelled_error()), usage: None };
         }

@@ -1,6 +1,9 @@
 //! A long history: what a model reads of it, and what happens when that is changed.
 
+mod delegations;
+mod limits;
 mod long_conversation;
+mod projections;
 
 use agent::{
     Agent, ContextInput, ContextSettings, ContextSummary, ContextTriggers, Event, EventSink, ExposureState,
@@ -14,7 +17,6 @@ use contract::{
     ToolError, ToolOutput, ToolResult, ToolSource, ToolSpec, UserPart,
 };
 use futures::future::BoxFuture;
-use proptest::prelude::*;
 use serde_json::json;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +30,9 @@ impl EventSink for Events {
         if matches!(
             event,
             Event::ContextCleared { .. }
+                | Event::ContextShortened { .. }
+                | Event::ReadingOffered
+                | Event::Retry { .. }
                 | Event::ContextSummarized { .. }
                 | Event::SummaryFailed { .. }
                 | Event::SideReply(_)
@@ -81,9 +86,20 @@ async fn turn(agent: &Agent, messages: Vec<Arc<Message>>, projection: Projection
 }
 
 async fn turn_with(agent: &Agent, messages: Vec<Arc<Message>>, context: ContextInput) -> (RunOutcome, Vec<Event>) {
+    let turn_start = messages.len();
+    turn_from(agent, messages, turn_start, context).await
+}
+
+/// Runs a turn that begins at this message.
+async fn turn_from(
+    agent: &Agent,
+    messages: Vec<Arc<Message>>,
+    turn_start: usize,
+    context: ContextInput,
+) -> (RunOutcome, Vec<Event>) {
     let mut events = Events::default();
     let turn = TurnInput {
-        turn_start: messages.len(),
+        turn_start,
         messages,
         pending: Vec::new(),
         scope: RunScope::default(),
@@ -148,10 +164,11 @@ async fn large_results_are_shortened_before_they_are_sent() {
             let dump = json!(dump);
             async move { Ok(dump) }
         }))];
-        let settings = RunSettings { context, ..RunSettings::default() };
+        let settings = RunSettings { context, context_tokens: Some(1_000_000), ..RunSettings::default() };
         let agent = Agent { tools, settings, ..Agent::new("helper", model.clone()) };
         let (outcome, events) = turn(&agent, shared(vec![user("Dump.")]), Projection::default()).await;
-        assert!(events.is_empty(), "{events:?}");
+        // The tool that is added is recorded, once.
+        assert_eq!(events, if shortened { vec![Event::ReadingOffered] } else { Vec::new() });
         assert!(outcome.messages[2].text_length() > 100_000, "the history has all of it");
         let requests = model.requests();
         let offered: Vec<_> = requests.iter().map(|request| request.tools.len()).collect();
@@ -308,86 +325,4 @@ async fn another_model_summarises() {
     turn(&agent, shared(messages), Projection::default()).await;
     assert!(writer.requests()[0].system.as_ref().unwrap().contains("Keep the colours."));
     assert_eq!((writer.requests().len(), model.requests().len()), (1, 1));
-}
-
-#[derive(Clone, Debug)]
-enum Piece {
-    Turn(usize),
-    Call(usize),
-    Calls(usize, usize),
-}
-
-fn any_piece() -> impl Strategy<Value = Piece> {
-    prop_oneof![
-        (0..3_000_usize).prop_map(Piece::Turn),
-        (0..6_000_usize).prop_map(Piece::Call),
-        (0..2_000_usize, 0..2_000_usize).prop_map(|(a, b)| Piece::Calls(a, b)),
-    ]
-}
-
-fn history(pieces: &[Piece]) -> Vec<Arc<Message>> {
-    let mut messages = vec![user("first")];
-    for (at, piece) in pieces.iter().enumerate() {
-        match piece {
-            Piece::Turn(length) => {
-                messages.extend([says(&"a".repeat(*length)), user(&format!("u{at} {}", "q".repeat(*length)))]);
-            }
-            Piece::Call(length) => messages.extend(look(&format!("c{at}"), *length)),
-            Piece::Calls(one, two) => {
-                let [Message::Assistant(mut calls), Message::Tool(mut results)] = look(&format!("c{at}a"), *one) else {
-                    unreachable!()
-                };
-                let [Message::Assistant(more_calls), Message::Tool(more)] = look(&format!("c{at}b"), *two) else {
-                    unreachable!()
-                };
-                calls.extend(more_calls);
-                results.extend(more);
-                messages.extend([Message::Assistant(calls), Message::Tool(results)]);
-            }
-        }
-    }
-    messages.extend([says("."), user("the newest question")]);
-    shared(messages)
-}
-
-proptest! {
-    /// Whatever the history: calls keep their results, the newest message of the user is sent
-    /// verbatim, and the budget holds, because the newest turn alone fits into it.
-    #[test]
-    fn every_projection_is_valid(pieces in prop::collection::vec(any_piece(), 0..40), keep in 1..40_usize, results in 0..8_usize) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
-        let context = ContextSettings { keep_messages: keep, keep_tool_results: results, ..ContextSettings::default() };
-        let replies = std::iter::repeat_with(|| text_reply("A summary of facts.")).take(60).collect();
-        let (agent, model) = agent(replies, settings(2_000, context));
-        let messages = history(&pieces);
-        let (_, events) = runtime.block_on(turn(&agent, messages.clone(), Projection::default()));
-        let failed = |event: &Event| matches!(event, Event::SummaryFailed { .. });
-        prop_assert!(!events.iter().any(failed), "no summary failed");
-        let requests = model.requests();
-        let sent = requests.last().unwrap();
-        prop_assert_eq!(history_error(&sent.messages), None);
-        let Some(Message::User(parts)) = sent.messages.last().map(|last| &**last) else { panic!("no user message") };
-        let newest = UserPart::Text { text: "the newest question".to_owned() };
-        prop_assert_eq!(parts.last(), Some(&newest));
-        prop_assert!(tokens(sent) <= 2_000, "{} tokens", tokens(sent));
-        for request in &requests {
-            prop_assert!(tokens(request) <= 2_000 * 2, "a summary's request of {} tokens", tokens(request));
-        }
-    }
-
-    /// A summary or a cleared call of another history changes nothing.
-    #[test]
-    fn projection_that_does_not_fit_is_not_used(pieces in prop::collection::vec(any_piece(), 0..10), covers in 0..60_usize) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
-        let (agent, model) = agent(vec![text_reply("ok")], settings(1_000_000, ContextSettings::default()));
-        let messages = history(&pieces);
-        let summary = Some(ContextSummary { text: "s".to_owned(), covers });
-        let fits = covers > 0 && matches!(messages.get(covers).map(|message| &**message), Some(Message::User(_)));
-        let projection = Projection { summary, cleared_through: Some("of another".to_owned()) };
-        runtime.block_on(turn(&agent, messages.clone(), projection));
-        let sent = &model.requests()[0].messages;
-        prop_assert_eq!(sent.len(), if fits { messages.len() - covers } else { messages.len() });
-        prop_assert_eq!(fits, text(&model.requests()[0]).contains("<summary-of-earlier-messages>"));
-        prop_assert_eq!(history_error(sent), None);
-    }
 }

@@ -3,9 +3,9 @@
 //! after a reload and on another server, and a branch that leaves the conversation before that message
 //! has none of them.
 
-use agent::{ContextInput, ContextSize, ContextSummary, PageContext, Projection, TurnBoundary};
+use agent::{ContextInput, ContextSize, ContextSummary, MeasuredSize, PageContext, Projection, TurnBoundary};
 use serde_json::{Value, json};
-use wire::api::ContextParts;
+use wire::api::{ContextParts, MessageMetadata};
 use wire::message::DataPart;
 use wire::{
     COMPACTION, CONTEXT_CLEARED, CONTEXT_SUMMARY, Chunk, DataChunk, PAGE_CONTEXT, Role, SUMMARY_FAILED, SummaryData,
@@ -21,6 +21,7 @@ const LONGEST_REST: i64 = 3_600_000;
 struct StoredContext {
     summary: Option<SummaryData>,
     cleared_through: Option<String>,
+    shortened_through: Option<String>,
     /// The failures since the last summary, and when the last of them was.
     failures: u32,
     failed_at: i64,
@@ -28,7 +29,8 @@ struct StoredContext {
 
 impl StoredContext {
     fn from_branch<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> Self {
-        let mut stored = Self { summary: None, cleared_through: None, failures: 0, failed_at: 0 };
+        let mut stored =
+            Self { summary: None, cleared_through: None, shortened_through: None, failures: 0, failed_at: 0 };
         // A message of the user has no such parts.
         let messages = messages.into_iter().filter(|message| message.role == Role::Assistant);
         for part in messages.flat_map(|message| &message.parts) {
@@ -47,8 +49,9 @@ impl StoredContext {
                 }
             }
             CONTEXT_CLEARED => {
-                let through = part.data.get("throughCallId").and_then(Value::as_str);
-                self.cleared_through = through.map(str::to_owned).or(self.cleared_through.take());
+                let id = |key: &str| part.data.get(key).and_then(Value::as_str).map(str::to_owned);
+                self.cleared_through = id("throughCallId").or(self.cleared_through.take());
+                self.shortened_through = id("shortenedThroughCallId").or(self.shortened_through.take());
             }
             SUMMARY_FAILED => {
                 self.failures = self.failures.saturating_add(1);
@@ -81,18 +84,34 @@ pub(crate) fn input(
     let boundaries = boundaries.map(|(pair, end)| TurnBoundary { at: *end, message_id: pair[0].id.clone() }).collect();
     let rests = stored.rests(now);
     let mut begin = 0;
-    let summary = stored.summary.and_then(|summary| {
+    let summary = stored.summary.as_ref().and_then(|summary| {
         let at = history.iter().position(|message| message.id == summary.through_message_id)?;
         let covers = *ends.get(at)?;
         begin = at + 1;
-        Some(ContextSummary { text: summary.text, covers })
+        Some(ContextSummary { text: summary.text.clone(), covers })
     });
-    let projection = Projection { summary, cleared_through: stored.cleared_through };
+    let StoredContext { cleared_through, shortened_through, .. } = stored;
+    let projection = Projection { summary, cleared_through, shortened_through };
     let page = page.map(|text| {
         let known = newest_page(history[begin..].iter().chain([message]));
         PageContext { text: text.to_owned(), is_known: known == Some(text) }
     });
-    ContextInput { projection, boundaries, rests, page, compaction: None }
+    let measured = measured(history.iter().chain([message]));
+    ContextInput { projection, boundaries, rests, page, measured, compaction: None }
+}
+
+/// Returns the size of the newest request whose tokens the provider has counted.
+fn measured<'a>(messages: impl DoubleEndedIterator<Item = &'a UiMessage>) -> Option<MeasuredSize> {
+    messages.rev().filter(|message| message.role == Role::Assistant).find_map(|message| {
+        let metadata = MessageMetadata::from_message(message);
+        let parts: ContextParts = serde_json::from_value(metadata.context_parts?).ok()?;
+        let ContextParts { instructions, tools, summary, messages, results, files, reply, measured } = parts;
+        let estimated =
+            [instructions, tools, summary, messages, results, files].into_iter().fold(0, u64::saturating_add);
+        // Without the tokens of the reply those of the request are not known.
+        let reported = metadata.context_used?.checked_sub(reply)?;
+        (measured && reply > 0).then_some(MeasuredSize { estimated, reported })
+    })
 }
 
 /// Returns what the model was last told about the user's page.
@@ -108,7 +127,8 @@ fn newest_page<'a>(messages: impl DoubleEndedIterator<Item = &'a UiMessage>) -> 
 /// Converts the size of a context for the message's metadata.
 pub(crate) fn parts(size: &ContextSize) -> ContextParts {
     let agent::ContextParts { instructions, tools, summary, messages, results, files } = size.parts;
-    ContextParts { instructions, tools, summary, messages, results, files, measured: size.is_measured }
+    let (reply, measured) = (size.reply, size.is_measured);
+    ContextParts { instructions, tools, summary, messages, results, files, reply, measured }
 }
 
 /// Builds the part that marks the answer to a demand for a summary.
@@ -130,6 +150,17 @@ pub(crate) fn summary(summary: &SummaryData) -> DataChunk {
 pub(crate) fn cleared(through: &str, (before, after): (u64, u64), now: i64) -> DataChunk {
     let data = json!({ "throughCallId": through, "tokensBefore": before, "tokensAfter": after, "at": now });
     part(CONTEXT_CLEARED, data)
+}
+
+/// Builds the part of shortened results. It is of the kind of cleared ones.
+pub(crate) fn shortened(through: &str, (before, after): (u64, u64), now: i64) -> DataChunk {
+    let data = json!({ "shortenedThroughCallId": through, "tokensBefore": before, "tokensAfter": after, "at": now });
+    part(CONTEXT_CLEARED, data)
+}
+
+/// Builds the part of the first result that is not sent whole, of the kind of cleared ones, too.
+pub(crate) fn reading_offered(now: i64) -> DataChunk {
+    part(CONTEXT_CLEARED, json!({ "readingOffered": true, "at": now }))
 }
 
 /// Builds the part of a failed summary.

@@ -139,6 +139,11 @@ impl ToWire {
                 let sizes = (tokens_before, tokens_after);
                 out.push(Chunk::Data(context::cleared(&through, sizes, self.clock.now())));
             }
+            Event::ContextShortened { through, tokens_before, tokens_after } => {
+                let sizes = (tokens_before, tokens_after);
+                out.push(Chunk::Data(context::shortened(&through, sizes, self.clock.now())));
+            }
+            Event::ReadingOffered => out.push(Chunk::Data(context::reading_offered(self.clock.now()))),
             Event::SummaryFailed { .. } => out.push(Chunk::Data(context::failed(self.clock.now()))),
             Event::PromptNote { text } => out.push(Chunk::Data(chunks::prompt_note(&text))),
             Event::PageContext { text } => out.push(Chunk::Data(chunks::page_context(&text))),

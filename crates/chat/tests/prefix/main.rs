@@ -120,6 +120,8 @@ enum Tools {
     Strict,
     /// The tools are found by search.
     Deferred,
+    /// The results are larger than what is sent of them.
+    Large,
 }
 
 impl Tools {
@@ -134,9 +136,12 @@ impl Tools {
             let needs_approval = matches!(self, Self::Ask | Self::Deny);
             let deferrable = self == Self::Deferred;
             let spec = ToolSpec { needs_approval, deferrable, ..ToolSpec::new(*name, "", schema) };
-            let fails = self == Self::Fail;
             Arc::new(RecordingTool::new(spec, move |input, _| async move {
-                if fails { Err(contract::ToolError::new("It does not work.")) } else { Ok(json!({ "did": input })) }
+                match self {
+                    Self::Fail => Err(contract::ToolError::new("It does not work.")),
+                    Self::Large => Ok(json!("x".repeat(100_000))),
+                    _ => Ok(json!({ "did": input })),
+                }
             }))
         };
         names.iter().map(tool).collect()
@@ -305,4 +310,25 @@ async fn prefix_is_stable_when_the_page_changes() {
 #[tokio::test]
 async fn prefix_is_stable_with_deferred_tools() {
     check(Tools::Deferred, 1).await;
+}
+
+/// A large result is sent short from the beginning. The tool that reads it is added once.
+#[tokio::test]
+async fn large_results_change_the_tools_once() {
+    for provider in &PROVIDERS {
+        let states = [Value::Null, Value::Null, Value::Null];
+        let mut calling = 0;
+        for (file, recording) in provider.recordings() {
+            let bodies = play(provider, &recording, Tools::Large, 1, &states).await;
+            let changes = bodies.windows(2).enumerate().filter(|(_, pair)| {
+                let (before, after) = (history_text(provider, &pair[0]), history_text(provider, &pair[1]));
+                assert!(after.starts_with(&before), "{}/{file}\n{}\n{}", provider.name, pair[0], pair[1]);
+                rest(provider, &pair[0]) != rest(provider, &pair[1])
+            });
+            let changes: Vec<_> = changes.map(|(at, _)| at).collect();
+            assert!(changes.is_empty() || changes == [0], "{}/{file}: {changes:?}", provider.name);
+            calling += changes.len();
+        }
+        assert!(calling > 0, "{}: no recording has a call that runs", provider.name);
+    }
 }

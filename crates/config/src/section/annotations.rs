@@ -1,5 +1,5 @@
 //! Tool annotations: `readsPrivate`, `returnsUntrusted` and `egress` say what a tool does with
-//! data, `idempotent` whether a call may be repeated. An agent that has read both private data and
+//! data, `idempotent` whether a call may be repeated, `readsOnly` whether it changes nothing. An agent that has read both private data and
 //! untrusted text may be made to send the data away by instructions in the text, so the user must
 //! approve what it sends from then on.
 //!
@@ -39,9 +39,9 @@ pub(super) fn with_defaults(
     node: &Node,
     context: &mut Context<'_, '_>,
 ) -> SourceAnnotations {
-    let SourceAnnotations { reads_private, returns_untrusted, egress, idempotent } = &declared;
-    let keys = ["readsPrivate", "returnsUntrusted", "egress", "idempotent"];
-    for (tools, key) in [reads_private, returns_untrusted, egress, idempotent].into_iter().zip(keys) {
+    let SourceAnnotations { reads_private, returns_untrusted, egress, idempotent, reads_only } = &declared;
+    let keys = ["readsPrivate", "returnsUntrusted", "egress", "idempotent", "readsOnly"];
+    for (tools, key) in [reads_private, returns_untrusted, egress, idempotent, reads_only].into_iter().zip(keys) {
         if let Some(AnnotatedTools::These(patterns)) = tools {
             check_patterns(patterns, node.span_at(&[PathStep::Key(key)]), context);
         }
@@ -50,6 +50,7 @@ pub(super) fn with_defaults(
         reads_private: declared.reads_private.or(Some(AnnotatedTools::All(is_private))),
         returns_untrusted: declared.returns_untrusted.or(Some(AnnotatedTools::All(true))),
         idempotent: declared.idempotent.or(Some(AnnotatedTools::All(false))),
+        reads_only: declared.reads_only.or(Some(AnnotatedTools::All(false))),
         ..declared
     }
 }

@@ -299,6 +299,8 @@ pages:
     assert!(Annotations::from(agent.file_system.as_ref().unwrap().annotations).idempotent, "files are only read");
     let page = &config.pages[0];
     assert!(Annotations::from(page.client_tools[0].annotations).idempotent);
+    let files = Annotations::from(agent.file_system.as_ref().unwrap().annotations);
+    assert!(files.reads_only && !Annotations::from(page.client_tools[0].annotations).reads_only);
     let shown = serde_json::to_value(&page.definition).unwrap();
     assert_eq!(shown["blocks"][0]["properties"]["clientTools"][0]["idempotent"], true, "{shown}");
 }

@@ -111,7 +111,7 @@ impl ToolSource for Documents {
 
 /// What the tools do with data: documents may be private, and anybody may have written them.
 const ANNOTATIONS: Annotations =
-    Annotations { reads_private: true, returns_untrusted: true, egress: false, idempotent: true };
+    Annotations { reads_private: true, returns_untrusted: true, egress: false, idempotent: true, reads_only: true };
 
 /// Returns a result as the model and the check of citations read it.
 fn result(number: i64, chunk: &ChunkRow, score: Option<f32>) -> Value {

@@ -106,7 +106,7 @@ impl Tool for ReadResource {
 
 /// Returns the declaration of a tool that reads what others have written.
 pub(super) fn declared(name: String, about: String, schema: Value, base: &ToolSpec) -> ToolSpec {
-    let annotations = Annotations { returns_untrusted: true, idempotent: true, ..base.annotations };
+    let annotations = Annotations { returns_untrusted: true, idempotent: true, reads_only: true, ..base.annotations };
     let base = ToolSpec { annotations, ..base.clone() };
     ToolSpec { name, description: about, input_schema: schema, ..base }
 }

@@ -7,6 +7,7 @@ use super::{container, context_edits};
 use crate::driver::{Codec, stream_error};
 use crate::json;
 use crate::lenient::{BufferedBytes, CallIds};
+use crate::too_long;
 use contract::{FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Usage};
 use serde_json::{Map, Value, json};
 
@@ -267,5 +268,5 @@ fn model_error(error: Failure) -> ModelError {
     };
     let mut cause = format!("{name}: {message}");
     cause.truncate(cause.floor_char_boundary(2_000));
-    ModelError::new(kind, cause)
+    ModelError::new(too_long::refine(kind, &cause), cause)
 }

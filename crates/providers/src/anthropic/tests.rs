@@ -155,12 +155,15 @@ fn invalid_streams_are_errors() {
 
 #[test]
 fn error_type_determines_the_kind() {
-    use ModelErrorKind::{RateLimited, Refused, Unauthorized, Unavailable};
-    let check = |kind: &str, expected| {
-        let event = format!("data: {{\"type\":\"error\",\"error\":{{\"type\":\"{kind}\",\"message\":\"m\"}}}}\n\n");
+    use ModelErrorKind::{ContextTooLong, RateLimited, Refused, Unauthorized, Unavailable};
+    let check_message = |kind: &str, message: &str, expected| {
+        let event =
+            format!("data: {{\"type\":\"error\",\"error\":{{\"type\":\"{kind}\",\"message\":\"{message}\"}}}}\n\n");
         let (_, read) = decode(MessagesCodec::default(), &[event.as_bytes()]);
         assert_eq!(read.unwrap_err().kind, expected, "{kind}");
     };
+    let check = |kind: &str, expected| check_message(kind, "m", expected);
+    check_message("invalid_request_error", "prompt is too long: 210133 tokens > 200000 maximum", ContextTooLong);
     check("overloaded_error", Unavailable);
     check("api_error", Unavailable);
     check("a_later_error", Unavailable);

@@ -7,6 +7,7 @@ use super::grounding::{self, GroundingSource};
 use crate::driver::{Codec, MAX_IMAGE_EVENT, stream_error};
 use crate::json::{self, parse_error, text_from_value};
 use crate::lenient::{BufferedBytes, CallIds, tool_name_or_default};
+use crate::too_long;
 use contract::{Citation, FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Usage};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -362,5 +363,5 @@ fn model_error(error: &Failure) -> ModelError {
     };
     let mut cause = format!("{status}: {}", error.message.as_deref().unwrap_or("error"));
     cause.truncate(cause.floor_char_boundary(2_000));
-    ModelError::new(kind, cause)
+    ModelError::new(too_long::refine(kind, &cause), cause)
 }

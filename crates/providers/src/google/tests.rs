@@ -79,10 +79,12 @@ fn error_code_determines_the_kind() {
         assert_eq!(read.unwrap_err().kind, kind, "{line}");
         assert!(!parts.is_empty() && !parts.iter().any(|part| matches!(part, Part::Finish { .. })));
     };
-    use ModelErrorKind::{BrokenStream, RateLimited, Refused, Unauthorized, Unavailable};
+    use ModelErrorKind::{BrokenStream, ContextTooLong, RateLimited, Refused, Unauthorized, Unavailable};
     check(r#"{"error":{"code":503,"message":"busy","status":"UNAVAILABLE"}}"#, Unavailable);
     check(r#"{"error":{"code":429,"message":"slow","status":"RESOURCE_EXHAUSTED"}}"#, RateLimited);
     check(r#"{"error":{"status":"INVALID_ARGUMENT"}}"#, Refused);
+    let long = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).";
+    check(&format!(r#"{{"error":{{"code":400,"message":"{long}","status":"INVALID_ARGUMENT"}}}}"#), ContextTooLong);
     check(r#"{"error":{"status":"PERMISSION_DENIED"}}"#, Unauthorized);
     check("{nonsense", BrokenStream);
     check(r#"{"candidates":[{"content":{"parts":[1]}}]}"#, BrokenStream);

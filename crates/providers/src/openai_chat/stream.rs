@@ -7,6 +7,7 @@ use super::think_tags::{Segment, ThinkTagParser};
 use crate::driver::{Codec, stream_error};
 use crate::json::{self, parse_error};
 use crate::lenient::TokenCount;
+use crate::too_long;
 use contract::{FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Usage};
 use serde_json::{Map, Value, json};
 
@@ -240,5 +241,5 @@ fn model_error(error: &Value) -> ModelError {
     };
     let mut cause = error.as_str().map_or_else(|| error.to_string(), str::to_owned);
     cause.truncate(cause.floor_char_boundary(2_000));
-    ModelError::new(kind, cause)
+    ModelError::new(too_long::refine(kind, &cause), cause)
 }

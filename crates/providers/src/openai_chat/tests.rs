@@ -189,7 +189,7 @@ fn invalid_streams_are_errors() {
         assert!(error.kind == kind && error.cause.contains(expected), "{stream}: {error}");
         assert!(!parts.iter().any(|part| matches!(part, Part::ToolCall { .. } | Part::Finish { .. })), "{stream}");
     };
-    use ModelErrorKind::{BrokenStream, RateLimited, Refused, Unauthorized, Unavailable};
+    use ModelErrorKind::{BrokenStream, ContextTooLong, RateLimited, Refused, Unauthorized, Unavailable};
     let line = |json: &str| format!("data: {json}\n\n");
     check("", BrokenStream, "without a finish reason");
     check(DONE, BrokenStream, "without a finish reason");
@@ -220,6 +220,13 @@ fn invalid_streams_are_errors() {
         Unauthorized,
         "",
     );
+    check(
+        &line(r#"{"error":{"message":"m","type":"invalid_request_error","code":"context_length_exceeded"}}"#),
+        ContextTooLong,
+        "",
+    );
+    let of_vllm = r#"{"object":"error","message":"This model's maximum context length is 4096 tokens.","code":400}"#;
+    check(&line(of_vllm), ContextTooLong, "4096");
     check(&line(r#"{"error":"busy"}"#), Unavailable, "busy");
     check(&line(r#"{"object":"error","message":"out of memory","code":500}"#), Unavailable, "out of memory");
     check(&line(r#"{"choices":[],"x_groq":{"error":"internal"}}"#), Unavailable, "internal");

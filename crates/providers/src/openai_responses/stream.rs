@@ -7,6 +7,7 @@ use super::server_tool::ServerToolState;
 use crate::driver::{Codec, MAX_IMAGE_EVENT, stream_error};
 use crate::json;
 use crate::lenient::{BufferedBytes, CallIds};
+use crate::too_long;
 use contract::{Citation, FinishReason, ModelError, ModelErrorKind, Part, Source, Usage};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -272,5 +273,5 @@ fn model_error(failed: Option<&Failure>) -> ModelError {
     };
     let mut cause = format!("{code}: {}", message.unwrap_or_default());
     cause.truncate(cause.floor_char_boundary(2_000));
-    ModelError::new(kind, cause)
+    ModelError::new(too_long::refine(kind, &cause), cause)
 }

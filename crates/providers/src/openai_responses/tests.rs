@@ -46,6 +46,10 @@ fn incomplete_and_failed_replies_are_errors() {
     check("{nonsense", ModelErrorKind::BrokenStream);
     check(r#"{"type":"error","code":"server_error","message":"oops"}"#, ModelErrorKind::Unavailable);
     check(
+        r#"{"type":"error","error":{"code":"context_length_exceeded","message":"Your input exceeds the context window."}}"#,
+        ModelErrorKind::ContextTooLong,
+    );
+    check(
         r#"{"type":"error","error":{"code":"rate_limit_exceeded","message":"slow down"}}"#,
         ModelErrorKind::RateLimited,
     );

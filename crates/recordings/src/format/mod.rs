@@ -326,6 +326,12 @@ pub struct RecordedContext {
     pub summary: Option<(String, usize)>,
     /// The id of the newest call whose result is cleared.
     pub cleared_through: Option<String>,
+    /// The id of the newest call whose result is shortened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shortened_through: Option<String>,
+    /// The tokens of the newest request before: those estimated, and those that the provider counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<(u64, u64)>,
     /// The places at which the history can be cut, with the id of the message before.
     pub boundaries: Vec<(usize, String)>,
     /// Whether no summary is attempted.
@@ -368,12 +374,13 @@ pub struct End {
 
 /// Returns the names of the annotations that are set.
 pub(crate) fn annotation_names(annotations: Annotations) -> Vec<String> {
-    let Annotations { reads_private, returns_untrusted, egress, idempotent } = annotations;
+    let Annotations { reads_private, returns_untrusted, egress, idempotent, reads_only } = annotations;
     let all = [
         ("readsPrivate", reads_private),
         ("returnsUntrusted", returns_untrusted),
         ("egress", egress),
         ("idempotent", idempotent),
+        ("readsOnly", reads_only),
     ];
     all.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name.to_owned()).collect()
 }
@@ -386,5 +393,6 @@ pub(crate) fn annotations_of(names: &[String]) -> Annotations {
         returns_untrusted: has("returnsUntrusted"),
         egress: has("egress"),
         idempotent: has("idempotent"),
+        reads_only: has("readsOnly"),
     }
 }

@@ -83,6 +83,8 @@ fn recorded_turn(session: &Session, turn: &TurnInput) -> Turn {
         context: RecordedContext {
             summary: context.projection.summary.as_ref().map(|summary| (summary.text.clone(), summary.covers)),
             cleared_through: context.projection.cleared_through.clone(),
+            shortened_through: context.projection.shortened_through.clone(),
+            measured: context.measured.map(|size| (size.estimated, size.reported)),
             boundaries: context.boundaries.iter().map(|place| (place.at, place.message_id.clone())).collect(),
             rests: context.rests,
             page: context.page.as_ref().map(|page| (page.text.clone(), page.is_known)),

@@ -30,7 +30,7 @@ impl ToolSource for RecordingSource {
                 }
                 Err(error) => {
                     let none = tool_list(&self.session, std::iter::empty());
-                    (none, None, contract::tool::Annotations::default(), Some(error.message.clone()))
+                    (none, None, contract::Annotations::default(), Some(error.message.clone()))
                 }
             };
             self.session.push(Entry::Source {

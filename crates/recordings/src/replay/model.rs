@@ -62,10 +62,21 @@ impl ReplayModel {
 /// Returns the error with this text. It is not waited after it.
 fn recorded_error(text: &str) -> ModelError {
     use ModelErrorKind::{
-        BrokenStream, Cancelled, CircuitOpen, RateLimited, Refused, Timeout, Unauthorized, Unavailable, Unreachable,
+        BrokenStream, Cancelled, CircuitOpen, ContextTooLong, RateLimited, Refused, Timeout, Unauthorized, Unavailable,
+        Unreachable,
     };
-    let kinds =
-        [Unauthorized, RateLimited, Refused, Unavailable, Unreachable, Timeout, BrokenStream, CircuitOpen, Cancelled];
+    let kinds = [
+        Unauthorized,
+        RateLimited,
+        Refused,
+        ContextTooLong,
+        Unavailable,
+        Unreachable,
+        Timeout,
+        BrokenStream,
+        CircuitOpen,
+        Cancelled,
+    ];
     let kind = kinds.into_iter().find(|kind| kind.to_string() == text).unwrap_or(Refused);
     ModelError { retry_after: Some(Duration::ZERO), ..ModelError::new(kind, "as recorded") }
 }

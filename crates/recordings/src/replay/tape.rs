@@ -4,7 +4,7 @@ use super::{Options, ReplayError, Replies, ToolMode};
 use crate::format::{Entry, NeutralRequest, Outcome, RecordedTool, Recording, annotations_of, blob_id};
 use crate::record::Session;
 use agent::{Agent, Grant, GrantQuery, Ruling};
-use contract::tool::Annotations;
+use contract::Annotations;
 use contract::{Model, Part, ToolSpec};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,10 @@ use super::ReplayError;
 use super::approvals::ReplayGrants;
 use super::tape::Tape;
 use crate::format::{BlobId, NeutralRequest, RecordedContext, Recording, Turn};
-use agent::{Compaction, ContextInput, ContextSummary, GrantLookup, PageContext, Projection, TurnBoundary, TurnInput};
+use agent::{
+    Compaction, ContextInput, ContextSummary, GrantLookup, MeasuredSize, PageContext, Projection, TurnBoundary,
+    TurnInput,
+};
 use contract::{Message, RunScope};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -74,12 +77,15 @@ fn scope(recording: &Recording, turn: &Turn) -> RunScope {
 }
 
 fn context(recorded: &RecordedContext) -> ContextInput {
-    let RecordedContext { summary, cleared_through, boundaries, rests, page, compaction } = recorded.clone();
+    let RecordedContext { summary, cleared_through, shortened_through, measured, boundaries, rests, page, compaction } =
+        recorded.clone();
     ContextInput {
         projection: Projection {
             summary: summary.map(|(text, covers)| ContextSummary { text, covers }),
             cleared_through,
+            shortened_through,
         },
+        measured: measured.map(|(estimated, reported)| MeasuredSize { estimated, reported }),
         boundaries: boundaries.into_iter().map(|(at, message_id)| TurnBoundary { at, message_id }).collect(),
         rests,
         page: page.map(|(text, is_known)| PageContext { text, is_known }),

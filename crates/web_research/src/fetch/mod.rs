@@ -138,8 +138,13 @@ impl WebFetch {
         let description = format!(
             "Reads a web page as Markdown, or the text of a document such as PDF or DOCX, {PIECE} characters at a time."
         );
-        let annotations =
-            Annotations { returns_untrusted: true, egress: true, idempotent: true, ..Annotations::default() };
+        let annotations = Annotations {
+            returns_untrusted: true,
+            egress: true,
+            idempotent: true,
+            reads_only: true,
+            ..Annotations::default()
+        };
         let timeout = RECEIVE + READ.max(document::TIME) + Duration::from_secs(5);
         let spec = ToolSpec { annotations, timeout, ..ToolSpec::new(FETCH, description, schema) };
         Ok(Self { spec, egress: Egress::without_redirects(allow_private)?, hosts, follow_links, known, shared })

@@ -76,6 +76,8 @@ pub struct ContextParts {
     pub results: u64,
     /// Files.
     pub files: u64,
+    /// The tokens of the newest reply, which are a part of `contextUsed`.
+    pub reply: u64,
     /// Whether the provider reported the tokens in all, `contextUsed`; otherwise they are estimated, too.
     pub measured: bool,
 }
@@ -105,6 +107,7 @@ read_struct!(ContextParts {
     messages: "messages",
     results: "results",
     files: "files",
+    reply: "reply" or default,
     measured: "measured",
 });
 

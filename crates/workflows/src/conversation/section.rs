@@ -107,6 +107,7 @@ impl WorkflowTool {
             returns_untrusted: self.annotations.returns_untrusted.unwrap_or(reaches_out),
             egress: self.annotations.egress.unwrap_or(reaches_out),
             idempotent: true,
+            reads_only: self.annotations.reads_only.unwrap_or_default(),
         }
     }
 }

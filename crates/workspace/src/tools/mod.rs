@@ -112,7 +112,7 @@ where
 
 /// What a tool returns that reads files: they may be the user's, and anybody may have written them.
 const READS: Annotations =
-    Annotations { reads_private: true, returns_untrusted: true, egress: false, idempotent: true };
+    Annotations { reads_private: true, returns_untrusted: true, egress: false, idempotent: true, reads_only: true };
 
 /// Returns what the model reads instead of a result. The cause of a failure is for the operator.
 pub(crate) fn tool_error(error: WorkspaceError) -> ToolError {

@@ -24,7 +24,7 @@ struct Input {
 
 pub(super) fn tool(of: &AgentWorkspace) -> Arc<dyn Tool> {
     let description = "Shows files of `/outputs` to the user as downloads. Call it once when the results are written.";
-    let annotations = Annotations { idempotent: true, ..Annotations::default() };
+    let annotations = Annotations { idempotent: true, reads_only: true, ..Annotations::default() };
     super::tool(of, PRESENT_FILES, description, annotations, |workspace, input: Input, context| async move {
         present(&workspace, &input.paths, &context).await
     })

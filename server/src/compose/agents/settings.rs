@@ -34,9 +34,11 @@ pub(super) fn settings(config: &Config, agent: &config::Agent) -> RunSettings {
     let no_think = || agent.extracts_records && providers::supports_no_think(&agent.model);
     let others = agent.fallback_models.iter().chain(&agent.summary_model);
     let models = others.map(|other| &other.model).chain([&agent.model]);
+    let known = providers::model_context(&agent.model);
     RunSettings {
         no_think: Some(own.no_think.unwrap_or_else(no_think)),
-        context_tokens: own.context_tokens.or_else(|| providers::context_tokens(&agent.model)),
+        context_tokens: own.context_tokens.or(known.map(|known| known.tokens)),
+        output_is_beside: own.context_tokens.is_none() && known.is_some_and(|known| known.output_is_beside),
         prices: models.filter_map(|name| Some((name.clone(), config.price_of(name)?))).collect(),
         timeouts: Timeouts {
             total: Some(own.timeouts.total.unwrap_or(limits.turn).min(own.limits.time.unwrap_or(Duration::MAX))),

@@ -2,8 +2,9 @@
 //! models and the switch for tasks, and the command that summarises the conversation.
 
 use crate::compose::models::choice as model_choice;
+use agent::ContextTriggers;
 use capability::Capabilities;
-use config::{Agent, Config};
+use config::{Agent, Config, ConnectionKind};
 use serde_json::{Map, Value, json};
 use wire::locale::{Locale, Text};
 use wire::page::{AgentChatProperties, Block, BlockType};
@@ -22,7 +23,7 @@ pub(super) fn complete(blocks: &mut [Block], config: &Config, capabilities: &Cap
         added.extend(models.map(|models| ("models".to_owned(), models)));
         let delegates = agent.and_then(|agent| agent.delegation).filter(|delegation| delegation.is_optional);
         added.extend(delegates.map(|_| ("delegate".to_owned(), true.into())));
-        let compact = agent.filter(|agent| offers_compact(agent)).map(|_| compact_command(block, config));
+        let compact = agent.filter(|agent| offers_compact(agent, config)).map(|_| compact_command(block, config));
         if added.is_empty() && compact.is_none() {
             continue;
         }
@@ -54,12 +55,13 @@ fn add_command(sender: &mut Map<String, Value>, command: Value) {
     }
 }
 
-/// Returns whether the chats of an agent list the command: where the context is kept small, so that a
-/// long conversation loses details. It can be typed in all chats of agents with summaries.
-fn offers_compact(agent: &Agent) -> bool {
-    let context = &agent.settings.context;
-    let size = agent.settings.context_tokens.or_else(|| providers::context_tokens(&agent.model));
-    context.summarizes_on_demand() && context.has_budget(size)
+/// Returns whether the chats of an agent list the command: where older messages are summarised, so that a
+/// long conversation loses details. The context of the demo model has no end unless the config says so.
+fn offers_compact(agent: &Agent, config: &Config) -> bool {
+    let settings = &agent.settings;
+    let kind = config.connections.get(&agent.connection_id).map(|connection| &connection.kind);
+    let is_bounded = settings.context_tokens.is_some() || settings.context.triggers != ContextTriggers::default();
+    settings.context.summarizes_on_demand() && (is_bounded || !matches!(kind, Some(ConnectionKind::Demo(_))))
 }
 
 /// Returns the command in the language of the chat.

@@ -46,8 +46,9 @@ impl PageTools {
                 anyhow::ensure!(is_free, "{}: {} cannot be the name of a tool", page.id, tool.name);
                 let approval = ApprovalTerms::default();
                 let built = PageTool::new(tool.name, tool.description, schema, tool.confirm, approval);
-                let ToolAnnotations { reads_private, returns_untrusted, egress } = tool.annotations;
-                let marks = Annotations { reads_private, returns_untrusted, egress, ..Annotations::default() };
+                let ToolAnnotations { reads_private, returns_untrusted, egress, reads_only } = tool.annotations;
+                let marks =
+                    Annotations { reads_private, returns_untrusted, egress, reads_only, ..Annotations::default() };
                 let built = annotated(Arc::new(built), marks);
                 tools.add(page.id, tool.agent_id, None, built);
             }

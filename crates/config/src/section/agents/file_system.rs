@@ -35,6 +35,7 @@ pub(crate) fn read(entry: FileSystemEntry, properties: &Node, context: &mut Cont
         returns_untrusted: entry.returns_untrusted,
         egress: Some(false),
         idempotent: Some(true),
+        reads_only: Some(true),
     };
     Some(FileSystem { base_path, annotations })
 }

@@ -118,7 +118,8 @@ pub(crate) struct McpSourceProperties {
     /// The timeout of one call in milliseconds. Default: `limits.toolMs`.
     #[schemars(range(min = 1, max = 3_600_000))]
     timeout_ms: Option<u64>,
-    /// Accepts the server's own annotations `idempotentHint` and `readOnlyHint` as `idempotent`.
+    /// Accepts the server's own annotations: `idempotentHint` and `readOnlyHint` as `idempotent`, and
+    /// `readOnlyHint` as `readsOnly`.
     #[serde(default)]
     idempotent_hint: bool,
     #[serde(flatten)]

@@ -116,7 +116,7 @@ fn tool(
     };
     let result = entry.result.unwrap_or_default();
     let (host, timeout_ms, idempotent) =
-        (entry.host, entry.timeout_ms, declared.annotations.idempotent.unwrap_or_default());
+        (entry.host, entry.timeout_ms, contract::Annotations::from(declared.annotations).idempotent);
     let shown = page::ClientTool { name, actions, host, result, timeout_ms, idempotent };
     Some((declared, shown))
 }

@@ -59,7 +59,7 @@ fn incomplete_client_tools_are_rejected() {
         |
      20 | …s: [{ type: Reset }], timeoutMs: 5, wait: 1 }
         |                                      ^^^^
-        = help: one of `name`, `description`, `inputSchema`, `confirm`, `timeoutMs`, `readsPrivate`, `returnsUntrusted`, `egress`, `idempotent`, `actions`, `host` and `result`
+        = help: one of `name`, `description`, `inputSchema`, `confirm`, `timeoutMs`, `readsPrivate`, `returnsUntrusted`, `egress`, `idempotent`, `readsOnly`, `actions`, `host` and `result`
     ");
 }
 
