@@ -1,7 +1,7 @@
 //! Tools that are made of a function.
 
-use crate::ToolError;
-use crate::tool::{Annotations, Tool, ToolContext, ToolSpec};
+use crate::tool::{Tool, ToolContext, ToolSpec};
+use crate::{Annotations, ToolError};
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

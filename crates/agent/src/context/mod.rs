@@ -1,7 +1,8 @@
 //! The projection of a long history: what a model reads of it. The history itself only grows. When
 //! a trigger is reached, old tool results are cleared, then whole older turns are replaced by a
-//! summary, and then the results that are left are shortened. All are events, so that whoever stores the history can store the projection with it and
-//! hand it to the next run: between two changes the model reads the same bytes again.
+//! summary, and then the results that are left are shortened. All are events, so that whoever stores
+//! the history can store the projection with it and hand it to the next run: between two changes the
+//! model reads the same bytes again.
 
 mod compact;
 pub(crate) mod delegated;

@@ -1,7 +1,7 @@
 //! Tool annotations: `readsPrivate`, `returnsUntrusted` and `egress` say what a tool does with
-//! data, `idempotent` whether a call may be repeated, `readsOnly` whether it changes nothing. An agent that has read both private data and
-//! untrusted text may be made to send the data away by instructions in the text, so the user must
-//! approve what it sends from then on.
+//! data, `idempotent` whether a call may be repeated, `readsOnly` whether it changes nothing. An
+//! agent that has read both private data and untrusted text may be made to send the data away by
+//! instructions in the text, so the user must approve what it sends from then on.
 //!
 //! `readsPrivate` and `returnsUntrusted` have defaults that depend on the tool, because alone they
 //! require no approval. `egress` is never a default, so that no existing tool suddenly requires
