@@ -244,7 +244,7 @@ async fn shortened_results_stay_shortened() {
 /// another process.
 #[tokio::test]
 async fn estimates_are_corrected_after_a_reload() {
-    let check = async |input_tokens: u64, summaries: usize| {
+    let check = async |input_tokens: u64, summarizes: bool| {
         let folder = TempDir::new().unwrap();
         let mut counted = text_reply("Yes.");
         for cue in &mut counted {
@@ -258,12 +258,14 @@ async fn estimates_are_corrected_after_a_reload() {
             server.send(&format!("u{at}"), None).await;
         }
         drop(server);
-        let server = Server::open(&folder, vec![text_reply("The facts."), text_reply("Yes.")]).await;
+        // The summary may be made in pieces.
+        let script = std::iter::repeat_with(|| text_reply("The facts.")).take(6).collect();
+        let server = Server::open(&folder, script).await;
         server.send("u5", None).await;
-        assert_eq!(server.parts(CONTEXT_SUMMARY).await.len(), summaries, "{input_tokens}");
+        assert_eq!(!server.parts(CONTEXT_SUMMARY).await.is_empty(), summarizes, "{input_tokens}");
     };
-    check(2_400, 1).await;
-    check(1_100, 0).await;
+    check(2_400, true).await;
+    check(1_100, false).await;
 }
 
 #[tokio::test]

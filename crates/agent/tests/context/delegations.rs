@@ -62,5 +62,5 @@ async fn tasks_whose_calls_are_read_are_not_told() {
     messages.extend([says("41."), user("And now?")]);
     let (agent, _) = delegating(vec![text_reply("ok")]);
     let (_, events) = turn(&agent, shared(messages), Projection::default()).await;
-    assert_eq!(events, Vec::new());
+    assert!(events.is_empty(), "{events:?}");
 }
