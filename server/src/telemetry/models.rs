@@ -82,6 +82,7 @@ fn outcome_name(kind: ModelErrorKind) -> &'static str {
         ModelErrorKind::Unauthorized => "unauthorized",
         ModelErrorKind::RateLimited => "rate_limited",
         ModelErrorKind::Refused => "refused",
+        ModelErrorKind::ContextTooLong => "context_too_long",
         ModelErrorKind::Unavailable => "unavailable",
         ModelErrorKind::Unreachable => "unreachable",
         ModelErrorKind::Timeout => "timeout",

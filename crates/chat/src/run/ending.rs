@@ -127,7 +127,7 @@ pub(crate) fn model_reason(error: &ModelError) -> EndReason {
     match error.kind {
         ModelErrorKind::Unauthorized => EndReason::ModelCredentials,
         ModelErrorKind::RateLimited => EndReason::ModelBusy,
-        ModelErrorKind::Refused => EndReason::ModelRefused,
+        ModelErrorKind::Refused | ModelErrorKind::ContextTooLong => EndReason::ModelRefused,
         ModelErrorKind::Unavailable | ModelErrorKind::Unreachable | ModelErrorKind::CircuitOpen => EndReason::ModelAway,
         ModelErrorKind::Timeout => EndReason::ModelTimeout,
         ModelErrorKind::BrokenStream => EndReason::StreamBroken,
