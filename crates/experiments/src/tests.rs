@@ -1,7 +1,7 @@
 //! The tables, on each kind of database.
 
+use crate::keep;
 use crate::store::{self, Ending, Experiment, NewCase, Put, ResultRow, Settings, State};
-use crate::{DEFINITION, keep};
 use ::store::sql::query;
 use ::store::{Schema, Store};
 use evaluation::CaseResult;
@@ -11,8 +11,7 @@ use std::time::Duration;
 async fn stores() -> Vec<Store> {
     let mut stores = Vec::new();
     for url in test_postgres::databases_of_each_kind().await {
-        let tables = [DEFINITION.tables.unwrap()];
-        stores.push(Schema::new(&tables).open(&url, "", Duration::ZERO).await.unwrap());
+        stores.push(Schema::new(&[store::TABLES]).open(&url, "", Duration::ZERO).await.unwrap());
     }
     stores
 }

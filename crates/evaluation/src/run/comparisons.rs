@@ -5,6 +5,7 @@ use super::{MAX_WRITTEN, Run, RunError};
 use crate::case::Case;
 use crate::definition::Comparison;
 use crate::scorer::judge::compare;
+use futures::FutureExt;
 use futures::stream::{self, StreamExt};
 use std::collections::{HashMap, HashSet};
 
@@ -26,9 +27,10 @@ pub(super) async fn compare_answers(
     let mut pairs = open_pairs(run, cases, &file).into_iter();
     run.budget().next_kind();
     // The first one is made alone: it says what the others will cost.
-    let first = stream::iter(pairs.next()).then(|pair| evaluate(run, comparison, pair));
-    let further = stream::iter(pairs).map(|pair| evaluate(run, comparison, pair)).buffer_unordered(parallel);
-    let mut compared = std::pin::pin!(first.chain(further).ready_chunks(MAX_WRITTEN));
+    let first = pairs.next().map(|pair| evaluate(run, comparison, pair).boxed());
+    let further: Vec<_> = pairs.map(|pair| evaluate(run, comparison, pair).boxed()).collect();
+    let compared = stream::iter(first).buffered(1).chain(stream::iter(further).buffer_unordered(parallel));
+    let mut compared = std::pin::pin!(compared.ready_chunks(MAX_WRITTEN));
     let mut left_out = 0;
     while let Some(compared) = compared.next().await {
         left_out += compared.iter().filter(|compared| compared.is_none()).count();

@@ -10,7 +10,8 @@ use crate::case::Case;
 use crate::definition::Evaluation;
 use crate::subject::Subject;
 use budget::Budget;
-use futures::StreamExt;
+use futures::FutureExt;
+use futures::stream::{self, StreamExt};
 use results::{CaseResult, ComparisonResult, Results};
 use score_case::score_case;
 use std::collections::{HashMap, HashSet};
@@ -163,8 +164,9 @@ impl Run<'_> {
         parallel: usize,
         mut file: Results,
     ) -> Result<Results, RunError> {
-        let evaluated = futures::stream::iter(tasks).map(|task| self.evaluate(task));
-        let mut evaluated = std::pin::pin!(evaluated.buffer_unordered(parallel).ready_chunks(MAX_WRITTEN));
+        let evaluated: Vec<_> = tasks.map(|task| self.evaluate(task).boxed()).collect();
+        let evaluated = stream::iter(evaluated).buffer_unordered(parallel);
+        let mut evaluated = std::pin::pin!(evaluated.ready_chunks(MAX_WRITTEN));
         let mut left_out = 0;
         while let Some(results) = evaluated.next().await {
             let count = results.len();

@@ -23,7 +23,7 @@ const MAX_OTHERS: i64 = 50;
 #[derive(Default, Deserialize)]
 pub(super) struct ExperimentQuery {
     #[serde(default)]
-    with: String,
+    pub(super) with: String,
 }
 
 /// `GET /admin/experiments/{id}`

@@ -67,7 +67,7 @@ impl Subject for ServerSubject {
             approved_tools: Vec::new(),
             limits: InvokeLimits::default(),
         };
-        let invoked = self.context.chat.invoke_counted(&self.caller, invoke, CancellationToken::new()).await;
+        let invoked = self.context.chat.invoke_counted(&self.caller, invoke, None, CancellationToken::new()).await;
         let invoked = match invoked {
             Ok(invoked) => invoked,
             Err(error) => return Judgement { output: Err(error.to_string()), cost_usd: 0.0 },

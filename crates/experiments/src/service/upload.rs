@@ -98,6 +98,7 @@ pub(crate) fn uploaded(
     let (results, comparisons) = last_results(file.results, file.comparisons);
     let finished = Finished { results, comparisons };
     let experiment = Experiment {
+        summary: summary(&file.configs, &finished),
         id: new_id(),
         name,
         dataset_id,

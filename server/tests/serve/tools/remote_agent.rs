@@ -66,6 +66,7 @@ fn client(server: &Server, key: &str) -> RemoteAgent {
         api_key: key.into(),
         user_token: None,
         variables: Vec::new(),
+        user_variables: None,
         prefix: None,
         allow_private: true,
         call_time: Duration::from_secs(10),
@@ -122,11 +123,11 @@ async fn own_client_discovers_and_calls_tools() {
     check("remove", json!({ "title": "boom" }), failed).await;
     check("remove", json!({ "title": "Returns" }), r#""Done.""#).await;
     check("articles__search", json!({ "query": "Re" }), one).await;
-    assert_eq!(agent.resource(None).await.as_deref(), Some(r#"{"counts":[{"articles":1}]}"#));
+    assert_eq!(agent.resource(&RunScope::default()).await.as_deref(), Some(r#"{"counts":[{"articles":1}]}"#));
 
     let refused = client(&server, "another key").discover().await.err().unwrap();
     assert_eq!(refused, "the list of tools: The x-api-key is missing or wrong; code 401");
-    assert_eq!(client(&server, "another key").resource(None).await, None);
+    assert_eq!(client(&server, "another key").resource(&RunScope::default()).await, None);
 }
 
 #[tokio::test]
