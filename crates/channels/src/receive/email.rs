@@ -70,6 +70,6 @@ mod tests {
     #[test]
     fn days_are_written_as_imap_does() {
         assert_eq!(imap_date(0), "1-Jan-1970");
-        assert_eq!(imap_date(1_796_000_000_000), "29-Nov-2026");
+        assert_eq!(imap_date(1_796_000_000_000), "30-Nov-2026");
     }
 }
