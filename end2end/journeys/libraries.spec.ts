@@ -216,6 +216,42 @@ test.describe("libraries of the only user", () => {
     await picture(page, "phone-ready");
   });
 
+  test("entities are listed, searched, followed and opened where they are mentioned", async ({ page }) => {
+    await page.setViewportSize(WIDE);
+    await followed(page);
+    await visit(page, "/handbook");
+    await page.getByRole("link", { name: "Entities" }).click();
+    await expect(page.getByText("7 entities and 6 relations")).toBeVisible({ timeout: 90_000 });
+    const list = page.getByRole("list", { name: "Entities" });
+    await expect(list.getByRole("listitem")).toHaveCount(7);
+    await accessible(page);
+    await picture(page, "entities");
+    await page.getByLabel("Type").selectOption("team");
+    await expect(list.getByRole("listitem")).toHaveCount(3);
+    await page.getByRole("searchbox", { name: "Search entities" }).fill("desk");
+    await page.getByRole("searchbox", { name: "Search entities" }).press("Enter");
+    await expect(list.getByRole("listitem")).toHaveCount(1);
+    await list.getByRole("link", { name: "service desk" }).click();
+    await expect(page.getByRole("heading", { name: "service desk" })).toBeFocused();
+    const relations = page.getByRole("list", { name: "Relations" });
+    await expect(relations).toContainText("Jonas Weber leads the service desk.");
+    await accessible(page);
+    await picture(page, "entity");
+    // From one entity to the next, and back.
+    await relations.getByRole("link", { name: "Jonas Weber" }).click();
+    await expect(page.getByRole("heading", { name: "Jonas Weber" })).toBeVisible();
+    await page.goBack();
+    await expect(page.getByRole("heading", { name: "service desk" })).toBeVisible();
+    await page.setViewportSize(PHONE);
+    await fits(page);
+    await picture(page, "phone-entity");
+    await relations.getByRole("link", { name: /who-is-who.md/ }).click();
+    await expect(page.locator("[data-found]")).toContainText("Jonas Weber leads the service desk.");
+    // A link to the list works for itself.
+    await page.goto(`${page.url().split("?")[0]}?entity=all`);
+    await expect(list.getByRole("listitem")).toHaveCount(7);
+  });
+
   test("files of a dropped folder are uploaded", async ({ page }) => {
     await visit(page, "/documents");
     await create(page, "Dropped");

@@ -37,6 +37,8 @@ pub(super) fn LibraryForm(
     let roles = RwSignal::new(Vec::<RoleChoice>::new());
     let known = StoredValue::new(library.clone());
     let is_new = library.is_none();
+    // None if the server does not offer it, which a new library cannot know.
+    let graph = RwSignal::new(library.as_ref().and_then(|library| library.graph));
     let own = |of: fn(&Library) -> &Vec<String>| library.as_ref().map(of).cloned().unwrap_or_default();
     let (readers, writers) = (own(|library| &library.readers), own(|library| &library.writers));
     Effect::new(move |_| {
@@ -74,7 +76,10 @@ pub(super) fn LibraryForm(
         };
         let writers = chosen(|role| role.writes.get_untracked());
         let readers = chosen(|role| role.reads.get_untracked() && !role.writes.get_untracked());
-        let body = json!({ "name": entered, "description": described, "readers": readers, "writers": writers });
+        let mut body = json!({ "name": entered, "description": described, "readers": readers, "writers": writers });
+        if let Some(graph) = graph.get_untracked() {
+            body["graph"] = graph.into();
+        }
         is_sending.set(true);
         problem.set(None);
         spawn_local(async move {
@@ -125,6 +130,16 @@ pub(super) fn LibraryForm(
                     {role_group(Text::LibraryReaders, roles, |role| role.reads)}
                     {role_group(Text::LibraryWriters, roles, |role| role.writes)}
                 </div>
+            }.into_any())}
+            {graph.get_untracked().is_some().then(|| view! {
+                <label class="cw-library-role">
+                    <input
+                        type="checkbox"
+                        prop:checked=move || graph.get() == Some(true)
+                        on:change=move |event| graph.set(Some(event_target_checked(&event)))
+                    />
+                    {t(Text::LibraryGraph)}
+                </label>
             }.into_any())}
             <p class="cw-problem" role="alert">{move || problem.get()}</p>
             <div class="cw-library-buttons">

@@ -5,9 +5,10 @@ use super::block::{facts, problem_view, rights};
 use super::confirm::{Confirm, Question};
 use super::document::DocumentView;
 use super::documents::DocumentRows;
+use super::entities::EntitiesView;
 use super::form::LibraryForm;
 use super::model::{Access, Library};
-use super::route::Shown;
+use super::route::{ENTITIES, Shown};
 use super::search::{LibrarySearch, SearchState};
 use super::state::LibraryState;
 use super::upload::Uploads;
@@ -48,6 +49,8 @@ pub(super) fn LibraryView(
     };
     let is_there = Memo::new(move |_| state.library.with(Option::is_some));
     let document = Memo::new(move |_| shown.with(|shown| shown.document.clone().zip(Some(shown.passage))));
+    let entity = Memo::new(move |_| shown.with(|shown| shown.entity.clone()));
+    let shows_entities = Memo::new(move |_| entity.with(Option::is_some));
     let heading = block.clone();
     let content = move || {
         if !is_there.get() {
@@ -58,8 +61,15 @@ pub(super) fn LibraryView(
                 let library = state.id.get_value();
                 view! { <DocumentView block=block.clone() library id passage /> }.into_any()
             }
+            None if shows_entities.get() => view! {
+                {head(&block, state, is_editing)}
+                {tabs(state, true)}
+                <EntitiesView block=block.clone() library=state.id.get_value() entity />
+            }
+            .into_any(),
             None => view! {
                 {head(&block, state, is_editing)}
+                {tabs(state, false)}
                 {upload_area(&block, state, uploads)}
                 <LibrarySearch block=block.clone() search />
                 <DocumentRows block=block.clone() state />
@@ -75,6 +85,31 @@ pub(super) fn LibraryView(
         <Confirm asked=state.asked id=format!("library-{heading}-confirm") />
     }
     .into_any()
+}
+
+/// The choice between the documents and the entities, if there are any.
+fn tabs(state: LibraryState, shows_entities: bool) -> AnyView {
+    let address = expect_context::<Address>();
+    let has_graph =
+        Memo::new(move |_| state.library.with(|library| library.as_ref().is_some_and(|own| own.graph == Some(true))));
+    let tab = move |is_entities: bool, label: Text| {
+        let id = state.id.get_value();
+        let to = if is_entities { Shown::entity(&id, ENTITIES) } else { Shown::library(&id) };
+        let current = (is_entities == shows_entities).then_some("page");
+        view! { <a class="cw-link" href=move || to.url(address) aria-current=current>{t(label)}</a> }
+    };
+    let tabs = move || {
+        has_graph.get().then(|| {
+            view! {
+                <nav class="cw-library-tabs" aria-label=move || state.library.with(|library| library.as_ref().map(|own| own.name.clone()))>
+                    {tab(false, Text::LibraryDocuments)}
+                    {tab(true, Text::EntitiesTab)}
+                </nav>
+            }
+            .into_any()
+        })
+    };
+    tabs.into_any()
 }
 
 fn upload_area(block: &str, state: LibraryState, uploads: Uploads) -> AnyView {

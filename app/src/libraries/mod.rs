@@ -11,6 +11,7 @@ mod confirm;
 mod document;
 mod documents;
 mod dropped;
+mod entities;
 mod form;
 mod lazy;
 mod library;

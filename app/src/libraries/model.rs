@@ -17,6 +17,9 @@ pub(super) struct Library {
     pub(super) declared: bool,
     pub(super) documents: Counts,
     pub(super) bytes: u64,
+    /// Whether entities are extracted from its documents; none if the server does not offer it.
+    #[serde(default)]
+    pub(super) graph: Option<bool>,
 }
 
 /// What the user may do with a library.

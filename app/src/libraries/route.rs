@@ -5,6 +5,9 @@ use crate::address::{Address, encode_component};
 use crate::prelude::*;
 use serde_json::Value;
 
+/// Stands for the list of entities, in the place of an id.
+pub(super) const ENTITIES: &str = "all";
+
 /// What is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shown {
@@ -14,6 +17,8 @@ pub(super) struct Shown {
     pub(super) document: Option<String>,
     /// The passage with which the document is opened, from 1.
     pub(super) passage: Option<u64>,
+    /// The entity of the library; [`ENTITIES`] for the list of them.
+    pub(super) entity: Option<String>,
 }
 
 impl Shown {
@@ -25,6 +30,7 @@ impl Shown {
             library: parameter("library"),
             document: parameter("document"),
             passage: parameter("passage").and_then(|number| number.parse().ok()),
+            entity: parameter("entity"),
         }
     }
 
@@ -38,6 +44,11 @@ impl Shown {
         Self { document: Some(id.to_owned()), passage, ..Self::library(library) }
     }
 
+    /// Shows an entity of a library, or the list of them.
+    pub(super) fn entity(library: &str, id: &str) -> Self {
+        Self { entity: Some(id.to_owned()), ..Self::library(library) }
+    }
+
     /// Returns the URL. Tracked.
     pub(super) fn url(&self, address: Address) -> String {
         let mut pairs = Vec::new();
@@ -45,7 +56,7 @@ impl Shown {
         if let Value::Object(others) = address.parameters() {
             for (key, value) in others {
                 if let (false, Some(value)) =
-                    (["library", "document", "passage"].contains(&key.as_str()), value.as_str())
+                    (["library", "document", "passage", "entity"].contains(&key.as_str()), value.as_str())
                 {
                     pairs.push([&encode_component(&key), "=", &encode_component(value)].concat());
                 }
@@ -59,6 +70,9 @@ impl Shown {
         }
         if let Some(passage) = self.passage {
             pairs.push(["passage=", &passage.to_string()].concat());
+        }
+        if let Some(entity) = &self.entity {
+            pairs.push(["entity=", &encode_component(entity)].concat());
         }
         let separator = if pairs.is_empty() { "" } else { "?" };
         [&address.path(), separator, &pairs.join("&")].concat()

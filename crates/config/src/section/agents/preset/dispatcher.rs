@@ -4,9 +4,10 @@ use super::{ATTACHMENT, CHAT, RAG_SEARCH, WEB_SEARCH};
 use agent::{Route, RouteNeed};
 
 /// The tools for documents, and those for the web.
-const DOCUMENT_TOOLS: &[&str] = &["document_search", "document_read", "document_list"];
+const DOCUMENT_TOOLS: &[&str] = &["document_search", "document_read", "document_list", "graph_query", "graph_explore"];
 const WEB_TOOLS: &[&str] = &["web_search", "web_fetch"];
-const ALL_TOOLS: &[&str] = &["document_search", "document_read", "document_list", "web_search", "web_fetch"];
+const ALL_TOOLS: &[&str] =
+    &["document_search", "document_read", "document_list", "graph_query", "graph_explore", "web_search", "web_fetch"];
 
 /// The routes.
 pub(super) static ROUTES: [Route; 4] = [

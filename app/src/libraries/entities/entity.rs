@@ -1,0 +1,109 @@
+//! An entity of a library with what is connected with it.
+
+use super::model::{End, Explored, Passage, Relation};
+use crate::address::{Address, encode_component};
+use crate::api::ApiError;
+use crate::blocks::control::focus;
+use crate::libraries::api::{self, library_path};
+use crate::libraries::block::problem_view;
+use crate::libraries::route::{ENTITIES, Shown};
+use crate::prelude::*;
+use crate::texts::{Text, fill, t};
+use leptos::task::spawn_local;
+
+/// An entity with its relations, and where it is mentioned.
+#[component]
+pub(super) fn EntityView(block: String, library: String, id: String) -> AnyView {
+    let address = expect_context::<Address>();
+    let explored = RwSignal::new(None::<Explored>);
+    let error = RwSignal::new(None::<ApiError>);
+    let path = StoredValue::new(library_path(&library, &["/graph/explore?entity=", &encode_component(&id)].concat()));
+    let heading = format!("library-{block}-entity");
+    let focused = StoredValue::new(heading.clone());
+    let load = move || {
+        let path = path.get_value();
+        spawn_local(async move {
+            match api::get::<Explored>(&path).await {
+                Ok(loaded) => {
+                    error.try_set(None);
+                    explored.try_set(Some(loaded));
+                    // The link that the user followed is no longer on the page, so the heading takes the focus.
+                    request_animation_frame(move || {
+                        if let Some(heading) = focused.try_get_value() {
+                            focus(&heading);
+                        }
+                    });
+                }
+                Err(problem) => drop(error.try_set(Some(problem))),
+            }
+        });
+    };
+    Effect::new(move |_| load());
+    let back = {
+        let library = library.clone();
+        move || Shown::entity(&library, ENTITIES).url(address)
+    };
+    let content = move || {
+        let Explored { entity, names, mentions, relations } = explored.get()?;
+        let others: Vec<_> = names.into_iter().filter(|name| *name != entity.name).collect();
+        let names = (!others.is_empty()).then(|| {
+            view! { <p class="cw-library-note" dir="auto">{fill(Text::EntityNames, &[&others.join(", ")])}</p> }
+        });
+        let no_relations = relations.is_empty().then(|| {
+            view! { <p class="cw-library-note">{t(Text::EntityNoRelations)}</p> }
+        });
+        let relations: Vec<_> = relations.iter().map(|relation| relation_view(&library, relation)).collect();
+        let mentions: Vec<_> =
+            mentions.iter().map(|passage| view! { <li>{passage_view(&library, passage)}</li> }).collect();
+        let view = view! {
+            <div class="cw-library-title">
+                <h4 id=heading.clone() tabindex="-1" dir="auto">{entity.name.clone()}</h4>
+                <span class="cw-document-about" dir="auto">{entity.kind.clone()}</span>
+            </div>
+            {names}
+            <h5>{t(Text::EntityRelations)}</h5>
+            {no_relations}
+            <ul class="cw-hits" aria-label=t(Text::EntityRelations)>{relations}</ul>
+            <h5>{t(Text::EntityPassages)}</h5>
+            <ul class="cw-hits" aria-label=t(Text::EntityPassages)>{mentions}</ul>
+        };
+        Some(view.into_any())
+    };
+    let problem = move || error.get().map(|error| problem_view(&error, load));
+    view! {
+        <a class="cw-link" href=back>{t(Text::EntitiesBack)}</a>
+        {problem}
+        {content}
+    }
+    .into_any()
+}
+
+fn relation_view(library: &str, relation: &Relation) -> AnyView {
+    let address = expect_context::<Address>();
+    let end = |end: &End| {
+        let url = untrack(|| Shown::entity(library, &end.id).url(address));
+        view! { <a class="cw-document-name" href=url dir="auto">{end.name.clone()}</a> }
+    };
+    view! {
+        <li>
+            <p>{end(&relation.from)}" "<span dir="auto">{relation.relation.clone()}</span>" "{end(&relation.to)}</p>
+            {passage_view(library, &relation.evidence)}
+        </li>
+    }
+    .into_any()
+}
+
+/// The words, and a link to where they stand.
+fn passage_view(library: &str, passage: &Passage) -> AnyView {
+    let address = expect_context::<Address>();
+    let url = untrack(|| Shown::document(library, &passage.document_id, passage.number()).url(address));
+    let place = match passage.place.label() {
+        place if place.is_empty() => passage.file_name.clone(),
+        place => [&passage.file_name, " · ", &place].concat(),
+    };
+    view! {
+        <p class="cw-document-text" dir="auto">{passage.quote.clone()}</p>
+        <p class="cw-document-place"><a href=url dir="auto">{place}</a></p>
+    }
+    .into_any()
+}

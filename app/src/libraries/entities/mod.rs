@@ -1,0 +1,255 @@
+//! The entities of a library, and one of them with what is connected with it.
+
+mod entity;
+mod model;
+
+use crate::address::{Address, encode_component};
+use crate::api::ApiError;
+use crate::libraries::api::{self, Method, library_path};
+use crate::libraries::block::problem_view;
+use crate::libraries::route::{ENTITIES, Shown};
+use crate::prelude::*;
+use crate::texts::{Text, fill, group_digits, t};
+use crate::ui::browser::{is_visible, sleep};
+use entity::EntityView;
+use leptos::ev::SubmitEvent;
+use leptos::html;
+use leptos::task::spawn_local;
+use model::{Entity, EntityList, Status};
+use std::time::Duration;
+
+/// The pause until the page looks again how far the extraction is.
+const PAUSE: Duration = Duration::from_secs(3);
+/// The longest name in a search, in characters.
+const MAX_NAME: &str = "200";
+
+/// The list; a cheap handle.
+#[derive(Clone, Copy)]
+struct ListState {
+    library: StoredValue<String>,
+    status: RwSignal<Option<Status>>,
+    items: RwSignal<Option<Vec<Entity>>>,
+    next: RwSignal<Option<String>>,
+    name: RwSignal<String>,
+    kind: RwSignal<String>,
+    error: RwSignal<Option<ApiError>>,
+}
+
+impl ListState {
+    fn new(library: String) -> Self {
+        Self {
+            library: StoredValue::new(library),
+            status: RwSignal::new(None),
+            items: RwSignal::new(None),
+            next: RwSignal::new(None),
+            name: RwSignal::new(String::new()),
+            kind: RwSignal::new(String::new()),
+            error: RwSignal::new(None),
+        }
+    }
+
+    /// Follows the extraction until it is done or the view is gone, and loads the list whenever it has changed.
+    async fn follow(self) {
+        while let Some(library) = self.library.try_get_value() {
+            if is_visible() {
+                match api::get::<Status>(&library_path(&library, "/graph")).await {
+                    Ok(status) => {
+                        let is_done = status.done + status.failed >= status.documents;
+                        let Some(before) = self.status.try_get_untracked() else { return };
+                        if before.as_ref() != Some(&status) {
+                            self.status.set(Some(status));
+                            self.load(None);
+                        }
+                        if is_done {
+                            return;
+                        }
+                    }
+                    Err(error) => {
+                        self.error.try_set(Some(error));
+                        return;
+                    }
+                }
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// Loads the list, or the page after a cursor.
+    fn load(self, after: Option<String>) {
+        let (name, kind) = (self.name.get_untracked(), self.kind.get_untracked());
+        let query = ["/graph/entities?name=", &encode_component(&name), "&type=", &encode_component(&kind)].concat();
+        let mut path = library_path(&self.library.get_value(), &query);
+        if let Some(after) = &after {
+            path.push_str("&cursor=");
+            path.push_str(&encode_component(after));
+        }
+        spawn_local(async move {
+            let found = api::get::<EntityList>(&path).await;
+            // The answer to an earlier question is not shown under a later one.
+            if self.name.try_get_untracked() != Some(name) || self.kind.try_get_untracked() != Some(kind) {
+                return;
+            }
+            match found {
+                Ok(EntityList { items, cursor }) => {
+                    self.error.set(None);
+                    self.next.set(cursor);
+                    match after {
+                        Some(_) => self.items.update(|all| all.get_or_insert_default().extend(items)),
+                        None => self.items.set(Some(items)),
+                    }
+                }
+                Err(error) => self.error.set(Some(error)),
+            }
+        });
+    }
+
+    /// Has everything extracted anew.
+    fn redo(self) {
+        let path = library_path(&self.library.get_value(), "/graph/redo");
+        spawn_local(async move {
+            match api::act(Method::Post, &path).await {
+                Ok(()) => self.follow().await,
+                Err(error) => drop(self.error.try_set(Some(error))),
+            }
+        });
+    }
+}
+
+/// The entities of a library, or one of them.
+#[component]
+pub(in crate::libraries) fn EntitiesView(
+    /// The block's id.
+    block: String,
+    /// The id of the library.
+    library: String,
+    /// What is shown: an id, or [`ENTITIES`].
+    entity: Memo<Option<String>>,
+) -> AnyView {
+    let list = ListState::new(library.clone());
+    Effect::new(move |_| spawn_local(list.follow()));
+    let content = move || match entity.get() {
+        Some(id) if id != ENTITIES => {
+            view! { <EntityView block=block.clone() library=library.clone() id /> }.into_any()
+        }
+        _ => entity_list(&block, list),
+    };
+    content.into_any()
+}
+
+fn entity_list(block: &str, list: ListState) -> AnyView {
+    let address = expect_context::<Address>();
+    let field = NodeRef::<html::Input>::new();
+    let [name_id, kind_id] = ["entity", "kind"].map(|name| format!("library-{block}-{name}"));
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        if let Some(field) = field.get_untracked() {
+            list.name.set(field.value());
+        }
+        list.load(None);
+    };
+    let chosen = move |event| {
+        list.kind.set(event_target_value(&event));
+        list.load(None);
+    };
+    let options = move || {
+        let kinds = list.status.with(|status| status.as_ref().map(|status| status.entity_types.clone()));
+        let option = |kind: String| {
+            let is_chosen = list.kind.with_untracked(|chosen| *chosen == kind);
+            view! { <option value=kind.clone() selected=is_chosen>{kind.clone()}</option> }
+        };
+        kinds.unwrap_or_default().into_iter().map(option).collect::<Vec<_>>()
+    };
+    let rows = move || {
+        let row = |entity: &Entity| {
+            let url = untrack(|| Shown::entity(&list.library.get_value(), &entity.id).url(address));
+            view! {
+                <li class="cw-entity-row">
+                    <a class="cw-document-name" href=url dir="auto">{entity.name.clone()}</a>
+                    <span class="cw-document-about" dir="auto">
+                        {[&entity.kind, " · ", &fill(Text::EntityMentions, &[&group_digits(entity.mentions)])].concat()}
+                    </span>
+                </li>
+            }
+        };
+        list.items.with(|items| items.iter().flatten().map(row).collect::<Vec<_>>())
+    };
+    let note = move || {
+        let text = match list.items.with(|items| items.as_ref().map(Vec::len)) {
+            None if list.error.with(Option::is_some) => return None,
+            None => Text::Loading,
+            Some(0) => Text::EntitiesNone,
+            Some(_) => return None,
+        };
+        Some(view! { <p class="cw-library-note">{t(text)}</p> }.into_any())
+    };
+    let more = move || {
+        let next = list.next.get()?;
+        let more = view! {
+            <button type="button" class="cw-link cw-more" on:click=move |_| list.load(Some(next.clone()))>
+                {t(Text::ShowMore)}
+            </button>
+        };
+        Some(more.into_any())
+    };
+    let problem = move || list.error.get().map(|error| problem_view(&error, move || list.load(None)));
+    view! {
+        {status_view(list)}
+        <form class="cw-library-search" role="search" aria-label=t(Text::EntitiesSearch) on:submit=submit>
+            <label class="cw-visually-hidden" for=name_id.clone()>{t(Text::EntitiesSearch)}</label>
+            <input
+                class="cw-control"
+                id=name_id
+                type="search"
+                dir="auto"
+                placeholder=t(Text::EntitiesSearch)
+                maxlength=MAX_NAME
+                autocomplete="off"
+                value=list.name.get_untracked()
+                node_ref=field
+            />
+            <label class="cw-visually-hidden" for=kind_id.clone()>{t(Text::EntitiesType)}</label>
+            <select class="cw-control" id=kind_id on:change=chosen>
+                <option value="">{t(Text::EntitiesAllTypes)}</option>
+                {options}
+            </select>
+            <button type="submit" class="cw-button">{t(Text::Search)}</button>
+        </form>
+        {problem}
+        {note}
+        <ul class="cw-document-list" aria-label=t(Text::EntitiesTab)>{rows}</ul>
+        {more}
+    }
+    .into_any()
+}
+
+/// How much there is, how far the extraction is, and the button that does it anew.
+fn status_view(list: ListState) -> AnyView {
+    let facts = move || {
+        let Some(status) = list.status.get() else { return String::new() };
+        let mut facts =
+            vec![fill(Text::EntitiesCount, &[&group_digits(status.entities), &group_digits(status.relations)])];
+        if status.done + status.failed < status.documents {
+            facts.push(fill(Text::EntitiesProgress, &[&group_digits(status.done), &group_digits(status.documents)]));
+        }
+        for (text, count) in [(Text::EntitiesFailed, status.failed), (Text::EntitiesDropped, status.dropped)] {
+            if count > 0 {
+                facts.push(fill(text, &[&group_digits(count)]));
+            }
+        }
+        facts.extend(status.error);
+        facts.join(" · ")
+    };
+    let redo = move || {
+        let may_redo = list.status.with(|status| status.as_ref().is_some_and(|status| status.may_redo));
+        may_redo.then(|| {
+            view! {
+                <button type="button" class="cw-link" on:click=move |_| list.redo()>{t(Text::EntitiesRedo)}</button>
+            }
+            .into_any()
+        })
+    };
+    view! {
+        <p class="cw-library-facts"><span role="status">{facts}</span>{redo}</p>
+    }
+    .into_any()
+}
