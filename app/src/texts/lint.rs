@@ -45,6 +45,7 @@ const NOT_SHOWN: &[&str] = &[
     "This call took longer than {limit}. It may or may not have had an effect.",
     // For authors of pages and programs, and for developers of Chatwright.
     "`deleteMessage` needs a `messageId`.",
+    "The page's state selects the conversation: give it another id with `SetState`.",
     "This conversation has no such message, or an answer is being written.",
     "The chat has no method `{other}`.",
     "Actions run in the browser.",

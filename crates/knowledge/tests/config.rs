@@ -126,9 +126,9 @@ agents:
     };
     assert_snapshot!(problems("", ""), @r"
     chatwright.yaml:13:16: error: the price of the connection `vectors` is not known, so the cost limit of the agent `a` cannot be kept
-       = help: set `costUsdPerMillionTokens` in the properties of `vectors`, to `0` if it costs nothing
+        = help: set `costUsdPerMillionTokens` in the properties of `vectors`, to `0` if it costs nothing
     chatwright.yaml:13:16: error: the price of the connection `order` is not known, so the cost limit of the agent `a` cannot be kept
-       = help: set `costUsd` in the properties of `order`, to `0` if it costs nothing
+        = help: set `costUsd` in the properties of `order`, to `0` if it costs nothing
     ");
     assert_eq!(problems(", costUsdPerMillionTokens: 0.02", ", costUsd: 0"), "");
 }

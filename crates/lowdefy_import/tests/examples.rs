@@ -144,7 +144,7 @@ fn examples_of_agents_run_unchanged() {
 
 #[test]
 fn templates_in_what_the_provider_reads_are_evaluated() {
-    check("gateway.yaml", &Runs::Changed(&["15: changed: `{{ user.id }}` is evaluated, as a template"]));
+    check("gateway.yaml", &Runs::Changed(&["13: changed: `{{ user.id }}` is evaluated, as a template"]));
 }
 
 #[test]

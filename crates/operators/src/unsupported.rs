@@ -36,7 +36,6 @@ pub(crate) const UNSUPPORTED: &[(&str, &str)] = &[
     ("_hmac", "compute it in the service that an endpoint calls"),
     ("_i18n", "the section `locale` has the texts"),
     ("_index", "a function reads the index of its item as `__args: 1`"),
-    ("_input", "read it with `_state`, or return it from an endpoint"),
     ("_intl", "use `_number.toFixed` or `_dayjs.format`"),
     ("_js", "use `_expr`, or a function with operators; a page that needs more is written in Rust"),
     ("_jsonata", "use `_expr`"),

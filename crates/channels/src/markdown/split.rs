@@ -85,6 +85,12 @@ pub(crate) struct Entity {
     pub(crate) language: Option<Arc<str>>,
 }
 
+impl Entity {
+    fn end(&self) -> usize {
+        self.offset + self.length
+    }
+}
+
 /// Splits runs into messages. There is none if there is nothing to see.
 pub(crate) fn split(runs: &[Run], limits: Limits) -> Vec<Rendered> {
     let text = Flat::new(runs);
@@ -152,8 +158,9 @@ impl<'r> Flat<'r> {
         let (mut entities, mut before) = (0, Vec::new());
         for (range, style) in self.runs_from(from).take_while(|(range, _)| range.start < end) {
             let kinds = kinds(style);
-            // As in `message`: a style that goes on is one.
-            entities += kinds.iter().filter(|kind| kind.0 == "pre" || !before.contains(*kind)).count();
+            // At most as many as in `message`, where a style that goes on is one unless another one ends.
+            let goes_on = kinds == before && kinds.iter().all(|kind| kind.0 != "pre");
+            entities += if goes_on { 0 } else { kinds.len() };
             if entities > limits.entities && range.start > from {
                 return range.start;
             }
@@ -214,12 +221,20 @@ impl<'r> Flat<'r> {
             let length = units(&self.all[from..to]);
             for (kind, url, language) in kinds(style) {
                 let entity = Entity { kind, offset, length, url, language };
-                // A style that goes on over several runs is one.
-                let goes_on = |last: &&mut Entity| {
-                    last.kind == kind && last.url == entity.url && last.offset + last.length == offset && kind != "pre"
+                // A style that goes on over several runs is one, unless another one ends here in which it began:
+                // entities may contain each other, but not overlap.
+                let goes_on = |last: &Entity| {
+                    let ends_here = |other: &Entity| {
+                        other.offset < last.offset && last.offset < other.end() && other.end() == offset
+                    };
+                    last.kind == kind
+                        && last.url == entity.url
+                        && last.end() == offset
+                        && kind != "pre"
+                        && !entities.iter().any(ends_here)
                 };
-                match entities.iter_mut().rev().find(goes_on) {
-                    Some(last) => last.length += length,
+                match entities.iter().rposition(goes_on) {
+                    Some(last) => entities[last].length += length,
                     None => entities.push(entity),
                 }
             }

@@ -108,30 +108,20 @@ impl TestChat {
         self.ask(message(id)).await;
     }
 
-    /// Waits until a call of the tool is in the answer, and its beginning in the ledger.
+    /// Waits until the answer has a call of the tool. It starts and is stored soon after.
     pub(crate) async fn until_called(&self, tool: &str) {
-        until("the call has begun", async || {
-            let view = self.chat.conversation(&ada(), "c1").await.unwrap();
-            let called = view.messages.iter().flat_map(|message| message.tools()).find(|call| call.tool_name == tool);
-            let Some(call) = called else { return false };
-            self.store.tool_call_state("ada", "c1", &call.tool_call_id).await.unwrap().is_some()
-        })
-        .await;
-    }
-
-    /// Waits until a sub-agent's call of the tool is in the ledger. Such calls are not shown.
-    pub(crate) async fn until_called_below(&self, tool: &str) {
-        until("the call of a sub-agent has begun", async || {
-            let run = self.store.last_run("ada", "c1").await.unwrap().expect("a run has begun");
-            let calls = self.store.running_sub_agent_calls("ada", &run).await.unwrap();
-            calls.iter().any(|call| call.name == tool)
-        })
-        .await;
-    }
-
-    /// Waits until a call of the tool is in the audit log.
-    pub(crate) async fn until_logged(&self, tool: &str) {
-        until("the call is logged", async || self.rows().await.iter().any(|row| row.tool == tool)).await;
+        let name = format!("\"tool-{tool}\"");
+        let shown = async {
+            loop {
+                let view = self.chat.conversation(&ada(), "c1").await.unwrap();
+                if serde_json::to_string(&view.messages).unwrap().contains(&name) {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), shown).await.expect("the call is shown");
+        tokio::time::sleep(Duration::from_millis(200)).await;
     }
 
     pub(crate) async fn rows(&self) -> Vec<AuditRow> {
@@ -206,14 +196,4 @@ pub(crate) fn answers(answers: Vec<Answer>) -> Submission {
 
 pub(crate) fn output(call: &str) -> Answer {
     Answer::Output { tool_call_id: call.to_owned(), output: json!(1) }
-}
-
-/// Waits until a condition holds.
-async fn until(what: &str, holds: impl AsyncFn() -> bool) {
-    let held = async {
-        while !holds().await {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(60), held).await.expect(what);
 }

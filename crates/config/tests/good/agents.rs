@@ -269,8 +269,8 @@ fn presets_bring_instructions_and_keep_tools() {
 fn values_of_operators_are_checked_for_each_turn() {
     let (config, warnings) = load(
         "connections: [{ id: demo, type: Demo }]\nagents:\n  - id: a\n    type: Agent\n    connectionId: demo\n    properties:\n\
-         \x20     model: { _user: model }\n      maxSteps: 4\n      topP: { _payload: urlQuery.p }\n\
-         \x20     limits: { requests: { _user: requests }, toolCalls: 9 }\n      prune: { reasoning: { _user: forget } }\n",
+         \x20     model: { _user: inputs.model }\n      maxSteps: 4\n      topP: { _payload: urlQuery.p }\n\
+         \x20     limits: { requests: { _user: inputs.requests }, toolCalls: 9 }\n      prune: { reasoning: { _user: inputs.forget } }\n",
     );
     assert_eq!(warnings, "");
     let agent = &config.agents["a"];

@@ -141,7 +141,7 @@ async fn result_with_too_many_values_is_an_error() {
 #[tokio::test]
 async fn tools_that_require_tasks_are_not_offered() {
     let peer = Peer::new(hostile("tasks"));
-    assert_eq!(peer.names().await, ["task_optional", "task_forbidden"]);
+    assert_eq!(peer.names().await, ["task_forbidden", "task_optional"]);
     let left_out = peer.source.tools(&crate::peers::scope_of("ada")).await.unwrap().left_out;
     let left_out: Vec<_> = left_out.iter().map(|tool| format!("{}: {}", tool.name, tool.reason)).collect();
     assert_eq!(

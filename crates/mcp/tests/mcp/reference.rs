@@ -166,7 +166,7 @@ async fn python_server_works() {
         return;
     }
     let peer = Peer::new(program(&python, &[&repository("crates/mcp/tests/mcp/server.py")]));
-    assert_eq!(peer.names().await, ["add", "portrait", "fail"]);
+    assert_eq!(peer.names().await, ["add", "fail", "portrait"]);
     assert_eq!(peer.call("add", json!({ "a": 2, "b": 3 })).await, Ok(json!({ "result": 5 })));
     let portrait = peer.call("portrait", json!({})).await.unwrap();
     assert_eq!(portrait["content"][0]["mimeType"], "image/png");

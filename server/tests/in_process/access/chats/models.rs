@@ -64,10 +64,10 @@ async fn agents_are_listed_as_far_as_the_caller_may_use_them() {
     let (nobody, editor) = (caller(("nobody", false, &["editor"])), caller(("eve", true, &["editor"])));
     insta::assert_snapshot!(listed(&nobody).await, @r#"
     {"id":"chooser","title":"Choose","description":"Chooses.","page":"p"}
-    {"id":"plain","title":"plain"}
-    {"id":"varying","title":"varying"}
+    {"id":"plain","title":"plain","page":"p"}
+    {"id":"varying","title":"varying","page":"p"}
     "#);
-    assert!(listed(&editor).await.contains(r#"{"id":"team","title":"team"}"#));
+    assert!(listed(&editor).await.contains(r#"{"id":"team","title":"team","page":"p"}"#));
 }
 
 /// A client that asks an agent in one conversation.
