@@ -271,7 +271,7 @@ async fn ping_and_settings_floods_do_not_affect_others() {
     let ping = frame(PING, 0, 0, b"12345678").repeat(500);
     let settings = frame(SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0]).repeat(500);
     let nothing = frame(DATA, 0, 1, &[]).repeat(500);
-    for (what, pieces) in [("pings", ping), ("settings", settings), ("data on a closed stream", nothing)] {
+    for pieces in [ping, settings, nothing] {
         let mut clients = Vec::new();
         for _ in 0..4 {
             clients.push(RawClient::connect(&server).await);
@@ -284,8 +284,13 @@ async fn ping_and_settings_floods_do_not_affect_others() {
                 other_client_is_answered(&server).await;
             }
         };
+        // The server may close the connections of the floods.
+        let floods = async {
+            futures::future::join_all(floods).await;
+            std::future::pending::<()>().await;
+        };
         tokio::select! {
-            ended = futures::future::join_all(floods) => panic!("{what}: the floods have ended: {ended:?}"),
+            () = floods => {}
             () = others => {}
         }
     }

@@ -146,6 +146,12 @@ async fn app_of_many_files_answers_after_the_import() {
         |           ^^^^^^^^^^
         = help: write the page in Leptos, or embed the chat into a page of your own, see docs/embedding.md
 
+    …/pages/desk.yaml:58:25: warning: changed: the rating is `up`, `down` or null, not `like`, `dislike` or `default`
+        |
+     58 |                 rating: { _event: rating }
+        |                         ^
+        = help: compare with the new values, also in the endpoints that are told it
+
     …/pages/desk.yaml:65:21: warning: left out: the action `again` of the type `ScrollTo`: the action type `ScrollTo` is not available in this version
         |
      65 |               type: ScrollTo
@@ -164,7 +170,7 @@ async fn app_of_many_files_answers_after_the_import() {
         = help: one of `legal_name`, `company`, `notes` and `rating`
 
     the config is valid once the variables in .env.example are set
-    taken over: 4 connections, 3 agents, 4 endpoints, 2 pages; left out: 4; changed: 2
+    taken over: 4 connections, 3 agents, 4 endpoints, 2 pages; left out: 4; changed: 3
     wrote 7 files to …
     exit status: 0
     .env.example
