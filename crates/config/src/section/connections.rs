@@ -54,7 +54,7 @@ enum ConnectionTypeEntry {
     /// A server of the Model Context Protocol (MCP), whose tools agents can call.
     Mcp(Box<McpProperties>),
     /// A remote agent: a server whose tools agents can call.
-    RemoteAgent(RemoteProperties),
+    RemoteAgent(Box<RemoteProperties>),
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -142,7 +142,7 @@ fn kind(id: &str, entry: ConnectionTypeEntry, node: &Node, context: &mut Context
         ConnectionTypeEntry::Demo(demo) => ConnectionKind::Demo(demo),
         ConnectionTypeEntry::Sql(properties) => ConnectionKind::Sql(sql(id, properties, node, context)?),
         ConnectionTypeEntry::RemoteAgent(properties) => {
-            ConnectionKind::RemoteAgent(remote_agents::connection(id, properties, node, context)?)
+            ConnectionKind::RemoteAgent(remote_agents::connection(id, *properties, node, context)?)
         }
         ConnectionTypeEntry::Http(properties) => ConnectionKind::Http(http(id, properties, node, context)?),
         ConnectionTypeEntry::Mcp(properties) => ConnectionKind::Mcp(mcp::connection(id, *properties, node, context)?),

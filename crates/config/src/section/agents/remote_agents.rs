@@ -75,7 +75,7 @@ pub(crate) enum RemoteEntry {
     /// The id of a connection of the type `RemoteAgent`.
     Short(Id),
     /// A connection with settings.
-    Long(RemoteSourceProperties),
+    Long(Box<RemoteSourceProperties>),
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -200,7 +200,7 @@ pub(crate) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<RemoteAge
 
 fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteAgentRef> {
     let properties = match decode(node, Shape::for_type::<RemoteEntry>()?, context.report)? {
-        RemoteEntry::Long(properties) => properties,
+        RemoteEntry::Long(properties) => *properties,
         RemoteEntry::Short(connection_id) => {
             let marks = SourceAnnotations::default();
             RemoteSourceProperties {

@@ -72,45 +72,54 @@ pub(crate) fn read(
     node: &Node,
     context: &mut Context<'_, '_>,
 ) -> Option<UserAuth> {
-    let mut reader = Reader { target, node, context };
-    if target.url.scheme() == "http" && !target.allow_private {
-        let at = reader.at(None);
-        let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
-        let message = "the tokens of users would be sent over `http://`, where others can read them";
-        reader.context.report.error(at, message, Some(help));
-        return None;
-    }
-    match entry {
-        UserAuthEntry::Oauth {
-            issuer,
-            authorization_url,
-            token_url,
-            revocation_url,
-            client_id,
-            client_secret,
-            scopes,
-        } => {
-            let issuer = reader.url("issuer", issuer)?;
-            let authorization = reader.url("authorizationUrl", authorization_url)?;
-            let token = reader.url("tokenUrl", token_url)?;
-            let revocation = reader.url("revocationUrl", revocation_url)?;
-            let server = reader.server(issuer, (authorization, token, revocation))?;
-            let client = reader.client(client_id, client_secret)?;
-            let is_registered = !matches!(server, Some(AuthorizationServer::Endpoints { .. }));
-            if client.is_none() && !is_registered {
-                return reader.error(
-                    None,
-                    "an authorization server without metadata registers no clients",
-                    "add `clientId`",
-                );
-            }
-            Some(UserAuth::Account(AccountAuth { client, scopes: texts(scopes), server }))
+    Reader { target, node, context }.read(entry).ok()
+}
+
+/// What is wrong was reported.
+struct Reported;
+
+impl Reader<'_, '_, '_, '_> {
+    fn read(&mut self, entry: UserAuthEntry) -> Result<UserAuth, Reported> {
+        let target = self.target;
+        if target.url.scheme() == "http" && !target.allow_private {
+            let at = self.at(None);
+            let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
+            let message = "the tokens of users would be sent over `http://`, where others can read them";
+            self.context.report.error(at, message, Some(help));
+            return Err(Reported);
         }
-        UserAuthEntry::TokenExchange { token_url, client_id, client_secret, audience, scopes } => {
-            let token_url = reader.url("tokenUrl", Some(token_url))??;
-            let client = reader.client(Some(client_id), client_secret)??;
-            let audience = audience.map(|Text(audience)| audience);
-            Some(UserAuth::Exchange(ExchangeAuth { token_url, client, audience, scopes: texts(scopes) }))
+        match entry {
+            UserAuthEntry::Oauth {
+                issuer,
+                authorization_url,
+                token_url,
+                revocation_url,
+                client_id,
+                client_secret,
+                scopes,
+            } => {
+                let issuer = self.url("issuer", issuer)?;
+                let authorization = self.url("authorizationUrl", authorization_url)?;
+                let token = self.url("tokenUrl", token_url)?;
+                let revocation = self.url("revocationUrl", revocation_url)?;
+                let server = self.server(issuer, (authorization, token, revocation))?;
+                let client = self.client(client_id, client_secret)?;
+                let is_registered = !matches!(server, Some(AuthorizationServer::Endpoints { .. }));
+                if client.is_none() && !is_registered {
+                    return self.error(
+                        None,
+                        "an authorization server without metadata registers no clients",
+                        "add `clientId`",
+                    );
+                }
+                Ok(UserAuth::Account(AccountAuth { client, scopes: texts(scopes), server }))
+            }
+            UserAuthEntry::TokenExchange { token_url, client_id, client_secret, audience, scopes } => {
+                let token_url = self.url("tokenUrl", Some(token_url))?.ok_or(Reported)?;
+                let client = self.client(Some(client_id), client_secret)?.ok_or(Reported)?;
+                let audience = audience.map(|Text(audience)| audience);
+                Ok(UserAuth::Exchange(ExchangeAuth { token_url, client, audience, scopes: texts(scopes) }))
+            }
         }
     }
 }
@@ -133,15 +142,15 @@ impl Reader<'_, '_, '_, '_> {
         }
     }
 
-    fn error<T>(&mut self, key: Option<&str>, message: &str, help: &str) -> Option<T> {
+    fn error<T>(&mut self, key: Option<&str>, message: &str, help: &str) -> Result<T, Reported> {
         let at = self.at(key);
         self.context.report.error(at, message, Some(help.to_owned()));
-        None
+        Err(Reported)
     }
 
-    /// Reads an address; the outer `None` after an error.
-    fn url(&mut self, key: &str, text: Option<Text>) -> Option<Option<Url>> {
-        let Some(Text(text)) = text else { return Some(None) };
+    /// Reads an address.
+    fn url(&mut self, key: &str, text: Option<Text>) -> Result<Option<Url>, Reported> {
+        let Some(Text(text)) = text else { return Ok(None) };
         let example = "for example `https://auth.example.com/token`";
         let Ok(url) = Url::parse(&text) else { return self.error(Some(key), "this is not a web address", example) };
         if !url.username().is_empty() || url.password().is_some() || url.host().is_none() {
@@ -149,8 +158,8 @@ impl Reader<'_, '_, '_, '_> {
         }
         let is_private = self.target.allow_private || is_private(&url);
         match url.scheme() {
-            "https" => Some(Some(url)),
-            "http" if is_private => Some(Some(url)),
+            "https" => Ok(Some(url)),
+            "http" if is_private => Ok(Some(url)),
             _ => self.error(Some(key), "this address must start with `https://`", example),
         }
     }
@@ -159,13 +168,13 @@ impl Reader<'_, '_, '_, '_> {
         &mut self,
         issuer: Option<Url>,
         (authorization, token, revocation): (Option<Url>, Option<Url>, Option<Url>),
-    ) -> Option<Option<AuthorizationServer>> {
+    ) -> Result<Option<AuthorizationServer>, Reported> {
         match (issuer, authorization, token) {
-            (Some(issuer), None, None) if revocation.is_none() => Some(Some(AuthorizationServer::Issuer(issuer))),
+            (Some(issuer), None, None) if revocation.is_none() => Ok(Some(AuthorizationServer::Issuer(issuer))),
             (None, Some(authorization), Some(token)) => {
-                Some(Some(AuthorizationServer::Endpoints { authorization, token, revocation }))
+                Ok(Some(AuthorizationServer::Endpoints { authorization, token, revocation }))
             }
-            (None, None, None) if revocation.is_none() && self.target.is_mcp => Some(None),
+            (None, None, None) if revocation.is_none() && self.target.is_mcp => Ok(None),
             (None, None, None) if revocation.is_none() => {
                 self.error(None, "nothing says where users agree", "add `issuer`, or `authorizationUrl` and `tokenUrl`")
             }
@@ -177,23 +186,23 @@ impl Reader<'_, '_, '_, '_> {
         }
     }
 
-    fn client(&mut self, id: Option<Text>, secret: Option<Setting>) -> Option<Option<OauthClient>> {
+    fn client(&mut self, id: Option<Text>, secret: Option<Setting>) -> Result<Option<OauthClient>, Reported> {
         let Some(Text(client_id)) = id else {
             return match secret {
                 Some(_) => self.error(Some("clientSecret"), "there is a secret without a client", "add `clientId`"),
-                None => Some(None),
+                None => Ok(None),
             };
         };
         let secret = match secret {
             Some(setting) => Some(self.secret(setting)?),
             None => None,
         };
-        Some(Some(OauthClient { id: client_id, secret }))
+        Ok(Some(OauthClient { id: client_id, secret }))
     }
 
-    fn secret(&mut self, setting: Setting) -> Option<SecretString> {
+    fn secret(&mut self, setting: Setting) -> Result<SecretString, Reported> {
         let (at, purpose) = (self.at(Some("clientSecret")), format!("`auth.clientSecret` of `{}`", self.target.id));
-        setting.resolve(at, &purpose, self.context)
+        setting.resolve(at, &purpose, self.context).ok_or(Reported)
     }
 }
 
