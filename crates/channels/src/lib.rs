@@ -67,7 +67,7 @@ pub fn fuzz_mail(bytes: &[u8]) {
     let Ok(mailbox) = serde_json::from_value(properties) else { return };
     let id = email::MailId { validity: 1, uid: 1 };
     if let email::ReadMail::Update(read) = email::read_mail(bytes, id, "bot@b.test", &mailbox) {
-        assert_can_be_stored(read);
+        assert_can_be_stored(*read);
     }
 }
 

@@ -27,7 +27,7 @@ const AUTOMATIC: [&str; 6] = ["mailer-daemon@", "postmaster@", "noreply@", "no-r
 /// What was read of a mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReadMail {
-    Update(ReadUpdate),
+    Update(Box<ReadUpdate>),
     /// It gets no answer, for this reason.
     Ignored(&'static str),
 }
@@ -35,7 +35,7 @@ pub(crate) enum ReadMail {
 /// Reads a mail to the address of the bot.
 pub(crate) fn read_mail(bytes: &[u8], id: MailId, address: &str, mailbox: &Mailbox) -> ReadMail {
     let Some(mail) = MessageParser::default().parse(bytes) else { return ReadMail::Ignored("it cannot be read") };
-    read(&mail, id, address, mailbox).map_or_else(ReadMail::Ignored, ReadMail::Update)
+    read(&mail, id, address, mailbox).map_or_else(ReadMail::Ignored, |update| ReadMail::Update(Box::new(update)))
 }
 
 fn read(mail: &Message<'_>, id: MailId, address: &str, mailbox: &Mailbox) -> Result<ReadUpdate, &'static str> {

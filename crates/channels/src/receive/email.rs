@@ -32,7 +32,7 @@ impl Session<'_> {
                 };
                 match read {
                     ReadMail::Update(update) if self.is_within_bounds(bot, &update.person_id) => {
-                        let mut batch = self.sort(vec![update]).await?;
+                        let mut batch = self.sort(vec![*update]).await?;
                         self.store(job, &mut batch).await?;
                         folder.mark_seen(id).await?;
                         self.reply(batch.replies).await;

@@ -53,9 +53,9 @@ fn trend(name: &str, experiments: &[&Experiment]) -> AnyView {
         experiment.summary.last()?.measures.iter().find(|measure| measure.name == name).cloned()
     };
     let points: Vec<_> = experiments.iter().map(measure).collect();
-    let step = (WIDTH - 2.0 * MARGIN) / (points.len() - 1).max(1) as f64;
+    let step = 2.0_f64.mul_add(-MARGIN, WIDTH) / (points.len() - 1).max(1) as f64;
     let x = |index: usize| MARGIN + step * index as f64;
-    let y = |part: f64| MARGIN + (1.0 - part.clamp(0.0, 1.0)) * (HEIGHT - 2.0 * MARGIN);
+    let y = |part: f64| (1.0 - part.clamp(0.0, 1.0)).mul_add(2.0_f64.mul_add(-MARGIN, HEIGHT), MARGIN);
     let known: Vec<_> = points.iter().enumerate().filter_map(|(at, point)| Some((at, point.as_ref()?))).collect();
     let line: Vec<_> = known.iter().map(|(at, point)| format!("{},{}", place(x(*at)), place(y(point.mean)))).collect();
     let whisker = |(at, point): &(usize, &MeasureSummary)| {

@@ -218,7 +218,7 @@ fn checked_relation(
         .iter()
         .filter(|relation| relation.kind.0 == kind)
         .find_map(|relation| find(&from, &relation.from.0).zip(find(&to, &relation.to.0)))?;
-    (from != to).then(|| NewRelation { kind, from, to, chunk: passage.no, quote })
+    (from != to).then_some(NewRelation { kind, from, to, chunk: passage.no, quote })
 }
 
 fn checked_quote(quote: String, passage: &Passage) -> Option<String> {

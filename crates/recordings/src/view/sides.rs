@@ -36,7 +36,7 @@ pub(super) fn step_content(step: &Step) -> AnyView {
 fn content_view(own: &Step, other: Option<&Step>, side: Side, totals: Totals) -> AnyView {
     let text = compared(&own.text, other.map(|other| other.text.as_str()), side);
     let calls = own.calls.iter().enumerate();
-    let calls: Vec<_> = calls.map(|(at, call)| call_view(call, other.map(|other| other.calls.get(at)), side)).collect();
+    let calls: Vec<_> = calls.map(|(at, call)| call_view(call, other.map(|other| (other, at)), side)).collect();
     let used = format!(
         "{} + {} tokens, {}{}",
         number(totals.input_tokens as f64),
@@ -52,12 +52,14 @@ fn content_view(own: &Step, other: Option<&Step>, side: Side, totals: Totals) ->
     .into_any()
 }
 
-/// Renders a call of a tool. `other`: `None` without the other step, `Some(None)` if that lacks the call.
-fn call_view(call: &Call, other: Option<Option<&Call>>, side: Side) -> AnyView {
+/// Renders a call of a tool, compared with the one at a position of the other step, if there is that step. It may lack the
+/// call.
+fn call_view(call: &Call, other: Option<(&Step, usize)>, side: Side) -> AnyView {
     let shown = |call: &Call| format!("{} {}", call.tool, call.input);
-    let (text, other_text) = (shown(call), other.map(|other| other.map(shown).unwrap_or_default()));
+    let (text, other_text) = (shown(call), other.map(|(step, at)| step.calls.get(at).map(shown).unwrap_or_default()));
     let result = outcome_text(call.outcome.as_ref());
-    let other_result = other.flatten().map(|other| outcome_text(other.outcome.as_ref()));
+    let other_result =
+        other.and_then(|(step, at)| step.calls.get(at)).map(|other| outcome_text(other.outcome.as_ref()));
     let differs = other_result.as_ref().is_some_and(|other| *other != result);
     view! {
         <pre class="cw-admin-pre cw-admin-diff" tabindex="0">{compared(&text, other_text.as_deref(), side)}</pre>
