@@ -50,7 +50,9 @@ impl RemoteAgents {
             base_url: connection.base_url.clone(),
             api_key: connection.api_key.clone(),
             user_token: match connection.user_service(&used.connection_id) {
-                Some(service) => Some(UserToken::Service(UserService { service, tokens: self.tokens.clone() })),
+                Some(service) => {
+                    Some(UserToken::Service(Box::new(UserService { service, tokens: self.tokens.clone() })))
+                }
                 None if connection.user_token => Some(UserToken::Own),
                 None => connection.token.clone().map(UserToken::Fixed),
             },

@@ -39,7 +39,7 @@ pub enum UserToken {
     Own,
     /// The user's token for this service. Without it no request is made for the user, and the list of tools is requested
     /// without it.
-    Service(UserService),
+    Service(Box<UserService>),
 }
 
 impl fmt::Debug for UserToken {
