@@ -4,7 +4,6 @@ use super::*;
 use crate::graph::sweep;
 use crate::service::LibraryChange;
 use crate::store::graph::Direction;
-use insta::assert_snapshot;
 
 const PUMPS: &str = "Mara Lindholm alias ML leads The People Team\nJonas leads Service Desk\n";
 const LINES: &str = "ML reports to Ada\nJonas reports to Aiko\nAiko reports to Ada\nJonas leads the service desk\n";
@@ -24,30 +23,31 @@ async fn swept(server: &Server, entities: i64) {
 #[tokio::test(flavor = "multi_thread")]
 async fn entities_are_merged_followed_and_go_with_their_documents() {
     let folder = tempfile::tempdir().unwrap();
-    insta::allow_duplicates! { for url in databases(folder.path()).await {
+    for url in databases(folder.path()).await {
         let server = Server::open(&url).await;
         let library = server.library(true).await;
         let teams = server.add(&library, "teams.txt", PUMPS).await;
         server.extracted(&library, 1).await;
         server.add(&library, "lines.txt", LINES).await;
         server.extracted(&library, 2).await;
-        assert_snapshot!(server.entities(&library).await, @"person Ada, person Aiko, person Jonas, person Mara Lindholm, team The People Team, team Service Desk");
-        assert_snapshot!(server.explore(&library, from("ml", 1)).await, @r"
-        Mara Lindholm leads The People Team ×1
-        Mara Lindholm reports to Ada ×1
-        ");
+        assert_eq!(
+            server.entities(&library).await,
+            "person Ada, person Aiko, person Jonas, person Mara Lindholm, team The People Team, team Service Desk"
+        );
+        assert_eq!(
+            server.explore(&library, from("ml", 1)).await,
+            "Mara Lindholm leads The People Team ×1\nMara Lindholm reports to Ada ×1"
+        );
         // Two documents say it.
-        assert_snapshot!(server.explore(&library, from("SERVICE  DESK", 4)).await, @r"
-        Jonas leads Service Desk ×2
-        Jonas reports to Aiko ×1
-        Aiko reports to Ada ×1
-        Mara Lindholm reports to Ada ×1
-        ");
+        assert_eq!(
+            server.explore(&library, from("SERVICE  DESK", 4)).await,
+            "Jonas leads Service Desk ×2\nJonas reports to Aiko ×1\nAiko reports to Ada ×1\nMara Lindholm reports to Ada ×1"
+        );
         let outwards = Exploration { direction: Direction::Out, relation: "reports to".to_owned(), ..from("Jonas", 2) };
-        assert_snapshot!(server.explore(&library, outwards.clone()).await, @r"
-        Jonas reports to Aiko ×1
-        Aiko reports to Ada ×1
-        ");
+        assert_eq!(
+            server.explore(&library, outwards.clone()).await,
+            "Jonas reports to Aiko ×1\nAiko reports to Ada ×1"
+        );
         let inwards = Exploration { direction: Direction::In, ..outwards.clone() };
         assert_eq!(server.explore(&library, inwards).await, "");
         assert_eq!(server.explore(&library, Exploration { limit: 1, ..outwards }).await, "Jonas reports to Aiko ×1");
@@ -60,9 +60,12 @@ async fn entities_are_merged_followed_and_go_with_their_documents() {
         // Replaced: what only the old version said is gone.
         server.add(&library, "lines.txt", "Jonas reports to Bob\n").await;
         server.extracted(&library, 2).await;
-        assert_snapshot!(server.entities(&library).await, @"person Bob, person Jonas, person Mara Lindholm, team The People Team, team Service Desk");
+        assert_eq!(
+            server.entities(&library).await,
+            "person Bob, person Jonas, person Mara Lindholm, team The People Team, team Service Desk"
+        );
         server.knowledge.delete_document(&viewer("ada"), &teams.id).await.unwrap();
-        assert_snapshot!(server.entities(&library).await, @"person Bob, person Jonas");
+        assert_eq!(server.entities(&library).await, "person Bob, person Jonas");
         assert_eq!(server.explore(&library, from("jonas", 4)).await, "Jonas reports to Bob ×1");
         server.knowledge.delete(&viewer("ada"), &library).await.unwrap();
         for table in ["entities", "mentions", "relations", "extractions"] {
@@ -70,7 +73,7 @@ async fn entities_are_merged_followed_and_go_with_their_documents() {
         }
         assert!(server.reader.asked.lock().iter().all(|asked| *asked == format!("ada library:{library}")));
         server.close().await;
-    } }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
