@@ -238,7 +238,7 @@ async fn call(State(fake): State<FakeDiscord>, Path(path): Path<String>, method:
     }
     let (response, is_silent) = {
         let mut guild = fake.guild();
-        let (name, response) = guild.handle(&method, &path, &parameters);
+        let (name, response) = Guild::handle(&method, &path, &parameters);
         guild.calls.push(name.to_owned());
         let response = match guild.faults.iter().position(|(failing, ..)| *failing == name) {
             Some(at) => guild.faults.remove(at).map(|(_, status, response)| (status, response)).unwrap(),
@@ -258,7 +258,7 @@ fn respond(status: u16, body: Value) -> Response {
 
 impl Guild {
     /// Returns the name of a call, and what it does.
-    fn handle(&self, method: &Method, path: &str, body: &Value) -> (&'static str, Option<Effect>) {
+    fn handle(method: &Method, path: &str, body: &Value) -> (&'static str, Option<Effect>) {
         let steps: Vec<String> = path.split('/').map(str::to_owned).collect();
         let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
         let body = body.clone();

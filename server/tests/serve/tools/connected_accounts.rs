@@ -36,12 +36,16 @@ impl ProtectedServer {
 
     async fn control(&self, what: &str) {
         let url = format!("{}/test/{what}", self.origin);
-        assert_eq!(reqwest::Client::new().post(url).send().await.unwrap().status().as_u16(), 200);
+        assert_eq!(client().post(url).send().await.unwrap().status().as_u16(), 200);
     }
 
     async fn counts(&self) -> Value {
-        reqwest::get(format!("{}/test/counts", self.origin)).await.unwrap().json().await.unwrap()
+        client().get(format!("{}/test/counts", self.origin)).send().await.unwrap().json().await.unwrap()
     }
+}
+
+fn client() -> reqwest::Client {
+    reqwest::Client::builder().build().unwrap()
 }
 
 impl Drop for ProtectedServer {
@@ -187,8 +191,8 @@ async fn programs_read_where_the_account_is_connected_and_others_cannot_finish()
     let foreign = server.request(Method::POST, path).header("origin", "https://evil.test").send().await.unwrap();
     assert_eq!(foreign.status().as_u16(), 403);
     // The document about this client is readable for everybody.
-    let document: Value =
-        reqwest::get(server.url("/auth/connected-accounts/client.json")).await.unwrap().json().await.unwrap();
+    let document = server.request(Method::GET, "/auth/connected-accounts/client.json").send().await.unwrap();
+    let document: Value = document.json().await.unwrap();
     let redirect = format!("{}/auth/connected-accounts/callback", server.origin);
     assert_eq!(document["redirect_uris"], json!([redirect]));
 }
