@@ -32,4 +32,4 @@ pub use forwarded::network as client_network;
 pub use hosts::requested_host;
 pub use sealing::SealingKeys;
 pub use user::SERVICE_USER;
-pub use visitors::{COOKIE_KEY, HEADER as VISITOR_HEADER, random_bytes};
+pub use visitors::{COOKIE_KEY, HEADER as VISITOR_HEADER, random_bytes, random_text};

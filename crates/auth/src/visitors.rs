@@ -95,6 +95,11 @@ pub fn random_bytes<const N: usize>() -> [u8; N] {
     bytes
 }
 
+/// Returns 256 random bits as text.
+pub fn random_text() -> String {
+    URL_SAFE_NO_PAD.encode(random_bytes::<32>())
+}
+
 /// Returns the server's signing key, created once. It is kept in a database that several servers
 /// can share, else in a file that only its owner can read. With an in-memory database it is lost
 /// when the process ends.

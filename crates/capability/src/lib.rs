@@ -16,8 +16,8 @@ pub use job::{Job, RepeatedJob};
 pub use quotes::{FindQuotes, QuotedDocument, Quotes};
 pub use running::Capabilities;
 pub use service_tokens::{
-    AfterRefusal, AskToOpen, PageToOpen, ProvideTokens, ServiceTokens, TokenProblem, TokenRefusal, UserValues,
-    VariableProblem,
+    AfterRefusal, AskToOpen, MAX_TOKEN_RENEWALS, PageToOpen, ProvideTokens, ServiceTokens, TokenProblem, TokenRefusal,
+    UserValues, VariableProblem,
 };
 pub use status::ToolServerStatus;
 

@@ -1,4 +1,4 @@
-//! Tokens of users for services that are called on their behalf, which one capability has and others send.
+//! Tokens of users for services that are called on their behalf: one capability provides them, and others send them.
 
 use contract::{Bearer, MAX_USER_WAIT, RunScope, ToolContext, ToolError};
 use futures::FutureExt;
@@ -12,13 +12,16 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How often it is looked whether the user has connected their account. They may do it at any server of the database.
+/// How often a call is made again with another token.
+pub const MAX_TOKEN_RENEWALS: usize = 2;
+/// How often a waiting call checks whether the user has connected their account. They may do it at any server of the
+/// database.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Has tokens of users.
+/// Provides tokens of users.
 pub trait ProvideTokens: Send + Sync + 'static {
-    /// Returns the token with which a service is called for the user of a run. It may come from another server, so that
-    /// takes as long as a request.
+    /// Returns the token with which a service is called for the user of a run. It may have to be requested from an
+    /// authorization server first.
     fn token<'a>(&'a self, service: &'a Service, scope: &'a RunScope) -> BoxFuture<'a, Result<Bearer, TokenProblem>>;
 
     /// Records that the service has refused a token, with the value of its `WWW-Authenticate`, and returns what is next.
@@ -62,7 +65,7 @@ pub struct TokenRefusal<'a> {
 /// What is next after a refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AfterRefusal {
-    /// Another token can be had, so the request can be made once more.
+    /// There may be another token, so the request can be made once more.
     Retry,
     /// The user has to connect their account, or to agree to more.
     Connect {
@@ -79,7 +82,7 @@ pub enum TokenProblem {
         /// The path of the page for it.
         page: String,
     },
-    /// There is none at the moment, or never. The message is for the model, as a sentence.
+    /// There is none, now or at all. The message is for the model, as a sentence.
     Failed(String),
 }
 

@@ -17,8 +17,8 @@ use settings::user_auth::{Service, UserAuth, UserVariables};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
-use url::form_urlencoded::byte_serialize;
 use uuid::Uuid;
+use web::query_encoded;
 use web::times::now_millis;
 
 /// The page of the accounts.
@@ -68,6 +68,11 @@ impl Accounts {
         self.keys().open(&["account", owner, &row.service], &row.sealed)
     }
 
+    /// Returns the tokens of an account, if they can be used for the service.
+    pub(crate) fn usable_tokens(&self, service: &Service, owner: &str, row: &AccountRow) -> Option<AccountTokens> {
+        self.open(owner, row).filter(|tokens| tokens.are_for(service))
+    }
+
     /// Returns the account of a user with its tokens, if they can be used for the service.
     pub(crate) async fn usable(
         &self,
@@ -75,8 +80,7 @@ impl Accounts {
         owner: &str,
     ) -> Result<Option<(AccountRow, AccountTokens)>, StoreError> {
         let Some(row) = store::account(self.store(), owner, &service.name).await? else { return Ok(None) };
-        let tokens = self.open(owner, &row).filter(|tokens| tokens.are_for(service));
-        Ok(tokens.map(|tokens| (row, tokens)))
+        Ok(self.usable_tokens(service, owner, &row).map(|tokens| (row, tokens)))
     }
 
     /// Deletes the account of a user, and revokes its tokens. Returns false if there was none.
@@ -104,6 +108,11 @@ impl Accounts {
             }
             if tokens.refresh_token.is_none() {
                 return Err(not_connected(service));
+            }
+            // Renewed tokens could not be stored, and the authorization server may accept the old ones no longer.
+            if let Some(problem) = self.keys().problem() {
+                tracing::warn!(service = service.name, problem, "the tokens of an account cannot be renewed");
+                return Err(unreachable(service));
             }
             let (owner, version) = (owner.to_owned(), row.version);
             let refresh = Refresh { owner, service: service.name.clone(), version, by: Uuid::new_v4().to_string() };
@@ -177,13 +186,21 @@ impl Accounts {
             return Ok(connect());
         }
         let account = (owner, service.name.as_str());
-        let sealed = match tokens.refresh_token {
-            Some(_) => self.seal(owner, &service.name, &tokens.expired()).unwrap_or_default(),
-            None => String::new(),
-        };
-        let after = if sealed.is_empty() { connect() } else { AfterRefusal::Retry };
-        store::replace(self.store(), account, row.version, sealed).await?;
-        Ok(after)
+        if tokens.refresh_token.is_none() {
+            store::replace(self.store(), account, row.version, String::new()).await?;
+            return Ok(connect());
+        }
+        // The next request renews it, or another call has begun to: a new version would make that renewal fail.
+        if tokens.is_expiring() {
+            return Ok(AfterRefusal::Retry);
+        }
+        match self.seal(owner, &service.name, &tokens.expired()) {
+            Ok(sealed) => {
+                store::replace(self.store(), account, row.version, sealed).await?;
+            }
+            Err(problem) => tracing::warn!(service = service.name, problem, "a refused token cannot be renewed"),
+        }
+        Ok(AfterRefusal::Retry)
     }
 }
 
@@ -262,7 +279,7 @@ async fn revoke(service: String, tokens: AccountTokens) {
 
 /// Returns the page on which the account at a service is connected.
 pub(crate) fn page(service: &str) -> String {
-    format!("{PATH}?connect={}", byte_serialize(service.as_bytes()).collect::<String>())
+    format!("{PATH}?connect={}", query_encoded(service))
 }
 
 fn not_connected(service: &Service) -> TokenProblem {

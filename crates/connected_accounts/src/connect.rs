@@ -21,7 +21,7 @@ use web::times::now_millis;
 pub(crate) const CALLBACK_PATH: &str = "/auth/connected-accounts/callback";
 /// The path of the document about this client.
 pub(crate) const CLIENT_PATH: &str = "/auth/connected-accounts/client.json";
-/// How long a registered client is used at most, in milliseconds: an authorization server may forget it without a word.
+/// How long a registered client is used at most, in milliseconds: an authorization server may delete it without notice.
 const CLIENT_TIME: i64 = 30 * 86_400_000;
 /// How long before its secret expires a client is registered anew, in milliseconds.
 const CLIENT_MARGIN: i64 = 3_600_000;

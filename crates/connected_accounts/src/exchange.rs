@@ -1,6 +1,6 @@
 //! Token exchange (RFC 8693): a token of the user for one service only, for the token with which they are signed in.
 
-use crate::oauth::{ClientIdentity, ExchangeRequest, OauthError, OauthHttp, TokenClient};
+use crate::oauth::{ClientIdentity, ExchangeRequest, IssuedTokens, OauthError, OauthHttp, TokenClient};
 use ::capability::TokenProblem;
 use contract::{Bearer, RunScope};
 use parking_lot::Mutex;
@@ -51,9 +51,9 @@ impl Exchanges {
             tracing::warn!(service = service.name, %error, "the token of a user cannot be exchanged");
             TokenProblem::from(&error)
         })?;
-        let token = Bearer::new(&issued.0);
-        let life =
-            issued.1.map_or(UNKNOWN_LIFE, |seconds| Duration::from_secs(seconds.max(0).unsigned_abs()).min(MAX_LIFE));
+        let token = Bearer::new(&issued.access_token);
+        let seconds = issued.expires_in.map(|seconds| seconds.max(0).unsigned_abs());
+        let life = seconds.map_or(UNKNOWN_LIFE, |seconds| Duration::from_secs(seconds).min(MAX_LIFE));
         // A token that lives shorter than the margin is used for half of its life.
         let until = begun + life.saturating_sub(MARGIN.min(life / 2));
         self.keep(key, Exchanged { token: token.clone(), until });
@@ -92,12 +92,8 @@ fn key(service: &Service, exchange: &ExchangeAuth, scope: &RunScope, subject: &B
     hash.finalize().into()
 }
 
-/// Asks for a token; returns it with its lifetime in seconds.
-async fn ask(
-    service: &Service,
-    exchange: &ExchangeAuth,
-    subject: &Bearer,
-) -> Result<(String, Option<i64>), OauthError> {
+/// Requests a token.
+async fn ask(service: &Service, exchange: &ExchangeAuth, subject: &Bearer) -> Result<IssuedTokens, OauthError> {
     let http = OauthHttp::new(service.allow_private)?;
     let client = ClientIdentity::from_config(&exchange.client, None);
     let request = ExchangeRequest {
@@ -114,5 +110,5 @@ async fn ask(
     if issued.scopes.as_ref().is_some_and(is_wider) {
         return Err(OauthError::Invalid("the exchanged token has scopes that were not asked for"));
     }
-    Ok((issued.access_token, issued.expires_in))
+    Ok(issued)
 }

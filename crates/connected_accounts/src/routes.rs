@@ -72,13 +72,10 @@ impl RouteState {
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         for row in store::accounts(self.accounts.store(), &caller.user_id).await.map_err(from_store_error)? {
             let service = services.remove(&row.service);
-            let usable = match &service {
-                Some(service) => self.accounts.usable(service, &caller.user_id).await.map_err(from_store_error)?,
-                None => None,
-            };
+            let usable = |service| self.accounts.usable_tokens(service, &caller.user_id, &row).is_some();
             list.push(ConnectedAccount {
+                is_connected: service.as_ref().is_some_and(usable),
                 host: service.and_then(|service| host(&service)),
-                is_connected: usable.is_some(),
                 connected_at: Some(row.connected_at),
                 scopes: words(&row.scopes),
                 needed_scopes: words(&row.needed_scopes),

@@ -1,6 +1,6 @@
 //! The services of the config that are called on behalf of users.
 
-use config::{Config, ConnectionKind};
+use config::{Config, ConnectionKind, RemoteAgentConnection, RemoteAgentRef};
 use settings::user_auth::{Service, UserAuth, UserVariables};
 use std::collections::BTreeMap;
 
@@ -10,23 +10,24 @@ pub(crate) fn all(config: &Config) -> impl Iterator<Item = Service> {
 }
 
 /// Returns the services of an agent.
-pub(crate) fn of_agent(config: &Config, agent: &config::Agent) -> Vec<Service> {
+fn of_agent(config: &Config, agent: &config::Agent) -> Vec<Service> {
     let servers = agent.mcp.iter().filter_map(|used| used.server.transport.user_service(&used.name));
-    let remote =
-        agent.remote_agents.iter().filter_map(|used| match &config.connections.get(&used.connection_id)?.kind {
-            ConnectionKind::RemoteAgent(remote) => remote.user_service(&used.connection_id),
-            _ => None,
-        });
+    let remote = agent.remote_agents.iter().filter_map(|used| remote(config, used)?.user_service(&used.connection_id));
     servers.chain(remote).collect()
+}
+
+/// Returns the connection of a remote agent.
+fn remote<'a>(config: &'a Config, used: &RemoteAgentRef) -> Option<&'a RemoteAgentConnection> {
+    match &config.connections.get(&used.connection_id)?.kind {
+        ConnectionKind::RemoteAgent(remote) => Some(remote),
+        _ => None,
+    }
 }
 
 /// Returns the variables that users of these agents enter, by connection.
 pub(crate) fn variables<'a>(config: &Config, agents: impl Iterator<Item = &'a str>) -> BTreeMap<String, UserVariables> {
     let used = agents.filter_map(|id| config.agents.get(id)).flat_map(|agent| &agent.remote_agents);
-    let variables = used.filter_map(|used| match &config.connections.get(&used.connection_id)?.kind {
-        ConnectionKind::RemoteAgent(remote) => remote.variables_of_users(&used.connection_id),
-        _ => None,
-    });
+    let variables = used.filter_map(|used| remote(config, used)?.variables_of_users(&used.connection_id));
     variables.map(|variables| (variables.connection.clone(), variables)).collect()
 }
 

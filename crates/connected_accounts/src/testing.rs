@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// The origin of the server that is not there.
+/// The origin in the redirect URI, at which no server listens: the redirect is read, not followed.
 const ORIGIN: &str = "http://127.0.0.1:1";
 
 /// Connects the accounts of all users at one service.

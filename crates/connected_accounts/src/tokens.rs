@@ -36,7 +36,7 @@ pub(crate) struct TokenSource {
 impl AccountTokens {
     /// Creates the tokens of a service.
     pub(crate) fn new(service: &Service, issued: &IssuedTokens, source: TokenSource) -> Self {
-        let expires_at = issued.expires_in.map(|seconds| now_millis() + seconds * 1_000);
+        let expires_at = expiry(issued);
         let (access_token, refresh_token) = (issued.access_token.clone(), issued.refresh_token.clone());
         Self { identity: service.identity(), access_token, refresh_token, expires_at, source }
     }
@@ -63,7 +63,7 @@ impl AccountTokens {
         let (endpoint, client) = (&self.source.token_endpoint, &self.source.client);
         let issued =
             TokenClient { http: &http, endpoint, client }.refresh(refresh_token, &self.source.resource).await?;
-        let expires_at = issued.expires_in.map(|seconds| now_millis() + seconds * 1_000);
+        let expires_at = expiry(&issued);
         let refresh_token = issued.refresh_token.or_else(|| self.refresh_token.clone());
         let renewed = Self { access_token: issued.access_token, refresh_token, expires_at, ..self.clone() };
         Ok((renewed, issued.scopes))
@@ -79,6 +79,11 @@ impl AccountTokens {
         }
         client.revoke(&self.access_token, "access_token").await
     }
+}
+
+/// Returns when an access token that was just issued expires, as Unix time in milliseconds.
+fn expiry(issued: &IssuedTokens) -> Option<i64> {
+    issued.expires_in.map(|seconds| now_millis() + seconds * 1_000)
 }
 
 /// Formats nothing secret.

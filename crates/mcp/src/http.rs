@@ -6,7 +6,8 @@ use crate::streamable::HttpClient;
 use crate::{HttpServerSettings, MAX_MESSAGE};
 use contract::Bearer;
 use egress::Egress;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::{Response, StatusCode};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -63,6 +64,18 @@ pub(crate) fn streamable(access: &HttpAccess) -> StreamableHttpClientTransport<H
     retry.max_times = Some(MAX_ATTEMPTS);
     config.retry_config = Arc::new(retry);
     StreamableHttpClientTransport::with_client(HttpClient::new(access.client.clone()), config)
+}
+
+/// Returns the value of `WWW-Authenticate` if the server wants another token: there was none, it is not valid, or it has
+/// too few scopes (RFC 6750, 3.1).
+pub(crate) fn token_challenge(response: &Response) -> Option<String> {
+    let value = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_wanted = match response.status() {
+        StatusCode::UNAUTHORIZED => true,
+        StatusCode::FORBIDDEN => value.contains("insufficient_scope"),
+        _ => false,
+    };
+    is_wanted.then(|| value.to_owned())
 }
 
 fn header_name(name: &str) -> Result<HeaderName, String> {

@@ -3,10 +3,10 @@
 //! stream of events, the first of which has the URL to post messages to.
 
 use crate::failure::HttpFailure;
-use crate::http::HttpAccess;
+use crate::http::{HttpAccess, token_challenge};
 use crate::{CONNECT_TIME, MAX_MESSAGE, message};
-use reqwest::header::{ACCEPT, HeaderMap, WWW_AUTHENTICATE};
-use reqwest::{Client, Response, StatusCode};
+use reqwest::header::{ACCEPT, HeaderMap};
+use reqwest::{Client, Response};
 use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use sse::{SseDecoder, SseLimits};
@@ -42,15 +42,15 @@ impl SseReader {
 
 /// Opens the stream and reads the URL for messages.
 pub(crate) async fn open(access: &HttpAccess) -> Result<SseTransport, HttpFailure> {
-    let failed = |text: String| HttpFailure::Unknown(text);
+    let failed = HttpFailure::Unknown;
     let request = access.client.get(access.url.clone()).headers(access.headers.clone());
     let response = request
         .header(ACCEPT, "text/event-stream")
         .send()
         .await
         .map_err(|error| failed(error.without_url().to_string()))?;
-    if response.status() == StatusCode::UNAUTHORIZED {
-        return Err(HttpFailure::Unauthorized(challenge(&response)));
+    if let Some(challenge) = token_challenge(&response) {
+        return Err(HttpFailure::Unauthorized(challenge));
     }
     if !response.status().is_success() {
         return Err(failed(format!("the server answered {}", response.status().as_u16())));
@@ -67,12 +67,6 @@ pub(crate) async fn open(access: &HttpAccess) -> Result<SseTransport, HttpFailur
     Ok(SseTransport { events, client: access.client.clone(), headers: access.headers.clone(), messages })
 }
 
-/// Returns the value of `WWW-Authenticate`.
-fn challenge(response: &Response) -> String {
-    let value = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
-    value.unwrap_or_default().to_owned()
-}
-
 impl Transport<RoleClient> for SseTransport {
     type Error = HttpFailure;
 
@@ -87,10 +81,12 @@ impl Transport<RoleClient> for SseTransport {
                 let text = error.without_url().to_string();
                 if is_unsent { HttpFailure::Unsent(text) } else { HttpFailure::Unknown(text) }
             })?;
+            if let Some(challenge) = token_challenge(&answer) {
+                return Err(HttpFailure::Unauthorized(challenge));
+            }
             let number = answer.status().as_u16();
             match answer.status() {
                 status if status.is_success() => Ok(()),
-                StatusCode::UNAUTHORIZED => Err(HttpFailure::Unauthorized(challenge(&answer))),
                 status if status.is_client_error() => Err(HttpFailure::Refused(format!("HTTP {number}"))),
                 _ => Err(HttpFailure::Unknown(format!("HTTP {number}"))),
             }

@@ -7,12 +7,13 @@
 //! request, which is how many servers refuse a session that they have forgotten.
 
 use crate::failure::{HttpFailure, is_uncorrelated};
+use crate::http::token_challenge;
 use crate::{MAX_MESSAGE, message};
 use ::sse::{DecodeError, SseDecoder, SseLimits};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use parking_lot::Mutex;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
@@ -188,14 +189,11 @@ fn header(headers: &HeaderMap, name: &str) -> Option<String> {
 /// Interprets an answer with an error status.
 async fn refused(response: Response, has_session: bool, asked: Option<&RequestId>) -> PostResult {
     let status = response.status();
-    if status == StatusCode::UNAUTHORIZED {
-        let challenge = header(response.headers(), WWW_AUTHENTICATE.as_str()).unwrap_or_default();
-        return Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)));
-    }
-    // The token is valid, but has too few scopes (RFC 6750, 3.1).
-    let challenge = header(response.headers(), WWW_AUTHENTICATE.as_str()).unwrap_or_default();
-    if status == StatusCode::FORBIDDEN && challenge.contains("insufficient_scope") {
-        return Err(StreamableHttpError::Client(HttpFailure::Unauthorized(challenge)));
+    if let Some(challenge) = token_challenge(&response) {
+        return Err(match status {
+            StatusCode::UNAUTHORIZED => StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)),
+            _ => StreamableHttpError::Client(HttpFailure::Unauthorized(challenge)),
+        });
     }
     let number = status.as_u16();
     // 404 is the protocol's status for a session that has ended.

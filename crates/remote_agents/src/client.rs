@@ -83,8 +83,16 @@ pub(crate) enum RemoteError {
 
 impl RemoteClient {
     pub(crate) fn new(settings: RemoteAgentSettings) -> Result<Self, String> {
-        let RemoteAgentSettings { base_url, api_key, user_token, variables, user_variables, .. } = settings;
-        let RemoteAgentSettings { prefix, allow_private, call_time, .. } = settings;
+        let RemoteAgentSettings {
+            base_url,
+            api_key,
+            user_token,
+            variables,
+            user_variables,
+            prefix,
+            allow_private,
+            call_time,
+        } = settings;
         check_address(&base_url, allow_private)?;
         if api_key.expose_secret().trim().is_empty() {
             return Err("the api key is empty".to_owned());

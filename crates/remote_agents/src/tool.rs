@@ -3,15 +3,13 @@
 use crate::answer::{self, MAX_RESULT};
 use crate::client::{RemoteClient, RemoteError, RemoteRequest, Requester};
 use crate::listing::ParsedTool;
+use capability::MAX_TOKEN_RENEWALS;
 use contract::{ApprovalTerms, Tool, ToolContext, ToolError, ToolSpec};
 use egress::EgressError;
 use futures::future::BoxFuture;
 use http::StatusCode;
 use serde_json::Value;
 use std::sync::Arc;
-
-/// How often a call is made again with another token.
-const MAX_TOKEN_RENEWALS: usize = 2;
 
 /// A tool of a remote agent, which its server runs.
 pub struct RemoteTool {

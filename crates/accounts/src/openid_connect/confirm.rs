@@ -1,5 +1,5 @@
-//! The check before a company account is linked. Whoever finds an open browser, or has taken a session,
-//! must not get a way to sign in that stays.
+//! The check before a company account is linked: someone at an unlocked browser, or with a stolen session,
+//! must not be able to add a permanent way to sign in.
 
 use crate::AccountError;
 use auth::password::{Accounts, SecondStep, now_millis};
@@ -15,12 +15,12 @@ pub(crate) enum Confirmation {
     NotNeeded,
     /// Entering the password.
     Password,
-    /// Signing in again, since there is no password, or a code of an app is asked for as well.
+    /// Signing in again: the user has no password, or the password alone is not enough to sign in.
     SignInAgain,
 }
 
 impl Confirmation {
-    /// Returns what is needed in a session of a user.
+    /// Returns what the user must do in this session before they link an account.
     pub(crate) async fn find(
         accounts: &Accounts,
         user_id: &str,

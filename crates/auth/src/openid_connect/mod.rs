@@ -14,7 +14,7 @@ pub use error::ProviderError;
 pub use logout::ProviderLogout;
 pub use pending::{PendingSignIn, PendingSignIns};
 
-use crate::visitors::random_bytes;
+use crate::visitors::random_text;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use config::OpenIdProvider;
@@ -211,9 +211,4 @@ impl ProviderClient {
             EgressRequest { method: Method::GET, url, headers, body: None, timeout: TIMEOUT, max_bytes: MAX_BYTES };
         self.send(request).await
     }
-}
-
-/// Returns 256 random bits as text.
-fn random_text() -> String {
-    URL_SAFE_NO_PAD.encode(random_bytes::<32>())
 }

@@ -1,7 +1,7 @@
 //! The authorization request with PKCE, and the check of its answer (RFC 6749, 4.1; RFC 7636; RFC 9207; RFC 8707).
 
 use super::{ClientIdentity, OauthError, ServerMetadata};
-use auth::random_bytes;
+use auth::random_text;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
@@ -89,11 +89,6 @@ impl Authorization {
             (None, None) => Err(OauthError::Invalid("the answer has no code")),
         }
     }
-}
-
-/// Returns 256 random bits as text.
-fn random_text() -> String {
-    URL_SAFE_NO_PAD.encode(random_bytes::<32>())
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use settings::user_auth::OauthClient;
 use std::fmt;
 use url::form_urlencoded::{Serializer, byte_serialize};
 
-/// How a client proves at the token endpoint who it is.
+/// How a client proves at the token endpoint who it is, with the names of metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum AuthMethod {
     /// Not at all: it is public.
@@ -34,20 +34,6 @@ impl AuthMethod {
             true if is_supported("client_secret_post") => Self::Post,
             _ => Self::None,
         }
-    }
-
-    /// Returns the name in metadata.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Basic => "client_secret_basic",
-            Self::Post => "client_secret_post",
-        }
-    }
-
-    /// Reads the name in metadata.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        [Self::None, Self::Basic, Self::Post].into_iter().find(|method| method.name() == name)
     }
 }
 

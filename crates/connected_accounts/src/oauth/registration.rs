@@ -13,7 +13,7 @@ const MAX_LENGTH: usize = 2048;
 struct Registered {
     client_id: String,
     client_secret: Option<String>,
-    token_endpoint_auth_method: Option<String>,
+    token_endpoint_auth_method: Option<AuthMethod>,
     /// Unix time in seconds; 0 for never.
     #[serde(default)]
     client_secret_expires_at: i64,
@@ -37,7 +37,7 @@ pub(crate) async fn register(
         "redirect_uris": [redirect_uri],
         "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"],
-        "token_endpoint_auth_method": wanted.name(),
+        "token_endpoint_auth_method": wanted,
         "application_type": "web",
     });
     let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
@@ -51,10 +51,8 @@ pub(crate) async fn register(
     if registered.client_id.len() > MAX_LENGTH || secret.as_ref().is_some_and(|secret| secret.len() > MAX_LENGTH) {
         return Err(unusable);
     }
-    let method = match registered.token_endpoint_auth_method.as_deref() {
-        Some(name) => AuthMethod::from_name(name).ok_or(unusable)?,
-        None => AuthMethod::choose(server.auth_methods.as_deref(), secret.is_some()),
-    };
+    let choose = || AuthMethod::choose(server.auth_methods.as_deref(), secret.is_some());
+    let method = registered.token_endpoint_auth_method.unwrap_or_else(choose);
     let client = ClientIdentity::new(registered.client_id, secret, method);
     Ok((client, registered.client_secret_expires_at))
 }

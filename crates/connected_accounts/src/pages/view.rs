@@ -9,11 +9,10 @@ use chat::Caller;
 use leptos::prelude::*;
 use settings::user_auth::UserVariable;
 use url::Url;
-use url::form_urlencoded::byte_serialize;
-use web::HttpError;
 use web::admin::from_store_error;
 use web::html::{error_message, success_message};
 use web::times::minute;
+use web::{HttpError, query_encoded};
 
 /// The result of a form.
 pub(super) struct Notice {
@@ -179,5 +178,5 @@ pub(super) fn continue_page(service: &str, url: &Url, scopes: &[String]) -> Resp
 
 fn encoded(text: &str) -> String {
     // A space is `%20` in a path.
-    byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
+    query_encoded(text).replace('+', "%20")
 }

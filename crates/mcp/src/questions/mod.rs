@@ -103,14 +103,10 @@ async fn ask(
     let ServerQuestion { server, message, request } = question;
     let id = uuid::Uuid::now_v7().to_string();
     let expires_at = now_millis() + MAX_USER_WAIT.as_millis() as i64;
-    let path = match &request {
-        QuestionRequest::OwnPage { path } => Some(path.clone()),
-        _ => None,
-    };
-    let (form, url) = match request {
-        QuestionRequest::Form { schema } => (Some(schema), None),
-        QuestionRequest::Open { url } => (None, Some(url)),
-        QuestionRequest::OwnPage { .. } => (None, None),
+    let (form, url, path) = match request {
+        QuestionRequest::Form { schema } => (Some(schema), None, None),
+        QuestionRequest::Open { url } => (None, Some(url), None),
+        QuestionRequest::OwnPage { path } => (None, None, Some(path)),
     };
     let new = NewQuestion {
         id: id.clone(),

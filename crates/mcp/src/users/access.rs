@@ -1,7 +1,7 @@
 //! The tokens with which the connection of a user is authorized.
 
 use ::settings::user_auth::Service;
-use capability::{AfterRefusal, ServiceTokens, TokenProblem, TokenRefusal};
+use capability::{ServiceTokens, TokenProblem, TokenRefusal};
 use contract::{Bearer, RunScope, ToolContext, ToolError};
 use parking_lot::Mutex;
 
@@ -46,11 +46,10 @@ impl UserAccess {
         self.tokens.token_for_call(&self.service, context).await
     }
 
-    /// Records that the server has refused a token outside of a call. Returns whether there may be another one.
-    pub(super) async fn refused(&self, token: &Bearer, challenge: &str) -> bool {
+    /// Records that the server has refused a token outside of a call.
+    pub(super) async fn refused(&self, token: &Bearer, challenge: &str) {
         let scope = self.scope.lock().clone();
-        let after = self.tokens.refused(&self.service, &scope, TokenRefusal { token, challenge }).await;
-        after == AfterRefusal::Retry
+        self.tokens.refused(&self.service, &scope, TokenRefusal { token, challenge }).await;
     }
 
     /// Handles the refusal of a call's token. Returns whether the call can be made once more.

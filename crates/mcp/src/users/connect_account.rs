@@ -1,5 +1,5 @@
-//! The tool that a server has in place of its own ones until the user has connected their account: a server lists its tools
-//! only for somebody.
+//! The tool that a server has in place of its own ones until the user has connected their account: without a token, the
+//! server does not list them.
 
 use super::UserConnection;
 use contract::{Tool, ToolContext, ToolError, ToolSpec};

@@ -11,6 +11,7 @@ use crate::events::ConnectionEvents;
 use crate::listing::ServerTools;
 use crate::server::McpServer;
 use crate::settings::McpSettings;
+use capability::MAX_TOKEN_RENEWALS;
 use contract::{Bearer, RunScope, ToolContext, ToolError};
 use rmcp::model::JsonObject;
 use serde_json::Value;
@@ -24,8 +25,6 @@ use tokio::sync::Mutex;
 const STABLE_TIME: Duration = Duration::from_secs(60);
 /// The maximum time between two attempts.
 const MAX_WAIT: Duration = Duration::from_secs(60);
-/// How often a call is made again with another token.
-const MAX_TOKEN_RENEWALS: usize = 2;
 
 /// The connection of one user, and the tools that this user has accepted.
 pub(crate) struct UserConnection {
