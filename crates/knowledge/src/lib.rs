@@ -10,6 +10,8 @@ mod routes;
 mod section;
 mod service;
 mod store;
+#[cfg(test)]
+mod testing;
 mod tools;
 
 #[cfg(feature = "fuzz")]

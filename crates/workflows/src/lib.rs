@@ -134,8 +134,8 @@ impl Capability for WorkflowRuns {
     }
 }
 
-/// Disables definitions without authors, deletes old runs, and wakes runs that no job drives, for example because an operator has
-/// cancelled it.
+/// Disables definitions whose authors were deleted, deletes old runs, and wakes runs that no job drives, for example
+/// because an operator has cancelled the job.
 async fn sweep(runs: Runs, context: Context) -> anyhow::Result<()> {
     let now = now_millis();
     stored::disable_orphaned(&context).await?;

@@ -50,9 +50,7 @@ pub(crate) fn schema(settings: &GraphSettings) -> Value {
         "required": ["type", "name", "aliases", "passage", "quote"],
         "additionalProperties": false,
     });
-    let mut kinds: Vec<_> = settings.relations.iter().map(|relation| relation.kind.0.as_str()).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
+    let kinds = settings.relation_names();
     let list = |items: Value| json!({ "type": "array", "maxItems": MAX_FOUND, "items": items });
     let mut properties = Map::from_iter([("entities".to_owned(), list(entity))]);
     if !kinds.is_empty() {

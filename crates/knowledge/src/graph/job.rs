@@ -50,7 +50,8 @@ pub(crate) struct Extract {
 
 /// A model that finds entities and relations in chunks.
 pub(crate) trait ReadChunks: Send + Sync + 'static {
-    /// Asks the model for a library, whose owner has caused it; in whose usage it counts is `library:ID`.
+    /// Asks the model about chunks. It counts in the usage of `caller`, the owner of the library, under the name
+    /// `library`, which is `library:ID`.
     fn read<'a>(
         &'a self,
         caller: &'a Caller,

@@ -45,7 +45,7 @@ pub(crate) async fn sweep(knowledge: &Knowledge) -> anyhow::Result<()> {
 /// # Errors
 /// The database failed.
 pub(crate) async fn enqueue_library(knowledge: &Knowledge, library_id: &str, settings: &str) -> Result<(), StoreError> {
-    // No job is of this kind.
+    // No job has this kind, so documents whose job waits are among them.
     enqueue_pending(knowledge, library_id, settings, "").await
 }
 

@@ -228,11 +228,9 @@ pub(super) async fn status(
 ) -> Result<Json<GraphStatus>, HttpError> {
     let (counts, settings, may_redo) = knowledge.extraction_counts(&Viewer::from(&caller), &id).await?;
     let entity_types = settings.entities.iter().map(|entity| entity.kind.0.clone()).collect();
-    let mut relation_types: Vec<_> = settings.relations.iter().map(|relation| relation.kind.0.clone()).collect();
-    relation_types.dedup();
     Ok(Json(GraphStatus {
         entity_types,
-        relation_types,
+        relation_types: settings.relation_names().into_iter().map(str::to_owned).collect(),
         documents: counts.documents,
         done: counts.done,
         failed: counts.failed,

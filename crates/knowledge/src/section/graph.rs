@@ -65,7 +65,7 @@ fn default_of_library() -> u32 {
 }
 
 impl GraphSettings {
-    /// Returns what stands with each extraction. With another key, documents are read anew.
+    /// Returns the hash that is stored with each extraction. When it changes, documents are read anew.
     pub(crate) fn key(&self) -> String {
         let text = |text: &Option<Text>| text.as_ref().map(|text| text.0.clone()).unwrap_or_default();
         let mut parts = vec![
@@ -82,6 +82,14 @@ impl GraphSettings {
         }
         let hash = Sha256::digest(parts.join("\u{0}"));
         hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Returns the names of the types of relations, each once: a name may stand for several pairs of entities.
+    pub(crate) fn relation_names(&self) -> Vec<&str> {
+        let mut names: Vec<_> = self.relations.iter().map(|relation| relation.kind.0.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     /// Checks the types, which stand at `at`.

@@ -22,7 +22,8 @@ pub(crate) struct LibraryRow {
     pub(crate) generation: i64,
     /// The key of the model whose vectors a search uses, and their length.
     pub(crate) embedding: Option<(String, i64)>,
-    /// Whether the owner has its entities and relations extracted. A library of the config has this from there.
+    /// Whether the owner has its entities and relations extracted. False for libraries of the config, whose `graph` is
+    /// there.
     pub(crate) has_graph: bool,
     pub(crate) updated_at: i64,
 }

@@ -5,6 +5,7 @@ mod definitions;
 mod list;
 mod picture_view;
 mod run_page;
+mod task_field;
 mod task_form;
 mod task_page;
 mod tasks;

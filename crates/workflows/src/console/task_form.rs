@@ -1,15 +1,15 @@
 //! The card of a question, with a form that needs no script. It has the same fields as the block
 //! `WorkflowTasks`.
 
+use super::task_field::{field_name, field_view};
 use crate::definition::Ask;
 use crate::service::Answer;
 use crate::store::TaskRow;
 use leptos::prelude::*;
 use serde_json::Value;
-use web::html::text_area_content;
 use web::times::minute;
 use wire::UserError;
-use wire::form::{Control, Form, FormField, FormOption};
+use wire::form::Form;
 use wire::hidden_characters::{TextKind, text_with_code_points};
 
 /// What was entered, and what is wrong with it.
@@ -23,11 +23,6 @@ pub(super) struct Entered {
     problems: Vec<(usize, String)>,
     /// A problem that is about no field.
     problem: Option<String>,
-}
-
-/// The name of a field in the form.
-fn name(index: usize) -> String {
-    format!("field{index}")
 }
 
 fn form_of(task: &TaskRow) -> Form {
@@ -46,7 +41,7 @@ pub(super) fn read(task: &TaskRow, sent: &[(String, String)]) -> Result<(Answer,
     };
     let given = |name: &str| Some(value(name)).filter(|text| !text.trim().is_empty());
     let form = form_of(task);
-    let entries: Vec<_> = (0..form.fields.len()).map(|index| value(&name(index))).collect();
+    let entries: Vec<_> = (0..form.fields.len()).map(|index| value(&field_name(index))).collect();
     let entered = Entered { comment: value("comment"), choice: value("choice"), ..Entered::default() };
     let answer = Answer {
         approved: given("approved").map(|approved| approved == "true"),
@@ -173,137 +168,6 @@ fn form_fields(task: &TaskRow, entered: &Entered) -> AnyView {
         field_view(&task.id, index, field, entry, problem)
     });
     fields.collect_view().into_any()
-}
-
-/// The attributes that describe a control.
-struct Described {
-    id: String,
-    name: String,
-    by: String,
-    invalid: Option<&'static str>,
-}
-
-fn field_view(task: &str, index: usize, field: &FormField, entry: &str, problem: Option<String>) -> AnyView {
-    let id = format!("task-{task}-{index}");
-    let described = Described {
-        by: format!("{id}-about"),
-        name: name(index),
-        invalid: problem.is_some().then_some("true"),
-        id: id.clone(),
-    };
-    let about = (described.by.clone(), lines_hint(field), problem);
-    let label = match (field.label.as_str(), field.group.as_str()) {
-        ("", _) => "Values as JSON".to_owned(),
-        (label, "") => label.to_owned(),
-        (label, group) => format!("{group}: {label}"),
-    };
-    let star = field.required.then(|| view! { <span class="cw-required" aria-hidden="true">"*"</span> });
-    let control = match &field.control {
-        Control::Choices(options) => {
-            let boxes = boxes(&described, options, entry);
-            return view! {
-                <fieldset class="cw-admin-group" aria-describedby=described.by>
-                    <legend>{label}{star}</legend>
-                    {boxes}
-                    {about_view(about)}
-                </fieldset>
-            }
-            .into_any();
-        }
-        control => control_view(&described, control, field.required, entry),
-    };
-    view! {
-        <div class="cw-admin-entry">
-            <label class="cw-admin-field cw-admin-wide" for=id><span>{label}{star}</span></label>
-            {control}
-            {about_view(about)}
-        </div>
-    }
-    .into_any()
-}
-
-fn lines_hint(field: &FormField) -> String {
-    match field.control {
-        Control::List(_) => format!("{} One in each line.", field.hint).trim().to_owned(),
-        _ => field.hint.clone(),
-    }
-}
-
-fn about_view((id, hint, problem): (String, String, Option<String>)) -> AnyView {
-    let problem = problem.map(|problem| view! { <span class="cw-problem">{problem}" "</span> });
-    view! { <p class="cw-account-note" id=id>{problem}{hint}</p> }.into_any()
-}
-
-fn control_view(described: &Described, control: &Control, required: bool, entry: &str) -> AnyView {
-    let Described { id, name, by, invalid } = described;
-    let (id, name, by, invalid) = (id.clone(), name.clone(), by.clone(), *invalid);
-    let (entry, required) = (entry.to_owned(), required.to_string());
-    match control {
-        Control::Boolean => view! {
-            <input id=id type="checkbox" name=name value="true" checked=entry == "true" aria-describedby=by />
-        }
-        .into_any(),
-        Control::Choice(options) => {
-            let option = |(index, option): (usize, &FormOption)| {
-                let value = index.to_string();
-                let selected = value == entry;
-                view! { <option value=value selected=selected>{option.label.clone()}</option> }
-            };
-            let options = options.iter().enumerate().map(option).collect_view();
-            view! {
-                <span class="cw-select cw-admin-wide">
-                    <select id=id name=name aria-required=required aria-invalid=invalid aria-describedby=by>
-                        <option value="">"Choose…"</option>
-                        {options}
-                    </select>
-                </span>
-            }
-            .into_any()
-        }
-        Control::Lines | Control::List(_) | Control::Json => view! {
-            <textarea
-                id=id
-                name=name
-                rows="4"
-                aria-required=required
-                aria-invalid=invalid
-                aria-describedby=by
-                inner_html=text_area_content(&entry)
-            ></textarea>
-        }
-        .into_any(),
-        other => {
-            let (kind, mode) = other.input_type();
-            view! {
-                <input
-                    id=id
-                    type=kind
-                    inputmode=mode
-                    name=name
-                    value=entry
-                    autocomplete="off"
-                    aria-required=required
-                    aria-invalid=invalid
-                    aria-describedby=by
-                />
-            }
-            .into_any()
-        }
-    }
-}
-
-fn boxes(described: &Described, options: &[FormOption], entry: &str) -> AnyView {
-    let option = |(index, option): (usize, &FormOption)| {
-        let value = index.to_string();
-        let checked = entry.lines().any(|line| line.trim() == value);
-        view! {
-            <label class="cw-admin-check">
-                <input type="checkbox" name=described.name.clone() value=value checked=checked />
-                {option.label.clone()}
-            </label>
-        }
-    };
-    options.iter().enumerate().map(option).collect_view().into_any()
 }
 
 #[cfg(test)]

@@ -23,11 +23,11 @@ impl Drive {
         let (now, mut lost, mut again) = (now_millis(), Vec::new(), Vec::new());
         let mut records = Records::new();
         for row in rows {
+            let step = self.workflow.step(&row.step_id);
             let (path, mut record, retried) = self.settled(row, now);
             again.extend(retried);
             if record.state == StepState::Running {
-                let step_id = path.rsplit('/').next().unwrap_or_default();
-                (record.state, record.next_at) = after_loss(self.workflow.step(step_id), now);
+                (record.state, record.next_at) = after_loss(step, now);
                 lost.push((path.clone(), record.state, record.next_at));
             }
             records.insert(path, record);

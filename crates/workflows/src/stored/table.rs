@@ -26,7 +26,7 @@ pub(crate) struct StoredWorkflow {
     pub(crate) definition: Value,
     /// Whether it can be started and its triggers work.
     pub(crate) is_enabled: bool,
-    /// Why it was disabled without anybody's doing.
+    /// Why the server has disabled it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) disabled_because: Option<String>,
     /// The user who saved the current version.

@@ -1,7 +1,7 @@
 //! Kills the process at many moments while documents are read and extracted, and lets another one go on.
 
 use super::*;
-use test_process::{command, run};
+use crate::testing::kill_repeatedly;
 
 const URL: &str = "GRAPH_KILL_URL";
 const TEST: &str = "graph::tests::kill::extraction_survives_being_killed_at_any_time";
@@ -34,33 +34,18 @@ async fn serve(url: &str) {
     server.close().await;
 }
 
-fn kill_repeatedly(moments: u32, new_url: impl Fn(&Path) -> Option<String>) {
-    let folder = tempfile::tempdir().unwrap();
-    let Some(url) = new_url(folder.path()) else { return };
-    let took = run(command(TEST, URL, &url), None).unwrap();
-    let mut kills = 0;
-    for moment in 1..moments {
-        let folder = tempfile::tempdir().unwrap();
-        let Some(url) = new_url(folder.path()) else { return };
-        kills += u32::from(run(command(TEST, URL, &url), Some(took * moment / moments)).is_none());
-        run(command(TEST, URL, &url), None);
-    }
-    assert!(kills > 0, "each process was done before it was to be killed");
-}
-
 #[test]
 fn extraction_survives_being_killed_at_any_time() {
-    let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     if let Some(url) = std::env::var_os(URL) {
         return runtime().block_on(serve(url.to_str().unwrap()));
     }
-    kill_repeatedly(KILLS[0], |folder| Some(format!("sqlite://{}", folder.join("test.db").display())));
-    kill_repeatedly(KILLS[1], |_| runtime().block_on(test_postgres::new_database()));
+    kill_repeatedly((TEST, URL), KILLS[0], |folder| Some(format!("sqlite://{}", folder.join("test.db").display())));
+    kill_repeatedly((TEST, URL), KILLS[1], |_| runtime().block_on(test_postgres::new_database()));
 }
 
 #[test]
 fn two_servers_extract_each_document_once() {
-    runtime_of_two().block_on(async {
+    runtime().block_on(async {
         let Some(url) = test_postgres::new_database().await else { return };
         let (one, other) = (Server::open(&url).await, Server::open(&url).await);
         let library = one.library(true).await;
@@ -76,6 +61,6 @@ fn two_servers_extract_each_document_once() {
     });
 }
 
-fn runtime_of_two() -> tokio::runtime::Runtime {
+fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }

@@ -10,6 +10,7 @@ use crate::section::{EntityType, GraphSettings, RelationType};
 use crate::service::{Exploration, Knowledge, LibraryRequest, NewFile, UploadOptions, Viewer};
 use crate::store::graph::EntityFilter;
 use crate::store::{self, DocumentRow, PartRow};
+use crate::testing::{databases, viewer};
 use ::store::Schema;
 use bytes::Bytes;
 use capability::ModelFailure;
@@ -19,7 +20,6 @@ use jobs::{Jobs, Workers};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::convert::Infallible;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -103,10 +103,6 @@ struct Server {
     reader: Arc<Reader>,
 }
 
-fn viewer(user_id: &str) -> Viewer {
-    Viewer { user_id: user_id.to_owned(), roles: Vec::new(), is_authenticated: true, is_agent: false }
-}
-
 fn parsed(config: &str) -> Arc<config::Config> {
     let (config, _) = capability::language(&[crate::DEFINITION]).read_text(config).unwrap();
     Arc::new(config)
@@ -188,11 +184,4 @@ impl Server {
 
 fn from(entity: &str, depth: u32) -> Exploration {
     Exploration { entity: entity.to_owned(), depth, limit: 50, ..Exploration::default() }
-}
-
-/// Returns the URLs of an empty database of each kind.
-async fn databases(folder: &Path) -> Vec<String> {
-    let mut urls = vec![format!("sqlite://{}", folder.join("test.db").display())];
-    urls.extend(test_postgres::new_database().await);
-    urls
 }

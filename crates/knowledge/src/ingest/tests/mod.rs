@@ -9,6 +9,7 @@ use crate::service::{
     Access, Filter, Knowledge, LibraryChange, LibraryRequest, NewFile, SearchMode, SearchRequest, UploadOptions, Viewer,
 };
 use crate::store::{self, DocumentRow, DocumentState};
+use crate::testing::{databases, viewer};
 use ::store::{CapabilityTables, Schema};
 use bytes::Bytes;
 use jobs::{Jobs, Workers};
@@ -22,10 +23,6 @@ const TABLES: &[CapabilityTables] = &[store::TABLES];
 struct Server {
     knowledge: Knowledge,
     workers: Workers,
-}
-
-fn viewer(user_id: &str) -> Viewer {
-    Viewer { user_id: user_id.to_owned(), roles: Vec::new(), is_authenticated: true, is_agent: false }
 }
 
 impl Server {
@@ -114,13 +111,6 @@ impl Server {
         self.workers.shutdown(Duration::from_secs(1)).await;
         self.knowledge.store().close().await;
     }
-}
-
-/// Returns the URLs of an empty database of each kind.
-async fn databases(folder: &std::path::Path) -> Vec<String> {
-    let mut urls = vec![format!("sqlite://{}", folder.join("test.db").display())];
-    urls.extend(test_postgres::new_database().await);
-    urls
 }
 
 async fn manage(server: &Server, library: &str) -> bool {

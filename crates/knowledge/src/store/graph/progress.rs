@@ -1,5 +1,6 @@
 //! How far extractions are, and which are to be done.
 
+use super::write::lock;
 use crate::store::damaged;
 use ::store::sql::{self, Db, Row};
 use ::store::{Store, StoreError};
@@ -170,13 +171,17 @@ pub(crate) async fn libraries_with_graph(store: &Store, most: u32) -> Result<Vec
 
 /// Deletes what was extracted from a library.
 pub(crate) async fn clear_graph(store: &Store, library_id: &str) -> Result<(), StoreError> {
-    let forget = sql::query(REDO).bind(library_id);
-    store.write(move |db| Box::pin(async move { Ok(forget.execute(db).await.map(drop)?) })).await?;
+    let library = library_id.to_owned();
+    store.write(move |db| Box::pin(async move { redo(db, &library).await })).await?;
     loop {
-        let clear = sql::query(CLEAR).bind(library_id).bind(BATCH);
-        let cleared =
-            store.write_bulk(move |db| Box::pin(async move { Ok(clear.execute(db).await?.rows_affected()) })).await?;
-        if cleared < BATCH.unsigned_abs() {
+        let (library, clear) = (library_id.to_owned(), sql::query(CLEAR).bind(library_id).bind(BATCH));
+        let cleared = store.write_bulk(move |db| {
+            Box::pin(async move {
+                lock(db, &library).await?;
+                Ok(clear.execute(db).await?.rows_affected())
+            })
+        });
+        if cleared.await? < BATCH.unsigned_abs() {
             return Ok(());
         }
     }
@@ -185,6 +190,7 @@ pub(crate) async fn clear_graph(store: &Store, library_id: &str) -> Result<(), S
 /// Makes all documents of a library wait for their extraction. What was extracted from each stays until its own
 /// begins.
 pub(crate) async fn redo(db: &mut Db, library_id: &str) -> Result<(), StoreError> {
+    lock(db, library_id).await?;
     sql::query(REDO).bind(library_id).execute(db).await?;
     Ok(())
 }

@@ -171,7 +171,7 @@ fn read_mention(row: &Row) -> Result<MentionRow, StoreError> {
     })
 }
 
-/// Escapes what `LIKE` treats in its own way; `*` becomes any characters if it is one.
+/// Escapes the characters that are special in `LIKE`. With `has_stars`, `*` stands for any characters.
 fn pattern(text: &str, has_stars: bool) -> String {
     let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
     if has_stars { escaped.replace('*', "%") } else { escaped }

@@ -77,7 +77,7 @@ const NOTE: &str = "
 
 const COUNT: &str = "SELECT count(*) FROM knowledge_entities WHERE library_id = $1";
 
-/// The entities with a name, also when it is that of another document.
+/// The entities of a type that have a name, or that any document mentions by it.
 const SAME: &str = "
     SELECT id FROM knowledge_entities WHERE library_id = $1 AND kind = $2 AND name_key = $3
     UNION SELECT e.id FROM knowledge_mentions m JOIN knowledge_entities e ON e.id = m.entity_id
@@ -116,8 +116,8 @@ pub(crate) async fn forget_version(db: &mut Db, version_id: &str) -> Result<(), 
     Ok(())
 }
 
-/// Locks the library of an extraction until the end of the transaction.
-async fn lock(db: &mut Db, library_id: &str) -> Result<(), StoreError> {
+/// Locks a library until the end of the transaction.
+pub(super) async fn lock(db: &mut Db, library_id: &str) -> Result<(), StoreError> {
     sql::query(LOCK).bind(library_id).fetch_optional(db).await?;
     Ok(())
 }
@@ -200,7 +200,7 @@ async fn add_entity(
 }
 
 /// Returns the entity of the library that has the main name, or otherwise the only one with one of the others.
-/// What two entities are called says nothing about which of them it is.
+/// Another name that several entities share does not tell which of them is meant.
 async fn known_entity(db: &mut Db, extraction: &Extraction, entity: &NewEntity) -> Result<Option<String>, StoreError> {
     for (number, (key, _)) in entity.names.iter().enumerate() {
         let same = sql::query_scalar::<String>(SAME).bind(&extraction.library_id).bind(&entity.kind).bind(key);

@@ -85,7 +85,7 @@ pub(super) struct DefinitionItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<String>,
     state: DefinitionState,
-    /// Why it is not usable, or was disabled without anybody's doing.
+    /// Why it is not usable, or why the server has disabled it.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<String>,
     /// The version, if it is stored.

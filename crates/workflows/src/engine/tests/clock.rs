@@ -1,17 +1,11 @@
 //! Clocks that are set while runs wait, and definitions that change meanwhile.
 
-use super::fake::{Server, ada, shown, workflow};
+use super::fake::{Server, ada, databases, shown, workflow};
 use crate::service::{self, Answer};
 use crate::store::TaskState;
 use ::store::sql;
 use serde_json::{Value, json};
 use std::time::Duration;
-
-/// A new database of each kind.
-async fn databases(folder: &tempfile::TempDir) -> Vec<String> {
-    let file = format!("sqlite://{}", folder.path().join("runs.db").display());
-    std::iter::once(file).chain(test_postgres::new_database().await).collect()
-}
 
 async fn change(server: &Server, statements: &'static [&'static str]) {
     let write = server.runs.store.write(move |db| {

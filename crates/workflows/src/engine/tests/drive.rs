@@ -1,6 +1,6 @@
 //! What the engine does with each kind of step.
 
-use super::fake::{Server, ada, shown, workflow};
+use super::fake::{Server, ada, call, shown, workflow};
 use crate::definition::WorkflowBytes;
 use crate::service::{self, Answer, CurrentConfig, RetryRequest, Viewer};
 use crate::store::{self, TaskState};
@@ -14,10 +14,6 @@ async fn run(definition: Value, input: Value) -> (Server, String) {
     let server = Server::open("sqlite::memory:", vec![workflow(definition)], None).await;
     let id = server.start("test", input).await;
     (server, id)
-}
-
-fn call(id: &str, payload: Value) -> Value {
-    json!({ "id": id, "type": "endpoint", "endpointId": "e", "payload": payload })
 }
 
 #[tokio::test]

@@ -1,21 +1,11 @@
 //! Calls that the server refuses before anything was done, and servers that shut down.
 
-use super::fake::{Server, shown, workflow};
+use super::fake::{Server, call, databases, shown, workflow};
 use crate::plan::StepState;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
-
-fn call(id: &str, payload: Value) -> Value {
-    json!({ "id": id, "type": "endpoint", "endpointId": "e", "payload": payload })
-}
-
-/// A new database of each kind.
-async fn databases(folder: &tempfile::TempDir) -> Vec<String> {
-    let file = format!("sqlite://{}", folder.path().join("runs.db").display());
-    std::iter::once(file).chain(test_postgres::new_database().await).collect()
-}
 
 /// A refusal is no attempt and no step, so neither the missing `retry` nor the limit of steps ends the run.
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,6 @@
 //! Runs that go on after their end.
 
-use super::fake::{Server, ada, shown, workflow};
+use super::fake::{Server, ada, call, databases, shown, workflow};
 use crate::definition::RunLimits;
 use crate::service::{self, Answer, CurrentConfig, RetryRequest, RunDetail, Viewer};
 use crate::store::RunFilter;
@@ -8,16 +8,6 @@ use ::store::sql;
 use chat::Caller;
 use serde_json::{Value, json};
 use std::sync::Arc;
-
-fn call(id: &str, payload: Value) -> Value {
-    json!({ "id": id, "type": "endpoint", "endpointId": "e", "payload": payload })
-}
-
-/// A new database of each kind.
-async fn databases(folder: &tempfile::TempDir) -> Vec<String> {
-    let file = format!("sqlite://{}", folder.path().join("runs.db").display());
-    std::iter::once(file).chain(test_postgres::new_database().await).collect()
-}
 
 async fn retry(server: &Server, caller: &Caller, id: &str, request: RetryRequest) -> RunDetail {
     let workflows = server.host.workflows.clone();
