@@ -16,7 +16,6 @@ use web::html::page;
 use web::openapi::ApiRouter;
 use web::times::now_millis;
 use web::{HttpError, require_account, see_other};
-use wire::UserError;
 
 /// The page.
 pub(crate) const PATH: &str = "/account/test-cases";
@@ -29,15 +28,8 @@ pub(crate) fn routes(context: Context) -> ApiRouter {
     ApiRouter::new(&ADMINISTRATION).with_pages(pages).map(|router| router.with_state(context))
 }
 
-fn user(caller: &Caller) -> Result<&str, HttpError> {
-    match caller.is_authenticated {
-        true => Ok(&caller.user_id),
-        false => Err(UserError::unauthenticated().into()),
-    }
-}
-
 async fn show(State(context): State<Context>, Extension(caller): Extension<Caller>) -> Result<Response, HttpError> {
-    let agrees = has_consent(&context.store, user(&caller)?).await?;
+    let agrees = has_consent(&context.store, &caller.user_id).await?;
     let (state, value, label) = match agrees {
         true => ("You agree. What you have rated may be kept as it is.", "0", "Withdraw"),
         false => ("You have not agreed. What you have rated is only kept with personal data masked.", "1", "Agree"),
@@ -72,6 +64,6 @@ async fn change(
     Extension(caller): Extension<Caller>,
     Form(form): Form<ConsentForm>,
 ) -> Result<Response, HttpError> {
-    set_consent(&context.store, user(&caller)?, form.agrees == "1", now_millis()).await?;
+    set_consent(&context.store, &caller.user_id, form.agrees == "1", now_millis()).await?;
     Ok(see_other(PATH, None))
 }

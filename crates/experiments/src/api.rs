@@ -152,7 +152,7 @@ async fn put_cases(
     sent: Sent<NewCases>,
 ) -> Result<Json<StoredCases>, HttpError> {
     let body = body(sent)?;
-    Ok(Json(StoredCases { cases: service.put_cases(&admin, &id, body.cases).await? }))
+    Ok(Json(StoredCases { cases: service.put_cases(&admin, &id, body.cases).await?.len() }))
 }
 
 async fn remove_case(

@@ -155,7 +155,7 @@ async fn results_are_kept_and_a_later_one_replaces_an_earlier_one() {
 }
 
 #[tokio::test]
-async fn who_withdraws_consent_takes_along_what_was_kept_as_it_is() {
+async fn withdrawing_consent_deletes_unmasked_cases_and_their_results() {
     for store in stores().await {
         add_dataset(&store).await;
         store::set_consent(&store, "ada", true, 1).await.unwrap();

@@ -11,6 +11,9 @@ use serde_json::{Map, Value, json};
 /// Exports an evaluation. The provider is a Chatwright server with `openaiApi`, in which the agent is a model.
 pub fn export_promptfoo(evaluation: &Evaluation, cases: &[Case]) -> Exported {
     let mut notes = Vec::new();
+    if evaluation.compare.is_some() {
+        notes.push("`compare` is left out: the answers of two configs are not compared".to_owned());
+    }
     let tests: Vec<_> = cases.iter().map(|case| test(evaluation, case, &mut notes)).collect();
     let provider = json!({
         "id": format!("openai:chat:{}", evaluation.agent_id),

@@ -1,12 +1,11 @@
 //! Compares the answers of two configs, after all cases are evaluated.
 
 use super::results::{ComparisonResult, Results, Winner};
-use super::{MAX_WRITTEN, Run, RunError};
+use super::{Run, RunError, ended};
 use crate::case::Case;
 use crate::definition::Comparison;
 use crate::scorer::judge::compare;
-use futures::FutureExt;
-use futures::stream::{self, StreamExt};
+use futures::stream::FuturesUnordered;
 use std::collections::{HashMap, HashSet};
 
 /// Two answers to a case.
@@ -26,15 +25,22 @@ pub(super) async fn compare_answers(
     let Some(comparison) = &run.evaluation.compare else { return Ok(file) };
     let mut pairs = open_pairs(run, cases, &file).into_iter();
     run.budget().next_kind();
+    let (mut running, mut left_out) = (FuturesUnordered::new(), 0);
     // The first one is made alone: it says what the others will cost.
-    let first = pairs.next().map(|pair| evaluate(run, comparison, pair).boxed());
-    let further: Vec<_> = pairs.map(|pair| evaluate(run, comparison, pair).boxed()).collect();
-    let compared = stream::iter(first).buffered(1).chain(stream::iter(further).buffer_unordered(parallel));
-    let mut compared = std::pin::pin!(compared.ready_chunks(MAX_WRITTEN));
-    let mut left_out = 0;
-    while let Some(compared) = compared.next().await {
+    let mut most = 1;
+    loop {
+        while running.len() < most
+            && let Some(pair) = pairs.next()
+        {
+            running.push(evaluate(run, comparison, pair));
+        }
+        let compared = ended(&mut running).await;
+        if compared.is_empty() {
+            break;
+        }
         left_out += compared.iter().filter(|compared| compared.is_none()).count();
         file = keep(compared, file).await?;
+        most = parallel;
     }
     if left_out > 0 { Err(run.too_costly(left_out)) } else { Ok(file) }
 }

@@ -104,7 +104,8 @@ struct KeptLines {
 
 /// Reads whole lines. `shown` is the file in messages.
 fn read_lines(bytes: &[u8], shown: &str) -> Result<KeptLines, String> {
-    let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).zip(1..);
+    let lines = bytes.split(|byte| *byte == b'\n').zip(1..);
+    let mut lines = lines.filter(|(line, _)| !line.trim_ascii().is_empty());
     let first = lines.next().and_then(|(line, _)| serde_json::from_slice(line).ok());
     let Some(Line::Run(header)) = first else {
         return Err(format!("{shown}:1: this is not the results of an evaluation"));

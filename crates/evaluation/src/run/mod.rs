@@ -11,7 +11,7 @@ use crate::definition::Evaluation;
 use crate::subject::Subject;
 use budget::Budget;
 use futures::FutureExt;
-use futures::stream::{self, StreamExt};
+use futures::stream::{FuturesUnordered, StreamExt};
 use results::{CaseResult, ComparisonResult, Results};
 use score_case::score_case;
 use std::collections::{HashMap, HashSet};
@@ -83,6 +83,18 @@ struct Task<'a> {
     candidate: &'a Candidate,
     case: &'a Case,
     repeat: u32,
+}
+
+/// Waits until one of the futures has ended, and returns what has ended by then; nothing if there is none.
+async fn ended<T>(running: &mut FuturesUnordered<impl Future<Output = T>>) -> Vec<T> {
+    let mut ended = Vec::new();
+    ended.extend(running.next().await);
+    while ended.len() < MAX_WRITTEN
+        && let Some(Some(next)) = running.next().now_or_never()
+    {
+        ended.push(next);
+    }
+    ended
 }
 
 /// Evaluates the cases that have no result yet, with each config.
@@ -164,13 +176,19 @@ impl Run<'_> {
         parallel: usize,
         mut file: Results,
     ) -> Result<Results, RunError> {
-        let evaluated: Vec<_> = tasks.map(|task| self.evaluate(task).boxed()).collect();
-        let evaluated = stream::iter(evaluated).buffer_unordered(parallel);
-        let mut evaluated = std::pin::pin!(evaluated.ready_chunks(MAX_WRITTEN));
-        let mut left_out = 0;
-        while let Some(results) = evaluated.next().await {
-            let count = results.len();
-            let results: Vec<_> = results.into_iter().flatten().collect();
+        let (mut tasks, mut running, mut left_out) = (tasks, FuturesUnordered::new(), 0);
+        loop {
+            while running.len() < parallel
+                && let Some(task) = tasks.next()
+            {
+                running.push(self.evaluate(task));
+            }
+            let ended = ended(&mut running).await;
+            if ended.is_empty() {
+                break;
+            }
+            let count = ended.len();
+            let results: Vec<_> = ended.into_iter().flatten().collect();
             left_out += count - results.len();
             file = self.keep(results, file).await?;
         }

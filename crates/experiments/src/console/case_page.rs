@@ -190,9 +190,8 @@ pub(super) async fn change(
     // The id names the case in results, so another one would be another case.
     let form = CaseForm { id: case.case_id.clone(), ..form };
     match service.put_cases(&admin, &dataset.id, vec![form.case(Some(&case.content))]).await {
-        Ok(_) => {
-            let cases = store::current_cases(&service.context.store, &dataset.id).await?;
-            let new = cases.into_iter().find(|new| new.case_id == case.case_id).map_or(id, |new| new.id);
+        Ok(new) => {
+            let new = new.into_iter().next().unwrap_or(id);
             Ok(see_other(&format!("{DATASETS}/{}/cases/{new}?saved=1", dataset.id), None))
         }
         Err(error) => refused(&admin, &service, (&dataset, Some(&case)), form, error).await,

@@ -1,7 +1,7 @@
 //! The page of a dataset: its cases, its scorers, and its experiments.
 
 use super::datasets::agent_field;
-use super::experiments::experiments_table;
+use super::experiments::{experiments_table, people_of};
 use super::{DATASETS, EXPERIMENTS, amount, plot};
 use crate::service::{NewExperiment, Service};
 use crate::store::{self, CaseRow, Dataset, Experiment};
@@ -59,9 +59,7 @@ async fn dataset_page(
     let cases = store::current_cases(store, id).await?;
     let experiments = store::of_dataset(store, id, MAX_EXPERIMENTS).await?;
     let people = cases.iter().flat_map(|case| [case.created_by.as_str(), case.owner.as_str()]);
-    let people = people.chain(experiments.iter().map(|experiment| experiment.created_by.as_str()));
-    let people = people.chain(experiments.iter().filter_map(|run| Some(run.decision.as_ref()?.decided_by.as_str())));
-    let names = UserNames::load(store, people).await?;
+    let names = UserNames::load(store, people.chain(people_of(&experiments))).await?;
     let agents = service.context.current.usable_agents(&admin.caller);
     let path = format!("{DATASETS}/{id}");
     let about = [

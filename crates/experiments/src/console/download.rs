@@ -5,12 +5,13 @@ use crate::run::read_scorers;
 use crate::service::Service;
 use crate::store;
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use evaluation::{Case, export_inspect_ai, export_promptfoo};
 use leptos::prelude::*;
 use serde_json::json;
 use web::admin::{Admin, PageError, from_store_error, page};
+use web::content_disposition;
 use web::html::link;
 use wire::UserError;
 
@@ -40,16 +41,15 @@ pub(super) async fn export(
     };
     let entry = admin.audit_entry("export_dataset", "", json!({ "datasetId": id, "format": format }));
     service.context.store.record_audit(entry).await.map_err(from_store_error)?;
-    let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{file}\""));
     let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
-        (header::CONTENT_DISPOSITION, disposition.unwrap_or(HeaderValue::from_static("attachment"))),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (header::CONTENT_DISPOSITION, content_disposition("attachment", file)),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
     ];
     Ok((headers, text).into_response())
 }
 
-/// Says why the scorers of a dataset cannot be exported.
+/// Returns the page that says why the scorers of a dataset cannot be exported.
 fn unusable(admin: &Admin, id: &str, problems: String) -> Response {
     let content = view! {
         <p class="cw-account-problem" role="alert">{problems}</p>

@@ -1,6 +1,7 @@
 //! The page of an experiment: its measures, what got worse, and the decision.
 
 use super::experiment_parts::{changes_part, decision_part, failures_part, measures_part, run_part};
+use super::experiments::people_of;
 use super::{DATASETS, EXPERIMENTS, amount};
 use crate::report::{report, report_against};
 use crate::service::Service;
@@ -44,9 +45,8 @@ pub(super) async fn show(
         }
         None => None,
     };
-    let people = std::iter::once(experiment.created_by.as_str());
-    let people = people.chain(experiment.decision.as_ref().map(|decision| decision.decided_by.as_str()));
-    let names = UserNames::load(&service.context.store, people).await?;
+    let people = people_of(std::slice::from_ref(&experiment));
+    let names = UserNames::load(&service.context.store, people.into_iter()).await?;
     let is_live = !experiment.state.is_over();
     let own = report(&experiment, kept);
     let shown = compared.as_ref().unwrap_or(&own);

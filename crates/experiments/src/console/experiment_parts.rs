@@ -1,7 +1,7 @@
 //! The parts of an experiment's page.
 
 use super::EXPERIMENTS;
-use super::experiments::{percent, state_view};
+use super::experiments::{measure_label, percent, state_view};
 use super::plot::interval;
 use crate::store::Experiment;
 use evaluation::{CaseResult, Change, ConfigReport, Difference, Estimate, PairReport, Report};
@@ -133,10 +133,6 @@ fn configs_line(report: &Report) -> AnyView {
         }
         configs => view! { <p>{configs.iter().map(cases).collect::<Vec<_>>().join(", ")}</p> }.into_any(),
     }
-}
-
-fn measure_label(name: &str) -> String {
-    if name == "passed" { "Cases that pass".to_owned() } else { name.to_owned() }
 }
 
 fn tokens(config: &ConfigReport) -> String {

@@ -31,9 +31,7 @@ async fn list(
     refused: Option<(String, String)>,
 ) -> Result<Response, PageError> {
     let experiments = store::experiments(&service.context.store, MAX_SHOWN).await?;
-    let people = experiments.iter().map(|experiment| experiment.created_by.as_str());
-    let people = people.chain(experiments.iter().filter_map(|run| Some(run.decision.as_ref()?.decided_by.as_str())));
-    let names = UserNames::load(&service.context.store, people).await?;
+    let names = UserNames::load(&service.context.store, people_of(&experiments).into_iter()).await?;
     let (problem, results) = refused.unzip();
     let results = text_area_content(&results.unwrap_or_default());
     let content = view! {
@@ -56,6 +54,12 @@ async fn list(
         </section>
     };
     Ok(page(admin, EXPERIMENTS, status, TITLE, content))
+}
+
+/// Returns the ids of the users who started experiments and decided about them.
+pub(super) fn people_of(experiments: &[Experiment]) -> Vec<&str> {
+    let people = experiments.iter().map(|experiment| experiment.created_by.as_str());
+    people.chain(experiments.iter().filter_map(|run| Some(run.decision.as_ref()?.decided_by.as_str()))).collect()
 }
 
 /// Renders experiments, newest first.
@@ -94,6 +98,11 @@ fn passed(experiment: &Experiment) -> String {
 /// Formats a part as percent.
 pub(super) fn percent(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
+}
+
+/// Returns the name of a measure for people.
+pub(super) fn measure_label(name: &str) -> String {
+    if name == "passed" { "Cases that pass".to_owned() } else { name.to_owned() }
 }
 
 /// Renders the state, with how far a running one is.

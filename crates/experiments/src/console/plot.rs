@@ -1,6 +1,6 @@
 //! Plots, as SVG without scripts. A label says each in words, and a table beside it has its numbers.
 
-use super::experiments::percent;
+use super::experiments::{measure_label, percent};
 use crate::store::{Experiment, MeasureSummary, State};
 use leptos::prelude::*;
 use std::collections::BTreeSet;
@@ -80,7 +80,7 @@ fn trend(name: &str, experiments: &[&Experiment]) -> AnyView {
         _ => format!("{name}: no data"),
     };
     let last = known.last().map(|(_, last)| percent(last.mean)).unwrap_or_default();
-    let title = if name == "passed" { "Cases that pass".to_owned() } else { name.to_owned() };
+    let title = measure_label(name);
     view! {
         <figure class="cw-admin-chart cw-eval-trend">
             <figcaption><strong>{title}</strong><span>{format!("last: {last}")}</span></figcaption>

@@ -21,6 +21,9 @@ use web::html::{link, table, text};
 use web::query_encoded;
 use wire::UserError;
 
+/// The most results in the list of all cases.
+const MAX_LISTED: usize = 1_000;
+
 /// The query of the page: the case; without it, all cases are listed.
 #[derive(Deserialize)]
 pub(super) struct CaseQuery {
@@ -76,12 +79,13 @@ pub(super) async fn show(
 /// Returns the answers of an experiment to a case, in the order of its configs.
 async fn sides(service: &Service, experiment: &Experiment, case: &str) -> Result<Vec<Side>, PageError> {
     let mut by_config = BTreeMap::new();
-    for result in service.results(&experiment.id).await?.results.into_iter().filter(|result| result.case == case) {
+    let store = &service.context.store;
+    for result in store::results_of_case(store, &experiment.id, case).await?.results {
         by_config.entry(result.config.clone()).or_insert(result);
     }
     let mut sides = Vec::new();
     for config in &experiment.configs {
-        let file = store::recordings_of(&service.context.store, &experiment.id, config, case).await?;
+        let file = store::recordings_of(store, &experiment.id, config, case).await?;
         let recordings = file.map(|file| read(file.as_bytes()).unwrap_or_default()).unwrap_or_default();
         sides.push(Side { name: config.clone(), result: by_config.remove(config), recordings });
     }
@@ -91,8 +95,8 @@ async fn sides(service: &Service, experiment: &Experiment, case: &str) -> Result
 /// Renders what the user writes, if the case is still in the dataset.
 async fn question_part(service: &Service, experiment: &Experiment, case: &str) -> Result<Option<AnyView>, PageError> {
     let (Some(dataset), Some(version)) = (&experiment.dataset_id, experiment.dataset_version) else { return Ok(None) };
-    let cases = store::cases_of_version(&service.context.store, dataset, version).await?;
-    let Some(row) = cases.into_iter().find(|row| row.case_id == case) else { return Ok(None) };
+    let found = store::case_of_version(&service.context.store, dataset, version, case).await?;
+    let Some(row) = found else { return Ok(None) };
     let input = match &row.content["input"] {
         serde_json::Value::Array(messages) => {
             messages.iter().filter_map(|message| message.as_str()).collect::<Vec<_>>().join("\n\n")
@@ -209,7 +213,7 @@ async fn all(admin: &Admin, service: &Service, experiment: &Experiment) -> Resul
     let columns = [Text("Case"), Text("Config"), Text("Passes"), Text("Answer"), Number("Time")];
     let content = view! {
         <p class="cw-account-note">{link(format!("{EXPERIMENTS}/{}", experiment.id), experiment.name.clone())}</p>
-        {table(columns, results.iter().take(1_000).map(row), "There is no result yet.")}
+        {table(columns, results.iter().take(MAX_LISTED).map(row), "There is no result yet.")}
     };
     Ok(page(admin, EXPERIMENTS, StatusCode::OK, "All cases", content))
 }

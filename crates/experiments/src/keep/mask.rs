@@ -45,11 +45,16 @@ impl Masker {
 
     /// Masks all texts of a value; keys stay.
     pub(crate) fn value(&self, value: &Value) -> Value {
-        match chat::mask_secrets(value) {
+        self.texts(chat::mask_secrets(value))
+    }
+
+    /// Masks all texts of a value whose secrets are masked.
+    fn texts(&self, value: Value) -> Value {
+        match value {
             Value::String(text) => Value::from(self.text(&text)),
-            Value::Array(items) => items.iter().map(|item| self.value(item)).collect(),
+            Value::Array(items) => items.into_iter().map(|item| self.texts(item)).collect(),
             Value::Object(fields) => {
-                Value::Object(fields.iter().map(|(key, value)| (key.clone(), self.value(value))).collect())
+                Value::Object(fields.into_iter().map(|(key, value)| (key, self.texts(value))).collect())
             }
             other => other,
         }

@@ -44,7 +44,13 @@ impl ResultSink for DatabaseSink {
             comparisons.iter().map(|result| (ResultRow::Comparison(result.clone()), self.owner(&result.case)));
         let rows: Vec<_> = results.chain(comparisons).collect();
         let (id, estimate) = (self.experiment_id.clone(), *self.estimate_usd.lock());
-        let write = self.job.write(move |db| Box::pin(async move { store::append(db, &id, rows, estimate).await }));
+        let write = self.job.write(move |db| {
+            Box::pin(async move {
+                store::append(&mut *db, &id, rows, estimate).await?;
+                // The user may have withdrawn their consent, or been deleted, while the case was evaluated.
+                store::delete_orphaned(db, &id).await
+            })
+        });
         write.await.map_err(|error| format!("the results cannot be stored: {error}"))
     }
 }

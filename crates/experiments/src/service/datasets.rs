@@ -52,31 +52,43 @@ impl Service {
         }
         read_scorers(&name, "agent", &scorers).map_err(|problems| UserError::invalid("/scorers", problems))?;
         let audit = admin.audit_entry("change_dataset", "", json!({ "datasetId": id }));
-        let changed = store::set_scorers(&self.context.store, id, (name, scorers), audit, now_millis()).await;
-        changed.map_err(from_store_error)?.then_some(()).ok_or_else(UserError::not_found)
+        let id = id.to_owned();
+        let changed = self
+            .write(audit, move |db| {
+                Box::pin(async move { store::set_scorers(db, &id, (name, scorers), now_millis()).await })
+            })
+            .await?;
+        changed.then_some(()).ok_or_else(UserError::not_found)
     }
 
     /// Deletes a dataset with its cases and experiments.
     pub(crate) async fn delete_dataset(&self, admin: &Admin, id: &str) -> Result<(), UserError> {
         let audit = admin.audit_entry("delete_dataset", "", json!({ "datasetId": id }));
-        let deleted = store::delete_dataset(&self.context.store, id, audit).await.map_err(from_store_error)?;
+        let id = id.to_owned();
+        let deleted =
+            self.write(audit, move |db| Box::pin(async move { store::delete_dataset(db, &id).await })).await?;
         deleted.then_some(()).ok_or_else(UserError::not_found)
     }
 
-    /// Adds cases to a dataset, or replaces those with the same ids. Returns how many.
-    pub(crate) async fn put_cases(&self, admin: &Admin, id: &str, contents: Vec<Value>) -> Result<usize, UserError> {
+    /// Adds cases to a dataset, or replaces those with the same ids. Returns the ids of their rows.
+    pub(crate) async fn put_cases(
+        &self,
+        admin: &Admin,
+        id: &str,
+        contents: Vec<Value>,
+    ) -> Result<Vec<String>, UserError> {
         let known: HashMap<_, _> = {
             let cases = store::current_cases(&self.context.store, id).await.map_err(from_store_error)?;
             cases.into_iter().map(|case| (case.case_id.clone(), case)).collect()
         };
-        let mut new = Vec::new();
+        let mut new = Vec::<NewCase>::new();
         for (index, content) in contents.into_iter().enumerate() {
             let case_id = valid_case(&content)
                 .map_err(|(path, message)| UserError::invalid(format!("/{index}{path}"), message))?;
             new.push(new_case(admin, known.get(&case_id), (case_id, content)));
         }
-        let (dataset_id, count) = (id.to_owned(), new.len());
-        let audit = admin.audit_entry("put_cases", "", json!({ "datasetId": id, "cases": count }));
+        let (dataset_id, ids) = (id.to_owned(), new.iter().map(|case| case.id.clone()).collect::<Vec<_>>());
+        let audit = admin.audit_entry("put_cases", "", json!({ "datasetId": id, "cases": ids.len() }));
         self.context
             .store
             .write(move |db| {
@@ -90,7 +102,7 @@ impl Service {
                             Put::Gone | Put::Known(_) => return Err(StoreError::Invalid(GONE)),
                         }
                     }
-                    Ok(count)
+                    Ok(ids)
                 })
             })
             .await

@@ -123,7 +123,6 @@ impl Service {
             return Err(UserError::invalid("/", "Uploaded results cannot be continued here."));
         }
         experiment.settings.max_cost_usd = max_cost_usd;
-        experiment.settings.roles = admin.caller.roles.clone();
         let about = json!({ "experimentId": id, "maxCostUsd": max_cost_usd });
         let (audit, jobs) = (admin.audit_entry("continue_experiment", "", about), self.jobs.clone());
         let continued = self

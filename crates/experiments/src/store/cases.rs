@@ -44,6 +44,11 @@ const OF_VERSION: &str = "
     FROM eval_cases WHERE dataset_id = $1 AND added_in <= $2 AND (removed_in IS NULL OR removed_in > $2)
     ORDER BY case_id LIMIT $3";
 
+const CASE_OF_VERSION: &str = "
+    SELECT id, case_id, owner, conversation_id, message_id, is_masked, created_by, created_at, content
+    FROM eval_cases
+    WHERE dataset_id = $1 AND case_id = $3 AND added_in <= $2 AND (removed_in IS NULL OR removed_in > $2)";
+
 /// A case of a dataset.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -157,6 +162,17 @@ pub(crate) async fn cases_of_version(
     version: i64,
 ) -> Result<Vec<CaseRow>, StoreError> {
     list(store, sql::query(OF_VERSION).bind(dataset_id.to_owned()).bind(version).bind(MAX_CASES)).await
+}
+
+/// Returns a case of a version by the id that stays the same.
+pub(crate) async fn case_of_version(
+    store: &Store,
+    dataset_id: &str,
+    version: i64,
+    case_id: &str,
+) -> Result<Option<CaseRow>, StoreError> {
+    let find = sql::query(CASE_OF_VERSION).bind(dataset_id.to_owned()).bind(version).bind(case_id.to_owned());
+    Ok(list(store, find).await?.into_iter().next())
 }
 
 async fn list(store: &Store, query: sql::Query) -> Result<Vec<CaseRow>, StoreError> {

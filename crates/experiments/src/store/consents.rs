@@ -20,7 +20,7 @@ pub(crate) async fn has_consent(store: &Store, owner: &str) -> Result<bool, Stor
     store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?.is_some()) })).await
 }
 
-/// Stores whether a user agrees. Who no longer does takes with them what was kept as it is.
+/// Stores whether a user agrees. A withdrawal deletes the user's cases that are not masked, and their results.
 pub(crate) async fn set_consent(store: &Store, owner: &str, agrees: bool, now: i64) -> Result<(), StoreError> {
     let owner = owner.to_owned();
     let write = store.write(move |db| {

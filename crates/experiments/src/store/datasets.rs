@@ -1,7 +1,7 @@
 //! Datasets.
 
 use ::store::sql::{self, Db, Row};
-use ::store::{AuditEntry, Store, StoreError, append_audit};
+use ::store::{Store, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -77,34 +77,18 @@ pub(crate) async fn insert_dataset(db: &mut Db, dataset: &Dataset) -> Result<boo
 
 /// Changes the name and the scorers, which makes a new version. Returns whether the dataset exists.
 pub(crate) async fn set_scorers(
-    store: &Store,
+    db: &mut Db,
     id: &str,
     (name, scorers): (String, String),
-    audit: AuditEntry,
     now: i64,
 ) -> Result<bool, StoreError> {
     let change = sql::query(SET_SCORERS).bind(id.to_owned()).bind(scorers).bind(name).bind(now);
-    let write = store.write(move |db| {
-        Box::pin(async move {
-            let exists = change.execute(&mut *db).await?.rows_affected() > 0;
-            append_audit(db, vec![audit]).await?;
-            Ok(exists)
-        })
-    });
-    write.await
+    Ok(change.execute(db).await?.rows_affected() > 0)
 }
 
 /// Deletes a dataset with its cases and experiments. Returns whether it existed.
-pub(crate) async fn delete_dataset(store: &Store, id: &str, audit: AuditEntry) -> Result<bool, StoreError> {
-    let delete = sql::query(DELETE).bind(id.to_owned());
-    let write = store.write(move |db| {
-        Box::pin(async move {
-            let existed = delete.execute(&mut *db).await?.rows_affected() > 0;
-            append_audit(db, vec![audit]).await?;
-            Ok(existed)
-        })
-    });
-    write.await
+pub(crate) async fn delete_dataset(db: &mut Db, id: &str) -> Result<bool, StoreError> {
+    Ok(sql::query(DELETE).bind(id.to_owned()).execute(db).await?.rows_affected() > 0)
 }
 
 /// Returns the statement with a condition or an order.

@@ -7,14 +7,16 @@ mod experiment;
 mod experiments;
 mod results;
 
-pub(crate) use cases::{CaseRow, NewCase, Put, cases_of_version, current_case, current_cases, put_case, remove_case};
+pub(crate) use cases::{
+    CaseRow, NewCase, Put, case_of_version, cases_of_version, current_case, current_cases, put_case, remove_case,
+};
 pub(crate) use consents::{has_consent, set_consent};
 pub(crate) use datasets::{Dataset, dataset, datasets, delete_dataset, feedback_dataset, insert_dataset, set_scorers};
 pub(crate) use experiment::{ConfigSummary, Decision, Ending, Experiment, MeasureSummary, Settings, State};
 pub(crate) use experiments::{
     begin, continue_with, decide, end, end_abandoned, experiment, experiments, insert, of_dataset, prune, set_job,
 };
-pub(crate) use results::{KeptResults, ResultRow, append, recordings_of, results};
+pub(crate) use results::{KeptResults, ResultRow, append, delete_orphaned, recordings_of, results, results_of_case};
 
 use ::store::{CapabilityTables, Migration, StoreError, Table};
 

@@ -19,11 +19,22 @@ const PROGRESS: &str = "
         spent_usd = spent_usd + $2, estimate_usd = coalesce($3, estimate_usd)
     WHERE id = $1";
 
+/// Results whose case was deleted while it was evaluated, with its user or with their consent.
+const DELETE_ORPHANED: &str = "
+    DELETE FROM experiment_results WHERE experiment_id = $1 AND owner <> ''
+    AND NOT EXISTS (
+        SELECT 1 FROM eval_cases c JOIN experiments e ON e.dataset_id = c.dataset_id
+        WHERE e.id = $1 AND c.owner = experiment_results.owner AND c.case_id = experiment_results.case_id)";
+
 const RECORDED_BYTES: &str = "
     SELECT CAST(coalesce(sum(length(recording)), 0) AS BIGINT) FROM experiment_results WHERE experiment_id = $1";
 
 const LIST: &str = "
     SELECT kind, content FROM experiment_results WHERE experiment_id = $1 ORDER BY kind, config, case_id, repeat";
+
+const LIST_OF_CASE: &str = "
+    SELECT kind, content FROM experiment_results WHERE experiment_id = $1 AND case_id = $2
+    ORDER BY kind, config, case_id, repeat";
 
 const RECORDINGS: &str = "
     SELECT recording FROM experiment_results
@@ -79,9 +90,23 @@ pub(crate) async fn append(
     Ok(())
 }
 
+/// Deletes the results of users whose cases are gone.
+pub(crate) async fn delete_orphaned(db: &mut Db, experiment_id: &str) -> Result<(), StoreError> {
+    sql::query(DELETE_ORPHANED).bind(experiment_id.to_owned()).execute(db).await?;
+    Ok(())
+}
+
 /// Returns the results of an experiment.
 pub(crate) async fn results(store: &Store, experiment_id: &str) -> Result<KeptResults, StoreError> {
-    let list = sql::query(LIST).bind(experiment_id.to_owned());
+    list(store, sql::query(LIST).bind(experiment_id.to_owned())).await
+}
+
+/// Returns the results of a case in an experiment.
+pub(crate) async fn results_of_case(store: &Store, experiment_id: &str, case: &str) -> Result<KeptResults, StoreError> {
+    list(store, sql::query(LIST_OF_CASE).bind(experiment_id.to_owned()).bind(case.to_owned())).await
+}
+
+async fn list(store: &Store, list: sql::Query) -> Result<KeptResults, StoreError> {
     let rows = store.read(move |db| Box::pin(async move { Ok(list.fetch_all(db).await?) })).await?;
     let mut kept = KeptResults::default();
     for row in &rows {

@@ -10,7 +10,7 @@ use sides::sides_view;
 use web::html::Heading::{Number, Text};
 use web::html::{number, table, text};
 
-/// How often a comparison is on a page, so that ids are unique: the number of this one.
+/// The number of a comparison on its page, which makes the ids of its elements unique.
 pub type Place = usize;
 
 /// Renders a comparison. `names` are those of the two sides.

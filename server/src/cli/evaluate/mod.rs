@@ -118,6 +118,9 @@ async fn evaluate(arguments: &EvalArguments) -> Result<bool, String> {
         Selection { ids: arguments.cases.clone(), split: arguments.split.clone(), tags: arguments.tags.clone() };
     let cases = selection.apply(all_cases.clone())?;
     let baseline = check_before(arguments, &evaluation, &cases)?;
+    if let Some(url) = &arguments.keep {
+        open_database(url).await?.close().await;
+    }
     let started = start(arguments, &evaluation, &cases).await?;
     let fingerprint = fingerprint(arguments, &evaluation, &started)?;
     let finished = evaluated(arguments, &evaluation, &cases, (&started, &fingerprint)).await;
@@ -268,8 +271,7 @@ async fn keep(
     configs: &[String],
     (fingerprint, finished): (String, Finished),
 ) -> Result<(), String> {
-    let problem = |error: &dyn std::fmt::Display| format!("the results could not be kept: {error}");
-    let store = database_schema().open_existing(url).await.map_err(|error| problem(&error))?;
+    let store = open_database(url).await?;
     let Finished { results, comparisons } = finished;
     let results = ResultsText {
         evaluation: evaluation.name.clone(),
@@ -280,9 +282,17 @@ async fn keep(
     };
     let kept = experiments::keep_results(&store, results, auth::LOCAL_OWNER).await;
     store.close().await;
-    let id = kept.map_err(|error| problem(&error))?;
+    let id = kept.map_err(|error| not_kept(&error))?;
     let _ = writeln!(stderr(), "kept as the experiment {id}: /admin/experiments/{id}");
     Ok(())
+}
+
+async fn open_database(url: &str) -> Result<store::Store, String> {
+    database_schema().open_existing(url).await.map_err(|error| not_kept(&error))
+}
+
+fn not_kept(error: &dyn std::fmt::Display) -> String {
+    format!("the results cannot be kept: {error}")
 }
 
 /// Hashes the files that the results depend on: the evaluation, the dataset and the configs.
