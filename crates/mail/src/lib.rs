@@ -4,7 +4,7 @@ mod send;
 mod settings;
 
 pub use send::{Mail, MailError, MailFile};
-pub use settings::{Smtp, is_address};
+pub use settings::{Smtp, is_address, is_this_machine};
 
 use capability::Definition;
 use config::ConnectionType;

@@ -48,6 +48,12 @@ pub fn is_address(text: &str) -> bool {
     text.parse::<Address>().is_ok()
 }
 
+/// Returns whether a host is this machine, so that a connection to it need not be encrypted.
+pub fn is_this_machine(host: &str) -> bool {
+    let address = host.parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
 impl Smtp {
     pub(crate) fn port(&self) -> u16 {
         self.port.unwrap_or(match self.security {
@@ -55,11 +61,6 @@ impl Smtp {
             Security::Tls => 465,
             Security::None => 25,
         })
-    }
-
-    fn is_this_machine(&self) -> bool {
-        let address = self.host.parse::<std::net::IpAddr>();
-        self.host == "localhost" || address.is_ok_and(|address| address.is_loopback())
     }
 }
 
@@ -81,7 +82,7 @@ impl ConnectionProperties for Smtp {
                 error("username", "the password is missing", "add `password: { _secret: SMTP_PASSWORD }`")
             }
             (None, Some(_)) => error("password", "the user name is missing", "add `username`"),
-            (Some(_), Some(_)) if self.security == Security::None && !self.is_this_machine() => {
+            (Some(_), Some(_)) if self.security == Security::None && !is_this_machine(&self.host) => {
                 error("security", "the password would be sent unencrypted", "use `startTls` or `tls`");
             }
             _ => {}

@@ -14,7 +14,7 @@ use url::Url;
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// The largest message in bytes.
 const MAX_MESSAGE: usize = 4 << 20;
-/// The bounds of the time between two signs of the client.
+/// The bounds of the time between two heartbeats.
 const INTERVALS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(120)];
 /// The version of the Gateway and its encoding.
 const QUERY: &str = "v=10&encoding=json";
@@ -46,9 +46,9 @@ pub(crate) struct Gateway {
     /// `None` until there is a session.
     position: Option<GatewayPosition>,
     interval: Duration,
-    next_sign: Instant,
-    /// Whether Discord has answered the last sign.
-    is_answered: bool,
+    next_heartbeat: Instant,
+    /// Whether Discord has acknowledged the last heartbeat.
+    is_acknowledged: bool,
 }
 
 /// What comes over a connection.
@@ -69,15 +69,15 @@ pub(crate) enum GatewayEvent {
 impl Gateway {
     /// Opens a connection that goes on at a position, or begins a session.
     pub(crate) async fn open(bot: &DiscordBot, position: Option<GatewayPosition>) -> Result<Self, ApiError> {
-        let url = match &position {
-            Some(position) => position.url.clone(),
-            None => bot.gateway_url().await?,
+        let opened = match &position {
+            Some(position) => connect(bot, &position.url).await,
+            None => connect(bot, &bot.gateway_url().await?).await,
         };
-        let mut url = Url::parse(&url).map_err(|_| unavailable("the address of the connection is wrong"))?;
-        url.set_query(Some(QUERY));
-        let mut socket = WebSocket::open(url, bot.allow_private, MAX_MESSAGE).await?;
-        let hello = timeout(TIMEOUT, hello(&mut socket)).await;
-        let interval = hello.unwrap_or_else(|_| Err(unavailable("the connection does not begin")))?;
+        let (mut socket, interval) = match opened {
+            // The address of an old session can be gone for good. At the current one, Discord says whether it goes on.
+            Err(ApiError::Unavailable(_)) if position.is_some() => connect(bot, &bot.gateway_url().await?).await?,
+            connected => connected?,
+        };
         let first = match &position {
             Some(GatewayPosition { session_id, sequence, .. }) => {
                 json!({ "op": RESUME, "d": { "token": bot.token, "session_id": session_id, "seq": sequence } })
@@ -88,9 +88,9 @@ impl Gateway {
             }
         };
         socket.send(first.to_string()).await?;
-        // The first sign comes at any time in the interval, so that not all clients send theirs at once.
-        let next_sign = Instant::now() + interval / 2;
-        Ok(Self { socket, position, interval, next_sign, is_answered: true })
+        // The first heartbeat may come at any time within the interval.
+        let next_heartbeat = Instant::now() + interval / 2;
+        Ok(Self { socket, position, interval, next_heartbeat, is_acknowledged: true })
     }
 
     /// Returns where another connection goes on after what [`Gateway::next`] has returned.
@@ -106,11 +106,11 @@ impl Gateway {
         loop {
             let received = tokio::select! {
                 received = self.socket.receive() => received?,
-                () = sleep_until(self.next_sign) => {
-                    if !self.is_answered {
+                () = sleep_until(self.next_heartbeat) => {
+                    if !self.is_acknowledged {
                         return Err(unavailable("the connection is silent"));
                     }
-                    self.send_sign().await?;
+                    self.send_heartbeat().await?;
                     return Ok(GatewayEvent::Tick);
                 }
             };
@@ -130,9 +130,9 @@ impl Gateway {
         let Ok(payload) = serde_json::from_str::<Payload>(text) else { return Ok(None) };
         match payload.op {
             DISPATCH => Ok(self.dispatch(payload)),
-            HEARTBEAT => self.send_sign().await.map(|()| None),
+            HEARTBEAT => self.send_heartbeat().await.map(|()| None),
             HEARTBEAT_ACK => {
-                self.is_answered = true;
+                self.is_acknowledged = true;
                 Ok(None)
             }
             RECONNECT => Ok(Some(GatewayEvent::Reconnect)),
@@ -154,17 +154,27 @@ impl Gateway {
             .then_some(GatewayEvent::Event { kind, data: payload.d })
     }
 
-    /// Shows Discord that the client is there, and what it has received.
-    async fn send_sign(&mut self) -> Result<(), ApiError> {
+    /// Sends a heartbeat, with the number of what was received last.
+    async fn send_heartbeat(&mut self) -> Result<(), ApiError> {
         let sequence = self.position.as_ref().map(|position| position.sequence);
         self.socket.send(json!({ "op": HEARTBEAT, "d": sequence }).to_string()).await?;
-        self.is_answered = false;
-        self.next_sign = Instant::now() + self.interval;
+        self.is_acknowledged = false;
+        self.next_heartbeat = Instant::now() + self.interval;
         Ok(())
     }
 }
 
-/// Waits for the time between two signs, with which Discord begins.
+/// Connects to an address. Returns the connection and the time between two heartbeats.
+async fn connect(bot: &DiscordBot, url: &str) -> Result<(WebSocket, Duration), ApiError> {
+    let mut url = Url::parse(url).map_err(|_| unavailable("the address of the connection is wrong"))?;
+    url.set_query(Some(QUERY));
+    let mut socket = WebSocket::open(url, bot.allow_private, MAX_MESSAGE).await?;
+    let hello = timeout(TIMEOUT, hello(&mut socket)).await;
+    let interval = hello.unwrap_or_else(|_| Err(unavailable("the connection does not begin")))?;
+    Ok((socket, interval))
+}
+
+/// Waits for the time between two heartbeats, with which Discord begins.
 async fn hello(socket: &mut WebSocket) -> Result<Duration, ApiError> {
     loop {
         match socket.receive().await? {

@@ -8,11 +8,12 @@ use crate::messenger::{ApiError, Button};
 use http::Method;
 use serde_json::{Value, json};
 
-/// Answers with a message.
+/// The type of a response that is a message (`CHANNEL_MESSAGE_WITH_SOURCE`).
 const MESSAGE: u64 = 4;
-/// Changes nothing for now.
-const LATER: u64 = 6;
-/// Only the person sees it.
+/// The type of a response that only acknowledges a pressed button (`DEFERRED_UPDATE_MESSAGE`). The message with the
+/// button is edited when the decision is submitted.
+const ACKNOWLEDGED: u64 = 6;
+/// The flag of a message that only the person sees.
 const EPHEMERAL: u64 = 1 << 6;
 /// What the commands of the bot can be given, by their names: the name of an option, and what it is.
 const OPTIONS: [(&str, &str, &str); 2] =
@@ -34,9 +35,9 @@ impl DiscordBot {
         self.request(Method::PUT, &path, Some(listed.into())).await.map(drop)
     }
 
-    /// Says that a pressed button was received.
+    /// Acknowledges a pressed button: otherwise the app shows that the bot has not answered.
     pub(crate) async fn receive_press(&self, response: &Response) -> Result<(), ApiError> {
-        let body = json!({ "type": LATER });
+        let body = json!({ "type": ACKNOWLEDGED });
         self.request(Method::POST, &callback(response), Some(body)).await.map(drop)
     }
 

@@ -85,7 +85,7 @@ fn remove_attribution(own: &mut Vec<&str>) {
         return;
     }
     let length = own.iter().rev().take_while(|line| !line.trim().is_empty()).count();
-    let joined: String = own[own.len() - length.min(own.len())..].concat();
+    let joined: String = own[own.len() - length..].concat();
     let says_who = joined.contains('@') || joined.bytes().any(|sign| sign.is_ascii_digit());
     if length <= MAX_ATTRIBUTION && says_who {
         own.truncate(own.len() - length);

@@ -37,17 +37,23 @@ fn covers(above: &str, domain: &str) -> bool {
     above.contains('.') && (above == domain || is_above)
 }
 
-/// Returns a header without what stands in parentheses.
+/// Returns a header without its comments, which are in parentheses. In quoted texts, which can be chosen by whoever has
+/// sent the mail, escaped characters are left out, and those that would begin another result or property are replaced.
 fn without_comments(header: &str) -> String {
     let (mut plain, mut depth, mut is_quoted) = (String::with_capacity(header.len()), 0_usize, false);
-    for sign in header.chars() {
+    let mut signs = header.chars();
+    while let Some(sign) = signs.next() {
         match sign {
+            '\\' if is_quoted || depth > 0 => {
+                signs.next();
+            }
             '"' if depth == 0 => {
                 is_quoted = !is_quoted;
                 plain.push(sign);
             }
             '(' if !is_quoted => depth += 1,
             ')' if !is_quoted && depth > 0 => depth -= 1,
+            sign if is_quoted && (sign == ';' || sign.is_whitespace()) => plain.push('_'),
             sign if depth == 0 => plain.push(sign),
             _ => {}
         }
@@ -78,6 +84,14 @@ mod tests {
         check("mx.corp.test; spf=pass smtp.mailfrom=mail.corp.test", false);
         check("mx.corp.test; (dmarc=pass header.from=mail.corp.test) none", false);
         check("evil (mx.corp.test); dmarc=pass header.from=mail.corp.test", false);
+        // The sender chooses the address of the envelope, and with it what is quoted or in a comment.
+        check("mx.corp.test; spf=pass smtp.mailfrom=\"x; dmarc=pass header.from=mail.corp.test; \"@evil.test", false);
+        check(r#"mx.corp.test; spf=pass smtp.mailfrom="\"; dmarc=pass header.from=mail.corp.test; "@evil.test"#, false);
+        check(
+            r"mx.corp.test; spf=pass (of \); dmarc=pass header.from=mail.corp.test; \() smtp.mailfrom=evil.test",
+            false,
+        );
+        check("mx.corp.test; spf=pass smtp.mailfrom=\"a b\"@x.test; dmarc=pass header.from=mail.corp.test", true);
         check("", false);
     }
 }

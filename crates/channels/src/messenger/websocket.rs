@@ -71,7 +71,7 @@ impl WebSocket {
         self.send_message(Message::Text(text.into())).await
     }
 
-    /// Asks for a sign.
+    /// Sends a ping, which the other side answers.
     pub(crate) async fn ping(&mut self) -> Result<(), ApiError> {
         self.send_message(Message::Ping(Default::default())).await
     }

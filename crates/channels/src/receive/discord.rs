@@ -1,7 +1,7 @@
 //! Reads the messages of a bot of Discord over the Gateway.
 
 use super::sort::Batch;
-use super::{MIN_PAUSE, Session};
+use super::{MIN_PAUSE, Session, ended};
 use crate::discord::{DiscordBot, Gateway, GatewayEvent, GatewayPosition, ReadEvent, Response, read_event};
 use crate::markdown::Rendered;
 use crate::messenger::{ApiError, Incoming, SendError};
@@ -11,8 +11,6 @@ use ::jobs::JobContext;
 use ::store::StoreError;
 use std::time::{Duration, Instant};
 
-/// A connection that ends sooner is an error, after which the next one waits.
-const MIN_CONNECTION: Duration = Duration::from_secs(5);
 /// What a command is answered of which nothing comes.
 const NOTHING: &str = "This was not accepted. Try again later.";
 
@@ -40,9 +38,9 @@ impl Session<'_> {
                 }
                 GatewayEvent::Event { kind, data } => {
                     *pause = MIN_PAUSE;
-                    if let Some(read) = read_event(&kind, &data, &self.account) {
-                        self.take_event(job, bot, read).await?;
-                    }
+                    // Most messages of a server are not for the bot: the position is not stored for each of them.
+                    let Some(read) = read_event(&kind, &data, &self.account) else { continue };
+                    self.take_event(job, bot, read).await?;
                 }
                 GatewayEvent::Tick => {}
                 GatewayEvent::NoSession => {
@@ -105,12 +103,4 @@ impl Session<'_> {
         }
         Ok(())
     }
-}
-
-/// Ends reading. A connection that has ended at once is an error.
-fn ended(opened: Instant, description: &str) -> Result<(), SendError> {
-    if opened.elapsed() < MIN_CONNECTION {
-        return Err(ApiError::Unavailable(description.to_owned()).into());
-    }
-    Ok(())
 }

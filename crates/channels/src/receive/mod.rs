@@ -42,6 +42,8 @@ const MAX_OPEN: i64 = 10_000;
 /// The first pause after an error, and the longest.
 const MIN_PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_secs(30);
+/// A connection that ends sooner is an error, after which the next one waits.
+const MIN_CONNECTION: Duration = Duration::from_secs(5);
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// Receives the messages of all channels.
@@ -183,6 +185,14 @@ fn pause_after(error: &ApiError, pause: &mut Duration) -> Duration {
             now
         }
     }
+}
+
+/// Ends reading. A connection that has ended at once is an error.
+fn ended(opened: Instant, description: &str) -> Result<(), SendError> {
+    if opened.elapsed() < MIN_CONNECTION {
+        return Err(ApiError::Unavailable(description.to_owned()).into());
+    }
+    Ok(())
 }
 
 impl Session<'_> {

@@ -1,13 +1,10 @@
 //! Reads the messages of a bot of Slack over Socket Mode.
 
-use super::{MIN_PAUSE, Session};
+use super::{MIN_PAUSE, Session, ended};
 use crate::messenger::{ApiError, SendError};
 use crate::slack::{SlackBot, Socket, SocketEvent, read_payload};
 use ::jobs::JobContext;
 use std::time::{Duration, Instant};
-
-/// A connection that ends sooner is an error, after which the next one waits.
-const MIN_CONNECTION: Duration = Duration::from_secs(5);
 
 impl Session<'_> {
     /// Reads until the connection ends. What was not acknowledged then, Slack sends again.
@@ -23,10 +20,7 @@ impl Session<'_> {
             self.wait_for_room().await?;
             let (id, payload) = match socket.next().await? {
                 SocketEvent::Envelope { id, payload } => (id, payload),
-                SocketEvent::Refresh if opened.elapsed() < MIN_CONNECTION => {
-                    return Err(ApiError::Unavailable("the connection ended at once".to_owned()).into());
-                }
-                SocketEvent::Refresh => return Ok(()),
+                SocketEvent::Refresh => return ended(opened, "the connection ended at once"),
                 SocketEvent::SwitchedOff => {
                     return Err(ApiError::refused("Socket Mode is switched off for the app").into());
                 }

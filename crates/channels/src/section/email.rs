@@ -81,11 +81,6 @@ impl Mailbox {
             ImapSecurity::None => 143,
         })
     }
-
-    fn is_this_machine(&self) -> bool {
-        let address = self.host.parse::<std::net::IpAddr>();
-        self.host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-    }
 }
 
 impl ConnectionProperties for Mailbox {
@@ -98,7 +93,7 @@ impl ConnectionProperties for Mailbox {
         if self.host.contains(|sign: char| sign.is_whitespace() || "/@".contains(sign)) {
             error("host", "this is not the name of a host", "write it without a scheme and a port: `imap.example.com`");
         }
-        if self.security == ImapSecurity::None && !self.is_this_machine() {
+        if self.security == ImapSecurity::None && !mail::is_this_machine(&self.host) {
             error("security", "the password and the mails would be sent unencrypted", "use `tls`");
         }
         if self.authentication_server.is_none() && self.trusted_domains.is_empty() {

@@ -172,11 +172,8 @@ impl SlackBot {
         let (method, body) = (Method::POST, Some(file.content));
         let request = EgressRequest { method, url, headers, body, timeout: FILE_TIMEOUT, max_bytes: MAX_RESPONSE };
         let response = self.egress.send(request).await.map_err(|error| ApiError::Unavailable(error.to_string()))?;
-        match response.status {
-            200 => {}
-            429 => return Err(ApiError::Wait(wait_time(&response.headers))),
-            status if (400..500).contains(&status) => return Err(ApiError::refused(format!("status {status}"))),
-            status => return Err(ApiError::Unavailable(format!("status {status}"))),
+        if response.status != 200 {
+            return Err(file_failure(response.status, &response.headers));
         }
         let mut parameters =
             json!({ "files": [{ "id": upload.file_id, "title": file.name }], "channel_id": place.chat });
@@ -201,9 +198,7 @@ impl SlackBot {
         match response.status {
             200 if is_page && file.mimetype != "text/html" => Err(ApiError::refused("the bot lacks `files:read`")),
             200 => Ok(response.body),
-            429 => Err(ApiError::Wait(wait_time(&response.headers))),
-            status if (400..500).contains(&status) => Err(ApiError::refused(format!("status {status}"))),
-            status => Err(ApiError::Unavailable(format!("status {status}"))),
+            status => Err(file_failure(status, &response.headers)),
         }
     }
 
@@ -309,6 +304,15 @@ fn bearer(token: &str) -> Result<HeaderValue, ApiError> {
 fn wait_time(headers: &HeaderMap) -> Duration {
     let asked = egress::retry_after(headers, SystemTime::now());
     asked.map_or(DEFAULT_WAIT, |time| time.clamp(Duration::from_secs(1), MAX_WAIT))
+}
+
+/// Returns what the status of a request for a file means that is not 200.
+fn file_failure(status: u16, headers: &HeaderMap) -> ApiError {
+    match status {
+        429 => ApiError::Wait(wait_time(headers)),
+        400..500 => ApiError::refused(format!("status {status}")),
+        _ => ApiError::Unavailable(format!("status {status}")),
+    }
 }
 
 /// Returns what an error of the Web API means.

@@ -84,8 +84,9 @@ impl Turn<'_> {
         let mut reader = Reader::new(id);
         let mut typing = Instant::now();
         let stop = self.job.stop().clone();
+        let shows_progress = self.delivery.shows_progress();
         while !self.delivery.is_closed() {
-            let wake = if reader.is_changed { self.delivery.next_edit().min(typing) } else { typing };
+            let wake = if shows_progress && reader.is_changed { self.delivery.next_edit().min(typing) } else { typing };
             tokio::select! {
                 frame = frames.next() => match frame {
                     Some(frame) => reader.push(&frame),
@@ -103,7 +104,7 @@ impl Turn<'_> {
                 // The next message shows it as well.
                 let _ = self.delivery.bot.show_typing(&self.delivery.place).await;
             }
-            if reader.is_changed && now >= self.delivery.next_edit() {
+            if shows_progress && reader.is_changed && now >= self.delivery.next_edit() {
                 reader.is_changed = false;
                 let text = text_of(reader.reducer.message(), skip, &mut |file| file.attached());
                 if !text.trim().is_empty() {

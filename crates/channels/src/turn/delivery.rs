@@ -73,8 +73,7 @@ impl Delivery {
 
     /// Sends the first placeholder.
     pub(crate) async fn begin(&mut self) -> Result<(), JobError> {
-        // A mail is sent when it is complete.
-        if !self.sent.is_empty() || self.is_closed || matches!(self.bot, Bot::Email(_)) {
+        if !self.sent.is_empty() || self.is_closed || !self.shows_progress() {
             return Ok(());
         }
         match self.send_placeholder().await {
@@ -84,6 +83,11 @@ impl Delivery {
             }
             sent => sent.map_err(JobError::from),
         }
+    }
+
+    /// Returns whether a text is shown while it is written. A mail is sent when it is complete.
+    pub(crate) fn shows_progress(&self) -> bool {
+        !matches!(self.bot, Bot::Email(_))
     }
 
     /// Returns when the text that is being written may be shown again.
@@ -98,9 +102,6 @@ impl Delivery {
 
     /// Shows the text so far. Errors are left to the next time.
     pub(crate) async fn show_progress(&mut self, messages: &[Rendered]) -> Result<(), JobError> {
-        if matches!(self.bot, Bot::Email(_)) {
-            return Ok(());
-        }
         match self.show(messages).await {
             Err(SendError::Store(error)) => return Err(error.into()),
             // The chat is paused, and so is the next edit.

@@ -3,10 +3,11 @@
 
 use super::answer::{ending, text_of};
 use super::card::{approval_heading, card_message};
+use super::commands::plain_paragraphs;
 use super::decision::Choice;
-use super::shown::{ShownFile, shown_files};
+use super::shown::{MAX_ATTACHED, ShownFile, shown_files};
 use super::{Turn, TurnEnd};
-use crate::messenger::{Incoming, MailHead, OutgoingFile};
+use crate::messenger::{MailHead, Messenger, OutgoingFile};
 use crate::person::Person;
 use crate::store;
 use crate::visible::visible;
@@ -21,7 +22,7 @@ use wire::{ToolPart, UiMessage};
 /// The most decisions for which a mail asks: each has a letter.
 const LETTERS: [char; 12] = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'K', 'L'];
 /// The most bytes of files that are attached to a mail.
-const MAX_ATTACHED: usize = 10 << 20;
+const MAX_ATTACHED_BYTES: usize = 10 << 20;
 
 /// What a mail says instead of a message: a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,10 +36,7 @@ struct Numbered {
 impl Turn<'_> {
     /// Returns the mail that is handled, if it is one.
     pub(super) fn mail_head(&self) -> Option<MailHead> {
-        match &self.update.incoming {
-            Incoming::Message { mail, .. } => mail.clone(),
-            Incoming::Press { .. } => None,
-        }
+        self.update.incoming.mail().cloned()
     }
 
     /// Answers with a mail.
@@ -60,11 +58,18 @@ impl Turn<'_> {
         view: &ConversationView,
         (message, skip, waits): (&UiMessage, usize, bool),
     ) -> Result<TurnEnd, JobError> {
+        let shown = shown_files(message, skip);
+        // The files are in memory until the mail is sent.
+        let _permit = match shown.is_empty() {
+            true => None,
+            false => Some(self.files.acquire().await.map_err(JobError::retry)?),
+        };
         let (mut files, mut size) = (Vec::new(), 0);
-        let mut attached = Vec::new();
-        for shown in shown_files(message, skip) {
-            let room = MAX_ATTACHED - size;
-            let file = self.mail_file(person, &shown).await?.filter(|file| file.content.len() <= room);
+        let mut attached = Vec::with_capacity(shown.len());
+        for (index, file) in shown.iter().enumerate() {
+            let room = MAX_ATTACHED_BYTES - size;
+            let file = if index < MAX_ATTACHED { self.mail_file(person, file).await? } else { None };
+            let file = file.filter(|file| file.content.len() <= room);
             size += file.as_ref().map_or(0, |file| file.content.len());
             attached.push(file.is_some());
             files.extend(file);
@@ -96,7 +101,7 @@ impl Turn<'_> {
     /// Returns the questions of an answer that waits. The mail is stored with each before it is sent: its id is known.
     async fn asked(&self, view: &ConversationView, message: &UiMessage) -> Result<String, JobError> {
         let open: Vec<&ToolPart> = message.tools().filter(|tool| tool.waits_for_user(now_millis())).collect();
-        let has_one = open.len() == 1;
+        let (has_one, further) = (open.len() == 1, open.len().saturating_sub(LETTERS.len()));
         let mut text = String::new();
         for (tool, letter) in open.into_iter().zip(LETTERS) {
             let card = self.card(view, tool).await?;
@@ -105,6 +110,10 @@ impl Turn<'_> {
             let prefix = if has_one { String::new() } else { letter.to_string() };
             text.push_str("\n\n---\n\n");
             text.push_str(&question(tool, &prefix));
+        }
+        if further > 0 {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n\n---\n\nThere are {further} further decisions. Please make them on the website.");
         }
         Ok(text)
     }
@@ -141,6 +150,11 @@ impl Turn<'_> {
 /// Returns what a call asks, and how it is answered.
 fn question(tool: &ToolPart, prefix: &str) -> String {
     if tool.tool_name != ASK_USER || tool.approval.is_some() {
+        // What cannot be approved by a reply must not be offered.
+        let card = card_message(tool, "", Messenger::Email);
+        if card.buttons.is_empty() {
+            return plain_paragraphs(&card.message.text);
+        }
         let arguments = tool.asked_arguments().unwrap_or(&Value::Null);
         let arguments = visible(&serde_json::to_string_pretty(arguments).unwrap_or_default());
         let fence = fence(&arguments);
@@ -183,8 +197,9 @@ fn numbered(text: &str) -> Option<Numbered> {
     let (letter, number) = if letter.is_ascii_alphabetic() { (letter, &text[1..]) } else { (LETTERS[0], text) };
     let is_number = (1..=2).contains(&number.len()) && number.bytes().all(|digit| digit.is_ascii_digit());
     (is_number && LETTERS.contains(&letter))
-        .then(|| number.parse().ok())
+        .then(|| number.parse::<usize>().ok())
         .flatten()
+        .filter(|number| *number > 0)
         .map(|number| Numbered { letter, number })
 }
 
@@ -203,6 +218,8 @@ mod tests {
         check(" b2. ", Some(('B', 2)));
         check("12", Some(('A', 12)));
         check("123", None);
+        check("0", None);
+        check("B00", None);
         check("Z1", None);
         check("1 please", None);
         check("é1", None);

@@ -22,12 +22,12 @@ impl Turn<'_> {
         replies_to: Option<String>,
         files: Vec<IncomingFile>,
     ) -> Result<TurnEnd, JobError> {
-        // An answer to a question has no files. Such a message is told that the conversation waits for the answer.
         if self.messenger() == Messenger::Email
             && let Some(end) = self.answer_by_number(person, replies_to.as_deref(), &text).await?
         {
             return Ok(end);
         }
+        // An answer to a question has no files. Such a message is told that the conversation waits for the answer.
         if files.is_empty()
             && let Some(end) = self.answer_question(person, replies_to.as_deref(), &text).await?
         {

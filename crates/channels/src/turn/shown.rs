@@ -7,12 +7,11 @@ use crate::person::Person;
 use ::config::Config;
 use ::jobs::JobError;
 use futures::StreamExt;
-use wire::file::stored_file_id;
-use wire::presented::presented_contents;
+use wire::file::{presented_contents, stored_file_id};
 use wire::{UiMessage, UiPart};
 
 /// The most files of an answer that are attached.
-const MAX_ATTACHED: usize = 10;
+pub(super) const MAX_ATTACHED: usize = 10;
 
 /// A file that an answer shows.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -27,7 +27,7 @@ use tools::AskUserTool;
 use tower::ServiceExt;
 use web::RequestContext;
 use wire::UserError;
-use wire::presented::{PRESENTED, PresentedContent, PresentedFile};
+use wire::file::{PRESENTED, PresentedContent, PresentedFile};
 
 const TABLES: &[CapabilityTables] = &[match DEFINITION.tables {
     Some(tables) => tables,
