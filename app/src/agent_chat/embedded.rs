@@ -247,7 +247,7 @@ impl HostPage {
             let own = given.iter().filter(|(key, _)| !operators::is_prototype_key(key));
             values.extend(own.map(|(key, value)| (key.clone(), value.clone())));
             let fields = object_fields(properties, &values);
-            // A key with a dot is no single place.
+            // A key with a dot would be read as a path.
             let places = fields.iter().filter(|field| !field.key.contains('.'));
             let keys = places.map(|field| (field.key.clone(), format!("{path}.{}", field.key))).collect();
             (fields, keys)

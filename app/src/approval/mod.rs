@@ -1,5 +1,5 @@
-//! What every card that asks for an approval shares, in a chat and in a list of tasks: values of which
-//! nothing is hidden, and the guards of *Approve*.
+//! The parts that approval cards in chats and in lists of tasks share: the display of arguments, which
+//! hides nothing, and the checks that disable *Approve* until the user has seen them.
 
 pub(crate) mod unseen_arguments;
 pub(crate) mod value;
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// there before does not approve the call.
 const APPROVE_DELAY: Duration = Duration::from_millis(500);
 
-/// Returns whether the card has just appeared, so that "Approve" is still disabled.
+/// Returns a signal that is true while "Approve" is disabled because the card has just appeared.
 pub(crate) fn is_early() -> RwSignal<bool> {
     let early = RwSignal::new(true);
     Effect::new(move |_| {

@@ -1,4 +1,4 @@
-//! What the HTTP API says of libraries, as far as the block shows it.
+//! The answers of the HTTP API about libraries, with the fields that the block shows.
 
 use crate::texts::{Text, fill, t};
 use serde::Deserialize;
@@ -252,7 +252,7 @@ pub(super) struct Hit {
 impl Hit {
     /// Returns the number of the passage in its document, from 1.
     pub(super) fn passage(&self) -> Option<u64> {
-        self.chunk_id.rsplit_once('.')?.1.parse::<u64>().ok().map(|no| no + 1)
+        passage_number(&self.chunk_id)
     }
 
     /// Returns the text in pieces, of which every second one is to be marked.
@@ -267,6 +267,11 @@ impl Hit {
         pieces.push(chars.collect());
         pieces
     }
+}
+
+/// Returns the number of a passage in its document, from 1, by the id of its chunk.
+pub(super) fn passage_number(chunk_id: &str) -> Option<u64> {
+    chunk_id.rsplit_once('.')?.1.parse::<u64>().ok().map(|no| no + 1)
 }
 
 /// The answer to an upload.

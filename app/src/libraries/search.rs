@@ -140,18 +140,7 @@ pub(super) fn LibrarySearch(block: String, search: SearchState) -> AnyView {
     };
     view! {
         <form class="cw-library-search" role="search" aria-label=t(Text::SearchLibrary) on:submit=submit>
-            <label class="cw-visually-hidden" for=query_id.clone()>{t(Text::SearchLibrary)}</label>
-            <input
-                class="cw-control"
-                id=query_id
-                type="search"
-                dir="auto"
-                placeholder=t(Text::SearchLibrary)
-                maxlength=MAX_QUERY
-                autocomplete="off"
-                value=search.query.get_untracked()
-                node_ref=field
-            />
+            {search_field(query_id, Text::SearchLibrary, MAX_QUERY, search.query.get_untracked(), field)}
             <label class="cw-visually-hidden" for=mode_id.clone()>{t(Text::SearchMode)}</label>
             <select class="cw-control" id=mode_id on:change=chosen>{options}</select>
             <button type="submit" class="cw-button">{t(Text::Search)}</button>
@@ -159,6 +148,31 @@ pub(super) fn LibrarySearch(block: String, search: SearchState) -> AnyView {
         <p class="cw-library-note cw-search-status" role="status">{status}</p>
         {problem}
         {results}
+    }
+    .into_any()
+}
+
+/// The field of a search. Its label is read by screen readers only; others see it as a placeholder.
+pub(super) fn search_field(
+    id: String,
+    label: Text,
+    max_length: &'static str,
+    value: String,
+    field: NodeRef<html::Input>,
+) -> AnyView {
+    view! {
+        <label class="cw-visually-hidden" for=id.clone()>{t(label)}</label>
+        <input
+            class="cw-control"
+            id=id
+            type="search"
+            dir="auto"
+            placeholder=t(label)
+            maxlength=max_length
+            autocomplete="off"
+            value=value
+            node_ref=field
+        />
     }
     .into_any()
 }

@@ -139,7 +139,7 @@ pub(super) fn TaskCard(
     };
     let label = text_with_code_points(&task.title, TextKind::Prose).into_owned();
     let head = head(&task, now);
-    // What an approval is about must have been seen before it can be approved.
+    // "Approve" is disabled until the user has seen all of the details.
     let unseen = (task.ask == TaskKind::Approve).then(|| {
         let unseen = UnseenArguments::for_arguments(Some(&task.details), None, &task.id);
         unseen.watch();

@@ -7,7 +7,7 @@ use crate::{content, questions};
 use a2a_types::{Artifact, Message, Part, Role, Task, TaskState, TaskStatus};
 use chrono::DateTime;
 use wire::api::{MessageMetadata, Outcome};
-use wire::presented::presented_files;
+use wire::file::presented_files;
 use wire::{EndReason, ErrorCode, UiMessage, UiPart, UserError};
 
 /// The id of the artifact with the text of the answer.

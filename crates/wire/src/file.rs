@@ -1,7 +1,10 @@
-//! Files that users attach. The server stores them; messages refer to them by URL.
+//! Files that users attach, which the server stores and messages refer to by URL, and files that an
+//! agent shows to the user as results.
 
+use crate::message::DataPart;
 use crate::read::read_struct;
-use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 /// The URL prefix of a stored file; its id follows.
 pub const FILES: &str = "/api/files/";
@@ -63,6 +66,55 @@ impl FileSize {
             },
         }
     }
+}
+
+/// The name of the data part with the files: `{files: [PresentedFile]}`.
+pub const PRESENTED: &str = "data-presented-files";
+
+/// A version of a file that an agent shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PresentedFile {
+    /// The path in the workspace, for example `/outputs/report.md`.
+    pub path: String,
+    /// The number of the version in the conversation.
+    pub version: i64,
+    /// Where this version is read.
+    pub url: String,
+    /// The media type.
+    pub media_type: String,
+    /// The size in bytes.
+    pub size: u64,
+}
+
+/// A version of a file that an agent shows, with what the server needs to send it elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PresentedContent {
+    /// The version.
+    #[serde(flatten)]
+    pub file: PresentedFile,
+    /// The id of the stored content; `None` in messages that are older than this field.
+    pub file_id: Option<String>,
+}
+
+/// Returns the files that a data part shows, with the ids of their contents; none if it is another part.
+pub fn presented_contents(part: &DataPart) -> Vec<PresentedContent> {
+    read_files(part)
+}
+
+/// Returns the files that a data part shows; none if it is another part.
+pub fn presented_files(part: &DataPart) -> Vec<PresentedFile> {
+    read_files(part)
+}
+
+fn read_files<T: DeserializeOwned>(part: &DataPart) -> Vec<T> {
+    if part.kind != PRESENTED {
+        return Vec::new();
+    }
+    let files = part.data.get("files").cloned().unwrap_or_default();
+    serde_json::from_value(files).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ pub mod message;
 pub mod organize;
 pub mod page;
 pub mod plan;
-pub mod presented;
 pub mod question;
 mod read;
 pub mod reduce;
@@ -72,8 +71,9 @@ pub const CONTEXT_SUMMARY: &str = "data-context-summary";
 pub const SUMMARY_FAILED: &str = "data-context-summary-failed";
 
 /// The name of the data part with the newest call whose result is cleared for the model, as
-/// `{throughCallId, tokensBefore, tokensAfter, at}`; with `shortenedThroughCallId` instead, the newest call
-/// whose result is shortened; with `readingOffered`, the first result that is not sent whole.
+/// `{throughCallId, tokensBefore, tokensAfter, at}`. With `shortenedThroughCallId` instead, it names the
+/// newest call whose result is shortened; `{readingOffered, at}` marks the first result that is not sent
+/// whole.
 pub const CONTEXT_CLEARED: &str = "data-context-cleared";
 
 /// The name of the data part about a run of a workflow that belongs to the conversation, by the run's

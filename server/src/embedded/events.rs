@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::VecDeque;
 use wire::api::MessageMetadata;
-use wire::presented::presented_files;
+use wire::file::presented_files;
 use wire::{Chunk, ErrorCode, Role, ToolPart, ToolState, UiMessage, UiPart, UserError};
 
 /// What a program reads as the result of a call that the user denied.

@@ -3,7 +3,7 @@
 use crate::libraries::CitationState;
 use crate::prelude::*;
 use leptos::web_sys::Element;
-use wire::presented::PresentedFile;
+use wire::file::PresentedFile;
 
 /// A version of a file that the user opened.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::texts::{Text, fill};
 use leptos::task::spawn_local;
 use serde::Deserialize;
 use std::sync::Arc;
-use wire::presented::PRESENTED;
+use wire::file::PRESENTED;
 use wire::{UiPart, UserError};
 
 /// How the file is shown.

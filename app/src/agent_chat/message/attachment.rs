@@ -44,7 +44,7 @@ pub(in crate::agent_chat) fn fixed_part(part: &UiPart) -> AnyView {
             let data = data.data.clone();
             WORKFLOWS.view(move |code| (code.conversation_result)(&data))
         }
-        UiPart::Data(data) if data.kind == wire::presented::PRESENTED => {
+        UiPart::Data(data) if data.kind == wire::file::PRESENTED => {
             let data = data.data.clone();
             PRESENTED.view(move |code| (code.files)(&data))
         }

@@ -10,8 +10,7 @@ use leptos::ev::MouseEvent;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::Element;
 use serde_json::Value;
-use wire::file::is_shown_inline;
-use wire::presented::PresentedFile;
+use wire::file::{PresentedFile, is_shown_inline};
 
 /// What the addresses of such files begin with. A part with another one is not from the server.
 const ADDRESSES: &str = "/api/conversations/";

@@ -8,6 +8,7 @@ use crate::api::ApiError;
 use crate::libraries::api::{self, Method, library_path};
 use crate::libraries::block::problem_view;
 use crate::libraries::route::{ENTITIES, Shown};
+use crate::libraries::search::search_field;
 use crate::prelude::*;
 use crate::texts::{Text, fill, group_digits, t};
 use crate::ui::browser::{is_visible, sleep};
@@ -87,6 +88,10 @@ impl ListState {
             let found = api::get::<EntityList>(&path).await;
             // The answer to an earlier question is not shown under a later one.
             if self.name.try_get_untracked() != Some(name) || self.kind.try_get_untracked() != Some(kind) {
+                return;
+            }
+            // A page counts once, and only after the list that it continues.
+            if after.is_some() && self.next.try_get_untracked() != Some(after.clone()) {
                 return;
             }
             match found {
@@ -195,18 +200,7 @@ fn entity_list(block: &str, list: ListState) -> AnyView {
     view! {
         {status_view(list)}
         <form class="cw-library-search" role="search" aria-label=t(Text::EntitiesSearch) on:submit=submit>
-            <label class="cw-visually-hidden" for=name_id.clone()>{t(Text::EntitiesSearch)}</label>
-            <input
-                class="cw-control"
-                id=name_id
-                type="search"
-                dir="auto"
-                placeholder=t(Text::EntitiesSearch)
-                maxlength=MAX_NAME
-                autocomplete="off"
-                value=list.name.get_untracked()
-                node_ref=field
-            />
+            {search_field(name_id, Text::EntitiesSearch, MAX_NAME, list.name.get_untracked(), field)}
             <label class="cw-visually-hidden" for=kind_id.clone()>{t(Text::EntitiesType)}</label>
             <select class="cw-control" id=kind_id on:change=chosen>
                 <option value="">{t(Text::EntitiesAllTypes)}</option>

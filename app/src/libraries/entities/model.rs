@@ -1,6 +1,6 @@
-//! What the HTTP API says of entities, as far as the block shows it.
+//! The answers of the HTTP API about entities, with the fields that the block shows.
 
-use crate::libraries::model::Place;
+use crate::libraries::model::{Place, passage_number};
 use serde::Deserialize;
 
 /// How far the extraction is.
@@ -76,6 +76,6 @@ pub(super) struct Passage {
 impl Passage {
     /// Returns the number of the passage in its document, from 1.
     pub(super) fn number(&self) -> Option<u64> {
-        self.chunk_id.rsplit_once('.')?.1.parse::<u64>().ok().map(|no| no + 1)
+        passage_number(&self.chunk_id)
     }
 }

@@ -131,8 +131,8 @@ impl EndReason {
         matches!(self.outcome(), Outcome::Failed | Outcome::Interrupted)
     }
 
-    /// Says in an English sentence why an answer is not complete, for files and for other programs; `None`
-    /// where the outcome says it all, or the error of the answer does.
+    /// Returns an English sentence that says why an answer is not complete, for exports, prompts and other
+    /// programs; `None` if the outcome or the error of the answer is enough.
     pub fn explanation(self) -> Option<&'static str> {
         match self {
             Self::MaxSteps => Some("The agent reached its limit of steps for one answer."),

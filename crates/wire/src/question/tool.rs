@@ -16,7 +16,7 @@ pub struct ToolQuestion {
     pub message: String,
     /// The JSON Schema of the values to fill in; `null` for a page to open, and once the question has ended.
     pub form: Value,
-    /// The address of a page to open: of the server with `https`, or a path of this site.
+    /// The address of a page to open: an `https` URL that the server gave, or a path of this site.
     pub url: Option<String>,
     /// The host of the address.
     pub host: String,

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use wire::presented::{PRESENTED, PresentedContent, PresentedFile};
+use wire::file::{PRESENTED, PresentedContent, PresentedFile};
 
 /// The most files of a call.
 const MAX_PRESENTED: usize = 20;

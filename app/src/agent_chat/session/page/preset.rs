@@ -32,9 +32,9 @@ impl Session {
         });
     }
 
-    /// Whether these messages were given for another conversation of the page, which has selected
-    /// this one since: they must not begin this one. A list that the config contains is the same
-    /// for every conversation.
+    /// Whether these messages were given for another conversation, before the page's state selected this
+    /// one: then this one must not start with them. Otherwise they are recorded as this conversation's. A
+    /// list that the config contains applies to every conversation.
     fn is_outdated(self, expression: &Value, given: &Value) -> bool {
         if !self.chat.is_bound_to_state() || expression.is_array() {
             return false;
