@@ -61,8 +61,8 @@ pub enum Event {
         /// The estimated tokens after.
         tokens_after: u64,
     },
-    /// A result is not sent whole, the first one of the conversation. From now on the model has a tool
-    /// that reads it, so that what is sent to the provider begins differently.
+    /// The first result of the conversation that is not sent whole. From now on the model has a tool that
+    /// reads such results, which changes the cached beginning of the requests.
     ReadingOffered,
     /// Older messages are replaced by a summary from now on.
     ContextSummarized {

@@ -5,7 +5,7 @@ use crate::calls::execution::CallScope;
 use crate::calls::handling::CallsOutcome;
 use crate::calls::sources;
 use crate::calls::validation::{ConversationCallIds, OfferedTools};
-use crate::context::{ContextInput, MeasuredSize, delegated};
+use crate::context::{ContextInput, MeasuredSize};
 use crate::deferral::{self, Deferral};
 use crate::limits::UsageMeter;
 use crate::limits::loop_detection::{self, EarlierSteps, LoopDetector, LoopVerdict};
@@ -15,10 +15,8 @@ use crate::model::prune::{self, EmptyMessages, Prune};
 use crate::model::reply::{ModelReply, RunFailure};
 use crate::model::retry;
 use crate::sub_agent::parent::{AgentPermit, ParentContext};
-use crate::{
-    Agent, Ending, Event, EventSink, Limit, PendingCall, Route, RunOutcome, SinkClosed, TurnInput, WaitingCall,
-};
-use contract::{CallTime, FinishReason, Message, NoteQuery, RunScope, ToolSpec, UserPart};
+use crate::{Agent, Ending, EventSink, Limit, PendingCall, Route, RunOutcome, SinkClosed, TurnInput, WaitingCall};
+use contract::{CallTime, FinishReason, Message, RunScope, ToolSpec};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -83,7 +81,7 @@ pub(crate) async fn run_nested<S: EventSink>(
 /// A running turn.
 pub(crate) struct Run<'a> {
     /// The agent as it is configured.
-    configured: &'a Agent,
+    pub(crate) configured: &'a Agent,
     /// The agent with the tools of its sources.
     pub(crate) agent: Cow<'a, Agent>,
     pub(crate) offer: OfferedTools,
@@ -280,34 +278,6 @@ impl<'a> Run<'a> {
                 return Ok(Ending::Limit(limit));
             }
         }
-    }
-
-    /// Tells the model before the next step what its sources have to say, and which tasks it has handed over
-    /// if their calls are summarised.
-    async fn add_notes<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
-        let is_summarized = self.context.projection.summary.is_some();
-        if self.configured.sources.is_empty() && (!is_summarized || self.agent.agents.is_empty()) {
-            return Ok(());
-        }
-        let messages = self.context.projection.apply(&self.messages, self.agent.settings.result_limit());
-        if let Some(text) = delegated::note(&self.agent.agents, &self.messages, &messages) {
-            self.add_note(text, sink).await?;
-        }
-        for source in &self.configured.sources {
-            let asked = NoteQuery { scope: &self.caller.scope, messages: &messages, history: &self.messages };
-            let asked = source.note(asked);
-            if let Some(Some(text)) = self.caller.cancel.run_until_cancelled(asked).await {
-                self.add_note(text, sink).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds a note to the history. It is stored, so that it stays there in later turns.
-    async fn add_note<S: EventSink>(&mut self, text: String, sink: &mut S) -> Result<(), RunFailure> {
-        sink.emit(Event::PromptNote { text: text.clone() }).await.map_err(|SinkClosed| RunFailure::Sink)?;
-        self.messages.push(Arc::new(Message::User(vec![UserPart::Text { text }])));
-        Ok(())
     }
 
     /// Asks the sources for their tools, and compiles what the agent offers. A run that is stopped

@@ -76,8 +76,8 @@ impl Chat {
         Ok(self.inner.watch(caller, conversation_id, after, None).await?)
     }
 
-    /// Returns the whole stream of a message, as [`Chat::watch`] does; `None` if it is not being written, whatever else
-    /// is.
+    /// Returns the whole stream of a message, as [`Chat::watch`] does; `None` if this message is not being written,
+    /// even if another one of the conversation is.
     ///
     /// # Errors
     /// As [`Chat::watch`].

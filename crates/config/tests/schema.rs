@@ -1,6 +1,10 @@
 //! Checks that the published JSON Schema agrees with the loader.
 
+use config::{Env, Language, Section, SectionType};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// A valid config that uses most sections.
 fn good() -> Value {
@@ -52,7 +56,7 @@ fn verdicts_of(mut config: Value, pointer: &str, value: Value) -> (bool, bool) {
         Some((parent, key)) if config.pointer(pointer).is_none() => config.pointer_mut(parent).unwrap()[key] = value,
         _ => *config.pointer_mut(pointer).unwrap() = value,
     }
-    let schema = jsonschema::validator_for(&config::Language::default().schema()).unwrap();
+    let schema = jsonschema::validator_for(&Language::default().schema()).unwrap();
     let env = std::collections::HashMap::from([("KEY".to_owned(), "key".to_owned())]);
     let text = config.to_string();
     let files = [("chatwright.yaml", text.as_str()), ("tables.sql", "create table a (b)")];
@@ -201,7 +205,7 @@ fn decoder_supports_every_schema_keyword() {
             }
         }
     }
-    check(&config::Language::default().schema(), "");
+    check(&Language::default().schema(), "");
 }
 
 /// Every key of the config language has a description.
@@ -217,7 +221,50 @@ fn every_key_has_a_description() {
             check(part, name);
         }
     }
-    let mut schema = config::Language::default().schema();
+    let mut schema = Language::default().schema();
     schema["$defs"]["_ref"]["properties"]["_ref"]["description"] = "A path.".into();
     check(&schema, "");
+}
+
+/// An environment in which every variable is set.
+struct Everything;
+
+impl Env for Everything {
+    fn get(&self, name: &str) -> Option<String> {
+        match name {
+            "DATABASE" => Some("sqlite://chat.db".to_owned()),
+            _ => Some(format!("{name}-of-more-than-thirty-two-characters")),
+        }
+    }
+}
+
+/// Stands for the section of the crate `connected_accounts`, without which no connection may use accounts of users.
+#[derive(Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "the type is the schema of the section")]
+struct ConnectedAccounts {
+    keys: Vec<String>,
+}
+
+impl Section for ConnectedAccounts {
+    const KEY: &'static str = "connectedAccounts";
+}
+
+/// The configs in `good` cause neither errors nor warnings.
+#[test]
+fn good_configs_are_valid() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/good");
+    let language = Language::new(&[SectionType::of::<ConnectedAccounts>()], &[]);
+    let mut problems = Vec::new();
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "yaml") {
+            count += 1;
+            problems.extend(
+                language.read_path(&path, &Everything).outcome.map_or_else(|errors| errors, |(_, warnings)| warnings),
+            );
+        }
+    }
+    assert_eq!(config::render(&problems), "");
+    assert!(count > 5, "{count}");
 }

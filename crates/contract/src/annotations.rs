@@ -1,4 +1,4 @@
-//! What the calls of a tool do.
+//! Tool annotations.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,8 +17,8 @@ pub struct Annotations {
     /// Whether the tool is idempotent. An interrupted call of an idempotent tool may run again
     /// without approval.
     pub idempotent: bool,
-    /// Whether no call changes anything, in the user's browser neither. Repeating a call that changes
-    /// something may have no further effect, so this is more than `idempotent`.
+    /// Whether no call changes anything, including in the user's browser. This is stricter than
+    /// `idempotent`: the first call of an idempotent tool may change something.
     pub reads_only: bool,
 }
 

@@ -32,10 +32,10 @@ pub struct RunScope {
     /// What tells the calls of this run from those of others, and stays the same when a call is
     /// repeated after a crash; empty if that is not known. See [`ToolContext::idempotency_key`](crate::ToolContext::idempotency_key).
     pub key: String,
-    /// Counts the calls of a run that may begin anew with the same key, such as the step of a workflow: its model
-    /// numbers the calls anew, so they are told apart by what they do.
+    /// Counts equal calls in a run that may be executed again with the same `key`, such as a step of a workflow. The
+    /// model gives the calls new ids then, so their idempotency keys are made of the tool and the arguments.
     pub call_counts: Option<Arc<CallCounts>>,
-    /// What tells a call of such a run from its others, instead of the call's id.
+    /// The part of the idempotency key that identifies a call of such a run, instead of the call's id.
     pub call_key: Option<String>,
     /// Whether the user has switched planning on or off for this turn; `None` if they have not chosen.
     pub plan_mode: Option<bool>,
@@ -50,24 +50,27 @@ pub struct RunScope {
 }
 
 impl RunScope {
-    /// Returns the scope of one call. It differs from that of the run where calls are told apart by what they do.
+    /// Returns the scope of one call. It has a `call_key` if the run has `call_counts`.
     #[must_use]
     pub fn for_call(self: Arc<Self>, call: &ToolCall) -> Arc<Self> {
         let Some(counts) = &self.call_counts else { return self };
-        let call_key = Some(counts.key(&call.name, &call.input));
+        let call_key = Some(counts.key(&self.key, &call.name, &call.input));
         Arc::new(Self { call_key, ..Self::clone(&self) })
     }
 }
 
-/// How often each tool was called with the same arguments in a run. There are as many entries as calls at most.
+/// How often each tool was called with the same arguments, by the agent of a run and by each of its sub-agents. There
+/// are as many entries as calls at most.
 #[derive(Debug, Default)]
 pub struct CallCounts(Mutex<HashMap<[u8; 32], u32>>);
 
 impl CallCounts {
-    /// Counts a call and returns its key: the tool, the arguments, and the number of this call among equal ones.
-    fn key(&self, tool: &str, input: &Value) -> String {
+    /// Counts a call and returns its key: a hash of the scope's key, the tool and the arguments, and the number of this
+    /// call among equal ones. The scope's key keeps sub-agents apart that run at the same time: the order in which they
+    /// make equal calls may be another one the next time.
+    fn key(&self, scope: &str, tool: &str, input: &Value) -> String {
         let mut hasher = Sha256::new();
-        hasher.update(tool);
+        hasher.update(format!("{}:{scope}/{tool}", scope.len()));
         hasher.update(":");
         hash(input, &mut hasher);
         let digest: [u8; 32] = hasher.finalize().into();
@@ -78,7 +81,7 @@ impl CallCounts {
     }
 }
 
-/// Two are equal if they are the same.
+/// Compares by identity: a run has one.
 impl PartialEq for CallCounts {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
@@ -87,7 +90,7 @@ impl PartialEq for CallCounts {
 
 impl Eq for CallCounts {}
 
-/// Hashes a value whatever the order of its keys.
+/// Hashes a value, independently of the order of its keys.
 fn hash(value: &Value, hasher: &mut Sha256) {
     match value {
         Value::Object(object) => {
@@ -141,6 +144,25 @@ mod tests {
         assert!(first[0] != first[1] && first[1] != first[2] && first[0] != first[2], "{first:?}");
         let nested = keys(&[("pay", json!([[1], 2]), "a"), ("pay", json!([[1, 2]]), "b"), ("pay", json!([1, 2]), "c")]);
         assert!(nested[0] != nested[1] && nested[1] != nested[2] && nested[0] != nested[2], "{nested:?}");
+    }
+
+    #[test]
+    fn equal_calls_of_sub_agents_are_counted_apart() {
+        let counts: Arc<CallCounts> = Arc::default();
+        let call = ToolCall {
+            id: "a".to_owned(),
+            name: "pay".to_owned(),
+            input: json!({}),
+            provider_executed: false,
+            metadata: None,
+        };
+        let key = |scope: &str| {
+            let call_counts = Some(counts.clone());
+            let scope = Arc::new(RunScope { key: scope.to_owned(), call_counts, ..RunScope::default() });
+            scope.for_call(&call).call_key.clone().unwrap()
+        };
+        let keys = [key("step/a"), key("step/b"), key("step/a")];
+        assert!(keys[0].ends_with(":1") && keys[1].ends_with(":1") && keys[2].ends_with(":2"), "{keys:?}");
     }
 
     #[test]

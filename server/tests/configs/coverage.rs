@@ -1,12 +1,9 @@
 //! Every key of the language with all capabilities stands in a config that a test loads: one of the repository, or of the
 //! documentation.
 
-#[path = "../../../crates/config/src/reference/keys.rs"]
-mod keys;
-
 use crate::docs::{Everything, documented_configs, root};
+use crate::keys::{Keys, Schema};
 use config::{Node, NodeKind, SourceReader};
-use keys::{Keys, Schema};
 use serde_json::Value;
 use server::config_language;
 use std::fs;

@@ -4,5 +4,6 @@
 mod coverage;
 mod docs;
 mod examples;
+mod keys;
 mod operators;
 mod reference;

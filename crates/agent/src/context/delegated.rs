@@ -1,5 +1,5 @@
-//! Tasks for sub-agents whose calls are summarised. A summary may lose which tasks there were, so the model
-//! is told, and neither hands a task over twice nor forgets what has become of it.
+//! The note about tasks of sub-agents whose calls the model no longer reads. A summary may leave tasks out,
+//! so this note lists them: the model should not delegate a task twice, or forget its result.
 
 use crate::SubAgent;
 use contract::{AssistantPart, Message, ToolCall, ToolOutput, ToolResult, UserPart};
@@ -8,13 +8,13 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// How many of the newest tasks are told.
+/// The number of tasks that the note lists, the newest ones.
 const MAX_TASKS: usize = 20;
-/// How much is told of a task, and of its result, in characters.
+/// The longest description of a task, and of its result, in characters.
 const MAX_TEXT: usize = 300;
 
-/// Returns what the model is told of the tasks whose calls it does not read; `None` if there are none, or
-/// if it has been told. `history` is everything, and `messages` what the model reads.
+/// Returns the note about the tasks whose calls the model does not read; `None` if there are none, or if
+/// the model reads the same note already. `history` has all messages, `messages` those that the model reads.
 pub(crate) fn note(agents: &[Arc<SubAgent>], history: &[Arc<Message>], messages: &[Arc<Message>]) -> Option<String> {
     let read: HashSet<_> = calls(messages).map(|call| call.id.as_str()).collect();
     let is_task = |call: &&ToolCall| agents.iter().any(|below| below.spec.name == call.name);

@@ -201,8 +201,7 @@ impl Run<'_> {
         let first = new.iter().position(|message| has_large(message, limit)).map(|at| at + self.searched_messages);
         self.searched_messages = self.messages.len();
         let Some(first) = first else { return Ok(()) };
-        let is_known = self.has_large_results || self.context.projection.cleared_through.is_some();
-        if !is_known && first >= self.turn_start {
+        if !self.offers_reading() && first >= self.turn_start {
             sink.emit(Event::ReadingOffered).await?;
         }
         self.has_large_results = true;
@@ -213,8 +212,7 @@ impl Run<'_> {
     /// Offers the tool that reads cleared and large results, once there are some. It is not offered
     /// before, so that agents with short conversations do not pay for it.
     pub(crate) async fn offer_reading(&mut self) {
-        let Projection { cleared_through, shortened_through, .. } = &self.context.projection;
-        if cleared_through.is_none() && shortened_through.is_none() && !self.has_large_results {
+        if !self.offers_reading() {
             return;
         }
         let mut agent = self.agent.clone().into_owned();
@@ -222,6 +220,12 @@ impl Run<'_> {
         agent.tools.push(Arc::new(ReadResult::new(&self.messages, self.agent.settings.result_limit())));
         self.agent = Cow::Owned(agent);
         self.compile_offer().await;
+    }
+
+    /// Returns whether there are results that are not sent whole.
+    fn offers_reading(&self) -> bool {
+        let Projection { cleared_through, shortened_through, .. } = &self.context.projection;
+        self.has_large_results || cleared_through.is_some() || shortened_through.is_some()
     }
 
     /// Corrects the estimates by what the provider reports.

@@ -10,7 +10,7 @@ const HEAD: usize = 6_000;
 /// How much of the end is sent, in bytes, where the limit leaves room for it.
 const TAIL: usize = 2_000;
 /// The limit of results that are shortened further, since the request would be too long with them.
-pub(crate) const SHORT: usize = 1_000;
+const SHORT: usize = 1_000;
 
 /// Returns whether a message has a result that is not sent whole.
 pub(crate) fn has_large(message: &Message, limit: usize) -> bool {

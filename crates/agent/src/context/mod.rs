@@ -5,9 +5,10 @@
 //! model reads the same bytes again.
 
 mod compact;
-pub(crate) mod delegated;
+mod delegated;
 pub(crate) mod fit;
 pub(crate) mod large_result;
+mod notes;
 mod page;
 mod plan;
 mod projection;

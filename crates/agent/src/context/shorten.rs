@@ -1,5 +1,5 @@
-//! Shortens the results that neither clearing nor a summary may take away: those that are kept, and those
-//! that the model has not read yet.
+//! Shortens the results that clearing and summaries must keep: the newest ones, and those that the model
+//! has not read yet.
 
 use crate::context::large_result::can_be_shortened;
 use crate::context::plan::HistoryView;

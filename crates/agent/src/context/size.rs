@@ -34,12 +34,11 @@ pub struct MeasuredSize {
 impl MeasuredSize {
     /// The greatest correction. More is an error of the provider, or files that are larger than usual.
     const MAX_FACTOR: f64 = 4.0;
-    /// Of a shorter request, most tokens are those that the provider adds itself.
+    /// The shortest request that counts. In a shorter one, most tokens are added by the provider.
     const MIN_ESTIMATED: u64 = 500;
 
-    /// Returns by how much estimates are too low for this model and language; `None` if the
-    /// request was too short to tell.
-    /// They are never taken for too high.
+    /// Returns the factor by which estimates are too low for this model and language, at least 1;
+    /// `None` if the request was too short to tell.
     pub(crate) fn factor(self) -> Option<f64> {
         let factor = self.reported as f64 / self.estimated as f64;
         (self.estimated >= Self::MIN_ESTIMATED && self.reported > 0).then(|| factor.clamp(1.0, Self::MAX_FACTOR))

@@ -1,5 +1,5 @@
-//! What happens when the provider refuses a request because it is longer than the model's context: the
-//! context is made smaller, and the model is asked once more.
+//! Handles a request that the provider refuses because it is longer than the model's context: makes the
+//! context smaller, and asks the model once more.
 
 use crate::context::settings::ContextBudget;
 use crate::context::size;

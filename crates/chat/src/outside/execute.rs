@@ -45,7 +45,8 @@ pub(super) struct Execution {
     pub(super) max_bytes: u64,
     /// From where it continues.
     pub(super) from: Option<Checkpoint>,
-    /// What the keys of its calls begin with, the same whenever it is executed anew; `None` if it is not.
+    /// The scope's key, from which the idempotency keys of its calls are made. The same each time that it is
+    /// executed; `None` if it is executed only once.
     pub(super) key: Option<String>,
     /// Where its state is kept, if it may wait for an answer.
     pub(super) state: Option<RunState>,

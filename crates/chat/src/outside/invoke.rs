@@ -116,8 +116,8 @@ impl Chat {
         Ok(self.invoke_counted(caller, request, None, CancellationToken::new()).await?.invocation)
     }
 
-    /// As [`Chat::invoke`], until `cancel` is cancelled, with what the invocation has used. `key` is the same whenever
-    /// the invocation is made again: then its calls of tools have the same idempotency keys if they do the same.
+    /// As [`Chat::invoke`], until `cancel` is cancelled, with what the invocation has used. If the invocation may be
+    /// repeated, `key` must be the same each time: then equal tool calls have the same idempotency keys.
     ///
     /// # Errors
     /// As [`Chat::invoke`].

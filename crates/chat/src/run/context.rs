@@ -106,8 +106,7 @@ fn measured<'a>(messages: impl DoubleEndedIterator<Item = &'a UiMessage>) -> Opt
         let metadata = MessageMetadata::from_message(message);
         let parts: ContextParts = serde_json::from_value(metadata.context_parts?).ok()?;
         let ContextParts { instructions, tools, summary, messages, results, files, reply, measured } = parts;
-        let estimated =
-            [instructions, tools, summary, messages, results, files].into_iter().fold(0, u64::saturating_add);
+        let estimated = agent::ContextParts { instructions, tools, summary, messages, results, files }.total();
         // Without the tokens of the reply those of the request are not known.
         let reported = metadata.context_used?.checked_sub(reply)?;
         (measured && reply > 0).then_some(MeasuredSize { estimated, reported })
@@ -152,13 +151,13 @@ pub(crate) fn cleared(through: &str, (before, after): (u64, u64), now: i64) -> D
     part(CONTEXT_CLEARED, data)
 }
 
-/// Builds the part of shortened results. It is of the kind of cleared ones.
+/// Builds the part of shortened results, with the same name as that of cleared ones.
 pub(crate) fn shortened(through: &str, (before, after): (u64, u64), now: i64) -> DataChunk {
     let data = json!({ "shortenedThroughCallId": through, "tokensBefore": before, "tokensAfter": after, "at": now });
     part(CONTEXT_CLEARED, data)
 }
 
-/// Builds the part of the first result that is not sent whole, of the kind of cleared ones, too.
+/// Builds the part of the first result that is not sent whole, also with the name of cleared ones.
 pub(crate) fn reading_offered(now: i64) -> DataChunk {
     part(CONTEXT_CLEARED, json!({ "readingOffered": true, "at": now }))
 }

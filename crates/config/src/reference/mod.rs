@@ -2,10 +2,6 @@
 //!
 //! It is generated from the JSON Schema, so that a key is described once, at its Rust type.
 
-#[cfg(test)]
-mod coverage;
-#[cfg(test)]
-mod keys;
 mod phrase;
 
 use operators::Usage;

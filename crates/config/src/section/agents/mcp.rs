@@ -258,6 +258,12 @@ fn merge_settings(
         Some(McpTransport::Http(_)) | None => TransportEntry::Http,
     });
     let shared = properties.shared.unwrap_or_else(|| base.is_some_and(|base| base.shared));
+    if matches!(kind, TransportEntry::Stdio) && properties.auth.is_some() {
+        let help = "leave out `auth`, or write the `url` of a server".to_owned();
+        let message = "a program that the server starts cannot be authorized for each user";
+        context.report.error(node.span_at(&[PathStep::Key("auth")]), message, Some(help));
+        return None;
+    }
     let McpProperties { elicitation, resources, prompts, .. } = properties;
     if shared && properties.auth.is_some() {
         let help = "leave out `shared`, or `auth`".to_owned();

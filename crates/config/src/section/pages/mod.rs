@@ -3,7 +3,7 @@
 pub(super) mod client_tools;
 pub(super) mod conversations;
 pub(super) mod events;
-pub(super) mod icons;
+mod icons;
 mod inputs;
 pub(super) mod sender;
 pub(super) mod shared_state;

@@ -1,6 +1,7 @@
 //! Tests of agents: their keys, and what they use.
 
 mod client_tools;
+mod effects;
 mod file_system;
 mod marks;
 mod mcp;

@@ -1,5 +1,4 @@
-//! The keys that a schema declares and a value has. For tests that look for keys which no config has; those of the server include
-//! this file.
+//! The keys that a schema declares and a value has, to find keys that no config has.
 
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
