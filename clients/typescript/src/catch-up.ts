@@ -1,5 +1,5 @@
-// What a client missed while its connection was broken, as chunks: so that the text deltas contain each word
-// once, also if the server can no longer repeat the events.
+// Computes the chunks that a client missed while its connection was broken, from the message as the server has it now.
+// The text deltas then contain each word exactly once, even if the server can no longer repeat the events.
 import { type Chunk, type Message, type Part, type ToolPart, getToolName, isToolPart } from "./types.ts";
 import type { Reducer } from "./reducer.ts";
 

@@ -19,8 +19,8 @@ pub(crate) struct PlanFirst {
 
 impl PlanFirst {
     /// Returns whether the call needs no plan: the tool changes nothing, wherever it runs, or the agent does
-    /// not plan here. That repeating a call changes nothing is not enough: what is deleted twice is deleted.
-    /// Questions to the user change nothing.
+    /// not plan here. `idempotent` is not enough: the first call of an idempotent deletion changes something.
+    /// Tools that ask the user a question are `reads_only`.
     fn is_free(&self, asked: &PolicyQuery<'_>) -> bool {
         let is_off = self.mode == PlanMode::Optional && asked.scope.plan_mode != Some(true);
         is_off

@@ -61,11 +61,9 @@ fn skills_of_a_corpus_are_counted() {
 
 /// Run by `cargo xtask skills FOLDER`.
 #[test]
+#[ignore = "needs a folder with repositories of skills"]
 fn most_public_skills_can_be_used() {
-    let Some(corpus) = std::env::var_os(FOLDER) else {
-        eprintln!("skipped: {FOLDER} names no folder with repositories of skills");
-        return;
-    };
+    let corpus = std::env::var_os(FOLDER).expect("the variable names the folder");
     let count = read(Path::new(&corpus));
     let invalid: usize = count.invalid.values().sum();
     println!("{} skills can be used, {invalid} cannot; {} remarks", count.valid, count.warnings);

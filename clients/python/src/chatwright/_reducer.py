@@ -199,9 +199,9 @@ def is_behind(message: Message, known: Message) -> bool:
 
 
 def catch_up(reducer: Reducer, target: Message) -> list[Chunk]:
-    """Returns the chunks that make the reducer's message this one, and applies them: what was missed while the
-    connection was broken, so that the text deltas contain each word once. If the message does not continue what
-    is there, this is a snapshot."""
+    """Returns the chunks that turn the reducer's message into this one, and applies them: those that were missed
+    while the connection was broken. The text deltas then contain each word exactly once. If the message does not
+    continue the known one, the only chunk is a snapshot."""
     known = reducer.message
     chunks = _missing(known, target, reducer) if known.id in ("", target.id) else None
     if chunks is None:

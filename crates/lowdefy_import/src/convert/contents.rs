@@ -1,4 +1,4 @@
-//! What is lost with a value that is left out.
+//! Describes the chats and inputs that are lost with a value that is left out.
 
 use super::input;
 use crate::tree::Tree;

@@ -17,8 +17,8 @@ pub struct SecondFactor {
     pub created_at: i64,
 }
 
-/// How many wrong codes of an app in a row are checked; then only recovery codes count, or an administrator resets the
-/// second factor. NIST SP 800-63B allows at most this many.
+/// The most wrong codes of an app in a row. After them only recovery codes are accepted, until one is, or until an
+/// administrator resets the second factor. NIST SP 800-63B allows at most this many.
 const MAX_WRONG_CODES: u32 = 100;
 
 /// A new second factor.
@@ -116,8 +116,8 @@ impl Store {
         .await
     }
 
-    /// Counts a code of a user's app as wrong, before it is checked: the count begins anew once a code is accepted.
-    /// Returns false if so many were wrong that no more are checked.
+    /// Counts a code of a user's app as wrong before it is checked; an accepted code resets the count. Returns false if
+    /// the limit is reached, so that no code of the app is checked any more.
     ///
     /// # Errors
     /// The database failed.

@@ -248,7 +248,9 @@ impl Store {
     }
 
     /// Returns the state of a call; `None` when it was not started, or the conversation belongs to
-    /// another user.
+    /// another user. `call_id` is the id in the ledger, not the id that the model has given the call:
+    /// the chat prefixes that with the message's id, as `{message}:{call}`, and appends `:{run}` if
+    /// the run resumes or repeats the call.
     ///
     /// # Errors
     /// The database failed.

@@ -6,7 +6,7 @@ use wire::UserError;
 use wire::invoke::{RunAnswer, UndecidedRun};
 use wire::workflow::{Task, TaskAnswer, TaskKind};
 
-/// The prefix of their ids, which are followed by the run and the call. Those of workflows are UUIDs.
+/// The prefix of the ids of these questions: `agent-run/{run}/{call}`. The ids of workflow tasks are UUIDs.
 const PREFIX: &str = "agent-run/";
 
 /// A call of a run.
@@ -32,8 +32,8 @@ impl<'a> WaitingCall<'a> {
     /// # Errors
     /// 404 for a call that does not wait for the caller, 422 for an answer that does not decide.
     pub(super) async fn decide(&self, context: &Context, caller: &Caller, answer: TaskAnswer) -> Result<(), UserError> {
-        let decided = answer.approved.ok_or_else(|| UserError::invalid("/approved", "Approve it, or reject it."));
-        let answer = RunAnswer { call_id: self.call_id.to_owned(), approved: decided?, reason: answer.comment };
+        let approved = answer.approved.ok_or_else(|| UserError::invalid("/approved", "Approve it, or reject it."))?;
+        let answer = RunAnswer { call_id: self.call_id.to_owned(), approved, reason: answer.comment };
         context.chat.answer_run(caller, self.run_id, answer).await.map(drop)
     }
 }

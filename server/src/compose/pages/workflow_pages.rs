@@ -1,4 +1,5 @@
-//! Gives the blocks for workflows what the capability `workflows` knows, and the calls of agents that wait for a decision.
+//! The data of the blocks for workflows: the tasks and runs of the capability `workflows`, and the calls of agents that
+//! wait for a decision.
 
 use super::agent_run_tasks::{self, WaitingCall};
 use app::context::{WorkflowFuture, WorkflowSource};

@@ -22,10 +22,10 @@ pub(in crate::routes) async fn render<R: IntoResponse>(
     let (runtime, span) = (Handle::current(), Span::current());
     let rendered = tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        // Its data is read on the workers; only what it computes between is done here.
+        // I/O and spawned tasks still run on the workers; this thread only computes.
         span.in_scope(|| runtime.block_on(rendering).into_response())
     });
-    // It is not cancelled, so it has panicked, as the page would have here.
+    // The task is never cancelled, so an error is a panic of the page: it is passed on to the request.
     rendered.await.unwrap_or_else(|error| resume_unwind(error.into_panic()))
 }
 
