@@ -1,10 +1,12 @@
 //! Checks that the published JSON Schema agrees with the loader.
 
 use config::{Env, Language, Section, SectionType};
+use jsonschema::Validator;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// A valid config that uses most sections.
 fn good() -> Value {
@@ -50,17 +52,20 @@ fn verdicts(pointer: &str, value: Value) -> (bool, bool) {
     verdicts_of(good(), pointer, value)
 }
 
+/// The published schema, compiled once: that takes longer than all checks.
 #[expect(clippy::disallowed_methods, reason = "the schema is our own and exceeds the limits for untrusted schemas")]
+static SCHEMA: LazyLock<Validator> =
+    LazyLock::new(|| jsonschema::validator_for(&Language::default().schema()).unwrap());
+
 fn verdicts_of(mut config: Value, pointer: &str, value: Value) -> (bool, bool) {
     match pointer.rsplit_once('/') {
         Some((parent, key)) if config.pointer(pointer).is_none() => config.pointer_mut(parent).unwrap()[key] = value,
         _ => *config.pointer_mut(pointer).unwrap() = value,
     }
-    let schema = jsonschema::validator_for(&Language::default().schema()).unwrap();
     let env = std::collections::HashMap::from([("KEY".to_owned(), "key".to_owned())]);
     let text = config.to_string();
     let files = [("chatwright.yaml", text.as_str()), ("tables.sql", "create table a (b)")];
-    (schema.is_valid(&config), config::load_embedded(&files, &env).is_ok())
+    (SCHEMA.is_valid(&config), config::load_embedded(&files, &env).is_ok())
 }
 
 #[test]
