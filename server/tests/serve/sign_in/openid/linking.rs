@@ -113,8 +113,9 @@ async fn linking_in_an_old_session_needs_the_password() {
     let app = "INSERT INTO second_factors (user_id, secret, last_step, recovery_codes, created_at)
         SELECT id, 'sealed', 0, '[]', 0 FROM users";
     sqlx::query(app).execute(&mut database).await.unwrap();
-    let page = send(&[("password", PASSWORD)]).await;
-    assert!(page.url.as_str().ends_with("/auth/account?done=sign-in-again"), "{page:?}");
+    let account = send(&[("password", PASSWORD)]).await.location.unwrap();
+    assert!(account.as_str().ends_with("/auth/account?done=sign-in-again"), "{account}");
+    let page = ada.open(&account, None).await;
     assert!(page.text.contains("Sign out and sign in again before you link a company account."), "{page:?}");
 }
 
