@@ -24,7 +24,6 @@ pub(crate) static CONVERSATION: Chunk<ConversationFunctions> = Chunk::new("conve
 pub(crate) struct ConversationFunctions {
     pub(in crate::agent_chat) log: fn() -> AnyView,
     pub(in crate::agent_chat) context_meter: fn(Session) -> AnyView,
-    pub(in crate::agent_chat) standing_button: fn(StandingApprovalState) -> AnyView,
     pub(in crate::agent_chat) read: ReadConversation,
     pub(in crate::agent_chat) messages: fn(&ConversationView) -> Vec<MessageState>,
     pub(in crate::agent_chat) listen: fn(Session),
@@ -39,6 +38,10 @@ pub(crate) static SESSION: Chunk<SessionFunctions> = Chunk::new("session");
 pub(crate) struct SessionFunctions {
     pub(in crate::agent_chat) perform: fn(Session, SessionAction),
     pub(in crate::agent_chat) persist_queue: fn(Session),
+    /// The notice below an answer that did not complete, given whether it is the newest answer.
+    pub(in crate::agent_chat) ending: fn(Session, &MessageState, bool) -> AnyView,
+    /// The button that opens the list of standing approvals.
+    pub(in crate::agent_chat) standing_button: fn(StandingApprovalState) -> AnyView,
     /// Follows the property `messages`, given its expression and its first value.
     pub(in crate::agent_chat) watch_messages: fn(Session, &Value, &Value),
 }

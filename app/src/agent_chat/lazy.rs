@@ -9,7 +9,7 @@ use super::chunk_tables::{
 use super::composer::{attachments, context_meter, edit_form, header, queue, start_workflow, undo};
 use super::log::view::Log;
 use super::message::state::MessageState;
-use super::message::{feedback, menu, presented, sources, summary, versions};
+use super::message::{feedback, menu, notice, presented, sources, summary, versions};
 use super::session::Session;
 use super::{artifacts, below, choices, drawer, embedded, models, plan};
 use crate::chunks::{ChunkError, ChunkFuture, ChunkTable};
@@ -72,7 +72,6 @@ fn functions() -> Result<ConversationFunctions, ChunkError> {
     Ok(ConversationFunctions {
         log: || view! { <Log /> }.into_any(),
         context_meter: context_meter::context_meter,
-        standing_button: standing_button::standing_button,
         read: serde_json::from_value,
         messages: |view| view.messages.iter().map(|message| MessageState::from_view(view, message)).collect(),
         listen: Session::listen,
@@ -90,7 +89,9 @@ impl ChunkTable for SessionFunctions {
 fn session_functions() -> Result<SessionFunctions, ChunkError> {
     Ok(SessionFunctions {
         perform: Session::perform,
+        ending: notice::ending,
         persist_queue: Session::persist_queue,
+        standing_button: standing_button::standing_button,
         watch_messages: Session::watch_messages_property,
     })
 }

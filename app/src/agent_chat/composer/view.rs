@@ -4,7 +4,7 @@ use super::commands::CommandMenu;
 use super::early_input;
 use super::tools::composer_tools;
 use crate::agent_chat::cards::standing_state::StandingApprovalState;
-use crate::agent_chat::chunk_tables::{CONVERSATION, EXTRAS};
+use crate::agent_chat::chunk_tables::{CONVERSATION, EXTRAS, SESSION};
 use crate::agent_chat::session::{Phase, Session, SessionAction};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -53,7 +53,7 @@ pub(in crate::agent_chat) fn Composer(
     };
     let approvals = expect_context::<StandingApprovalState>();
     let standing =
-        move || approvals.is_active().get().then(|| CONVERSATION.view(move |code| (code.standing_button)(approvals)));
+        move || approvals.is_active().get().then(|| SESSION.view(move |code| (code.standing_button)(approvals)));
     let header = session.sender(|sender| sender.header.clone());
     let header = header.map(|header| EXTRAS.view(move |code| (code.header)(session, &header)));
     let is_waiting = Memo::new(move |_| session.queue.with(|queue| !queue.is_empty()));

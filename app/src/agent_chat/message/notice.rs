@@ -3,6 +3,7 @@
 
 use super::state::MessageState;
 use crate::agent_chat::cards::labels::is_expired;
+use crate::agent_chat::chunk_tables::SESSION;
 use crate::agent_chat::session::{Phase, Remedy, Session, SessionAction};
 use crate::prelude::*;
 use crate::texts::{Text, error_text, t};
@@ -20,16 +21,23 @@ pub(in crate::agent_chat) fn ending_notice(session: Session, message: &MessageSt
     // progress.
     let is_over = Memo::new(move |_| !is_newest.get() || session.phase.get() == Phase::Idle);
     (move || {
-        let metadata = message.metadata.get();
-        if !is_over.get() || !is_newest.get() && metadata.incomplete_outcome().is_none() {
-            return None;
-        }
-        match is_newest.get() {
-            true => newest_ending(session, &message, metadata),
-            false => older_ending(session, &message, metadata),
-        }
+        let has_ending = message.metadata.with(|metadata| match is_newest.get() {
+            true => !matches!(metadata.outcome, None | Some(Outcome::Done | Outcome::Waiting)),
+            false => metadata.incomplete_outcome().is_some(),
+        });
+        (is_over.get() && has_ending).then(|| {
+            let message = message.clone();
+            SESSION.view(move |code| (code.ending)(session, &message, is_newest.get_untracked()))
+        })
     })
     .into_any()
+}
+
+/// The notice below an answer that did not complete. Its code is in the chunk `session`, which its buttons need.
+pub(in crate::agent_chat) fn ending(session: Session, message: &MessageState, is_newest: bool) -> AnyView {
+    let metadata = message.metadata.get_untracked();
+    let ending = if is_newest { newest_ending } else { older_ending };
+    ending(session, message, metadata).into_any()
 }
 
 fn newest_ending(session: Session, message: &MessageState, metadata: MessageMetadata) -> Option<AnyView> {
