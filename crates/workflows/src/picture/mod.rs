@@ -95,48 +95,78 @@ fn items<'d>(steps: &'d [Step], place: &Place, listed: &mut Vec<Listed<'d>>) -> 
 }
 
 fn item<'d>(step: &'d Step, place: &Place, listed: &mut Vec<Listed<'d>>) -> Item {
-    let is_loop = matches!(step.kind, StepKind::Loop(_));
     let mut item = Item { is_end: matches!(step.kind, StepKind::Return(_) | StepKind::Fail(_)), ..Item::default() };
-    for (label, steps) in branches(step) {
-        let is_error = label == ON_ERROR;
+    for InnerList { label, steps, role } in inner_lists(step) {
         let inner = Place {
             depth: place.depth + 1,
             branch: label.clone(),
-            is_in_loop: place.is_in_loop || (is_loop && !is_error),
+            is_in_loop: place.is_in_loop || role == ListRole::Body,
         };
-        let inner = items(steps, &inner, listed);
-        if is_loop && !is_error {
-            item.body = inner;
-        } else {
-            item.branches.push(Branch { label, items: inner, is_error });
+        let items = items(steps, &inner, listed);
+        match role {
+            ListRole::Body => item.body = items,
+            ListRole::Branch => item.branches.push(Branch { label, items, is_error: false }),
+            ListRole::ErrorHandler => item.branches.push(Branch { label, items, is_error: true }),
         }
     }
     item
 }
 
-const ON_ERROR: &str = "on error";
+/// A list of steps in a step.
+struct InnerList<'s> {
+    /// May be empty.
+    label: String,
+    /// If it is empty, the run goes on after the step.
+    steps: &'s [Step],
+    role: ListRole,
+}
 
-/// Returns the lists of steps in a step with their labels. An empty one stands for going on.
-fn branches(step: &Step) -> Vec<(String, &[Step])> {
-    let mut branches: Vec<(String, &[Step])> = match &step.kind {
-        StepKind::If(choice) => vec![("then".to_owned(), &choice.then), ("else".to_owned(), &choice.otherwise)],
+/// What a list of steps is to the step that it is in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ListRole {
+    Branch,
+    /// The steps of a loop.
+    Body,
+    ErrorHandler,
+}
+
+/// Returns the lists of steps in a step.
+fn inner_lists(step: &Step) -> Vec<InnerList<'_>> {
+    let branch = |label: String, steps| InnerList { label, steps, role: ListRole::Branch };
+    let mut lists: Vec<InnerList<'_>> = match &step.kind {
+        StepKind::If(choice) => vec![
+            branch("then".to_owned(), choice.then.as_slice()),
+            branch("else".to_owned(), choice.otherwise.as_slice()),
+        ],
         StepKind::Switch(choice) => {
             let cases = choice.cases.iter().enumerate();
-            let cases = cases.map(|(index, case)| (format!("case {}", index + 1), case.then.as_slice()));
-            cases.chain([("default".to_owned(), choice.default.as_slice())]).collect()
+            let cases = cases.map(|(index, case)| branch(format!("case {}", index + 1), case.then.as_slice()));
+            cases.chain([branch("default".to_owned(), choice.default.as_slice())]).collect()
         }
         StepKind::Parallel(parallel) => {
-            parallel.branches.iter().map(|(name, steps)| (name.clone(), steps.as_slice())).collect()
+            parallel.branches.iter().map(|(name, steps)| branch(name.clone(), steps.as_slice())).collect()
         }
-        StepKind::Loop(repeated) => vec![("each".to_owned(), repeated.body.as_slice())],
+        StepKind::Loop(repeated) => {
+            vec![InnerList { label: "each".to_owned(), steps: repeated.body.as_slice(), role: ListRole::Body }]
+        }
         _ => Vec::new(),
     };
-    if !step.on_error.is_empty() {
-        let is_plain = branches.is_empty() || matches!(step.kind, StepKind::Loop(_));
-        branches.extend(is_plain.then(|| (String::new(), &[][..])));
-        branches.push((ON_ERROR.to_owned(), &step.on_error));
+    let lapse: &[Step] = match &step.kind {
+        StepKind::Human(human) => human.on_lapse.as_ref().map_or(&[], |lapse| &lapse.steps),
+        _ => &[],
+    };
+    let has_branches = lists.iter().any(|list| list.role == ListRole::Branch);
+    if !has_branches && !(lapse.is_empty() && step.on_error.is_empty()) {
+        lists.push(branch(String::new(), &[]));
     }
-    branches
+    if !lapse.is_empty() {
+        lists.push(branch("on lapse".to_owned(), lapse));
+    }
+    if !step.on_error.is_empty() {
+        let label = "on error".to_owned();
+        lists.push(InnerList { label, steps: &step.on_error, role: ListRole::ErrorHandler });
+    }
+    lists
 }
 
 /// Returns what a step is about: the agent, the endpoint or the like.

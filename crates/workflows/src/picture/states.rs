@@ -1,7 +1,7 @@
 //! How far each step of a definition is. Only steps that do something have records; the state of
 //! the others follows from what is in them and from what comes after them.
 
-use super::branches;
+use super::{InnerList, ListRole, inner_lists};
 use crate::definition::{Step, StepKind, Workflow};
 use crate::plan;
 use crate::store::{RunRow, RunState, StepRow};
@@ -95,8 +95,10 @@ impl<'r> States<'r> {
 
     /// Returns whether a step in another branch of a step has started.
     pub(super) fn other_branch_started(&self, step: &Step, branch: usize) -> bool {
-        let others = branches(step).into_iter().enumerate().filter(|(index, _)| *index != branch);
-        others.flat_map(|(_, (_, steps))| steps).any(|step| self.has_started(&step.id.0))
+        // The steps of a loop are no branch of it.
+        let branches = inner_lists(step).into_iter().filter(|list| list.role != ListRole::Body);
+        let others = branches.enumerate().filter(|(index, _)| *index != branch);
+        others.flat_map(|(_, other)| other.steps).any(|step| self.has_started(&step.id.0))
     }
 
     fn has_started(&self, id: &str) -> bool {
@@ -120,13 +122,13 @@ impl<'r> States<'r> {
         let id = step.id.0.as_str();
         let over = has_ended || is_passed;
         let mut inner = Vec::new();
-        for (_, steps) in branches(step) {
+        for InnerList { steps, .. } in inner_lists(step) {
             self.read_list(steps, over, false, failed);
             inner.extend(steps.iter().map(|step| self.state(&step.id.0)));
         }
         let started = inner.iter().copied().filter(|state| !matches!(state, StepState::Pending | StepState::Skipped));
         let own = self.records.get(id).into_iter().flatten().map(|record| record.state).max();
-        let is_composite = !branches(step).is_empty() && own.is_none();
+        let is_composite = !inner_lists(step).is_empty() && own.is_none();
         let state = match own.or_else(|| started.max()) {
             Some(state) if failed == id => state.max(StepState::Failed),
             Some(state) => state,
@@ -158,8 +160,8 @@ impl<'r> States<'r> {
             if matches!(step.kind, StepKind::Return(_)) {
                 found.push(step.id.0.clone());
             }
-            for (_, inner) in branches(step) {
-                self.find_returns(inner, found);
+            for list in inner_lists(step) {
+                self.find_returns(list.steps, found);
             }
             if !self.is_over(step) {
                 break;
@@ -169,17 +171,17 @@ impl<'r> States<'r> {
 
     fn has_record(&self, step: &Step) -> bool {
         self.records.contains_key(step.id.0.as_str())
-            || branches(step).into_iter().flat_map(|(_, steps)| steps).any(|step| self.has_record(step))
+            || inner_lists(step).into_iter().flat_map(|list| list.steps).any(|step| self.has_record(step))
     }
 
     fn is_over(&self, step: &Step) -> bool {
-        self.has_record(step) || !branches(step).is_empty()
+        self.has_record(step) || !inner_lists(step).is_empty()
     }
 }
 
 fn has_return(steps: &[Step]) -> bool {
     let is_return = |step: &Step| {
-        matches!(step.kind, StepKind::Return(_)) || branches(step).into_iter().any(|(_, steps)| has_return(steps))
+        matches!(step.kind, StepKind::Return(_)) || inner_lists(step).into_iter().any(|list| has_return(list.steps))
     };
     steps.iter().any(is_return)
 }

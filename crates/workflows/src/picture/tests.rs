@@ -1,6 +1,7 @@
 use super::states::Record;
 use super::*;
 use serde_json::json;
+use std::collections::HashSet;
 
 fn workflow(steps: Value) -> Workflow {
     serde_json::from_value(json!({ "id": "w", "steps": steps })).unwrap()
@@ -111,4 +112,45 @@ fn nodes_say_what_they_are_about() {
     post endpoint post []
       told fail  [on error]
     ");
+}
+
+#[test]
+fn every_step_has_its_own_place() {
+    let check = |steps: Value| {
+        let workflow = workflow(steps);
+        let mut expected = Vec::new();
+        workflow.for_each_step(&mut |step| expected.push(step.id.0.clone()));
+        let nodes = draw(&workflow, &Progress::default()).unwrap().nodes;
+        assert_eq!(nodes.iter().map(|node| node.id.clone()).collect::<Vec<_>>(), expected);
+        let places: HashSet<_> = nodes.iter().map(|node| (node.x, node.y)).collect();
+        assert_eq!(places.len(), expected.len(), "{nodes:?}");
+    };
+    let wait = |id: &str| json!({ "id": id, "type": "wait", "seconds": 1 });
+    let ask = |on_lapse: Value| json!({ "id": "ask", "type": "human", "title": "?", "onLapse": on_lapse });
+    check(json!([{ "id": "each", "type": "loop", "in": [], "max": 9, "do": [wait("a")] }, wait("b")]));
+    check(json!([
+        { "id": "each", "type": "loop", "in": [], "max": 9, "do": [wait("a")], "onError": [wait("b")] },
+        wait("c"),
+    ]));
+    check(json!([ask(json!({ "steps": [wait("a")] })), wait("b")]));
+    check(json!([ask(json!({ "output": 1 })), wait("b")]));
+    // A branch may have any name.
+    let branches = json!({ "on error": [wait("a")], "each": [wait("b")] });
+    check(json!([{ "id": "both", "type": "parallel", "branches": branches, "onError": [wait("c")] }, wait("d")]));
+}
+
+#[test]
+fn line_past_the_error_handler_of_a_loop_is_marked() {
+    let check = |records: &[&str], expected: &[&str]| {
+        let workflow = workflow(json!([
+            { "id": "each", "type": "loop", "in": [], "max": 9, "onError": [{ "id": "b", "type": "wait", "seconds": 1 }],
+                "do": [{ "id": "a", "type": "wait", "seconds": 1 }] },
+            { "id": "c", "type": "wait", "seconds": 1 },
+        ]));
+        let picture = draw(&workflow, &progress(records, None)).unwrap();
+        let taken: Vec<_> = picture.edges.iter().filter(|edge| edge.is_taken).map(|edge| edge.label.as_str()).collect();
+        assert_eq!(taken, expected, "{records:?}");
+    };
+    check(&["each[0]/a done", "c waiting"], &["", "", "", ""]);
+    check(&["each[0]/a failed", "each/onError/b done", "c waiting"], &["", "on error", "", ""]);
 }
