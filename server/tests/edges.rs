@@ -78,7 +78,8 @@ web ► auth chat offload store tools wire
 web_research ► capability config contract documents egress offload settings store wire
 webhooks ►
 wire ►
-workflows ► auth capability chat config contract jobs operators schedules schemas settings store web webhooks wire
+workflow_picture ► wire
+workflows ► auth capability chat config contract jobs operators schedules schemas settings store web webhooks wire workflow_picture
 workspace ► auth capability chat child_process config contract documents offload settings store web wire
 xtask ►
 ";
