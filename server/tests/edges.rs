@@ -22,7 +22,7 @@ auth ► chat config egress endpoints offload store wire
 bench ► sse test_postgres
 capability ► agent chat config contract endpoints jobs operators settings store web wire
 channels ► auth capability chat config egress jobs mail settings store web wire
-chat ► agent contract faults jobs settings sse store wire
+chat ► agent contract faults jobs settings sse store transcript wire
 chat_message ► auth capability chat config settings sse web wire
 child_process ►
 client ► sse wire
@@ -72,6 +72,7 @@ test_postgres ►
 test_process ►
 tools ► contract schemas
 torture ► faults sse test_postgres
+transcript ► agent contract wire
 triggers ► auth capability chat config operators schedules store web webhooks wire workflows
 user_profile ► auth capability chat config contract store web wire
 web ► auth chat offload store tools wire

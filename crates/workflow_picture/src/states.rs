@@ -156,8 +156,7 @@ impl<'r> States<'r> {
 }
 
 fn has_return(steps: &[OutlineStep]) -> bool {
-    let is_return = |step: &OutlineStep| {
-        step.end == Some(StepEnd::Return) || step.lists.iter().any(|list| has_return(&list.steps))
-    };
+    let is_return =
+        |step: &OutlineStep| step.end == Some(StepEnd::Return) || step.lists.iter().any(|list| has_return(&list.steps));
     steps.iter().any(is_return)
 }

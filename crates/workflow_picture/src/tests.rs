@@ -40,10 +40,7 @@ fn choice(id: &str, then: Vec<OutlineStep>) -> OutlineStep {
 fn invoice() -> Vec<OutlineStep> {
     vec![
         agent("extract"),
-        choice(
-            "approval",
-            vec![step("ask", "human"), choice("rejected", vec![end("refuse", StepEnd::Return)])],
-        ),
+        choice("approval", vec![step("ask", "human"), choice("rejected", vec![end("refuse", StepEnd::Return)])]),
         step("each", "loop").body(vec![agent("line")]),
         step("post", "endpoint").on_error(vec![end("told", StepEnd::Fail)]),
     ]
