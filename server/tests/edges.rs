@@ -27,7 +27,8 @@ chat_message ► auth capability chat config settings sse web wire
 child_process ►
 client ► sse wire
 collections ► auth capability chat config contract dialect endpoints schemas settings store web wire
-config ► agent contract dialect operators schemas settings wire
+config ► agent config_source contract dialect operators schemas settings wire
+config_source ►
 connected_accounts ► auth capability chat config contract egress settings store web wire
 contract ► settings
 custom_agents ► auth capability chat config settings store web wire
