@@ -2,7 +2,7 @@
 
 use crate::layout::{Branch, HEIGHT, Item, Line, WIDTH, layout};
 use crate::outline::{ListRole, OutlineStep};
-use crate::states::{Progress, States, has_started};
+use crate::states::{RunRecords, States, has_started};
 use wire::workflow::{Picture, PictureEdge, PictureNode, StepState};
 
 /// The most steps of a picture. Nobody finds anything in a larger one.
@@ -19,14 +19,14 @@ struct Listed<'o> {
 }
 
 /// Returns the picture of a run; `None` for more than [`MAX_STEPS`] steps.
-pub fn picture(steps: &[OutlineStep], progress: &Progress<'_>) -> Option<Picture> {
+pub fn picture(steps: &[OutlineStep], run: &RunRecords<'_>) -> Option<Picture> {
     let mut listed = Vec::new();
     let items = items(steps, &Place::default(), &mut listed);
     if listed.len() > MAX_STEPS {
         return None;
     }
     let placed = layout(&items);
-    let states = States::new(steps, progress);
+    let states = States::new(steps, run);
     let node = |(listed, (x, y)): (&Listed<'_>, &(u32, u32))| {
         let OutlineStep { id, kind, about, .. } = listed.step;
         let (path, count) = states.record(id);

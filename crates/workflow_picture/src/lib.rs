@@ -9,4 +9,4 @@ mod tests;
 
 pub use draw::{MAX_STEPS, picture};
 pub use outline::{ListRole, OutlineList, OutlineStep, StepEnd};
-pub use states::{Progress, Record};
+pub use states::{Record, RunRecords};

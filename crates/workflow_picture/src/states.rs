@@ -5,9 +5,9 @@ use crate::outline::{ListRole, OutlineStep, StepEnd};
 use std::collections::HashMap;
 use wire::workflow::StepState;
 
-/// What is known of a run.
+/// What is stored of a run: how it ended, and the records of its steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Progress<'r> {
+pub struct RunRecords<'r> {
     /// Whether it has ended.
     pub has_ended: bool,
     /// Whether it has ended without an error.
@@ -43,16 +43,16 @@ pub(crate) fn has_started(state: StepState) -> bool {
 }
 
 impl<'r> States<'r> {
-    pub(crate) fn new(steps: &[OutlineStep], progress: &Progress<'r>) -> Self {
+    pub(crate) fn new(steps: &[OutlineStep], run: &RunRecords<'r>) -> Self {
         let mut records: HashMap<&str, Vec<Record<'r>>> = HashMap::new();
-        for record in &progress.records {
+        for record in &run.records {
             records.entry(record.step_id).or_default().push(*record);
         }
         let mut states = Self { states: HashMap::new(), records };
         // A run that ended with `return` has not passed what comes after it.
-        let is_passed = progress.is_done && !has_return(steps);
-        states.read_list(steps, progress.has_ended, is_passed, progress.failed);
-        if progress.is_done {
+        let is_passed = run.is_done && !has_return(steps);
+        states.read_list(steps, run.has_ended, is_passed, run.failed);
+        if run.is_done {
             states.mark_return(steps);
         }
         states

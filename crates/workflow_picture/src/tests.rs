@@ -47,7 +47,7 @@ fn invoice() -> Vec<OutlineStep> {
 }
 
 /// Records are written as `PATH STATE`.
-fn progress<'r>(records: &[&'r str], end: Option<Result<(), &'r str>>) -> Progress<'r> {
+fn run_records<'r>(records: &[&'r str], end: Option<Result<(), &'r str>>) -> RunRecords<'r> {
     let states = [StepState::Done, StepState::Running, StepState::Waiting, StepState::Failed];
     let record = |written: &&'r str| {
         let (path, name) = written.split_once(' ').unwrap();
@@ -55,7 +55,7 @@ fn progress<'r>(records: &[&'r str], end: Option<Result<(), &'r str>>) -> Progre
         let step_id = path.rsplit('/').next().unwrap();
         Record { step_id, path, state, has_ended: matches!(state, StepState::Done | StepState::Failed) }
     };
-    Progress {
+    RunRecords {
         has_ended: end.is_some(),
         is_done: end == Some(Ok(())),
         failed: end.and_then(Result::err).unwrap_or_default(),
@@ -66,7 +66,7 @@ fn progress<'r>(records: &[&'r str], end: Option<Result<(), &'r str>>) -> Progre
 #[test]
 fn states_follow_from_the_records() {
     let check = |records: &[&str], end: Option<Result<(), &str>>, expected: &str| {
-        let picture = picture(&invoice(), &progress(records, end)).unwrap();
+        let picture = picture(&invoice(), &run_records(records, end)).unwrap();
         let said: Vec<_> = picture
             .nodes
             .iter()
@@ -107,7 +107,7 @@ fn states_follow_from_the_records() {
 #[test]
 fn lines_that_the_run_took_are_marked() {
     let check = |steps: &[OutlineStep], records: &[&str], expected: &[&str]| {
-        let picture = picture(steps, &progress(records, None)).unwrap();
+        let picture = picture(steps, &run_records(records, None)).unwrap();
         let taken: Vec<_> = picture.edges.iter().filter(|edge| edge.is_taken).map(|edge| edge.label.as_str()).collect();
         assert_eq!(taken, expected, "{records:?}");
     };
@@ -126,7 +126,7 @@ fn lines_that_the_run_took_are_marked() {
 #[test]
 fn every_step_has_its_own_place() {
     let check = |steps: &[OutlineStep], expected: &[&str]| {
-        let nodes = picture(steps, &Progress::default()).unwrap().nodes;
+        let nodes = picture(steps, &RunRecords::default()).unwrap().nodes;
         assert_eq!(nodes.iter().map(|node| node.id.as_str()).collect::<Vec<_>>(), expected);
         let places: HashSet<_> = nodes.iter().map(|node| (node.x, node.y)).collect();
         assert_eq!(places.len(), expected.len(), "{nodes:?}");
@@ -143,7 +143,7 @@ fn repeated_in_branch() -> OutlineStep {
 
 #[test]
 fn nodes_say_what_they_are_about() {
-    let picture = picture(&invoice(), &Progress::default()).unwrap();
+    let picture = picture(&invoice(), &RunRecords::default()).unwrap();
     let line = |node: &PictureNode| {
         format!("{}{} {} {} [{}]", "  ".repeat(node.depth as usize), node.id, node.kind, node.about, node.branch)
     };
@@ -164,11 +164,11 @@ fn nodes_say_what_they_are_about() {
 fn long_texts_and_large_definitions_are_bounded() {
     let named = |about: &str| OutlineStep { about: about.to_owned(), ..step("a", "agent") };
     let check = |about: &str, expected: &str| {
-        assert_eq!(picture(&[named(about)], &Progress::default()).unwrap().nodes[0].about, expected);
+        assert_eq!(picture(&[named(about)], &RunRecords::default()).unwrap().nodes[0].about, expected);
     };
     check(&"é".repeat(40), &"é".repeat(40));
     check(&"é".repeat(41), &format!("{}…", "é".repeat(40)));
     let steps = |count: usize| -> Vec<_> { (0..count).map(|at| step(&format!("s{at}"), "wait")).collect() };
-    assert!(picture(&steps(MAX_STEPS), &Progress::default()).is_some());
-    assert!(picture(&steps(MAX_STEPS + 1), &Progress::default()).is_none());
+    assert!(picture(&steps(MAX_STEPS), &RunRecords::default()).is_some());
+    assert!(picture(&steps(MAX_STEPS + 1), &RunRecords::default()).is_none());
 }

@@ -4,21 +4,21 @@ use crate::definition::{Step, StepKind, Workflow};
 use crate::plan;
 use crate::store::{RunRow, RunState, StepRow};
 use wire::workflow::{Picture, StepState};
-use workflow_picture::{ListRole, OutlineList, OutlineStep, Progress, Record, StepEnd};
+use workflow_picture::{ListRole, OutlineList, OutlineStep, Record, RunRecords, StepEnd};
 
 /// Returns the picture of a run. `None` for a definition with too many steps.
 pub(crate) fn picture(workflow: &Workflow, run: &RunRow, records: &[StepRow]) -> Option<Picture> {
-    workflow_picture::picture(&outline(&workflow.steps), &progress(run, records))
+    workflow_picture::picture(&outline(&workflow.steps), &run_records(run, records))
 }
 
-fn progress<'r>(run: &'r RunRow, records: &'r [StepRow]) -> Progress<'r> {
+fn run_records<'r>(run: &'r RunRow, records: &'r [StepRow]) -> RunRecords<'r> {
     let record = |row: &'r StepRow| Record {
         step_id: &row.step_id,
         path: &row.path,
         state: step_state(row.state),
         has_ended: row.ended_at.is_some(),
     };
-    Progress {
+    RunRecords {
         has_ended: run.ended_at.is_some(),
         is_done: run.state == RunState::Done,
         failed: run.error.as_ref().map_or("", |error| error.step.as_str()),
@@ -128,7 +128,7 @@ mod tests {
         write_steps(&outlined, 0, &mut written);
         let mut ids = Vec::new();
         workflow.for_each_step(&mut |step| ids.push(step.id.0.clone()));
-        let picture = workflow_picture::picture(&outlined, &Progress::default()).unwrap();
+        let picture = workflow_picture::picture(&outlined, &RunRecords::default()).unwrap();
         assert_eq!(picture.nodes.into_iter().map(|node| node.id).collect::<Vec<_>>(), ids, "each step is shown");
         written
     }
