@@ -4,7 +4,7 @@
 use crate::capabilities::{all_operators, config_language};
 use crate::compose::{Composition, CurrentConfig};
 use crate::router::AppState;
-use admin_console::{ConfigState, ConsoleState, Host};
+use admin_console::{ConfigState, ConsoleHost, ConsoleState};
 use auth::Authentication;
 use axum::Extension;
 use capability::{EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus};
@@ -50,7 +50,7 @@ pub(crate) fn sender_routes(composition: &Composition) -> Vec<ApiRouter<AppState
     routes.into_iter().map(|routes| routes.map(|router| router.with_state(()))).collect()
 }
 
-impl Host for CurrentConfig {
+impl ConsoleHost for CurrentConfig {
     fn config_state(&self) -> ConfigState {
         self.state()
     }

@@ -22,12 +22,13 @@ auth ► chat config egress endpoints offload store wire
 bench ► sse test_postgres
 capability ► agent chat config contract endpoints jobs operators settings store web wire
 channels ► auth capability chat config egress jobs mail settings store web wire
-chat ► agent contract faults jobs settings sse store wire
+chat ► agent contract faults jobs settings sse store transcript wire
 chat_message ► auth capability chat config settings sse web wire
 child_process ►
 client ► sse wire
 collections ► auth capability chat config contract dialect endpoints schemas settings store web wire
-config ► agent contract dialect operators schemas settings wire
+config ► agent config_source contract dialect operators schemas settings wire
+config_source ►
 connected_accounts ► auth capability chat config contract egress settings store web wire
 contract ► settings
 custom_agents ► auth capability chat config settings store web wire
@@ -72,13 +73,15 @@ test_postgres ►
 test_process ►
 tools ► contract schemas
 torture ► faults sse test_postgres
+transcript ► agent contract wire
 triggers ► auth capability chat config operators schedules store web webhooks wire workflows
 user_profile ► auth capability chat config contract store web wire
 web ► auth chat offload store tools wire
 web_research ► capability config contract documents egress offload settings store wire
 webhooks ►
 wire ►
-workflows ► auth capability chat config contract jobs operators schedules schemas settings store web webhooks wire
+workflow_picture ► wire
+workflows ► auth capability chat config contract jobs operators schedules schemas settings store web webhooks wire workflow_picture
 workspace ► auth capability chat child_process config contract documents offload settings store web wire
 xtask ►
 ";

@@ -13,14 +13,8 @@ const FOLDER_FILES: usize = 20;
 const CRATE_LINES: usize = 15_000;
 
 /// The files, folders and folders `src` that may be larger, each with the reason.
-const EXCEPTIONS: &[(&str, &str)] = &[
-    ("app/src", "boundaries between crates with views make the download larger: measured in app/README.md"),
-    (
-        "crates/workflows/src",
-        "the layout of pictures and the stored definitions have not been separated from the engine yet",
-    ),
-    ("crates/chat/src", "what programs ask, in `outside`, has not been separated from conversations yet"),
-];
+const EXCEPTIONS: &[(&str, &str)] =
+    &[("app/src", "boundaries between crates with views make the download larger: measured in app/README.md")];
 
 /// Folders with what is built or installed.
 const NO_SOURCES: [&str; 3] = ["target", "node_modules", ".git"];

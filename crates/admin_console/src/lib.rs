@@ -16,7 +16,7 @@ mod tools;
 mod users;
 
 pub use audit::AuditLine;
-pub use state::{ConfigChange, ConfigState, ConsoleState, Host, Reload};
+pub use state::{ConfigChange, ConfigState, ConsoleHost, ConsoleState, Reload};
 
 use axum::middleware::from_extractor;
 use axum::{Extension, Router};

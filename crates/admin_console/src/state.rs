@@ -17,21 +17,21 @@ pub struct ConsoleState {
     /// The database. All lists read it directly.
     pub store: Store,
     /// The server.
-    pub host: Arc<dyn Host>,
+    pub host: Arc<dyn ConsoleHost>,
     /// The actions of capabilities, as the audit log names them.
     pub(crate) actions: Arc<[String]>,
 }
 
 impl ConsoleState {
     /// Creates the state.
-    pub fn new(chat: Chat, store: Store, host: Arc<dyn Host>) -> Self {
+    pub fn new(chat: Chat, store: Store, host: Arc<dyn ConsoleHost>) -> Self {
         Self { chat, store, host, actions: Arc::new([]) }
     }
 }
 
 /// The server, as the console sees it. Everything may change when the config is reloaded, so each
 /// request asks again.
-pub trait Host: AgentSource + CurrentConfig {
+pub trait ConsoleHost: AgentSource + CurrentConfig {
     /// Returns the status of the config and its reloads.
     fn config_state(&self) -> ConfigState;
 

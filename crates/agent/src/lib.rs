@@ -30,14 +30,15 @@ pub use event::{Event, EventSink, RepeatTerms, SinkClosed};
 pub use execution_mode::{ExecutionMode, ToolStrategy};
 pub use invoke::{
     AnswerForm, Checkpoint, InvocationInput, InvocationObserver, InvocationReply, InvocationRequest, InvocationResult,
-    InvocationTools, InvokeError, RunQuestion, SchemaError, ToolFailure, ToolOutcome, ToolRequest, call_tool, invoke,
+    InvocationTools, InvokeError, RunQuestion, SchemaError, ToolCallResult, ToolFailure, ToolRequest, call_tool,
+    invoke,
 };
 pub use limits::TurnLimits;
 pub use limits::turn_usage::TurnUsage;
 pub use model::circuit::{CircuitStatus, Circuits};
 pub use model::prepare_step::StepRule;
 pub use model::prune::{EmptyMessages, Prune, PruneReasoning, PruneToolCalls, PrunedCalls, prune};
-pub use recorder::{RecordedRun, Recording, RunRecorder};
+pub use recorder::{RecordedRun, RunRecorder, RunRecording};
 pub use routing::{ROUTING, Route, RouteNeed};
 pub use run::run;
 pub use settings::{Agent, RunSettings, Timeouts};

@@ -15,11 +15,11 @@ pub struct RecordedRun {
     /// asked and what they answer.
     pub agent: Agent,
     /// Completes the recording.
-    pub recording: Box<dyn Recording>,
+    pub recording: Box<dyn RunRecording>,
 }
 
 /// The recording of one run.
-pub trait Recording: Send {
+pub trait RunRecording: Send {
     /// Completes the recording. It must return quickly; a failure to record never affects the run.
     fn finish(self: Box<Self>, outcome: &RunOutcome);
 }

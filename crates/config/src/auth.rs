@@ -1,6 +1,6 @@
 //! The section `auth`, checked: how users sign in.
 
-use crate::source::Location;
+use config_source::Location;
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use secrecy::SecretString;

@@ -6,7 +6,7 @@ use crate::section::value::SecretEntry;
 use crate::section::{Context, value::Setting};
 use crate::section_type::SectionProblems;
 use crate::shape::deserialize;
-use crate::source::Node;
+use config_source::Node;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;

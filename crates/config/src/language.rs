@@ -2,14 +2,13 @@
 
 use crate::config::MODEL_TYPES;
 use crate::connection_type::ConnectionType;
-use crate::diagnostic::Diagnostic;
 use crate::env::Env;
 use crate::outline::Outline;
 use crate::section::ConnectionEntry;
 use crate::section_type::SectionType;
 use crate::shape::Shape;
-use crate::source::{self, ConfigFiles, Node, Report};
 use crate::{Config, MAIN_FILE, reference, section, shape};
+use config_source::{ConfigFiles, Diagnostic, Node, Report};
 use operators::Operators;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -141,7 +140,7 @@ impl Language {
 
     fn read(&self, files: &ConfigFiles<'_>, main: &str, env: &dyn Env) -> LoadAttempt {
         let mut report = Report::default();
-        let root = source::load(files, main, &mut report);
+        let root = config_source::load(files, main, &mut report);
         let outline = root.as_ref().map(Outline::from_tree).unwrap_or_default();
         let config = root.map(|root| section::read(&root, self, files.folder(), &mut report, env));
         let (asked, fingerprint) = (report.requested_files().to_vec(), report.fingerprint());

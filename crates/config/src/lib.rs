@@ -4,7 +4,6 @@ mod agent;
 mod auth;
 mod config;
 mod connection_type;
-mod diagnostic;
 mod embed;
 mod env;
 mod home;
@@ -21,8 +20,6 @@ mod section_type;
 mod section_value;
 mod served;
 mod shape;
-mod source;
-mod yaml;
 
 pub use agent::{
     Agent, AgentType, AnnotatedTools, Delegation, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, RemoteAgentRef,
@@ -36,8 +33,11 @@ pub use config::{
     AddedConnection, ClientTool, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection,
     McpConnection, ModelConnection, Page, RemoteAgentConnection, SqlConnection,
 };
+pub use config_source::{
+    Diagnostic, Excerpt, FileOf, Location, MapEntry, Node, NodeKind, PathStep, Severity, SourceReader, Span, YamlTree,
+    YamlValue, render, render_short, to_yaml, write_yaml,
+};
 pub use connection_type::{ConnectionProperties, ConnectionType, SecretText};
-pub use diagnostic::{Diagnostic, Excerpt, Severity, render, render_short};
 pub use embed::Embed;
 pub use env::{Env, ProcessEnv};
 pub use home::Home;
@@ -49,14 +49,10 @@ pub use outline::{ChangeKind, ConfigChange, Outline};
 pub use rule::{AccessRule, OWNER_ROLES};
 pub use section::RESERVED_PARAMETERS;
 pub use section::value::Id;
-pub use section_type::{
-    Paid, PaidUse, PathStep, Section, SectionPlace, SectionProblems, SectionType, Sections, SwitchOption,
-};
+pub use section_type::{Paid, PaidUse, Section, SectionPlace, SectionProblems, SectionType, Sections, SwitchOption};
 pub use section_value::{ValueProblem, problems_in_yaml, read_yaml};
 pub use served::{ServedAgent, ServedTool};
 pub use settings::compile_patterns;
-pub use source::{Location, MapEntry, Node, NodeKind, SourceReader, Span};
-pub use yaml::{FileOf, YamlTree, YamlValue, to_yaml, write_yaml};
 
 use std::path::Path;
 use std::sync::LazyLock;

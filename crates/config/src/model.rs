@@ -1,7 +1,7 @@
 //! A model of a checked config, among those that users choose from.
 
 use crate::agent::AgentType;
-use crate::source::Location;
+use config_source::Location;
 use contract::Price;
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
 //! The entries of a config by name, so that two configs can be compared without disclosing their
 //! contents.
 
-use crate::source::{Node, NodeKind};
+use config_source::{Node, NodeKind};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -4,7 +4,7 @@
 use crate::auth::AuthMode;
 use crate::config::Config;
 use crate::rule::{AccessRule, OWNER_ROLES};
-use crate::shape::suggest;
+use config_source::suggest;
 use std::collections::BTreeSet;
 
 impl Config {

@@ -2,12 +2,11 @@
 //! use. The same checks apply; positions are JSON pointers.
 
 use crate::config::Config;
-use crate::diagnostic::{Diagnostic, Severity};
 use crate::language::Language;
 use crate::section::{Context, DeclaredIds};
 use crate::section_type::{Section, SectionProblems};
 use crate::shape::{Shape, decode};
-use crate::source::{MapEntry, Node, NodeKind, Report, SourceReader, Span};
+use config_source::{Diagnostic, MapEntry, Node, NodeKind, Report, Severity, SourceReader, Span};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};

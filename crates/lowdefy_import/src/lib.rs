@@ -9,7 +9,7 @@ mod tree;
 mod yaml;
 
 pub use output::{FolderCopy, OutputFile, WriteError, write};
-pub use summary::Summary;
+pub use summary::ImportSummary;
 
 use config::{Diagnostic, Language, SourceReader};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub struct Import {
     /// What was left out or changed, in the order of the app's files.
     pub notes: Vec<Diagnostic>,
     /// What was taken over, as numbers.
-    pub summary: Summary,
+    pub summary: ImportSummary,
     /// The environment variables that the config reads, with values that pass its checks.
     pub secrets: Vec<(String, String)>,
 }
@@ -57,7 +57,7 @@ fn import(mut reader: SourceReader<'_>, folder: &Path, language: &Language) -> R
     settle::settle(&mut root, folder, language, &secrets, &mut notes);
     secrets.retain_used(&root);
     let output = output::output(&root, &secrets, &notes);
-    let summary = Summary::new(&root, &notes);
+    let summary = ImportSummary::new(&root, &notes);
     Ok(Import {
         files: output.files,
         folders: output.folders,

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// The numbers of entries that were taken over, and of notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct ImportSummary {
     /// The connections.
     pub connections: usize,
     /// The agents.
@@ -21,7 +21,7 @@ pub struct Summary {
     pub changed: usize,
 }
 
-impl Summary {
+impl ImportSummary {
     pub(crate) fn new(root: &Tree, notes: &Notes<'_>) -> Self {
         let count = |section: &str| root.get(section).map_or(0, |section| section.items().len());
         let (left_out, changed) = notes.counts();
@@ -37,7 +37,7 @@ impl Summary {
 }
 
 /// `taken over: 2 connections, 1 agent; left out: 3; changed: 1`
-impl fmt::Display for Summary {
+impl fmt::Display for ImportSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = [
             (self.connections, "connection"),

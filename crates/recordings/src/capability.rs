@@ -7,7 +7,7 @@ use crate::section::{RecordKey, Recordings};
 use crate::store;
 use ::capability::{Capability, Context, Definition, Job};
 use ::store::Store;
-use agent::{Agent, RecordedRun, Recording, RunOutcome, RunRecorder, TurnInput};
+use agent::{Agent, RecordedRun, RunOutcome, RunRecorder, RunRecording, TurnInput};
 use chat::AgentRequest;
 use config::{Config, SectionType};
 use std::sync::Arc;
@@ -146,7 +146,7 @@ struct StoredRecording {
     writes: Arc<Semaphore>,
 }
 
-impl Recording for StoredRecording {
+impl RunRecording for StoredRecording {
     fn finish(self: Box<Self>, outcome: &RunOutcome) {
         let Self { session, header, user_id, store, writes } = *self;
         record::finish(&session, outcome);

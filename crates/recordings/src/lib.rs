@@ -16,4 +16,4 @@ mod wrap;
 pub use self::capability::DEFINITION;
 pub use self::observe::{Observer, TakeRecording};
 pub use self::replays::{NewReplay, keep_replay};
-pub use self::store::{MAX_LISTED, Summary, TABLES, find, list, purge};
+pub use self::store::{MAX_LISTED, RecordingSummary, TABLES, find, list, purge};

@@ -60,7 +60,7 @@ struct ObservedRun {
     take: TakeRecording,
 }
 
-impl agent::Recording for ObservedRun {
+impl agent::RunRecording for ObservedRun {
     fn finish(self: Box<Self>, outcome: &RunOutcome) {
         let Self { session, header, take } = *self;
         record::finish(&session, outcome);

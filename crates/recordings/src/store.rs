@@ -76,8 +76,7 @@ const CUTOFF: &str = "
 /// A recording in a list.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "RecordingSummary")]
-pub struct Summary {
+pub struct RecordingSummary {
     /// The run.
     pub run_id: String,
     /// The conversation.
@@ -151,14 +150,14 @@ async fn insert_in(db: &mut Db, user_id: String, recording: &Recording) -> Resul
 ///
 /// # Errors
 /// The database failed.
-pub async fn list(store: &Store) -> Result<Vec<Summary>, StoreError> {
+pub async fn list(store: &Store) -> Result<Vec<RecordingSummary>, StoreError> {
     let rows =
         store.read(move |db| Box::pin(async move { Ok(sql::query(LIST).bind(MAX_LISTED).fetch_all(db).await?) }));
     rows.await?.iter().map(summary).collect()
 }
 
-fn summary(row: &Row) -> Result<Summary, StoreError> {
-    Ok(Summary {
+fn summary(row: &Row) -> Result<RecordingSummary, StoreError> {
+    Ok(RecordingSummary {
         run_id: row.try_get("run_id")?,
         conversation_id: row.try_get("conversation_id")?,
         agent_id: row.try_get("agent_id")?,

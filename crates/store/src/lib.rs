@@ -49,7 +49,7 @@ pub use history::folders::MAX_FOLDERS;
 pub use history::messages::StoredMessage;
 pub use history::retention::{DueConversation, DueFilter, MAX_DUE};
 pub use postgres::{Listener, Lock, ReplicaEvent, ServerInfo};
-pub use run::agent_run_approvers::UndecidedRun;
+pub use run::agent_run_approvers::UndecidedRunRow;
 pub use run::agent_runs::{
     AgentRun, AgentRunChange, AgentRunPhase, InvocationProgress, MAX_OPEN_AGENT_RUNS, agent_run, begin_agent_run,
     change_agent_run, finish_agent_run, insert_agent_run, interrupt_agent_run, record_progress,

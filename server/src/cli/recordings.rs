@@ -3,7 +3,7 @@
 use super::{ConfigArgument, DatabaseArgument, fail};
 use crate::capabilities::database_schema;
 use jiff::Timestamp;
-use recordings::{Summary, format};
+use recordings::{RecordingSummary, format};
 use std::fs::File;
 use std::io::{BufWriter, Write, stdout};
 use std::path::{Path, PathBuf};
@@ -63,14 +63,14 @@ async fn list(config: &ConfigArgument, database: &DatabaseArgument, json: bool) 
     Ok(())
 }
 
-fn print(found: &[Summary], json: bool) -> std::io::Result<()> {
+fn print(found: &[RecordingSummary], json: bool) -> std::io::Result<()> {
     let mut out = BufWriter::new(stdout().lock());
     for summary in found {
         if json {
             writeln!(out, "{}", serde_json::to_string(summary)?)?;
             continue;
         }
-        let Summary { run_id, agent_id, recorded_at, ending, steps, tokens, .. } = summary;
+        let RecordingSummary { run_id, agent_id, recorded_at, ending, steps, tokens, .. } = summary;
         let at = Timestamp::from_millisecond(*recorded_at).unwrap_or_default();
         writeln!(out, "{run_id}  {at:.0}  {agent_id}  {steps} step(s)  {tokens} tokens  {ending}")?;
     }

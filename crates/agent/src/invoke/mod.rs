@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-pub use tool_call::{ToolFailure, ToolOutcome, ToolRequest, call_tool};
+pub use tool_call::{ToolCallResult, ToolFailure, ToolRequest, call_tool};
 use tools::GivenApprovals;
 pub use tools::{InvocationObserver, InvocationTools};
 

@@ -62,7 +62,7 @@ pub enum ToolFailure {
 
 /// The outcome of a call with its usage.
 #[derive(Debug)]
-pub struct ToolOutcome {
+pub struct ToolCallResult {
     /// The result.
     pub output: Result<Value, ToolFailure>,
     /// The requests to models that the tool has made.
@@ -70,7 +70,7 @@ pub struct ToolOutcome {
 }
 
 /// Calls a tool of an agent.
-pub async fn call_tool(agent: &Agent, request: ToolRequest) -> ToolOutcome {
+pub async fn call_tool(agent: &Agent, request: ToolRequest) -> ToolCallResult {
     let mut agent = agent.clone();
     agent.tools.retain(|tool| tool.spec().execution == Execution::Server);
     // No message is answered.
@@ -111,7 +111,7 @@ pub async fn call_tool(agent: &Agent, request: ToolRequest) -> ToolOutcome {
         }),
         output => output,
     };
-    ToolOutcome { output, replies: sink.replies }
+    ToolCallResult { output, replies: sink.replies }
 }
 
 /// Makes the call as if it were the only one of a reply.

@@ -4,10 +4,10 @@ use crate::errors::Result;
 use crate::history::tree::MessageTree;
 use crate::ids;
 use crate::record::audit::{self, RunContext};
-use crate::submit::pending_calls;
 use crate::{Caller, Chat, Inner, errors};
 use std::collections::HashMap;
 use store::{AuditEntry, Conversation, CopyBranch, Deletion, SetBranch, StoredMessage};
+use transcript::pending_calls;
 use wire::change::{ChangeResult, Feedback, MessageChange};
 use wire::{ErrorCode, ToolPart, UiMessage, UiPart, UserError};
 

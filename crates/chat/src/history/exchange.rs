@@ -3,10 +3,10 @@
 use crate::errors::Result;
 use crate::history::tree::MessageTree;
 use crate::ids::check_id;
-use crate::run::exposure;
 use crate::run::finish::settle_texts;
 use crate::{Caller, Chat, Inner};
 use store::{AddMessages, AlsoWrite, NewMessage};
+use transcript::exposure;
 use wire::{Role, UiMessage, UiPart, UserError};
 
 /// The error of a call whose result the program has not sent.

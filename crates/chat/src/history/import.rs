@@ -4,11 +4,11 @@
 use crate::errors::Result;
 use crate::history::export::{ExportedConversation, ExportedMessage, FORMAT};
 use crate::ids::new_id;
-use crate::run::exposure;
 use crate::run::finish::settle_texts;
 use crate::{Caller, Chat, Inner};
 use std::collections::HashMap;
 use store::{ImportedConversation, ImportedMessage};
+use transcript::exposure;
 use wire::api::{MessageMetadata, Outcome};
 use wire::{Role, ToolPart, ToolState, UiMessage, UiPart, UserError, is_private};
 

@@ -1,14 +1,14 @@
 //! The stream of a run without a conversation: the chunks of its events, as a conversation has them.
 //! It cannot be resumed; a client that loses it asks for the run.
 
-use crate::Frames;
-use crate::run::to_wire::{ToWire, finish_reason, is_private};
 use crate::stream::live::{DONE, encode_aside};
+use crate::{Clock, Frames};
 use agent::Event;
 use bytes::Bytes;
 use futures::StreamExt;
 use serde_json::json;
 use tokio::sync::mpsc;
+use transcript::to_wire::{ChunkConverter, finish_reason, is_private};
 use wire::api::TokenUsage;
 use wire::invoke::Invocation;
 use wire::{Chunk, FinishReason};
@@ -19,7 +19,8 @@ const MAX_WAITING: usize = 4_096;
 /// Sends the chunks of a run.
 pub(crate) struct ChunkStream {
     frames: mpsc::Sender<Bytes>,
-    to_wire: ToWire,
+    clock: Clock,
+    converter: ChunkConverter,
     /// Requests for approval, which are sent when they can be answered.
     held: Vec<Chunk>,
     last: FinishReason,
@@ -28,10 +29,10 @@ pub(crate) struct ChunkStream {
 
 impl ChunkStream {
     /// Begins the stream of a run. Returns also what the client reads.
-    pub(crate) fn begin(run_id: &str, clock: crate::Clock) -> (Self, Frames) {
+    pub(crate) fn begin(run_id: &str, clock: Clock) -> (Self, Frames) {
         let (frames, mut receiver) = mpsc::channel(MAX_WAITING);
-        let last = FinishReason::Stop;
-        let mut stream = Self { frames, to_wire: ToWire::at(clock), held: Vec::new(), last, is_cut: false };
+        let (converter, last) = (ChunkConverter::default(), FinishReason::Stop);
+        let mut stream = Self { frames, clock, converter, held: Vec::new(), last, is_cut: false };
         stream.send(&Chunk::Start {
             message_id: Some(run_id.to_owned()),
             message_metadata: Some(json!({ "runId": run_id })),
@@ -55,7 +56,7 @@ impl ChunkStream {
         }
         let is_held = matches!(event, Event::ApprovalRequest { .. });
         let mut chunks = Vec::new();
-        self.to_wire.convert(event.clone(), &mut chunks);
+        self.converter.convert(event.clone(), self.clock.now(), &mut chunks);
         for chunk in chunks.iter().filter(|chunk| !is_private(chunk)) {
             match is_held {
                 true => self.held.push(chunk.clone()),

@@ -10,12 +10,12 @@ use crate::outside::invoke_request;
 use crate::outside::program_tools::{self, ProgramTool};
 use crate::record::steps;
 use crate::record::telemetry::in_trace;
-use crate::run::{exposure, to_prompt};
 use crate::{Caller, Chat, Frames, Inner, errors, now};
 use agent::{Agent, AnswerForm, InvocationInput, ToolStrategy};
 use contract::{Sampling, Tool, ToolChoice, ToolSpec};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+use transcript::{exposure, to_prompt};
 use wire::invoke::{AgentTier, InvokeInput, InvokeLimits, InvokeRequest, InvokeTools, ResponseSchema};
 use wire::{Role, UiMessage, UserError};
 

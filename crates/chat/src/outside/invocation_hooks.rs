@@ -2,11 +2,11 @@
 //! message that they could add parts to.
 
 use crate::run::hooks::{HookEnd, HookObserver};
-use crate::run::to_wire;
 use crate::{AgentRequest, AgentSource, Caller};
 use agent::{Agent, InvocationResult, InvokeError};
 use contract::Execution;
 use serde_json::Value;
+use transcript::to_wire;
 use wire::invoke::InvokeTools;
 use wire::message::TextPart;
 use wire::{FinishReason, Role, UiMessage, UiPart};

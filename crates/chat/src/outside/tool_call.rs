@@ -10,7 +10,7 @@ use crate::record::audit::RunContext;
 use crate::record::telemetry::{self, Recorder, RunFacts, in_trace};
 use crate::run::ending;
 use crate::{Caller, Chat, Inner, errors, now};
-use agent::{ToolFailure, ToolOutcome, ToolRequest, call_tool};
+use agent::{ToolCallResult, ToolFailure, ToolRequest, call_tool};
 use contract::{RunScope, ToolCall};
 use serde_json::Value;
 use std::pin::pin;
@@ -121,7 +121,7 @@ impl Inner {
             observer: record.clone(),
             cancel: cancel.clone(),
         };
-        let ToolOutcome { output, replies } = {
+        let ToolCallResult { output, replies } = {
             let mut called = pin!(call_tool(&agent, request));
             tokio::select! {
                 outcome = &mut called => outcome,

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
+use transcript::to_wire;
 use wire::UiMessage;
 use wire::chunk::{DataChunk, FinishReason};
 
@@ -68,7 +69,7 @@ impl HookEnd {
     pub(crate) fn new(outcome: &RunOutcome, message: UiMessage) -> Self {
         let finish_reason = match outcome.ending {
             Ending::Failed(_) | Ending::UnknownPrice { .. } | Ending::InvalidCall { .. } => FinishReason::Error,
-            _ => crate::run::to_wire::finish_reason(outcome.finish_reason),
+            _ => to_wire::finish_reason(outcome.finish_reason),
         };
         Self {
             message,
@@ -182,7 +183,7 @@ impl HookObserver {
             "text": step.text,
             "toolCalls": step.calls,
             "toolResults": step.results,
-            "finishReason": crate::run::to_wire::finish_reason(finish_reason),
+            "finishReason": to_wire::finish_reason(finish_reason),
             "usage": tokens(usage),
             "costUsd": cost_usd,
         })

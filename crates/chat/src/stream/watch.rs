@@ -9,6 +9,7 @@ use futures::StreamExt;
 use serde_json::json;
 use std::sync::Arc;
 use store::{JournalRow, Store};
+use transcript::to_wire;
 use wire::{Chunk, DataChunk, UiMessage, reduce};
 
 /// The position of an event: its number and the epoch of its run, so that a position is never
@@ -72,7 +73,7 @@ pub(crate) fn earlier(base: &UiMessage) -> Bytes {
 
 fn retell(message: &UiMessage, start: Chunk) -> Bytes {
     let chunks = std::iter::once(start).chain(reduce::replay(message));
-    let told = chunks.filter(|chunk| !crate::run::to_wire::is_private(chunk)).map(|chunk| encode_aside(&chunk));
+    let told = chunks.filter(|chunk| !to_wire::is_private(chunk)).map(|chunk| encode_aside(&chunk));
     told.fold(Vec::new(), |mut all, frame| {
         all.extend_from_slice(&frame);
         all

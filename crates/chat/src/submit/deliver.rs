@@ -3,13 +3,13 @@
 
 use crate::errors::{Error, Result};
 use crate::ids;
-use crate::run::exposure;
 use crate::submit::begin::AcceptedSubmission;
 use crate::submit::{content, model_choice, plan};
 use crate::{AgentRequest, Caller, Chat, Inner};
 use contract::Exposure;
 use std::sync::Arc;
 use store::{AlsoWrite, AppendMessage, Conversation, StoreError, StoredMessage};
+use transcript::exposure;
 use wire::api::{RunOptions, SendRequest, Submission};
 use wire::message::DataPart;
 use wire::{Role, UiMessage, UiPart, UserError, WORKFLOW_RESULT};

@@ -4,11 +4,11 @@
 use crate::outside::program_tools::{self, ProgramTool};
 use crate::record::audit::{self, RunContext};
 use crate::submit::check::check_answers;
-use crate::submit::pending_calls;
 use agent::Agent;
 use contract::{Annotations, Execution, Tool, ToolSpec};
 use std::sync::Arc;
 use store::{AuditEntry, StoredMessage};
+use transcript::pending_calls;
 use wire::api::{Answer, SendRequest, Submission};
 use wire::question::ASK_USER;
 use wire::{UiMessage, UserError};
@@ -79,7 +79,7 @@ impl Frontend {
             return Ok(None);
         }
         let last = branch.last_mut().ok_or_else(UserError::not_found)?;
-        pending_calls::record_results(&mut last.message, &self.results)?;
+        pending_calls::record_results(&mut last.message, &self.results, crate::now())?;
         let entries = audit::answered(&subject(&last.id), &last.message, &self.results);
         Ok(Some((last.message.clone(), entries)))
     }

@@ -11,7 +11,6 @@ pub(crate) mod expiry;
 pub(crate) mod frontend;
 pub(crate) mod metadata;
 pub(crate) mod model_choice;
-pub(crate) mod pending_calls;
 pub(crate) mod plan;
 pub(crate) mod post;
 pub(crate) mod preset;

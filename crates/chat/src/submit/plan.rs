@@ -3,11 +3,11 @@
 
 use crate::ids::new_id;
 use crate::record::audit;
-use crate::run::{chunks, context};
 use crate::submit::content::{created_now, sanitized, title_from};
-use crate::submit::{compaction, metadata, model_choice, pending_calls, standing_approvals};
+use crate::submit::{compaction, metadata, model_choice, standing_approvals};
 use agent::{Compaction, ContextSettings, PendingCall, TurnUsage};
 use store::{AuditEntry, NewGrant, NewMessage, StoredMessage};
+use transcript::{chunks, context, pending_calls};
 use wire::api::{Answer, RunOptions};
 use wire::chunk::DataChunk;
 use wire::message::DataPart;
@@ -180,7 +180,7 @@ pub(crate) fn plan_answers(
     }
     let (mut message, history) = newest_answer(branch)?;
     let grants = standing_approvals::created_grants(&message, answers, agent_id, conversation_id);
-    pending_calls::record_answers(&mut message, answers)?;
+    pending_calls::record_answers(&mut message, answers, crate::now())?;
     let grants = grants?;
     standing_approvals::approve_covered(&mut message, &grants, agent_id);
     let key = format!("answers:{}", new_id());

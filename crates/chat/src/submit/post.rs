@@ -2,11 +2,11 @@
 //! workflow by a command of the composer. The agent reads them in its next turn.
 
 use crate::errors::{self, Result};
-use crate::run::chunks;
 use crate::submit::check::check;
 use crate::submit::{plan, preset};
 use crate::{AgentRequest, Caller, Chat, Inner};
 use store::{AddMessages, AlsoWrite};
+use transcript::chunks;
 use wire::api::{SendRequest, Submission};
 use wire::chunk::DataChunk;
 use wire::message::{DataPart, TextPart};

@@ -2,12 +2,12 @@
 //! list and revoke them.
 
 use crate::errors::Result;
-use crate::submit::pending_calls;
 use crate::{Caller, Chat, Inner};
 use agent::{Decision, Grant, GrantLookup, GrantQuery, PendingCall, waiting_nested_calls};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use store::{GrantRow, NewGrant, Store};
+use transcript::pending_calls;
 use wire::api::{Answer, ApprovalScope, StandingApproval, StandingApprovals};
 use wire::{Approval, ToolPart, ToolState, UiMessage, UiPart, UserError};
 

@@ -3,15 +3,15 @@
 
 use crate::ids::new_id;
 use crate::record::audit::{self, RunContext};
+use crate::run::ending;
 use crate::run::finish::{INTERRUPTED, settle_texts};
-use crate::run::{ending, exposure};
 use crate::stream::page_size::PageSize;
 use crate::stream::watch;
-use crate::submit::pending_calls;
 use crate::upkeep::recovered::{RecoveredRun, RecoveryReports};
 use faults::Point;
 use std::collections::{HashMap, HashSet};
 use store::{FinishRun, OpenRun, RepeatableCall, Store, StoreError};
+use transcript::{exposure, pending_calls};
 use wire::api::{MessageMetadata, Outcome};
 use wire::{Approval, ApprovalTerms, Chunk, CutOff, EndReason, Reducer, Role, ToolPart, ToolState, UiMessage, UiPart};
 

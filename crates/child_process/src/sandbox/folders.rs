@@ -1,6 +1,6 @@
 //! What a sandboxed process sees of the file system: the arguments of `bwrap`, and the rules of Landlock.
 
-use super::{Folder, SandboxError, SandboxSettings};
+use super::{MemoryFolder, SandboxError, SandboxSettings};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, PathFdError, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
@@ -54,7 +54,7 @@ pub(super) fn arguments(settings: &SandboxSettings) -> Vec<String> {
     DEVICES.iter().for_each(|path| add(&["--dev-bind", path, path]));
     LINKS.iter().for_each(|(target, path)| add(&["--symlink", target, path]));
     add(&["--remount-ro", "/dev"]);
-    for Folder { path, bytes, .. } in &settings.folders {
+    for MemoryFolder { path, bytes, .. } in &settings.folders {
         add(&["--size", &bytes.max(&1).to_string(), "--tmpfs", path]);
     }
     add(&["--remount-ro", "/", "--chdir", &settings.current_folder]);

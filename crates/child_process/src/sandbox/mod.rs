@@ -31,7 +31,7 @@ use std::io;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SandboxSettings {
     /// The folders that exist only in the sandbox, in memory.
-    pub folders: Vec<Folder>,
+    pub folders: Vec<MemoryFolder>,
     /// The folder in which the command runs, which must be one of them.
     pub current_folder: String,
     /// The programs of which the first one that exists is run, each with the arguments.
@@ -50,7 +50,7 @@ pub struct SandboxSettings {
 
 /// A folder that exists only in the sandbox, in memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Folder {
+pub struct MemoryFolder {
     /// Its absolute path.
     pub path: String,
     /// The most bytes of its files.

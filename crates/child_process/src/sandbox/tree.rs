@@ -27,7 +27,7 @@ pub struct Stamp {
 }
 
 /// What is in a folder, at a path that is relative to the folder.
-pub enum Entry {
+pub enum TreeEntry {
     /// A file.
     File(Stamp, File),
     /// Something else that is no folder, in a word.
@@ -77,7 +77,7 @@ pub fn walk<E>(
     folder: BorrowedFd<'_>,
     most: usize,
     most_depth: usize,
-    mut visit: impl FnMut(&[u8], Entry) -> Result<(), E>,
+    mut visit: impl FnMut(&[u8], TreeEntry) -> Result<(), E>,
 ) -> Result<(), WalkError<E>> {
     chmodat(folder, ".", MODE, AtFlags::empty()).map_err(|error| WalkError::System(error.into()))?;
     let mut seen = 0;
@@ -128,7 +128,7 @@ fn names(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<Vec<Vec<u8>>> {
 }
 
 /// Returns what is at a path; `None` for a folder.
-fn entry(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<Option<Entry>> {
+fn entry(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<Option<TreeEntry>> {
     let stat = statat(root, path, AtFlags::SYMLINK_NOFOLLOW)?;
     let kind = FileType::from_raw_mode(stat.st_mode);
     // A command may have made its own files unreadable. Nothing can have replaced it by a link meanwhile.
@@ -139,14 +139,14 @@ fn entry(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<Option<Entry>> {
     let other = match kind {
         FileType::Directory => return Ok(None),
         FileType::RegularFile => {
-            return Ok(Some(Entry::File(stamp(root, path)?, open(root, path, OFlags::NONBLOCK)?.into())));
+            return Ok(Some(TreeEntry::File(stamp(root, path)?, open(root, path, OFlags::NONBLOCK)?.into())));
         }
         FileType::Symlink => "a link",
         FileType::Fifo => "a pipe",
         FileType::Socket => "a socket",
         _ => "a device",
     };
-    Ok(Some(Entry::Other(other)))
+    Ok(Some(TreeEntry::Other(other)))
 }
 
 fn stamp(root: BorrowedFd<'_>, path: impl rustix::path::Arg) -> rustix::io::Result<Stamp> {

@@ -13,8 +13,8 @@ use crate::agent::Agent;
 use crate::auth::AuthMode;
 use crate::config::Config;
 use crate::rule::{AccessRule, OWNER_ROLES};
-use crate::source::{Node, Report, Span};
 use agent::TurnLimits;
+use config_source::{Node, Report, Span};
 use indexmap::IndexMap;
 use std::collections::HashSet;
 

@@ -12,7 +12,7 @@ use super::api::routine;
 use super::value::check_patterns;
 use crate::agent::{Agent, AnnotatedTools, SourceAnnotations};
 use crate::config::Config;
-use crate::source::{Node, PathStep};
+use config_source::{Node, PathStep};
 use contract::DeclaredAnnotations;
 use settings::mcp::McpTransport;
 use std::collections::HashSet;

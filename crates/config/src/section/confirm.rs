@@ -2,8 +2,7 @@
 
 use super::Context;
 use super::value::Text;
-use crate::shape::suggest;
-use crate::source::{Node, NodeKind, PathStep};
+use config_source::{Node, NodeKind, PathStep, suggest};
 use contract::Confirm;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -9,7 +9,7 @@ use super::{Context, type_of};
 use crate::config::{Connection, ConnectionKind, DemoConnection, HttpConnection, ModelConnection, SqlConnection};
 use crate::connection_type::ConnectionType;
 use crate::shape::{Shape, check_value, decode, list_items};
-use crate::source::{Node, PathStep};
+use config_source::{Node, PathStep};
 use dialect::Dialect;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -216,7 +216,7 @@ fn http(id: &str, properties: HttpProperties, node: &Node, context: &mut Context
 }
 
 /// Checks a base URL and returns it without a slash at the end.
-pub(super) fn check_base_url(text: &str, at: crate::source::Span, context: &mut Context<'_, '_>) -> Option<String> {
+pub(super) fn check_base_url(text: &str, at: config_source::Span, context: &mut Context<'_, '_>) -> Option<String> {
     let problem = match Url::parse(text) {
         Ok(url) if !matches!(url.scheme(), "http" | "https") => "this address must start with `https://` or `http://`",
         Ok(url) if !url.username().is_empty() || url.password().is_some() => {

@@ -4,7 +4,7 @@ use super::{Context, type_of};
 
 use crate::config::Config;
 use crate::section_type::{Paid, PaidUse, Sections};
-use crate::source::{Node, Span};
+use config_source::{Node, Span};
 use std::collections::HashSet;
 
 /// Reports each model without a price that a cost limit covers. The limit of an agent covers its

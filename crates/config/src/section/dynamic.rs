@@ -2,8 +2,7 @@
 
 use super::operator::{self, EvaluationPlace, Side};
 use crate::language::Language;
-use crate::shape::suggest;
-use crate::source::{Node, Report};
+use config_source::{Node, Report, suggest};
 use operators::Operators;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};

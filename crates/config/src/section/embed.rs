@@ -7,7 +7,7 @@ use super::value::{SecretEntry, Text};
 use crate::auth::{ClaimNames, JwtAuth, JwtKeys};
 use crate::embed::Embed;
 use crate::shape::{Shape, decode};
-use crate::source::{Node, NodeKind, PathStep, Span};
+use config_source::{Node, NodeKind, PathStep, Span};
 use schemars::JsonSchema;
 use secrecy::ExposeSecret;
 use serde::Deserialize;

@@ -4,7 +4,7 @@ use super::Context;
 use super::value::{Id, Text};
 use crate::home::Home;
 use crate::shape::{Shape, decode};
-use crate::source::{Node, PathStep};
+use config_source::{Node, PathStep};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -3,7 +3,7 @@
 
 use super::Context;
 use crate::shape::{Shape, decode, pattern};
-use crate::source::{Node, PathStep};
+use config_source::{Node, PathStep};
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;

@@ -37,8 +37,8 @@ use crate::config::Config;
 use crate::env::Env;
 use crate::language::Language;
 use crate::section_type::Sections;
-use crate::shape::{self, suggest};
-use crate::source::{Node, PathStep, Report, Span};
+use crate::shape;
+use config_source::{Node, PathStep, Report, Span, suggest};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -176,10 +176,10 @@ pub(crate) fn read(
     env: &dyn Env,
 ) -> Config {
     shape::check_root(root, &language.schema, report);
-    let null = Node { at: root.at, kind: crate::source::NodeKind::Null };
+    let null = Node { at: root.at, kind: config_source::NodeKind::Null };
     let section = |name: &str| root.get(name).map_or(&null, |entry| &entry.value);
     let embed =
-        root.get("embed").map(|entry| &entry.value).filter(|node| !matches!(node.kind, crate::source::NodeKind::Null));
+        root.get("embed").map(|entry| &entry.value).filter(|node| !matches!(node.kind, config_source::NodeKind::Null));
     let mut context = Context {
         connections: declared_ids(section("connections"), "connection", report),
         models: declared_ids(section("models"), "model", report),

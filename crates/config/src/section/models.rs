@@ -6,7 +6,7 @@ use super::{Context, type_of};
 use crate::agent::{AgentType, OpenAiApi};
 use crate::model::Model;
 use crate::shape::{Shape, decode, list_items};
-use crate::source::{Node, NodeKind, PathStep};
+use config_source::{Node, NodeKind, PathStep};
 use contract::{Price, Sampling};
 use indexmap::IndexMap;
 use schemars::JsonSchema;

@@ -6,7 +6,7 @@ use super::value::Text;
 use crate::agent::Agent;
 use crate::config::Page;
 use crate::shape::{Shape, decode};
-use crate::source::{Node, NodeKind, PathStep};
+use config_source::{Node, NodeKind, PathStep};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;

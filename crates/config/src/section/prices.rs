@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::shape::{Shape, decode};
-use crate::source::{Node, NodeKind};
+use config_source::{Node, NodeKind};
 use contract::Price;
 use indexmap::IndexMap;
 

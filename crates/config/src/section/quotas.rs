@@ -1,7 +1,7 @@
 //! Checks `limits.quotas`: usage quotas.
 
 use super::Context;
-use crate::source::{Node, PathStep};
+use config_source::{Node, PathStep};
 use settings::Quota;
 
 /// Reports quotas that bound nothing.

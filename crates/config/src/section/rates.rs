@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::limits::rate_limit::{RateLimit, RateLimitKey, RateLimitTarget};
-use crate::source::{Node, PathStep};
+use config_source::{Node, PathStep};
 
 /// Reports rate limits that count nothing.
 pub(super) fn check(rates: &[RateLimit], node: &Node, context: &mut Context<'_, '_>) {

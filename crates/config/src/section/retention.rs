@@ -1,7 +1,7 @@
 //! Checks `store.retention`: how long data is retained.
 
 use super::Context;
-use crate::source::{Node, PathStep};
+use config_source::{Node, PathStep};
 use settings::Retention;
 
 /// Reports agents that do not exist and conversations that would not be retained. `node` is the

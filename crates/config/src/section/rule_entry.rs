@@ -2,7 +2,7 @@
 
 use super::value::Text;
 use crate::rule::AccessRule;
-use crate::source::{Node, Report};
+use config_source::{Node, Report};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

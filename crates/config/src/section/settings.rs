@@ -6,7 +6,7 @@ use super::{Context, quotas, rates, retention};
 use crate::limits::Limits;
 use crate::limits::rate_limit::RateLimit;
 use crate::shape::{Shape, decode};
-use crate::source::{Node, NodeKind, PathStep};
+use config_source::{Node, NodeKind, PathStep};
 use dialect::Dialect;
 use ipnet::IpNet;
 use schemars::JsonSchema;

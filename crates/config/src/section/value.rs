@@ -1,7 +1,7 @@
 //! Values that several sections use.
 
 use super::Context;
-use crate::source::Span;
+use config_source::Span;
 use globset::Glob;
 use schemars::JsonSchema;
 use secrecy::SecretString;

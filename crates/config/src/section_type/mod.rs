@@ -11,15 +11,13 @@ use crate::config::Config;
 use crate::rule::AccessRule;
 use crate::section::{Context, rule_entry};
 use crate::shape::{Shape, decode};
-use crate::source::{Location, Node};
+use config_source::{Location, Node, PathStep};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
-
-pub use crate::source::PathStep;
 
 /// Where a section stands in a config.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

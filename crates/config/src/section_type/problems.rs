@@ -1,11 +1,10 @@
 //! What the checks of a section report.
 
-use super::{PathStep, Section};
+use super::Section;
 use crate::config::Config;
 use crate::connection_type::ConnectionProperties;
 use crate::section::{Context, cost_limits, operator, type_of};
-use crate::shape::suggest;
-use crate::source::Node;
+use config_source::{Node, PathStep, suggest};
 use url::Url;
 
 /// Reports problems of a section, or of the properties of a connection, at their positions in the

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::rule::AccessRule;
 use crate::section::Context;
 use crate::shape::Shape;
-use crate::source::{Node, NodeKind};
+use config_source::{Node, NodeKind};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;

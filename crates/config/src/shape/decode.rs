@@ -2,9 +2,9 @@
 //! with its position.
 
 use super::mapping::mapping_help;
+use super::pattern;
 use super::schema::Shape;
-use super::{pattern, suggest};
-use crate::source::{MapEntry, Node, NodeKind, Report, Span};
+use config_source::{MapEntry, Node, NodeKind, Report, Span, suggest};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 

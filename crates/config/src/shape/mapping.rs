@@ -2,8 +2,7 @@
 
 use super::decode::Decoder;
 use super::schema::{Shape, description};
-use super::suggest;
-use crate::source::{MapEntry, Node, NodeKind, Span};
+use config_source::{MapEntry, Node, NodeKind, Span, suggest};
 use serde_json::{Map, Value};
 
 /// A property of a mapping.

@@ -7,7 +7,6 @@ mod mapping;
 pub(crate) mod pattern;
 mod publish;
 mod schema;
-pub(crate) mod suggest;
 
 pub(crate) use additions::{add_blocks, add_operators};
 pub(crate) use decode::{check_root, check_value, decode, deserialize, list_items};

@@ -2,7 +2,7 @@
 
 use super::{Console, ReplayForm, RepliesChoice};
 use crate::replays::{self, ReplaySummary};
-use crate::store::{Summary, list};
+use crate::store::{RecordingSummary, list};
 use crate::view::{comparison_view, recording_view};
 use axum::extract::{Form, Path, State};
 use axum::http::StatusCode;
@@ -47,7 +47,7 @@ pub(crate) fn section(state: Console) -> Section {
 #[derive(Serialize, JsonSchema)]
 struct RecordingList {
     /// The recordings, newest first.
-    recordings: Vec<Summary>,
+    recordings: Vec<RecordingSummary>,
 }
 
 /// `GET /api/admin/recordings`
@@ -67,7 +67,7 @@ async fn show_all(admin: Admin, State(state): State<Console>) -> Result<Response
         Number("Tokens"),
         Number("Kilobytes"),
     ];
-    let row = |summary: &Summary| {
+    let row = |summary: &RecordingSummary| {
         [
             link(format!("{PATH}/{}", summary.run_id), summary.run_id.clone()),
             text(summary.agent_id.clone()),

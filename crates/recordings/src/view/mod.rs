@@ -11,10 +11,10 @@ use web::html::Heading::{Number, Text};
 use web::html::{number, table, text};
 
 /// The number of a comparison on its page, which makes the ids of its elements unique.
-pub type Place = usize;
+pub type ComparisonNumber = usize;
 
 /// Renders a comparison. `names` are those of the two sides.
-pub fn comparison_view(comparison: &Comparison, names: (&str, &str), place: Place) -> AnyView {
+pub fn comparison_view(comparison: &Comparison, names: (&str, &str), place: ComparisonNumber) -> AnyView {
     let steps = comparison.steps.iter().enumerate();
     let steps = steps.map(|(at, step)| step_view(step, comparison.first_divergence == Some(at), names, (place, at)));
     let steps: Vec<_> = steps.collect();
@@ -50,12 +50,12 @@ pub fn text_difference(text: &str, other: Option<&str>, is_first: bool) -> AnyVi
     sides::compared(text, other, if is_first { Side::Before } else { Side::After }).into_any()
 }
 
-fn anchor((place, at): (Place, usize)) -> String {
+fn anchor((place, at): (ComparisonNumber, usize)) -> String {
     format!("step-{place}-{}", at + 1)
 }
 
 /// Returns what the comparison comes to, with a link to the first divergence.
-fn verdict(comparison: &Comparison, place: Place) -> AnyView {
+fn verdict(comparison: &Comparison, place: ComparisonNumber) -> AnyView {
     let first = comparison.first_divergence.and_then(|at| Some((at, comparison.steps.get(at)?)));
     match first {
         Some((at, step)) => {
@@ -102,7 +102,7 @@ fn kind_name(kind: Kind) -> &'static str {
 }
 
 /// Renders a step: its mark, the two sides, and what else differs.
-fn step_view(step: &StepPair, is_first: bool, names: (&str, &str), place: (Place, usize)) -> AnyView {
+fn step_view(step: &StepPair, is_first: bool, names: (&str, &str), place: (ComparisonNumber, usize)) -> AnyView {
     let (mark, class) = match (is_first, step.findings.is_empty()) {
         (true, _) => ("First divergence", "cw-replay-mark cw-replay-first"),
         (false, true) => ("Same", "cw-replay-mark"),

@@ -1,6 +1,6 @@
 //! The timeline: the steps of both sides as bars, whose length is the time of the model.
 
-use super::Place;
+use super::ComparisonNumber;
 use crate::report::{Comparison, StepPair, Totals};
 use leptos::prelude::*;
 
@@ -14,7 +14,7 @@ const LANES: [f64; 2] = [4.0, 32.0];
 const MIN_MS: f64 = 5.0;
 
 /// Renders the timeline. The table of the totals and the steps below have its numbers.
-pub(super) fn timeline_view(comparison: &Comparison, names: (&str, &str), place: Place) -> AnyView {
+pub(super) fn timeline_view(comparison: &Comparison, names: (&str, &str), place: ComparisonNumber) -> AnyView {
     let length = |totals: Totals| (totals.ms as f64).max(MIN_MS);
     let sum = |has: fn(&StepPair) -> bool, of: fn(&StepPair) -> Totals| {
         comparison.steps.iter().filter(|step| has(step)).map(|step| length(of(step))).sum::<f64>()

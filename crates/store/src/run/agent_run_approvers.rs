@@ -17,7 +17,7 @@ const WAITING_BEFORE_ROLES: &str = " AND NOT EXISTS (SELECT 1 FROM agent_run_app
 
 /// A run that waits for the decision of its owner, or of a user with one of its roles.
 #[derive(Clone, Debug, PartialEq)]
-pub struct UndecidedRun {
+pub struct UndecidedRunRow {
     /// Its id.
     pub id: String,
     /// The user for whom it runs.
@@ -56,7 +56,7 @@ impl Store {
         user_id: &str,
         roles: &[String],
         limit: u32,
-    ) -> Result<Vec<UndecidedRun>, StoreError> {
+    ) -> Result<Vec<UndecidedRunRow>, StoreError> {
         let mut find = QueryBuilder::new(WAITING_BEFORE_USER);
         find.push_bind(user_id).push(WAITING_BEFORE_ROLES);
         for (at, role) in roles.iter().enumerate() {
@@ -71,9 +71,9 @@ impl Store {
     }
 }
 
-fn read(row: &Row) -> Result<UndecidedRun, StoreError> {
+fn read(row: &Row) -> Result<UndecidedRunRow, StoreError> {
     let questions = serde_json::from_str(row.try_get("questions")?);
-    Ok(UndecidedRun {
+    Ok(UndecidedRunRow {
         id: row.try_get("id")?,
         owner: row.try_get("owner")?,
         agent_id: row.try_get("agent_id")?,

@@ -63,6 +63,17 @@ pub(crate) enum Ask {
     Form,
 }
 
+impl Ask {
+    /// Returns the name in definitions.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Choose => "choose",
+            Self::Form => "form",
+        }
+    }
+}
+
 /// What happens when nobody has answered in time: one of the keys is set.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -156,14 +156,6 @@ impl TaskRow {
     }
 }
 
-fn ask_name(ask: Ask) -> &'static str {
-    match ask {
-        Ask::Approve => "approve",
-        Ask::Choose => "choose",
-        Ask::Form => "form",
-    }
-}
-
 pub(super) fn roles(caller: &Caller) -> Vec<String> {
     if caller.is_authenticated { caller.roles.clone() } else { Vec::new() }
 }
@@ -177,7 +169,7 @@ pub(crate) async fn insert_task(
 ) -> Result<(), StoreError> {
     let details = Details { details: new.details, choices: new.choices, form: new.form };
     let insert = sql::query(INSERT).bind(&new.id).bind(run_id).bind(new.path).bind(owner).bind(new.workflow_id);
-    let insert = insert.bind(ask_name(new.ask)).bind(new.title).bind(to_json(&details)).bind(now).bind(new.due_at);
+    let insert = insert.bind(new.ask.name()).bind(new.title).bind(to_json(&details)).bind(now).bind(new.due_at);
     let insert = insert.bind(new.reminders.map(|reminders| now + reminders.interval_ms));
     let insert = insert.bind(new.reminders.map(|reminders| reminders.interval_ms));
     let insert = insert.bind(new.reminders.map_or(0, |reminders| reminders.most));

@@ -8,8 +8,8 @@ use crate::path::{TREES, UPLOADS, WORKSPACE, WorkspacePath};
 use crate::section::{ShellSettings, WorkspaceLimits};
 use crate::tree::{FileEntry, Origin};
 use crate::workspace::MAX_TEXT;
-use child_process::sandbox::tree::{Entry, Stamp, WalkError, walk, write};
-use child_process::sandbox::{Bounds, Ended, Folder, Output, Sandbox, SandboxError, SandboxSettings, Written};
+use child_process::sandbox::tree::{Stamp, TreeEntry, WalkError, walk, write};
+use child_process::sandbox::{Bounds, Ended, MemoryFolder, Output, Sandbox, SandboxError, SandboxSettings, Written};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -157,7 +157,7 @@ fn sandbox_settings(
             UPLOADS => (copied(UPLOADS), false),
             tree => (limits.bytes.saturating_add(limits.files * PAGE).max(copied(tree)), true),
         };
-        Folder { path: path.to_owned(), bytes, is_writable }
+        MemoryFolder { path: path.to_owned(), bytes, is_writable }
     };
     let environment = [
         ("PATH", PATH),
@@ -286,15 +286,15 @@ impl CopyOut<'_> {
         Ok(())
     }
 
-    fn visit(&mut self, tree: &str, relative: &[u8], entry: Entry) -> Result<(), Stop> {
+    fn visit(&mut self, tree: &str, relative: &[u8], entry: TreeEntry) -> Result<(), Stop> {
         let Ok(relative) = std::str::from_utf8(relative) else {
             self.leave_out(&format!("{tree}/{}", String::from_utf8_lossy(relative)), "its name is not UTF-8");
             return Ok(());
         };
         let path = format!("{tree}/{relative}");
         let (stamp, file) = match entry {
-            Entry::File(stamp, file) => (stamp, file),
-            Entry::Other(what) => {
+            TreeEntry::File(stamp, file) => (stamp, file),
+            TreeEntry::Other(what) => {
                 self.leave_out(&path, &format!("it is {what}"));
                 return Ok(());
             }

@@ -31,7 +31,7 @@ impl Inner {
     /// See [`Chat::undecided_runs`].
     async fn undecided_runs(&self, caller: &Caller) -> Result<UndecidedRunList> {
         let found = self.store.undecided_runs(&caller.user_id, &caller.scope().roles, MAX_LISTED).await?;
-        let item = |run: store::UndecidedRun| UndecidedRun {
+        let item = |run: store::UndecidedRunRow| UndecidedRun {
             run_id: run.id,
             agent_name: run.agent_id,
             started_by: run.owner,

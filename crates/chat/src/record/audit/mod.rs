@@ -7,7 +7,6 @@ mod outside_run;
 pub(crate) use outside_run::{answered, expired, interrupted, interrupted_below, is_open, passed_over};
 
 use crate::record::mask;
-use crate::run::exposure;
 use crate::stream::live::RunIdentity;
 use agent::{Decision, Event, Grant, Ruling};
 use contract::{Exposure, Part, ToolCall, ToolError};
@@ -16,6 +15,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 use store::{AuditEntry, AuditOutcome, Gate, GateDecision, GateVerdict};
 use tokio_util::sync::CancellationToken;
+use transcript::exposure;
 use wire::{Approval, ToolPart};
 
 /// The reasons for refused arguments. They differ from what the model reads, because that may

@@ -2,9 +2,10 @@
 //! recovery.
 
 use super::{AuditedCall, CallEnd, RunContext, asked, repeated};
-use crate::submit::{expiry, pending_calls};
+use crate::submit::expiry;
 use agent::waiting_nested_calls;
 use store::{AuditEntry, AuditOutcome, Gate, GateDecision, GateVerdict, SubAgentCall};
+use transcript::pending_calls;
 use wire::api::Answer;
 use wire::question::ASK_USER;
 use wire::{Approval, CutOff, ToolPart, ToolState, UiMessage};

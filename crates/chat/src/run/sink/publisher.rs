@@ -3,12 +3,12 @@
 
 use crate::Clock;
 use crate::run::ending::SinkEnd;
-use crate::run::to_wire::{ToWire, is_acknowledgement, is_private};
 use crate::stream::journal::Journal;
 use crate::stream::live::LiveRun;
 use agent::Event;
 use faults::Point;
 use std::sync::Arc;
+use transcript::to_wire::{ChunkConverter, is_acknowledgement, is_private};
 use wire::Chunk;
 
 /// The maximum size of a turn in bytes of text and arguments.
@@ -18,7 +18,8 @@ const MAX_TURN_BYTES: usize = 16 * 1024 * 1024;
 pub(super) struct Publisher {
     run: Arc<LiveRun>,
     journal: Journal,
-    to_wire: ToWire,
+    clock: Clock,
+    converter: ChunkConverter,
     /// The chunks of the current event. Kept empty between events, so that most events need no
     /// allocation.
     chunks: Vec<Chunk>,
@@ -28,14 +29,14 @@ pub(super) struct Publisher {
 
 impl Publisher {
     pub(super) fn new(run: Arc<LiveRun>, journal: Journal, clock: Clock) -> Self {
-        Self { run, journal, to_wire: ToWire::at(clock), chunks: Vec::new(), bytes: 0 }
+        Self { run, journal, clock, converter: ChunkConverter::default(), chunks: Vec::new(), bytes: 0 }
     }
 
     /// Publishes an event. Returns why the sink closes if it cannot continue.
     pub(super) async fn publish(&mut self, event: Event) -> Result<(), SinkEnd> {
         // Watchers are notified of the parts of a reply once no more are ready, in `pause`.
         let is_part = matches!(event, Event::Part(_));
-        self.to_wire.convert(event, &mut self.chunks);
+        self.converter.convert(event, self.clock.now(), &mut self.chunks);
         let mut acknowledges = false;
         for chunk in self.chunks.drain(..) {
             self.bytes += size(&chunk);

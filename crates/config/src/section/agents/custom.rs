@@ -6,7 +6,7 @@ use super::{operators, provider};
 use crate::agent::{Agent, AgentType, DynamicProperties};
 use crate::model::{AllowedModels, Model};
 use crate::shape::{Shape, check_value};
-use crate::source::{Node, Report, Span};
+use config_source::{Node, Report, Span};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use crate::agent::{Delegation, SubAgentRef, ToolRef};
 use crate::section::Context;
-use crate::source::{Node, PathStep};
+use config_source::{Node, PathStep};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

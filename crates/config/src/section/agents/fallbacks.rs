@@ -3,7 +3,7 @@
 use crate::agent::{AgentType, ModelRef};
 use crate::section::value::Text;
 use crate::section::{Context, type_of};
-use crate::source::{Node, PathStep, Span};
+use config_source::{Node, PathStep, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

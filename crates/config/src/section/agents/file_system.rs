@@ -3,7 +3,7 @@
 use crate::agent::FileSystem;
 use crate::section::Context;
 use crate::section::value::Text;
-use crate::source::{Node, PathStep, Span};
+use config_source::{Node, PathStep, Span};
 use contract::DeclaredAnnotations;
 use schemars::JsonSchema;
 use serde::Deserialize;

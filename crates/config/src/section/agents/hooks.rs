@@ -2,7 +2,7 @@
 
 use crate::section::Context;
 use crate::section::access_rules::{EntryKind, EntryRef};
-use crate::source::Node;
+use config_source::Node;
 
 /// Reports endpoints that do not exist.
 pub(crate) fn check(agent: &Node, context: &mut Context<'_, '_>) {

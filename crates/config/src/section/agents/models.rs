@@ -3,8 +3,7 @@
 use crate::agent::AgentType;
 use crate::model::{AllowedModels, Model};
 use crate::section::{Context, models};
-use crate::shape::suggest;
-use crate::source::{MapEntry, Node, NodeKind, PathStep, Span};
+use config_source::{MapEntry, Node, NodeKind, PathStep, Span, suggest};
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use std::borrow::Cow;

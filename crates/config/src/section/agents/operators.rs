@@ -7,7 +7,7 @@ use crate::section::dynamic::operator_schema;
 use crate::section::operator::{EvaluationPlace, Side};
 use crate::section::{Context, operator};
 use crate::shape::{Shape, check_value, deserialize};
-use crate::source::{Node, Report, Span};
+use config_source::{Node, Report, Span};
 use operators::{Operators, definition};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};

@@ -4,7 +4,7 @@ use crate::agent::ModelRef;
 use crate::section::Context;
 use crate::section::agents::fallbacks;
 use crate::section::value::{Id, Text};
-use crate::source::{Node, PathStep};
+use config_source::{Node, PathStep};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -4,7 +4,7 @@
 use crate::agent::AgentType;
 use crate::section::Context;
 use crate::section::value::Text;
-use crate::source::Node;
+use config_source::Node;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

@@ -8,7 +8,7 @@ use crate::section::user_auth::{self, Target, UserAuthEntry};
 use crate::section::value::{Id, Setting, Text, check_patterns};
 use crate::section::{Context, annotations, connections, type_of};
 use crate::shape::{Shape, decode, list_items};
-use crate::source::{Node, PathStep};
+use config_source::{Node, PathStep};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;

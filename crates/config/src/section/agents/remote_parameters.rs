@@ -3,7 +3,7 @@
 //! The protocol supports a part of JSON Schema. Constraints such as a pattern are left out, because
 //! the endpoint still checks them. What the protocol cannot express at all is an error.
 
-use crate::source::{MapEntry, Node, NodeKind, Report, Span};
+use config_source::{MapEntry, Node, NodeKind, Report, Span};
 use serde_json::{Map, Value, json};
 
 /// The names that the protocol of remote agents reserves for platforms; no tool may have a parameter

@@ -4,7 +4,7 @@
 use crate::agent::AgentType;
 use crate::model::AllowedModels;
 use crate::section::{Context, type_of};
-use crate::source::{Node, NodeKind};
+use config_source::{Node, NodeKind};
 
 /// An API of models, by the sampling settings that it supports.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Checks `prepareStep`: properties of an agent that differ from step to step.
 
-use crate::source::{Node, PathStep, Report};
 use agent::StepRule;
+use config_source::{Node, PathStep, Report};
 
 /// Reports rules whose steps are missing or contradictory.
 pub(crate) fn check(rules: &[StepRule], place: &Node, report: &mut Report) {

@@ -6,7 +6,7 @@ use crate::section::Context;
 use crate::section::access_rules::{EntryKind, EntryRef};
 use crate::section::value::{Id, Text, ToolName};
 use crate::shape::{Shape, decode, list_items};
-use crate::source::{Node, PathStep};
+use config_source::{Node, PathStep};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use schemas::{Schema, SchemaError};

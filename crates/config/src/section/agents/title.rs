@@ -5,7 +5,7 @@ use crate::agent::{Agent, ModelRef, Titles};
 use crate::section::Context;
 use crate::section::value::{Id, Text};
 use crate::shape::{Shape, decode};
-use crate::source::{Node, NodeKind};
+use config_source::{Node, NodeKind};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;

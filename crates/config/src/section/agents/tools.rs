@@ -9,7 +9,7 @@ use crate::section::confirm::{self, ConfirmEntry};
 use crate::section::value::{EndpointId, ToolName};
 use crate::section::{Context, refuse_prototype_key};
 use crate::shape::{Shape, decode, list_items, pattern};
-use crate::source::{Node, NodeKind, PathStep, Span};
+use config_source::{Node, NodeKind, PathStep, Span};
 use contract::DeclaredAnnotations;
 use std::collections::HashMap;
 

@@ -3,7 +3,7 @@
 use crate::section::Context;
 use crate::section::value::{EndpointId, Id};
 use crate::shape::{Shape, decode};
-use crate::source::{Node, PathStep};
+use config_source::{Node, PathStep};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -3,7 +3,7 @@
 use crate::section::value::Id;
 use crate::section::{Context, step_connection};
 use crate::shape::{Shape, decode};
-use crate::source::Node;
+use config_source::Node;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};

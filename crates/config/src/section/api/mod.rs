@@ -13,7 +13,7 @@ use crate::section::rule_entry::{self, RuleEntry};
 use crate::section::value::{EndpointId, Text};
 use crate::section::{Context, operator};
 use crate::shape::{Shape, decode, list_items};
-use crate::source::{Node, NodeKind};
+use config_source::{Node, NodeKind};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,7 +1,6 @@
 //! Checks the JSON Schemas in a config.
 
-use crate::shape::suggest;
-use crate::source::{Node, NodeKind, PathStep, Report};
+use config_source::{Node, NodeKind, PathStep, Report, suggest};
 use schemas::{Schema, SchemaError};
 
 /// The types of JSON Schema.

@@ -5,8 +5,7 @@ use super::sql_request::{self, SqlRequest};
 use super::{http_request, text_request};
 use crate::section::operator::{EvaluationPlace, FoundOperator, Side};
 use crate::section::{Context, operator, refuse_prototype_key, type_of};
-use crate::shape::suggest;
-use crate::source::{MapEntry, Node, NodeKind, Report, Span};
+use config_source::{MapEntry, Node, NodeKind, Report, Span, suggest};
 use indexmap::IndexSet;
 
 /// A control: its main key, which starts with `:`, and the keys that are allowed beside it.

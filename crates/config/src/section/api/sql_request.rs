@@ -2,8 +2,8 @@
 
 use crate::section::value::{Id, Text};
 use crate::section::{Context, connections, step_connection};
-use crate::shape::{Shape, decode, suggest};
-use crate::source::{Node, NodeKind, PathStep};
+use crate::shape::{Shape, decode};
+use config_source::{Node, NodeKind, PathStep, suggest};
 use dialect::{Dialect, Statement};
 use schemars::JsonSchema;
 use serde::Deserialize;

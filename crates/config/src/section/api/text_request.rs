@@ -4,7 +4,7 @@ use super::payload_schema;
 use crate::section::value::{Id, Text};
 use crate::section::{Context, step_connection};
 use crate::shape::{Shape, decode};
-use crate::source::Node;
+use config_source::Node;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -4,7 +4,7 @@ use super::is_this_machine;
 use crate::auth::{ClaimNames, JwtAuth, JwtKeys};
 use crate::section::Context;
 use crate::section::value::Text;
-use crate::source::{Node, PathStep};
+use config_source::{Node, PathStep};
 use serde_json::Value;
 use settings::OneOrMany;
 use std::time::Duration;

@@ -10,7 +10,7 @@ use crate::rule::{AccessRule, OWNER_ROLES};
 use crate::section::Context;
 use crate::section::value::{SecretEntry, Text};
 use crate::shape::{Shape, decode};
-use crate::source::{Node, NodeKind, PathStep, Span};
+use config_source::{Node, NodeKind, PathStep, Span};
 use openid_connect::ProviderEntry;
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};

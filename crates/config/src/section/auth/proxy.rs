@@ -3,7 +3,7 @@
 use crate::auth::ProxyAuth;
 use crate::section::Context;
 use crate::section::value::Text;
-use crate::source::{Node, PathStep};
+use config_source::{Node, PathStep};
 use ipnet::IpNet;
 use std::net::IpAddr;
 

@@ -1,8 +1,7 @@
 //! Checks the arguments of operators, as far as they are written in the config.
 
 use super::FoundOperator;
-use crate::shape::suggest;
-use crate::source::{Node, NodeKind, Report, Span};
+use config_source::{Node, NodeKind, Report, Span, suggest};
 use operators::{Definition, Kind, Parameter, Parameters};
 
 /// Reports wrong arguments. Those that are computed are checked when they are evaluated.

@@ -1,8 +1,7 @@
 //! Messages about operators that cannot stand where they are written.
 
 use super::{EvaluationPlace, FoundOperator};
-use crate::shape::suggest;
-use crate::source::Report;
+use config_source::{Report, suggest};
 use operators::{Usage, instead_of};
 
 /// Reports an operator that is unknown, not supported, or not allowed in a place.

@@ -4,8 +4,7 @@ mod arguments;
 mod message;
 
 use crate::env::Env;
-use crate::shape::suggest;
-use crate::source::{Node, NodeKind, Report, Span};
+use config_source::{Node, NodeKind, Report, Span, suggest};
 use operators::{Definition, ExpressionLanguage, Kind, Operators, Parameters, Usage};
 use secrecy::SecretString;
 use serde_json::Value;

@@ -10,7 +10,7 @@ use crate::section::dynamic::{self, ReadableNames, ValueContext};
 use crate::section::pages::PageIndex;
 use crate::section::value::{Text, ToolName};
 use crate::shape::{Shape, decode, list_items};
-use crate::source::{Node, NodeKind, PathStep, Span};
+use config_source::{Node, NodeKind, PathStep, Span};
 use contract::DeclaredAnnotations;
 use schemars::JsonSchema;
 use serde::Deserialize;

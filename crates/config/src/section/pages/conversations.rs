@@ -1,7 +1,7 @@
 //! Checks a list of conversations beyond its schema.
 
 use crate::section::Context;
-use crate::source::{MapEntry, Node};
+use config_source::{MapEntry, Node};
 
 /// Warns of keys of a list that have no effect.
 pub(crate) fn check(node: &Node, context: &mut Context<'_, '_>) {

@@ -6,8 +6,8 @@ use crate::section::access_rules::{EntryKind, EntryRef};
 use crate::section::dynamic::{self, ReadableNames, ValueContext};
 use crate::section::pages::PageIndex;
 use crate::section::{Context, refuse_prototype_key, type_of};
-use crate::shape::{Shape, check_value, suggest};
-use crate::source::{MapEntry, Node, NodeKind, PathStep, Span};
+use crate::shape::{Shape, check_value};
+use config_source::{MapEntry, Node, NodeKind, PathStep, Span, suggest};
 use wire::page::event_fields::event_fields;
 use wire::page::{Action, BlockType, CHAT_EVENTS, Events};
 

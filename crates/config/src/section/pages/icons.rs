@@ -1,6 +1,6 @@
 //! Icons of chats and lists of conversations.
 
-use crate::source::{MapEntry, Node, Report};
+use config_source::{MapEntry, Node, Report};
 
 /// The most characters of an icon that is a text. An emoji may consist of several.
 const MAX_ASCII: usize = 2;

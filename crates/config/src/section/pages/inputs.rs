@@ -1,8 +1,7 @@
 //! Checks the properties of inputs and containers beyond their schema.
 
 use crate::section::Context;
-use crate::shape::suggest;
-use crate::source::{Node, PathStep, Report, Span};
+use config_source::{Node, PathStep, Report, Span, suggest};
 use serde_json::{Map, Value};
 use wire::page::{BlockType, Property, SelectOption};
 

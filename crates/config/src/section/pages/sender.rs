@@ -3,7 +3,7 @@
 use crate::config::Page;
 use crate::section::Context;
 use crate::section::embed::parse_origin;
-use crate::source::{Node, PathStep, Span};
+use config_source::{Node, PathStep, Span};
 use serde_json::{Map, Value};
 use wire::page::Block;
 use wire::page::sender::{accepted, is_file_kind};

@@ -4,8 +4,7 @@ use crate::section::dynamic::{self, ValueContext};
 use crate::section::operator::FoundOperator;
 use crate::section::pages::PageIndex;
 use crate::section::{Context, operator, refuse_prototype_key};
-use crate::shape::suggest;
-use crate::source::{MapEntry, Node, NodeKind, Report};
+use config_source::{MapEntry, Node, NodeKind, Report, suggest};
 use serde_json::{Map, Value, json};
 
 /// Checks the shared state of a chat and puts it into the chat's properties as the browser gets it.

@@ -4,7 +4,7 @@ use super::Context;
 use super::value::{Setting, Text};
 use crate::auth::AuthMode;
 use crate::config::{Config, ConnectionKind};
-use crate::source::{Node, PathStep, Span};
+use config_source::{Node, PathStep, Span};
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;

@@ -5,7 +5,7 @@ use crate::config::McpConnection;
 use crate::section::Context;
 use crate::section::user_auth::{self, Target, is_private};
 use crate::section::value::Text;
-use crate::source::{Node, PathStep, Span};
+use config_source::{Node, PathStep, Span};
 use secrecy::ExposeSecret;
 use settings::mcp::{ClientCredentials, HttpServerSettings, McpTransport};
 use url::Url;

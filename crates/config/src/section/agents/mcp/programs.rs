@@ -1,7 +1,7 @@
 //! What a program of an MCP server may not be: code that is easily overlooked in a review.
 
 use crate::section::Context;
-use crate::source::{Node, PathStep};
+use config_source::{Node, PathStep};
 
 /// Environment variables that make a program load or run other code than `command` says.
 pub(super) const LOADER_VARIABLES: [&str; 9] = [

@@ -5,7 +5,7 @@ mod dispatcher;
 use super::entry::AgentEntry;
 use crate::section::Context;
 use crate::section_type::Sections;
-use crate::source::{MapEntry, Node, NodeKind};
+use config_source::{MapEntry, Node, NodeKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

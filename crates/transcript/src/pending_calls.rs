@@ -1,8 +1,7 @@
 //! Updates pending calls in a stored message: records decisions and outputs, and closes calls that
 //! a new message supersedes.
 
-use crate::errors::Result;
-use crate::run::to_prompt;
+use crate::to_prompt;
 use agent::{Decision, PendingCall, TurnUsage};
 use serde_json::Value;
 use wire::api::{Answer, MessageMetadata};
@@ -18,19 +17,23 @@ const ELSEWHERE: &str = "Another page is already running this.";
 const TOO_LATE: &str = "The time to decide ran out, so this was not done. Ask the agent again if you still want it.";
 
 /// Returns whether the call waits for the user or the user's browser.
-pub(crate) fn is_pending(tool: &ToolPart) -> bool {
+pub fn is_pending(tool: &ToolPart) -> bool {
     tool.provider_executed != Some(true)
         && matches!(tool.state, ToolState::InputAvailable | ToolState::ApprovalRequested)
 }
 
 /// Returns whether the user has decided on the call and the loop has not acted on it yet.
-pub(crate) fn is_decided(tool: &ToolPart) -> bool {
+pub fn is_decided(tool: &ToolPart) -> bool {
     tool.state == ToolState::ApprovalResponded
 }
 
 /// Records answers in the message. Only calls that are pending in the server's record can be
-/// answered.
-pub(crate) fn record_answers(message: &mut UiMessage, answers: &[Answer]) -> Result<(), UserError> {
+/// answered. `now` is Unix time in milliseconds.
+///
+/// # Errors
+/// 409 for a decision on other arguments than those of the call, 422 for a call that does not wait for
+/// this answer, that another page runs, or whose arguments may not be changed like this.
+pub fn record_answers(message: &mut UiMessage, answers: &[Answer], now: i64) -> Result<(), UserError> {
     for (at, answer) in answers.iter().enumerate() {
         let (call_id, state) = match answer {
             Answer::Approval { tool_call_id, .. } => (tool_call_id, ToolState::ApprovalRequested),
@@ -66,7 +69,7 @@ pub(crate) fn record_answers(message: &mut UiMessage, answers: &[Answer]) -> Res
             check_changed(tool, input)
                 .map_err(|message| UserError::invalid(format!("/answers/{at}/input"), message))?;
         }
-        enter_one(tool, answer);
+        enter_one(tool, answer, now);
     }
     Ok(())
 }
@@ -89,7 +92,7 @@ fn check_changed(tool: &ToolPart, input: &Value) -> Result<(), &'static str> {
     }
 }
 
-fn enter_one(tool: &mut ToolPart, answer: &Answer) {
+fn enter_one(tool: &mut ToolPart, answer: &Answer, now: i64) {
     match answer {
         Answer::Approval { approved, reason, input, .. } => {
             tool.state = ToolState::ApprovalResponded;
@@ -100,7 +103,7 @@ fn enter_one(tool: &mut ToolPart, answer: &Answer) {
             tool.approval = Some(Approval { approved: Some(*approved), reason: reason.clone(), ..approval });
         }
         // Repeating a claim changes nothing.
-        Answer::Started { by, .. } if tool.claimed_by().is_none() => tool.claim(by, crate::now()),
+        Answer::Started { by, .. } if tool.claimed_by().is_none() => tool.claim(by, now),
         Answer::Started { .. } => {}
         Answer::Output { output, .. } => {
             tool.state = ToolState::OutputAvailable;
@@ -114,7 +117,7 @@ fn enter_one(tool: &mut ToolPart, answer: &Answer) {
 }
 
 /// Returns the calls that the user has decided on, which the loop handles first.
-pub(crate) fn decided_calls(message: &UiMessage) -> Vec<PendingCall> {
+pub fn decided_calls(message: &UiMessage) -> Vec<PendingCall> {
     let decided = message.tools().filter(|tool| is_decided(tool));
     decided
         .map(|tool| {
@@ -141,7 +144,7 @@ fn pending(message: &UiMessage, tool: &ToolPart, decision: Decision) -> PendingC
 
 /// Reopens interrupted calls that the new run repeats, with or without the user's approval. Returns
 /// those that need no approval.
-pub(crate) fn reopen_interrupted(message: &mut UiMessage) -> Vec<PendingCall> {
+pub fn reopen_interrupted(message: &mut UiMessage) -> Vec<PendingCall> {
     let unasked = message.tools().filter(|tool| tool.repeats_on_continue());
     let unasked = unasked.map(|tool| {
         let approved = tool.approval.as_ref().is_some_and(|approval| approval.approved == Some(true));
@@ -165,7 +168,7 @@ pub(crate) fn reopen_interrupted(message: &mut UiMessage) -> Vec<PendingCall> {
 
 /// Returns whether a decision on the call's approval request can be acted on. A suspended call
 /// needs a stored state that waits for this decision.
-pub(crate) fn is_answerable(message: &UiMessage, tool: &ToolPart) -> bool {
+pub fn is_answerable(message: &UiMessage, tool: &ToolPart) -> bool {
     let Some(shown) = &tool.output else { return true };
     let stored = suspended_state(message, &tool.tool_call_id);
     stored.is_some_and(|state| state.pointer("/view/waiting") == shown.get("waiting"))
@@ -173,7 +176,7 @@ pub(crate) fn is_answerable(message: &UiMessage, tool: &ToolPart) -> bool {
 
 /// Removes the state of suspended calls that are decided. It is for one run only: after that run,
 /// even after a crash in the middle, a call must not resume from the same state again.
-pub(crate) fn forget_suspended(message: &mut UiMessage, pending: &[PendingCall]) {
+pub fn forget_suspended(message: &mut UiMessage, pending: &[PendingCall]) {
     let is_decided = |id: &str| pending.iter().any(|pending| pending.call.id == id);
     message.parts.retain(|part| match part {
         UiPart::Data(data) if data.kind == SUSPENDED_CALL => !data.id.as_deref().is_some_and(is_decided),
@@ -183,7 +186,7 @@ pub(crate) fn forget_suspended(message: &mut UiMessage, pending: &[PendingCall])
 
 /// Returns the usage of the message's turn when it last started to wait; zero if it never waited.
 /// It stays in the message until the turn ends, so that a run after a crash continues counting.
-pub(crate) fn stored_usage(message: &UiMessage) -> TurnUsage {
+pub fn stored_usage(message: &UiMessage) -> TurnUsage {
     let found = message.parts.iter().find_map(|part| match part {
         UiPart::Data(data) if data.kind == SPENT => Some(data.data.clone()),
         _ => None,
@@ -192,13 +195,16 @@ pub(crate) fn stored_usage(message: &UiMessage) -> TurnUsage {
 }
 
 /// Removes the stored usage, because the turn has ended.
-pub(crate) fn remove_usage(message: &mut UiMessage) {
+pub fn remove_usage(message: &mut UiMessage) {
     message.parts.retain(|part| !matches!(part, UiPart::Data(data) if data.kind == SPENT));
 }
 
 /// Records results that come with a new message of the user, which ends the turn of the calls.
-pub(crate) fn record_results(message: &mut UiMessage, results: &[Answer]) -> Result<(), UserError> {
-    record_answers(message, results)?;
+///
+/// # Errors
+/// Those of [`record_answers`].
+pub fn record_results(message: &mut UiMessage, results: &[Answer], now: i64) -> Result<(), UserError> {
+    record_answers(message, results, now)?;
     remove_usage(message);
     note_replaced(message);
     Ok(())
@@ -212,7 +218,7 @@ fn note_replaced(message: &mut UiMessage) {
 }
 
 /// Returns the state from which a suspended call resumes.
-pub(crate) fn suspended_state(message: &UiMessage, call_id: &str) -> Option<Value> {
+pub fn suspended_state(message: &UiMessage, call_id: &str) -> Option<Value> {
     let found = message.parts.iter().find_map(|part| match part {
         UiPart::Data(data) if data.kind == SUSPENDED_CALL && data.id.as_deref() == Some(call_id) => Some(&data.data),
         _ => None,
@@ -222,7 +228,7 @@ pub(crate) fn suspended_state(message: &UiMessage, call_id: &str) -> Option<Valu
 
 /// Closes every open call because the user continued without answering; returns whether there was
 /// one.
-pub(crate) fn supersede(message: &mut UiMessage) -> bool {
+pub fn supersede(message: &mut UiMessage) -> bool {
     let mut superseded = false;
     for part in &mut message.parts {
         let UiPart::Tool(tool) = part else { continue };

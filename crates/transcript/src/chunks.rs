@@ -57,13 +57,13 @@ pub(crate) fn suspended(call_id: String, state: Value) -> Chunk {
 }
 
 /// Builds the chunk with the usage of a turn that waits for the user.
-pub(crate) fn spent(spent: &TurnUsage) -> Chunk {
+pub fn spent(spent: &TurnUsage) -> Chunk {
     let data = serde_json::to_value(spent).unwrap_or_default();
     Chunk::Data(DataChunk { kind: SPENT.to_owned(), id: Some("spent".to_owned()), data, transient: None })
 }
 
 /// Builds the part with what the server told the model after a step.
-pub(crate) fn prompt_note(text: &str) -> DataChunk {
+pub fn prompt_note(text: &str) -> DataChunk {
     DataChunk { kind: PROMPT_NOTE.to_owned(), id: None, data: json!({ "text": text }), transient: None }
 }
 

@@ -1,11 +1,11 @@
 //! Converts YAML scalars to values, by the core schema of YAML 1.2: `yes`, `no`, `on` and `off` are
 //! text.
 
-use super::NodeKind;
+use crate::NodeKind;
 use serde_json::Number;
 
 /// Converts an unquoted scalar.
-pub(super) fn plain(text: &str) -> Result<NodeKind, &'static str> {
+pub(crate) fn plain(text: &str) -> Result<NodeKind, &'static str> {
     Ok(match text {
         "" | "~" | "null" | "Null" | "NULL" => NodeKind::Null,
         "true" | "True" | "TRUE" => NodeKind::Bool(true),
@@ -23,7 +23,7 @@ pub(crate) fn is_plain_text(text: &str) -> bool {
 }
 
 /// Converts a scalar with one of YAML's own tags (`!!str`, `!!int`, …).
-pub(super) fn tagged(text: &str, suffix: &str) -> Result<NodeKind, &'static str> {
+pub(crate) fn tagged(text: &str, suffix: &str) -> Result<NodeKind, &'static str> {
     match suffix {
         "str" => Ok(NodeKind::Text(text.to_owned())),
         "int" | "float" => number(text)?.map(NodeKind::Number).ok_or("this is not a number"),

@@ -5,9 +5,9 @@
 use wire::workflow::PictureFrame;
 
 /// The width of a step.
-pub(super) const WIDTH: u32 = 176;
+pub(crate) const WIDTH: u32 = 176;
 /// The height of a step.
-pub(super) const HEIGHT: u32 = 52;
+pub(crate) const HEIGHT: u32 = 52;
 /// The space between layers, which holds the labels of branches.
 const LAYER: u32 = 40;
 /// The space between columns.
@@ -21,54 +21,54 @@ const MARGIN: u32 = 8;
 
 /// A step with what is in it. Steps are counted in the order of the definition.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Item {
+pub(crate) struct Item {
     /// The steps of a loop; empty for other steps.
-    pub(super) body: Vec<Self>,
+    pub(crate) body: Vec<Self>,
     /// What stands side by side below it; empty for most steps.
-    pub(super) branches: Vec<Branch>,
+    pub(crate) branches: Vec<Branch>,
     /// Whether the run ends with it.
-    pub(super) is_end: bool,
+    pub(crate) is_end: bool,
 }
 
 /// A branch.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Branch {
+pub(crate) struct Branch {
     /// Its label; may be empty.
-    pub(super) label: String,
+    pub(crate) label: String,
     /// Its steps.
-    pub(super) items: Vec<Item>,
+    pub(crate) items: Vec<Item>,
     /// Whether its steps handle an error.
-    pub(super) is_error: bool,
+    pub(crate) is_error: bool,
 }
 
 /// Where everything stands.
 #[derive(Debug, Default)]
-pub(super) struct Layout {
-    pub(super) width: u32,
-    pub(super) height: u32,
+pub(crate) struct Layout {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
     /// The left upper corners of the steps, in the order of the definition.
-    pub(super) corners: Vec<(u32, u32)>,
-    pub(super) lines: Vec<Line>,
-    pub(super) frames: Vec<PictureFrame>,
+    pub(crate) corners: Vec<(u32, u32)>,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) frames: Vec<PictureFrame>,
 }
 
 /// A line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(crate) struct Line {
     /// The path of an SVG.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// The step from which it comes, and the one to which it leads; none where branches meet.
-    pub(super) from: usize,
-    pub(super) to: Option<usize>,
+    pub(crate) from: usize,
+    pub(crate) to: Option<usize>,
     /// The branch of the step `from` that begins with it, or that it leaves.
-    pub(super) branch: Option<usize>,
+    pub(crate) branch: Option<usize>,
     /// The label and the middle of its lower border.
-    pub(super) label: Option<(String, u32, u32)>,
-    pub(super) is_error: bool,
+    pub(crate) label: Option<(String, u32, u32)>,
+    pub(crate) is_error: bool,
 }
 
 /// Places the steps.
-pub(super) fn layout(items: &[Item]) -> Layout {
+pub(crate) fn layout(items: &[Item]) -> Layout {
     let mut layout = Layout::default();
     let size = list_size(items, false);
     layout.place_list(items, (MARGIN + size.0 / 2, MARGIN), false);

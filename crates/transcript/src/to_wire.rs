@@ -1,9 +1,8 @@
 //! Converts agent events to stream chunks. No other code converts in this direction.
 
-use crate::Clock;
-use crate::run::chunks::{self, available, citation, preliminary, standing_approval, suspended};
-use crate::run::context;
-use crate::run::exposure;
+use crate::chunks::{self, available, citation, preliminary, standing_approval, suspended};
+use crate::context;
+use crate::exposure;
 use agent::{Decision, Event};
 use contract::{Exposure, Part, Source};
 use serde_json::{Value, json};
@@ -13,14 +12,12 @@ use wire::{ApprovalTerms, CONTEXT_EDITS, Chunk, CutOff, DataChunk, FinishReason,
 
 /// Converts the events of one run. Providers choose the ids of their parts, and reuse them in the
 /// next step, so each part gets a short id of its own in the stream.
-#[derive(Default)]
-pub(crate) struct ToWire {
+#[derive(Debug, Default)]
+pub struct ChunkConverter {
     open: Vec<(String, String)>,
     named: u32,
     /// Calls that were suspended in an earlier run and resume in this one.
     resumed: HashSet<String>,
-    /// The clock by which approval requests expire.
-    clock: Clock,
 }
 
 /// Returns an id that is unique in the message, because providers restart the numbering of sources
@@ -29,27 +26,23 @@ fn new_id() -> String {
     uuid::Uuid::now_v7().simple().to_string()
 }
 
-impl ToWire {
-    /// Creates a converter with this clock.
-    pub(crate) fn at(clock: Clock) -> Self {
-        Self { clock, ..Self::default() }
+/// Converts the terms of an approval request.
+fn terms(asked: Option<String>, terms: contract::ApprovalTerms, now: i64) -> ApprovalTerms {
+    let lasts = terms.expires_after.map(|after| i64::try_from(after.as_millis()).unwrap_or(i64::MAX));
+    ApprovalTerms {
+        tool: asked,
+        may_remember: terms.may_remember.then_some(true),
+        expires_at: lasts.map(|after| now.saturating_add(after)),
+        visible_parameters: terms.visible_parameters,
+        exposed: terms.exposed.map(|Exposure { private, untrusted }| wire::Exposure { private, untrusted }),
+        cut_off: terms.cut_off.then_some(CutOff::Open),
     }
+}
 
-    /// Converts the terms of an approval request.
-    fn terms(&self, asked: Option<String>, terms: contract::ApprovalTerms) -> ApprovalTerms {
-        let lasts = terms.expires_after.map(|after| i64::try_from(after.as_millis()).unwrap_or(i64::MAX));
-        ApprovalTerms {
-            tool: asked,
-            may_remember: terms.may_remember.then_some(true),
-            expires_at: lasts.map(|after| self.clock.now().saturating_add(after)),
-            visible_parameters: terms.visible_parameters,
-            exposed: terms.exposed.map(|Exposure { private, untrusted }| wire::Exposure { private, untrusted }),
-            cut_off: terms.cut_off.then_some(CutOff::Open),
-        }
-    }
-
-    /// Appends the chunks of an event.
-    pub(crate) fn convert(&mut self, event: Event, out: &mut Vec<Chunk>) {
+impl ChunkConverter {
+    /// Appends the chunks of an event. `now` is Unix time in milliseconds, from which the time to decide
+    /// on an approval request counts.
+    pub fn convert(&mut self, event: Event, now: i64, out: &mut Vec<Chunk>) {
         match event {
             Event::StepStart { .. } => out.push(Chunk::StartStep),
             Event::StepFinish { .. } => {
@@ -70,7 +63,7 @@ impl ToWire {
                 dynamic: dynamic.then_some(true),
             }),
             Event::ApprovalRequest { call_id, asked, terms } => {
-                let terms = Some(Box::new(self.terms(asked, terms)));
+                let terms = Some(Box::new(self::terms(asked, terms, now)));
                 out.push(Chunk::ToolApprovalRequest { approval_id: new_id(), tool_call_id: call_id, terms });
             }
             Event::Exposed { exposure } => out.push(exposure::exposure_chunk(&exposure)),
@@ -130,21 +123,20 @@ impl ToWire {
                 }
             }
             Event::ContextSummarized { text, through, model, tokens_before, tokens_after } => {
-                let at = self.clock.now();
                 let through_message_id = through;
-                let data = SummaryData { text, through_message_id, model, tokens_before, tokens_after, at };
+                let data = SummaryData { text, through_message_id, model, tokens_before, tokens_after, at: now };
                 out.push(Chunk::Data(context::summary(&data)));
             }
             Event::ContextCleared { through, tokens_before, tokens_after } => {
                 let sizes = (tokens_before, tokens_after);
-                out.push(Chunk::Data(context::cleared(&through, sizes, self.clock.now())));
+                out.push(Chunk::Data(context::cleared(&through, sizes, now)));
             }
             Event::ContextShortened { through, tokens_before, tokens_after } => {
                 let sizes = (tokens_before, tokens_after);
-                out.push(Chunk::Data(context::shortened(&through, sizes, self.clock.now())));
+                out.push(Chunk::Data(context::shortened(&through, sizes, now)));
             }
-            Event::ReadingOffered => out.push(Chunk::Data(context::reading_offered(self.clock.now()))),
-            Event::SummaryFailed { .. } => out.push(Chunk::Data(context::failed(self.clock.now()))),
+            Event::ReadingOffered => out.push(Chunk::Data(context::reading_offered(now))),
+            Event::SummaryFailed { .. } => out.push(Chunk::Data(context::failed(now))),
             Event::PromptNote { text } => out.push(Chunk::Data(chunks::prompt_note(&text))),
             Event::PageContext { text } => out.push(Chunk::Data(chunks::page_context(&text))),
             Event::SourceUnavailable { name, error } => out.push(Chunk::Data(DataChunk {
@@ -257,7 +249,7 @@ impl ToWire {
 }
 
 /// Returns whether the user may rely on the chunk, so that it must be stored before it is sent.
-pub(crate) fn is_acknowledgement(chunk: &Chunk) -> bool {
+pub fn is_acknowledgement(chunk: &Chunk) -> bool {
     match chunk {
         Chunk::ToolInputAvailable { .. }
         | Chunk::ToolInputError { .. }
@@ -271,12 +263,12 @@ pub(crate) fn is_acknowledgement(chunk: &Chunk) -> bool {
 }
 
 /// Returns whether the chunk must stay on the server.
-pub(crate) fn is_private(chunk: &Chunk) -> bool {
+pub fn is_private(chunk: &Chunk) -> bool {
     matches!(chunk, Chunk::Data(data) if wire::is_private(&data.kind))
 }
 
 /// Converts a finish reason to the wire type.
-pub(crate) fn finish_reason(reason: contract::FinishReason) -> FinishReason {
+pub fn finish_reason(reason: contract::FinishReason) -> FinishReason {
     use contract::FinishReason as From;
     match reason {
         From::Stop => FinishReason::Stop,
@@ -295,11 +287,11 @@ mod tests {
     /// Providers restart the numbering of sources in each reply of a message.
     #[test]
     fn source_ids_are_unique_across_steps() {
-        let (mut to_wire, mut chunks) = (ToWire::default(), Vec::new());
+        let (mut converter, mut chunks) = (ChunkConverter::default(), Vec::new());
         for _ in 0..2 {
             let (id, url) = ("source-1".to_owned(), "https://example.org/".to_owned());
             let source = Source::Url { id, url, title: None, metadata: None };
-            to_wire.convert(Event::Part(Part::Source(source)), &mut chunks);
+            converter.convert(Event::Part(Part::Source(source)), 0, &mut chunks);
         }
         let ids: HashSet<_> = chunks
             .iter()
@@ -323,9 +315,9 @@ mod tests {
             };
             Event::Part(Part::ContextEdits { provider: "anthropic".to_owned(), edits: vec![edit] })
         };
-        let (mut to_wire, mut chunks) = (ToWire::default(), Vec::new());
+        let (mut converter, mut chunks) = (ChunkConverter::default(), Vec::new());
         for event in [edits(1), Event::StepStart { number: 2 }, edits(2)] {
-            to_wire.convert(event, &mut chunks);
+            converter.convert(event, 0, &mut chunks);
         }
         assert!(!chunks.iter().any(is_private), "they are shown");
         let mut reducer = wire::Reducer::new(wire::UiMessage::new("m", wire::Role::Assistant));
@@ -343,6 +335,6 @@ mod tests {
             .collect();
         let newest = json!({ "type": "clear_tool_uses_20250919", "clearedToolUses": 2, "clearedInputTokens": 500 });
         assert_eq!(data, [&json!({ "provider": "anthropic", "edits": [newest] })]);
-        assert!(crate::run::to_prompt::to_prompt(std::slice::from_ref(message), |_| false).is_empty());
+        assert!(crate::to_prompt::to_prompt(std::slice::from_ref(message), |_| false).is_empty());
     }
 }

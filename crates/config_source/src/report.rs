@@ -1,32 +1,10 @@
-//! Parses files into a tree whose keys and values know where they are written.
+//! Positions in files, and the report in which problems are collected.
 
-mod files;
-mod include;
-mod parse;
-mod reader;
-mod scalar;
-mod tree;
-
-pub(crate) use files::ConfigFiles;
-pub(crate) use parse::load;
-pub use reader::SourceReader;
-pub(crate) use scalar::is_plain_text;
-pub use tree::{MapEntry, Node, NodeKind, PathStep};
-
-use crate::diagnostic::mask::{mask_passwords, mask_secrets};
 use crate::diagnostic::{Diagnostic, Excerpt, Severity};
+use crate::mask::{mask_passwords, mask_secrets};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// The largest file in bytes.
-pub(crate) const MAX_FILE_BYTES: usize = 1 << 20;
-/// The size of all files in bytes, each counted as often as it is included.
-pub(crate) const MAX_TOTAL_BYTES: usize = 10 << 20;
-/// The deepest nesting of lists, mappings and includes.
-pub(crate) const MAX_DEPTH: usize = 64;
-/// The number of values in the whole tree, with aliases and includes expanded.
-pub(crate) const MAX_VALUES: usize = 500_000;
 
 /// The least length in bytes of a secret that is replaced in messages; a shorter one may be a part of a
 /// word.
@@ -75,7 +53,7 @@ struct SourceFile {
 
 /// Collects the files that are read and the diagnostics about them.
 #[derive(Debug, Default)]
-pub(crate) struct Report {
+pub struct Report {
     files: Vec<SourceFile>,
     /// The files on disk that were requested, whether or not they could be read.
     requested: Vec<PathBuf>,
@@ -89,46 +67,46 @@ pub(crate) struct Report {
 
 impl Report {
     /// A report that keeps more diagnostics than others.
-    pub(crate) fn keeping(diagnostics: usize) -> Self {
+    pub fn keeping(diagnostics: usize) -> Self {
         Self { keep: Some(diagnostics), ..Self::default() }
     }
 
     /// Adds a file, so that spans can refer to it.
-    fn add_file(&mut self, name: &str, text: Option<Arc<str>>) -> u32 {
+    pub(crate) fn add_file(&mut self, name: &str, text: Option<Arc<str>>) -> u32 {
         self.files.push(SourceFile { name: name.into(), text });
         u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX)
     }
 
-    fn add_requested(&mut self, file: Option<PathBuf>) {
+    pub(crate) fn add_requested(&mut self, file: Option<PathBuf>) {
         self.requested.extend(file);
     }
 
     /// Returns the files on disk that were requested.
-    pub(crate) fn requested_files(&self) -> &[PathBuf] {
+    pub fn requested_files(&self) -> &[PathBuf] {
         &self.requested
     }
 
     /// Returns a hash of the texts of all files.
-    pub(crate) fn fingerprint(&self) -> u64 {
+    pub fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.files.iter().for_each(|file| file.text.hash(&mut hasher));
         hasher.finish()
     }
 
     /// Converts a span to a location for messages.
-    pub(crate) fn location(&self, span: Span) -> Location {
+    pub fn location(&self, span: Span) -> Location {
         let file = self.files.get(span.file as usize).map_or_else(|| "".into(), |file| Arc::clone(&file.name));
         Location { file, line: span.line, column: span.column }
     }
 
     /// Reports an error.
-    pub(crate) fn error(&mut self, span: Span, message: impl Into<String>, help: Option<String>) {
+    pub fn error(&mut self, span: Span, message: impl Into<String>, help: Option<String>) {
         self.errors += 1;
         self.add(Severity::Error, span, message.into(), help);
     }
 
     /// Reports a warning.
-    pub(crate) fn warning(&mut self, span: Span, message: impl Into<String>, help: Option<String>) {
+    pub fn warning(&mut self, span: Span, message: impl Into<String>, help: Option<String>) {
         self.warnings += 1;
         self.add(Severity::Warning, span, message.into(), help);
     }
@@ -164,23 +142,23 @@ impl Report {
     }
 
     /// Returns the number of errors so far.
-    pub(crate) fn error_count(&self) -> usize {
+    pub fn error_count(&self) -> usize {
         self.errors
     }
 
     /// Returns the number of warnings so far.
-    fn warning_count(&self) -> usize {
+    pub(crate) fn warning_count(&self) -> usize {
         self.warnings
     }
 
     /// Whether there are errors so far.
-    pub(crate) fn has_errors(&self) -> bool {
+    pub fn has_errors(&self) -> bool {
         self.errors > 0
     }
 
     /// Returns the diagnostics in the order of the text: by file in the order of inclusion, then by
     /// line.
-    pub(crate) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
+    pub fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         let order = |name: &str| self.files.iter().position(|file| &*file.name == name);
         self.diagnostics.sort_by_cached_key(|diagnostic| (order(&diagnostic.file), diagnostic.line, diagnostic.column));
         let hidden = self.errors + self.warnings - self.diagnostics.len();
@@ -199,6 +177,6 @@ impl Report {
     }
 }
 
-fn to_u32(number: usize) -> u32 {
+pub(crate) fn to_u32(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -1,7 +1,5 @@
 //! Diagnostics: errors and warnings about a config, for its author.
 
-pub(crate) mod mask;
-
 use std::fmt;
 
 /// The severity of a diagnostic.

@@ -1,10 +1,10 @@
 //! Reads files into trees, for programs that convert configs of another language.
 
-use super::files::normalize;
-use super::include::is_parsed;
-use super::parse::Loader;
-use super::{ConfigFiles, Location, Node, NodeKind, Report, Span};
 use crate::diagnostic::Diagnostic;
+use crate::files::normalize;
+use crate::include::is_parsed;
+use crate::parse::Loader;
+use crate::{ConfigFiles, Location, Node, NodeKind, Report, Span};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;

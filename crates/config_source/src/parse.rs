@@ -1,6 +1,7 @@
 //! Parses YAML into the tree, within limits and with includes resolved.
 
-use super::{ConfigFiles, MAX_DEPTH, MAX_VALUES, MapEntry, Node, NodeKind, Report, Span, scalar, to_u32};
+use crate::report::to_u32;
+use crate::{ConfigFiles, MAX_DEPTH, MAX_VALUES, MapEntry, Node, NodeKind, Report, Span, scalar};
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput, Tag};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 
 /// Reads the main file and all files that it includes. `None` if it cannot be parsed; the reason
 /// has been reported.
-pub(crate) fn load(files: &ConfigFiles<'_>, main: &str, report: &mut Report) -> Option<Node> {
+pub fn load(files: &ConfigFiles<'_>, main: &str, report: &mut Report) -> Option<Node> {
     let mut loader = Loader {
         files,
         report,
@@ -26,23 +27,23 @@ pub(crate) fn load(files: &ConfigFiles<'_>, main: &str, report: &mut Report) -> 
 }
 
 /// Aborts reading a file. The reason has been reported.
-pub(super) struct Aborted;
+pub(crate) struct Aborted;
 
-pub(super) struct Loader<'a> {
-    pub(super) files: &'a ConfigFiles<'a>,
-    pub(super) report: &'a mut Report,
+pub(crate) struct Loader<'a> {
+    pub(crate) files: &'a ConfigFiles<'a>,
+    pub(crate) report: &'a mut Report,
     /// The cache of files by name. `None` if a file could not be read.
-    pub(super) cache: HashMap<String, Option<(u32, Arc<str>)>>,
+    pub(crate) cache: HashMap<String, Option<(u32, Arc<str>)>>,
     /// The bytes so far, counted against `MAX_TOTAL_BYTES`.
-    pub(super) bytes: usize,
+    pub(crate) bytes: usize,
     /// The values so far, counted against [`MAX_VALUES`].
-    pub(super) values: usize,
+    pub(crate) values: usize,
     /// The stack of files that are being read, each included by the one before it.
-    pub(super) include_stack: Vec<String>,
+    pub(crate) include_stack: Vec<String>,
     /// Whether a limit was exceeded, so that everything stops.
-    pub(super) limit_exceeded: bool,
+    pub(crate) limit_exceeded: bool,
     /// Whether `_ref` includes files. Otherwise it is a key like any other.
-    pub(super) resolves_refs: bool,
+    pub(crate) resolves_refs: bool,
 }
 
 /// A file that is being parsed.
@@ -61,14 +62,14 @@ struct AnchoredNode {
 
 impl Loader<'_> {
     /// Reports an exceeded limit, once.
-    pub(super) fn report_limit(&mut self, at: Span, message: &str) {
+    pub(crate) fn report_limit(&mut self, at: Span, message: &str) {
         if !std::mem::replace(&mut self.limit_exceeded, true) {
             self.report.error(at, message, None);
         }
     }
 
     /// Parses one file into a tree.
-    pub(super) fn document(&mut self, file: u32, text: &str, depth: usize) -> Node {
+    pub(crate) fn document(&mut self, file: u32, text: &str, depth: usize) -> Node {
         let mut document = Document { parser: Parser::new_from_str(text), file, anchors: HashMap::new() };
         let start = Span { file, line: 1, column: 1, width: 1 };
         self.single_document(&mut document, depth, start).unwrap_or(Node { at: start, kind: NodeKind::Broken })
@@ -142,7 +143,7 @@ impl Loader<'_> {
     }
 
     /// Counts values before they are created, so that aliases cannot grow without limit.
-    pub(super) fn count_values(&mut self, values: usize, depth: usize, at: Span) -> Result<(), Aborted> {
+    pub(crate) fn count_values(&mut self, values: usize, depth: usize, at: Span) -> Result<(), Aborted> {
         self.values += values;
         if self.values > MAX_VALUES {
             self.report_limit(at, "the config holds more than 500000 values, with aliases and includes expanded");

@@ -1,15 +1,15 @@
 //! `_ref`: includes the content of another file.
 
-use super::files::normalize;
-use super::parse::Loader;
-use super::{MAX_FILE_BYTES, MAX_TOTAL_BYTES, MapEntry, Node, NodeKind, Span};
-use crate::shape::suggest;
+use crate::files::normalize;
+use crate::parse::Loader;
+use crate::suggest;
+use crate::{MAX_FILE_BYTES, MAX_TOTAL_BYTES, MapEntry, Node, NodeKind, Span};
 use std::sync::Arc;
 
 impl Loader<'_> {
     /// Returns the text of a file, which is read once and cached. A failure is reported at
     /// `asked_at`.
-    pub(super) fn open_file(&mut self, name: &str, asked_at: Option<Span>) -> Option<(u32, Arc<str>)> {
+    pub(crate) fn open_file(&mut self, name: &str, asked_at: Option<Span>) -> Option<(u32, Arc<str>)> {
         if !self.cache.contains_key(name) {
             let read = self.files.read(name).and_then(|text| match text.len() {
                 0..=MAX_FILE_BYTES => Ok(text),
@@ -50,7 +50,7 @@ impl Loader<'_> {
     }
 
     /// Returns the value that replaces `{_ref: path}`.
-    pub(super) fn include(&mut self, entries: &[MapEntry], at: Span, depth: usize) -> Node {
+    pub(crate) fn include(&mut self, entries: &[MapEntry], at: Span, depth: usize) -> Node {
         self.try_include(entries, at, depth).unwrap_or(Node { at, kind: NodeKind::Broken })
     }
 
@@ -89,7 +89,7 @@ impl Loader<'_> {
 }
 
 /// Whether a file is parsed. Any other file is included as text.
-pub(super) fn is_parsed(name: &str) -> bool {
+pub(crate) fn is_parsed(name: &str) -> bool {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     matches!(extension.as_deref(), Some("yaml" | "yml" | "json"))
 }

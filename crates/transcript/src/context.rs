@@ -72,13 +72,7 @@ impl StoredContext {
 /// Returns the context of a run. `history` are the messages before the run's own `message`, and
 /// `ends` the number of the prompt's messages up to the end of each. `page` is what the user's page
 /// contains.
-pub(crate) fn input(
-    history: &[UiMessage],
-    message: &UiMessage,
-    ends: &[usize],
-    page: Option<&str>,
-    now: i64,
-) -> ContextInput {
+pub fn input(history: &[UiMessage], message: &UiMessage, ends: &[usize], page: Option<&str>, now: i64) -> ContextInput {
     let stored = StoredContext::from_branch(history.iter().chain([message]));
     let boundaries = history.windows(2).zip(ends).filter(|(pair, _)| pair[1].role == Role::User);
     let boundaries = boundaries.map(|(pair, end)| TurnBoundary { at: *end, message_id: pair[0].id.clone() }).collect();
@@ -124,19 +118,19 @@ fn newest_page<'a>(messages: impl DoubleEndedIterator<Item = &'a UiMessage>) -> 
 }
 
 /// Converts the size of a context for the message's metadata.
-pub(crate) fn parts(size: &ContextSize) -> ContextParts {
+pub fn parts(size: &ContextSize) -> ContextParts {
     let agent::ContextParts { instructions, tools, summary, messages, results, files } = size.parts;
     let (reply, measured) = (size.reply, size.is_measured);
     ContextParts { instructions, tools, summary, messages, results, files, reply, measured }
 }
 
 /// Builds the part that marks the answer to a demand for a summary.
-pub(crate) fn compaction() -> UiPart {
+pub fn compaction() -> UiPart {
     UiPart::Data(DataPart { kind: COMPACTION.to_owned(), id: None, data: json!({}) })
 }
 
 /// Returns whether the run of a message summarises the conversation.
-pub(crate) fn is_compaction(message: &UiMessage) -> bool {
+pub fn is_compaction(message: &UiMessage) -> bool {
     message.parts.iter().any(|part| matches!(part, UiPart::Data(data) if data.kind == COMPACTION))
 }
 

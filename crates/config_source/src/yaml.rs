@@ -1,6 +1,6 @@
 //! Writes YAML for people: block style, plain texts where possible.
 
-use crate::source::is_plain_text;
+use crate::scalar::is_plain_text;
 use serde_json::{Number, Value};
 
 /// The most characters of a list or an operator that is written in one line.
@@ -319,7 +319,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::SourceReader;
+    use crate::SourceReader;
     use serde_json::json;
 
     #[test]

@@ -4,7 +4,7 @@
 //!
 //! The result is a valid history for any provider: a call without a result gets an error result.
 
-use crate::run::context;
+use crate::context;
 use contract::{AssistantPart, FileData, Message, OutputPart, ToolCall, ToolOutput, ToolResult, UserPart};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(crate) fn to_prompt(messages: &[UiMessage], pending: impl Fn(&ToolPart) -> b
 
 /// Converts a branch, oldest first, and returns the number of the prompt's messages up to the end of
 /// each message. Calls for which `pending` returns true get no result; the loop adds it.
-pub(crate) fn to_prompt_with_ends<'a>(
+pub fn to_prompt_with_ends<'a>(
     messages: impl IntoIterator<Item = &'a UiMessage>,
     pending: impl Fn(&ToolPart) -> bool,
 ) -> (Vec<Arc<Message>>, Vec<usize>) {
@@ -185,7 +185,7 @@ fn assistant_part(part: &UiPart) -> Option<Vec<AssistantPart>> {
 
 /// Converts a tool part to a call. Providers require an object as arguments, so refused arguments
 /// become an empty one.
-pub(crate) fn tool_call(tool: &ToolPart) -> ToolCall {
+pub fn tool_call(tool: &ToolPart) -> ToolCall {
     let input = tool.input.as_ref().or(tool.raw_input.as_ref()).filter(|input| input.is_object());
     ToolCall {
         id: tool.tool_call_id.clone(),

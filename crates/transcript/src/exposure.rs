@@ -26,7 +26,7 @@ fn data(exposure: &Exposure) -> Value {
 
 /// Returns the exposure of a branch. Results of a provider's own tools count even without a stored
 /// mark, since an interrupted reply has none.
-pub(crate) fn for_branch<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> ExposureState {
+pub fn for_branch<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> ExposureState {
     let mut seen = Exposure::default();
     for part in messages.into_iter().flat_map(|message| &message.parts) {
         let untrusted = match part {
@@ -48,39 +48,39 @@ pub(crate) fn for_branch<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) 
 
 /// Marks a message whose run was interrupted as exposed to both private data and text from outside:
 /// the marks of its tools may not have been stored.
-pub(crate) fn mark_cut_off(message: &mut UiMessage) {
+pub fn mark_cut_off(message: &mut UiMessage) {
     let Some(tool) = message.tools().next().map(|tool| tool.tool_name.clone()) else { return };
     mark(message, &Exposure { private: Some(tool.clone()), untrusted: Some(tool) });
 }
 
 /// Marks an imported message as untrusted, since anybody may have written the file; and as private
 /// if the file has results of tools, which may be private.
-pub(crate) fn mark_imported(message: &mut UiMessage, has_results: bool) {
+pub fn mark_imported(message: &mut UiMessage, has_results: bool) {
     mark(message, &Exposure { private: has_results.then(|| FILE.to_owned()), untrusted: Some(FILE.to_owned()) });
 }
 
 /// Returns whether a message has more than what a model writes, such as results of tools.
-pub(crate) fn has_results(message: &UiMessage) -> bool {
+pub fn has_results(message: &UiMessage) -> bool {
     message.parts.iter().any(|part| !matches!(part, UiPart::Text(_) | UiPart::Reasoning(_) | UiPart::StepStart))
         && message.role == Role::Assistant
 }
 
 /// Marks messages that a client brought as private and untrusted: where they come from is not known.
-pub(crate) fn mark_preset(message: &mut UiMessage) {
+pub fn mark_preset(message: &mut UiMessage) {
     mark(message, &preset());
 }
 
 /// Returns what is read in messages that a client brought.
-pub(crate) fn preset() -> Exposure {
+pub fn preset() -> Exposure {
     Exposure { private: Some(PRESET.to_owned()), untrusted: Some(PRESET.to_owned()) }
 }
 
 /// Marks a message with what the model reads in it.
-pub(crate) fn mark(message: &mut UiMessage, exposure: &Exposure) {
+pub fn mark(message: &mut UiMessage, exposure: &Exposure) {
     message.parts.push(UiPart::Data(DataPart { kind: EXPOSURE.to_owned(), id: None, data: data(exposure) }));
 }
 
 /// Returns the reason for an approval request, for the audit log.
-pub(crate) fn reason(private: &str, untrusted: &str) -> String {
+pub fn reason(private: &str, untrusted: &str) -> String {
     format!("it can send out private data (read by {private}) after text from outside (read by {untrusted})")
 }

@@ -1,7 +1,8 @@
-//! Compares the conversion of stored messages with the AI SDK's, over a folder of generated cases;
-//! see this crate's README.
+//! Compares the conversion of stored messages with the AI SDK's, over a folder of cases that was generated
+//! with it and is named by the variable `GOLDEN`. Without it this test is skipped; the other tests cover
+//! the same rules with cases that are written in them.
 
-use crate::run::to_prompt::to_prompt;
+use crate::to_prompt::to_prompt;
 use contract::{AssistantPart, FileData, Message, ProviderMetadata, ToolCall, ToolOutput, ToolResult, UserPart};
 use serde_json::{Map, Value, json};
 use wire::UiMessage;

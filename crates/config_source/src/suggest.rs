@@ -1,7 +1,7 @@
 //! Help lines that suggest a name.
 
 /// Returns the most similar of the names, if one is similar enough.
-pub(crate) fn nearest<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+pub fn nearest<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     // Names are short. A long text is not a misspelt name, and comparing it would be slow.
     if wrong.len() > 100 {
         return None;
@@ -26,7 +26,7 @@ fn fold(name: &str) -> String {
 
 /// Returns the help line for a size with a unit (`20MB`, `512 KiB`, `1.5g`) in the place of a
 /// number of bytes.
-pub(crate) fn byte_count_help(text: &str) -> Option<String> {
+pub fn byte_count_help(text: &str) -> Option<String> {
     let text = text.trim();
     let digits = text.len() - text.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.').len();
     let (amount, unit) = text.split_at(digits);
@@ -45,12 +45,12 @@ pub(crate) fn byte_count_help(text: &str) -> Option<String> {
 }
 
 /// Returns the help line that suggests a name.
-pub(crate) fn did_you_mean(name: &str) -> String {
+pub fn did_you_mean(name: &str) -> String {
     format!("did you mean `{name}`?")
 }
 
 /// Returns the help line for an unknown name: the most similar one, or all names if they are few.
-pub(crate) fn help<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>) -> Option<String> {
+pub fn help<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>) -> Option<String> {
     let names: Vec<&str> = names.into_iter().collect();
     match nearest(wrong, names.iter().copied()) {
         Some(name) => Some(did_you_mean(name)),
@@ -59,7 +59,7 @@ pub(crate) fn help<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>) ->
 }
 
 /// Formats "one of `a`, `b` and `c`" if there are not too many names.
-pub(crate) fn one_of(names: &[&str]) -> Option<String> {
+pub fn one_of(names: &[&str]) -> Option<String> {
     match names {
         [only] => Some(format!("the only one is `{only}`")),
         _ => list(names).map(|list| format!("one of {list}")),
@@ -67,7 +67,7 @@ pub(crate) fn one_of(names: &[&str]) -> Option<String> {
 }
 
 /// Formats "`a`, `b` and `c`" if there are not too many names.
-pub(crate) fn list(names: &[&str]) -> Option<String> {
+pub fn list(names: &[&str]) -> Option<String> {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.as_slice() {
         [] => None,

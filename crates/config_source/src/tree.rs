@@ -1,6 +1,6 @@
 //! The parsed tree.
 
-use super::Span;
+use crate::Span;
 use serde_json::{Map, Number, Value};
 
 /// A value with its position.
@@ -54,27 +54,27 @@ pub enum PathStep<'a> {
 
 impl Node {
     /// Returns an entry of a mapping.
-    pub(crate) fn get(&self, key: &str) -> Option<&MapEntry> {
+    pub fn get(&self, key: &str) -> Option<&MapEntry> {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
     /// Returns the entries of a mapping; none for another value.
-    pub(crate) fn entries(&self) -> &[MapEntry] {
+    pub fn entries(&self) -> &[MapEntry] {
         if let NodeKind::Map(entries) = &self.kind { entries } else { &[] }
     }
 
     /// Returns the items of a list; none for another value.
-    pub(crate) fn items(&self) -> &[Node] {
+    pub fn items(&self) -> &[Node] {
         if let NodeKind::List(items) = &self.kind { items } else { &[] }
     }
 
     /// Returns the text, if the value is text.
-    pub(crate) fn text(&self) -> Option<&str> {
+    pub fn text(&self) -> Option<&str> {
         if let NodeKind::Text(text) = &self.kind { Some(text) } else { None }
     }
 
     /// Returns the value at a path.
-    pub(crate) fn node_at(&self, path: &[PathStep<'_>]) -> Option<&Self> {
+    pub fn node_at(&self, path: &[PathStep<'_>]) -> Option<&Self> {
         path.iter().try_fold(self, |node, step| match *step {
             PathStep::Key(key) => node.get(key).map(|entry| &entry.value),
             PathStep::Index(index) => node.items().get(index),
@@ -82,7 +82,7 @@ impl Node {
     }
 
     /// Returns the position of the value at a path, or of its nearest existing parent.
-    pub(crate) fn span_at(&self, path: &[PathStep<'_>]) -> Span {
+    pub fn span_at(&self, path: &[PathStep<'_>]) -> Span {
         let Some((first, rest)) = path.split_first() else { return self.at };
         let next = match *first {
             PathStep::Key(key) => self.get(key).map(|entry| &entry.value),
@@ -92,7 +92,7 @@ impl Node {
     }
 
     /// Converts to JSON, with `null` for broken values.
-    pub(crate) fn to_value(&self) -> Value {
+    pub fn to_value(&self) -> Value {
         match &self.kind {
             NodeKind::Null | NodeKind::Broken => Value::Null,
             NodeKind::Bool(value) => Value::Bool(*value),
@@ -106,7 +106,7 @@ impl Node {
     }
 
     /// Converts from JSON, with the same position everywhere.
-    pub(crate) fn from_value(value: &Value, at: Span) -> Self {
+    pub fn from_value(value: &Value, at: Span) -> Self {
         let kind = match value {
             Value::Null => NodeKind::Null,
             Value::Bool(value) => NodeKind::Bool(*value),
@@ -126,7 +126,7 @@ impl Node {
     }
 
     /// Whether the value contains an error that has been reported already.
-    pub(crate) fn is_broken(&self) -> bool {
+    pub fn is_broken(&self) -> bool {
         match &self.kind {
             NodeKind::Broken => true,
             NodeKind::List(items) => items.iter().any(Self::is_broken),
@@ -136,7 +136,7 @@ impl Node {
     }
 
     /// Returns the number of values in it, itself included.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         1 + match &self.kind {
             NodeKind::List(items) => items.iter().map(Self::size).sum(),
             NodeKind::Map(entries) => entries.iter().map(|entry| entry.value.size()).sum(),
@@ -145,7 +145,7 @@ impl Node {
     }
 
     /// Returns the depth of nesting, which is 1 for a scalar.
-    pub(super) fn height(&self) -> usize {
+    pub(crate) fn height(&self) -> usize {
         1 + match &self.kind {
             NodeKind::List(items) => items.iter().map(Self::height).max().unwrap_or(0),
             NodeKind::Map(entries) => entries.iter().map(|entry| entry.value.height()).max().unwrap_or(0),
@@ -154,7 +154,7 @@ impl Node {
     }
 
     /// Describes the value for a message: "text", "the number 3".
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         match &self.kind {
             NodeKind::Null => "nothing".to_owned(),
             NodeKind::Bool(value) => format!("`{value}`"),

@@ -1,7 +1,7 @@
 //! Property test: a model always reads a valid history, for random stored messages with calls in
 //! every state and order.
 
-use crate::run::to_prompt::to_prompt;
+use crate::to_prompt::to_prompt;
 use contract::testing::history_error;
 use proptest::prelude::*;
 use serde_json::{Value, json};

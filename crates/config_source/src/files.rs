@@ -1,12 +1,12 @@
 //! The files of a config: in a folder on disk, or embedded in the binary.
 
-use super::MAX_FILE_BYTES;
+use crate::MAX_FILE_BYTES;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 /// The files of a config. Nothing outside its folder is ever read.
-pub(crate) enum ConfigFiles<'a> {
+pub enum ConfigFiles<'a> {
     /// A folder on disk, as the user named it.
     Folder(PathBuf),
     /// Pairs of a file name and a text.
@@ -15,7 +15,7 @@ pub(crate) enum ConfigFiles<'a> {
 
 impl ConfigFiles<'_> {
     /// Returns the folder, if the files are on disk.
-    pub(crate) fn folder(&self) -> Option<&Path> {
+    pub fn folder(&self) -> Option<&Path> {
         match self {
             // A file name without a folder is in the current folder.
             Self::Folder(folder) if folder.as_os_str().is_empty() => Some(Path::new(".")),
@@ -25,7 +25,7 @@ impl ConfigFiles<'_> {
     }
 
     /// Returns the name of a file for diagnostics.
-    pub(super) fn display_name(&self, name: &str) -> String {
+    pub(crate) fn display_name(&self, name: &str) -> String {
         match self {
             Self::Folder(folder) => folder.join(name).display().to_string(),
             Self::Embedded(_) => name.to_owned(),
@@ -33,7 +33,7 @@ impl ConfigFiles<'_> {
     }
 
     /// Returns the path of a file, if the files are on disk.
-    pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
+    pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
         match self {
             Self::Folder(folder) => Some(folder.join(name)),
             Self::Embedded(_) => None,
@@ -44,7 +44,7 @@ impl ConfigFiles<'_> {
     ///
     /// # Errors
     /// The reason, for the end of the message "cannot read `name`: ".
-    pub(super) fn read(&self, name: &str) -> Result<String, String> {
+    pub(crate) fn read(&self, name: &str) -> Result<String, String> {
         match self {
             Self::Folder(folder) => read_below(folder, name),
             Self::Embedded(files) => files
@@ -56,7 +56,7 @@ impl ConfigFiles<'_> {
     }
 
     /// Lists the files in the folder of `name`, at most some hundreds, for a suggestion.
-    pub(super) fn beside(&self, name: &str) -> Vec<String> {
+    pub(crate) fn beside(&self, name: &str) -> Vec<String> {
         let parent = Path::new(name).parent().unwrap_or(Path::new(""));
         match self {
             Self::Folder(folder) => std::fs::read_dir(folder.join(parent))
@@ -71,7 +71,7 @@ impl ConfigFiles<'_> {
 }
 
 /// Resolves `.` and `..` in a name. `None` if the name leads out of the folder.
-pub(super) fn normalize(name: &str) -> Option<String> {
+pub(crate) fn normalize(name: &str) -> Option<String> {
     let mut parts = Vec::new();
     for component in Path::new(name).components() {
         match component {
