@@ -23,10 +23,10 @@ pub(crate) fn read(shell: &Shell, report: &str) -> Result<Vec<String>> {
     Ok(of_tests(&text))
 }
 
-/// Reads a JUnit report. Its only flaky elements are those of flaky tests, and the names of tests and packages have no
-/// characters that XML escapes.
+/// Reads a JUnit report. Only tests that passed in the end have `flakyFailure` or `flakyError`, and the names of tests and
+/// packages have no characters that XML escapes.
 fn of_tests(junit: &str) -> Vec<String> {
-    let cases = junit.split("<testcase ").skip(1).filter(|case| case.contains("<flakyFailure"));
+    let cases = junit.split("<testcase ").skip(1).filter(|case| case.contains("<flaky"));
     let attribute = |case: &str, name: &str| {
         let (_, rest) = case.split_once(&format!("{name}=\""))?;
         rest.split('"').next().map(str::to_owned)
