@@ -6,7 +6,6 @@ use crate::new_job::{Due, Enqueued, OnPending};
 use crate::outcome::End;
 use crate::table::{self, JobFilter, JobState, Wanted};
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use store::sql::Db;
@@ -230,29 +229,36 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// Tries random operations, in one database: opening one for each case takes most of the time.
-fn compare(url: &str, cases: u32, most_operations: usize) {
-    let runtime = runtime();
-    let store = runtime.block_on(Store::open(url)).unwrap();
-    let mut runner = TestRunner::new(ProptestConfig::with_cases(cases));
-    let operations = proptest::collection::vec(op(), 1..most_operations);
-    let result = runner.run(&operations, |operations| {
-        runtime.block_on(check(&store, operations));
-        Ok(())
-    });
-    result.unwrap();
-    runtime.block_on(store.close());
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn the_table_does_what_the_model_does(ops in proptest::collection::vec(op(), 1..60)) {
+        runtime().block_on(async {
+            let store = Store::open("sqlite::memory:").await.unwrap();
+            check(&store, ops).await;
+            store.close().await;
+        });
+    }
 }
 
-#[test]
-fn the_table_does_what_the_model_does() {
-    compare("sqlite::memory:", 200, 60);
-}
-
-/// The same on PostgreSQL, with fewer cases.
+/// The same on PostgreSQL, with fewer cases in one database.
 #[test]
 fn postgres_does_what_the_model_does() {
-    if let Some(url) = runtime().block_on(test_postgres::new_database()) {
-        compare(&url, 24, 40);
-    }
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(24));
+    let runtime = runtime();
+    let Some(store) = runtime.block_on(async {
+        let url = test_postgres::new_database().await?;
+        Some(Store::open(&url).await.unwrap())
+    }) else {
+        return;
+    };
+    let ops = proptest::collection::vec(op(), 1..40);
+    runner
+        .run(&ops, |ops| {
+            runtime.block_on(check(&store, ops));
+            Ok(())
+        })
+        .unwrap();
+    runtime.block_on(store.close());
 }
