@@ -136,8 +136,8 @@ pub type WorkflowFuture<T> = BoxFuture<'static, Result<T, UserError>>;
 
 /// The workflows of the server, as far as their callers may see and change them.
 pub trait WorkflowSource: Send + Sync {
-    /// Returns the open questions that the caller may answer.
-    fn tasks(&self, caller: Caller) -> WorkflowFuture<TaskList>;
+    /// Returns a page of the open questions that the caller may answer.
+    fn tasks(&self, caller: Caller, after: Option<String>) -> WorkflowFuture<TaskList>;
 
     /// Counts the open questions that the caller may answer, up to a bound.
     fn count_tasks(&self, caller: Caller) -> WorkflowFuture<u32>;
@@ -171,6 +171,9 @@ pub trait WorkflowSource: Send + Sync {
         id: String,
         input: Map<String, Value>,
     ) -> WorkflowFuture<()>;
+
+    /// Starts a new run with the definition of a run of the caller as it is now.
+    fn rerun(&self, caller: Caller, id: String, input: Map<String, Value>) -> WorkflowFuture<RunItem>;
 
     /// Changes a run of the caller.
     fn change_run(&self, caller: Caller, id: String, change: RunChange) -> WorkflowFuture<()>;

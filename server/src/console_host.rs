@@ -11,11 +11,12 @@ use capability::{EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, Too
 use chat::Caller;
 use config::{Config, Language};
 use contract::Tool;
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use operators::Operators;
 use serde_json::Value;
 use std::sync::Arc;
-use web::admin::MenuLinks;
+use web::admin::MenuSources;
 use web::openapi::ApiRouter;
 
 /// Returns the routes of the admin console and of all capabilities.
@@ -23,7 +24,7 @@ pub(crate) fn routes(composition: &Composition) -> ApiRouter<AppState> {
     let Composition { chat, current, store, .. } = composition;
     let (context, capabilities) = (composition.context(), current.capabilities());
     let state = ConsoleState::new(chat.clone(), store.clone(), current.clone());
-    let console = admin_console::routes(state, capabilities.console(&context), menu_links(composition));
+    let console = admin_console::routes(state, capabilities.console(&context), menu_sources(composition));
     let routes = capabilities.routes(&context).into_iter().map(|routes| routes.map(|router| router.with_state(())));
     routes.fold(console, ApiRouter::merge)
 }
@@ -31,17 +32,32 @@ pub(crate) fn routes(composition: &Composition) -> ApiRouter<AppState> {
 /// Returns the routes of capabilities with larger bodies than other requests.
 pub(crate) fn upload_routes(composition: &Composition) -> Vec<ApiRouter<AppState>> {
     let (context, capabilities) = (composition.context(), composition.current.capabilities());
-    let menu = admin_console::menu(&capabilities.console(&context), menu_links(composition));
+    let menu = admin_console::menu(&capabilities.console(&context), menu_sources(composition));
     let routes = capabilities.upload_routes(&context).into_iter();
     // Some of them answer with pages of the console.
     let with_menu = |routes: ApiRouter| routes.map(|router| router.layer(Extension(menu.clone())).with_state(()));
     routes.map(with_menu).collect()
 }
 
-/// Returns what asks capabilities for entries of the console's menu that lead elsewhere.
-fn menu_links(composition: &Composition) -> MenuLinks {
-    let current = composition.current.clone();
-    Arc::new(move || current.capabilities().console_links())
+/// Returns what asks capabilities for entries of the console's menu that lead elsewhere, and for what waits for people.
+fn menu_sources(composition: &Composition) -> MenuSources {
+    let (current, context) = (composition.current.clone(), composition.context());
+    let for_counts = current.clone();
+    MenuSources {
+        links: Arc::new(move || current.capabilities().console_links()),
+        counts: Arc::new(move || {
+            let (current, context) = (for_counts.clone(), context.clone());
+            async move {
+                let mut counts = current.capabilities().menu_counts(&context).await;
+                match admin_console::count_waiting_runs(&context.store).await {
+                    Ok(count) => counts.push(count),
+                    Err(error) => tracing::warn!(%error, "the runs that wait could not be counted"),
+                }
+                counts
+            }
+            .boxed()
+        }),
+    }
 }
 
 /// Returns the routes of capabilities for other services.

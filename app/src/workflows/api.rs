@@ -7,11 +7,14 @@ use serde_json::{Map, Value};
 use wire::api::SendRequest;
 use wire::workflow::{RunChange, RunItem, RunList, RunProgress, RunView, TaskAnswer, TaskList, WorkflowItem};
 
-/// Returns the open questions that the caller may answer, oldest first.
+/// Returns a page of the open questions that the caller may answer, oldest first.
 #[server(prefix = "/ui", endpoint = "workflow-tasks", input = Json, output = Json)]
-pub async fn workflow_tasks() -> Result<TaskList, ApiError> {
+pub async fn workflow_tasks(
+    /// `next` of the previous page; absent for the first page.
+    after: Option<String>,
+) -> Result<TaskList, ApiError> {
     let (context, caller) = crate::context::authorize()?;
-    Ok(context.workflows.tasks(caller).await?)
+    Ok(context.workflows.tasks(caller, after).await?)
 }
 
 /// Answers a question.
@@ -95,6 +98,18 @@ pub async fn start_workflow_in_chat(
     let (context, caller) = crate::context::authorize()?;
     context.workflows.start_in_chat(caller, request, id, input).await?;
     Ok(NoContent)
+}
+
+/// Starts a new run with the definition of a run as it is now.
+#[server(prefix = "/ui", endpoint = "rerun-workflow", input = Json, output = Json)]
+pub async fn rerun_workflow(
+    /// The run.
+    id: String,
+    /// The input of the new one.
+    input: Map<String, Value>,
+) -> Result<RunItem, ApiError> {
+    let (context, caller) = crate::context::authorize()?;
+    Ok(context.workflows.rerun(caller, id, input).await?)
 }
 
 /// Changes a run.

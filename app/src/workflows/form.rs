@@ -24,7 +24,15 @@ pub(super) struct SchemaForm {
 impl SchemaForm {
     /// Creates a form. `id` is unique on the page.
     pub(super) fn new(schema: &Value, id: String) -> Self {
-        let form = Form::for_schema(schema);
+        Self::of(Form::for_schema(schema), id)
+    }
+
+    /// Creates a form that holds these values at first.
+    pub(super) fn holding(schema: &Value, values: &Value, id: String) -> Self {
+        Self::of(Form::holding(schema, values), id)
+    }
+
+    fn of(form: Form, id: String) -> Self {
         let entries = RwSignal::new(form.initial());
         let problems = RwSignal::new(vec![None; form.fields.len()]);
         let is_touched = RwSignal::new(false);

@@ -1,7 +1,8 @@
 //! A run with its picture, its timeline and its steps.
 
-use super::api::{change_workflow_run, workflow_run};
+use super::api::{change_workflow_run, rerun_workflow, workflow_run};
 use super::picture::picture_view;
+use super::start::{StartForm, Started};
 use super::state_names::{run_state_view, step_state_view};
 use super::timeline::timeline_view;
 use crate::api::ApiError;
@@ -10,14 +11,25 @@ use crate::prelude::*;
 use crate::texts::{Text, error_text, fill, fill_count, t};
 use crate::ui::browser::{is_visible, unix_time_ms};
 use crate::ui::dates::local_time;
+use crate::ui::icons::{Icon, Shape};
 use crate::ui::numbers::duration;
 use leptos::task::spawn_local;
-use serde_json::Value;
+use serde_json::{Map, Value};
+use std::sync::Arc;
 use std::time::Duration;
-use wire::workflow::{RunAction, RunChange, RunView, StepState, StepView};
+use wire::workflow::{RunAction, RunChange, RunItem, RunView, StepState, StepView, WorkflowItem};
 
 /// How often a run that has not ended is loaded again while the page is visible.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(3);
+
+/// What the list does with runs that this one leads to.
+#[derive(Clone)]
+pub(super) struct OtherRuns {
+    /// Shows a run that was started now.
+    pub(super) started: Arc<dyn Fn(RunItem) + Send + Sync>,
+    /// Shows the run with this id.
+    pub(super) show: Arc<dyn Fn(String) + Send + Sync>,
+}
 
 /// The run that is shown; a cheap handle.
 #[derive(Clone, Copy)]
@@ -73,6 +85,8 @@ impl ShownRun {
 pub(super) fn RunDetails(
     /// The run.
     id: String,
+    /// Shows the runs that this one leads to.
+    others: OtherRuns,
 ) -> AnyView {
     let run = ShownRun {
         id: StoredValue::new(id),
@@ -100,7 +114,7 @@ pub(super) fn RunDetails(
         Some(view! { <p class="cw-list-error" role="alert">{error_text(&error.0)}</p> }.into_any())
     };
     let content = move || match run.view.get() {
-        Some(view) => run_view(run, view),
+        Some(view) => run_view(run, view, &others),
         None => view! { <p class="cw-tasks-none">{t(Text::Loading)}</p> }.into_any(),
     };
     view! {
@@ -112,8 +126,16 @@ pub(super) fn RunDetails(
     .into_any()
 }
 
-fn run_view(shown: ShownRun, view: RunView) -> AnyView {
-    let RunView { run, input, output, steps, picture, may_retry } = view;
+fn run_view(shown: ShownRun, view: RunView, others: &OtherRuns) -> AnyView {
+    let RunView { run, input, output, steps, picture, may_retry, again, rerun_of } = view;
+    let again = again.map(|workflow| again_view(&run.id, workflow, &input, others.clone()));
+    let earlier = rerun_of.map(|id| {
+        let show = others.show.clone();
+        view! {
+            <button type="button" class="cw-link" on:click=move |_| show(id.clone())>{t(Text::RunEarlier)}</button>
+        }
+        .into_any()
+    });
     let cause = run.cause.clone().map(|cause| view! { <p class="cw-problem" dir="auto">{cause}</p> });
     let stop = (!run.state.is_end()).then(|| action_button(shown, Text::RunStop, RunAction::Stop, None));
     let retry = may_retry.then(|| action_button(shown, Text::RunRetry, RunAction::Retry, None));
@@ -137,9 +159,11 @@ fn run_view(shown: ShownRun, view: RunView) -> AnyView {
             <span>{local_time(run.created_at)}</span>
             <span>{run.cost}</span>
             {stop}
+            {earlier}
             {retry}
         </div>
         {cause}
+        {again}
         {unknown}
         {picture}
         <div role="region" aria-live="polite" aria-label=t(Text::RunSteps)>{chosen}</div>
@@ -147,6 +171,28 @@ fn run_view(shown: ShownRun, view: RunView) -> AnyView {
         {timeline}
         {values(Text::Input, &input)}
         {values(Text::RunOutput, &output)}
+    }
+    .into_any()
+}
+
+/// Renders the form that starts a new run with the input of this one.
+fn again_view(run: &str, workflow: WorkflowItem, input: &Value, others: OtherRuns) -> AnyView {
+    let id = run.to_owned();
+    let send = move |input: Map<String, Value>, started: Started| {
+        let (id, others) = (id.clone(), others.clone());
+        spawn_local(async move {
+            match rerun_workflow(id, input).await {
+                Ok(run) => (others.started)(run),
+                Err(error) => started(Err(error)),
+            }
+        });
+    };
+    view! {
+        <details class="cw-run-offer">
+            <summary><Icon of=Shape::CHEVRON /><span>{t(Text::RunAgain)}</span></summary>
+            <p class="cw-question-context">{t(Text::RunAgainNote)}</p>
+            {StartForm::holding(run, workflow, input, Arc::new(send)).view()}
+        </details>
     }
     .into_any()
 }

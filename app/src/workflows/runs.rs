@@ -1,7 +1,7 @@
 //! The block `WorkflowRuns`: starts runs, lists those of the user, and shows one of them.
 
 use super::api::{start_workflow, workflow_runs};
-use super::run::RunDetails;
+use super::run::{OtherRuns, RunDetails};
 use super::start::{StartForm, Started};
 use super::state_names::run_state_view;
 use crate::api::{ApiError, ServerData};
@@ -144,12 +144,16 @@ fn LoadedRuns(id: String, first: Result<RunList, ApiError>, properties: Properti
                 list.shown.set(None);
                 list.reload();
             };
+            let others = OtherRuns {
+                started: Arc::new(move |run| list.show_started(run)),
+                show: Arc::new(move |id| drop(list.shown.try_set(Some(id)))),
+            };
             let id = back_id.clone();
             let focused = id.clone();
             request_animation_frame(move || crate::blocks::control::focus(&focused));
             view! {
                 <button type="button" class="cw-link" id=id on:click=back>{t(Text::RunsAll)}</button>
-                <RunDetails id=run />
+                <RunDetails id=run others />
             }
             .into_any()
         }

@@ -31,6 +31,13 @@ impl StartForm {
         Self { form, description: workflow.description, send }
     }
 
+    /// Creates the form with which a run is started again that had this input.
+    pub(super) fn holding(block: &str, workflow: WorkflowItem, input: &Value, send: StartRun) -> Self {
+        let schema = workflow.input.unwrap_or(Value::Null);
+        let form = SchemaForm::holding(&schema, input, format!("cw-again-{block}"));
+        Self { form, description: workflow.description, send }
+    }
+
     /// Moves the focus to its first control.
     pub(super) fn focus(&self) {
         self.form.focus();

@@ -32,7 +32,7 @@ pub(super) fn WorkflowTasksBlock(
         let title = properties.get::<WorkflowTasksProperties>().title.filter(|title| !title.is_empty())?;
         Some(view! { <h2 class="cw-title" id=titled.clone() dir="auto">{title}</h2> }.into_any())
     };
-    let list = ServerData::new(|| (0, None), |_| workflow_tasks(), false)
+    let list = ServerData::new(|| (0, None), |_| workflow_tasks(None), false)
         .view(move |first| view! { <LoadedTasks first properties /> }.into_any());
     view! {
         <section class="cw-tasks" aria-labelledby=title_id>
@@ -47,7 +47,8 @@ pub(super) fn WorkflowTasksBlock(
 #[derive(Clone, Copy)]
 struct TaskListState {
     items: RwSignal<Vec<OpenTask>>,
-    has_more: RwSignal<bool>,
+    /// The cursor of the next page.
+    next: RwSignal<Option<String>>,
     error: RwSignal<Option<ApiError>>,
 }
 
@@ -58,7 +59,7 @@ impl TaskListState {
             Err(error) => (TaskList::default(), Some(error)),
         };
         let items = first.items.into_iter().map(OpenTask::new).collect();
-        Self { items: RwSignal::new(items), has_more: RwSignal::new(first.has_more), error: RwSignal::new(error) }
+        Self { items: RwSignal::new(items), next: RwSignal::new(first.next), error: RwSignal::new(error) }
     }
 
     /// Counts the questions that have not been answered. Tracked.
@@ -89,12 +90,32 @@ impl TaskListState {
         });
     }
 
+    /// Loads as many pages again as are shown.
     fn reload(self) {
+        let Some(shown) = self.items.try_with_untracked(Vec::len) else { return };
+        self.load(Vec::new(), None, shown);
+    }
+
+    fn load_more(self) {
+        let tasks: Vec<_> = self.items.with_untracked(|items| items.iter().map(|open| open.task.clone()).collect());
+        let most = tasks.len() + 1;
+        self.load(tasks, self.next.get_untracked(), most);
+    }
+
+    /// Loads the pages behind these questions until there are `wanted` ones.
+    fn load(self, mut tasks: Vec<Task>, mut after: Option<String>, wanted: usize) {
         spawn_local(async move {
-            let loaded = workflow_tasks().await;
-            match loaded {
-                Ok(list) => self.merge(list),
-                Err(error) => drop(self.error.try_set(Some(error))),
+            loop {
+                match workflow_tasks(after).await {
+                    Ok(list) => {
+                        tasks.extend(list.items);
+                        after = list.next;
+                    }
+                    Err(error) => return drop(self.error.try_set(Some(error))),
+                }
+                if after.is_none() || tasks.len() >= wanted {
+                    return self.merge(TaskList { items: tasks, next: after });
+                }
             }
         });
     }
@@ -102,11 +123,11 @@ impl TaskListState {
     /// Takes over a new list.
     fn merge(self, list: TaskList) {
         let Some(known) = self.items.try_get_untracked() else { return };
-        if let Some(items) = merged(&known, list.items, list.has_more) {
+        if let Some(items) = merged(&known, list.items, list.next.is_some()) {
             self.items.set(items);
         }
         self.error.set(None);
-        self.has_more.set(list.has_more);
+        self.next.set(list.next);
     }
 }
 
@@ -115,11 +136,16 @@ impl TaskListState {
 /// it or has just done so.
 pub(super) fn merged(known: &[OpenTask], tasks: Vec<Task>, has_more: bool) -> Option<Vec<OpenTask>> {
     let is_open = |open: &OpenTask| tasks.iter().any(|task| task.id == open.task.id);
+    // What comes after a full page is not known. Questions of workflows are in the order of their ids, in which there is no
+    // slash; the others are calls of agents.
+    let is_known = |open: &OpenTask| {
+        let is_later = |task: &Task| task.id > open.task.id && !task.id.contains('/');
+        !has_more || !open.task.id.contains('/') && tasks.iter().any(is_later)
+    };
     let mut items = Vec::new();
     let mut has_changed = false;
     for open in known {
-        // What comes after a full page is not known.
-        let is_gone = !has_more && !is_open(open) && open.outcome.get_untracked().is_none();
+        let is_gone = is_known(open) && !is_open(open) && open.outcome.get_untracked().is_none();
         if is_gone && !open.is_touched.get_untracked() {
             has_changed = true;
             continue;
@@ -169,8 +195,17 @@ fn LoadedTasks(first: Result<TaskList, ApiError>, properties: Properties) -> Any
             .into_any()
         })
     };
-    let more =
-        move || list.has_more.get().then(|| view! { <p class="cw-tasks-none">{t(Text::TasksMore)}</p> }.into_any());
+    let more = move || {
+        let has_more = list.next.with(Option::is_some);
+        has_more.then(|| {
+            view! {
+                <button type="button" class="cw-link cw-more" on:click=move |_| list.load_more()>
+                    {t(Text::ShowMore)}
+                </button>
+            }
+            .into_any()
+        })
+    };
     view! {
         <p class="cw-visually-hidden" role="status">{status}</p>
         {error}

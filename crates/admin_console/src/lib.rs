@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod access;
+mod agent_runs;
 mod agents;
 mod approvals;
 mod audit;
@@ -15,20 +16,21 @@ mod state;
 mod tools;
 mod users;
 
+pub use agent_runs::count_waiting_runs;
 pub use audit::AuditLine;
 pub use state::{ConfigChange, ConfigState, ConsoleHost, ConsoleState, Reload};
 
 use axum::middleware::from_extractor;
 use axum::{Extension, Router};
 use web::admin::MenuGroup::{Agents, Conversations, Overview, People, System, Work};
-use web::admin::{ADMINISTRATION, Admin, Menu, MenuEntry, MenuLinks, Section};
+use web::admin::{ADMINISTRATION, Admin, Menu, MenuEntry, MenuSources, Section};
 use web::openapi::ApiRouter;
 
 /// The path of the console's first page.
 pub const CONSOLE_PATH: &str = "/admin";
 
 /// The pages of the menu. Each group has them in this order.
-const MENU: [MenuEntry; 12] = [
+const MENU: [MenuEntry; 13] = [
     MenuEntry { group: Overview, path: CONSOLE_PATH, title: "Overview" },
     MenuEntry { group: People, path: "/admin/users", title: "Users" },
     MenuEntry { group: People, path: "/admin/access", title: "Access" },
@@ -38,6 +40,7 @@ const MENU: [MenuEntry; 12] = [
     MenuEntry { group: Agents, path: "/admin/tools", title: "Tools" },
     MenuEntry { group: Agents, path: "/admin/approvals", title: "Approvals" },
     MenuEntry { group: Conversations, path: "/admin/retention", title: "Retention" },
+    MenuEntry { group: Work, path: "/admin/agent-runs", title: "Agent runs" },
     MenuEntry { group: Work, path: "/admin/jobs", title: "Jobs" },
     MenuEntry { group: System, path: "/admin/config", title: "Config" },
     MenuEntry { group: System, path: "/admin/audit", title: "Audit log" },
@@ -48,7 +51,7 @@ const MENU: [MenuEntry; 12] = [
 pub fn routes<S: Clone + Send + Sync + 'static>(
     state: ConsoleState,
     sections: Vec<Section>,
-    links: MenuLinks,
+    sources: MenuSources,
 ) -> ApiRouter<S> {
     let subjects = [
         overview::routes(),
@@ -59,11 +62,12 @@ pub fn routes<S: Clone + Send + Sync + 'static>(
         tools::routes(),
         approvals::routes(),
         retention::routes(),
+        agent_runs::routes(),
         jobs::routes(),
         config_page::routes(),
         audit::routes(),
     ];
-    let menu = menu(&sections, links);
+    let menu = menu(&sections, sources);
     let actions = sections.iter().flat_map(|section| section.actions.iter().cloned()).collect();
     let state = ConsoleState { actions, ..state };
     let own = subjects.into_iter().fold(ApiRouter::new(&ADMINISTRATION), ApiRouter::merge);
@@ -73,11 +77,11 @@ pub fn routes<S: Clone + Send + Sync + 'static>(
 }
 
 /// Returns the menu with the entries of capabilities: an extension of all requests for pages of the console.
-pub fn menu(sections: &[Section], links: MenuLinks) -> Menu {
+pub fn menu(sections: &[Section], sources: MenuSources) -> Menu {
     // What a capability brings comes first: the queue is what few look at.
     let brought = sections.iter().flat_map(|section| section.menu.iter().copied());
     let (front, back): (Vec<_>, Vec<_>) = MENU.into_iter().partition(|entry| entry.group != Work);
-    front.into_iter().chain(brought).chain(back).collect::<Menu>().with_links(links)
+    front.into_iter().chain(brought).chain(back).collect::<Menu>().with_sources(sources)
 }
 
 /// Refuses everybody but administrators. The console's own routes do that with their first extractor;

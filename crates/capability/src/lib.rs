@@ -35,7 +35,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use store::{CapabilityTables, Store};
 use web::ApiFormat;
-use web::admin::{MenuEntry, Section};
+use web::admin::{MenuCount, MenuEntry, Section};
 use web::openapi::ApiRouter;
 use wire::UserError;
 use wire::api::RunOptions;
@@ -209,6 +209,12 @@ pub trait Capability: Send + Sync + 'static {
     /// Returns a page elsewhere to which the console's menu leads with the config in use. Each page of the console asks.
     fn console_link(&self) -> Option<MenuEntry> {
         None
+    }
+
+    /// Counts what waits for people on its pages of the console, for the menu. Each page of the console asks, so it
+    /// must be quick.
+    fn menu_counts(&self, _context: &Context) -> BoxFuture<'static, anyhow::Result<Vec<MenuCount>>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
     /// Handles an event of a run, a conversation or a user. It must return quickly. Rows in the

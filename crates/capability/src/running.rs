@@ -11,7 +11,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use web::ApiFormat;
-use web::admin::{MenuEntry, Section};
+use web::admin::{MenuCount, MenuEntry, Section};
 use web::openapi::ApiRouter;
 use wire::UserError;
 use wire::api::RunOptions;
@@ -154,6 +154,18 @@ impl Capabilities {
     /// Returns the pages elsewhere to which the console's menu leads.
     pub fn console_links(&self) -> Vec<MenuEntry> {
         self.all().filter_map(Capability::console_link).collect()
+    }
+
+    /// Returns what waits for people on pages of the console. What cannot be counted is left out.
+    pub async fn menu_counts(&self, context: &Context) -> Vec<MenuCount> {
+        let mut found = Vec::new();
+        for counts in self.all().map(|capability| capability.menu_counts(context)).collect::<Vec<_>>() {
+            match counts.await {
+                Ok(counts) => found.extend(counts),
+                Err(error) => tracing::warn!(%error, "what waits for people could not be counted"),
+            }
+        }
+        found
     }
 
     /// Returns what records a run of the agent.

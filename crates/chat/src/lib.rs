@@ -37,6 +37,9 @@ pub use outside::RunResponse;
 pub use outside::completion::{CompletionRequest, CompletionRun};
 pub use outside::invoke::{CountedInvocation, InvocationUsage};
 pub use outside::routine::RoutineMeters;
+pub use outside::suspended::{
+    DecidedState, SuspendableInvocation, SuspendableRequest, SuspendedInvocation, decide_suspended, lapse_suspended,
+};
 pub use outside::tool_call::{CountedToolCall, ToolCallRequest};
 pub use outside::trial::{TrialRequest, TrialResult};
 pub use record::mask::mask_secrets;

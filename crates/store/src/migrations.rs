@@ -44,6 +44,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0037_invitations",
     "0038_second_factors",
     "0047_wrong_codes",
+    "0059_lists_of_invocations",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -67,6 +68,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0037_invitations",
     "0038_second_factors",
     "0047_wrong_codes",
+    "0059_lists_of_invocations",
 ];
 
 /// Returns the migrations for SQLite.

@@ -5,7 +5,7 @@ use parking_lot::RwLock;
 use schedules::{MissedTicks, Schedule};
 use std::sync::Arc;
 use webhooks::Verifier;
-use workflows::{Trigger, TriggerKind, TriggeredWorkflow, WebhookSender, triggered_workflows};
+use workflows::{Trigger, TriggerKind, TriggeredWorkflow, WebhookSender, trigger_user_id, triggered_workflows};
 
 /// The names that identify a trigger.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,9 +15,9 @@ pub(crate) struct TriggerKey {
 }
 
 impl TriggerKey {
-    /// Returns the id of the user to whom its runs belong. Ids of other users contain no `:`.
+    /// Returns the id of the user to whom its runs belong.
     pub(crate) fn user_id(&self) -> String {
-        format!("trigger:{}/{}", self.workflow_id, self.trigger_id)
+        trigger_user_id(&self.workflow_id, &self.trigger_id)
     }
 }
 

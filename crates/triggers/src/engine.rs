@@ -40,6 +40,8 @@ pub(crate) struct Incoming {
     pub(crate) test_by: Option<AuditedTest>,
     /// The body of the request with its media type.
     pub(crate) body: Option<(Option<String>, Bytes)>,
+    /// The workflows whose runs led to it, from the first one.
+    pub(crate) causes: Vec<String>,
 }
 
 /// The audit entry of a test, which is stored with the delivery.
@@ -110,14 +112,20 @@ impl Triggers {
     ///
     /// # Errors
     /// The database failed.
-    pub(crate) async fn leave_out(&self, trigger: &ActiveTrigger, key: String, cause: &str) -> Result<(), StoreError> {
+    pub(crate) async fn leave_out(
+        &self,
+        trigger: &ActiveTrigger,
+        key: String,
+        outcome: DeliveryOutcome,
+        cause: &str,
+    ) -> Result<(), StoreError> {
         let left_out = NewDelivery {
             id: uuid::Uuid::now_v7().to_string(),
             trigger: trigger.key.clone(),
             key,
             received_at: self.now(),
             is_test: false,
-            outcome: DeliveryOutcome::Failed,
+            outcome,
             detail: Some(shortened(cause)),
             run_id: None,
             content_type: None,
@@ -150,7 +158,7 @@ async fn store_delivery(
     decision: Decision,
     now: i64,
 ) -> Result<Delivered, StoreError> {
-    let Incoming { key, test_by, body, .. } = incoming;
+    let Incoming { key, test_by, body, causes, .. } = incoming;
     let is_test = test_by.is_some();
     let state = store::ensure(db, &trigger.key, &trigger.subject(), now).await?;
     if state.paused_at.is_some() && !is_test {
@@ -170,6 +178,7 @@ async fn store_delivery(
                 input,
                 user_id: trigger.key.user_id(),
                 roles: trigger.trigger.roles(),
+                causes,
                 now,
             };
             match host.start(db, new).await? {

@@ -3,8 +3,9 @@
 
 use crate::active::{ActiveTrigger, Source};
 use crate::engine::{Delivered, Incoming, Triggers};
-use crate::store;
+use crate::store::{self, DeliveryOutcome};
 use ::store::{EventKind, StoreError, StoredEvent};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// How far back is searched beyond what was considered, in milliseconds: an event is stored a moment
@@ -16,6 +17,9 @@ const STORE_PROGRESS_MS: i64 = 30_000;
 const PAGE: u32 = 200;
 /// The most pages of events of a trigger that are considered in one look.
 const MAX_PAGES: u32 = 100;
+
+/// The most workflows that start each other by the events of their runs, one after the other.
+const MAX_CHAIN: usize = 4;
 
 /// Starts the runs of events that have happened since the last look.
 ///
@@ -73,11 +77,32 @@ async fn deliver_new(
     let known = store::known_keys(&triggers.store, &trigger.key, keys).await?;
     let mut count = 0;
     for StoredEvent { key, data, .. } in events.into_iter().filter(|event| !known.contains(&event.key)) {
-        let incoming = Incoming { key, event: data, test_by: None, body: None };
+        count += 1;
+        let causes = chain(&data);
+        if let Some(cause) = endless(&causes, trigger) {
+            triggers.leave_out(trigger, key, DeliveryOutcome::Filtered, &cause).await?;
+            continue;
+        }
+        let incoming = Incoming { key, event: data, test_by: None, body: None, causes };
         if triggers.deliver(trigger, incoming).await? == Delivered::Full {
             return Ok(None);
         }
-        count += 1;
     }
     Ok(Some(count))
+}
+
+/// Returns the workflows that led to an event, which workflows emit with it.
+fn chain(data: &Value) -> Vec<String> {
+    let names = data.get("chain").and_then(Value::as_array).into_iter().flatten();
+    names.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Returns why an event starts no run: the run could emit the next event, and so on without end.
+fn endless(causes: &[String], trigger: &ActiveTrigger) -> Option<String> {
+    let chain = || causes.join(" → ");
+    if causes.contains(&trigger.key.workflow_id) {
+        return Some(format!("A run of this workflow led to the event: {}.", chain()));
+    }
+    let is_long = causes.len() >= MAX_CHAIN;
+    is_long.then(|| format!("The event is the last of a chain of {MAX_CHAIN} workflows: {}.", chain()))
 }

@@ -2,7 +2,7 @@
 
 use crate::active::{ActiveTrigger, Source, TriggerKey};
 use crate::engine::{Delivered, Incoming, Triggers};
-use crate::store;
+use crate::store::{self, DeliveryOutcome};
 use ::store::StoreError;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
@@ -82,13 +82,13 @@ impl Ticker {
         for tick in &due.ticks {
             let is_late = now.duration_since(*tick) > GRACE;
             let event = json!({ "scheduledAt": tick.to_string(), "late": is_late });
-            let incoming = Incoming { key: tick.to_string(), event, test_by: None, body: None };
+            let incoming = Incoming { key: tick.to_string(), event, test_by: None, body: None, causes: Vec::new() };
             match self.triggers.deliver(trigger, incoming).await? {
                 Delivered::Full => {
                     let (workflow, name) = (&trigger.key.workflow_id, &trigger.key.trigger_id);
                     tracing::warn!(workflow, trigger = name, %tick, "a tick is left out: too many runs have not ended");
                     let cause = "The tick is left out: too many runs of the trigger have not ended.";
-                    self.triggers.leave_out(trigger, tick.to_string(), cause).await?;
+                    self.triggers.leave_out(trigger, tick.to_string(), DeliveryOutcome::Failed, cause).await?;
                 }
                 Delivered::Stored { .. } | Delivered::Repeated | Delivered::Paused => {}
             }

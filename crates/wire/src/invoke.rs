@@ -242,6 +242,9 @@ pub struct UndecidedRun {
 pub struct UndecidedRunList {
     /// At most 100.
     pub items: Vec<UndecidedRun>,
+    /// The cursor for `after`; absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// The status of an invocation.

@@ -175,6 +175,11 @@ pub struct RunView {
     pub picture: Option<Picture>,
     /// Whether the run may be retried: it has ended and is not a step of another one.
     pub may_retry: bool,
+    /// The workflow as it is now, of which the user may start a new run with this one's input; absent
+    /// while the run goes on.
+    pub again: Option<WorkflowItem>,
+    /// The run that was started again as this one.
+    pub rerun_of: Option<String>,
 }
 
 read_struct!(RunView {
@@ -184,6 +189,8 @@ read_struct!(RunView {
     steps: "steps",
     picture: "picture",
     may_retry: "mayRetry" or default,
+    again: "again",
+    rerun_of: "rerunOf",
 });
 
 /// A step of a run.

@@ -1,7 +1,10 @@
-//! What alerts count.
+//! What alerts and the menu of the console count.
 
+use crate::console::{RunList, TaskList};
 use crate::store;
 use ::store::{Store, StoreError};
+use web::admin::list::List;
+use web::admin::{MAX_MENU_COUNT, MenuCount};
 
 /// Returns how many runs have failed after a time (Unix, milliseconds), of a workflow or of all. Runs of child
 /// workflows count with those above.
@@ -18,4 +21,13 @@ pub async fn count_failed(store: &Store, after: i64, workflow_id: Option<&str>) 
 /// The database failed.
 pub async fn count_undecided(store: &Store) -> Result<i64, StoreError> {
     store::count_undecided(store).await
+}
+
+/// Returns how many open questions there are, and how many runs wait for a decision about a step, for the menu.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn menu_counts(store: &Store) -> Result<Vec<MenuCount>, StoreError> {
+    let (tasks, runs) = store::count_waiting(store, MAX_MENU_COUNT + 1).await?;
+    Ok(vec![MenuCount { path: TaskList::PATH, count: tasks }, MenuCount { path: RunList::PATH, count: runs }])
 }

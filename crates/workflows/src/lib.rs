@@ -22,9 +22,12 @@ mod value;
 pub use awaited::{ReportedEvent, report_event};
 pub use conversation::Commands;
 pub use counts::{count_failed, count_undecided};
-pub use definition::{CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerRights, WebhookSender, WebhookTrigger};
+pub use definition::{
+    CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerQuota, TriggerRights, WebhookSender, WebhookTrigger,
+};
 pub use triggered::{
-    RunEnd, StartOutcome, TriggeredRun, TriggeredWorkflow, check_input, ends, start_in, triggered_workflows,
+    RunEnd, StartOutcome, TriggeredRun, TriggeredWorkflow, check_input, ends, start_in, trigger_quotas,
+    trigger_user_id, triggered_workflows,
 };
 
 use capability::{AgentTools, Capability, ConfigAdditions, Context, Definition, Job};
@@ -32,12 +35,13 @@ use chat::LifecycleEvent;
 use config::{Config, SectionType};
 use conversation::AgentWorkflows;
 use definition::{WorkflowBytes, Workflows};
+use futures::future::BoxFuture;
 use jobs::Due;
 use service::Runs;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use stored::WorkflowEditors;
-use web::admin::Section;
+use web::admin::{MenuCount, Section};
 use web::openapi::ApiRouter;
 use web::times::now_millis;
 
@@ -94,6 +98,11 @@ impl Capability for WorkflowRuns {
 
     fn console(&self, context: &Context) -> Option<Section> {
         Some(console::section(context.clone()))
+    }
+
+    fn menu_counts(&self, context: &Context) -> BoxFuture<'static, anyhow::Result<Vec<MenuCount>>> {
+        let store = context.store.clone();
+        Box::pin(async move { Ok(counts::menu_counts(&store).await?) })
     }
 
     /// The definitions of a deleted user, who was no administrator, are not used any more. If the event is lost,

@@ -6,7 +6,9 @@ pub use crate::conversation::start_in_chat;
 use crate::definition::{Ask, Workflow, Workflows};
 use crate::picture::{picture, step_state};
 use crate::routes::current;
-use crate::service::{self, Action, Answer, DecideRequest, RetryRequest, RunDetail, Runs, StartRequest, Viewer};
+use crate::service::{
+    self, Action, Answer, DecideRequest, RerunRequest, RetryRequest, RunDetail, Runs, StartRequest, Viewer,
+};
 use crate::store::{self, RunRow, RunState, StepRow, TaskRow};
 use capability::Context;
 use chat::Caller;
@@ -20,25 +22,27 @@ use wire::workflow::{
     WorkflowItem,
 };
 
-/// The most questions that a page shows.
+/// The most questions of a page of the list.
 const TASKS: u32 = 50;
 /// The most runs of a page of the list.
 const RUNS: u32 = 30;
 /// The highest number of waiting questions that is counted.
 pub const MAX_COUNT: u32 = 99;
 
-/// Returns the open questions that the caller may answer.
+/// Returns a page of the open questions that the caller may answer, oldest first. `after` is `next` of the page before;
+/// empty for the first page.
 ///
 /// # Errors
 /// The database is not available.
-pub async fn tasks(context: &Context, caller: &Caller) -> Result<TaskList, UserError> {
-    let mut rows = store::tasks_for(&context.store, caller, "", TASKS + 1).await.map_err(from_store_error)?;
+pub async fn tasks(context: &Context, caller: &Caller, after: &str) -> Result<TaskList, UserError> {
+    let mut rows = store::tasks_for(&context.store, caller, after, TASKS + 1).await.map_err(from_store_error)?;
     let has_more = rows.len() > TASKS as usize;
     rows.truncate(TASKS as usize);
+    let next = rows.last().filter(|_| has_more).map(|row| row.id.clone());
     let names = UserNames::load(&context.store, rows.iter().map(|row| row.owner.as_str())).await?;
     let titles = Titles::new(context);
     let items = rows.into_iter().map(|row| task(row, &names, &titles)).collect();
-    Ok(TaskList { items, has_more })
+    Ok(TaskList { items, next })
 }
 
 /// Counts the open questions that the caller may answer, up to [`MAX_COUNT`].
@@ -88,7 +92,7 @@ pub async fn runs(
 /// 404 for a run of another user.
 pub async fn run(context: &Context, caller: &Caller, id: &str) -> Result<RunView, UserError> {
     let detail = service::detail(&context.into(), Viewer::Owner(caller), id).await?;
-    view(context, &detail).await
+    view(context, caller, &detail).await
 }
 
 /// Returns how far a run is that belongs to a conversation of the caller, with the questions that the
@@ -143,6 +147,23 @@ pub async fn start(
     Ok(run_item(&run, &Titles::new(context)))
 }
 
+/// Starts a new run with the definition of a run of the caller as it is now, and with this input.
+///
+/// # Errors
+/// 404 for a run of another user or a workflow that the caller may not start, 422 for an invalid input, 429 for too
+/// many runs.
+pub async fn rerun(
+    context: &Context,
+    caller: &Caller,
+    id: &str,
+    input: Map<String, Value>,
+) -> Result<RunItem, UserError> {
+    let (config, who) = (context.current.config(), (Viewer::Owner(caller), caller));
+    let request = RerunRequest { input: Some(input), ..RerunRequest::default() };
+    let run = service::rerun(&context.into(), who, &config, id, request, None).await?;
+    Ok(run_item(&run, &Titles::new(context)))
+}
+
 /// Returns a workflow that the caller may start.
 ///
 /// # Errors
@@ -171,11 +192,12 @@ pub async fn change_run(context: &Context, caller: &Caller, id: &str, change: Ru
     service::decide(&runs, viewer, id, request, None).await
 }
 
-/// Returns a run as pages show it.
-pub(crate) async fn view(context: &Context, detail: &RunDetail) -> Result<RunView, UserError> {
+/// Returns a run as pages show it to a caller.
+pub(crate) async fn view(context: &Context, caller: &Caller, detail: &RunDetail) -> Result<RunView, UserError> {
     let RunDetail { run, steps, .. } = detail;
     let definition = store::definition(&context.store, &run.workflow_id, &run.version).await;
     let definition = definition.map_err(from_store_error)?;
+    let workflow = || service::workflow(&context.current.config(), caller, &run.workflow_id).ok();
     Ok(RunView {
         run: run_item(run, &Titles::new(context)),
         input: run.input.clone(),
@@ -183,6 +205,8 @@ pub(crate) async fn view(context: &Context, detail: &RunDetail) -> Result<RunVie
         picture: definition.and_then(|definition| picture(&definition, run, steps)),
         steps: steps.iter().map(step_view).collect(),
         may_retry: run.ended_at.is_some() && run.parent_id.is_none() && run.state != RunState::Done,
+        again: run.ended_at.and_then(|_| workflow()).as_ref().map(workflow_item),
+        rerun_of: run.rerun_of.clone(),
     })
 }
 

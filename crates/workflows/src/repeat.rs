@@ -15,6 +15,7 @@ pub(crate) fn facts(run: &RunRow, operators: Arc<Operators>) -> RunFacts {
         input: run.input.clone(),
         user: run.caller.caller(&run.owner).facts(),
         created_at: run.created_at,
+        resumed_at: run.resumed_at,
         operators,
     }
 }
@@ -51,8 +52,13 @@ fn choose(definition: &Workflow, facts: &RunFacts, rows: Vec<StepRow>, from: usi
     let records: Records = rows.iter().filter(|row| !is_cut_off(row)).cloned().map(StepRow::record).collect();
     let failures = unhandled_failures(definition, facts, &records, now_millis());
     let mut repeated = RepeatedSteps::default();
+    // With a step whose time was over, those in it that had not ended.
+    let is_out_of_time = |row: &StepRow| {
+        let container = row.error.as_ref().and_then(StepError::container);
+        container.is_some_and(|path| failures.iter().any(|failed| failed == path))
+    };
     for (index, row) in rows.into_iter().enumerate() {
-        let goes_on = is_cut_off(&row) || failures.contains(&row.path);
+        let goes_on = is_cut_off(&row) || is_out_of_time(&row) || failures.contains(&row.path);
         if goes_on && index < from && row.child_id.is_some() {
             repeated.children.push(row.path);
         } else if goes_on || index >= from {

@@ -2,7 +2,7 @@
 
 use crate::definition::{Workflow, Workflows};
 use crate::service::{
-    self, Answer, CurrentConfig, DecideRequest, RetryRequest, RunDetail, StartRequest, Viewer, may_start,
+    self, Answer, CurrentConfig, DecideRequest, RerunRequest, RetryRequest, RunDetail, StartRequest, Viewer, may_start,
 };
 use crate::store::{self, RunRow, TaskRow};
 use auth::password::KeyScope;
@@ -37,6 +37,7 @@ pub(crate) fn routes(context: Context) -> ApiRouter {
         .get("/api/workflows/runs/{id}", show, "Get a run with its steps and questions")
         .post("/api/workflows/runs/{id}/stop", stop, "Stop a run")
         .post("/api/workflows/runs/{id}/retry", retry, "Make an ended run go on")
+        .post("/api/workflows/runs/{id}/rerun", rerun, "Start a new run with the input of a run, or with a changed one")
         .post("/api/workflows/runs/{id}/decide", decide, "Decide about a step whose outcome is unknown")
         .get("/api/workflows/tasks", list_tasks, "List the open questions that the caller may answer")
         .post("/api/workflows/tasks/{id}", answer, "Answer a question")
@@ -168,6 +169,17 @@ async fn retry(
     let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
     service::retry(&(&context).into(), Viewer::Owner(&caller), &id, request, current(&context), None).await?;
     Ok(NoContent)
+}
+
+async fn rerun(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    request: Result<Json<RerunRequest>, JsonRejection>,
+) -> Result<Created<RunRow>, HttpError> {
+    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    let (config, who) = (context.current.config(), (Viewer::Owner(&caller), &caller));
+    Ok(Created(service::rerun(&(&context).into(), who, &config, &id, request, None).await?))
 }
 
 async fn decide(

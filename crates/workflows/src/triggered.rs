@@ -9,6 +9,7 @@ use ::store::{Store, StoreError};
 use config::Config;
 use jobs::{Due, Jobs};
 use serde_json::Value;
+use settings::Quota;
 use std::collections::HashMap;
 
 /// A workflow that has triggers.
@@ -33,6 +34,8 @@ pub struct TriggeredRun {
     pub user_id: String,
     /// The roles of the steps, unless the workflow says them.
     pub roles: Vec<String>,
+    /// The workflows whose events led to this run, from the first one.
+    pub causes: Vec<String>,
     /// Unix time in milliseconds.
     pub now: i64,
 }
@@ -59,6 +62,29 @@ pub enum RunEnd {
     Stopped,
     /// It was deleted.
     Gone,
+}
+
+/// Returns the id of the user to whom the runs of a trigger belong. Ids of other users contain no `:`.
+pub fn trigger_user_id(workflow_id: &str, trigger_id: &str) -> String {
+    format!("trigger:{workflow_id}/{trigger_id}")
+}
+
+/// Returns whether a user id is that of a trigger.
+pub(crate) fn is_trigger_user(user_id: &str) -> bool {
+    user_id.starts_with("trigger:")
+}
+
+/// Returns the quotas that a config gives the trigger to which a user id belongs; none for other users.
+pub fn trigger_quotas(config: &Config, user_id: &str) -> Vec<Quota> {
+    let Some(key) = user_id.strip_prefix("trigger:") else { return Vec::new() };
+    let all = config.section::<Workflows>().map_or(&[][..], |all| &all.0);
+    let of_workflow = |workflow: &'_ Workflow| {
+        let is_it = |trigger: &&Trigger| {
+            key.strip_prefix(&*workflow.id.0).and_then(|rest| rest.strip_prefix('/')) == Some(&*trigger.id.0)
+        };
+        workflow.triggers.iter().find(is_it).and_then(Trigger::quota)
+    };
+    all.iter().filter_map(of_workflow).collect()
 }
 
 /// Returns the workflows of a config that have triggers.
@@ -95,7 +121,7 @@ pub async fn start_in(
     config: &Config,
     run: TriggeredRun,
 ) -> Result<StartOutcome, StoreError> {
-    let TriggeredRun { workflow_id, input, user_id, roles, now } = run;
+    let TriggeredRun { workflow_id, input, user_id, roles, causes, now } = run;
     let Some(workflow) = find(config, &workflow_id).cloned() else { return Ok(StartOutcome::Unknown) };
     let roles = match &workflow.run_as {
         Some(run_as) => run_as.roles.iter().map(|role| role.0.clone()).collect(),
@@ -109,6 +135,8 @@ pub async fn start_in(
         parent: None,
         ancestors: Vec::new(),
         key_base: String::new(),
+        rerun_of: None,
+        causes,
         caller: RunCaller { name: None, is_authenticated: true, roles },
         input,
         now,

@@ -129,12 +129,20 @@ pub(crate) async fn list(
     Ok(Json(state.composition.chat.invocations(&caller, page.limit.unwrap_or(DEFAULT_LIMIT)).await?))
 }
 
+/// The query of the list of runs that wait.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct WaitingRunsQuery {
+    /// The cursor: `next` of the page before.
+    after: Option<String>,
+}
+
 /// `GET /api/runs/waiting`
 pub(crate) async fn waiting(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
+    Query(query): Query<WaitingRunsQuery>,
 ) -> Result<Json<UndecidedRunList>, HttpError> {
-    Ok(Json(state.composition.chat.undecided_runs(&caller).await?))
+    Ok(Json(state.composition.chat.undecided_runs(&caller, query.after.as_deref()).await?))
 }
 
 /// `GET /api/runs/{id}`

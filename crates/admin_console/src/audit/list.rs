@@ -17,7 +17,7 @@ use web::html::{link, text};
 use wire::UserError;
 
 /// The actions of administrators, as the log names them, without those of capabilities.
-const ADMIN_ACTIONS: [&str; 30] = [
+const ADMIN_ACTIONS: [&str; 31] = [
     "admin:add_user",
     "admin:apply_retention",
     "admin:ask_agent",
@@ -28,6 +28,7 @@ const ADMIN_ACTIONS: [&str; 30] = [
     "admin:enable_user",
     "admin:end_sessions",
     "admin:export_access",
+    "admin:export_agent_runs",
     "admin:export_agents",
     "admin:export_approvals",
     "admin:export_audit",

@@ -48,6 +48,11 @@ pub(crate) struct RunState {
 }
 
 impl RunState {
+    /// The state of a run that whoever executes it keeps when it waits.
+    pub(crate) fn kept(from: Option<Checkpoint>) -> Self {
+        Self { checkpoint: Mutex::new(from), fence: None }
+    }
+
     /// The state of a run that a job executes.
     pub(crate) fn stored(fence: Fence, from: Option<Checkpoint>) -> Self {
         Self { checkpoint: Mutex::new(from), fence: Some(fence) }

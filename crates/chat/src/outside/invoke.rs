@@ -2,16 +2,18 @@
 //! listed, outside of conversations.
 
 use crate::errors::Result;
+use crate::outside::call_record::RunState;
 use crate::outside::execute::Execution;
 use crate::outside::invoke_request;
+use crate::outside::suspended::{SuspendableInvocation, suspended};
 use crate::record::telemetry::in_trace;
 use crate::{Caller, Chat, Inner, errors, now};
-use agent::InvocationInput;
+use agent::{Checkpoint, InvocationInput};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
 use wire::UserError;
-use wire::invoke::{Invocation, InvocationList, InvokeRequest};
+use wire::invoke::{Invocation, InvocationList, InvocationStatus, InvokeRequest};
 
 /// The maximum number of concurrent invocations in this process; further ones are refused with 503.
 const MAX_AT_ONCE: usize = 64;
@@ -38,6 +40,17 @@ pub struct InvocationUsage {
     pub tool_calls: u32,
     /// The cost in US dollars, of models whose price is known.
     pub cost_usd: f64,
+}
+
+/// What is invoked.
+pub(super) struct Invoked {
+    pub(super) request: InvokeRequest,
+    /// See [`Execution::key`].
+    pub(super) key: Option<String>,
+    /// Whether calls may wait for a decision.
+    pub(super) asks: bool,
+    /// From where it goes on.
+    pub(super) from: Option<Checkpoint>,
 }
 
 /// The running invocations by id. Ids start with the time, so the last is the newest.
@@ -132,8 +145,9 @@ impl Chat {
             return Err(errors::draining());
         }
         let (inner, caller) = (self.inner.clone(), caller.clone());
-        let task = self.inner.tasks.spawn(in_trace(async move { inner.invoke(&caller, request, key, &cancel).await }));
-        Ok(task.await.map_err(|_| errors::internal())??)
+        let invoked = Invoked { request, key, asks: false, from: None };
+        let task = self.inner.tasks.spawn(in_trace(async move { inner.invoke(&caller, invoked, &cancel).await }));
+        Ok(task.await.map_err(|_| errors::internal())??.counted)
     }
 
     /// Returns the caller's invocations, newest first, at most `limit` (1 to 100).
@@ -164,18 +178,18 @@ impl Inner {
         Ok(self.store.invocation(&caller.user_id, id).await?.ok_or_else(UserError::not_found)?)
     }
 
-    /// See [`Chat::invoke`].
-    async fn invoke(
+    /// See [`Chat::invoke`] and [`Chat::invoke_suspendable`].
+    pub(super) async fn invoke(
         &self,
         caller: &Caller,
-        request: InvokeRequest,
-        key: Option<String>,
+        invoked: Invoked,
         outside: &CancellationToken,
-    ) -> Result<CountedInvocation> {
+    ) -> Result<SuspendableInvocation> {
+        let Invoked { request, key, asks, from } = invoked;
         invoke_request::check(&request)?;
         let agent = self.agents.by_id(caller, &request.agent_name).await?;
         invoke_request::check_tools(&request, &agent)?;
-        self.check_quotas(caller, true, agent.unpriced_model()).await?;
+        self.check_quotas(caller, from.is_none(), agent.unpriced_model()).await?;
         self.memory.admit(self.is_answering())?;
         let (id, cancel) = (uuid::Uuid::now_v7().simple().to_string(), self.stopping.child_token());
         let place = self.invocations.acquire(&id, cancel.clone()).ok_or_else(invoke_request::capacity_error)?;
@@ -187,7 +201,7 @@ impl Inner {
         let created_at = now();
         self.store.begin_invocation(&caller.user_id, &id, &request.agent_name, created_at).await?;
         let tiers = self.agents.invocation_tiers();
-        let agent_name = request.agent_name.clone();
+        let (agent_name, approvers) = (request.agent_name.clone(), agent.settings.approvers.clone());
         let execution = Execution {
             id: id.clone(),
             caller: caller.clone(),
@@ -199,20 +213,30 @@ impl Inner {
             agent,
             form,
             replaces_limits: false,
-            from: None,
+            from: from.clone(),
             key,
-            state: None,
+            state: asks.then(|| RunState::kept(from)),
             stream: None,
             cancel: cancel.clone(),
         };
         let mut executed = self.execute(execution, outside).await;
         let end = executed.end(place.is_ended());
         executed.report(&id, &agent_name, &end);
-        self.store.finish_invocation(executed.finish(&id, &end)).await?;
-        if let Some((hooks, end)) = executed.hooks.take() {
+        let suspended = match end.status {
+            InvocationStatus::Waiting => Some(suspended(&mut executed, approvers)?),
+            _ => None,
+        };
+        let mut finish = executed.finish(&id, &end);
+        if suspended.is_some() {
+            // This part has ended without an error; the next one is an invocation of its own.
+            finish.status = InvocationStatus::Succeeded;
+        }
+        self.store.finish_invocation(finish).await?;
+        if let Some((hooks, end)) = executed.hooks.take().filter(|_| suspended.is_none()) {
             // There is no message that the hooks could add parts to.
             hooks.finish(end, cancel).await;
         }
-        Ok(CountedInvocation { invocation: end.invocation(id, agent_name, created_at), usage: executed.counted })
+        let invocation = end.invocation(id, agent_name, created_at);
+        Ok(SuspendableInvocation { counted: CountedInvocation { invocation, usage: executed.counted }, suspended })
     }
 }

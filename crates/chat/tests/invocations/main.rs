@@ -3,6 +3,7 @@
 mod completions;
 mod record;
 mod runs;
+mod suspended;
 
 use agent::{Agent, RunSettings, TurnLimits};
 use chat::{AgentRequest, AgentSource, Caller, Chat, Hooks};

@@ -72,7 +72,7 @@ async fn call_that_needs_an_approval_waits_for_the_answer() {
         let question = &waits.questions[0];
         assert_eq!((question.call_id.as_str(), question.tool_name.as_str(), question.cut_off), ("p", "pay", false));
         assert_eq!((question.input.clone(), waits.output.clone()), (json!({ "amount": 5 }), Value::Null));
-        let waiting_for = async |name: &str| test.chat.undecided_runs(&caller(name)).await.unwrap().items;
+        let waiting_for = async |name: &str| test.chat.undecided_runs(&caller(name), None).await.unwrap().items;
         assert_eq!(waiting_for("ada").await.iter().map(|run| &run.run_id).collect::<Vec<_>>(), [&begun.run_id]);
         assert!(waiting_for("bob").await.is_empty());
         let stranger = answer(&test.chat, "bob", &begun.run_id, "p", true).await;
@@ -237,11 +237,11 @@ async fn users_with_a_role_decide_instead_of_the_owner() {
         assert_eq!(answer(&test.chat, "bob", &id, "p", true).await.unwrap_err(), UserError::not_found());
         // A visitor's roles count for nothing.
         let visitor = chat::Caller { is_authenticated: false, ..has_role("eve") };
-        assert!(test.chat.undecided_runs(&visitor).await.unwrap().items.is_empty());
-        assert!(test.chat.undecided_runs(&caller("ada")).await.unwrap().items.is_empty());
+        assert!(test.chat.undecided_runs(&visitor, None).await.unwrap().items.is_empty());
+        assert!(test.chat.undecided_runs(&caller("ada"), None).await.unwrap().items.is_empty());
 
         let bob = has_role("bob");
-        let waiting = test.chat.undecided_runs(&bob).await.unwrap().items;
+        let waiting = test.chat.undecided_runs(&bob, None).await.unwrap().items;
         let [found] = &waiting[..] else { panic!("{waiting:?}") };
         assert_eq!((found.run_id.as_str(), found.started_by.as_str()), (id.as_str(), "ada"));
         assert_eq!((found.questions[0].call_id.as_str(), &found.questions[0].input), ("p", &json!({ "amount": 5 })));
@@ -251,7 +251,7 @@ async fn users_with_a_role_decide_instead_of_the_owner() {
         assert_eq!(test.paid.lock().unwrap().len(), 1, "{mode}");
         let again = test.chat.answer_run(&bob, &id, decided).await;
         assert_eq!(again.unwrap_err(), UserError::not_found(), "the run is the owner's again");
-        assert!(test.chat.undecided_runs(&bob).await.unwrap().items.is_empty());
+        assert!(test.chat.undecided_runs(&bob, None).await.unwrap().items.is_empty());
         let log = test.log().await;
         assert!(log.lines().any(|line| line.starts_with("bob ") && line.contains(" run:answer ok")), "{log}");
         assert!(log.lines().any(|line| line.starts_with("ada p pay ok")), "it runs as its owner: {log}");

@@ -31,17 +31,23 @@ pub enum EventKind {
     DocumentReady,
     /// A person was reminded of a question of a workflow.
     TaskReminded,
+    /// A workflow asks people something.
+    TaskWaiting,
+    /// The run of a workflow has ended that no other run started.
+    WorkflowEnded,
 }
 
 impl EventKind {
     /// All kinds.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::RunEnded,
         Self::ApprovalWaiting,
         Self::FeedbackGiven,
         Self::UserCreated,
         Self::DocumentReady,
         Self::TaskReminded,
+        Self::TaskWaiting,
+        Self::WorkflowEnded,
     ];
 
     /// Returns the name, for configs and programs.
@@ -53,6 +59,8 @@ impl EventKind {
             Self::UserCreated => "user.created",
             Self::DocumentReady => "document.ready",
             Self::TaskReminded => "task.reminded",
+            Self::TaskWaiting => "task.waiting",
+            Self::WorkflowEnded => "workflow.ended",
         }
     }
 
@@ -64,7 +72,7 @@ impl EventKind {
     /// Returns whether events of this kind are stored with [`append_event`](crate::append_event), so
     /// that they have numbers.
     pub const fn is_emitted(self) -> bool {
-        matches!(self, Self::DocumentReady | Self::TaskReminded)
+        matches!(self, Self::DocumentReady | Self::TaskReminded | Self::TaskWaiting | Self::WorkflowEnded)
     }
 
     const fn query(self) -> &'static str {
@@ -75,6 +83,8 @@ impl EventKind {
             Self::UserCreated => USERS,
             Self::DocumentReady => emitted!("document.ready"),
             Self::TaskReminded => emitted!("task.reminded"),
+            Self::TaskWaiting => emitted!("task.waiting"),
+            Self::WorkflowEnded => emitted!("workflow.ended"),
         }
     }
 }
@@ -158,7 +168,7 @@ fn event(kind: EventKind, row: &Row) -> Result<StoredEvent, StoreError> {
         }
         EventKind::FeedbackGiven => &["conversationId", "messageId", "userId", "agentId", "rating", "reason"],
         EventKind::UserCreated => &["userId", "userName"],
-        EventKind::DocumentReady | EventKind::TaskReminded => &[],
+        EventKind::DocumentReady | EventKind::TaskReminded | EventKind::TaskWaiting | EventKind::WorkflowEnded => &[],
     };
     for name in names {
         let value: Option<String> = row.try_get(*name)?;

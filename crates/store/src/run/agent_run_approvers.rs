@@ -15,6 +15,11 @@ const WAITING_BEFORE_USER: &str = "
 const WAITING_BEFORE_ROLES: &str = " AND NOT EXISTS (SELECT 1 FROM agent_run_approvers r WHERE r.run_id = a.id))
         OR i.id IN (SELECT run_id FROM agent_run_approvers WHERE role IN (";
 
+const AFTER: &str = "))) AND (i.created_at > ";
+const AFTER_EQUAL: &str = " OR i.created_at = ";
+const AFTER_ID: &str = " AND i.id > ";
+const ORDER: &str = ") ORDER BY i.created_at, i.id LIMIT ";
+
 /// A run that waits for the decision of its owner, or of a user with one of its roles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UndecidedRunRow {
@@ -47,7 +52,8 @@ pub(super) async fn roles(db: &mut Db, run_id: &str) -> Result<Vec<String>, Stor
 }
 
 impl Store {
-    /// Returns the runs that wait for this user, who has these roles, oldest first, at most `limit`.
+    /// Returns the runs that wait for this user, who has these roles, oldest first, at most `limit`: those after a
+    /// time of creation and an id.
     ///
     /// # Errors
     /// The database failed.
@@ -55,6 +61,7 @@ impl Store {
         &self,
         user_id: &str,
         roles: &[String],
+        after: (i64, &str),
         limit: u32,
     ) -> Result<Vec<UndecidedRunRow>, StoreError> {
         let mut find = QueryBuilder::new(WAITING_BEFORE_USER);
@@ -65,7 +72,9 @@ impl Store {
         if roles.is_empty() {
             find.push("NULL");
         }
-        find.push("))) ORDER BY i.created_at, i.id LIMIT ").push_bind(limit);
+        let (at, id) = after;
+        find.push(AFTER).push_bind(at).push(AFTER_EQUAL).push_bind(at).push(AFTER_ID).push_bind(id);
+        find.push(ORDER).push_bind(limit);
         let find = find.build();
         self.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
     }

@@ -174,7 +174,7 @@ fn status_name(status: InvocationStatus) -> &'static str {
 }
 
 /// Reads a status; the table has only four of them.
-fn status(name: &str, phase: Option<AgentRunPhase>, reason: Option<EndReason>) -> InvocationStatus {
+pub(crate) fn status(name: &str, phase: Option<AgentRunPhase>, reason: Option<EndReason>) -> InvocationStatus {
     match (name, phase) {
         ("running", Some(AgentRunPhase::Pending)) => InvocationStatus::Pending,
         ("running", Some(AgentRunPhase::Waiting)) => InvocationStatus::Waiting,

@@ -42,7 +42,7 @@ fn entry(what: &str) -> AuditEntry {
     }
 }
 
-fn step(owner: &str, conversation_id: &str, at: i64, cost: f64) -> StepRecord {
+pub(crate) fn step(owner: &str, conversation_id: &str, at: i64, cost: f64) -> StepRecord {
     StepRecord {
         at,
         owner: owner.to_owned(),

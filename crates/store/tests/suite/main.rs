@@ -9,6 +9,7 @@ mod faults;
 mod files;
 mod grants;
 mod happened;
+mod invocations;
 mod lost_files;
 mod operation;
 mod order;

@@ -202,7 +202,7 @@ async fn test(
     }
     let entry = admin.audit_entry("test_trigger", "", about(trigger));
     let key = format!("test {}", uuid::Uuid::now_v7());
-    let incoming = Incoming { key, event, test_by: Some(AuditedTest(entry)), body: None };
+    let incoming = Incoming { key, event, test_by: Some(AuditedTest(entry)), body: None, causes: Vec::new() };
     match triggers.deliver(trigger, incoming).await.map_err(from_store_error)? {
         Delivered::Stored { id, outcome, detail, run_id } => Ok(TestResult { id, outcome, detail, run_id }),
         Delivered::Repeated | Delivered::Paused | Delivered::Full => {

@@ -76,7 +76,13 @@ async fn report(
     }
     let mut is_refused = false;
     for trigger in allowed {
-        let incoming = Incoming { key: format!("event {id}"), event: event.clone(), test_by: None, body: None };
+        let incoming = Incoming {
+            key: format!("event {id}"),
+            event: event.clone(),
+            test_by: None,
+            body: None,
+            causes: Vec::new(),
+        };
         // Others take it: the same event is reported again.
         is_refused |= matches!(triggers.deliver(&trigger, incoming).await?, Delivered::Full | Delivered::Paused);
     }

@@ -70,7 +70,7 @@ async fn receive(
     let content_type = headers.get("content-type").and_then(|value| value.to_str().ok()).map(str::to_owned);
     let event = json!({ "id": id, "headers": readable(&headers), "body": read_body(&body) });
     let key = id.unwrap_or_else(|| format!("request {}", uuid::Uuid::now_v7()));
-    let incoming = Incoming { key, event, test_by: None, body: Some((content_type, body)) };
+    let incoming = Incoming { key, event, test_by: None, body: Some((content_type, body)), causes: Vec::new() };
     match hooks.triggers.deliver(&trigger, incoming).await? {
         Delivered::Stored { .. } | Delivered::Repeated => Ok(Accepted),
         Delivered::Paused => Err(try_again("This webhook is paused. Send it again later.").into()),

@@ -3,7 +3,7 @@
 use super::{TestServer, caller, on_each_database};
 use crate::happened;
 use crate::routes::event_routes;
-use ::store::{AddUserOutcome, NewUser, Store};
+use ::store::{AddUserOutcome, NewEvent, NewUser, Store, append_event};
 use axum::Extension;
 use axum::body::Body;
 use axum::http::Request;
@@ -52,6 +52,48 @@ async fn events_of_the_product_start_one_run_each() {
         look().await;
         assert_eq!(servers[0].inputs().await, [json!({ "name": "ada" }), json!({ "name": "grace" })]);
         assert_eq!(servers[0].outcomes("welcome").await, ["running id-ada", "filtered id-robot", "running id-grace"]);
+    })
+    .await;
+}
+
+/// What runs emit starts nothing that leads to it again.
+#[tokio::test]
+async fn events_of_workflows_do_not_feed_themselves() {
+    on_each_database(async |store| {
+        let ended = json!([{
+            "id": "ended", "type": "event", "event": "workflow.ended", "runAs": { "roles": [] },
+            "input": { "of": { "_event": "workflowId" } },
+        }]);
+        let server = TestServer::new(store, ended);
+        happened::look(&server.triggers).await.unwrap();
+        for (key, chain) in [
+            ("1", json!(["orders"])),
+            ("2", json!(["invoices"])),
+            ("3", json!(["invoices", "orders"])),
+            ("4", json!(["a", "b", "orders"])),
+            ("5", json!(["a", "b", "c", "orders"])),
+        ] {
+            let event = NewEvent {
+                name: "workflow.ended".to_owned(),
+                key: key.to_owned(),
+                at: server.triggers.now(),
+                data: json!({ "workflowId": "orders", "chain": chain }),
+                roles: None,
+            };
+            store.write(move |db| Box::pin(async move { append_event(db, event).await })).await.unwrap();
+        }
+        happened::look(&server.triggers).await.unwrap();
+        happened::look(&server.triggers).await.unwrap();
+        let expected = [
+            "running 1",
+            "filtered 2 A run of this workflow led to the event: invoices.",
+            "filtered 3 A run of this workflow led to the event: invoices → orders.",
+            "running 4",
+            "filtered 5 The event is the last of a chain of 4 workflows: a → b → c → orders.",
+        ];
+        assert_eq!(server.outcomes("ended").await, expected);
+        let causes: Vec<_> = server.runs().await.into_iter().map(|run| run["causes"].clone()).collect();
+        assert_eq!(causes, [json!(["orders"]), json!(["a", "b", "orders"])]);
     })
     .await;
 }

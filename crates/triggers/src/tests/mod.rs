@@ -61,7 +61,10 @@ impl Host for TestHost {
                 return Ok(StartOutcome::Full);
             }
             let id = uuid::Uuid::now_v7().to_string();
-            let run = json!({ "of": new.user_id, "roles": new.roles, "input": new.input });
+            let mut run = json!({ "of": new.user_id, "roles": new.roles, "input": new.input });
+            if !new.causes.is_empty() {
+                run["causes"] = new.causes.into();
+            }
             let insert = sql::query("INSERT INTO test_runs (id, run) VALUES ($1, $2)").bind(&id).bind(run.to_string());
             insert.execute(db).await?;
             Ok(StartOutcome::Started(id))

@@ -59,8 +59,10 @@ impl<S: Sync> FromRequestParts<S> for Admin {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Response> {
         let caller = parts.extensions.get::<Caller>();
         if let Some(caller) = caller.filter(|caller| is_admin(caller)) {
-            let menu = parts.extensions.get::<Menu>().cloned().unwrap_or_default();
-            return Ok(Self { caller: caller.clone(), menu });
+            let (caller, menu) = (caller.clone(), parts.extensions.get::<Menu>().cloned().unwrap_or_default());
+            let shows_menu = parts.method == Method::GET && !parts.uri.path().starts_with("/api/");
+            let menu = if shows_menu { menu.counted().await } else { menu };
+            return Ok(Self { caller, menu });
         }
         let path = parts.uri.path();
         if path.starts_with("/api/") {

@@ -7,6 +7,7 @@ mod extract;
 pub mod filters;
 mod layout;
 pub mod list;
+mod menu;
 mod pager;
 mod paging;
 mod section;
@@ -15,7 +16,8 @@ mod user_names;
 pub use crate::error::from_store_error;
 pub use errors::PageError;
 pub use extract::{Admin, ShowsAdministration, is_admin};
-pub use layout::{Menu, MenuEntry, MenuGroup, MenuLinks, live_page, page};
+pub use layout::{live_page, page};
+pub use menu::{MAX_MENU_COUNT, Menu, MenuCount, MenuEntry, MenuGroup, MenuSources};
 pub use section::Section;
 pub use user_names::{UserNames, user_view};
 

@@ -16,6 +16,39 @@ impl Form {
             _ => Self { fields: vec![whole(schema)] },
         }
     }
+
+    /// Makes a form for the values of a schema that holds these values at first. It is one field with JSON if its fields
+    /// cannot hold all of them.
+    pub fn holding(schema: &Value, values: &Value) -> Self {
+        let mut form = Self::for_schema(schema);
+        for field in &mut form.fields {
+            let value = values.pointer(&field.pointer()).filter(|value| !value.is_null());
+            field.initial = value.map(|value| initial(&field.control, value)).unwrap_or_default();
+        }
+        match form.holds(&mut Vec::new(), values) {
+            true => form,
+            false => Self { fields: vec![FormField { initial: json::text(values), ..whole(schema) }] },
+        }
+    }
+
+    /// Whether the fields hold a value that is found with these keys.
+    fn holds<'v>(&self, keys: &mut Vec<&'v str>, value: &'v Value) -> bool {
+        if value.is_null() {
+            return true;
+        }
+        if let Some(field) = self.fields.iter().find(|field| field.keys == *keys) {
+            // An entry that the schema does not allow any more is shown with its problem.
+            return !matches!(field.value(&field.initial), Ok(held) if held.as_ref() != Some(value));
+        }
+        let Value::Object(values) = value else { return false };
+        keys.len() < 2
+            && values.iter().all(|(key, value)| {
+                keys.push(key);
+                let is_held = self.holds(keys, value);
+                keys.pop();
+                is_held
+            })
+    }
 }
 
 /// The object that is read.

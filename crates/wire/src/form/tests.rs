@@ -36,6 +36,33 @@ fn entries(form: &Form, entered: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
+fn form_holds_values() {
+    let check = |values: Value, expected: &str| {
+        let form = Form::holding(
+            &json!({ "required": ["supplier"], "properties": {
+                "supplier": { "type": "string" }, "copies": { "type": "integer" }, "urgent": { "type": "boolean" },
+                "kind": { "enum": ["paper", 7] }, "tags": { "type": "array", "items": { "type": "string" } },
+                "address": { "type": "object", "properties": { "city": { "type": "string" } } },
+            } }),
+            &values,
+        );
+        let held: Vec<_> = form.fields.iter().map(|field| format!("{}={}", field.pointer(), field.initial)).collect();
+        assert_eq!(held.join(" ").replace('\n', "|"), expected, "{values}");
+    };
+    check(
+        json!({ "supplier": "Acme", "copies": 2, "urgent": true, "kind": 7, "tags": ["a", "b"], "address": { "city": "Ulm" } }),
+        "/supplier=Acme /copies=2 /urgent=true /kind=1 /tags=a|b /address/city=Ulm",
+    );
+    // What is missing, null or not allowed any more is a matter of its field.
+    check(json!({ "copies": null, "urgent": false }), "/supplier= /copies= /urgent= /kind= /tags= /address/city=");
+    check(json!({ "copies": "many" }), "/supplier= /copies=many /urgent= /kind= /tags= /address/city=");
+    // What no field can hold is not lost.
+    check(json!({ "supplier": "Acme", "more": 1 }), r#"={"supplier":"Acme","more":1}"#);
+    check(json!({ "kind": "stone" }), r#"={"kind":"stone"}"#);
+    check(json!({ "address": { "street": "x" } }), r#"={"address":{"street":"x"}}"#);
+}
+
+#[test]
 fn fields_follow_the_schema() {
     let lines: Vec<_> = form()
         .fields

@@ -69,11 +69,11 @@ read_names!(TaskKind { "approve" => Approve, "choose" => Choose, "form" => Form 
 pub struct TaskList {
     /// The questions, at most a page of them.
     pub items: Vec<Task>,
-    /// Whether there are more.
-    pub has_more: bool,
+    /// The cursor of the next page.
+    pub next: Option<String>,
 }
 
-read_struct!(TaskList { items: "items", has_more: "hasMore" or default });
+read_struct!(TaskList { items: "items", next: "next" });
 
 /// The answer to a question.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -74,7 +74,7 @@ impl<'c> Checker<'c, '_, '_, '_> {
         let is_event = matches!(&step.kind, StepKind::Wait(wait) if wait.event.is_some());
         let unused = [
             ("retry", step.retry.is_some() && !is_call && !is_child),
-            ("timeoutSeconds", step.timeout_seconds.is_some() && !is_call && !is_event),
+            ("timeoutSeconds", step.timeout_seconds.is_some() && !is_call && !is_event && !step.is_container()),
             ("idempotent", step.idempotent.is_some() && !is_call),
             ("onError", !step.on_error.is_empty() && matches!(step.kind, StepKind::Return(_))),
         ];

@@ -40,10 +40,12 @@ fn definition_with_all_kinds_of_steps_is_accepted() {
     - { id: extract, type: agent, agentId: clerk, prompt: $.input.text, responseSchema: { type: object }, timeoutSeconds: 30, retry: { attempts: 2, on: [timeout] } }
     - id: route
       type: switch
+      timeoutSeconds: 86400
       cases: [{ test: { _gt: [{ _step: extract.total }, 5] }, then: [{ id: ask, type: human, title: OK?, roles: [manager], dueSeconds: 60, onLapse: { output: { decision: rejected } } }] }]
       default: [{ id: pause, type: wait, seconds: 5 }]
     - id: both
       type: parallel
+      timeoutSeconds: 60
       branches: { a: [{ id: one, type: endpoint, endpointId: post, payload: { a: $.route.decision } }], b: [{ id: two, type: workflow, workflowId: child }] }
     - id: each
       type: loop
@@ -51,9 +53,10 @@ fn definition_with_all_kinds_of_steps_is_accepted() {
       item: row
       concurrency: 2
       max: 10
+      timeoutSeconds: 60
       do: [{ id: row, type: endpoint, endpointId: post, payload: [{ _item: row.n }, { _item: index }, $.both.a], onError: [{ id: tell, type: endpoint, endpointId: post, payload: { _error: message } }] }]
     - { id: poll, type: loop, until: { _step: look }, max: 3, do: [{ id: look, type: endpoint, endpointId: post, idempotent: true }] }
-    - { id: stop, type: if, test: { _input: stop }, then: [{ id: no, type: fail, message: No. }], else: [{ id: yes, type: return, value: $.each }] }
+    - { id: stop, type: if, test: { _input: stop }, timeoutSeconds: 60, then: [{ id: no, type: fail, message: No. }], else: [{ id: yes, type: return, value: $.each }] }
   output: { n: "$.each[*]" }
 - id: child
   steps: [{ id: form, type: human, ask: form, form: { type: object }, title: Fill in, users: [ada] }]

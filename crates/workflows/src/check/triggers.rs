@@ -1,7 +1,9 @@
 //! Checks of triggers.
 
 use super::{Checker, key, path_step};
-use crate::definition::{CronTrigger, MAX_EVENT_NAME, Trigger, TriggerKind, WebhookSender, is_event_name};
+use crate::definition::{
+    CronTrigger, MAX_EVENT_NAME, Trigger, TriggerKind, TriggerQuota, WebhookSender, is_event_name,
+};
 use crate::value::Place;
 use config::{PathStep, SectionProblems};
 use schedules::{Schedule, SchedulePart};
@@ -87,7 +89,8 @@ impl<'c> Checker<'c, '_, '_, '_> {
 
     /// Reports that it is said twice, or not at all, with which rights the steps run.
     fn check_rights(&mut self, trigger: &Trigger) {
-        match (&trigger.run_as, &self.workflow.run_as) {
+        self.check_quota(trigger);
+        match (trigger.run_as.as_ref().and_then(|rights| rights.roles.as_ref()), &self.workflow.run_as) {
             (Some(_), Some(_)) => {
                 let help = Some("the workflow says it for all its runs; leave it out here or there".to_owned());
                 self.error(&[key("runAs")], "the workflow has `runAs`, too", help);
@@ -98,6 +101,21 @@ impl<'c> Checker<'c, '_, '_, '_> {
                 self.error(&[key("id")], "this does not say with which rights the steps run", help);
             }
             _ => {}
+        }
+    }
+
+    fn check_quota(&mut self, trigger: &Trigger) {
+        let Some(TriggerQuota { messages, tokens, cost_usd, .. }) = trigger.run_as.as_ref().and_then(|it| it.quota)
+        else {
+            return;
+        };
+        let at = [key("runAs"), key("quota")];
+        if messages.is_none() && tokens.is_none() && cost_usd.is_none() {
+            let help = Some("set `messages`, `tokens` or `costUsd`".to_owned());
+            self.error(&at, "this quota bounds nothing", help);
+        }
+        if cost_usd.is_some_and(|cost| !cost.is_finite() || cost < 0.0) {
+            self.error(&at, "`costUsd` is an amount of at least 0", None);
         }
     }
 }
@@ -242,6 +260,32 @@ connections:
          7 |     - { id: c, type: event, event: order.lost, input: [1], runAs: { roles: [] } }
            |                                                       ^
            = help: write the keys of the input, each with its value: `input: { order: { _event: body.order } }`
+        "#);
+    }
+
+    #[test]
+    fn quotas_of_triggers_are_checked() {
+        let run_as = "runAs: { roles: [admin], quota: { per: day, tokens: 5 } }";
+        assert_snapshot!(check("", &[&format!("{{ id: a, type: cron, cron: '* * * * *', {run_as} }}")]), @"1 triggers");
+        // The workflow says the roles.
+        let quota = "runAs: { quota: { per: month, messages: 5 } }";
+        let trigger = format!("{{ id: a, type: cron, cron: '* * * * *', {quota} }}");
+        assert_snapshot!(check("  runAs: { roles: [admin] }\n", &[&trigger]), @"1 triggers");
+        assert_snapshot!(check("", &[
+            "{ id: a, type: cron, cron: '* * * * *', runAs: { roles: [], quota: { per: day } } }",
+            "{ id: b, type: cron, cron: '* * * * *', runAs: { quota: { per: day, tokens: 5 } } }",
+        ]), @r#"
+        chatwright.yaml:5:74: error: this quota bounds nothing
+           |
+         5 |     - { id: a, type: cron, cron: '* * * * *', runAs: { roles: [], quota: { per: day } } }
+           |                                                                          ^
+           = help: set `messages`, `tokens` or `costUsd`
+
+        chatwright.yaml:6:13: error: this does not say with which rights the steps run
+           |
+         6 |     - { id: b, type: cron, cron: '* * * * *', runAs: { quota: { per: day, tokens: 5 } } }
+           |             ^
+           = help: a trigger has no user: say `runAs: { roles: [clerk] }` here or at the workflow
         "#);
     }
 

@@ -1,7 +1,7 @@
 //! Checks that need the whole config: roles, and the prices of models under a cost limit.
 
 use super::path_step;
-use crate::definition::{Step, StepKind, TriggerKind, Workflow, Workflows};
+use crate::definition::{Step, StepKind, Trigger, TriggerKind, Workflow, Workflows};
 use crate::value::Place;
 use config::{Config, PathStep, SectionProblems};
 use std::collections::HashSet;
@@ -63,7 +63,7 @@ pub(super) fn named_roles(all: &Workflows) -> Vec<(Vec<Place>, &str)> {
         }
         for (at, trigger) in workflow.triggers.iter().enumerate() {
             let place = within(&place, &["triggers"], at);
-            for (at, role) in trigger.run_as.iter().flat_map(|rights| rights.roles.iter().enumerate()) {
+            for (at, role) in trigger.run_as.iter().flat_map(|rights| rights.roles.iter().flatten().enumerate()) {
                 named.push((within(&place, &["runAs", "roles"], at), role.0.as_str()));
             }
             if let TriggerKind::Event(event) = &trigger.kind {
@@ -90,12 +90,15 @@ fn within(place: &[Place], keys: &[&str], index: usize) -> Vec<Place> {
 pub(super) fn check(all: &Workflows, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
     check_roles(all, config, problems);
     for workflow in &all.0 {
-        if workflow.limits.cost_usd.is_some() {
-            let (mut agents, mut endpoints) = (Vec::new(), Vec::new());
-            collect(all, workflow, &mut HashSet::new(), &mut agents, &mut endpoints);
-            let limit = format!("the cost limit of the workflow `{}`", workflow.id.0);
-            problems.check_prices(config, &limit, &agents, &endpoints);
-        }
+        let has_quota = workflow.triggers.iter().filter_map(Trigger::quota).any(|quota| quota.cost_usd.is_some());
+        let limit = match (workflow.limits.cost_usd, has_quota) {
+            (Some(_), _) => format!("the cost limit of the workflow `{}`", workflow.id.0),
+            (None, true) => format!("the quota of a trigger of the workflow `{}`", workflow.id.0),
+            (None, false) => continue,
+        };
+        let (mut agents, mut endpoints) = (Vec::new(), Vec::new());
+        collect(all, workflow, &mut HashSet::new(), &mut agents, &mut endpoints);
+        problems.check_prices(config, &limit, &agents, &endpoints);
     }
 }
 

@@ -12,7 +12,7 @@ use web::admin::{UserNames, from_store_error, user_view};
 use web::html::{dollars, link, text};
 use wire::UserError;
 
-pub(super) struct RunList;
+pub(crate) struct RunList;
 
 type RunColumn = Column<RunItem>;
 

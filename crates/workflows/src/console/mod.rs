@@ -4,11 +4,15 @@ mod actions;
 mod definitions;
 mod list;
 mod picture_view;
+mod rerun_page;
 mod run_page;
 mod task_field;
 mod task_form;
 mod task_page;
 mod tasks;
+
+pub(crate) use list::RunList;
+pub(crate) use tasks::TaskList;
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -25,13 +29,14 @@ pub(crate) fn section(context: Context) -> Section {
         run_page::detail,
         "Get the run of a workflow with its steps and questions",
     );
-    let lists = web::admin::list::routes::<list::RunList>()
-        .merge(web::admin::list::routes::<tasks::TaskList>())
+    let lists = web::admin::list::routes::<RunList>()
+        .merge(web::admin::list::routes::<TaskList>())
         .merge(web::admin::list::routes::<DefinitionList>());
     let routes = detail.merge(lists);
     let actions = [
         "stop_workflow_run",
         "retry_workflow_run",
+        "rerun_workflow_run",
         "decide_workflow_step",
         "export_workflows",
         "export_workflow_tasks",
@@ -43,8 +48,8 @@ pub(crate) fn section(context: Context) -> Section {
     ];
     Section {
         menu: vec![
-            MenuEntry { group: MenuGroup::Work, path: list::RunList::PATH, title: list::RunList::TITLE },
-            MenuEntry { group: MenuGroup::Work, path: tasks::TaskList::PATH, title: tasks::TaskList::TITLE },
+            MenuEntry { group: MenuGroup::Work, path: RunList::PATH, title: RunList::TITLE },
+            MenuEntry { group: MenuGroup::Work, path: TaskList::PATH, title: TaskList::TITLE },
             MenuEntry { group: MenuGroup::Work, path: DefinitionList::PATH, title: DefinitionList::TITLE },
         ],
         actions: actions.map(|action| format!("admin:{action}")).to_vec(),
@@ -57,6 +62,7 @@ fn page_routes() -> Router<Context> {
         .route("/admin/workflows/{id}", get(run_page::show))
         .route("/admin/workflows/{id}/stop", post(actions::stop))
         .route("/admin/workflows/{id}/retry", post(actions::retry))
+        .route("/admin/workflows/{id}/rerun", get(rerun_page::show).post(rerun_page::start))
         .route("/admin/workflows/{id}/decide", post(actions::decide))
         .route("/admin/workflow-tasks/{id}", get(task_page::show).post(task_page::answer))
 }

@@ -37,7 +37,7 @@ pub(super) async fn show(
     Path(id): Path<String>,
 ) -> Result<Response, PageError> {
     let detail = service::detail(&(&context).into(), Viewer::Admin, &id).await?;
-    let view = pages::view(&context, &detail).await?;
+    let view = pages::view(&context, &admin.caller, &detail).await?;
     let mut cards = Vec::new();
     for task in detail.tasks.iter().filter(|task| task.state == TaskState::Open) {
         cards.push(task_card(task, &Entered::default(), may_answer(&context, &admin, task).await?));
@@ -60,11 +60,13 @@ fn run_view(RunDetail { run, steps, .. }: RunDetail, view: &RunView, cards: Vec<
     let (id, is_open) = (run.id.clone(), run.ended_at.is_none());
     let is_child = run.parent_id.is_some();
     let parent = run.parent_id.as_ref().map_or_else(|| text(""), |id| link(format!("{PATH}/{id}"), short(id)));
+    let earlier = run.rerun_of.as_ref().map_or_else(|| text(""), |id| link(format!("{PATH}/{id}"), short(id)));
     let about = facts([
         ("State", run_state(run.state)),
         ("Cause", text(text_with_code_points(&cause(&run), TextKind::Value))),
         ("Version", text(run.version.clone())),
         ("Step of run", parent),
+        ("Repeats run", earlier),
         ("Started (UTC)", text(minute(run.created_at))),
         ("Ended (UTC)", text(run.ended_at.map(minute).unwrap_or_default())),
         ("Goes on (UTC)", text(run.wakes_at.map(minute).unwrap_or_default())),
@@ -82,6 +84,9 @@ fn run_view(RunDetail { run, steps, .. }: RunDetail, view: &RunView, cards: Vec<
         (false, true) => ().into_any(),
         (false, false) => retry_view(&id, &steps),
     };
+    let again = view.again.as_ref().map(|_| {
+        view! { <p class="cw-admin-links">{link(format!("{PATH}/{id}/rerun"), "Run again with changed input")}</p> }
+    });
     let picture = view.picture.as_ref().map(picture_view);
     let timeline = timeline_view(&view.steps, run.created_at, now_millis());
     let may_retry = !is_open && !is_child;
@@ -89,7 +94,7 @@ fn run_view(RunDetail { run, steps, .. }: RunDetail, view: &RunView, cards: Vec<
     let none = steps.is_empty().then(|| view! { <p class="cw-account-note">"No step has started."</p> });
     view! {
         <div class="cw-admin-live" data-live="about">{about}</div>
-        <div class="cw-admin-acts" data-live="buttons">{buttons}</div>
+        <div class="cw-admin-acts" data-live="buttons">{buttons}{again}</div>
         <div class="cw-admin-live" data-live="asks">{unknown}{cards}</div>
         <div class="cw-admin-live" data-live="picture">
             {picture}

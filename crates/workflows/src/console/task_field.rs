@@ -1,12 +1,34 @@
-//! A field in the form of a question, with what it is about and what is wrong with its entry.
+//! The fields of a form, with what they are about and what is wrong with their entries.
 
 use leptos::prelude::*;
 use web::html::text_area_content;
-use wire::form::{Control, FormField, FormOption};
+use wire::form::{Control, Form, FormField, FormOption};
 
 /// Returns the name of a field in the form.
-pub(super) fn field_name(index: usize) -> String {
+fn field_name(index: usize) -> String {
     format!("field{index}")
+}
+
+/// Returns what was sent for a field. Several values are lines of its entry.
+pub(super) fn sent_value(sent: &[(String, String)], name: &str) -> String {
+    let values = sent.iter().filter(|(sent, _)| sent == name).map(|(_, value)| value.as_str());
+    // Browsers send CR LF.
+    values.collect::<Vec<_>>().join("\n").replace("\r\n", "\n")
+}
+
+/// Returns the entries of the fields of a form in their order.
+pub(super) fn sent_entries(form: &Form, sent: &[(String, String)]) -> Vec<String> {
+    (0..form.fields.len()).map(|index| sent_value(sent, &field_name(index))).collect()
+}
+
+/// Renders the fields of a form with what was entered, if anything was, and the problems of fields. `id` is unique on the page.
+pub(super) fn fields_view(id: &str, form: &Form, entries: Option<&[String]>, problems: &[(usize, String)]) -> AnyView {
+    let fields = form.fields.iter().enumerate().map(|(index, field)| {
+        let entry = entries.and_then(|entries| entries.get(index)).unwrap_or(&field.initial);
+        let problem = problems.iter().find(|(field, _)| *field == index).map(|(_, problem)| problem.clone());
+        field_view(id, index, field, entry, problem)
+    });
+    fields.collect_view().into_any()
 }
 
 /// The attributes that describe a control.
@@ -17,9 +39,9 @@ struct Described {
     invalid: Option<&'static str>,
 }
 
-/// Renders a field of the form of a question, with what was entered and its problem.
-pub(super) fn field_view(task: &str, index: usize, field: &FormField, entry: &str, problem: Option<String>) -> AnyView {
-    let id = format!("task-{task}-{index}");
+/// Renders a field, with what was entered and its problem.
+fn field_view(id: &str, index: usize, field: &FormField, entry: &str, problem: Option<String>) -> AnyView {
+    let id = format!("{id}-{index}");
     let described = Described {
         by: format!("{id}-about"),
         name: field_name(index),

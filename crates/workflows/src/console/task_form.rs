@@ -1,7 +1,7 @@
 //! The card of a question, with a form that needs no script. It has the same fields as the block
 //! `WorkflowTasks`.
 
-use super::task_field::{field_name, field_view};
+use super::task_field::{fields_view, sent_entries, sent_value};
 use crate::definition::Ask;
 use crate::service::Answer;
 use crate::store::TaskRow;
@@ -34,14 +34,10 @@ fn form_of(task: &TaskRow) -> Form {
 /// # Errors
 /// What was entered, with the problems of the fields.
 pub(super) fn read(task: &TaskRow, sent: &[(String, String)]) -> Result<(Answer, Entered), Entered> {
-    let value = |name: &str| {
-        let values = sent.iter().filter(|(sent, _)| sent == name).map(|(_, value)| value.as_str());
-        // Browsers send CR LF.
-        values.collect::<Vec<_>>().join("\n").replace("\r\n", "\n")
-    };
+    let value = |name: &str| sent_value(sent, name);
     let given = |name: &str| Some(value(name)).filter(|text| !text.trim().is_empty());
     let form = form_of(task);
-    let entries: Vec<_> = (0..form.fields.len()).map(|index| value(&field_name(index))).collect();
+    let entries = sent_entries(&form, sent);
     let entered = Entered { comment: value("comment"), choice: value("choice"), ..Entered::default() };
     let answer = Answer {
         approved: given("approved").map(|approved| approved == "true"),
@@ -161,13 +157,8 @@ fn choices(task: &TaskRow, entered: &Entered) -> AnyView {
 }
 
 fn form_fields(task: &TaskRow, entered: &Entered) -> AnyView {
-    let form = form_of(task);
-    let fields = form.fields.iter().enumerate().map(|(index, field)| {
-        let entry = entered.entries.as_ref().and_then(|entries| entries.get(index)).unwrap_or(&field.initial);
-        let problem = entered.problems.iter().find(|(field, _)| *field == index).map(|(_, problem)| problem.clone());
-        field_view(&task.id, index, field, entry, problem)
-    });
-    fields.collect_view().into_any()
+    let id = format!("task-{}", task.id);
+    fields_view(&id, &form_of(task), entered.entries.as_deref(), &entered.problems)
 }
 
 #[cfg(test)]
@@ -181,6 +172,7 @@ mod tests {
             id: "t1".to_owned(),
             run_id: "r1".to_owned(),
             path: "ask".to_owned(),
+            call_id: None,
             owner: "ada".to_owned(),
             workflow_id: "order".to_owned(),
             ask,

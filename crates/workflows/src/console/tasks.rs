@@ -13,7 +13,7 @@ use web::html::link;
 use wire::UserError;
 use wire::hidden_characters::{TextKind, text_with_code_points};
 
-pub(super) struct TaskList;
+pub(crate) struct TaskList;
 
 type TaskColumn = Column<TaskRow>;
 

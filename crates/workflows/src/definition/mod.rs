@@ -11,7 +11,7 @@ pub(crate) use human::{Ask, HumanStep, OnLapse};
 pub(crate) use step::{AgentStep, IfStep, ListKey, LoopStep, Step, StepKind, SwitchStep, ToolStep, WaitStep};
 
 pub use sender::WebhookSender;
-pub use trigger::{CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerRights, WebhookTrigger};
+pub use trigger::{CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerQuota, TriggerRights, WebhookTrigger};
 pub(crate) use trigger::{MAX_EVENT_NAME, is_event_name};
 
 use config::Location;

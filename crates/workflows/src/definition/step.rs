@@ -21,8 +21,8 @@ pub(crate) struct Step {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) retry: Option<Retry>,
     /// The time limit of one attempt in seconds. For agents, tools and endpoints, at most 1,800;
-    /// default: 300. For a wait for an event, after which the step fails; default: until the run's
-    /// time limit.
+    /// default: 300. For a wait for an event, after which the step fails, and for `if`, `switch`, `parallel` and
+    /// `loop`, which fail then with all steps in them; default: until the run's time limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 31_536_000))]
     pub(crate) timeout_seconds: Option<u32>,
@@ -86,8 +86,8 @@ pub(crate) struct AgentStep {
     /// The names of the agent's tools that it may use. Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) tools: Vec<ToolName>,
-    /// The tools whose calls are approved in advance. Calls of others that need an approval are
-    /// denied.
+    /// The tools whose calls are approved in advance. A call of another one that needs an approval is a
+    /// question to people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) approved_tools: Vec<ToolName>,
     /// The limits of time and memory, as `limits.invocationTiers` sets them. With a tier here or of
@@ -381,6 +381,11 @@ impl Step {
     /// Returns whether the step calls something that takes time and may have an effect.
     pub(crate) fn is_call(&self) -> bool {
         matches!(self.kind, StepKind::Agent(_) | StepKind::Tool(_) | StepKind::Endpoint(_))
+    }
+
+    /// Returns whether the step consists of other steps.
+    pub(crate) fn is_container(&self) -> bool {
+        matches!(self.kind, StepKind::If(_) | StepKind::Switch(_) | StepKind::Parallel(_) | StepKind::Loop(_))
     }
 
     /// Returns the time limit of one attempt in seconds.

@@ -4,7 +4,7 @@ use schedules::MissedTicks;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use settings::{Id, Text};
+use settings::{Id, Quota, QuotaPeriod, Text};
 
 /// What starts runs of a workflow by itself.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -31,17 +31,48 @@ pub struct Trigger {
 impl Trigger {
     /// Returns the roles of the runs; none if the workflow says them.
     pub fn roles(&self) -> Vec<String> {
-        self.run_as.iter().flat_map(|rights| &rights.roles).map(|role| role.0.clone()).collect()
+        let roles = self.run_as.iter().filter_map(|rights| rights.roles.as_ref());
+        roles.flatten().map(|role| role.0.clone()).collect()
+    }
+
+    /// Returns what the runs of the trigger may use together.
+    pub(crate) fn quota(&self) -> Option<Quota> {
+        let TriggerQuota { period, messages, tokens, cost_usd } = self.run_as.as_ref()?.quota?;
+        Some(Quota { messages, tokens, cost_usd, ..Quota::per(period) })
     }
 }
 
 /// The rights of the runs that a trigger starts. They belong to a user of the trigger's own, so quotas
 /// of these roles count for each trigger by itself.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TriggerRights {
-    /// The roles. Without any, the steps may do what every signed-in user may do.
-    pub roles: Vec<Text>,
+    /// The roles. With an empty list, the steps may do what every signed-in user may do. Needed unless the
+    /// workflow says it for all its runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roles: Option<Vec<Text>>,
+    /// What all runs of this trigger may use together in a period, beside the quotas of the roles. When it is used
+    /// up, the steps that ask agents wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<TriggerQuota>,
+}
+
+/// What the runs of a trigger may use together. At least one bound is set.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TriggerQuota {
+    /// The period, which starts at midnight UTC of each day, or of the first day of each month.
+    #[serde(rename = "per")]
+    pub period: QuotaPeriod,
+    /// The most requests to agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<u64>,
+    /// The most tokens, input and output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// The highest cost in US dollars. The price of every model that the workflow may use must be known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
 }
 
 /// What a trigger waits for.
@@ -93,7 +124,8 @@ pub struct WebhookTrigger {
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct EventTrigger {
-    /// The name: `run.ended`, `approval.waiting`, `feedback.given`, `user.created`, or that of an event
+    /// The name: `run.ended`, `approval.waiting`, `feedback.given`, `user.created`, `document.ready`, `task.waiting`,
+    /// `task.reminded`, `workflow.ended`, or that of an event
     /// that programs report with `POST /api/events/{name}`.
     pub event: Text,
     /// The roles of users and API keys that may report the event. Default: `admin`.

@@ -4,7 +4,7 @@ use super::drive::{Drive, size};
 use super::{Call, CallError, CallOutcome, Remaining};
 use crate::definition::Step;
 use crate::plan::{BUSY, Record, Start, StepError, StepState};
-use crate::store::{self, FinishedStep};
+use crate::store::{self, FinishedStep, ResumedStep};
 use ::store::StoreError;
 use jobs::JobError;
 use serde_json::Value;
@@ -28,9 +28,11 @@ pub(super) fn idempotency_key(base: &str, path: &str) -> String {
 
 impl Drive {
     /// Begins a call that is stored as running.
-    pub(super) fn begin_call(&mut self, step: &Step, start: Start, remaining: Remaining) {
+    pub(super) fn begin_call(&mut self, step: &Step, start: Start, remaining: Remaining, resumed: Option<ResumedStep>) {
         let Start { path, step_id, input, attempt } = start;
         self.reserved.insert(path.clone(), remaining);
+        let cancel = self.cancel.child_token();
+        self.cancels.insert(path.clone(), cancel.clone());
         let call = Call {
             caller: self.run.caller.caller(&self.run.owner),
             workflow_id: self.run.workflow_id.clone(),
@@ -39,7 +41,8 @@ impl Drive {
             input,
             key: idempotency_key(self.run.key_base(), &path),
             remaining,
-            cancel: self.cancel.clone(),
+            resumed,
+            cancel,
         };
         let call = self.host.call(call);
         // In a task of its own, so that a panic in a tool is the error of its step.
@@ -60,9 +63,21 @@ impl Drive {
     pub(super) async fn record(&mut self, finished: Finished) -> Result<(), JobError> {
         let Finished { path, step_id, attempt, outcome: CallOutcome { result, used } } = finished;
         self.reserved.remove(&path);
+        self.cancels.remove(&path);
+        if self.records.get(&path).is_some_and(|record| record.state != StepState::Running) {
+            return self.spend_after_end(path, used).await;
+        }
         let now = now_millis();
-        let record = self.end_of_attempt(&path, &step_id, attempt, result, now);
-        let (run_id, chain) = (self.run.id.clone(), self.chain.clone());
+        let suspended = self.suspended_step(&path, &result, now);
+        // What was not begun, or was cut off, goes on from where it was.
+        let keeps_state =
+            suspended.is_some() || matches!(result, Err(CallError::Refused { .. } | CallError::Interrupted));
+        let record = match &suspended {
+            Some(suspended) => suspended.record(attempt),
+            None => self.end_of_attempt(&path, &step_id, attempt, result, now),
+        };
+        let (run_id, chain, owner) = (self.run.id.clone(), self.chain.clone(), self.run.owner.clone());
+        let workflows = self.run.chain();
         let is_refused = record.is_refused();
         let stored = FinishedStep {
             path: path.clone(),
@@ -81,12 +96,30 @@ impl Drive {
                 if is_refused {
                     store::uncount_attempt(db, &run_id, &stored.path).await?;
                 }
+                if !keeps_state {
+                    store::forget_suspended(db, &run_id, &stored.path).await?;
+                }
+                if let Some(suspended) = suspended {
+                    suspended.store(db, (&run_id, &owner), &workflows, now).await?;
+                }
                 store::spend(db, &chain, &used).await
             })
         });
         write.await?;
         self.set_record(path, record);
         Ok(())
+    }
+
+    /// Stores what a call has used that was cancelled, because the time of a step around it was over.
+    async fn spend_after_end(&mut self, path: String, used: store::Used) -> Result<(), JobError> {
+        let (run_id, chain) = (self.run.id.clone(), self.chain.clone());
+        let write = self.job.write(move |db| {
+            Box::pin(async move {
+                store::add_use(db, &run_id, &path, &used).await?;
+                store::spend(db, &chain, &used).await
+            })
+        });
+        Ok(write.await?)
     }
 
     /// Returns the record of a step after an attempt.
@@ -120,6 +153,11 @@ impl Drive {
                 // Nothing was done.
                 return Record { attempt: attempt.saturating_sub(1), ..refused };
             }
+            // Its state is too large.
+            Err(CallError::Asks(_)) => (
+                "limit",
+                format!("The state of the agent is larger than {} bytes (`workflowBytes.state`).", self.bytes.state),
+            ),
             Err(CallError::Interrupted) => {
                 let (state, next_at) = super::records::after_loss(step, now);
                 return record(state, None, next_at);

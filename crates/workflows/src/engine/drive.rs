@@ -39,6 +39,8 @@ pub(super) struct Drive {
     pub(super) calls: JoinSet<Finished>,
     /// What the calls that run may use, by path.
     pub(super) reserved: HashMap<String, Remaining>,
+    /// Cancels single calls, by path.
+    pub(super) cancels: HashMap<String, CancellationToken>,
     /// Cancels the calls when the drive ends.
     pub(super) cancel: CancellationToken,
     /// The time of the last round.
@@ -79,6 +81,7 @@ pub(super) async fn drive(host: Arc<dyn StepHost>, job: JobContext, run_id: Stri
         records: Arc::default(),
         calls: JoinSet::new(),
         reserved: HashMap::new(),
+        cancels: HashMap::new(),
         cancel,
         seen_at: now_millis(),
         looked_at: None,
@@ -118,11 +121,15 @@ impl Drive {
         if self.state_bytes > self.bytes.state {
             return Ok(limit_end(format!("workflowBytes.state: {}", self.bytes.state)));
         }
-        let Plan { start, due, wakes_at, end } = self.plan().await?;
+        let Plan { start, due, expired, wakes_at, end } = self.plan().await?;
         match end {
             Some(End::Done(output)) => return Ok(Next::End(RunState::Done, Ok(output))),
             Some(End::Failed(error)) => return Ok(Next::End(RunState::Failed, Err(error))),
             None => {}
+        }
+        if !expired.is_empty() {
+            self.expire_all(&expired).await?;
+            return Ok(Next::Again);
         }
         if !due.is_empty() {
             for (path, step_id) in due {
@@ -185,6 +192,9 @@ impl Drive {
     /// Ends the wait of a step whose time has come.
     async fn lapse(&mut self, path: String, step_id: &str) -> Result<(), JobError> {
         let step = self.workflow.step(step_id);
+        if step.is_some_and(|step| matches!(step.kind, StepKind::Agent(_))) {
+            return self.lapse_agent(path).await;
+        }
         let result = end_of_wait(step, &path);
         let (now, run_id) = (now_millis(), self.run.id.clone());
         let finished = FinishedStep::ended(path.clone(), StepState::Waiting, result);

@@ -1,9 +1,11 @@
 //! The end of a run.
 
 use super::drive::{Drive, wake_all};
+use super::emitted::workflow_ended;
 use crate::conversation::deliver_soon;
 use crate::plan::{StepError, StepState};
 use crate::store::{self, FinishedStep, RunState};
+use ::store::append_event;
 use jobs::{JobError, Outcome};
 use serde_json::Value;
 use web::times::now_millis;
@@ -19,11 +21,15 @@ impl Drive {
         let parent = self.run.parent_id.clone().zip(self.run.parent_path.clone());
         let (owner, run_owner) = (self.run.owner.clone(), self.run.owner.clone());
         log_end(&self.run, state, &result);
+        let event = workflow_ended(&self.run, state, result.as_ref().err(), now);
         let ended = self.job.finish(Outcome::DONE, move |db| {
             Box::pin(async move {
                 let (output, error) = (result.as_ref().ok(), result.as_ref().err());
                 if !store::end_run(db, &run_id, state, output, error, now).await? {
                     return Ok(());
+                }
+                if let Some(event) = event {
+                    append_event(db, event).await?;
                 }
                 store::cancel_tasks(db, &run_id).await?;
                 store::delete_waits(db, &run_id).await?;

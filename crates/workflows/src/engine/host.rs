@@ -3,8 +3,9 @@
 use super::Remaining;
 use super::outcome::{CallError, CallOutcome, of_agent, refusal, tool_error, used};
 use crate::definition::{AgentStep, Step, StepKind, ToolStep, Workflow, WorkflowBytes, Workflows};
+use crate::store::{ResumedStep, Used};
 use capability::{Context, EndpointCall, EndpointFailure};
-use chat::{Caller, CountedToolCall, ToolCallRequest};
+use chat::{Caller, CountedToolCall, SuspendableRequest, ToolCallRequest};
 use contract::{CallReports, ModelUse};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -31,6 +32,8 @@ pub(crate) struct Call {
     pub(crate) key: String,
     /// What may be used.
     pub(crate) remaining: Remaining,
+    /// From where an agent goes on that has waited for decisions.
+    pub(crate) resumed: Option<ResumedStep>,
     /// Cancels the call.
     pub(crate) cancel: CancellationToken,
 }
@@ -87,6 +90,13 @@ impl ContextHost {
             Some(_) => call.step.timeout_seconds,
             None => Some(call.step.timeout()),
         };
+        let (key, from, used_before) = match call.resumed.clone() {
+            // Equal calls before and after a decision are not the same call.
+            Some(ResumedStep { state, suspensions, used }) => {
+                (format!("{}/{suspensions}", call.key), Some(state), used)
+            }
+            None => (call.key.clone(), None, Used::default()),
+        };
         let request = InvokeRequest {
             agent_name: asked.agent_id.0.clone(),
             input: InvokeInput { prompt: call.input.as_str().unwrap_or_default().to_owned() },
@@ -102,10 +112,12 @@ impl ContextHost {
                 false => InvokeTools::Named(asked.tools.iter().map(|name| name.0.clone()).collect()),
             },
             approved_tools: asked.approved_tools.iter().map(|name| name.0.clone()).collect(),
-            limits: InvokeLimits { timeout_seconds, ..call.remaining.invoke_limits() },
+            // The limits count from the beginning of the agent's turn.
+            limits: InvokeLimits { timeout_seconds, ..call.remaining.beside(&used_before).invoke_limits() },
         };
-        match self.0.chat.invoke_counted(&call.caller, request, Some(call.key.clone()), call.cancel.clone()).await {
-            Ok(counted) => of_agent(counted),
+        let request = SuspendableRequest { request, key, from };
+        match self.0.chat.invoke_suspendable(&call.caller, request, call.cancel.clone()).await {
+            Ok(outcome) => of_agent(outcome),
             Err(error) => CallOutcome::unmade(refusal(error)),
         }
     }

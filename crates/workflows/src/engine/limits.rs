@@ -86,6 +86,17 @@ impl Remaining {
         }
     }
 
+    /// Adds what was used before, for limits that count it.
+    #[must_use]
+    pub(super) fn beside(&self, used: &Used) -> Self {
+        Self {
+            requests: self.requests.map(|left| left.saturating_add(used.requests)),
+            total_tokens: self.total_tokens.map(|left| left.saturating_add(used.total_tokens)),
+            tool_calls: self.tool_calls.map(|left| left.saturating_add(used.tool_calls)),
+            cost_usd: self.cost_usd.map(|left| left + used.cost_usd),
+        }
+    }
+
     /// Adds what another call may use.
     #[must_use]
     pub(super) fn plus(&self, other: &Self) -> Self {

@@ -5,8 +5,10 @@
 mod calls;
 mod delays;
 mod drive;
+mod emitted;
 mod end;
 mod events;
+mod expiry;
 mod host;
 mod limits;
 mod outcome;
@@ -14,6 +16,7 @@ mod prepare;
 mod records;
 mod reminders;
 mod start;
+mod suspended;
 
 #[cfg(test)]
 pub(crate) use drive::end_of_wait;
@@ -22,6 +25,7 @@ pub(crate) use host::{Call, ContextHost, StepHost};
 pub(crate) use limits::Remaining;
 pub(crate) use outcome::{CallError, CallOutcome};
 pub(crate) use reminders::remind;
+pub(crate) use suspended::going_on;
 
 use ::store::StoreError;
 use ::store::sql::Db;

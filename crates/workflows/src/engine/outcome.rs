@@ -1,7 +1,7 @@
 //! The outcomes of calls, and what the answers of the product mean for a step.
 
 use crate::store::Used;
-use chat::{CountedInvocation, InvocationUsage, ToolFailure};
+use chat::{CountedInvocation, InvocationUsage, SuspendableInvocation, SuspendedInvocation, ToolFailure};
 use serde_json::Value;
 use std::time::Duration;
 use wire::invoke::InvocationStatus;
@@ -21,6 +21,8 @@ pub(crate) enum CallError {
     Refused { message: String, pause: Duration },
     /// The server stopped it to shut down. It is not known what it did.
     Interrupted,
+    /// An agent waits for decisions on its calls.
+    Asks(Box<SuspendedInvocation>),
 }
 
 /// The outcome of a call.
@@ -40,7 +42,11 @@ impl CallOutcome {
 }
 
 /// Returns the outcome of an agent's invocation.
-pub(super) fn of_agent(CountedInvocation { invocation, usage }: CountedInvocation) -> CallOutcome {
+pub(super) fn of_agent(SuspendableInvocation { counted, suspended }: SuspendableInvocation) -> CallOutcome {
+    let CountedInvocation { invocation, usage } = counted;
+    if let Some(suspended) = suspended {
+        return CallOutcome { result: Err(CallError::Asks(Box::new(suspended))), used: used(usage) };
+    }
     let message = invocation.error.unwrap_or_else(|| "There was no answer.".to_owned());
     let result = match (invocation.status, invocation.reason) {
         (InvocationStatus::Succeeded, _) => Ok(invocation.output),
@@ -102,6 +108,7 @@ mod tests {
                 CallError::Refused { pause, .. } => format!("refused for {} s", pause.as_secs()),
                 CallError::Failed(kind, message) => format!("{kind}: {message}"),
                 CallError::Interrupted => "interrupted".to_owned(),
+                CallError::Asks(_) => "asks".to_owned(),
             };
             assert_eq!(seen, expected);
         };

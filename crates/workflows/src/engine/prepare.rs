@@ -4,7 +4,8 @@ use super::drive::Drive;
 use crate::definition::{HumanStep, RunLimits, Step, StepKind, WaitStep};
 use crate::plan::{Record, Start, StepError, StepState};
 use crate::store::{
-    self, Assignee, NewReminders, NewRun, NewTask, NewWait, RepeatedSteps, RunCaller, RunState, StartedStep,
+    self, Assignee, NewReminders, NewRun, NewTask, NewWait, RepeatedSteps, ResumedStep, RunCaller, RunState,
+    StartedStep,
 };
 use crate::{input, repeat};
 use jobs::JobError;
@@ -56,6 +57,8 @@ pub(super) struct Prepared {
     pub(super) ended: Option<Result<Value, StepError>>,
     /// Whether it counts towards the steps of the run: not again after it was refused.
     pub(super) is_counted: bool,
+    /// From where an agent goes on that has waited for decisions.
+    pub(super) resumed: Option<ResumedStep>,
 }
 
 impl Prepared {
@@ -112,8 +115,14 @@ impl Drive {
             // The planner starts no others.
             _ => {}
         }
-        let is_counted = !self.records.get(&start.path).is_some_and(Record::is_refused);
-        Ok(Some(Prepared { start, step, started, beside, ended, is_counted }))
+        let resumed = match step.kind {
+            StepKind::Agent(_) if self.records.contains_key(&start.path) => {
+                store::resumed_step(self.job.store(), &self.run.id, &start.path).await?
+            }
+            _ => None,
+        };
+        let is_counted = resumed.is_none() && !self.records.get(&start.path).is_some_and(Record::is_refused);
+        Ok(Some(Prepared { start, step, started, beside, ended, is_counted, resumed }))
     }
 
     /// Returns the run that the last attempt of a child's step has started. It goes on where it failed, so that its
@@ -142,6 +151,7 @@ impl Drive {
         NewTask {
             id: crate::new_id(),
             path: start.path.clone(),
+            call_id: None,
             workflow_id: self.run.workflow_id.clone(),
             ask: human.ask,
             title: start.input["title"].as_str().unwrap_or_default().to_owned(),
@@ -177,6 +187,8 @@ impl Drive {
             parent: Some((self.run.id.clone(), start.path.clone())),
             ancestors: self.chain.clone(),
             key_base: self.run.key_base_below(&start.path),
+            rerun_of: None,
+            causes: self.run.chain(),
             caller,
             input: start.input.clone(),
             now,

@@ -36,7 +36,8 @@ pub(crate) async fn remind(runs: &Runs) -> Result<(), StoreError> {
 }
 
 fn event(reminder: DueReminder, now: i64) -> NewEvent {
-    let DueReminder { task_id, run_id, path, workflow_id, title, count, assignees, due_at } = reminder;
+    let DueReminder { task_id, run_id, path, workflow_id, causes, title, count, assignees, due_at } = reminder;
+    let chain: Vec<_> = causes.iter().chain([&workflow_id]).collect();
     let number = count + 1;
     NewEvent {
         name: EventKind::TaskReminded.name().to_owned(),
@@ -45,6 +46,7 @@ fn event(reminder: DueReminder, now: i64) -> NewEvent {
         data: json!({
             "taskId": task_id, "runId": run_id, "workflowId": workflow_id, "step": path, "title": title,
             "number": number, "dueAt": due_at, "roles": assignees.0, "users": assignees.1,
+            "chain": chain,
         }),
         roles: None,
     }

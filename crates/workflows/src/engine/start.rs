@@ -1,12 +1,13 @@
 //! Starts the steps that are ready. Their records are stored before anything is called.
 
 use super::drive::Drive;
+use super::emitted::task_waiting;
 use super::prepare::{Beside, Prepared};
 use super::{Remaining, match_soon, wake};
 use crate::definition::StepKind;
 use crate::plan::{Record, Start, StepError, StepState};
 use crate::store::{self, StartedStep};
-use ::store::StoreError;
+use ::store::{StoreError, append_event};
 use jobs::{Due, JobError};
 use serde_json::Value;
 use std::sync::Arc;
@@ -69,6 +70,7 @@ impl Drive {
         let of_calls = self.used_by_calls();
         let (chain, owner, jobs) = (self.chain.clone(), self.run.owner.clone(), self.job.jobs().clone());
         let (stored, is_limited) = (prepared.clone(), self.is_limited());
+        let causes = self.run.chain();
         let write = self.job.write(move |db| {
             Box::pin(async move {
                 let run_id = chain[0].clone();
@@ -110,6 +112,7 @@ impl Drive {
                     match beside {
                         Beside::Task(task) => {
                             store::insert_task(db, (&run_id, &owner), (**task).clone(), now).await?;
+                            append_event(db, task_waiting(&run_id, &causes, task, now)).await?;
                         }
                         Beside::Wait(wait) => {
                             store::insert_wait(db, (&run_id, &owner), wait).await?;
@@ -127,7 +130,7 @@ impl Drive {
             Err(none) => return Ok(none),
         };
         self.run.steps = self.run.steps.saturating_add(u32::try_from(counted).unwrap_or(u32::MAX));
-        for Prepared { start, step, started, ended, .. } in prepared {
+        for Prepared { start, step, started, ended, resumed, .. } in prepared {
             let StartedStep { path, state, attempt, next_at, .. } = started;
             let record = Record { state, output: Value::Null, error: None, attempt, next_at, ended_at: 0 };
             self.set_record(path.clone(), record);
@@ -137,7 +140,7 @@ impl Drive {
             });
             match ended.or(refused) {
                 Some(result) => self.end_started(path, state, result).await?,
-                None if step.is_call() => self.begin_call(&step, start, remaining),
+                None if step.is_call() => self.begin_call(&step, start, remaining, resumed),
                 None => {}
             }
         }

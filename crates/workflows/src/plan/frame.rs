@@ -16,6 +16,8 @@ pub(crate) struct RunFacts {
     pub(crate) user: Value,
     /// When it was created.
     pub(crate) created_at: i64,
+    /// When it went on after its end: times that are over then count from there.
+    pub(crate) resumed_at: Option<i64>,
     /// The operators of the program.
     pub(crate) operators: Arc<Operators>,
 }

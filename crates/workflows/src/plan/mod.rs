@@ -66,6 +66,17 @@ impl StepError {
         Self::new(STOPPED, "The run ended before this step did.", "")
     }
 
+    /// The error of a step that had not ended when the time of a step around it was over. `container` is the path of that
+    /// one.
+    pub(crate) fn out_of_time(container: &str) -> Self {
+        Self::new(STOPPED, "The time of the step around it was over before this step ended.", container)
+    }
+
+    /// Returns the path of the step around it whose end has cut it off.
+    pub(crate) fn container(&self) -> Option<&str> {
+        (self.kind == STOPPED && !self.step.is_empty()).then_some(&*self.step)
+    }
+
     /// Returns whether the step had not ended when its run did.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.kind == STOPPED && self.step.is_empty()
@@ -106,6 +117,8 @@ pub(crate) struct Plan {
     pub(crate) start: Vec<Start>,
     /// The waiting steps whose time has come: their paths and ids.
     pub(crate) due: Vec<(String, String)>,
+    /// The steps of steps whose time is over, those around others last: their paths and ids.
+    pub(crate) expired: Vec<(String, String)>,
     /// When to look again, if nothing else happens before.
     pub(crate) wakes_at: Option<i64>,
     /// How the run ends. Nothing is started or waited for then.

@@ -101,7 +101,10 @@ impl<'d, 'f> Planner<'d, 'f> {
         let path = format!("{prefix}{}", step.id.0);
         let handles = !step.on_error.is_empty();
         self.handlers += u32::from(handles);
-        let flow = self.run_kind(step, &path, frame, at);
+        let flow = match step.timeout_seconds.filter(|_| step.is_container()) {
+            Some(seconds) => self.run_timed(step, seconds, &path, frame, at),
+            None => self.run_kind(step, &path, frame, at),
+        };
         self.handlers -= u32::from(handles);
         match flow {
             Flow::Failed(error, at) if handles => {
@@ -111,6 +114,28 @@ impl<'d, 'f> Planner<'d, 'f> {
             }
             flow => flow,
         }
+    }
+
+    /// Runs a step of steps that has a time limit. Once its time is over it has a record, so that what its steps still do
+    /// changes nothing.
+    fn run_timed(&mut self, step: &'d Step, seconds: u32, path: &str, frame: &Frame<'_>, at: i64) -> Flow<'d> {
+        if let Some(record) = self.records.get(path) {
+            if self.handlers == 0 {
+                self.unhandled.push(path.to_owned());
+            }
+            let error = record.error.clone().unwrap_or_else(|| StepError::new("timeout", "", path));
+            return Flow::Failed(error, record.ended_at);
+        }
+        let flow = self.run_kind(step, path, frame, at);
+        if matches!(flow, Flow::Pending) {
+            let begin = at.max(self.facts.resumed_at.unwrap_or(at));
+            let deadline = begin.saturating_add(i64::from(seconds) * 1_000);
+            match deadline <= self.now {
+                true => self.plan.expired.push((path.to_owned(), step.id.0.clone())),
+                false => self.plan.wakes_at = self.plan.wakes_at.into_iter().chain([deadline]).min(),
+            }
+        }
+        flow
     }
 
     /// Runs a question, and its steps for the case that nobody answers in time.

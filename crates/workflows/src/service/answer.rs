@@ -2,10 +2,11 @@
 
 use super::{Runs, failed, overtaken};
 use crate::definition::Ask;
-use crate::engine::wake;
+use crate::engine::{going_on, wake};
 use crate::input;
 use crate::plan::StepState;
 use crate::store::{self, FinishedStep, TaskRow, TaskState};
+use ::store::sql::Db;
 use ::store::{StoreError, append_audit};
 use chat::Caller;
 use jobs::Due;
@@ -43,23 +44,37 @@ pub(crate) async fn answer(runs: &Runs, caller: &Caller, id: &str, answer: Answe
         return Err(overtaken("This question is not open any more."));
     }
     let now = now_millis();
+    let comment = answer.comment.clone();
     let mut output = output(&task, answer).await?;
     output["by"] = caller.user_id.clone().into();
     output["at"] = now.into();
     let (by, jobs) = (caller.user_id.clone(), runs.jobs.clone());
     let (task_id, run_id, owner) = (task.id.clone(), task.run_id.clone(), task.owner.clone());
-    let finished = FinishedStep::ended(task.path.clone(), StepState::Waiting, Ok(output.clone()));
+    let call = task.call_id.clone().map(|call_id| (call_id, output["decision"] == "approved", comment));
+    let finished = match call {
+        Some(_) => going_on(task.path.clone(), now),
+        None => FinishedStep::ended(task.path.clone(), StepState::Waiting, Ok(output.clone())),
+    };
     let about = json!({ "taskId": task.id, "runId": task.run_id, "step": task.path });
     let audit = auth::audit_row(&caller.user_id, "workflow:answer", "", about);
     let write = runs.store.write(move |db| {
         Box::pin(async move {
-            if !store::answer_task(db, &task_id, &output, &by, now).await?
-                || !store::finish_step(db, &run_id, &finished, now).await?
-            {
-                // Undoes both.
+            if !store::answer_task(db, &task_id, &output, &by, now).await? {
                 return Err(StoreError::Fenced);
             }
             append_audit(db, vec![audit]).await?;
+            if let Some(call) = call {
+                let is_open = decide_call(db, (&run_id, &finished.path), call).await?;
+                if is_open {
+                    // The agent goes on when all its calls are decided.
+                    return Ok(());
+                }
+                store::uncount_attempt(db, &run_id, &finished.path).await?;
+            }
+            if !store::finish_step(db, &run_id, &finished, now).await? {
+                // Undoes all.
+                return Err(StoreError::Fenced);
+            }
             wake(&jobs, db, &run_id, &owner, Due::Now).await
         })
     });
@@ -69,6 +84,19 @@ pub(crate) async fn answer(runs: &Runs, caller: &Caller, id: &str, answer: Answe
         Err(error) => return Err(failed(error)),
     }
     store::open_task(&runs.store, caller, id).await.map_err(failed)?.ok_or_else(UserError::not_found)
+}
+
+/// Adds the decision on a call to the state of the agent that waits for it. Returns whether it waits for others.
+async fn decide_call(
+    db: &mut Db,
+    (run_id, path): (&str, &str),
+    (call_id, approved, reason): (String, bool, Option<String>),
+) -> Result<bool, StoreError> {
+    let state = store::suspended_state(db, run_id, path).await?.ok_or(StoreError::Fenced)?;
+    let decided = chat::decide_suspended(&state, &call_id, approved, reason);
+    let decided = decided.map_err(|error| StoreError::Failed(error.message))?.ok_or(StoreError::Fenced)?;
+    store::set_suspended(db, run_id, path, &decided.state).await?;
+    Ok(decided.is_open)
 }
 
 /// Returns the output of the step, if the answer fits the question.

@@ -3,9 +3,11 @@
 
 mod answer;
 mod change;
+mod rerun;
 
 pub(crate) use answer::{Answer, answer};
 pub(crate) use change::{Action, CurrentConfig, DecideRequest, RetryRequest, decide, retry, stop};
+pub(crate) use rerun::{RerunRequest, rerun};
 
 use crate::definition::{RunLimits, Workflow, Workflows};
 use crate::engine::wake;
@@ -134,6 +136,8 @@ pub(crate) async fn prepare(caller: &Caller, workflow: Workflow, request: StartR
         parent: None,
         ancestors: Vec::new(),
         key_base: String::new(),
+        rerun_of: None,
+        causes: Vec::new(),
         caller: run_caller,
         input,
         now: now_millis(),

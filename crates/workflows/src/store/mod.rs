@@ -6,6 +6,7 @@ mod reminders;
 mod run_rows;
 mod runs;
 mod steps;
+mod suspended;
 mod tasks;
 mod waits;
 
@@ -16,16 +17,17 @@ pub(crate) use reminders::{DueReminder, NewReminders, count_reminder, due_remind
 pub(crate) use run_rows::{RunCaller, RunRow, RunState, Used};
 pub(crate) use runs::{
     MAX_OPEN_RUNS, NewRun, RunFilter, children, count_failed, count_undecided, definition, delete_ended_before,
-    end_run, failed_below, insert_run, is_stop_requested, list, open_children, open_without, park, reopen,
-    request_stop, run, runs_of, spend, states, use_definition, used,
+    end_run, failed_below, insert_run, is_stop_requested, list, open_children, open_children_at, open_without, park,
+    reopen, request_stop, run, runs_of, spend, states, use_definition, used,
 };
 pub(crate) use steps::{
-    FinishedStep, RepeatedSteps, StartedStep, StepRow, child_of, close_steps, count_steps, delay_steps, finish_step,
-    is_child, lose_steps, put_back, settled_steps, start_step, steps_of, uncount_attempt,
+    FinishedStep, RepeatedSteps, StartedStep, StepRow, add_use, child_of, close_steps, count_steps, delay_steps,
+    expire_steps, finish_step, is_child, lose_steps, put_back, settled_steps, start_step, steps_of, uncount_attempt,
 };
+pub(crate) use suspended::{ResumedStep, forget_suspended, resumed_step, set_suspended, suspend, suspended_state};
 pub(crate) use tasks::{
-    Assignee, NewTask, TaskFilter, TaskRow, TaskState, answer_task, cancel_tasks, count_tasks, insert_task, lapse_task,
-    open_task, open_tasks, task, tasks_below, tasks_for, tasks_of_run,
+    Assignee, NewTask, TaskFilter, TaskRow, TaskState, answer_task, cancel_task, cancel_tasks, count_tasks,
+    count_waiting, insert_task, lapse_task, open_task, open_tasks, task, tasks_below, tasks_for, tasks_of_run,
 };
 
 pub(crate) use waits::{
@@ -73,6 +75,16 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             name: "authors of stored definitions",
             sqlite: include_str!("../../migrations/sqlite/0007_authors.sql"),
             postgres: include_str!("../../migrations/postgres/0007_authors.sql"),
+        },
+        Migration {
+            name: "reruns and causes",
+            sqlite: include_str!("../../migrations/sqlite/0008_reruns_and_causes.sql"),
+            postgres: include_str!("../../migrations/postgres/0008_reruns_and_causes.sql"),
+        },
+        Migration {
+            name: "calls of agents that wait for decisions",
+            sqlite: include_str!("../../migrations/sqlite/0009_calls_of_agents.sql"),
+            postgres: include_str!("../../migrations/postgres/0009_calls_of_agents.sql"),
         },
     ],
     tables: &[

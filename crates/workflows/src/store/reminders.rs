@@ -17,6 +17,8 @@ pub(crate) struct DueReminder {
     pub(crate) run_id: String,
     pub(crate) path: String,
     pub(crate) workflow_id: String,
+    /// The workflows that led to the run that asks.
+    pub(crate) causes: Vec<String>,
     pub(crate) title: String,
     /// The reminders so far.
     pub(crate) count: i64,
@@ -26,8 +28,9 @@ pub(crate) struct DueReminder {
 }
 
 const DUE: &str = "
-    SELECT id, run_id, path, workflow_id, title, reminders, due_at FROM workflow_tasks
-    WHERE state = 'open' AND remind_at <= $1 ORDER BY remind_at, id LIMIT $2";
+    SELECT task.id, run_id, path, task.workflow_id, title, reminders, due_at, causes
+    FROM workflow_tasks AS task JOIN workflow_runs ON workflow_runs.id = run_id
+    WHERE task.state = 'open' AND remind_at <= $1 ORDER BY remind_at, task.id LIMIT $2";
 
 const ASSIGNEES: &str =
     "SELECT kind, name FROM workflow_task_assignees WHERE task_id = $1 ORDER BY kind, name LIMIT 100";
@@ -72,6 +75,7 @@ fn reminder(row: &Row) -> Result<DueReminder, StoreError> {
         run_id: row.try_get("run_id")?,
         path: row.try_get("path")?,
         workflow_id: row.try_get("workflow_id")?,
+        causes: super::json(row.try_get("causes")?)?,
         title: row.try_get("title")?,
         count: row.try_get("reminders")?,
         assignees: (Vec::new(), Vec::new()),

@@ -131,6 +131,9 @@ pub(crate) struct RunRow {
     /// The run of which this one is a step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent_id: Option<String>,
+    /// The run that was started again as this one, which may be deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rerun_of: Option<String>,
     #[serde(skip)]
     pub(crate) parent_path: Option<String>,
     #[serde(skip)]
@@ -159,6 +162,9 @@ pub(crate) struct RunRow {
     /// When it went on after its end; Unix time, milliseconds. The limits count from there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resumed_at: Option<i64>,
+    /// The workflows whose events led to the run, from the first one, and those of the runs above.
+    #[serde(skip)]
+    pub(crate) causes: Vec<String>,
     #[serde(skip)]
     pub(crate) used_before: UsedBefore,
     #[serde(skip)]
@@ -174,7 +180,8 @@ pub(crate) struct RunRow {
 /// The columns that [`RunRow::read`] reads.
 pub(super) const COLUMNS: &str = "id, owner, workflow_id, version, parent_id, parent_path, ancestors, caller, input,
     limits, state, output, error, stop_requested, requests, total_tokens, tool_calls, cost_usd, steps, created_at,
-    ended_at, wakes_at, resumed_at, used_before, key_base";
+    ended_at, wakes_at, resumed_at, used_before, key_base,
+    rerun_of, causes";
 
 impl RunRow {
     pub(super) fn read(row: &Row) -> Result<Self, StoreError> {
@@ -201,6 +208,8 @@ impl RunRow {
             resumed_at: row.try_get("resumed_at")?,
             used_before: UsedBefore::read(row)?,
             key_base: row.try_get("key_base")?,
+            rerun_of: row.try_get("rerun_of")?,
+            causes: json(row.try_get("causes")?)?,
         })
     }
 
@@ -212,6 +221,11 @@ impl RunRow {
     /// Returns how many more steps the run may start.
     pub(crate) fn steps_left(&self) -> u32 {
         self.limits.max_steps().saturating_sub(self.steps.saturating_sub(self.used_before.steps))
+    }
+
+    /// Returns the workflows that led to what happens in the run, this one's last.
+    pub(crate) fn chain(&self) -> Vec<String> {
+        self.causes.iter().chain([&self.workflow_id]).cloned().collect()
     }
 
     /// Returns what the idempotency keys of its steps begin with.

@@ -22,8 +22,8 @@ const DEFINITION: &str = "SELECT definition FROM workflow_definitions WHERE work
 const INSERT: &str = "
     INSERT INTO workflow_runs
         (id, owner, workflow_id, version, parent_id, parent_path, ancestors, caller, input, limits, state, created_at, root_id,
-        key_base)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'running', $11, $13, $14
+        key_base, rerun_of, causes)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'running', $11, $13, $14, $15, $16
     WHERE (SELECT count(*) FROM workflow_runs WHERE owner = $2 AND ended_at IS NULL) < $12";
 
 const PARK: &str = "UPDATE workflow_runs SET state = 'waiting', wakes_at = $2 WHERE id = $1 AND ended_at IS NULL";
@@ -63,6 +63,12 @@ const STATES: Sql = Sql::pair(
 );
 
 const CHILDREN: &str = "SELECT id, owner FROM workflow_runs WHERE parent_id = $1 AND ended_at IS NULL";
+
+const CHILDREN_AT: Sql = Sql::pair(
+    "SELECT id, owner FROM workflow_runs
+        WHERE parent_id = $1 AND ended_at IS NULL AND parent_path IN (SELECT value FROM json_each($2))",
+    "SELECT id, owner FROM workflow_runs WHERE parent_id = $1 AND ended_at IS NULL AND parent_path = ANY($2)",
+);
 
 const FAILED_BELOW: &str = "
     WITH RECURSIVE below (id) AS (
@@ -112,6 +118,10 @@ pub(crate) struct NewRun {
     pub(crate) ancestors: Vec<String>,
     /// [`RunRow::key_base`]; empty for the id.
     pub(crate) key_base: String,
+    /// The run that is started again.
+    pub(crate) rerun_of: Option<String>,
+    /// [`RunRow::causes`]
+    pub(crate) causes: Vec<String>,
     pub(crate) caller: RunCaller,
     pub(crate) input: Value,
     pub(crate) limits: RunLimits,
@@ -134,6 +144,7 @@ pub(crate) async fn insert_run(db: &mut Db, new: &NewRun) -> Result<bool, StoreE
     let insert = insert.bind(to_json(&new.ancestors)).bind(to_json(&new.caller)).bind(to_json(&new.input));
     let root = new.ancestors.last().unwrap_or(&new.id);
     let insert = insert.bind(to_json(&new.limits)).bind(new.now).bind(MAX_OPEN_RUNS).bind(root).bind(&new.key_base);
+    let insert = insert.bind(&new.rerun_of).bind(to_json(&new.causes));
     Ok(insert.execute(db).await?.rows_affected() > 0)
 }
 
@@ -296,6 +307,16 @@ pub(crate) async fn open_children(db: &mut Db, id: &str) -> Result<Vec<(RunLimit
 /// Returns the ids and owners of the children of a run that have not ended.
 pub(crate) async fn children(db: &mut Db, id: &str) -> Result<Vec<(String, String)>, StoreError> {
     let rows = sql::query(CHILDREN).bind(id).fetch_all(db).await?;
+    rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("owner")?))).collect()
+}
+
+/// Returns the ids and owners of the children that these steps of a run have started and that have not ended.
+pub(crate) async fn open_children_at(
+    db: &mut Db,
+    id: &str,
+    paths: &[String],
+) -> Result<Vec<(String, String)>, StoreError> {
+    let rows = sql::query(CHILDREN_AT).bind(id).bind(paths.to_vec()).fetch_all(db).await?;
     rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("owner")?))).collect()
 }
 

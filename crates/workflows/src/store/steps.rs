@@ -81,6 +81,11 @@ const FINISH: &str = "
         cost_usd = cost_usd + $12
     WHERE run_id = $1 AND path = $2 AND state = $3";
 
+const ADD_USE: &str = "
+    UPDATE workflow_steps SET requests = requests + $3, total_tokens = total_tokens + $4, tool_calls = tool_calls + $5,
+        cost_usd = cost_usd + $6
+    WHERE run_id = $1 AND path = $2";
+
 const UNCOUNT_ATTEMPT: &str = "UPDATE workflow_steps SET attempt = attempt - 1 WHERE run_id = $1 AND path = $2";
 
 /// Steps that were running when their server was killed.
@@ -96,6 +101,14 @@ const DELAY_TASK: &str =
 const CLOSE: &str = "
     UPDATE workflow_steps SET state = 'failed', error = $2, ended_at = $3, next_at = NULL
     WHERE run_id = $1 AND ended_at IS NULL";
+
+/// Steps whose container's time is over.
+const EXPIRE: Sql = Sql::pair(
+    "UPDATE workflow_steps SET state = 'failed', error = $3, ended_at = $4, next_at = NULL
+        WHERE run_id = $1 AND ended_at IS NULL AND path IN (SELECT value FROM json_each($2))",
+    "UPDATE workflow_steps SET state = 'failed', error = $3, ended_at = $4, next_at = NULL
+        WHERE run_id = $1 AND ended_at IS NULL AND path = ANY($2)",
+);
 
 const DELETE: &str = "DELETE FROM workflow_steps WHERE run_id = $1 AND path = $2";
 
@@ -239,6 +252,14 @@ pub(crate) async fn finish_step(db: &mut Db, run_id: &str, step: &FinishedStep, 
     Ok(finish.bind(cost_usd).execute(db).await?.rows_affected() > 0)
 }
 
+/// Adds what a call of a step has used that has ended already.
+pub(crate) async fn add_use(db: &mut Db, run_id: &str, path: &str, used: &Used) -> Result<(), StoreError> {
+    let Used { requests, total_tokens, tool_calls, cost_usd } = *used;
+    let add = sql::query(ADD_USE).bind(run_id).bind(path).bind(requests.cast_signed()).bind(total_tokens.cast_signed());
+    add.bind(tool_calls.cast_signed()).bind(cost_usd).execute(db).await?;
+    Ok(())
+}
+
 /// Does not count the last attempt of a step, in which nothing was done.
 pub(crate) async fn uncount_attempt(db: &mut Db, run_id: &str, path: &str) -> Result<(), StoreError> {
     sql::query(UNCOUNT_ATTEMPT).bind(run_id).bind(path).execute(db).await?;
@@ -271,6 +292,18 @@ pub(crate) async fn delay_steps(db: &mut Db, run_id: &str, delays: &[(String, i6
 /// Stores that the steps which have not ended do so with their run.
 pub(crate) async fn close_steps(db: &mut Db, run_id: &str, error: &StepError, now: i64) -> Result<(), StoreError> {
     sql::query(CLOSE).bind(run_id).bind(to_json(error)).bind(now).execute(db).await?;
+    Ok(())
+}
+
+/// Stores that steps which have not ended do so with the step around them.
+pub(crate) async fn expire_steps(
+    db: &mut Db,
+    run_id: &str,
+    paths: &[String],
+    error: &StepError,
+    now: i64,
+) -> Result<(), StoreError> {
+    sql::query(EXPIRE).bind(run_id).bind(paths.to_vec()).bind(to_json(error)).bind(now).execute(db).await?;
     Ok(())
 }
 

@@ -34,6 +34,9 @@ pub(crate) struct TaskRow {
     pub(crate) run_id: String,
     /// The path of the step.
     pub(crate) path: String,
+    /// The call of an agent that is decided on, for a question that an agent's step asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) call_id: Option<String>,
     #[serde(skip)]
     pub(crate) owner: String,
     /// The workflow.
@@ -90,6 +93,8 @@ pub(crate) enum Assignee {
 pub(crate) struct NewTask {
     pub(crate) id: String,
     pub(crate) path: String,
+    /// The call of an agent that is decided on.
+    pub(crate) call_id: Option<String>,
     pub(crate) workflow_id: String,
     pub(crate) ask: Ask,
     pub(crate) title: String,
@@ -103,15 +108,16 @@ pub(crate) struct NewTask {
 
 const INSERT: &str = "
     INSERT INTO workflow_tasks
-        (id, run_id, path, owner, workflow_id, ask, title, details, state, created_at, due_at, remind_at, remind_ms, max_reminders)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10, $11, $12, $13)";
+        (id, run_id, path, owner, workflow_id, ask, title, details, state, created_at, due_at, remind_at, remind_ms, max_reminders,
+        call_id)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10, $11, $12, $13, $14)";
 
 const INSERT_ASSIGNEE: &str = "
     INSERT INTO workflow_task_assignees (task_id, kind, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
 
 const COLUMNS: &str =
     "id, run_id, path, owner, workflow_id, ask, title, details, state, answer, answered_by, created_at, due_at,
-    reminders, reminded_at";
+    reminders, reminded_at, call_id";
 
 /// The part of a condition that selects the tasks that a caller may answer; `$1` is the user and
 /// `$2` the roles.
@@ -129,6 +135,9 @@ const ANSWER: &str = "
 const LAPSE: &str = "
     UPDATE workflow_tasks SET state = 'lapsed' WHERE run_id = $1 AND path = $2 AND state = 'open'";
 
+const CANCEL_ONE: &str =
+    "UPDATE workflow_tasks SET state = 'cancelled' WHERE run_id = $1 AND path = $2 AND state = 'open'";
+
 const CANCEL: &str = "UPDATE workflow_tasks SET state = 'cancelled' WHERE run_id = $1 AND state = 'open'";
 
 impl TaskRow {
@@ -138,6 +147,7 @@ impl TaskRow {
             id: row.try_get("id")?,
             run_id: row.try_get("run_id")?,
             path: row.try_get("path")?,
+            call_id: row.try_get("call_id")?,
             owner: row.try_get("owner")?,
             workflow_id: row.try_get("workflow_id")?,
             ask: name(row.try_get("ask")?)?,
@@ -172,7 +182,7 @@ pub(crate) async fn insert_task(
     let insert = insert.bind(new.ask.name()).bind(new.title).bind(to_json(&details)).bind(now).bind(new.due_at);
     let insert = insert.bind(new.reminders.map(|reminders| now + reminders.interval_ms));
     let insert = insert.bind(new.reminders.map(|reminders| reminders.interval_ms));
-    let insert = insert.bind(new.reminders.map_or(0, |reminders| reminders.most));
+    let insert = insert.bind(new.reminders.map_or(0, |reminders| reminders.most)).bind(new.call_id);
     insert.execute(&mut *db).await?;
     for assignee in new.assignees {
         let (kind, name) = match assignee {
@@ -234,6 +244,18 @@ pub(crate) async fn count_tasks(store: &Store, caller: &Caller, most: u32) -> Re
         })
     });
     Ok(u32::try_from(count.await?).unwrap_or(most))
+}
+
+const COUNT_WAITING: &str = "
+    SELECT (SELECT count(*) FROM (SELECT 1 FROM workflow_tasks WHERE state = 'open' LIMIT $1) AS open_tasks) AS tasks,
+        (SELECT count(*) FROM (SELECT DISTINCT run_id FROM workflow_steps WHERE state = 'unknown' LIMIT $1) AS undecided) AS runs";
+
+/// Counts the open tasks of all users, and the runs with a step whose outcome is unknown, each up to `most`.
+pub(crate) async fn count_waiting(store: &Store, most: u32) -> Result<(u32, u32), StoreError> {
+    let count = sql::query(COUNT_WAITING).bind(most);
+    let row = store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await?;
+    let number = |column: &str| Ok::<_, StoreError>(u32::try_from(row.try_get::<i64>(column)?).unwrap_or(most));
+    Ok((number("tasks")?, number("runs")?))
 }
 
 /// Which open tasks an administrator lists.
@@ -304,6 +326,12 @@ pub(crate) async fn answer_task(db: &mut Db, id: &str, answer: &Value, by: &str,
 /// Stores that nobody answered in time.
 pub(crate) async fn lapse_task(db: &mut Db, run_id: &str, path: &str) -> Result<(), StoreError> {
     sql::query(LAPSE).bind(run_id).bind(path).execute(db).await?;
+    Ok(())
+}
+
+/// Cancels the open task of a step.
+pub(crate) async fn cancel_task(db: &mut Db, run_id: &str, path: &str) -> Result<(), StoreError> {
+    sql::query(CANCEL_ONE).bind(run_id).bind(path).execute(db).await?;
     Ok(())
 }
 

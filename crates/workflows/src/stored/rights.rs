@@ -36,7 +36,7 @@ pub(super) fn problems(workflow: &Workflow, caller: &Caller) -> Vec<ValueProblem
     }
     for (index, trigger) in workflow.triggers.iter().enumerate() {
         if let Some(run_as) = &trigger.run_as {
-            check(format!("/triggers/{index}/runAs/roles"), &run_as.roles);
+            check(format!("/triggers/{index}/runAs/roles"), run_as.roles.as_deref().unwrap_or_default());
         }
     }
     if workflow.run_as.is_none() {

@@ -303,7 +303,8 @@ impl AgentSource for CurrentConfig {
         // Callers who are not signed in have no roles.
         let roles = if caller.is_authenticated { caller.roles.as_slice() } else { &[] };
         let snapshot = self.snapshot.load();
-        snapshot.config.quotas.iter().filter(|quota| quota.applies_to(&caller.user_id, roles)).cloned().collect()
+        let general = snapshot.config.quotas.iter().filter(|quota| quota.applies_to(&caller.user_id, roles)).cloned();
+        general.chain(workflows::trigger_quotas(&snapshot.config, &caller.user_id)).collect()
     }
 
     fn submission_limits(&self, _caller: &Caller) -> SubmissionLimits {

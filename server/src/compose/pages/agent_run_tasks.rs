@@ -3,7 +3,7 @@
 use capability::Context;
 use chat::Caller;
 use wire::UserError;
-use wire::invoke::{RunAnswer, UndecidedRun};
+use wire::invoke::{RunAnswer, UndecidedRun, UndecidedRunList};
 use wire::workflow::{Task, TaskAnswer, TaskKind};
 
 /// The prefix of the ids of these questions: `agent-run/{run}/{call}`. The ids of workflow tasks are UUIDs.
@@ -38,18 +38,22 @@ impl<'a> WaitingCall<'a> {
     }
 }
 
-/// Returns the calls on which the caller may decide, oldest first.
+/// Returns a page of the calls on which the caller may decide, oldest first, and the cursor of the next one.
 ///
 /// # Errors
-/// The database is not available.
-pub(super) async fn load(context: &Context, caller: &Caller) -> Result<Vec<Task>, UserError> {
-    let runs = context.chat.undecided_runs(caller).await?.items;
+/// 422 for a cursor that is none; the database is not available.
+pub(super) async fn load(
+    context: &Context,
+    caller: &Caller,
+    after: Option<&str>,
+) -> Result<(Vec<Task>, Option<String>), UserError> {
+    let UndecidedRunList { items: runs, next } = context.chat.undecided_runs(caller, after).await?;
     let config = context.current.config();
     let title = |id: &str| {
         let agent = config.agents.get(id);
         agent.and_then(|agent| agent.title.clone()).unwrap_or_else(|| id.to_owned())
     };
-    Ok(runs.into_iter().flat_map(|run| tasks(&title(&run.agent_name), run)).collect())
+    Ok((runs.into_iter().flat_map(|run| tasks(&title(&run.agent_name), run)).collect(), next))
 }
 
 fn tasks(agent: &str, run: UndecidedRun) -> Vec<Task> {

@@ -14,12 +14,57 @@ use workflows::pages;
 #[derive(Clone)]
 pub(crate) struct WorkflowPages(pub(crate) Context);
 
+/// How far the two lists behind the block `WorkflowTasks` were read: the cursors of the questions of workflows and of the
+/// calls of agents. An empty one is the beginning, `None` the end.
+#[derive(Debug, PartialEq, Eq)]
+struct TaskCursor {
+    tasks: Option<String>,
+    calls: Option<String>,
+}
+
+impl Default for TaskCursor {
+    fn default() -> Self {
+        Self { tasks: Some(String::new()), calls: Some(String::new()) }
+    }
+}
+
+impl TaskCursor {
+    fn end() -> Self {
+        Self { tasks: None, calls: None }
+    }
+
+    fn read(text: &str) -> Self {
+        let part = |part: &str| (!part.is_empty()).then(|| part.to_owned());
+        let (tasks, calls) = text.split_once('~').unwrap_or_default();
+        Self { tasks: part(tasks), calls: part(calls) }
+    }
+
+    /// Writes a cursor behind the first page; `None` if both lists have ended.
+    fn write(self) -> Option<String> {
+        match (self.tasks, self.calls) {
+            (None, None) => None,
+            (tasks, calls) => Some(format!("{}~{}", tasks.unwrap_or_default(), calls.unwrap_or_default())),
+        }
+    }
+}
+
 impl WorkflowSource for WorkflowPages {
-    fn tasks(&self, caller: Caller) -> WorkflowFuture<TaskList> {
+    fn tasks(&self, caller: Caller, after: Option<String>) -> WorkflowFuture<TaskList> {
         let Self(context) = self.clone();
         Box::pin(async move {
-            let mut list = pages::tasks(&context, &caller).await?;
-            list.items.extend(agent_run_tasks::load(&context, &caller).await?);
+            let after = after.map_or_else(TaskCursor::default, |text| TaskCursor::read(&text));
+            let (mut list, mut next) = (TaskList::default(), TaskCursor::end());
+            if let Some(after) = &after.tasks {
+                list = pages::tasks(&context, &caller, after).await?;
+                next.tasks = list.next.take();
+            }
+            if let Some(after) = &after.calls {
+                let after = Some(after.as_str()).filter(|after| !after.is_empty());
+                let (calls, next_calls) = agent_run_tasks::load(&context, &caller, after).await?;
+                list.items.extend(calls);
+                next.calls = next_calls;
+            }
+            list.next = next.write();
             Ok(list)
         })
     }
@@ -28,7 +73,7 @@ impl WorkflowSource for WorkflowPages {
         let Self(context) = self.clone();
         Box::pin(async move {
             let of_workflows = pages::count_tasks(&context, &caller).await?;
-            let of_agents = agent_run_tasks::load(&context, &caller).await?.len();
+            let of_agents = agent_run_tasks::load(&context, &caller, None).await?.0.len();
             let of_agents = u32::try_from(of_agents).unwrap_or(pages::MAX_COUNT);
             Ok(of_workflows.saturating_add(of_agents).min(pages::MAX_COUNT))
         })
@@ -85,8 +130,35 @@ impl WorkflowSource for WorkflowPages {
         Box::pin(async move { pages::start_in_chat(&context, &caller, request, &id, input).await })
     }
 
+    fn rerun(&self, caller: Caller, id: String, input: Map<String, Value>) -> WorkflowFuture<RunItem> {
+        let Self(context) = self.clone();
+        Box::pin(async move { pages::rerun(&context, &caller, &id, input).await })
+    }
+
     fn change_run(&self, caller: Caller, id: String, change: RunChange) -> WorkflowFuture<()> {
         let Self(context) = self.clone();
         Box::pin(async move { pages::change_run(&context, &caller, &id, change).await })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursors_name_the_lists_that_have_more() {
+        let check = |tasks: Option<&str>, calls: Option<&str>, expected: Option<&str>| {
+            let cursor = |part: Option<&str>| part.map(str::to_owned);
+            let written = TaskCursor { tasks: cursor(tasks), calls: cursor(calls) }.write();
+            assert_eq!(written.as_deref(), expected);
+            if let Some(text) = written {
+                assert_eq!(TaskCursor::read(&text), TaskCursor { tasks: cursor(tasks), calls: cursor(calls) });
+            }
+        };
+        check(Some("0198"), Some("7_r"), Some("0198~7_r"));
+        check(Some("0198"), None, Some("0198~"));
+        check(None, Some("7_r"), Some("~7_r"));
+        check(None, None, None);
+        assert_eq!(TaskCursor::read("nonsense"), TaskCursor::end());
     }
 }

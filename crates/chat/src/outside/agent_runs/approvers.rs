@@ -18,19 +18,25 @@ const MAX_NAME: usize = 100;
 const MAX_LISTED: u32 = 100;
 
 impl Chat {
-    /// Returns the runs that wait for a user with a role of the caller, oldest first.
+    /// Returns a page of the runs that wait for a user with a role of the caller, oldest first. `after` is `next` of the
+    /// page before.
     ///
     /// # Errors
-    /// 503 if the store fails.
-    pub async fn undecided_runs(&self, caller: &Caller) -> Result<UndecidedRunList, UserError> {
-        Ok(self.inner.undecided_runs(caller).await?)
+    /// 422 for a cursor that is none, 503 if the store fails.
+    pub async fn undecided_runs(&self, caller: &Caller, after: Option<&str>) -> Result<UndecidedRunList, UserError> {
+        Ok(self.inner.undecided_runs(caller, after).await?)
     }
 }
 
 impl Inner {
     /// See [`Chat::undecided_runs`].
-    async fn undecided_runs(&self, caller: &Caller) -> Result<UndecidedRunList> {
-        let found = self.store.undecided_runs(&caller.user_id, &caller.scope().roles, MAX_LISTED).await?;
+    async fn undecided_runs(&self, caller: &Caller, after: Option<&str>) -> Result<UndecidedRunList> {
+        let after = after.map(cursor).transpose()?.unwrap_or((i64::MIN, ""));
+        let mut found =
+            self.store.undecided_runs(&caller.user_id, &caller.scope().roles, after, MAX_LISTED + 1).await?;
+        let has_more = found.len() > MAX_LISTED as usize;
+        found.truncate(MAX_LISTED as usize);
+        let next = found.last().filter(|_| has_more).map(|run| format!("{}_{}", run.created_at, run.id));
         let item = |run: store::UndecidedRunRow| UndecidedRun {
             run_id: run.id,
             agent_name: run.agent_id,
@@ -39,7 +45,7 @@ impl Inner {
             questions: serde_json::from_value(run.questions).unwrap_or_default(),
             created_at: run.created_at,
         };
-        Ok(UndecidedRunList { items: found.into_iter().map(item).collect() })
+        Ok(UndecidedRunList { items: found.into_iter().map(item).collect(), next })
     }
 
     /// Returns the owner of a run on whose calls the caller may decide.
@@ -62,6 +68,12 @@ impl Inner {
             }
         }
     }
+}
+
+/// Reads the cursor of a list of runs: the time of creation and the id of the last one.
+fn cursor(text: &str) -> Result<(i64, &str), UserError> {
+    let parts = text.split_once('_').and_then(|(at, id)| Some((at.parse().ok()?, id)));
+    parts.ok_or_else(|| UserError::invalid("/after", "This is not `next` of a page of this list."))
 }
 
 fn may_decide(run: &AgentRun, caller: &Caller) -> bool {

@@ -6,6 +6,7 @@ mod drive;
 mod request;
 
 pub(crate) use drive::add_handlers;
+pub(super) use request::questions;
 
 use crate::errors::Result;
 use crate::outside::call_record::RunState;
@@ -17,7 +18,7 @@ use crate::record::telemetry::in_trace;
 use crate::{Caller, Chat, Frames, Inner, errors, now};
 use agent::{Agent, AnswerForm, Checkpoint, Decision, InvocationInput};
 use jobs::{Due, Jobs};
-use request::{StoredRequest, questions};
+use request::StoredRequest;
 use std::sync::Arc;
 use std::time::Duration;
 use store::sql::Db;

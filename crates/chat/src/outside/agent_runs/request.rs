@@ -70,7 +70,7 @@ pub(super) fn questions_of(run: &AgentRun) -> Result<Vec<RunQuestion>, StoreErro
 }
 
 /// Returns the questions of a state. Requests expire counted from `asked_at`, in Unix milliseconds.
-pub(super) fn questions(state: &Checkpoint, asked_at: i64) -> Vec<RunQuestion> {
+pub(in crate::outside) fn questions(state: &Checkpoint, asked_at: i64) -> Vec<RunQuestion> {
     let question = |agent::RunQuestion { call_id, tool, input, terms }| RunQuestion {
         call_id,
         tool_name: tool,

@@ -3,9 +3,9 @@
 use crate::definition::{StepKind, Workflow, WorkflowBytes};
 use crate::engine::{Call, CallError, CallOutcome, StepHost, handler};
 use crate::service::{self, RunDetail, Runs, StartRequest, Viewer};
-use crate::store::{self, Used};
+use crate::store::{self, ResumedStep, Used};
 use ::store::{CapabilityTables, Schema};
-use chat::Caller;
+use chat::{Caller, SuspendedInvocation};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jobs::{Jobs, Workers};
@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
+use wire::invoke::RunQuestion;
 
 const TABLES: &[CapabilityTables] = &[store::TABLES];
 
@@ -72,6 +73,9 @@ impl StepHost for Fake {
         if is_agent {
             self.shares.lock().push(call.remaining.requests);
         }
+        if let Some(asks) = is_agent.then(|| asks(&input, call.resumed.as_ref())).flatten() {
+            return std::future::ready(asks).boxed();
+        }
         let cancel = call.cancel.clone();
         async move {
             let _place = place;
@@ -92,6 +96,37 @@ impl StepHost for Fake {
         }
         .boxed()
     }
+}
+
+/// Returns what an agent with the prompt `pay` does: it waits for decisions on two calls, then it answers with them.
+fn asks(input: &Value, resumed: Option<&ResumedStep>) -> Option<CallOutcome> {
+    if input != "pay" {
+        return None;
+    }
+    let used = Used { requests: 1, total_tokens: 10, tool_calls: 1, cost_usd: 0.01 };
+    if let Some(ResumedStep { state, suspensions, used: before }) = resumed {
+        let state: Value = serde_json::from_str(state).unwrap();
+        let decisions = [&state["calls"][0]["decision"], &state["calls"][1]["decision"]];
+        let output = json!({ "decisions": decisions, "suspensions": suspensions, "before": before.requests });
+        return Some(CallOutcome { result: Ok(output), used });
+    }
+    let call = |id: &str| {
+        let terms = json!({ "may_remember": false, "expires_after": null, "visible_parameters": null });
+        json!({ "call": { "id": id, "name": "pay", "input": { "for": id } }, "asks": terms })
+    };
+    let question = |id: &str| RunQuestion {
+        call_id: id.to_owned(),
+        tool_name: "pay".to_owned(),
+        input: json!({ "for": id }),
+        cut_off: false,
+        expires_at: None,
+    };
+    let suspended = SuspendedInvocation {
+        state: json!({ "calls": [call("one"), call("two")] }).to_string(),
+        questions: vec![question("one"), question("two")],
+        approvers: vec!["manager".to_owned()],
+    };
+    Some(CallOutcome { result: Err(CallError::Asks(Box::new(suspended))), used })
 }
 
 /// A server with its database.

@@ -20,6 +20,7 @@ pub(super) fn facts(input: Value) -> RunFacts {
         input,
         user: json!({ "id": "ada" }),
         created_at: 1_000,
+        resumed_at: None,
         operators: Arc::default(),
     }
 }
@@ -29,12 +30,13 @@ fn record(state: StepState, output: Value) -> Record {
 }
 
 fn shown(workflow: &Workflow, input: Value, records: &Records) -> String {
-    let Plan { start, due, wakes_at, end } = plan(workflow, &facts(input), records, 5_000);
+    let Plan { start, due, expired, wakes_at, end } = plan(workflow, &facts(input), records, 5_000);
+    let expired = expired.iter().map(|(path, _)| format!("expired {path}"));
     let start = start.iter().map(|start| format!("start {} {} ({})", start.path, start.input, start.attempt));
     let due = due.iter().map(|(path, _)| format!("due {path}"));
     let wakes = wakes_at.map(|at| format!("wakes at {at}"));
     let end = end.map(|end| format!("{end:?}"));
-    start.chain(due).chain(wakes).chain(end).collect::<Vec<_>>().join("\n")
+    start.chain(due).chain(expired).chain(wakes).chain(end).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -53,6 +55,36 @@ fn steps_follow_each_other_and_read_earlier_results() {
     assert_snapshot!(shown(&workflow, json!({ "n": 3 }), &records), @r#"start post {"a":7,"b":[{"id":7}],"c":1} (1)"#);
     records.insert("post".to_owned(), record(StepState::Done, json!("ok")));
     assert_snapshot!(shown(&workflow, json!({ "n": 3 }), &records), @r#"Done(String("ok"))"#);
+}
+
+#[test]
+fn time_of_steps_of_steps_is_over_or_is_looked_at_again() {
+    let boxed = |outer: u32, inner: u32| {
+        let call = json!({ "id": "call", "type": "endpoint", "endpointId": "e" });
+        let inner =
+            json!({ "id": "inner", "type": "loop", "in": [1], "max": 1, "timeoutSeconds": inner, "do": [call] });
+        workflow(json!([{ "id": "outer", "type": "if", "test": true, "timeoutSeconds": outer, "then": [inner] }]))
+    };
+    let running = Records::from([("outer/inner[0]/call".to_owned(), record(StepState::Running, Value::Null))]);
+    let check = |outer: u32, inner: u32, records: &Records, expected: &str| {
+        assert_eq!(shown(&boxed(outer, inner), Value::Null, records), expected, "{outer} {inner}");
+    };
+    // The run was created at 1 s, and it is 5 s.
+    check(60, 30, &running, "wakes at 31000");
+    check(4, 30, &running, "expired outer\nwakes at 31000");
+    check(60, 3, &running, "expired outer/inner\nwakes at 61000");
+    check(3, 3, &running, "expired outer/inner\nexpired outer");
+    // What has ended counts, however late it is looked at.
+    let done = Records::from([("outer/inner[0]/call".to_owned(), record(StepState::Done, json!(7)))]);
+    check(1, 1, &done, "Done(Array [Number(7)])");
+    // The record of the end counts, whatever the steps have done since.
+    let mut over = done.clone();
+    over.insert(
+        "outer".to_owned(),
+        Record { error: Some(StepError::new("timeout", "late", "outer")), ..record(StepState::Failed, Value::Null) },
+    );
+    let failed = r#"Failed(StepError { kind: "timeout", message: "late", step: "outer" })"#;
+    check(60, 60, &over, failed);
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn simulate(world: &mut World<'_>, choices: &[u8]) -> End {
     let mut crashes = 30;
     for _ in 0..MAX_ROUNDS {
         world.now += 1;
-        let Plan { start, due, wakes_at, end } = plan(world.workflow, &world.facts, &world.records, world.now);
+        let Plan { start, due, wakes_at, end, .. } = plan(world.workflow, &world.facts, &world.records, world.now);
         if let Some(end) = end {
             assert!(start.is_empty() && due.is_empty());
             return end;

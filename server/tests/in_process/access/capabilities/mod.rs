@@ -8,4 +8,5 @@ mod memory;
 mod own_agents;
 mod skills;
 mod workflow_lists;
+mod workflow_runs;
 mod workflows;

@@ -16,7 +16,7 @@ fn form(path: String) -> TestRequest {
     TestRequest { method: Method::POST, path, body: None }
 }
 
-const ROUTES: [(&str, AdminRoute, u16); 116] = [
+const ROUTES: [(&str, AdminRoute, u16); 119] = [
     ("overview", |_| get("/admin".to_owned()), 200),
     ("users", |_| get("/admin/users".to_owned()), 200),
     ("users, with an invalid order", |_| get("/admin/users?sort=name;drop".to_owned()), 400),
@@ -170,6 +170,9 @@ const ROUTES: [(&str, AdminRoute, u16); 116] = [
     ("an agent's tools in the API", |_| get("/api/admin/agents/t_e_open/tools".to_owned()), 200),
     ("an unknown agent's tools in the API", |_| get("/api/admin/agents/nothing/tools".to_owned()), 404),
     ("tools in the API", |_| get("/api/admin/tools".to_owned()), 200),
+    ("agents' runs", |_| get("/admin/agent-runs?state=waiting&user=ada".to_owned()), 200),
+    ("agents' runs as CSV", |_| get("/admin/agent-runs.csv".to_owned()), 200),
+    ("agents' runs in the API", |_| get("/api/admin/agent-runs?state=failed".to_owned()), 200),
     ("standing approvals in the API", |_| get("/api/admin/approvals".to_owned()), 200),
     (
         "revoking an unknown standing approval in the API",
