@@ -18,9 +18,10 @@ fn check_connection(hook: &str, alerts: &str) -> String {
     let text = format!(
         "connections:\n- {{ id: demo, type: Demo }}\n- {{ id: hook, {hook} }}\n\
          - {{ id: mail, type: Smtp, properties: {{ host: a.test, from: a@a.test }} }}\n\
-         agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: m }} }}]\nalerts: {alerts}\n"
+         agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: m }} }}]\n\
+         workflows: [{{ id: invoice, steps: [{{ id: a, type: wait, seconds: 1 }}] }}]\nalerts: {alerts}\n"
     );
-    match language(&[DEFINITION, mail::DEFINITION]).read_text(&text) {
+    match language(&[DEFINITION, mail::DEFINITION, workflows::DEFINITION]).read_text(&text) {
         Ok((_, warnings)) => config::render(&warnings),
         Err(problems) => config::render_short(&problems),
     }
@@ -62,6 +63,13 @@ fn mistakes_are_named_with_their_position() {
        = help: add `to: [ops@example.com]`
     chatwright.yaml:6:101: error: a webhook has no addresses
     ");
+    let failed = |workflow: &str| {
+        check(&format!(
+            "[{{ id: a, when: {{ type: failedWorkflowRuns, workflowId: {workflow} }}, notify: [{{ connectionId: hook }}] }}]"
+        ))
+    };
+    assert_snapshot!(failed("invoise"), @"");
+    assert_snapshot!(failed("stored"), @"");
     assert_snapshot!(check("[{ id: a, when: { type: waitingJobs, above: 1 }, notify: [] }]"), @"chatwright.yaml:6:66: error: expected a list of at least 1, found 0");
     let alerts = "[{ id: a, when: { type: waitingJobs, above: 1 }, notify: [{ connectionId: hook }] }]";
     assert_snapshot!(check_connection("type: OutgoingWebhook, properties: { url: \"http://a.test\", secret: short }", alerts), @r"

@@ -1,7 +1,15 @@
 //! What alerts count.
 
+use crate::definition::Workflows;
 use crate::store;
 use ::store::{Store, StoreError};
+use config::Config;
+
+/// Returns the ids of the workflows of a config.
+pub fn workflow_ids(config: &Config) -> Vec<&str> {
+    let all = config.section::<Workflows>().map_or(&[][..], |all| &all.0);
+    all.iter().map(|workflow| workflow.id.0.as_str()).collect()
+}
 
 /// Returns how many runs have failed after a time (Unix, milliseconds), of a workflow or of all. Runs of child
 /// workflows count with those above.

@@ -21,7 +21,7 @@ mod value;
 
 pub use awaited::{ReportedEvent, report_event};
 pub use conversation::Commands;
-pub use counts::{count_failed, count_undecided};
+pub use counts::{count_failed, count_undecided, workflow_ids};
 pub use definition::{CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerRights, WebhookSender, WebhookTrigger};
 pub use triggered::{
     RunEnd, StartOutcome, TriggeredRun, TriggeredWorkflow, check_input, ends, start_in, triggered_workflows,
