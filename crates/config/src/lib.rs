@@ -47,8 +47,8 @@ pub use limits::rate_limit::{RateLimit, RateLimitKey, RateLimitTarget};
 pub use model::{AllowedModels, Model, UnreadFiles};
 pub use outline::{ChangeKind, ConfigChange, Outline};
 pub use rule::{AccessRule, OWNER_ROLES};
-pub use section::RESERVED_PARAMETERS;
 pub use section::value::Id;
+pub use section::{RESERVED_PARAMETERS, USER_KEYS};
 pub use section_type::{
     Paid, PaidUse, PathStep, Section, SectionPlace, SectionProblems, SectionType, Sections, SwitchOption,
 };
