@@ -24,6 +24,13 @@ const PAUSE: Duration = Duration::from_secs(3);
 /// The longest name in a search, in characters.
 const MAX_NAME: &str = "200";
 
+/// Whether the extraction is followed.
+#[derive(Default)]
+struct Following {
+    is_begun: bool,
+    looks_again: bool,
+}
+
 /// The list; a cheap handle.
 #[derive(Clone, Copy)]
 struct ListState {
@@ -34,7 +41,7 @@ struct ListState {
     name: RwSignal<String>,
     kind: RwSignal<String>,
     error: RwSignal<Option<ApiError>>,
-    is_followed: StoredValue<bool>,
+    following: StoredValue<Following>,
 }
 
 impl ListState {
@@ -47,20 +54,28 @@ impl ListState {
             name: RwSignal::new(String::new()),
             kind: RwSignal::new(String::new()),
             error: RwSignal::new(None),
-            is_followed: StoredValue::new(false),
+            following: StoredValue::new(Following::default()),
         }
     }
 
-    /// Follows the extraction until it is done or the view is gone, and loads the list whenever it has changed. Nothing
-    /// follows twice.
+    /// Follows the extraction until it is done or the view is gone, and loads the list whenever it has changed. If it is
+    /// followed already, that looks once more at least.
     async fn follow(self) {
-        let begin = |is_followed: &mut bool| !std::mem::replace(is_followed, true);
-        if self.is_followed.try_update_value(begin) == Some(true) {
-            while self.look().await {
-                sleep(PAUSE).await;
-            }
-            self.is_followed.try_update_value(|is_followed| *is_followed = false);
+        let begin = |following: &mut Following| {
+            following.looks_again = true;
+            !std::mem::replace(&mut following.is_begun, true)
+        };
+        if self.following.try_update_value(begin) != Some(true) {
+            return;
         }
+        loop {
+            self.following.try_update_value(|following| following.looks_again = false);
+            if !self.look().await && self.following.try_with_value(|following| following.looks_again) != Some(true) {
+                break;
+            }
+            sleep(PAUSE).await;
+        }
+        self.following.try_update_value(|following| following.is_begun = false);
     }
 
     /// Looks how far the extraction is. Returns whether it goes on.
