@@ -37,7 +37,7 @@ documents ► child_process
 egress ►
 endpoints ► contract dialect egress offload operators schemas
 evaluation ► config schemas wire
-experiments ► agent capability chat config contract evaluation jobs recordings store web wire
+experiments ► agent capability chat config contract evaluation jobs offload recordings store web wire
 extended ► app capability config contract operators server
 faults ►
 follow_ups ► auth capability chat config store web wire

@@ -104,8 +104,7 @@ impl LibraryState {
                     self.apply(changes, is_first);
                 }
                 Err(error) => {
-                    let is_final =
-                        matches!(error.code(), ErrorCode::NotFound | ErrorCode::Unauthenticated | ErrorCode::Forbidden);
+                    let is_final = error.is_final();
                     // What is shown stays while the server is away.
                     if is_final || self.library.try_with_untracked(Option::is_none) == Some(true) {
                         self.error.try_set(Some(error));
@@ -226,7 +225,12 @@ impl LibraryState {
     pub(super) fn load_more(self) {
         let after = self.next.get_untracked();
         spawn_local(async move {
-            match self.page(after).await {
+            let list = self.page(after.clone()).await;
+            // A page counts once, also if it was asked for twice.
+            if self.next.try_get_untracked() != Some(after) {
+                return;
+            }
+            match list {
                 Some(Ok(list)) => {
                     self.next.try_set(list.cursor);
                     self.rows.try_update(|rows| {

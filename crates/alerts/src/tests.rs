@@ -18,10 +18,11 @@ fn check_connection(hook: &str, alerts: &str) -> String {
     let text = format!(
         "connections:\n- {{ id: demo, type: Demo }}\n- {{ id: hook, {hook} }}\n\
          - {{ id: mail, type: Smtp, properties: {{ host: a.test, from: a@a.test }} }}\n\
-         agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: m }} }}]\nalerts: {alerts}\n"
+         agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: m }} }}]\nalerts: {alerts}\n\
+         workflows: [{{ id: invoice, steps: [{{ id: a, type: wait, seconds: 1 }}] }}]\n"
     );
-    match language(&[DEFINITION, mail::DEFINITION]).read_text(&text) {
-        Ok((_, warnings)) => config::render(&warnings),
+    match language(&[DEFINITION, mail::DEFINITION, workflows::DEFINITION]).read_text(&text) {
+        Ok((_, warnings)) => config::render_short(&warnings),
         Err(problems) => config::render_short(&problems),
     }
 }
@@ -61,6 +62,19 @@ fn mistakes_are_named_with_their_position() {
     chatwright.yaml:6:51: error: nobody would get this e-mail
        = help: add `to: [ops@example.com]`
     chatwright.yaml:6:101: error: a webhook has no addresses
+    ");
+    let failed = |workflow: &str| {
+        check(&format!(
+            "[{{ id: a, when: {{ type: failedWorkflowRuns, workflowId: {workflow} }}, notify: [{{ connectionId: hook }}] }}]"
+        ))
+    };
+    assert_snapshot!(failed("invoise"), @r"
+    chatwright.yaml:6:65: warning: the config has no workflow `invoise`
+       = help: did you mean `invoice`?
+    ");
+    assert_snapshot!(failed("stored"), @r"
+    chatwright.yaml:6:65: warning: the config has no workflow `stored`
+       = help: it counts the runs of a workflow of this id that was stored over the API, if there is one
     ");
     assert_snapshot!(check("[{ id: a, when: { type: waitingJobs, above: 1 }, notify: [] }]"), @"chatwright.yaml:6:66: error: expected a list of at least 1, found 0");
     let alerts = "[{ id: a, when: { type: waitingJobs, above: 1 }, notify: [{ connectionId: hook }] }]";

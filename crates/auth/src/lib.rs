@@ -12,6 +12,7 @@ mod external_keys;
 mod forwarded;
 mod hosts;
 mod jwt;
+pub mod oauth;
 pub mod openid_connect;
 pub mod password;
 mod proxy;

@@ -1,6 +1,6 @@
 //! The section `connectedAccounts` of the config.
 
-use config::{Config, PathStep, Section, SectionProblems};
+use config::Section;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use settings::Variable;
@@ -16,16 +16,34 @@ pub(crate) struct ConnectedAccounts {
     pub(crate) keys: Vec<Variable>,
 }
 
+/// That the section has a key if one is needed is checked by `config`, which knows which connection needs it.
 impl Section for ConnectedAccounts {
     const KEY: &'static str = "connectedAccounts";
+}
 
-    fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
-        if self.keys.is_empty() && crate::services::all(config).next().is_some() {
-            problems.error(
-                &[PathStep::Key("keys")],
-                "there is no key to encrypt the tokens of users with",
-                Some("name an environment variable with at least 32 random characters".to_owned()),
+#[cfg(test)]
+mod tests {
+    use crate::DEFINITION;
+    use ::capability::language;
+
+    #[test]
+    fn keys_are_needed_for_accounts_and_not_for_exchanged_tokens() {
+        let check = |auth: &str, expected: &str| {
+            let text = format!(
+                "auth: {{ mode: jwt, jwksUrl: 'https://id.test/jwks', issuer: 'https://id.test', audience: a, publicUrls: ['https://a.test'] }}\n\
+                 connections:\n- {{ id: demo, type: Demo }}\n\
+                 - {{ id: files, type: Mcp, properties: {{ url: 'https://files.test/mcp', auth: {{ {auth} }} }} }}\n\
+                 agents: [{{ id: a, type: Agent, connectionId: demo, properties: {{ model: m }}, mcp: [{{ connectionId: files, egress: false }}] }}]\n\
+                 connectedAccounts: {{}}\n"
             );
-        }
+            let problems = match language(&[DEFINITION]).read_text(&text) {
+                Ok(_) => String::new(),
+                Err(problems) => config::render_short(&problems),
+            };
+            let is_expected = if expected.is_empty() { problems.is_empty() } else { problems.contains(expected) };
+            assert!(is_expected && problems.matches("error:").count() <= 1, "{auth}: {problems}");
+        };
+        check("type: tokenExchange, tokenUrl: 'https://id.test/token', clientId: a", "");
+        check("type: oauth", "there is no key to encrypt with");
     }
 }

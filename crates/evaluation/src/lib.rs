@@ -25,7 +25,7 @@ pub use fuzz::fuzz_dataset;
 
 pub use export::{Exported, export_inspect_ai, export_promptfoo};
 pub use import::{Imported, inspect_ai, promptfoo};
-pub use report::{ConfigReport, PairReport, Report, junit, markdown};
+pub use report::{ConfigReport, Estimates, PairReport, Report, junit, markdown};
 pub use run::file::ResultsText;
 pub use run::results::{CaseResult, ComparisonResult, ResultSink, Results, Winner};
 pub use run::{Candidate, Finished, Progress, RunError, RunSettings, run};

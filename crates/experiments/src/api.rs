@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use web::admin::{ADMINISTRATION, Admin};
 use web::openapi::ApiRouter;
-use web::{HttpError, json_error, valid_query};
+use web::{HttpError, busy, json_error, valid_query};
 
 /// The most experiments of a list.
 const MAX_LISTED: i64 = 1_000;
@@ -277,7 +277,8 @@ async fn experiment(
     Path(id): Path<String>,
 ) -> Result<Json<ExperimentDetail>, HttpError> {
     let experiment = service.experiment(&id).await?;
-    let report = serde_json::to_value(report(&experiment, service.results(&id).await?)).unwrap_or_default();
+    let report = report(&experiment, service.results(&id).await?).await.map_err(|_| busy())?;
+    let report = serde_json::to_value(report).unwrap_or_default();
     Ok(Json(ExperimentDetail { experiment, report }))
 }
 

@@ -1,13 +1,29 @@
-//! What results say.
+//! What results say. The intervals of many results take seconds to compute, so that is done on threads of its own.
 
 use crate::store::{ConfigSummary, Experiment, KeptResults, MeasureSummary};
-use evaluation::{CaseResult, Estimate, Finished, Gate, Report};
+use evaluation::{CaseResult, Estimate, Estimates, Finished, Gate, Report};
+use offload::{Busy, Pool};
+use std::sync::LazyLock;
 
 /// Where the random numbers of intervals begin, so that they are the same each time.
 const SEED: u64 = 0;
+/// The size of a thread's stack, in bytes.
+const STACK: usize = 2 << 20;
+/// The most reports that are computed or wait for that. Each has the results of one or two experiments.
+const MAX_QUEUED: usize = 16;
 
-/// Returns the measures of each config.
-pub(crate) fn summary(configs: &[String], finished: &Finished) -> Vec<ConfigSummary> {
+static REPORTS: LazyLock<Pool> = LazyLock::new(|| Pool::new("reports", STACK, MAX_QUEUED));
+
+/// Returns the measures of each config, and the results.
+///
+/// # Errors
+/// Too many reports wait already.
+pub(crate) async fn summary(configs: &[String], finished: Finished) -> Result<(Vec<ConfigSummary>, Finished), Busy> {
+    let configs = configs.to_vec();
+    REPORTS.run(move |_| (summarized(&configs, &finished), finished)).await
+}
+
+fn summarized(configs: &[String], finished: &Finished) -> Vec<ConfigSummary> {
     let report = Report::new("", configs, finished, Gate::default(), SEED);
     let measure = |name: &str, estimate: &Estimate| MeasureSummary {
         name: name.to_owned(),
@@ -28,27 +44,50 @@ pub(crate) fn summary(configs: &[String], finished: &Finished) -> Vec<ConfigSumm
 }
 
 /// Returns the report about an experiment; of two configs it has their comparison.
-pub(crate) fn report(experiment: &Experiment, kept: KeptResults) -> Report {
+///
+/// # Errors
+/// Too many reports wait already.
+pub(crate) async fn report(experiment: &Experiment, kept: KeptResults) -> Result<Report, Busy> {
+    let (name, configs) = (experiment.name.clone(), experiment.configs.clone());
+    let known = estimates(&experiment.summary);
     let finished = Finished { results: kept.results, comparisons: kept.comparisons };
-    Report::new(&experiment.name, &experiment.configs, &finished, Gate::default(), SEED)
+    REPORTS.run(move |_| Report::with_estimates(&name, &configs, &finished, Gate::default(), SEED, &known)).await
+}
+
+/// Returns the estimates of a summary that is stored, so that they are not computed again.
+fn estimates(summary: &[ConfigSummary]) -> Estimates {
+    let mut known = Estimates::default();
+    for config in summary {
+        for MeasureSummary { name, count, mean, low, high } in &config.measures {
+            let estimate = Estimate { count: *count, mean: *mean, low: *low, high: *high };
+            known.insert((config.config.clone(), name.clone()), estimate);
+        }
+    }
+    known
 }
 
 /// Compares the last config of an experiment with the last config of an earlier one. The names are those of the
 /// experiments.
-pub(crate) fn report_against(
+///
+/// # Errors
+/// Too many reports wait already.
+pub(crate) async fn report_against(
     (earlier, before): (&Experiment, &KeptResults),
     (experiment, after): (&Experiment, &KeptResults),
-) -> Report {
+) -> Result<Report, Busy> {
     let names = distinct(&earlier.name, &experiment.name);
-    let of_last = |experiment: &Experiment, kept: &KeptResults, name: &str| -> Vec<CaseResult> {
-        let config = experiment.configs.last();
-        let own = kept.results.iter().filter(|result| Some(&result.config) == config);
-        own.map(|result| CaseResult { config: name.to_owned(), ..result.clone() }).collect()
-    };
-    let mut results = of_last(earlier, before, &names[0]);
-    results.extend(of_last(experiment, after, &names[1]));
+    let mut known = Estimates::default();
+    let mut results = Vec::new();
+    for ((of, kept), name) in [(earlier, before), (experiment, after)].into_iter().zip(&names) {
+        let Some(config) = of.configs.last() else { continue };
+        let own = kept.results.iter().filter(|result| result.config == *config);
+        results.extend(own.map(|result| CaseResult { config: name.clone(), ..result.clone() }));
+        let own = estimates(&of.summary).into_iter().filter(|((of, _), _)| of == config);
+        known.extend(own.map(|((_, measure), estimate)| ((name.clone(), measure), estimate)));
+    }
     let finished = Finished { results, comparisons: Vec::new() };
-    Report::new(&experiment.name, &names, &finished, Gate::default(), SEED)
+    let title = experiment.name.clone();
+    REPORTS.run(move |_| Report::with_estimates(&title, &names, &finished, Gate::default(), SEED, &known)).await
 }
 
 /// Returns the names, which must differ.

@@ -38,8 +38,14 @@ fn case(row: &str, id: &str, owner: &str, is_masked: bool) -> NewCase {
 }
 
 async fn put(store: &Store, case: NewCase, replaces: bool) -> Put {
-    let write = store.write(move |db| Box::pin(async move { store::put_case(db, "d", case, replaces).await }));
-    write.await.unwrap()
+    match replaces {
+        true => put_all(store, "d", vec![case]).await,
+        false => store.write(|db| Box::pin(async move { store::add_case(db, "d", case).await })).await.unwrap(),
+    }
+}
+
+async fn put_all(store: &Store, dataset: &'static str, cases: Vec<NewCase>) -> Put {
+    store.write(move |db| Box::pin(async move { store::put_cases(db, dataset, cases).await })).await.unwrap()
 }
 
 /// Returns the rows of a version.
@@ -65,9 +71,65 @@ async fn versions_of_a_dataset_stay_as_they_were() {
         let current: Vec<_> = store::current_cases(&store, "d").await.unwrap().into_iter().map(|row| row.id).collect();
         assert_eq!(current, ["4"]);
         assert_eq!(put(&store, case("5", "y", "ada", true), false).await, Put::Stored, "it was removed before");
-        let other = store
-            .write(|db| Box::pin(async move { store::put_case(db, "none", case("6", "z", "", false), true).await }));
-        assert_eq!(other.await.unwrap(), Put::Gone);
+        assert_eq!(put_all(&store, "none", vec![case("6", "z", "", false)]).await, Put::Gone);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn cases_that_are_stored_together_make_one_version() {
+    for store in stores().await {
+        add_dataset(&store).await;
+        let cases = vec![case("1", "x", "", false), case("2", "y", "", false), case("3", "x", "", false)];
+        assert_eq!(put_all(&store, "d", cases).await, Put::Stored);
+        assert_eq!(rows(&store, 2).await, ["3", "2"], "the second `x` replaces the first");
+        let dataset = store::dataset(&store, "d").await.unwrap().unwrap();
+        assert_eq!((dataset.version, dataset.cases), (2, 2));
+
+        // 4,998 more fill it. Replacing a case is possible then, another one is not.
+        let many = (0..4_998).map(|id| case(&format!("many-{id}"), &format!("id-{id}"), "", false)).collect();
+        assert_eq!(put_all(&store, "d", many).await, Put::Stored);
+        assert_eq!(put(&store, case("4", "z", "", false), true).await, Put::Full);
+        assert_eq!(put(&store, case("5", "z", "ada", true), false).await, Put::Full);
+        assert_eq!(put(&store, case("6", "x", "", false), true).await, Put::Stored);
+        let dataset = store::dataset(&store, "d").await.unwrap().unwrap();
+        assert_eq!((dataset.version, dataset.cases), (4, 5_000), "what was refused has changed nothing");
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn cases_of_a_user_who_withdraws_meanwhile_are_not_stored_again() {
+    for store in stores().await {
+        add_dataset(&store).await;
+        store::set_consent(&store, "ada", true, 1).await.unwrap();
+        assert_eq!(put(&store, case("1", "x", "ada", false), false).await, Put::Stored);
+        assert_eq!(put(&store, case("2", "x", "ada", false), true).await, Put::Stored, "an administrator edits it");
+
+        // An administrator keeps an answer while the user withdraws: the case is deleted, or it is not stored as it is.
+        let (reached, wait) = tokio::sync::oneshot::channel();
+        let (go_on, waiting) = tokio::sync::oneshot::channel::<()>();
+        let keep = store.write(move |db| {
+            Box::pin(async move {
+                assert!(store::hold_consent(db, "ada").await?);
+                let _ = reached.send(());
+                let _ = waiting.await;
+                store::add_case(db, "d", case("3", "y", "ada", false)).await
+            })
+        });
+        let withdraw = async {
+            wait.await.unwrap();
+            let withdrawal = store::set_consent(&store, "ada", false, 2);
+            let (_, withdrawn) = tokio::join!(async { go_on.send(()) }, withdrawal);
+            withdrawn.unwrap();
+        };
+        let (kept, ()) = tokio::join!(keep, withdraw);
+        assert_eq!(kept.unwrap(), Put::Stored);
+        assert!(store::current_cases(&store, "d").await.unwrap().is_empty());
+
+        let held = store.write(|db| Box::pin(async move { store::hold_consent(db, "ada").await }));
+        assert!(!held.await.unwrap());
+        assert_eq!(put(&store, case("4", "x", "ada", false), true).await, Put::Gone, "the edit comes too late");
         store.close().await;
     }
 }

@@ -2,13 +2,14 @@
 //! 4.4 and 6).
 
 use crate::ClientCredentials;
+use auth::oauth::basic_credentials;
 use egress::{Egress, EgressRequest};
 use reqwest::Method;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::time::{Duration, Instant};
-use url::form_urlencoded::{Serializer, byte_serialize};
+use url::form_urlencoded::Serializer;
 
 /// The time limit of the whole request.
 const TIME: Duration = Duration::from_secs(8);
@@ -36,7 +37,7 @@ struct TokenResponse {
 /// Requests a token. The error never contains what was sent or answered.
 pub(crate) async fn token(egress: &Egress, credentials: &ClientCredentials) -> Result<AccessToken, String> {
     let asked = Instant::now();
-    let answer = egress.send(request(credentials)?).await.map_err(|error| format!("the token endpoint: {error}"))?;
+    let answer = egress.send(request(credentials)).await.map_err(|error| format!("the token endpoint: {error}"))?;
     if answer.status != 200 {
         return Err(format!("the token endpoint answered with the status {}", answer.status));
     }
@@ -52,7 +53,7 @@ pub(crate) async fn token(egress: &Egress, credentials: &ClientCredentials) -> R
     Ok(AccessToken { text: answer.access_token.into(), expires_at: ends })
 }
 
-fn request(credentials: &ClientCredentials) -> Result<EgressRequest, String> {
+fn request(credentials: &ClientCredentials) -> EgressRequest {
     let mut form = Serializer::new(String::new());
     match &credentials.refresh_token {
         Some(token) => {
@@ -64,20 +65,10 @@ fn request(credentials: &ClientCredentials) -> Result<EgressRequest, String> {
         form.append_pair("scope", scope);
     }
     let mut headers = HeaderMap::new();
-    headers.insert(AUTHORIZATION, basic(credentials)?);
+    let secret = credentials.client_secret.expose_secret();
+    headers.insert(AUTHORIZATION, basic_credentials(&credentials.client_id, secret));
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
     let (method, url, body) = (Method::POST, credentials.token_url.clone(), Some(form.finish().into_bytes()));
-    Ok(EgressRequest { method, url, headers, body, timeout: TIME, max_bytes: MAX_ANSWER })
-}
-
-/// Both parts are form-encoded before they are joined (RFC 6749, 2.3.1).
-fn basic(credentials: &ClientCredentials) -> Result<HeaderValue, String> {
-    use base64::Engine;
-    let encode = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
-    let pair = format!("{}:{}", encode(&credentials.client_id), encode(credentials.client_secret.expose_secret()));
-    let text = format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair));
-    let mut value = HeaderValue::from_str(&text).map_err(|error| error.to_string())?;
-    value.set_sensitive(true);
-    Ok(value)
+    EgressRequest { method, url, headers, body, timeout: TIME, max_bytes: MAX_ANSWER }
 }

@@ -1,5 +1,6 @@
 //! The tools of a server for one agent.
 
+use crate::connection::{Connection, RequestError};
 use crate::content::{self, ListResources, PromptTool, ReadResource};
 use crate::listing::ToolSelector;
 use crate::server::McpServer;
@@ -26,13 +27,24 @@ impl McpSource {
         Ok(Self { server, selected: ToolSelector::new(selection)? })
     }
 
+    /// Returns the tool with which the user connects their account.
+    fn connect_account(&self, seat: &Arc<UserConnection>) -> SourceTools {
+        let name = self.selected.content_name(self.name(), "connect_account");
+        let tool = ConnectAccount::new(name, self.name(), seat.clone());
+        SourceTools { tools: vec![Arc::new(tool)], ..SourceTools::default() }
+    }
+
     /// Adds the tools for resources and prompts, as far as they are used and the server has them.
-    async fn add_content(&self, seat: &Arc<UserConnection>, sourced: &mut SourceTools) -> Result<(), ToolError> {
+    async fn add_content(
+        &self,
+        seat: &Arc<UserConnection>,
+        connection: &Connection,
+        sourced: &mut SourceTools,
+    ) -> Result<(), ToolError> {
         let features = self.server.features();
         if !features.resources && !features.prompts {
             return Ok(());
         }
-        let connection = seat.connection().await?;
         let (server, base) = (self.name(), self.selected.base());
         let name = |what: &str| self.selected.content_name(server, what);
         if features.resources && connection.offers_resources() {
@@ -41,7 +53,8 @@ impl McpSource {
             sourced.tools.extend([Arc::new(list) as Arc<dyn Tool>, Arc::new(read)]);
         }
         if features.prompts && connection.offers_prompts() {
-            let prompts = seat.read(|connection| connection.prompts().boxed()).await?;
+            let prompts = seat.read_with(connection.token.clone(), &|connection| connection.prompts().boxed()).await;
+            let prompts = prompts.map_err(RequestError::into_error)?;
             let (tool, prefix) = (name("get_prompt"), self.selected.prefix());
             sourced.context = content::context(server, prefix, &tool, &prompts);
             if sourced.context.is_some() {
@@ -68,14 +81,21 @@ impl ToolSource for McpSource {
             if seat.access.is_some() && !scope.is_authenticated {
                 return Ok(SourceTools::default());
             }
-            if let Some(access) = &seat.access
-                && access.needs_account().await
+            let token = match &seat.access {
+                Some(access) => match access.token_if_connected().await? {
+                    Some(token) => Some(token),
+                    None => return Ok(self.connect_account(&seat)),
+                },
+                None => None,
+            };
+            let offered = seat.offered(token).await;
+            // The server may have refused the token, and there is no other one.
+            if let (Err(_), Some(access)) = (&offered, &seat.access)
+                && matches!(access.token_if_connected().await, Ok(None))
             {
-                let name = self.selected.content_name(self.name(), "connect_account");
-                let tool = ConnectAccount::new(name, self.name(), seat.clone());
-                return Ok(SourceTools { tools: vec![Arc::new(tool)], ..SourceTools::default() });
+                return Ok(self.connect_account(&seat));
             }
-            let offered = seat.offered().await?;
+            let (connection, offered) = offered?;
             let tools = offered.offered.iter().filter_map(|tool| {
                 let spec = self.selected.spec(tool, seat.is_changed(&tool.name, tool.fingerprint))?;
                 let (name, fingerprint) = (tool.name.clone(), tool.fingerprint);
@@ -84,7 +104,7 @@ impl ToolSource for McpSource {
             let left_out = offered.left_out.clone();
             let mut sourced = SourceTools { tools: tools.collect(), left_out, ..SourceTools::default() };
             // The server's tools stay if its prompts cannot be listed.
-            if let Err(error) = self.add_content(&seat, &mut sourced).await {
+            if let Err(error) = self.add_content(&seat, &connection, &mut sourced).await {
                 tracing::warn!(server = self.name(), %error, "resources and prompts of an MCP server are left out");
             }
             Ok(sourced)

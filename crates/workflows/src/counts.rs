@@ -1,10 +1,18 @@
 //! What alerts and the menu of the console count.
 
 use crate::console::{RunList, TaskList};
+use crate::definition::Workflows;
 use crate::store;
 use ::store::{Store, StoreError};
+use config::Config;
 use web::admin::list::List;
 use web::admin::{MAX_MENU_COUNT, MenuCount};
+
+/// Returns the ids of the workflows of a config.
+pub fn workflow_ids(config: &Config) -> Vec<&str> {
+    let all = config.section::<Workflows>().map_or(&[][..], |all| &all.0);
+    all.iter().map(|workflow| workflow.id.0.as_str()).collect()
+}
 
 /// Returns how many runs have failed after a time (Unix, milliseconds), of a workflow or of all. Runs of child
 /// workflows count with those above.

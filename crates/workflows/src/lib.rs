@@ -21,7 +21,7 @@ mod value;
 
 pub use awaited::{ReportedEvent, report_event};
 pub use conversation::Commands;
-pub use counts::{count_failed, count_undecided};
+pub use counts::{count_failed, count_undecided, workflow_ids};
 pub use definition::{
     CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerQuota, TriggerRights, WebhookSender, WebhookTrigger,
 };

@@ -16,6 +16,7 @@ use std::fs::File;
 use std::io::{BufReader, IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use store::Store;
 use tokio_util::sync::CancellationToken;
 
 /// The arguments of `chatwright replay`.
@@ -176,15 +177,16 @@ async fn replay_all(arguments: &ReplayArguments, site: Site) -> anyhow::Result<b
         _ => Some(build(arguments.config.path.as_deref(), None, &[], site).await?.0),
     };
     let live = Options { same_config: true, replies: Replies::Live, ..options.clone() };
-    let mut comparisons = Vec::new();
+    let (mut comparisons, mut replays) = (Vec::new(), Vec::new());
     for recording in &recorded {
         let repetitions = repetitions(recording, stable.as_ref(), (arguments.repeat, &live)).await?;
         let (mut comparison, replayed) = compared(recording, &config, &options).await?;
-        if arguments.keep {
-            keep(arguments, replayed).await?;
-        }
         mark_unstable(&mut comparison, &repetitions);
         comparisons.push(comparison);
+        replays.extend(arguments.keep.then_some(replayed));
+    }
+    if arguments.keep {
+        keep(arguments, replays).await?;
     }
     report(arguments, &comparisons)
 }
@@ -237,24 +239,26 @@ async fn compared(
     Ok((compare(recording, &replayed.recording, &replayed.misses, options.from_step), replayed))
 }
 
-/// Keeps a replay with its recording.
-async fn keep(arguments: &ReplayArguments, replayed: Replayed) -> anyhow::Result<()> {
+/// Keeps replays with their recordings. The database is open only now, since a server may use it meanwhile.
+async fn keep(arguments: &ReplayArguments, replays: Vec<Replayed>) -> anyhow::Result<()> {
     let store = database_schema().open_existing(&arguments.database.resolve(&arguments.config)?).await?;
     let path = arguments.against.as_deref().or(arguments.config.path.as_deref());
     let config = path.map_or_else(|| "the demo".to_owned(), |path| path.display().to_string());
     let model = arguments.model.as_ref().map(|model| format!(", model {model}")).unwrap_or_default();
-    let replay = NewReplay {
-        label: format!("{config}{model}"),
-        created_by: auth::LOCAL_OWNER.to_owned(),
-        from_step: arguments.from_step,
-        replayed,
-    };
-    let kept = recordings::keep_replay(&store, replay, None).await;
+    let kept = keep_all(&store, replays, (&format!("{config}{model}"), arguments.from_step)).await;
     store.close().await;
-    anyhow::ensure!(
-        kept?.is_some(),
-        "the replay is not kept: its recording is not in this database, or it is too large"
-    );
+    kept
+}
+
+async fn keep_all(store: &Store, replays: Vec<Replayed>, (label, from_step): (&str, u32)) -> anyhow::Result<()> {
+    for replayed in replays {
+        let (label, created_by) = (label.to_owned(), auth::LOCAL_OWNER.to_owned());
+        let kept = recordings::keep_replay(store, NewReplay { label, created_by, from_step, replayed }, None).await?;
+        anyhow::ensure!(
+            kept.is_some(),
+            "the replay is not kept: its recording is not in this database, or it is too large"
+        );
+    }
     Ok(())
 }
 

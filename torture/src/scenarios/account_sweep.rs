@@ -1,5 +1,7 @@
-//! Rows F2 and F39 for accounts and stored definitions of workflows: the server dies before and after each
-//! commit of their changes. Acknowledged changes are stored, and no change is stored partially.
+//! Rows F2 and F39 for accounts, stored definitions of workflows, datasets and experiments: the server dies
+//! before and after each commit of their changes. Acknowledged changes are stored, and no change is stored partially.
+
+mod experiments;
 
 use crate::accounts::StoredAccounts;
 use crate::authenticator::{Authenticator, step_token};
@@ -14,7 +16,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// A bound above the number of commits.
-const MAX_COMMITS: u64 = 80;
+const MAX_COMMITS: u64 = 110;
 
 const FIRST_PASSWORD: &str = "several words together";
 const SECOND_PASSWORD: &str = "quite another sentence";
@@ -40,10 +42,16 @@ enum Write {
     AddWorkflow,
     ChangeWorkflow,
     DeleteWorkflow,
+    AddDataset,
+    AddCases,
+    ReplaceCase,
+    UploadResults,
+    Decide,
+    DeleteDataset,
 }
 
 /// The last of them.
-const LAST: Write = Write::DeleteWorkflow;
+const LAST: Write = Write::DeleteDataset;
 
 /// The path of the stored definition.
 const DEFINITION: &str = "/api/workflows/definitions/stored";
@@ -174,7 +182,8 @@ async fn send_writes(server: &Server, progress: &mut Progress) -> Result<()> {
     progress.code = app.next();
     let enter = browser.form("/auth/second-step", &[("token", &step), ("code", &progress.code)]);
     send_write(progress, Write::EnterCode, 303, enter).await?;
-    send_writes_of_workflows(&browser, progress).await
+    send_writes_of_workflows(&browser, progress).await?;
+    experiments::send(&browser, progress).await
 }
 
 async fn send_writes_of_workflows(browser: &Browser, progress: &mut Progress) -> Result<()> {
@@ -266,6 +275,9 @@ async fn check_acknowledged(server: &Server, progress: &Progress, wrong: &mut Ve
             let is_deleted = output.is_none() && is_sent(Write::DeleteWorkflow);
             expect(is_changed || is_deleted, "an acknowledged workflow is not the one that was sent");
         }
+    }
+    if progress.is_sent(Write::AddDataset) {
+        wrong.extend(experiments::check(&browser, progress).await?);
     }
     Ok(())
 }

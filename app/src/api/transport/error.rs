@@ -16,6 +16,11 @@ impl ApiError {
     pub fn code(&self) -> ErrorCode {
         self.0.code
     }
+
+    /// Returns whether asking again would give the same answer: there is no such thing for this user.
+    pub fn is_final(&self) -> bool {
+        matches!(self.0.code, ErrorCode::NotFound | ErrorCode::Unauthenticated | ErrorCode::Forbidden)
+    }
 }
 
 impl From<UserError> for ApiError {

@@ -24,6 +24,13 @@ const PAUSE: Duration = Duration::from_secs(3);
 /// The longest name in a search, in characters.
 const MAX_NAME: &str = "200";
 
+/// Whether the extraction is followed.
+#[derive(Default)]
+struct Following {
+    is_begun: bool,
+    looks_again: bool,
+}
+
 /// The list; a cheap handle.
 #[derive(Clone, Copy)]
 struct ListState {
@@ -34,6 +41,7 @@ struct ListState {
     name: RwSignal<String>,
     kind: RwSignal<String>,
     error: RwSignal<Option<ApiError>>,
+    following: StoredValue<Following>,
 }
 
 impl ListState {
@@ -46,46 +54,73 @@ impl ListState {
             name: RwSignal::new(String::new()),
             kind: RwSignal::new(String::new()),
             error: RwSignal::new(None),
+            following: StoredValue::new(Following::default()),
         }
     }
 
-    /// Follows the extraction until it is done or the view is gone, and loads the list whenever it has changed.
+    /// Follows the extraction until it is done or the view is gone, and loads the list whenever it has changed. If it is
+    /// followed already, that looks once more at least.
     async fn follow(self) {
-        while let Some(library) = self.library.try_get_value() {
-            if is_visible() {
-                match api::get::<Status>(&library_path(&library, "/graph")).await {
-                    Ok(status) => {
-                        let is_done = status.done + status.failed >= status.documents;
-                        let Some(before) = self.status.try_get_untracked() else { return };
-                        if before.as_ref() != Some(&status) {
-                            self.status.set(Some(status));
-                            self.load(None);
-                        }
-                        if is_done {
-                            return;
-                        }
-                    }
-                    Err(error) => {
-                        self.error.try_set(Some(error));
-                        return;
-                    }
-                }
+        let begin = |following: &mut Following| {
+            following.looks_again = true;
+            !std::mem::replace(&mut following.is_begun, true)
+        };
+        if self.following.try_update_value(begin) != Some(true) {
+            return;
+        }
+        loop {
+            self.following.try_update_value(|following| following.looks_again = false);
+            if !self.look().await && self.following.try_with_value(|following| following.looks_again) != Some(true) {
+                break;
             }
             sleep(PAUSE).await;
         }
+        self.following.try_update_value(|following| following.is_begun = false);
     }
 
-    /// Loads the list, or the page after a cursor.
-    fn load(self, after: Option<String>) {
+    /// Looks how far the extraction is. Returns whether it goes on.
+    async fn look(self) -> bool {
+        let Some(library) = self.library.try_get_value() else { return false };
+        if !is_visible() {
+            return true;
+        }
+        let status = match api::get::<Status>(&library_path(&library, "/graph")).await {
+            Ok(status) => status,
+            Err(error) => {
+                let is_final = error.is_final();
+                self.error.try_set(Some(error));
+                return !is_final;
+            }
+        };
+        let is_done = status.done + status.failed >= status.documents;
+        let Some(before) = self.status.try_get_untracked() else { return false };
+        if before.as_ref() != Some(&status) || self.error.with_untracked(Option::is_some) {
+            self.status.set(Some(status));
+            self.load(None, self.items.with_untracked(|items| items.as_ref().map_or(0, Vec::len)));
+        }
+        !is_done
+    }
+
+    /// Loads the list, or what follows a cursor: a page, or as many as are wanted.
+    fn load(self, after: Option<String>, wanted: usize) {
         let (name, kind) = (self.name.get_untracked(), self.kind.get_untracked());
         let query = ["/graph/entities?name=", &encode_component(&name), "&type=", &encode_component(&kind)].concat();
-        let mut path = library_path(&self.library.get_value(), &query);
-        if let Some(after) = &after {
-            path.push_str("&cursor=");
-            path.push_str(&encode_component(after));
-        }
+        let path = library_path(&self.library.get_value(), &query);
         spawn_local(async move {
-            let found = api::get::<EntityList>(&path).await;
+            let (mut all, mut next) = (Vec::new(), after.clone());
+            let failed = loop {
+                let cursor = next.as_ref().map_or(String::new(), |next| ["&cursor=", &encode_component(next)].concat());
+                match api::get::<EntityList>(&[&path[..], &cursor].concat()).await {
+                    Ok(EntityList { items, cursor }) => {
+                        all.extend(items);
+                        next = cursor;
+                    }
+                    Err(error) => break Some(error),
+                }
+                if next.is_none() || all.len() >= wanted {
+                    break None;
+                }
+            };
             // The answer to an earlier question is not shown under a later one.
             if self.name.try_get_untracked() != Some(name) || self.kind.try_get_untracked() != Some(kind) {
                 return;
@@ -94,17 +129,14 @@ impl ListState {
             if after.is_some() && self.next.try_get_untracked() != Some(after.clone()) {
                 return;
             }
-            match found {
-                Ok(EntityList { items, cursor }) => {
-                    self.error.set(None);
-                    self.next.set(cursor);
-                    match after {
-                        Some(_) => self.items.update(|all| all.get_or_insert_default().extend(items)),
-                        None => self.items.set(Some(items)),
-                    }
+            if failed.is_none() {
+                self.next.set(next);
+                match after {
+                    Some(_) => self.items.update(|items| items.get_or_insert_default().extend(all)),
+                    None => self.items.set(Some(all)),
                 }
-                Err(error) => self.error.set(Some(error)),
             }
+            self.error.set(failed);
         });
     }
 
@@ -150,11 +182,11 @@ fn entity_list(block: &str, list: ListState) -> AnyView {
         if let Some(field) = field.get_untracked() {
             list.name.set(field.value());
         }
-        list.load(None);
+        list.load(None, 0);
     };
     let chosen = move |event| {
         list.kind.set(event_target_value(&event));
-        list.load(None);
+        list.load(None, 0);
     };
     let options = move || {
         let kinds = list.status.with(|status| status.as_ref().map(|status| status.entity_types.clone()));
@@ -190,13 +222,13 @@ fn entity_list(block: &str, list: ListState) -> AnyView {
     let more = move || {
         let next = list.next.get()?;
         let more = view! {
-            <button type="button" class="cw-link cw-more" on:click=move |_| list.load(Some(next.clone()))>
+            <button type="button" class="cw-link cw-more" on:click=move |_| list.load(Some(next.clone()), 0)>
                 {t(Text::ShowMore)}
             </button>
         };
         Some(more.into_any())
     };
-    let problem = move || list.error.get().map(|error| problem_view(&error, move || list.load(None)));
+    let problem = move || list.error.get().map(|error| problem_view(&error, move || list.load(None, 0)));
     view! {
         {status_view(list)}
         <form class="cw-library-search" role="search" aria-label=t(Text::EntitiesSearch) on:submit=submit>

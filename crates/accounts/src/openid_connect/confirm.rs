@@ -26,9 +26,14 @@ impl Confirmation {
         user_id: &str,
         session: Option<&SessionRow>,
     ) -> Result<Self, AccountError> {
+        let age = session.map(|session| now_millis() - session.created_at);
+        // Most users have just signed in: nothing needs to be looked up for them.
+        if Self::at_age(age, false) == Self::NotNeeded {
+            return Ok(Self::NotNeeded);
+        }
         let is_password_enough = accounts.has_password(user_id).await?
             && matches!(accounts.second_step(user_id).await?, SecondStep::Nothing(_));
-        Ok(Self::at_age(session.map(|session| now_millis() - session.created_at), is_password_enough))
+        Ok(Self::at_age(age, is_password_enough))
     }
 
     fn at_age(age: Option<i64>, is_password_enough: bool) -> Self {

@@ -72,7 +72,10 @@ fn outcome(result: Option<&ToolResult>) -> (&'static str, String) {
 
 /// Returns the beginning of a text in one line, which cannot end the block that it is in.
 fn line(text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("</", "<\\/");
+    let words = text.split_whitespace().enumerate();
+    let signs = words.flat_map(|(at, word)| (at > 0).then_some(' ').into_iter().chain(word.chars()));
+    // A result can be long. One sign more than is shown says that there is more.
+    let text = signs.take(MAX_TEXT + 1).collect::<String>().replace("</", "<\\/");
     match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,

@@ -1,5 +1,6 @@
 //! The values that alerts are about, with their limits.
 
+use config::{Config, PathStep, SectionProblems};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Id, QuotaPeriod};
@@ -121,6 +122,26 @@ impl Condition {
             | Self::PausedTriggers { above } => f64::from(*above),
             Self::JobDelay { above_minutes } => f64::from(*above_minutes),
         }
+    }
+
+    /// Warns of a workflow that the config does not have: it may be mistyped, or is stored in the database only.
+    pub(super) fn check_workflow(
+        &self,
+        config: &Config,
+        path: &[PathStep<'_>],
+        problems: &mut SectionProblems<'_, '_, '_>,
+    ) {
+        let Self::FailedWorkflowRuns { workflow_id: Some(Id(id)), .. } = self else { return };
+        let known = workflows::workflow_ids(config);
+        if known.contains(&id.as_str()) {
+            return;
+        }
+        let help = SectionProblems::nearest_name(id, known).map_or_else(
+            || "it counts the runs of a workflow of this id that was stored over the API, if there is one".to_owned(),
+            |nearest| format!("did you mean `{nearest}`?"),
+        );
+        let path = [path, &[PathStep::Key("workflowId")]].concat();
+        problems.warning(&path, format!("the config has no workflow `{id}`"), Some(help));
     }
 
     /// Returns the name of the value.

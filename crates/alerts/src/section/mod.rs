@@ -78,6 +78,7 @@ impl Section for Alerts {
                 let help = "add `quotas` to `limits`".to_owned();
                 problems.error(&[PathStep::Index(index), PathStep::Key("when")], "there are no quotas", Some(help));
             }
+            alert.when.check_workflow(config, &[PathStep::Index(index), PathStep::Key("when")], problems);
             for (number, receiver) in alert.notify.iter().enumerate() {
                 let path = [PathStep::Index(index), PathStep::Key("notify"), PathStep::Index(number)];
                 receiver.check_with_config(config, &path, problems);

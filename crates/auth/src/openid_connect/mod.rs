@@ -14,9 +14,8 @@ pub use error::ProviderError;
 pub use logout::ProviderLogout;
 pub use pending::{PendingSignIn, PendingSignIns};
 
+use crate::oauth::code_challenge;
 use crate::visitors::random_text;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use config::OpenIdProvider;
 use discovery::{Metadata, MetadataCache};
 use egress::{Egress, EgressRequest, EgressResponse};
@@ -118,7 +117,7 @@ impl Provider {
             link_to: new.link_to.map(str::to_owned),
             begun_at: crate::authentication::now_seconds(),
         };
-        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(&pending.verifier));
+        let challenge = code_challenge(&pending.verifier);
         let scopes = std::iter::once("openid").chain(self.settings.scopes.iter().map(String::as_str));
         let scope = scopes.collect::<Vec<_>>().join(" ");
         let mut url = metadata.authorization_endpoint.clone();

@@ -3,8 +3,7 @@
 use super::discovery::Metadata;
 use super::pending::PendingSignIn;
 use super::{MAX_BYTES, ProviderClient, ProviderError, TIMEOUT};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use crate::oauth::{basic_credentials, error_code};
 use config::OpenIdProvider;
 use egress::EgressRequest;
 use http::{HeaderMap, HeaderValue, Method, header};
@@ -12,7 +11,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use url::Url;
-use url::form_urlencoded::{Serializer, byte_serialize};
+use url::form_urlencoded::Serializer;
 
 /// The tokens of a sign-in.
 pub(super) struct Tokens {
@@ -36,7 +35,7 @@ impl ProviderClient {
         pending: &PendingSignIn,
         code: &str,
     ) -> Result<Tokens, ProviderError> {
-        let (headers, body) = token_request(settings, metadata, pending, code)?;
+        let (headers, body) = token_request(settings, metadata, pending, code);
         let request = EgressRequest {
             method: Method::POST,
             url: metadata.token_endpoint.clone(),
@@ -55,7 +54,11 @@ impl ProviderClient {
             }
             400..=499 => {
                 // `invalid_grant` for a code that was used before; `invalid_client` for a wrong secret.
-                tracing::warn!(provider = settings.id, error = error_code(&answer.body), "a provider refuses a code");
+                tracing::warn!(
+                    provider = settings.id,
+                    error = error_code(&answer.body).unwrap_or("other"),
+                    "a provider refuses a code"
+                );
                 Err(ProviderError::Invalid("code or client"))
             }
             status => Err(ProviderError::Unreachable(format!("its token endpoint has status {status}"))),
@@ -83,7 +86,7 @@ fn token_request(
     metadata: &Metadata,
     pending: &PendingSignIn,
     code: &str,
-) -> Result<(HeaderMap, String), ProviderError> {
+) -> (HeaderMap, String) {
     let mut headers = HeaderMap::from_iter([
         (header::ACCEPT, HeaderValue::from_static("application/json")),
         (header::CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded")),
@@ -95,7 +98,7 @@ fn token_request(
         .append_pair("code_verifier", &pending.verifier);
     match &settings.client_secret {
         Some(secret) if !metadata.secret_in_body => {
-            headers.insert(header::AUTHORIZATION, basic(&settings.client_id, secret)?);
+            headers.insert(header::AUTHORIZATION, basic_credentials(&settings.client_id, secret.expose_secret()));
         }
         Some(secret) => {
             form.append_pair("client_id", &settings.client_id).append_pair("client_secret", secret.expose_secret());
@@ -104,32 +107,11 @@ fn token_request(
             form.append_pair("client_id", &settings.client_id);
         }
     }
-    Ok((headers, form.finish()))
-}
-
-/// Returns the client's credentials; both parts are encoded as in a form (RFC 6749, 2.3.1).
-fn basic(client_id: &str, secret: &SecretString) -> Result<HeaderValue, ProviderError> {
-    let encode = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
-    let pair = format!("{}:{}", encode(client_id), encode(secret.expose_secret()));
-    secret_header(&format!("Basic {}", STANDARD.encode(pair)))
+    (headers, form.finish())
 }
 
 fn secret_header(text: &str) -> Result<HeaderValue, ProviderError> {
     let mut value = HeaderValue::from_str(text).map_err(|_| ProviderError::Invalid("access token"))?;
     value.set_sensitive(true);
     Ok(value)
-}
-
-/// Returns the `error` of a response, if it is one of those that RFC 6749 defines.
-fn error_code(body: &[u8]) -> &'static str {
-    const KNOWN: [&str; 6] = [
-        "invalid_request",
-        "invalid_client",
-        "invalid_grant",
-        "unauthorized_client",
-        "unsupported_grant_type",
-        "invalid_scope",
-    ];
-    let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    KNOWN.into_iter().find(|known| body["error"] == **known).unwrap_or("other")
 }

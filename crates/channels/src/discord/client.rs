@@ -4,9 +4,11 @@ use super::failure::{failure, is_gone};
 use super::markup::markup;
 use super::types::{GatewayInfo, SentMessage, User};
 use crate::markdown::Rendered;
-use crate::messenger::{ApiError, BotAccount, Button, ChatPlace, OutgoingFile, Pace, get_file, multipart, size_limit};
+use crate::messenger::{
+    ApiError, BotAccount, Button, ChatPlace, OutgoingFile, Pace, Site, authorization, get_file, multipart, size_limit,
+};
 use crate::section::Discord;
-use egress::{Egress, EgressRequest, EgressResponse};
+use egress::EgressResponse;
 use http::{HeaderMap, HeaderValue, Method, header};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -22,8 +24,6 @@ const TIMEOUT: Duration = Duration::from_secs(15);
 const FILE_TIMEOUT: Duration = Duration::from_secs(120);
 /// The pause between two messages in a channel, or changes of one. Discord allows about five in five seconds.
 const INTERVAL: Duration = Duration::from_millis(1_200);
-/// The largest response in bytes.
-const MAX_RESPONSE: usize = 4 << 20;
 /// The longest key of a message by which Discord recognizes that it is sent again, in characters.
 const MAX_NONCE: usize = 25;
 /// The longest label of a button, in characters.
@@ -36,21 +36,16 @@ pub(super) const SUPPRESS_EMBEDS: u64 = 1 << 2;
 /// A bot.
 #[derive(Clone)]
 pub(crate) struct DiscordBot {
-    pub(super) egress: Egress,
-    base: Url,
+    pub(super) site: Site,
     pub(super) token: String,
-    pub(super) allow_private: bool,
     pace: Pace,
 }
 
 impl DiscordBot {
     /// Returns the bot of a connection. What it sends keeps to the pace.
     pub(crate) fn new(settings: &Discord, pace: Pace) -> Result<Self, ApiError> {
-        let allow_private = settings.allow_private;
-        let egress = Egress::new(allow_private).map_err(ApiError::Unavailable)?;
-        let unavailable = |_| ApiError::Unavailable("its `baseURL` is not a URL".to_owned());
-        let base = Url::parse(&settings.base_url).map_err(unavailable)?;
-        Ok(Self { egress, base, token: settings.token.expose().to_owned(), allow_private, pace })
+        let site = Site::new(&settings.base_url, settings.allow_private)?;
+        Ok(Self { site, token: settings.token.expose().to_owned(), pace })
     }
 
     pub(crate) fn pace(&self) -> &Pace {
@@ -138,7 +133,7 @@ impl DiscordBot {
     pub(crate) async fn download(&self, file_id: &str, max: u64) -> Result<Vec<u8>, ApiError> {
         let url = Url::parse(file_id).ok().filter(|url| self.has_files(url));
         let url = url.ok_or_else(|| ApiError::refused("the file is not at Discord"))?;
-        let response = get_file(&self.egress, url, HeaderMap::new(), size_limit(max, None)?).await?;
+        let response = get_file(&self.site.egress, url, HeaderMap::new(), size_limit(max, None)?).await?;
         if response.status == 200 { Ok(response.body) } else { Err(failure(&response)) }
     }
 
@@ -146,7 +141,7 @@ impl DiscordBot {
     fn has_files(&self, url: &Url) -> bool {
         let hosts = ["cdn.discordapp.com", "media.discordapp.net"];
         let is_discord = url.scheme() == "https" && url.host_str().is_some_and(|host| hosts.contains(&host));
-        is_discord || url.origin() == self.base.origin()
+        is_discord || url.origin() == self.site.base.origin()
     }
 
     /// Calls a method that counts as a message of a chat. If Discord asks to wait, the chat is paused.
@@ -188,20 +183,14 @@ impl DiscordBot {
         timeout: Duration,
     ) -> Result<EgressResponse, ApiError> {
         let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
-        let mut url = egress::join_below(&self.base, path)
-            .map_err(|_| ApiError::Unavailable("an address is not allowed".to_owned()))?;
+        let mut url = self.site.url(path)?;
         url.set_query(query);
-        let mut authorization = HeaderValue::try_from(format!("Bot {}", self.token))
-            .map_err(|_| ApiError::refused("the token has characters that no token has"))?;
-        authorization.set_sensitive(true);
         let headers = HeaderMap::from_iter([
-            (header::AUTHORIZATION, authorization),
+            (header::AUTHORIZATION, authorization("Bot", &self.token)?),
             (header::CONTENT_TYPE, content_type),
             (header::USER_AGENT, AGENT),
         ]);
-        let body = Some(body);
-        let request = EgressRequest { method, url, headers, body, timeout, max_bytes: MAX_RESPONSE };
-        let response = self.egress.send(request).await.map_err(|error| ApiError::Unavailable(error.to_string()))?;
+        let response = self.site.send((method, url), headers, body, timeout).await?;
         if (200..300).contains(&response.status) { Ok(response) } else { Err(failure(&response)) }
     }
 }

@@ -168,7 +168,7 @@ impl Gateway {
 async fn connect(bot: &DiscordBot, url: &str) -> Result<(WebSocket, Duration), ApiError> {
     let mut url = Url::parse(url).map_err(|_| unavailable("the address of the connection is wrong"))?;
     url.set_query(Some(QUERY));
-    let mut socket = WebSocket::open(url, bot.allow_private, MAX_MESSAGE).await?;
+    let mut socket = WebSocket::open(url, bot.site.allow_private, MAX_MESSAGE).await?;
     let hello = timeout(TIMEOUT, hello(&mut socket)).await;
     let interval = hello.unwrap_or_else(|_| Err(unavailable("the connection does not begin")))?;
     Ok((socket, interval))

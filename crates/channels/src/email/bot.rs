@@ -4,7 +4,7 @@ use super::imap::{Fetched, Folder, MailId};
 use super::incoming::attachment;
 use super::render::html;
 use crate::markdown::plain_text;
-use crate::messenger::{ApiError, BotAccount, MailHead, OutgoingFile, size_limit};
+use crate::messenger::{ApiError, BotAccount, MailHead, OpenedMail, OutgoingFile, size_limit};
 use crate::section::Mailbox;
 use mail::{Mail, MailError, MailFile, Smtp};
 
@@ -67,15 +67,31 @@ impl EmailBot {
         })
     }
 
-    /// Returns a file of a mail, which is still in the mailbox; `file_id` is `VALIDITY/UID/NUMBER`.
-    pub(crate) async fn download(&self, file_id: &str, max: u64) -> Result<Vec<u8>, ApiError> {
+    /// Returns a file of a mail, which is still in the mailbox; `file_id` is `VALIDITY/UID/NUMBER`. The mail is fetched if
+    /// another one is opened.
+    pub(crate) async fn download(&self, file_id: &str, max: u64, opened: &mut OpenedMail) -> Result<Vec<u8>, ApiError> {
         let gone = || ApiError::refused("the mail is not in the mailbox any more");
-        let numbers: Vec<u32> = file_id.split('/').filter_map(|number| number.parse().ok()).collect();
-        let &[validity, uid, index] = numbers.as_slice() else { return Err(gone()) };
-        let mut folder = Folder::open(&self.mailbox).await?;
-        let Fetched::Mail(bytes) = folder.fetch(MailId { validity, uid }).await? else { return Err(gone()) };
-        let content = attachment(&bytes, usize::try_from(index).unwrap_or(usize::MAX)).ok_or_else(gone)?;
+        let (mail_id, index) = file_id.rsplit_once('/').ok_or_else(gone)?;
+        let index: usize = index.parse().map_err(|_| gone())?;
+        let bytes = match opened.0.take() {
+            Some((id, bytes)) if id == mail_id => bytes,
+            _ => self.fetch(mail_id).await?.ok_or_else(gone)?,
+        };
+        let content = attachment(&bytes, index);
+        opened.0 = Some((mail_id.to_owned(), bytes));
+        let content = content.ok_or_else(gone)?;
         size_limit(max, Some(content.len() as u64))?;
         Ok(content)
+    }
+
+    /// Fetches a mail, `VALIDITY/UID`; `None` if it is not in the mailbox any more.
+    async fn fetch(&self, mail_id: &str) -> Result<Option<Vec<u8>>, ApiError> {
+        let numbers: Vec<u32> = mail_id.split('/').filter_map(|number| number.parse().ok()).collect();
+        let &[validity, uid] = numbers.as_slice() else { return Ok(None) };
+        let mut folder = Folder::open(&self.mailbox).await?;
+        Ok(match folder.fetch(MailId { validity, uid }).await? {
+            Fetched::Mail(bytes) => Some(bytes),
+            Fetched::TooLarge | Fetched::Gone => None,
+        })
     }
 }

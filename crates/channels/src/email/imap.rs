@@ -20,8 +20,6 @@ use tokio_rustls::TlsConnector;
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The largest mail that is read, in bytes.
 const MAX_MAIL: u32 = 30 << 20;
-/// The most mails that are looked at in a round, the oldest first.
-const BATCH: usize = 50;
 
 /// A connection: encrypted, or to this machine.
 trait Stream: AsyncRead + AsyncWrite + Unpin + Debug + Send {}
@@ -36,7 +34,7 @@ pub(crate) struct Folder {
 }
 
 /// Identifies a mail in all folders that the server has had under the name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct MailId {
     pub(crate) validity: u32,
     pub(crate) uid: u32,
@@ -97,7 +95,6 @@ impl Folder {
         let found = within(self.session.uid_search(query)).await?;
         let mut uids: Vec<u32> = found.into_iter().collect();
         uids.sort_unstable();
-        uids.truncate(BATCH);
         Ok(uids.into_iter().map(|uid| MailId { validity: self.validity, uid }).collect())
     }
 

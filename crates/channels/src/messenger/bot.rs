@@ -1,6 +1,6 @@
 //! The bot of a channel, whatever its messenger is.
 
-use super::{ApiError, BotAccount, ChatPlace, Messenger, Pace};
+use super::{ApiError, BotAccount, ChatPlace, Messenger, OpenedMail, Pace};
 use crate::discord::DiscordBot;
 use crate::email::EmailBot;
 use crate::markdown::Rendered;
@@ -210,13 +210,14 @@ impl Bot {
         }
     }
 
-    /// Downloads a file that somebody has sent. `max` is the largest size in bytes.
-    pub(crate) async fn download(&self, file_id: &str, max: u64) -> Result<Vec<u8>, ApiError> {
+    /// Downloads a file that somebody has sent. `max` is the largest size in bytes. `opened` is the same for all files of
+    /// a message, so that a mail is fetched once.
+    pub(crate) async fn download(&self, file_id: &str, max: u64, opened: &mut OpenedMail) -> Result<Vec<u8>, ApiError> {
         match self {
             Self::Telegram(bot) => bot.download(file_id, max).await,
             Self::Slack(bot) => bot.download(file_id, max).await,
             Self::Discord(bot) => bot.download(file_id, max).await,
-            Self::Email(bot) => bot.download(file_id, max).await,
+            Self::Email(bot) => bot.download(file_id, max, opened).await,
         }
     }
 }

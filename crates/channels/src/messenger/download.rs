@@ -11,6 +11,10 @@ const MAX_DOWNLOAD: usize = 20 << 20;
 /// The timeout of a download.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// What was fetched for a file and has the other files of its message as well: a mail.
+#[derive(Debug, Default)]
+pub(crate) struct OpenedMail(pub(crate) Option<(String, Vec<u8>)>);
+
 /// Returns the largest size of a file, in bytes.
 ///
 /// # Errors

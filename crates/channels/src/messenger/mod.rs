@@ -7,10 +7,11 @@ mod incoming;
 mod multipart;
 mod pace;
 mod place;
+mod site;
 mod websocket;
 
 pub(crate) use bot::{Bot, Button, OutgoingFile, Person, Press, Settings};
-pub(crate) use download::{get_file, size_limit};
+pub(crate) use download::{OpenedMail, get_file, size_limit};
 pub(crate) use error::{ApiError, Refusal, SendError};
 pub(crate) use incoming::{
     BotAccount, Incoming, IncomingFile, MAX_DATA, MailHead, ReadUpdate, bang_command, person_name,
@@ -18,6 +19,7 @@ pub(crate) use incoming::{
 pub(crate) use multipart::{fields, multipart};
 pub(crate) use pace::{MAX_WAIT, Pace, Pacer};
 pub(crate) use place::ChatPlace;
+pub(crate) use site::{Site, authorization};
 pub(crate) use websocket::{Received, WebSocket};
 
 use crate::markdown::{Limits, Markup};

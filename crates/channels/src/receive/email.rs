@@ -1,5 +1,6 @@
 //! Reads a mailbox: looks into it again and again for mails that nobody has seen, and marks what was stored as seen.
 
+use super::failed_mails::MAX_ATTEMPTS;
 use super::{MIN_PAUSE, Session};
 use crate::email::{EmailBot, Fetched, Folder, MailId, ReadMail, read_mail};
 use crate::messenger::SendError;
@@ -11,6 +12,12 @@ use web::times::now_millis;
 /// mailbox before it got an agent stays so.
 const MAX_AGE_MS: i64 = 24 * 60 * 60 * 1_000;
 
+/// The most mails that are looked at in a round, the oldest first.
+const BATCH: usize = 50;
+/// After a longer pause, the folder is opened anew: servers end connections on which nothing happens for half an hour
+/// (RFC 9051, 5.4), and networks in between do it sooner.
+const MAX_IDLE: Duration = Duration::from_secs(5 * 60);
+
 impl Session<'_> {
     /// Reads until an error.
     pub(super) async fn read_mailbox(
@@ -19,29 +26,71 @@ impl Session<'_> {
         bot: &EmailBot,
         pause: &mut Duration,
     ) -> Result<(), SendError> {
+        let poll = Duration::from_secs(bot.mailbox.poll_seconds);
         let mut folder = Folder::open(&bot.mailbox).await?;
         loop {
-            self.wait_for_room().await?;
-            let found = folder.unseen(&imap_date(now_millis() - MAX_AGE_MS)).await?;
-            *pause = MIN_PAUSE;
-            for id in found {
-                let read = match folder.fetch(id).await? {
-                    Fetched::Mail(bytes) => read_mail(&bytes, id, bot.address(), &bot.mailbox),
-                    Fetched::TooLarge => ReadMail::Ignored("it is too large"),
-                    Fetched::Gone => continue,
-                };
-                match read {
-                    ReadMail::Update(update) if self.is_within_bounds(bot, &update.person_id) => {
-                        let mut batch = self.sort(vec![*update]).await?;
-                        self.store(job, &mut batch).await?;
-                        folder.mark_seen(id).await?;
-                        self.reply(batch.replies).await;
+            self.read_unseen(job, bot, &mut folder, pause).await?;
+            tokio::time::sleep(poll).await;
+            if poll > MAX_IDLE {
+                folder = Folder::open(&bot.mailbox).await?;
+            }
+        }
+    }
+
+    /// Reads the mails that nobody has seen. One that fails again and again does not keep others waiting.
+    async fn read_unseen(
+        &self,
+        job: &JobContext,
+        bot: &EmailBot,
+        folder: &mut Folder,
+        pause: &mut Duration,
+    ) -> Result<(), SendError> {
+        self.wait_for_room().await?;
+        let found = folder.unseen(&imap_date(now_millis() - MAX_AGE_MS)).await?;
+        *pause = MIN_PAUSE;
+        let (failed, channel) = (&self.receiver.failed_mails, self.channel.id.0.as_str());
+        let due = found.into_iter().filter(|id| failed.is_due(channel, *id, Instant::now()));
+        for id in due.take(BATCH).collect::<Vec<_>>() {
+            let attempts = failed.begin(channel, id, Instant::now());
+            match self.read_mail(job, bot, folder, id).await {
+                Err(SendError::Api(error)) => {
+                    if attempts == MAX_ATTEMPTS {
+                        tracing::error!(channel, mail = id.uid, %error, attempts, "a mail cannot be read: it is left out and stays unread");
                     }
-                    ReadMail::Update(_) => self.ignore(&mut folder, id, "its sender writes too often").await?,
-                    ReadMail::Ignored(reason) => self.ignore(&mut folder, id, reason).await?,
+                    return Err(error.into());
+                }
+                read => {
+                    failed.forget(channel, id);
+                    read?;
                 }
             }
-            tokio::time::sleep(Duration::from_secs(bot.mailbox.poll_seconds)).await;
+        }
+        Ok(())
+    }
+
+    /// Reads a mail, and marks it as seen.
+    async fn read_mail(
+        &self,
+        job: &JobContext,
+        bot: &EmailBot,
+        folder: &mut Folder,
+        id: MailId,
+    ) -> Result<(), SendError> {
+        let read = match folder.fetch(id).await? {
+            Fetched::Mail(bytes) => read_mail(&bytes, id, bot.address(), &bot.mailbox),
+            Fetched::TooLarge => ReadMail::Ignored("it is too large"),
+            Fetched::Gone => return Ok(()),
+        };
+        match read {
+            ReadMail::Update(update) if self.is_within_bounds(bot, &update.person_id) => {
+                let mut batch = self.sort(vec![*update]).await?;
+                self.store(job, &mut batch).await?;
+                folder.mark_seen(id).await?;
+                self.reply(batch.replies).await;
+                Ok(())
+            }
+            ReadMail::Update(_) => self.ignore(folder, id, "its sender writes too often").await,
+            ReadMail::Ignored(reason) => self.ignore(folder, id, reason).await,
         }
     }
 

@@ -5,6 +5,7 @@
 mod discord;
 mod email;
 pub(crate) mod events;
+mod failed_mails;
 pub(crate) mod linking;
 mod reply;
 mod slack;
@@ -19,6 +20,7 @@ use ::config::Config;
 use ::jobs::{Due, Handler, JobContext, JobError, Jobs, Kind, Lane, OnPending, Outcome};
 use ::store::StoreError;
 use capability::Context;
+use failed_mails::FailedMails;
 use parking_lot::Mutex;
 use sort::{Batch, accept};
 use std::collections::HashMap;
@@ -61,6 +63,7 @@ pub(crate) struct Receiver {
     complaints: Allowance,
     lookups: Allowance,
     mails: Allowance,
+    failed_mails: FailedMails,
 }
 
 /// A bot whose messages are received.
@@ -87,6 +90,7 @@ impl Receiver {
             lookups: Allowance::new(3, Duration::from_secs(600)),
             // How many is said by the connection.
             mails: Allowance::new(0, HOUR),
+            failed_mails: FailedMails::default(),
         }
     }
 

@@ -4,10 +4,10 @@ use super::blocks::{blocks, fallback};
 use super::types::{ApiStatus, AuthTest, Connection, FileInfo, Posted, Upload, UserInfo};
 use crate::markdown::Rendered;
 use crate::messenger::{
-    ApiError, BotAccount, Button, ChatPlace, OutgoingFile, Pace, Person, Refusal, get_file, person_name, size_limit,
+    ApiError, BotAccount, Button, ChatPlace, OutgoingFile, Pace, Person, Refusal, Site, authorization, get_file,
+    person_name, size_limit,
 };
 use crate::section::Slack;
-use egress::{Egress, EgressRequest};
 use http::{HeaderMap, HeaderValue, Method, header};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -22,8 +22,6 @@ const FILE_TIMEOUT: Duration = Duration::from_secs(120);
 const INTERVAL: Duration = Duration::from_millis(1_200);
 /// The pause after an edit. Slack allows about fifty a minute, in all channels of a workspace together.
 const EDIT_INTERVAL: Duration = Duration::from_secs(3);
-/// The largest response in bytes.
-const MAX_RESPONSE: usize = 4 << 20;
 /// How long to wait if Slack does not say it.
 const DEFAULT_WAIT: Duration = Duration::from_secs(30);
 /// The longest time to wait for which Slack is believed.
@@ -53,25 +51,20 @@ const TOKEN: [&str; 5] = ["invalid_auth", "not_authed", "account_inactive", "tok
 /// A bot.
 #[derive(Clone)]
 pub(crate) struct SlackBot {
-    egress: Egress,
-    base: Url,
+    pub(super) site: Site,
     bot_token: String,
     app_token: Option<String>,
     team_id: Option<String>,
-    pub(super) allow_private: bool,
     pace: Pace,
 }
 
 impl SlackBot {
     /// Returns the bot of a connection. What it sends keeps to the pace.
     pub(crate) fn new(settings: &Slack, pace: Pace) -> Result<Self, ApiError> {
-        let allow_private = settings.allow_private;
-        let egress = Egress::new(allow_private).map_err(ApiError::Unavailable)?;
-        let unavailable = |_| ApiError::Unavailable("its `baseURL` is not a URL".to_owned());
-        let base = Url::parse(&settings.base_url).map_err(unavailable)?;
+        let site = Site::new(&settings.base_url, settings.allow_private)?;
         let bot_token = settings.bot_token.expose().to_owned();
         let app_token = settings.app_token.as_ref().map(|token| token.expose().to_owned());
-        Ok(Self { egress, base, bot_token, app_token, team_id: settings.team_id.clone(), allow_private, pace })
+        Ok(Self { site, bot_token, app_token, team_id: settings.team_id.clone(), pace })
     }
 
     pub(crate) fn pace(&self) -> &Pace {
@@ -169,9 +162,7 @@ impl SlackBot {
         let url = Url::parse(&upload.upload_url).ok().filter(|url| self.is_slack(url));
         let url = url.ok_or_else(|| ApiError::refused("the address for the file is not at Slack"))?;
         let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, BYTES)]);
-        let (method, body) = (Method::POST, Some(file.content));
-        let request = EgressRequest { method, url, headers, body, timeout: FILE_TIMEOUT, max_bytes: MAX_RESPONSE };
-        let response = self.egress.send(request).await.map_err(|error| ApiError::Unavailable(error.to_string()))?;
+        let response = self.site.send((Method::POST, url), headers, file.content, FILE_TIMEOUT).await?;
         if response.status != 200 {
             return Err(file_failure(response.status, &response.headers));
         }
@@ -191,8 +182,8 @@ impl SlackBot {
         let url = file.url_private_download.as_deref().and_then(|url| Url::parse(url).ok());
         // The token goes there.
         let url = url.filter(|url| self.is_slack(url)).ok_or_else(|| ApiError::refused("the file is not at Slack"))?;
-        let headers = HeaderMap::from_iter([(header::AUTHORIZATION, bearer(&self.bot_token)?)]);
-        let response = get_file(&self.egress, url, headers, most).await?;
+        let headers = HeaderMap::from_iter([(header::AUTHORIZATION, authorization("Bearer", &self.bot_token)?)]);
+        let response = get_file(&self.site.egress, url, headers, most).await?;
         // Without the right to read files, there is a page for signing in.
         let is_page = response.content_type.as_deref().is_some_and(|kind| kind.starts_with("text/html"));
         match response.status {
@@ -205,7 +196,7 @@ impl SlackBot {
     /// Returns whether an address is Slack's, or that of the stand-in to which the connection leads.
     fn is_slack(&self, url: &Url) -> bool {
         let is_host = |host: &str| host == "slack.com" || host.ends_with(".slack.com");
-        url.origin() == self.base.origin() || url.scheme() == "https" && url.host_str().is_some_and(is_host)
+        url.origin() == self.site.base.origin() || url.scheme() == "https" && url.host_str().is_some_and(is_host)
     }
 
     /// Calls a method that sends a text. If Slack refuses it for its formatting, it is sent without.
@@ -262,16 +253,12 @@ impl SlackBot {
         content_type: &HeaderValue,
         body: String,
     ) -> Result<T, ApiError> {
-        let url = egress::join_below(&self.base, method)
-            .map_err(|_| ApiError::Unavailable("an address is not allowed".to_owned()))?;
+        let url = self.site.url(method)?;
         let headers = HeaderMap::from_iter([
-            (header::AUTHORIZATION, bearer(token)?),
+            (header::AUTHORIZATION, authorization("Bearer", token)?),
             (header::CONTENT_TYPE, content_type.clone()),
         ]);
-        let body = Some(body.into_bytes());
-        let request =
-            EgressRequest { method: Method::POST, url, headers, body, timeout: TIMEOUT, max_bytes: MAX_RESPONSE };
-        let response = self.egress.send(request).await.map_err(|error| ApiError::Unavailable(error.to_string()))?;
+        let response = self.site.send((Method::POST, url), headers, body.into_bytes(), TIMEOUT).await?;
         if response.status == 429 {
             return Err(ApiError::Wait(wait_time(&response.headers)));
         }
@@ -291,13 +278,6 @@ fn in_place(place: &ChatPlace) -> Value {
         parameters["thread_ts"] = thread.as_str().into();
     }
     parameters
-}
-
-fn bearer(token: &str) -> Result<HeaderValue, ApiError> {
-    let mut value = HeaderValue::try_from(format!("Bearer {token}"))
-        .map_err(|_| ApiError::refused("the token has characters that no token has"))?;
-    value.set_sensitive(true);
-    Ok(value)
 }
 
 /// Returns how long Slack asks to wait.

@@ -39,7 +39,7 @@ impl Socket {
     /// Opens a connection.
     pub(crate) async fn open(bot: &SlackBot) -> Result<Self, ApiError> {
         let url = bot.open_connection().await?;
-        Ok(Self(WebSocket::open(url, bot.allow_private, MAX_MESSAGE).await?))
+        Ok(Self(WebSocket::open(url, bot.site.allow_private, MAX_MESSAGE).await?))
     }
 
     /// Waits for what comes next.

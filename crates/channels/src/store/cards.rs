@@ -48,6 +48,9 @@ const BY_MESSAGE: &str = select!("message_id = $3");
 /// The newest question. Nothing says whether it is answered.
 const QUESTION: &str = select!("owner = $3 AND approval_id = '' ORDER BY created_at DESC, id DESC LIMIT 1");
 
+/// The newest cards that were shown.
+const SHOWN: &str = select!("owner = $3 AND message_id IS NOT NULL ORDER BY created_at DESC, id DESC LIMIT 100");
+
 const ADD: &str = "
     INSERT INTO channel_cards
         (id, channel_id, chat_id, owner, conversation_id, tool_call_id, approval_id, input_hash, created_at)
@@ -106,6 +109,17 @@ pub(crate) async fn newest_question(
     owner: &str,
 ) -> Result<Option<Card>, StoreError> {
     one(store, QUESTION, channel_id, chat_id, owner).await
+}
+
+/// Returns what a user was shown in a chat, the newest first. It may be answered.
+pub(crate) async fn shown_cards(
+    store: &Store,
+    channel_id: &str,
+    chat_id: &str,
+    owner: &str,
+) -> Result<Vec<Card>, StoreError> {
+    let list = sql::query(SHOWN).bind(channel_id.to_owned()).bind(chat_id.to_owned()).bind(owner.to_owned());
+    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(read).collect() })).await
 }
 
 async fn one(

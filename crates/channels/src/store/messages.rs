@@ -11,6 +11,9 @@ const LIST: &str = "
 
 const FILES: &str = "SELECT part FROM channel_messages WHERE channel_id = $1 AND update_id = $2 AND part >= $3";
 
+const SENT_AT: &str =
+    "SELECT max(sent_at) FROM channel_messages WHERE owner = $1 AND channel_id = $2 AND message_id = $3";
+
 const SET: &str = "
     INSERT INTO channel_messages (channel_id, update_id, part, owner, message_id, sent_at) VALUES ($1, $2, $3, $4, $5, $6)";
 
@@ -27,6 +30,17 @@ pub(crate) async fn messages(store: &Store, channel_id: &str, update_id: i64) ->
 pub(crate) async fn sent_files(store: &Store, channel_id: &str, update_id: i64) -> Result<Vec<i64>, StoreError> {
     let list = sql::query_scalar::<i64>(FILES).bind(channel_id.to_owned()).bind(update_id).bind(FILE_PARTS);
     store.read(move |db| Box::pin(async move { Ok(list.fetch_all(db).await?) })).await
+}
+
+/// Returns when a message was sent to a user, as Unix time in milliseconds; `None` if it was not, or long ago.
+pub(crate) async fn sent_at(
+    store: &Store,
+    (channel_id, owner): (&str, &str),
+    message_id: &str,
+) -> Result<Option<i64>, StoreError> {
+    let find = sql::query_scalar::<Option<i64>>(SENT_AT).bind(owner.to_owned()).bind(channel_id.to_owned());
+    let find = find.bind(message_id.to_owned());
+    store.read(move |db| Box::pin(async move { Ok(find.fetch_one(db).await?) })).await
 }
 
 /// Records a message that was sent.

@@ -8,13 +8,15 @@ mod messages;
 mod updates;
 
 pub(crate) use bots::{BotRow, bots, position, set_bot, set_position};
-pub(crate) use cards::{Card, NewCard, add_card, card, card_of_message, newest_question, set_card_message};
+pub(crate) use cards::{
+    Card, NewCard, add_card, card, card_of_message, newest_question, set_card_message, shown_cards,
+};
 pub(crate) use chats::{ChatRow, chat, count_chats, forget_oldest_chat, set_chat};
 pub(crate) use links::{
     Link, Linked, NewCode, NewLink, account_of_code, add_code, add_link, confirm, delete_code, delete_link, link_by_id,
     link_of_person, links_of_user, use_code,
 };
-pub(crate) use messages::{FILE_PARTS, delete_messages_from, messages, sent_files, set_message};
+pub(crate) use messages::{FILE_PARTS, delete_messages_from, messages, sent_at, sent_files, set_message};
 pub(crate) use updates::{
     NewUpdate, OpenQueue, TRIED_MS, UpdateRow, accept, begin, count_open, count_open_in_queue, finish, give_up,
     is_known, next_update, open_queues, prune, submitted,

@@ -3,15 +3,13 @@
 use super::types::{Account, ApiResponse, File, SentMessage};
 use crate::markdown::Rendered;
 use crate::messenger::{
-    ApiError, BotAccount, Button, ChatPlace, OutgoingFile, Pace, Refusal, fields, get_file, multipart, size_limit,
+    ApiError, BotAccount, Button, ChatPlace, OutgoingFile, Pace, Refusal, Site, fields, get_file, multipart, size_limit,
 };
 use crate::section::Telegram;
-use egress::{Egress, EgressRequest};
 use http::{HeaderMap, HeaderValue, Method, header};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::time::Duration;
-use url::Url;
 
 /// The timeout of a request that does not wait for messages.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -19,16 +17,13 @@ const TIMEOUT: Duration = Duration::from_secs(15);
 const FILE_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long a request for messages waits for one.
 pub(crate) const POLL_SECONDS: u64 = 25;
-/// The largest response in bytes. Messages have at most 4,096 characters each.
-const MAX_RESPONSE: usize = 4 << 20;
 /// The most messages of one request.
 const BATCH: u32 = 50;
 
 /// A bot.
 #[derive(Clone)]
 pub(crate) struct TelegramBot {
-    egress: Egress,
-    base: Url,
+    site: Site,
     token: String,
     pace: Pace,
 }
@@ -39,10 +34,8 @@ impl TelegramBot {
     /// # Errors
     /// The certificates of the system cannot be read, or the URL is not one.
     pub(crate) fn new(settings: &Telegram, pace: Pace) -> Result<Self, ApiError> {
-        let egress = Egress::new(settings.allow_private).map_err(ApiError::Unavailable)?;
-        let unavailable = |_| ApiError::Unavailable("its `baseURL` is not a URL".to_owned());
-        let base = Url::parse(&settings.base_url).map_err(unavailable)?;
-        Ok(Self { egress, base, token: settings.token.expose().to_owned(), pace })
+        let site = Site::new(&settings.base_url, settings.allow_private)?;
+        Ok(Self { site, token: settings.token.expose().to_owned(), pace })
     }
 
     /// The number of the bot, which is the public part of its token.
@@ -143,8 +136,8 @@ impl TelegramBot {
         let file: File = self.call("getFile", &json!({ "file_id": file_id }), TIMEOUT).await?;
         let most = size_limit(max, file.file_size)?;
         let path = file.file_path.ok_or_else(ApiError::too_large)?;
-        let url = self.url(&format!("file/bot{}/{path}", self.token))?;
-        let response = get_file(&self.egress, url, HeaderMap::new(), most).await?;
+        let url = self.site.url(&format!("file/bot{}/{path}", self.token))?;
+        let response = get_file(&self.site.egress, url, HeaderMap::new(), most).await?;
         match response.status {
             200 => Ok(response.body),
             status => Err(ApiError::Unavailable(format!("status {status}"))),
@@ -189,10 +182,6 @@ impl TelegramBot {
         self.pace.keep(place, interval(place), self.call(method, parameters, TIMEOUT)).await
     }
 
-    fn url(&self, path: &str) -> Result<Url, ApiError> {
-        egress::join_below(&self.base, path).map_err(|_| ApiError::Unavailable("an address is not allowed".to_owned()))
-    }
-
     async fn call<T: DeserializeOwned>(
         &self,
         method: &str,
@@ -210,11 +199,9 @@ impl TelegramBot {
         body: Vec<u8>,
         timeout: Duration,
     ) -> Result<T, ApiError> {
-        let url = self.url(&format!("bot{}/{method}", self.token))?;
+        let url = self.site.url(&format!("bot{}/{method}", self.token))?;
         let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, content_type)]);
-        let body = Some(body);
-        let request = EgressRequest { method: Method::POST, url, headers, body, timeout, max_bytes: MAX_RESPONSE };
-        let response = self.egress.send(request).await.map_err(|error| ApiError::Unavailable(error.to_string()))?;
+        let response = self.site.send((Method::POST, url), headers, body, timeout).await?;
         let status = response.status;
         let Ok(read) = serde_json::from_slice::<ApiResponse<T>>(&response.body) else {
             return Err(ApiError::Unavailable(format!("a response with status {status} cannot be read")));

@@ -140,7 +140,7 @@ impl Turn<'_> {
     }
 
     /// Returns whether a question of a card is the one for which its conversation waits.
-    async fn is_open(&self, person: &Person, card: &Card) -> bool {
+    pub(super) async fn is_open(&self, person: &Person, card: &Card) -> bool {
         let Ok(view) = self.context.chat.conversation(&person.caller, &card.conversation_id).await else {
             return false;
         };

@@ -9,6 +9,7 @@ use crate::messenger::{ApiError, Bot, Button, ChatPlace, MAX_WAIT, MailHead, Out
 use crate::store::{self, UpdateRow};
 use ::jobs::{JobContext, JobError};
 use ::store::StoreError;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use web::times::now_millis;
 
@@ -147,14 +148,23 @@ impl Delivery {
             return Ok(None);
         }
         loop {
-            match self.bot.send(&self.place, message, buttons, key).await {
-                Ok(id) => return Ok(Some(id)),
-                Err(ApiError::Wait(time)) if time <= MAX_WAIT => {}
-                Err(error) if error.is_temporary() => return Err(SendError::Api(error).into()),
-                Err(error) => {
-                    self.give_up(&error);
-                    return Ok(None);
-                }
+            let sent = self.bot.send(&self.place, message, buttons, key).await;
+            if let ControlFlow::Break(id) = self.taken(sent)? {
+                return Ok(id);
+            }
+        }
+    }
+
+    /// Returns the id of a message that was sent, or `None` if the messenger refuses it for good. It goes on if the chat is
+    /// paused: the next call waits for it.
+    fn taken(&mut self, sent: Result<String, ApiError>) -> Result<ControlFlow<Option<String>>, JobError> {
+        match sent {
+            Ok(id) => Ok(ControlFlow::Break(Some(id))),
+            Err(ApiError::Wait(time)) if time <= MAX_WAIT => Ok(ControlFlow::Continue(())),
+            Err(error) if error.is_temporary() => Err(SendError::Api(error).into()),
+            Err(error) => {
+                self.give_up(&error);
+                Ok(ControlFlow::Break(None))
             }
         }
     }
@@ -201,16 +211,12 @@ impl Delivery {
     pub(crate) async fn send_file(&mut self, number: i64, file: OutgoingFile) -> Result<bool, JobError> {
         let part = store::FILE_PARTS + number;
         let id = loop {
-            match self.bot.send_file(&self.place, file.clone(), &self.key_of(part)).await {
-                Ok(id) => break id,
-                Err(ApiError::Wait(time)) if time <= MAX_WAIT => {}
-                Err(error) if error.is_temporary() => return Err(SendError::Api(error).into()),
-                Err(error) => {
-                    self.give_up(&error);
-                    return Ok(false);
-                }
+            let sent = self.bot.send_file(&self.place, file.clone(), &self.key_of(part)).await;
+            if let ControlFlow::Break(id) = self.taken(sent)? {
+                break id;
             }
         };
+        let Some(id) = id else { return Ok(false) };
         let (key, owner) = ((self.channel_id.clone(), self.update_id, part), self.owner.clone());
         self.job.write(move |db| Box::pin(store::set_message(db, key, owner, id, now_millis()))).await?;
         self.sent_files.push(number);

@@ -1,7 +1,7 @@
 //! Files that people send: stored as uploads of the web page, with the same limits.
 
 use super::Turn;
-use crate::messenger::{ApiError, IncomingFile};
+use crate::messenger::{ApiError, IncomingFile, OpenedMail};
 use crate::person::Person;
 use ::jobs::JobError;
 use bytes::Bytes;
@@ -10,10 +10,15 @@ use serde_json::{Value, json};
 
 impl Turn<'_> {
     /// Stores a file for the user. Returns the part of the message, or why it cannot be attached.
-    pub(super) async fn attach(&self, person: &Person, file: IncomingFile) -> Result<Result<Value, String>, JobError> {
+    pub(super) async fn attach(
+        &self,
+        person: &Person,
+        file: IncomingFile,
+        opened: &mut OpenedMail,
+    ) -> Result<Result<Value, String>, JobError> {
         let limits = &self.config.limits;
         let bounds = FileLimits { file: limits.file_bytes, user: limits.user_file_bytes };
-        let content = match self.delivery.bot.download(&file.id, bounds.file).await {
+        let content = match self.delivery.bot.download(&file.id, bounds.file, opened).await {
             Ok(content) => content,
             Err(ApiError::Wait(time)) => return Err(JobError::retry_after(time, "the messenger asks to wait")),
             Err(error) if error.is_temporary() => return Err(JobError::retry(error)),

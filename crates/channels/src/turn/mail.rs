@@ -9,7 +9,7 @@ use super::shown::{MAX_ATTACHED, ShownFile, shown_files};
 use super::{Turn, TurnEnd};
 use crate::messenger::{MailHead, Messenger, OutgoingFile};
 use crate::person::Person;
-use crate::store;
+use crate::store::{self, Card};
 use crate::visible::visible;
 use ::jobs::JobError;
 use serde_json::Value;
@@ -27,8 +27,8 @@ const MAX_ATTACHED_BYTES: usize = 10 << 20;
 /// What a mail says instead of a message: a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Numbered {
-    /// Which of the decisions.
-    letter: char,
+    /// Which of the decisions; `None` if it is not said.
+    letter: Option<char>,
     /// Which of its answers, from 1 on.
     number: usize,
 }
@@ -126,10 +126,14 @@ impl Turn<'_> {
         text: &str,
     ) -> Result<Option<TurnEnd>, JobError> {
         let (Some(Numbered { letter, number }), Some(replied)) = (numbered(text), replies_to) else { return Ok(None) };
-        let shown_by = format!("{replied}/{letter}");
-        let (store, channel_id) = (&self.context.store, &self.channel.id.0);
-        let card = store::card_of_message(store, channel_id, &self.chat_id, &shown_by).await?;
-        let Some(card) = card.filter(|card| card.owner == person.caller.user_id) else { return Ok(None) };
+        let mut asked = self.asked_by(person, replied).await?;
+        if letter.is_none() && asked.len() > 1 {
+            let mut letters: Vec<_> = asked.iter().filter_map(letter_of).collect();
+            letters.sort_unstable();
+            return self.say(&which_decision(&letters)).await.map(Some);
+        }
+        let chosen = asked.iter().position(|card| letter.is_none() || letter_of(card) == letter);
+        let Some(card) = chosen.map(|at| asked.swap_remove(at)) else { return Ok(None) };
         let view = self.context.chat.conversation(&person.caller, &card.conversation_id).await.ok();
         let tool = view.as_ref().and_then(|view| {
             let message = view
@@ -145,6 +149,49 @@ impl Turn<'_> {
         let Some(choice) = choice else { return Ok(None) };
         self.decide_and_go_on(person, &card, Choice::Button(&choice), "").await.map(Some)
     }
+}
+
+impl Turn<'_> {
+    /// Returns the decisions for which the mail asks to which a mail replies. A mail without any may have said what became
+    /// of one of several: then they are those of the last mail before it that still wait.
+    async fn asked_by(&self, person: &Person, replied: &str) -> Result<Vec<Card>, JobError> {
+        let (store, channel_id, owner) = (&self.context.store, &self.channel.id.0, &person.caller.user_id);
+        let shown = store::shown_cards(store, channel_id, &self.chat_id, owner).await?;
+        let of = |mail: &str| shown.iter().filter(|card| mail_of(card) == Some(mail)).cloned().collect::<Vec<_>>();
+        let asked = of(replied);
+        if !asked.is_empty() {
+            return Ok(asked);
+        }
+        let Some(sent_at) = store::sent_at(store, (channel_id, owner), replied).await? else { return Ok(Vec::new()) };
+        let earlier = shown.iter().find(|card| card.created_at <= sent_at).and_then(mail_of);
+        let mut open = Vec::new();
+        for card in earlier.map(of).unwrap_or_default() {
+            // An earlier attempt may have decided it.
+            let has_begun =
+                self.update.answer_id.is_some() && self.update.conversation_id.as_ref() == Some(&card.conversation_id);
+            if has_begun || self.is_open(person, &card).await {
+                open.push(card);
+            }
+        }
+        Ok(open)
+    }
+}
+
+/// Returns the mail that shows a card.
+fn mail_of(card: &Card) -> Option<&str> {
+    Some(card.message_id.as_deref()?.rsplit_once('/')?.0)
+}
+
+/// Returns the letter of a card in its mail.
+fn letter_of(card: &Card) -> Option<char> {
+    card.message_id.as_deref()?.chars().next_back()
+}
+
+/// Asks which of several decisions a number is for.
+fn which_decision(letters: &[char]) -> String {
+    let examples: Vec<_> = letters.iter().map(|letter| format!("**{letter}1**")).collect();
+    let examples = examples.join(" or ");
+    format!("There are several decisions. Please reply with the letter of one and your number, such as {examples}.")
 }
 
 /// Returns what a call asks, and how it is answered.
@@ -194,9 +241,9 @@ fn fence(text: &str) -> String {
 fn numbered(text: &str) -> Option<Numbered> {
     let text = text.trim().trim_end_matches(['.', ')']);
     let letter = text.chars().next()?.to_ascii_uppercase();
-    let (letter, number) = if letter.is_ascii_alphabetic() { (letter, &text[1..]) } else { (LETTERS[0], text) };
+    let (letter, number) = if letter.is_ascii_alphabetic() { (Some(letter), &text[1..]) } else { (None, text) };
     let is_number = (1..=2).contains(&number.len()) && number.bytes().all(|digit| digit.is_ascii_digit());
-    (is_number && LETTERS.contains(&letter))
+    (is_number && letter.is_none_or(|letter| LETTERS.contains(&letter)))
         .then(|| number.parse::<usize>().ok())
         .flatten()
         .filter(|number| *number > 0)
@@ -210,13 +257,13 @@ mod tests {
 
     #[test]
     fn choices_are_read() {
-        let check = |text: &str, expected: Option<(char, usize)>| {
+        let check = |text: &str, expected: Option<(Option<char>, usize)>| {
             let read = numbered(text).map(|numbered| (numbered.letter, numbered.number));
             assert_eq!(read, expected, "{text:?}");
         };
-        check("1", Some(('A', 1)));
-        check(" b2. ", Some(('B', 2)));
-        check("12", Some(('A', 12)));
+        check("1", Some((None, 1)));
+        check(" b2. ", Some((Some('B'), 2)));
+        check("12", Some((None, 12)));
         check("123", None);
         check("0", None);
         check("B00", None);

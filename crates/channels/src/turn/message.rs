@@ -2,7 +2,7 @@
 
 use super::answer::Answering;
 use super::{Turn, TurnEnd};
-use crate::messenger::{IncomingFile, Messenger};
+use crate::messenger::{IncomingFile, Messenger, OpenedMail};
 use crate::person::Person;
 use crate::store::{self, ChatRow};
 use ::jobs::JobError;
@@ -40,12 +40,14 @@ impl Turn<'_> {
         self.delivery.begin().await?;
         let text_part = (!text.is_empty() || files.is_empty()).then(|| json!({ "type": "text", "text": text }));
         let mut parts: Vec<_> = text_part.into_iter().collect();
+        let mut opened = OpenedMail::default();
         for file in files {
-            match self.attach(person, file).await? {
+            match self.attach(person, file, &mut opened).await? {
                 Ok(part) => parts.push(part),
                 Err(refusal) => return self.say(&super::commands::plain(&refusal)).await,
             }
         }
+        drop(opened);
         // The same for each attempt, so that a repeated message joins its run.
         let id = format!("{}-{}-{}", self.channel.id.0, self.delivery.bot_id(), self.update.update_id);
         let message = json!({ "id": message_id(&id), "role": "user", "parts": parts });

@@ -117,19 +117,45 @@ async fn decisions_are_numbers() {
 }
 
 #[tokio::test]
-async fn a_file_of_a_mail_is_attached() {
+async fn number_for_several_decisions_needs_its_letter() {
+    let replies = || {
+        vec![
+            tool_call_reply(&[("a", "act", r#"{"to":"x"}"#), ("b", "act", r#"{"to":"y"}"#)]),
+            text_reply("Sent to x only."),
+        ]
+    };
+    on_each_database(replies, async |server, mails| {
+        mails.write(ADA, 3, "Do both", "");
+        let asked = mails.until_mail(ADA, "Reply with B1 to approve").await;
+        mails.reply(ADA, 4, "1", &asked);
+        mails.until_mail(ADA, "reply with the letter of one and your number, such as A1 or B1").await;
+        assert!(server.effects.lock().unwrap().is_empty());
+        mails.reply(ADA, 5, "A1", &asked);
+        // The mail that confirms it has no decisions of its own: the other one still waits.
+        let approved = mails.until_mail(ADA, "Approved").await;
+        mails.reply(ADA, 6, "B2", &approved);
+        mails.until_mail(ADA, "Sent to x only.").await;
+        assert_eq!(*server.effects.lock().unwrap(), [json!({ "to": "x" })]);
+        assert_eq!(conversations(server).await, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn files_of_a_mail_are_attached() {
     on_each_database(
         || vec![text_reply("Nice.")],
         async |server, mails| {
             let parts = "--b\r\nContent-Type: text/plain\r\n\r\nLook\r\n--b\r\nContent-Type: text/csv\r\n\
-                         Content-Disposition: attachment; filename=a.csv\r\n\r\na,b\r\n--b--";
+                         Content-Disposition: attachment; filename=a.csv\r\n\r\na,b\r\n--b\r\nContent-Type: text/csv\r\n\
+                         Content-Disposition: attachment; filename=b.csv\r\n\r\nc,d\r\n--b--";
             mails.write(ADA, 3, parts, "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n");
             mails.until_mail(ADA, "Nice.").await;
             let caller = Caller { roles: vec!["support".to_owned()], ..Caller::signed_in("ada") };
             let list = server.chat.conversations(&caller, Default::default(), 10, None).await.unwrap();
             let view = server.chat.conversation(&caller, &list.items[0].id).await.unwrap();
             let shown = serde_json::to_string(&view.messages[0].parts).unwrap();
-            assert!(shown.contains("Look") && shown.contains("a.csv"), "{shown}");
+            assert!(shown.contains("Look") && shown.contains("a.csv") && shown.contains("b.csv"), "{shown}");
         },
     )
     .await;

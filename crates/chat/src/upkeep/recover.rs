@@ -5,6 +5,7 @@ use crate::ids::new_id;
 use crate::record::audit::{self, RunContext};
 use crate::run::ending;
 use crate::run::finish::{INTERRUPTED, settle_texts};
+use crate::run::sink::ledger::{call_of_entry, entry_id};
 use crate::stream::page_size::PageSize;
 use crate::stream::watch;
 use crate::upkeep::recovered::{RecoveredRun, RecoveryReports};
@@ -120,11 +121,9 @@ struct InterruptedCall {
 
 /// Returns the run's interrupted calls that could be repeated, by call id.
 async fn interrupted_calls(store: &Store, run: &OpenRun) -> Result<HashMap<String, InterruptedCall>, StoreError> {
-    let (above, again) = (format!("{}:", run.message_id), format!(":{}", run.run_id));
     let begun = store.repeatable_calls(&run.owner, &run.run_id).await?.into_iter().filter_map(|call| {
         let RepeatableCall { call_id, fingerprint, is_idempotent } = call;
-        let id = call_id.strip_prefix(&above)?;
-        let (id, is_repeated) = id.strip_suffix(&again).map_or((id, false), |id| (id, true));
+        let (id, is_repeated) = call_of_entry(&call_id, &run.message_id, &run.run_id)?;
         Some((id.to_owned(), InterruptedCall { fingerprint, is_idempotent, is_repeated }))
     });
     Ok(begun.collect())
@@ -135,7 +134,7 @@ async fn interrupted_calls(store: &Store, run: &OpenRun) -> Result<HashMap<Strin
 async fn not_begun(store: &Store, run: &OpenRun, message: &UiMessage) -> Result<HashSet<String>, StoreError> {
     let mut not_begun = HashSet::new();
     for tool in message.tools().filter(|tool| !tool.is_final() && tool.cut_off() == Some(CutOff::Again)) {
-        let entry = format!("{}:{}:{}", run.message_id, tool.tool_call_id, run.run_id);
+        let entry = entry_id(&run.message_id, &tool.tool_call_id, Some(&run.run_id));
         if store.tool_call_state(&run.owner, &run.conversation_id, &entry).await?.is_none() {
             not_begun.insert(tool.tool_call_id.clone());
         }

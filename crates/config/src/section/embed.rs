@@ -3,6 +3,7 @@
 use super::Context;
 use super::auth::jwt;
 use super::auth::{default_leeway_seconds, report_short_key};
+use super::user_auth::is_this_machine;
 use super::value::{SecretEntry, Text};
 use crate::auth::{ClaimNames, JwtAuth, JwtKeys};
 use crate::embed::Embed;
@@ -13,7 +14,7 @@ use secrecy::ExposeSecret;
 use serde::Deserialize;
 use serde_json::Value;
 use settings::OneOrMany;
-use url::{Host, Url};
+use url::Url;
 
 /// The shortest secret for HS256 in bytes (RFC 7518, section 3.2).
 const MIN_SECRET: usize = 32;
@@ -96,13 +97,7 @@ pub(super) fn parse_origin(text: &str, at: Span, context: &mut Context<'_, '_>) 
         let help = format!("write `{origin}`, as a browser does");
         context.report.error(at, "expected scheme, host and port of a site, and nothing else", Some(help));
     }
-    let is_here = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
-    if url.scheme() == "http" && !is_here {
+    if url.scheme() == "http" && !is_this_machine(&url) {
         let message = "over `http` whoever is on the way can change the page around the chat";
         context.report.warning(at, message, Some("serve the site over `https`".to_owned()));
     }

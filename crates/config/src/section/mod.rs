@@ -31,6 +31,7 @@ pub(crate) use agents::entry::AgentEntry;
 pub(crate) use agents::operators::TurnOperator;
 pub use agents::remote_parameters::RESERVED_PARAMETERS;
 pub(crate) use connections::ConnectionEntry;
+pub use operator::USER_KEYS;
 pub(crate) use pages::{define_page_parts, is_reserved_segment};
 
 use crate::config::Config;

@@ -1,9 +1,8 @@
 //! The authorization request with PKCE, and the check of its answer (RFC 6749, 4.1; RFC 7636; RFC 9207; RFC 8707).
 
 use super::{ClientIdentity, OauthError, ServerMetadata};
+use auth::oauth::code_challenge;
 use auth::random_text;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use url::Url;
@@ -46,7 +45,7 @@ pub(crate) fn authorize(new: &NewAuthorization<'_>) -> (Url, Authorization) {
         issuer: new.server.issuer.clone(),
         names_issuer: new.server.names_issuer,
     };
-    let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(&authorization.verifier));
+    let challenge = code_challenge(&authorization.verifier);
     let mut url = new.server.authorization_endpoint.clone();
     let mut query = url.query_pairs_mut();
     query

@@ -1,14 +1,12 @@
 //! What this server is for an authorization server, and how it proves it (RFC 6749, 2.3; RFC 7591, 2).
 
-use super::OauthError;
 use ::http::HeaderValue;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use secrecy::{ExposeSecret, SecretString};
+use auth::oauth::basic_credentials;
+use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 use settings::user_auth::OauthClient;
 use std::fmt;
-use url::form_urlencoded::{Serializer, byte_serialize};
+use url::form_urlencoded::Serializer;
 
 /// How a client proves at the token endpoint who it is, with the names of metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,9 +60,9 @@ impl ClientIdentity {
     }
 
     /// Adds what proves who the client is to the form, and returns the value of the header `Authorization`.
-    pub(crate) fn prove(&self, form: &mut Serializer<'_, String>) -> Result<Option<HeaderValue>, OauthError> {
+    pub(crate) fn prove(&self, form: &mut Serializer<'_, String>) -> Option<HeaderValue> {
         match self.method {
-            AuthMethod::Basic => return self.basic().map(Some),
+            AuthMethod::Basic => return Some(basic_credentials(&self.id, &self.secret)),
             AuthMethod::Post => {
                 form.append_pair("client_id", &self.id).append_pair("client_secret", &self.secret);
             }
@@ -72,17 +70,7 @@ impl ClientIdentity {
                 form.append_pair("client_id", &self.id);
             }
         }
-        Ok(None)
-    }
-
-    /// Both parts are form-encoded before they are joined (RFC 6749, 2.3.1).
-    fn basic(&self) -> Result<HeaderValue, OauthError> {
-        let encode = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
-        let pair = SecretString::from(format!("{}:{}", encode(&self.id), encode(&self.secret)));
-        let mut value = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(pair.expose_secret())))
-            .map_err(|_| OauthError::Invalid("the client's secret cannot be sent"))?;
-        value.set_sensitive(true);
-        Ok(value)
+        None
     }
 }
 

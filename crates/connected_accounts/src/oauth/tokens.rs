@@ -3,6 +3,7 @@
 
 use super::{ClientIdentity, OauthError, OauthHttp};
 use ::http::{HeaderMap, HeaderValue, Method, header};
+use auth::oauth::error_code;
 use serde::Deserialize;
 use serde_json::Value;
 use std::fmt;
@@ -111,7 +112,7 @@ impl TokenClient<'_> {
         form.extend_pairs(pairs);
         let form_type = HeaderValue::from_static("application/x-www-form-urlencoded");
         let mut headers = HeaderMap::from_iter([(header::CONTENT_TYPE, form_type)]);
-        headers.extend(self.client.prove(&mut form)?.map(|proof| (header::AUTHORIZATION, proof)));
+        headers.extend(self.client.prove(&mut form).map(|proof| (header::AUTHORIZATION, proof)));
         Ok((headers, form.finish().into_bytes()))
     }
 
@@ -125,7 +126,7 @@ impl TokenClient<'_> {
         let (status, body) = self.post(pairs).await?;
         match status {
             200 => IssuedTokens::read(&body),
-            400..=499 => Err(OauthError::Refused(error_code(&body))),
+            400..=499 => Err(OauthError::Refused(error_code(&body).unwrap_or("other"))),
             status => Err(OauthError::Unreachable(WHAT, format!("HTTP {status}"))),
         }
     }
@@ -137,10 +138,7 @@ impl IssuedTokens {
         let unusable = OauthError::Invalid("the token endpoint's answer has no token that can be used");
         let Ok(answer) = serde_json::from_slice::<TokenResponse>(body) else {
             // Some servers refuse with status 200.
-            return Err(match error_code(body) {
-                OTHER => unusable,
-                code => OauthError::Refused(code),
-            });
+            return Err(error_code(body).map_or(unusable, OauthError::Refused));
         };
         let is_bearer = answer.token_type.as_ref().is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
         let tokens = [Some(&answer.access_token), answer.refresh_token.as_ref()];
@@ -172,29 +170,6 @@ pub(crate) fn scopes(text: &str) -> Vec<String> {
         length <= MAX_SCOPES
     };
     list.take_while(within).map(str::to_owned).collect()
-}
-
-const OTHER: &str = "other";
-
-/// Returns the `error` of a response, if it is a known one.
-fn error_code(body: &[u8]) -> &'static str {
-    const KNOWN: [&str; 9] = [
-        "invalid_request",
-        "invalid_client",
-        "invalid_grant",
-        "unauthorized_client",
-        "unsupported_grant_type",
-        "invalid_scope",
-        "invalid_target",
-        // Those of GitHub.
-        "bad_verification_code",
-        "bad_refresh_token",
-    ];
-    let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    match KNOWN.into_iter().find(|known| body["error"] == **known).unwrap_or(OTHER) {
-        "bad_verification_code" | "bad_refresh_token" => "invalid_grant",
-        code => code,
-    }
 }
 
 /// Formats nothing secret.

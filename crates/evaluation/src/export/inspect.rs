@@ -31,6 +31,10 @@ fn sample(case: &Case, notes: &mut Vec<String>) -> Value {
             metadata.insert(key.to_owned(), value[key].clone());
         }
     }
+    if case.must {
+        notes.push(format!("`must` of the case `{}` is only metadata: to Inspect AI, all samples are equal", case.id));
+        metadata.insert("must".to_owned(), json!(true));
+    }
     json!({ "id": case.id, "input": input, "target": target.unwrap_or_else(|| json!("")), "metadata": metadata })
 }
 

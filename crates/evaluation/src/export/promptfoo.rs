@@ -8,7 +8,8 @@ use crate::scorer::{Kind, Scorer};
 use config::to_yaml;
 use serde_json::{Map, Value, json};
 
-/// Exports an evaluation. The provider is a Chatwright server with `openaiApi`, in which the agent is a model.
+/// Exports an evaluation, with the notes as comments at the beginning of the file. The provider is a
+/// Chatwright server with `openaiApi`, in which the agent is a model.
 pub fn export_promptfoo(evaluation: &Evaluation, cases: &[Case]) -> Exported {
     let mut notes = Vec::new();
     if evaluation.compare.is_some() {
@@ -25,7 +26,14 @@ pub fn export_promptfoo(evaluation: &Evaluation, cases: &[Case]) -> Exported {
         "providers": [provider],
         "tests": tests,
     });
-    Exported::new(to_yaml(&config), notes)
+    let exported = Exported::new(to_yaml(&config), notes);
+    let comments: String = exported.notes.iter().map(|note| format!("# {}\n", on_one_line(note))).collect();
+    Exported { text: comments + &exported.text, ..exported }
+}
+
+/// Replaces line breaks, so that a note is one comment.
+fn on_one_line(note: &str) -> String {
+    note.split(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')).collect::<Vec<_>>().join(" ")
 }
 
 fn test(evaluation: &Evaluation, case: &Case, notes: &mut Vec<String>) -> Value {
@@ -55,6 +63,10 @@ fn test(evaluation: &Evaluation, case: &Case, notes: &mut Vec<String>) -> Value 
     }
     if let Some(split) = &case.split {
         metadata.insert("split".to_owned(), json!(split));
+    }
+    if case.must {
+        notes.push(format!("`must` of the case `{}` is only metadata: to promptfoo, all tests are equal", case.id));
+        metadata.insert("must".to_owned(), json!(true));
     }
     if !metadata.is_empty() {
         test.insert("metadata".to_owned(), Value::Object(metadata));

@@ -12,10 +12,16 @@ use crate::run::Finished;
 use crate::run::results::{CaseResult, Winner};
 use crate::statistics::{Estimate, bootstrap, mean, rate};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The most names in a message.
 const MAX_NAMES: usize = 5;
+
+/// How far means are apart at most that are the same, but for how they are stored.
+const SAME_MEAN: f64 = 1e-9;
+
+/// Estimates that are known from an earlier report of the same results, by config and scorer.
+pub type Estimates = HashMap<(String, String), Estimate>;
 
 /// A report.
 #[derive(Clone, Debug, Serialize)]
@@ -82,6 +88,19 @@ pub struct PairReport {
 impl Report {
     /// Makes the report of results. `configs` are the names of the configs, in order.
     pub fn new(evaluation: &str, configs: &[String], finished: &Finished, gate: Gate, seed: u64) -> Self {
+        Self::with_estimates(evaluation, configs, finished, gate, seed, &Estimates::default())
+    }
+
+    /// Like [`Report::new`], with estimates that need not be computed again. Those are not used whose mean is not that of
+    /// the results, some of which may have been deleted.
+    pub fn with_estimates(
+        evaluation: &str,
+        configs: &[String],
+        finished: &Finished,
+        gate: Gate,
+        seed: u64,
+        known: &Estimates,
+    ) -> Self {
         let results = &finished.results;
         let comparison = match configs {
             [first, second] => Some(pair(first, second, finished, seed)),
@@ -89,7 +108,7 @@ impl Report {
         };
         Self {
             evaluation: evaluation.to_owned(),
-            configs: configs.iter().map(|config| config_report(results, config, seed)).collect(),
+            configs: configs.iter().map(|config| config_report(results, config, seed, known)).collect(),
             comparison,
             gate,
             failures: results.iter().filter(|result| !result.passed).cloned().collect(),
@@ -121,12 +140,14 @@ fn total(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |all, one| all + one)
 }
 
-fn config_report(results: &[CaseResult], config: &str, seed: u64) -> ConfigReport {
+fn config_report(results: &[CaseResult], config: &str, seed: u64, known: &Estimates) -> ConfigReport {
     let means = means(results, config);
     let passed: Vec<_> = means.values().map(|case| case.passed).collect();
     let scorer = |name: &String| {
         let scores: Vec<_> = means.values().filter_map(|case| case.scores.get(name).copied()).collect();
-        (name.clone(), bootstrap(&scores, seed))
+        let known = known.get(&(config.to_owned(), name.clone())).copied();
+        let known = known.filter(|known| known.count == scores.len() && (known.mean - mean(&scores)).abs() < SAME_MEAN);
+        (name.clone(), known.unwrap_or_else(|| bootstrap(&scores, seed)))
     };
     let own: Vec<_> = results.iter().filter(|result| result.config == config).collect();
     let answered: Vec<_> = own.iter().filter(|result| result.error.is_none()).collect();

@@ -1,7 +1,7 @@
 //! The results of a run. Each is kept when it is known, in a file or elsewhere, so that a run that was
 //! killed continues where it was.
 
-use super::file;
+use super::{Finished, file};
 use crate::scorer::Score;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -133,10 +133,7 @@ impl Results {
     /// Continues with results that are kept already, in the order in which they were kept: a later one replaces an
     /// earlier one. Those that are errors are made again.
     pub fn continued(sink: Box<dyn ResultSink>, results: Vec<CaseResult>, comparisons: Vec<ComparisonResult>) -> Self {
-        let mut known = Known::default();
-        results.into_iter().for_each(|result| known.add_result(result));
-        comparisons.into_iter().for_each(|comparison| known.add_comparison(comparison));
-        known.into_results(sink)
+        Known::new(results, comparisons).into_results(sink)
     }
 
     /// Sets what was spent so far, if it is known: more than the results say that are kept, since some were made again.
@@ -170,6 +167,14 @@ impl Results {
     }
 }
 
+impl Finished {
+    /// Returns the last result of each case, and the last comparison, in the order in which they were kept: earlier ones
+    /// were errors that were made again.
+    pub fn last(results: Vec<CaseResult>, comparisons: Vec<ComparisonResult>) -> Self {
+        Known::new(results, comparisons).into_finished()
+    }
+}
+
 /// What is kept so far. A later result replaces an earlier one, which was an error.
 #[derive(Default)]
 struct Known {
@@ -179,6 +184,13 @@ struct Known {
 }
 
 impl Known {
+    fn new(results: Vec<CaseResult>, comparisons: Vec<ComparisonResult>) -> Self {
+        let mut known = Self::default();
+        results.into_iter().for_each(|result| known.add_result(result));
+        comparisons.into_iter().for_each(|comparison| known.add_comparison(comparison));
+        known
+    }
+
     fn add_result(&mut self, result: CaseResult) {
         let compared = (result.case.clone(), result.repeat);
         let key = (result.config.clone(), result.case.clone(), result.repeat);
@@ -198,6 +210,17 @@ impl Known {
 
     fn discard_comparison(&mut self, key: &(String, u32)) {
         self.discarded_usd += self.comparisons.remove(key).map_or(0.0, |comparison| comparison.judge_cost_usd);
+    }
+
+    /// Returns all of it, errors included, in the order of the configs' names, the cases and the repetitions.
+    fn into_finished(self) -> Finished {
+        let mut results: Vec<_> = self.results.into_values().collect();
+        results.sort_by(|one, other| {
+            (&one.config, &one.case, one.repeat).cmp(&(&other.config, &other.case, other.repeat))
+        });
+        let mut comparisons: Vec<_> = self.comparisons.into_values().collect();
+        comparisons.sort_by(|one, other| (&one.case, one.repeat).cmp(&(&other.case, other.repeat)));
+        Finished { results, comparisons }
     }
 
     /// Leaves out the errors.

@@ -1,7 +1,7 @@
 //! What is said of results.
 
 use crate::support::{Echo, Files, SETTINGS, candidate, evaluate};
-use evaluation::{Checked, Gate, Report, junit, markdown};
+use evaluation::{CaseResult, Checked, Estimate, Estimates, Finished, Gate, Report, junit, markdown};
 
 const CASES: &str = concat!(
     r#"{"id":"a","input":"x"}"#,
@@ -12,7 +12,7 @@ const CASES: &str = concat!(
     "\n"
 );
 
-async fn report() -> (Report, Files, Vec<evaluation::CaseResult>) {
+async fn report() -> (Report, Files, Vec<CaseResult>) {
     let evaluation =
         "name: test\nagentId: helper\ndataset: cases.jsonl\nscorers: [{ id: has x, contains: { all: x } }]\n";
     let files = Files::new(evaluation, CASES);
@@ -59,4 +59,30 @@ async fn junit_is_valid_xml() {
     check(r#"<failure message="has x: the answer does not contain “x”">"#);
     check("y| [31m &lt;z&gt;</failure>");
     check(r#"<error message="the model failed">"#);
+}
+
+#[tokio::test]
+async fn known_estimates_are_used_as_long_as_the_results_are_the_same() {
+    let (before, _, results) = report().await;
+    let name = "one.yaml".to_owned();
+    let has_x = before.configs[0].scorers["has x"];
+    // Bounds that no bootstrap gives show which estimate is used.
+    let known = Estimate { low: -1.0, high: 2.0, ..has_x };
+    let check = |known: Estimate, expected: Estimate| {
+        let known = Estimates::from([((name.clone(), "has x".to_owned()), known)]);
+        let finished = Finished { results: results.clone(), comparisons: Vec::new() };
+        let report = Report::with_estimates("test", &[name.clone()], &finished, Gate::default(), 0, &known);
+        assert_eq!(report.configs[0].scorers["has x"], expected);
+    };
+    check(known, known);
+    check(Estimate { count: known.count + 1, ..known }, has_x);
+    check(Estimate { mean: known.mean + 0.1, ..known }, has_x);
+}
+
+#[tokio::test]
+async fn last_results_of_a_file_count() {
+    let (_, _, results) = report().await;
+    let first = CaseResult { answer: "an earlier one".to_owned(), ..results[0].clone() };
+    let kept: Vec<_> = std::iter::once(first).chain(results.iter().rev().cloned()).collect();
+    assert_eq!(Finished::last(kept, Vec::new()).results, results);
 }

@@ -13,8 +13,8 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use web::admin::{Admin, PageError, UserNames, live_page};
 use web::html::{facts, link, text};
-use web::see_other;
 use web::times::minute;
+use web::{busy, see_other};
 use wire::UserError;
 
 /// The most experiments among which one to compare with is chosen.
@@ -41,14 +41,14 @@ pub(super) async fn show(
     let compared = match earlier {
         Some(earlier) => {
             let before = service.results(&earlier.id).await?;
-            Some(report_against((earlier, &before), (&experiment, &kept)))
+            Some(report_against((earlier, &before), (&experiment, &kept)).await.map_err(|_| busy())?)
         }
         None => None,
     };
     let people = people_of(std::slice::from_ref(&experiment));
     let names = UserNames::load(&service.context.store, people.into_iter()).await?;
     let is_live = !experiment.state.is_over();
-    let own = report(&experiment, kept);
+    let own = report(&experiment, kept).await.map_err(|_| busy())?;
     let shown = compared.as_ref().unwrap_or(&own);
     let with = earlier.map(|earlier| earlier.id.clone());
     let has_results = shown.configs.iter().any(|config| config.cases > 0);

@@ -4,7 +4,8 @@ mod mask;
 
 use crate::service::{Service, new_id};
 use crate::store::{self, Dataset, NewCase, Put};
-use ::store::{AuditEntry, append_audit};
+use ::store::sql::Db;
+use ::store::{AuditEntry, StoreError, append_audit};
 use chat::Caller;
 use mask::Masker;
 use serde_json::{Map, Value, json};
@@ -61,34 +62,49 @@ pub(crate) async fn keep_answer(
     let branch = service.context.chat.branch_to(&owner, conversation_id, message_id).await?;
     let feedback = store.feedback(&conversation.owner, conversation_id).await.map_err(from_store_error)?;
     let feedback = feedback.into_iter().find(|(id, _)| id == message_id).map(|(_, feedback)| feedback);
-    let is_own = conversation.owner == admin.caller.user_id;
-    let is_agreed = is_own || store::has_consent(store, &conversation.owner).await.map_err(from_store_error)?;
-    let content = content(&branch, feedback.as_ref(), message_id)?;
-    let content = if is_agreed { content } else { masked(&content, conversation.owner_name.as_deref()) };
-    let about = json!({ "userId": conversation.owner, "messageId": message_id, "isMasked": !is_agreed });
+    let as_is = content(&branch, feedback.as_ref(), message_id)?;
+    let about = json!({ "userId": conversation.owner, "messageId": message_id });
     let case = NewCase {
         id: new_id(),
-        case_id: content["id"].as_str().unwrap_or_default().to_owned(),
+        case_id: as_is["id"].as_str().unwrap_or_default().to_owned(),
         owner: conversation.owner.clone(),
         source: Some((conversation_id.to_owned(), message_id.to_owned())),
-        is_masked: !is_agreed,
+        is_masked: true,
         created_by: admin.caller.user_id.clone(),
         created_at: now_millis(),
-        content,
+        content: masked(&as_is, conversation.owner_name.as_deref()),
     };
     let audit = admin.audit_entry("keep_case", conversation_id, about);
-    store_case(service, (conversation.agent_id, dataset_id), case, audit).await
+    store_case(service, (conversation.agent_id, dataset_id), Answer { masked: case, as_is }, audit).await
+}
+
+/// The case of an answer in both forms: which one is stored, the user decides.
+struct Answer {
+    masked: NewCase,
+    as_is: Value,
+}
+
+impl Answer {
+    /// Returns the case as it is stored. The consent of the user is read in the transaction that stores the case.
+    async fn into_case(self, db: &mut Db) -> Result<NewCase, StoreError> {
+        let is_own = self.masked.owner == self.masked.created_by;
+        match is_own || store::hold_consent(db, &self.masked.owner).await? {
+            true => Ok(NewCase { is_masked: false, content: self.as_is, ..self.masked }),
+            false => Ok(self.masked),
+        }
+    }
 }
 
 /// Stores a case, and the dataset for it if there is none yet.
 async fn store_case(
     service: &Service,
     (agent_id, dataset_id): (String, Option<String>),
-    case: NewCase,
-    audit: AuditEntry,
+    answer: Answer,
+    mut audit: AuditEntry,
 ) -> Result<KeptCase, UserError> {
     let write = service.context.store.write(move |db| {
         Box::pin(async move {
+            let case = answer.into_case(db).await?;
             let name = format!("Feedback on {agent_id}");
             let known = match dataset_id {
                 Some(id) => Some(id),
@@ -105,8 +121,9 @@ async fn store_case(
                 }
             };
             let id = case.id.clone();
+            audit.arguments["isMasked"] = case.is_masked.into();
             append_audit(db, vec![audit]).await?;
-            Ok(match store::put_case(db, &dataset_id, case, false).await? {
+            Ok(match store::add_case(db, &dataset_id, case).await? {
                 Put::Stored => Ok(KeptCase { dataset_id, id, was_known: false }),
                 Put::Known(id) => Ok(KeptCase { dataset_id, id, was_known: true }),
                 refused => Err(refused),
@@ -185,19 +202,44 @@ fn content(branch: &[UiMessage], feedback: Option<&Feedback>, message_id: &str) 
     }))
 }
 
-/// Masks personal data in what users and the agent have written. The id and the tags stay.
+/// Masks personal data in what users and the agent have written. The id, the tags and the names of tools stay.
 fn masked(content: &Value, name: Option<&str>) -> Value {
     let masker = Masker::new(name);
-    let mut content = content.clone();
+    let mut masked = content.clone();
     for key in ["input", "expected"] {
-        content[key] = masker.value(&content[key]);
+        masked[key] = masker.value(&content[key]);
     }
-    content
+    if let Some(tools) = content.pointer("/expected/tools") {
+        masked["expected"]["tools"] = tools.clone();
+    }
+    masked
 }
 
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_tools_are_not_masked() {
+        let content = json!({
+            "id": "m-12345678",
+            "input": ["I am Ada, ada@shop.test."],
+            "expected": { "tools": ["find_order_12345", "Ada"], "reference": "Hello Ada, your order is 4711-0815." },
+            "tags": ["liked"],
+        });
+        let expected = json!({
+            "id": "m-12345678",
+            "input": ["I am [name], [e-mail]."],
+            "expected": { "tools": ["find_order_12345", "Ada"], "reference": "Hello [name], your order is [number]." },
+            "tags": ["liked"],
+        });
+        assert_eq!(masked(&content, Some("Ada")), expected);
     }
 }

@@ -83,7 +83,8 @@ impl Run {
         let evaluated = self.job.stop().run_until_cancelled(self.evaluate(&experiment, &prepared)).await;
         match evaluated {
             Some(Ok(finished)) => {
-                let summary = summary(&experiment.configs, &finished);
+                let summary = summary(&experiment.configs, finished).await;
+                let (summary, _) = summary.map_err(|busy| JobError::retry(busy.to_string()))?;
                 self.end(id, Ending { state: State::Done, cause: None, summary }).await
             }
             Some(Err(RunError::Cost(cause))) => self.end(id, Ending::incomplete(State::Stopped, cause)).await,

@@ -18,7 +18,7 @@ const MAX_SCORERS: usize = 64 * 1024;
 const MAX_CASE: usize = 256 * 1024;
 /// The causes of a write that stores nothing.
 const FULL: &str = "the dataset is full";
-const GONE: &str = "there is no such dataset";
+const GONE: &str = "there is no such dataset or case";
 
 impl Service {
     /// Returns a dataset.
@@ -94,15 +94,12 @@ impl Service {
             .write(move |db| {
                 Box::pin(async move {
                     append_audit(&mut *db, vec![audit]).await?;
-                    for case in new {
-                        match store::put_case(db, &dataset_id, case, true).await? {
-                            Put::Stored => {}
-                            // Nothing of it is stored then.
-                            Put::Full => return Err(StoreError::Invalid(FULL)),
-                            Put::Gone | Put::Known(_) => return Err(StoreError::Invalid(GONE)),
-                        }
+                    match store::put_cases(db, &dataset_id, new).await? {
+                        Put::Stored => Ok(ids),
+                        // Nothing of it is stored then.
+                        Put::Full => Err(StoreError::Invalid(FULL)),
+                        Put::Gone | Put::Known(_) => Err(StoreError::Invalid(GONE)),
                     }
-                    Ok(ids)
                 })
             })
             .await

@@ -5,11 +5,11 @@ use crate::report::summary;
 use crate::store::{self, Experiment, ResultRow, Settings, State};
 use ::store::sql::Db;
 use ::store::{Store, StoreError};
-use evaluation::{CaseResult, ComparisonResult, Finished, ResultsText};
+use evaluation::{Finished, ResultsText};
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::fmt;
 use web::admin::Admin;
+use web::busy;
 use web::times::now_millis;
 use wire::UserError;
 
@@ -32,7 +32,7 @@ impl Service {
         let about = json!({ "evaluation": file.evaluation, "configs": file.configs });
         let audit = admin.audit_entry("upload_experiment", "", about);
         let by = admin.caller.user_id.clone();
-        let new = uploaded(file, (name, dataset_id.map(str::to_owned), by))?;
+        let new = uploaded(file, (name, dataset_id.map(str::to_owned), by)).await?;
         let id = new.0.id.clone();
         self.write(audit, move |db| Box::pin(async move { insert_with_results(db, new).await })).await?;
         Ok(id)
@@ -66,7 +66,7 @@ impl std::error::Error for KeepError {}
 pub async fn keep_results(store: &Store, results: ResultsText, created_by: &str) -> Result<String, KeepError> {
     let name = valid_name(&results.evaluation).map_err(|error| KeepError::Refused(error.message))?;
     let new = uploaded(results, (name, None, created_by.to_owned()));
-    let new = new.map_err(|error| KeepError::Refused(error.message))?;
+    let new = new.await.map_err(|error| KeepError::Refused(error.message))?;
     let id = new.0.id.clone();
     let write = store.write(move |db| Box::pin(async move { insert_with_results(db, new).await }));
     write.await.map_err(KeepError::Store)?;
@@ -84,7 +84,7 @@ pub(crate) async fn insert_with_results(
 }
 
 /// Returns the experiment of results that were made elsewhere: its name, its dataset, and who uploads it.
-pub(crate) fn uploaded(
+pub(crate) async fn uploaded(
     file: ResultsText,
     (name, dataset_id, created_by): (String, Option<String>, String),
 ) -> Result<(Experiment, Vec<ResultRow>), UserError> {
@@ -95,10 +95,10 @@ pub(crate) fn uploaded(
         return Err(UserError::invalid("/", "The results are of one config, or of two."));
     }
     let now = now_millis();
-    let (results, comparisons) = last_results(file.results, file.comparisons);
-    let finished = Finished { results, comparisons };
+    let finished = Finished::last(file.results, file.comparisons);
+    let (summary, finished) = summary(&file.configs, finished).await.map_err(|_| busy())?;
     let experiment = Experiment {
-        summary: summary(&file.configs, &finished),
+        summary,
         id: new_id(),
         name,
         dataset_id,
@@ -120,20 +120,4 @@ pub(crate) fn uploaded(
     };
     let results = finished.results.into_iter().map(|result| ResultRow::Result(Box::new(result), None));
     Ok((experiment, results.chain(finished.comparisons.into_iter().map(ResultRow::Comparison)).collect()))
-}
-
-/// Returns the last result of each case, and the last comparison: earlier ones were errors that were made again.
-fn last_results(
-    results: Vec<CaseResult>,
-    comparisons: Vec<ComparisonResult>,
-) -> (Vec<CaseResult>, Vec<ComparisonResult>) {
-    let mut by_case = BTreeMap::new();
-    for result in results {
-        by_case.insert((result.config.clone(), result.case.clone(), result.repeat), result);
-    }
-    let mut compared = BTreeMap::new();
-    for comparison in comparisons {
-        compared.insert((comparison.case.clone(), comparison.repeat), comparison);
-    }
-    (by_case.into_values().collect(), compared.into_values().collect())
 }

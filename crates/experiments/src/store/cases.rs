@@ -1,11 +1,13 @@
 //! Cases and their versions.
 
 use super::UNREADABLE;
+use super::consents::hold_consent;
 use ::store::sql::{self, Db, Row};
 use ::store::{Store, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// The most cases of a version.
 const MAX_CASES: i64 = 5_000;
@@ -18,8 +20,11 @@ const NEXT_VERSION: &str = "UPDATE eval_datasets SET version = version + 1 WHERE
 const VERSION: &str = "SELECT version FROM eval_datasets WHERE id = $1";
 const COUNTS: &str = "
     SELECT count(*) AS rows_of_all,
-        CAST(coalesce(sum(CASE WHEN removed_in IS NULL AND case_id <> $2 THEN 1 ELSE 0 END), 0) AS BIGINT) AS others
+        CAST(coalesce(sum(CASE WHEN removed_in IS NULL THEN 1 ELSE 0 END), 0) AS BIGINT) AS current_rows
     FROM eval_cases WHERE dataset_id = $1";
+
+const IS_CURRENT: &str =
+    "SELECT count(*) FROM eval_cases WHERE dataset_id = $1 AND case_id = $2 AND removed_in IS NULL";
 
 const INSERT: &str = "
     INSERT INTO eval_cases
@@ -104,43 +109,93 @@ pub(crate) enum Put {
     Gone,
 }
 
-/// Stores a case in a new version of its dataset. It replaces the one with the same id, unless it comes from an answer that
-/// is a case already.
-pub(crate) async fn put_case(db: &mut Db, dataset_id: &str, case: NewCase, replaces: bool) -> Result<Put, StoreError> {
+/// Stores the case of an answer in a new version of its dataset, unless the answer is a case already.
+pub(crate) async fn add_case(db: &mut Db, dataset_id: &str, case: NewCase) -> Result<Put, StoreError> {
     let dataset = || dataset_id.to_owned();
-    if sql::query(LOCK).bind(dataset()).bind(case.created_at).execute(&mut *db).await?.rows_affected() == 0 {
+    if !lock(db, dataset_id, case.created_at).await? {
         return Ok(Put::Gone);
     }
-    if let (false, Some((_, message))) = (replaces, &case.source) {
+    if let Some((_, message)) = &case.source {
         let known = sql::query_scalar::<String>(BY_SOURCE).bind(dataset()).bind(message.clone());
         if let Some(known) = known.fetch_optional(&mut *db).await? {
             return Ok(Put::Known(known));
         }
     }
-    let counts = sql::query(COUNTS).bind(dataset()).bind(case.case_id.clone()).fetch_one(&mut *db).await?;
-    let (all, others): (i64, i64) = (counts.try_get("rows_of_all")?, counts.try_get("others")?);
-    if all >= MAX_ROWS || others >= MAX_CASES {
-        return Ok(Put::Full);
+    insert(db, dataset_id, vec![case]).await
+}
+
+/// Stores cases in one new version of their dataset. Each replaces the one with the same id. If it returns [`Put::Full`],
+/// some may be stored: the transaction must be undone. A case of a user that was deleted meanwhile is [`Put::Gone`], since
+/// the user may have withdrawn their consent.
+pub(crate) async fn put_cases(db: &mut Db, dataset_id: &str, cases: Vec<NewCase>) -> Result<Put, StoreError> {
+    let Some(first) = cases.first() else { return Ok(Put::Stored) };
+    let unmasked: BTreeSet<_> = cases.iter().filter(|case| !case.is_masked).map(|case| case.owner.as_str()).collect();
+    for owner in unmasked.into_iter().filter(|owner| !owner.is_empty()) {
+        hold_consent(db, owner).await?;
     }
-    sql::query(NEXT_VERSION).bind(dataset()).execute(&mut *db).await?;
-    let version: i64 = sql::query_scalar(VERSION).bind(dataset()).fetch_one(&mut *db).await?;
-    sql::query(REMOVE).bind(dataset()).bind(case.case_id.clone()).bind(version).execute(&mut *db).await?;
-    let (conversation, message) = case.source.unzip();
-    let insert = sql::query(INSERT).bind(case.id).bind(dataset()).bind(case.case_id).bind(version).bind(case.owner);
-    let insert = insert.bind(conversation).bind(message).bind(case.is_masked).bind(case.created_by);
-    insert.bind(case.created_at).bind(case.content.to_string()).execute(db).await?;
+    if !lock(db, dataset_id, first.created_at).await? {
+        return Ok(Put::Gone);
+    }
+    for case in cases.iter().filter(|case| !case.owner.is_empty()) {
+        if !is_current(db, dataset_id, &case.case_id).await? {
+            return Ok(Put::Gone);
+        }
+    }
+    insert(db, dataset_id, cases).await
+}
+
+/// Returns whether a case is in the newest version.
+async fn is_current(db: &mut Db, dataset_id: &str, case_id: &str) -> Result<bool, StoreError> {
+    let find = sql::query_scalar::<i64>(IS_CURRENT).bind(dataset_id.to_owned()).bind(case_id.to_owned());
+    Ok(find.fetch_one(db).await? > 0)
+}
+
+/// Locks a dataset. Returns whether it exists.
+async fn lock(db: &mut Db, dataset_id: &str, now: i64) -> Result<bool, StoreError> {
+    Ok(sql::query(LOCK).bind(dataset_id.to_owned()).bind(now).execute(db).await?.rows_affected() > 0)
+}
+
+/// Makes a new version of a dataset. Returns its number.
+async fn next_version(db: &mut Db, dataset_id: &str) -> Result<i64, StoreError> {
+    sql::query(NEXT_VERSION).bind(dataset_id.to_owned()).execute(&mut *db).await?;
+    Ok(sql::query_scalar(VERSION).bind(dataset_id.to_owned()).fetch_one(db).await?)
+}
+
+/// Inserts cases as long as there is room in the dataset, which is locked. Before the first of them nothing is changed.
+async fn insert(db: &mut Db, dataset_id: &str, cases: Vec<NewCase>) -> Result<Put, StoreError> {
+    let dataset = || dataset_id.to_owned();
+    let counts = sql::query(COUNTS).bind(dataset()).fetch_one(&mut *db).await?;
+    let (mut rows, mut current): (i64, i64) = (counts.try_get("rows_of_all")?, counts.try_get("current_rows")?);
+    let mut version = None;
+    for case in cases {
+        let replaced = i64::from(is_current(db, dataset_id, &case.case_id).await?);
+        if rows >= MAX_ROWS || current - replaced >= MAX_CASES {
+            return Ok(Put::Full);
+        }
+        let version = match version {
+            Some(version) => version,
+            None => *version.insert(next_version(db, dataset_id).await?),
+        };
+        if replaced > 0 {
+            sql::query(REMOVE).bind(dataset()).bind(case.case_id.clone()).bind(version).execute(&mut *db).await?;
+        }
+        let (conversation, message) = case.source.unzip();
+        let insert = sql::query(INSERT).bind(case.id).bind(dataset()).bind(case.case_id).bind(version).bind(case.owner);
+        let insert = insert.bind(conversation).bind(message).bind(case.is_masked).bind(case.created_by);
+        insert.bind(case.created_at).bind(case.content.to_string()).execute(&mut *db).await?;
+        rows += 1;
+        current += 1 - replaced;
+    }
     Ok(Put::Stored)
 }
 
 /// Removes a case in a new version of its dataset. Returns whether it existed.
 pub(crate) async fn remove_case(db: &mut Db, dataset_id: &str, case_id: &str, now: i64) -> Result<bool, StoreError> {
-    let dataset = || dataset_id.to_owned();
-    if sql::query(LOCK).bind(dataset()).bind(now).execute(&mut *db).await?.rows_affected() == 0 {
+    if !lock(db, dataset_id, now).await? {
         return Ok(false);
     }
-    sql::query(NEXT_VERSION).bind(dataset()).execute(&mut *db).await?;
-    let version: i64 = sql::query_scalar(VERSION).bind(dataset()).fetch_one(&mut *db).await?;
-    let remove = sql::query(REMOVE).bind(dataset()).bind(case_id.to_owned()).bind(version);
+    let version = next_version(db, dataset_id).await?;
+    let remove = sql::query(REMOVE).bind(dataset_id.to_owned()).bind(case_id.to_owned()).bind(version);
     Ok(remove.execute(db).await?.rows_affected() > 0)
 }
 

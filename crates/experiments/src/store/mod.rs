@@ -8,9 +8,10 @@ mod experiments;
 mod results;
 
 pub(crate) use cases::{
-    CaseRow, NewCase, Put, case_of_version, cases_of_version, current_case, current_cases, put_case, remove_case,
+    CaseRow, NewCase, Put, add_case, case_of_version, cases_of_version, current_case, current_cases, put_cases,
+    remove_case,
 };
-pub(crate) use consents::{has_consent, set_consent};
+pub(crate) use consents::{has_consent, hold_consent, set_consent};
 pub(crate) use datasets::{Dataset, dataset, datasets, delete_dataset, feedback_dataset, insert_dataset, set_scorers};
 pub(crate) use experiment::{ConfigSummary, Decision, Ending, Experiment, MeasureSummary, Settings, State};
 pub(crate) use experiments::{

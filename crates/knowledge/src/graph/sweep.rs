@@ -2,14 +2,13 @@
 
 use super::job::{EXTRACT, enqueue};
 use crate::service::Knowledge;
-use crate::store;
-use crate::store::graph::{self, PendingExtraction};
+use crate::store::graph::{self, LibraryWithGraph, PendingExtraction};
 use ::store::StoreError;
 
 /// For how many documents of a library, or of all users, jobs are enqueued at once.
 const DOCUMENTS: u32 = 500;
-/// How many libraries are looked at.
-const LIBRARIES: u32 = 10_000;
+/// How many libraries are looked at together.
+const LIBRARIES: u32 = 500;
 
 /// Enqueues jobs for documents that wait for their extraction, and deletes what was extracted from libraries
 /// whose `graph` was switched off.
@@ -23,20 +22,31 @@ pub(crate) async fn sweep(knowledge: &Knowledge) -> anyhow::Result<()> {
     let store = knowledge.store();
     for (library, _) in knowledge.declared() {
         if let Some(settings) = &library.graph {
-            enqueue_pending(knowledge, &library.id.0, &settings.key(), EXTRACT.name()).await?;
+            let (id, kind) = (&library.id.0, EXTRACT.name());
+            let pending = graph::pending_without_job(store, id, &settings.key(), kind, DOCUMENTS).await?;
+            enqueue_all(knowledge, pending).await?;
         }
     }
     if let Some(settings) = knowledge.settings().user_graph {
         let pending = graph::pending_of_users(store, &settings.key(), EXTRACT.name(), DOCUMENTS).await?;
         enqueue_all(knowledge, pending).await?;
     }
-    for id in graph::libraries_with_graph(store, LIBRARIES).await? {
-        let library = store::library(store, &id).await?;
-        if library.is_some_and(|library| knowledge.graph_settings(&library).is_none()) {
-            graph::clear_graph(store, &id).await?;
+    clear_switched_off(knowledge).await
+}
+
+/// Deletes what was extracted from libraries from which nothing is to be extracted any more.
+async fn clear_switched_off(knowledge: &Knowledge) -> anyhow::Result<()> {
+    let (store, mut after) = (knowledge.store(), String::new());
+    loop {
+        let libraries = graph::libraries_with_graph(store, &after, LIBRARIES).await?;
+        let Some(last) = libraries.last() else { return Ok(()) };
+        after.clone_from(&last.id);
+        for LibraryWithGraph { id, is_declared, is_switched_on } in libraries {
+            if knowledge.graph_settings_of(&id, is_declared, is_switched_on).is_none() {
+                graph::clear_graph(store, &id).await?;
+            }
         }
     }
-    Ok(())
 }
 
 /// Enqueues jobs for documents of a library that wait for their extraction with these settings; jobs that wait are
@@ -45,18 +55,7 @@ pub(crate) async fn sweep(knowledge: &Knowledge) -> anyhow::Result<()> {
 /// # Errors
 /// The database failed.
 pub(crate) async fn enqueue_library(knowledge: &Knowledge, library_id: &str, settings: &str) -> Result<(), StoreError> {
-    // No job has this kind, so documents whose job waits are among them.
-    enqueue_pending(knowledge, library_id, settings, "").await
-}
-
-/// As [`enqueue_library`], except for documents that have a job of this kind.
-async fn enqueue_pending(
-    knowledge: &Knowledge,
-    library_id: &str,
-    settings: &str,
-    kind: &'static str,
-) -> Result<(), StoreError> {
-    let pending = graph::pending_extractions(knowledge.store(), library_id, settings, kind, DOCUMENTS).await?;
+    let pending = graph::pending_extractions(knowledge.store(), library_id, settings, DOCUMENTS).await?;
     enqueue_all(knowledge, pending).await
 }
 

@@ -58,10 +58,17 @@ pub(crate) struct Explored {
 impl Knowledge {
     /// Returns what is extracted from a library; `None` for nothing.
     pub(crate) fn graph_settings(&self, library: &LibraryRow) -> Option<GraphSettings> {
-        match (library.owner.is_empty(), &library.conversation_id) {
-            (true, _) => self.declared_graph(&library.id),
-            (false, None) if library.has_graph => self.settings().user_graph,
-            _ => None,
+        let is_switched_on = library.has_graph && library.conversation_id.is_none();
+        self.graph_settings_of(&library.id, library.owner.is_empty(), is_switched_on)
+    }
+
+    /// As [`Knowledge::graph_settings`], by what decides it: whether the config declares the library, or its owner has
+    /// switched the extraction on.
+    pub(crate) fn graph_settings_of(&self, id: &str, is_declared: bool, is_switched_on: bool) -> Option<GraphSettings> {
+        match is_declared {
+            true => self.declared_graph(id),
+            false if is_switched_on => self.settings().user_graph,
+            false => None,
         }
     }
 

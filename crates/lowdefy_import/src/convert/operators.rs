@@ -85,7 +85,7 @@ fn convert_user(tree: &mut Tree, notes: &mut Notes<'_>) {
             let (at, path) = (argument.at, path.replacen("sub", "id", 1));
             tree.value = Tree::map_at(tree.at, vec![("_user", Tree::text_at(at, path))]).value;
         }
-        "id" | "name" | "roles" | "inputs" => {}
+        field if config::USER_KEYS.contains(&field) => {}
         field => {
             let what = format!("a user has no `{field}`: `_user: {path}` is null");
             notes.changed(argument.at, what, "a user has `id`, `name` and `roles`; look anything else up by the id");

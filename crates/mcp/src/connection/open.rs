@@ -1,6 +1,6 @@
 //! Opens connections.
 
-use super::Connection;
+use super::{Connection, RequestError};
 use crate::events::{ConnectionEvents, NotificationHandler};
 use crate::failure::{challenge, is_unreachable};
 use crate::process::ServerProcess;
@@ -14,12 +14,25 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::{Mutex, watch};
 
+/// What the user is told of a server that wants another token.
+const NOT_ACCEPTED: &str = "it does not accept the key";
+
 /// Why a connection could not be opened.
 pub(crate) struct OpenFailure {
     /// The message for the user.
     pub(crate) error: ToolError,
     /// The value of `WWW-Authenticate`, if the server wanted another token.
     pub(crate) challenge: Option<String>,
+}
+
+impl From<OpenFailure> for RequestError {
+    /// A call whose connection could not be opened did not run.
+    fn from(failure: OpenFailure) -> Self {
+        match failure.challenge {
+            Some(challenge) => Self::Unauthorized(failure.error, challenge),
+            None => Self::Answered(failure.error),
+        }
+    }
 }
 
 /// Why a connection could not be opened, in detail.
@@ -64,11 +77,21 @@ pub(super) async fn begin(
             let access = http::prepare_access(http, token).await.map_err(unreachable)?;
             let opened = sse::open(&access).await.map_err(|failure| {
                 let challenge = challenge(&failure);
-                OpenError { challenge, ..OpenError::new("it cannot be reached", failure) }
+                let public = if challenge.is_some() { NOT_ACCEPTED } else { "it cannot be reached" };
+                OpenError { challenge, ..OpenError::new(public, failure) }
             });
             let (transport, ends) = (opened?, access.token_expiry);
             serve(events, transport, ends).await
         }
+    }
+}
+
+/// Returns the value of `WWW-Authenticate`, if the server wanted another token.
+fn challenge_of(error: &ClientInitializeError) -> Option<String> {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => challenge(&*error.error),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => challenge_of(fallback),
+        _ => None,
     }
 }
 
@@ -80,17 +103,14 @@ async fn serve(
     let name = events.server.clone();
     let events = NotificationHandler::new(events);
     let service = rmcp::serve_client(events.clone(), transport).await.map_err(|error| {
+        let challenge = challenge_of(&error);
         let public = match &error {
-            error if error.is_authorization_required() => "it does not accept the key",
+            _ if challenge.is_some() => NOT_ACCEPTED,
             ClientInitializeError::ConnectionClosed(_) => "it ended at once",
             ClientInitializeError::TransportError { error, .. } if is_unreachable(&*error.error) => {
                 "it cannot be reached"
             }
             _ => "it did not answer as an MCP server does",
-        };
-        let challenge = match &error {
-            ClientInitializeError::TransportError { error, .. } => challenge(&*error.error),
-            _ => None,
         };
         OpenError { challenge, ..OpenError::new(public, error) }
     })?;

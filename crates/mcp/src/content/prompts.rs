@@ -109,7 +109,7 @@ impl Tool for PromptTool {
             let name = input.get("name").and_then(Value::as_str).unwrap_or_default().trim_start_matches('/');
             let name = name.strip_prefix(&self.prefix).unwrap_or(name).to_owned();
             let arguments: Map<_, _> = input.get("arguments").and_then(Value::as_object).cloned().unwrap_or_default();
-            let asked = self.seat.read(|connection| {
+            let asked = self.seat.read_in_call(&context, |connection| {
                 let (name, arguments) = (name.clone(), arguments.clone());
                 async move { connection.prompt(name, arguments).await }.boxed()
             });

@@ -45,7 +45,7 @@ impl Tool for ListResources {
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
         async move {
             let cursor = input.get("cursor").and_then(Value::as_str).map(str::to_owned);
-            let listed = self.seat.read(|connection| {
+            let listed = self.seat.read_in_call(&context, |connection| {
                 let cursor = cursor.clone();
                 async move { connection.resources(cursor).await }.boxed()
             });
@@ -94,7 +94,7 @@ impl Tool for ReadResource {
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
         async move {
             let uri = input.get("uri").and_then(Value::as_str).unwrap_or_default().to_owned();
-            let read = self.seat.read(|connection| {
+            let read = self.seat.read_in_call(&context, |connection| {
                 let uri = uri.clone();
                 async move { connection.read_resource(uri).await }.boxed()
             });

@@ -27,15 +27,28 @@ impl UserAccess {
     /// # Errors
     /// There is none.
     pub(super) async fn token(&self) -> Result<Bearer, ToolError> {
-        let scope = self.scope.lock().clone();
-        let token = self.tokens.token(&self.service, &scope).await;
-        token.map_err(|problem| ToolError::new(problem.message(&self.service)))
+        self.token_or_problem().await.map_err(|problem| self.error(&problem))
     }
 
-    /// Returns whether the user has to connect their account before anything can be asked.
-    pub(crate) async fn needs_account(&self) -> bool {
+    /// Returns the token; `None` if the user has to connect their account before anything can be asked.
+    ///
+    /// # Errors
+    /// There is none for another reason.
+    pub(crate) async fn token_if_connected(&self) -> Result<Option<Bearer>, ToolError> {
+        match self.token_or_problem().await {
+            Ok(token) => Ok(Some(token)),
+            Err(TokenProblem::NotConnected { .. }) => Ok(None),
+            Err(problem) => Err(self.error(&problem)),
+        }
+    }
+
+    async fn token_or_problem(&self) -> Result<Bearer, TokenProblem> {
         let scope = self.scope.lock().clone();
-        matches!(self.tokens.token(&self.service, &scope).await, Err(TokenProblem::NotConnected { .. }))
+        self.tokens.token(&self.service, &scope).await
+    }
+
+    fn error(&self, problem: &TokenProblem) -> ToolError {
+        ToolError::new(problem.message(&self.service))
     }
 
     /// Returns the token for a call, for which the user may be asked to connect their account.

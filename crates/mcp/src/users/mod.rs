@@ -1,6 +1,7 @@
 //! The connection of a user: opened when it is first needed, and reopened after a failure.
 
 mod access;
+mod calls;
 mod connect_account;
 
 pub(crate) use access::UserAccess;
@@ -11,10 +12,7 @@ use crate::events::ConnectionEvents;
 use crate::listing::ServerTools;
 use crate::server::McpServer;
 use crate::settings::McpSettings;
-use capability::MAX_TOKEN_RENEWALS;
-use contract::{Bearer, RunScope, ToolContext, ToolError};
-use rmcp::model::JsonObject;
-use serde_json::Value;
+use contract::{Bearer, RunScope, ToolError};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -91,29 +89,38 @@ impl UserConnection {
         }
     }
 
+    /// Returns the token of the user for requests outside of a call; `None` if the server is not called on their behalf.
+    pub(crate) async fn token(&self) -> Result<Option<Bearer>, ToolError> {
+        match &self.access {
+            Some(access) => access.token().await.map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// Returns the connection, and opens one if there is none. After several failures this fails at
     /// once for some time.
     pub(crate) async fn connection(&self) -> Result<Arc<Connection>, ToolError> {
-        let mut is_first = true;
-        loop {
-            let token = match &self.access {
-                Some(access) => Some(access.token().await?),
-                None => None,
-            };
-            let failure = match self.connect(token.clone()).await {
-                Ok(connection) => return Ok(connection),
-                Err(failure) => failure,
-            };
-            if let (Some(access), Some(token), Some(challenge)) = (&self.access, &token, &failure.challenge)
-                && std::mem::take(&mut is_first)
-            {
-                // If the user has to connect the account, there is no token any more.
-                access.refused(token, challenge).await;
-                self.state.lock().await.retry_at = None;
-                continue;
-            }
+        self.connection_with(self.token().await?).await
+    }
+
+    /// Returns the connection, outside of a call. If the server refuses the token, another one is tried, if there is one.
+    async fn connection_with(&self, token: Option<Bearer>) -> Result<Arc<Connection>, ToolError> {
+        let failure = match self.connect(token.clone()).await {
+            Ok(connection) => return Ok(connection),
+            Err(failure) => failure,
+        };
+        let (Some(access), Some(token), Some(challenge)) = (&self.access, &token, &failure.challenge) else {
             return Err(failure.error);
-        }
+        };
+        // If the user has to connect the account, there is no token any more.
+        access.refused(token, challenge).await;
+        self.allow_retry().await;
+        self.connect(self.token().await?).await.map_err(|failure| failure.error)
+    }
+
+    /// Allows an attempt at once, since there is another token.
+    async fn allow_retry(&self) {
+        self.state.lock().await.retry_at = None;
     }
 
     /// Returns the connection with a token, and opens one if there is none.
@@ -153,12 +160,15 @@ impl UserConnection {
         }
     }
 
-    /// Returns the server's tools. A server that does not list them counts as failed; one that has
-    /// forgotten the session, or wants another token, is connected to again.
-    pub(crate) async fn offered(&self) -> Result<Arc<ServerTools>, ToolError> {
-        let connection = self.connection().await?;
+    /// Returns the server's tools with their connection, which has the user's token. A server that does not list them
+    /// counts as failed; one that has forgotten the session, or wants another token, is connected to again.
+    pub(crate) async fn offered(
+        &self,
+        token: Option<Bearer>,
+    ) -> Result<(Arc<Connection>, Arc<ServerTools>), ToolError> {
+        let connection = self.connection_with(token).await?;
         let failed = match connection.tools().await {
-            Ok(offered) => return Ok(offered),
+            Ok(offered) => return Ok((connection, offered)),
             Err(failed) => failed,
         };
         let (connection, error) = match failed {
@@ -166,7 +176,7 @@ impl UserConnection {
                 self.drop_failed(&connection, &failed).await;
                 let connection = self.connection().await?;
                 match connection.tools().await {
-                    Ok(offered) => return Ok(offered),
+                    Ok(offered) => return Ok((connection, offered)),
                     Err(failed) => (connection, failed.into_error()),
                 }
             }
@@ -177,96 +187,6 @@ impl UserConnection {
             state.failed(error.clone());
         }
         Err(error)
-    }
-
-    /// Calls a tool. If the server is called on behalf of each user, the user is asked to connect their account when
-    /// that is needed, and the call goes on afterwards.
-    pub(crate) async fn call(
-        self: &Arc<Self>,
-        tool: &str,
-        fingerprint: [u8; 32],
-        arguments: JsonObject,
-        context: ToolContext,
-    ) -> Result<Value, ToolError> {
-        let Some(access) = &self.access else {
-            let called = self.call_with_repetition(tool, fingerprint, arguments, context).await;
-            return called.map_err(RequestError::into_error);
-        };
-        access.set_scope(&context.scope);
-        let mut renewals = 0;
-        loop {
-            let token = access.token_for_call(&context).await?;
-            let called = self.call_with_repetition(tool, fingerprint, arguments.clone(), context.clone()).await;
-            match called {
-                Err(RequestError::Unauthorized(error, challenge)) => {
-                    renewals += 1;
-                    let may_retry = renewals <= MAX_TOKEN_RENEWALS && !context.cancel.is_cancelled();
-                    if !may_retry || !access.renew_for_call(&context, &token, &challenge).await {
-                        return Err(error);
-                    }
-                }
-                called => return called.map_err(RequestError::into_error),
-            }
-        }
-    }
-
-    /// Calls a tool. The call is repeated on a new connection if the server refused it because it
-    /// has forgotten the session, or, if the context allows a repetition, when the connection was
-    /// lost.
-    async fn call_with_repetition(
-        self: &Arc<Self>,
-        tool: &str,
-        fingerprint: [u8; 32],
-        arguments: JsonObject,
-        context: ToolContext,
-    ) -> Result<Value, RequestError> {
-        let connection = self.connection().await.map_err(RequestError::Answered)?;
-        let failed = match self.call_on(&connection, tool, arguments.clone(), context.clone()).await {
-            Ok(value) => return Ok(value),
-            Err(failed) => failed,
-        };
-        let is_again = match &failed {
-            RequestError::Answered(_) => false,
-            // Without a user's token, it may be a session that the server has forgotten.
-            RequestError::Unauthorized(..) => self.access.is_none(),
-            RequestError::Refused(_) => true,
-            RequestError::Lost(_) => context.may_repeat,
-        };
-        if !is_again || context.cancel.is_cancelled() {
-            return Err(failed);
-        }
-        let connection = self.connection().await.map_err(RequestError::Answered)?;
-        // The new connection may be to another version of the server.
-        let listed = connection.tools().await?;
-        if !listed.offered.iter().any(|offered| offered.name == tool && offered.fingerprint == fingerprint) {
-            let changed = "The tool has changed on the server, so the call was not repeated.";
-            return Err(RequestError::Answered(ToolError::new(changed)));
-        }
-        self.call_on(&connection, tool, arguments, context).await
-    }
-
-    /// Calls a tool on a connection, which is dropped if it cannot be used any more.
-    async fn call_on(
-        self: &Arc<Self>,
-        connection: &Arc<Connection>,
-        tool: &str,
-        arguments: JsonObject,
-        context: ToolContext,
-    ) -> Result<Value, RequestError> {
-        let (seat, used) = (Arc::downgrade(self), Arc::downgrade(connection));
-        let gone = async move {
-            if let (Some(seat), Some(connection)) = (seat.upgrade(), used.upgrade()) {
-                tracing::warn!(server = seat.settings.name, "an MCP server does not respond any more; reconnecting");
-                seat.broken(&connection).await;
-            }
-        };
-        let result = connection.call(tool, arguments, context, gone).await;
-        match &result {
-            Err(RequestError::Refused(_) | RequestError::Unauthorized(..)) => self.forgotten(connection).await,
-            Err(RequestError::Lost(_)) => self.broken(connection).await,
-            Ok(_) | Err(RequestError::Answered(_)) => {}
-        }
-        result
     }
 
     /// Drops a connection whose session the server has forgotten. The server responds, so the next

@@ -8,6 +8,7 @@ mod hostile;
 mod oauth;
 mod peers;
 mod reference;
+mod refused;
 
 #[path = "../support/log.rs"]
 mod log;

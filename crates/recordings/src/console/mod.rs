@@ -15,6 +15,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use web::admin::filters::Choice;
 use web::admin::{Admin, from_store_error};
 use wire::{ErrorCode, UserError};
 
@@ -131,17 +132,9 @@ impl RepliesChoice {
             Self::Live => Replies::Live,
         }
     }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Recorded => "recorded",
-            Self::Auto => "auto",
-            Self::Live => "live",
-        }
-    }
 }
 
-impl web::admin::filters::Choice for RepliesChoice {
+impl Choice for RepliesChoice {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Self::Recorded, "recorded", "The recording (costs nothing)"),
         (Self::Auto, "auto", "The recording, else the model"),

@@ -49,6 +49,11 @@ pub fn day_end(day: Option<&str>) -> Result<Option<i64>, UserError> {
 pub trait Choice: Copy + PartialEq + 'static {
     /// Each option with its name in a URL and its label.
     const ALL: &'static [(Self, &'static str, &'static str)];
+
+    /// Returns its name in a URL.
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(choice, ..)| *choice == self).map_or("", |(_, name, _)| *name)
+    }
 }
 
 /// Renders a select field.

@@ -2,6 +2,7 @@
 //! console and the API.
 
 use crate::api::Outcome;
+use crate::locale::Text;
 use crate::read::{Read, Unreadable, deserialize_by_reading};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -135,13 +136,13 @@ impl EndReason {
     /// programs; `None` if the outcome or the error of the answer is enough.
     pub fn explanation(self) -> Option<&'static str> {
         match self {
-            Self::MaxSteps => Some("The agent reached its limit of steps for one answer."),
+            Self::MaxSteps => Some(Text::LimitSteps.english()),
             Self::StopOnToolCall => Some("The agent ended with its last call, as it is set up to."),
-            Self::Time => Some("The agent reached its time limit for one answer."),
-            Self::Requests => Some("The agent reached its limit of model requests for one answer."),
-            Self::TotalTokens => Some("The agent reached its token limit for one answer."),
-            Self::ToolCalls => Some("The agent reached its limit of tool calls for one answer."),
-            Self::CostUsd => Some("The agent reached its cost limit for one answer."),
+            Self::Time => Some(Text::LimitTime.english()),
+            Self::Requests => Some(Text::LimitRequests.english()),
+            Self::TotalTokens => Some(Text::LimitTokens.english()),
+            Self::ToolCalls => Some(Text::LimitToolCalls.english()),
+            Self::CostUsd => Some(Text::LimitCost.english()),
             Self::Loop => Some("The agent kept repeating the same calls."),
             Self::StoppedByAdmin => Some("An administrator stopped the answer."),
             Self::Shutdown => Some("The server was restarted."),

@@ -82,14 +82,22 @@ pub(super) enum SaveOutcome {
     Full,
 }
 
+/// Whether the author, who was no administrator, is deleted.
+macro_rules! is_orphaned {
+    () => {
+        "limited_author = 1 AND NOT EXISTS (
+            SELECT 1 FROM users WHERE users.id = stored_workflows.author AND users.deleted_at IS NULL)"
+    };
+}
+
 /// The columns that [`stored`] reads.
 macro_rules! columns {
     () => {
-        "SELECT id, version, definition, is_enabled, disabled_because, author, created_at, updated_at,
-            CAST(CASE WHEN limited_author = 1 AND NOT EXISTS (SELECT 1 FROM users
-                WHERE users.id = stored_workflows.author AND users.deleted_at IS NULL) THEN 1 ELSE 0 END AS BIGINT)
-                AS is_orphaned
-        FROM stored_workflows "
+        concat!(
+            "SELECT id, version, definition, is_enabled, disabled_because, author, created_at, updated_at, CAST(CASE WHEN ",
+            is_orphaned!(),
+            " THEN 1 ELSE 0 END AS BIGINT) AS is_orphaned FROM stored_workflows "
+        )
     };
 }
 
@@ -97,11 +105,11 @@ const LIST: &str = concat!(columns!(), "WHERE deleted_at IS NULL ORDER BY id LIM
 
 const FIND: &str = concat!(columns!(), "WHERE id = $1 AND deleted_at IS NULL");
 
-const ORPHANED: &str = "
-    SELECT id, author FROM stored_workflows
-    WHERE limited_author = 1 AND is_enabled = 1 AND deleted_at IS NULL AND NOT EXISTS (
-        SELECT 1 FROM users WHERE users.id = stored_workflows.author AND users.deleted_at IS NULL)
-    ORDER BY id LIMIT $1";
+const ORPHANED: &str = concat!(
+    "SELECT id, author FROM stored_workflows WHERE is_enabled = 1 AND deleted_at IS NULL AND ",
+    is_orphaned!(),
+    " ORDER BY id LIMIT $1"
+);
 
 const DISABLE: &str = "
     UPDATE stored_workflows SET is_enabled = 0, disabled_because = $2, changes = changes + 1

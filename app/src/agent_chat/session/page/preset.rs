@@ -14,7 +14,7 @@ impl Session {
     pub(in crate::agent_chat) fn watch_messages_property(self, expression: &Value, first: &Value) {
         let is_open =
             self.id.with_untracked(Option::is_some) || self.messages.with_untracked(|shown| !shown.is_empty());
-        if !self.is_outdated(expression, first) && !first.is_null() && !is_open && !self.has_preset() {
+        if self.accept_given(expression, first) && !first.is_null() && !is_open && !self.has_preset() {
             self.set_messages(first);
         }
         let (expression, mut before) = (expression.clone(), first.clone());
@@ -25,30 +25,30 @@ impl Session {
             }
             before = given;
             untrack(|| {
-                if !self.is_outdated(&expression, &before) {
+                if self.accept_given(&expression, &before) {
                     self.set_messages(&before);
                 }
             });
         });
     }
 
-    /// Whether these messages were given for another conversation, before the page's state selected this
-    /// one: then this one must not start with them. Otherwise they are recorded as this conversation's. A
-    /// list that the config contains applies to every conversation.
-    fn is_outdated(self, expression: &Value, given: &Value) -> bool {
+    /// Records these messages as given for this conversation. Returns `false` if they were given for another one, before
+    /// the page's state selected this one: then this one must not start with them. A list that the config contains
+    /// applies to every conversation.
+    fn accept_given(self, expression: &Value, given: &Value) -> bool {
         if !self.chat.is_bound_to_state() || expression.is_array() {
-            return false;
+            return true;
         }
         let id = self.chat.state_id();
         let last = self.block.with_value(|place| place.given_messages);
-        let is_outdated = last.try_update_value(|last| match last {
-            Some((of, known)) if known == given && *of != id => true,
+        let is_accepted = last.try_update_value(|last| match last {
+            Some((of, known)) if known == given && *of != id => false,
             _ => {
                 *last = Some((id, given.clone()));
-                false
+                true
             }
         });
-        is_outdated.unwrap_or(true)
+        is_accepted.unwrap_or(false)
     }
 
     /// Starts a new conversation with these messages; without any, an empty one. A conversation that

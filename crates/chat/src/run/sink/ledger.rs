@@ -33,16 +33,11 @@ impl Ledger {
         }
     }
 
-    /// Returns the call's id in the ledger. Providers reuse call ids in other branches of a
-    /// conversation, so the id is prefixed by the message's. A call that was suspended or
-    /// interrupted gets a new entry in each run that resumes or repeats it, so the run's id is
-    /// appended.
+    /// Returns the call's id in the ledger.
     fn id(&self, call_id: &str) -> String {
         let RunIdentity { message_id, run_id, .. } = &self.identity;
-        match self.resumed.contains(call_id) || self.repeated.contains(call_id) {
-            true => format!("{message_id}:{call_id}:{run_id}"),
-            false => format!("{message_id}:{call_id}"),
-        }
+        let is_again = self.resumed.contains(call_id) || self.repeated.contains(call_id);
+        entry_id(message_id, call_id, is_again.then_some(run_id.as_str()))
     }
 
     fn input(&self, call_id: &str) -> Value {
@@ -61,6 +56,24 @@ impl Ledger {
             false => audit.map(LedgerRow::Audit),
         }
     }
+}
+
+/// Returns the id of a call in the ledger. Providers reuse call ids in other branches of a
+/// conversation, so the id is prefixed by the message's. A call that was suspended or interrupted
+/// gets a new entry in each run that resumes or repeats it, so the run's id is appended.
+pub(crate) fn entry_id(message_id: &str, call_id: &str, again_in: Option<&str>) -> String {
+    match again_in {
+        Some(run_id) => format!("{message_id}:{call_id}:{run_id}"),
+        None => format!("{message_id}:{call_id}"),
+    }
+}
+
+/// Returns the call of an entry of a message, and whether this run has resumed or repeated it; `None` if the entry is of
+/// another message.
+pub(crate) fn call_of_entry<'e>(entry: &'e str, message_id: &str, run_id: &str) -> Option<(&'e str, bool)> {
+    let call_id = entry.strip_prefix(message_id)?.strip_prefix(':')?;
+    let first = call_id.strip_suffix(run_id).and_then(|call_id| call_id.strip_suffix(':'));
+    Some(first.map_or((call_id, false), |call_id| (call_id, true)))
 }
 
 impl RunObserver for Ledger {
@@ -107,5 +120,24 @@ impl RunObserver for Ledger {
             }
             _ => rows.ledger.extend(rows.ended.drain(..).map(LedgerRow::Audit)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_entries_are_read_as_they_are_written() {
+        let check = |call_id: &str, again_in: Option<&str>| {
+            let id = entry_id("m", call_id, again_in);
+            assert_eq!(call_of_entry(&id, "m", "r"), Some((call_id, again_in.is_some())), "{id}");
+        };
+        check("call", None);
+        check("call", Some("r"));
+        check("a:b", None);
+        check("a:b", Some("r"));
+        assert_eq!(call_of_entry("other:call", "m", "r"), None);
+        assert_eq!(call_of_entry("m2:call", "m", "r"), None);
     }
 }

@@ -3,7 +3,7 @@
 
 mod audit;
 mod hooks;
-mod ledger;
+pub(crate) mod ledger;
 mod observer;
 mod publisher;
 mod rows;

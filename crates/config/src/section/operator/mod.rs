@@ -95,7 +95,7 @@ pub(super) fn for_each_operator<'n>(
 }
 
 /// The keys that `_user` reads. They are those of `chat::Caller::facts`.
-const USER_KEYS: [&str; 4] = ["id", "name", "roles", "inputs"];
+pub const USER_KEYS: [&str; 4] = ["id", "name", "roles", "inputs"];
 
 /// Warns of a `_user` that reads a key which no user has.
 pub(super) fn check_user(operator: FoundOperator<'_>, report: &mut Report) {

@@ -208,10 +208,20 @@ impl Reader<'_, '_, '_, '_> {
 
 /// Whether the host of a URL is obviously local or private, so that its author means it.
 pub(crate) fn is_private(url: &Url) -> bool {
+    let is_network = match url.host() {
+        Some(Host::Ipv4(address)) => address.is_private(),
+        Some(Host::Ipv6(address)) => address.is_unique_local(),
+        Some(Host::Domain(_)) | None => false,
+    };
+    is_network || is_this_machine(url)
+}
+
+/// Whether the host of a URL is this machine, as browsers see it.
+pub(crate) fn is_this_machine(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback() || address.is_private(),
-        Some(Host::Ipv6(address)) => address.is_loopback() || address.is_unique_local(),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
     }
 }

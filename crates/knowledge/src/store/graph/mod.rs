@@ -9,8 +9,8 @@ mod read;
 mod write;
 
 pub(crate) use progress::{
-    ExtractionCounts, ExtractionState, PendingExtraction, clear_graph, extraction, extraction_counts,
-    libraries_with_graph, pending_extractions, pending_of_users, redo,
+    ExtractionCounts, ExtractionState, LibraryWithGraph, PendingExtraction, clear_graph, extraction, extraction_counts,
+    libraries_with_graph, pending_extractions, pending_of_users, pending_without_job, redo,
 };
 pub(crate) use reach::{Direction, Reach, reached};
 pub(crate) use read::{

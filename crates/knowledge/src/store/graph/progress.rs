@@ -51,6 +51,16 @@ pub(crate) struct PendingExtraction {
     pub(crate) owner: String,
 }
 
+/// A library from which something was extracted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LibraryWithGraph {
+    pub(crate) id: String,
+    /// Whether the config declares it.
+    pub(crate) is_declared: bool,
+    /// Whether its owner has switched the extraction on.
+    pub(crate) is_switched_on: bool,
+}
+
 const ONE: &str = "
     SELECT version_id, settings, state, next_chunk FROM knowledge_extractions WHERE document_id = $1";
 
@@ -66,30 +76,41 @@ const COUNTS: &str = "
         AND e.version_id = d.version_id AND e.settings = $2
     WHERE d.library_id = $1 AND d.version_id IS NOT NULL";
 
-/// Those without a job that are not extracted with these settings.
+/// Those that are not extracted with these settings.
 macro_rules! pending {
-    ($of:literal) => {
+    ($of:expr) => {
         concat!(
             "SELECT d.id, l.owner FROM knowledge_documents d JOIN knowledge_libraries l ON l.id = d.library_id
              LEFT JOIN knowledge_extractions e ON e.document_id = d.id
              WHERE d.version_id IS NOT NULL AND (e.document_id IS NULL OR e.version_id <> d.version_id
-                OR e.settings <> $1 OR e.state = 'open')
-                AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.kind = $2 AND j.unique_key = d.id
-                    AND j.state IN ('waiting', 'running')) AND ",
+                OR e.settings <> $1 OR e.state = 'open') AND ",
             $of,
-            " ORDER BY d.id LIMIT $3"
+            " ORDER BY d.id LIMIT $2"
         )
     };
 }
 
-const PENDING: &str = pending!("d.library_id = $4");
-const PENDING_OF_USERS: &str = pending!("l.has_graph = 1 AND l.owner <> '' AND l.conversation_id IS NULL");
+/// Of these, documents without a job of a kind.
+macro_rules! without_job {
+    () => {
+        "NOT EXISTS (SELECT 1 FROM jobs j WHERE j.kind = $3 AND j.unique_key = d.id
+            AND j.state IN ('waiting', 'running'))"
+    };
+}
+
+const PENDING: &str = pending!("d.library_id = $3");
+const PENDING_WITHOUT_JOB: &str = pending!(concat!(without_job!(), " AND d.library_id = $4"));
+const PENDING_OF_USERS: &str =
+    pending!(concat!(without_job!(), " AND l.has_graph = 1 AND l.owner <> '' AND l.conversation_id IS NULL"));
 
 const WITH_GRAPH: &str = "
-    SELECT id FROM knowledge_libraries l WHERE EXISTS (SELECT 1 FROM knowledge_entities e WHERE e.library_id = l.id)
+    SELECT l.id, CAST(CASE WHEN l.owner = '' THEN 1 ELSE 0 END AS BIGINT) AS is_declared,
+        CAST(CASE WHEN l.has_graph = 1 AND l.conversation_id IS NULL THEN 1 ELSE 0 END AS BIGINT) AS is_switched_on
+    FROM knowledge_libraries l
+    WHERE l.id > $1 AND (EXISTS (SELECT 1 FROM knowledge_entities e WHERE e.library_id = l.id)
         OR EXISTS (SELECT 1 FROM knowledge_documents d JOIN knowledge_extractions e ON e.document_id = d.id
-            WHERE d.library_id = l.id)
-    ORDER BY id LIMIT $1";
+            WHERE d.library_id = l.id))
+    ORDER BY l.id LIMIT $2";
 
 const CLEAR: &str = "
     DELETE FROM knowledge_entities WHERE id IN (SELECT id FROM knowledge_entities WHERE library_id = $1 LIMIT $2)";
@@ -135,25 +156,35 @@ pub(crate) async fn extraction_counts(
     })
 }
 
-/// Returns documents of a library that wait for their extraction, although no job of this kind does it.
+/// Returns documents of a library that wait for their extraction.
 pub(crate) async fn pending_extractions(
+    store: &Store,
+    library_id: &str,
+    settings: &str,
+    most: u32,
+) -> Result<Vec<PendingExtraction>, StoreError> {
+    pending(store, sql::query(PENDING).bind(settings).bind(most).bind(library_id)).await
+}
+
+/// As [`pending_extractions`], those that no job of this kind extracts.
+pub(crate) async fn pending_without_job(
     store: &Store,
     library_id: &str,
     settings: &str,
     kind: &'static str,
     most: u32,
 ) -> Result<Vec<PendingExtraction>, StoreError> {
-    pending(store, sql::query(PENDING).bind(settings).bind(kind).bind(most).bind(library_id)).await
+    pending(store, sql::query(PENDING_WITHOUT_JOB).bind(settings).bind(most).bind(kind).bind(library_id)).await
 }
 
-/// As [`pending_extractions`], of all libraries whose owners have switched it on.
+/// As [`pending_without_job`], of all libraries whose owners have switched it on.
 pub(crate) async fn pending_of_users(
     store: &Store,
     settings: &str,
     kind: &'static str,
     most: u32,
 ) -> Result<Vec<PendingExtraction>, StoreError> {
-    pending(store, sql::query(PENDING_OF_USERS).bind(settings).bind(kind).bind(most)).await
+    pending(store, sql::query(PENDING_OF_USERS).bind(settings).bind(most).bind(kind)).await
 }
 
 async fn pending(store: &Store, find: sql::Query) -> Result<Vec<PendingExtraction>, StoreError> {
@@ -163,10 +194,21 @@ async fn pending(store: &Store, find: sql::Query) -> Result<Vec<PendingExtractio
     store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
 }
 
-/// Returns libraries from which something was extracted.
-pub(crate) async fn libraries_with_graph(store: &Store, most: u32) -> Result<Vec<String>, StoreError> {
-    let find = sql::query_scalar(WITH_GRAPH).bind(most);
-    store.read(move |db| Box::pin(async move { Ok(find.fetch_all(db).await?) })).await
+/// Returns libraries from which something was extracted, those after an id.
+pub(crate) async fn libraries_with_graph(
+    store: &Store,
+    after: &str,
+    most: u32,
+) -> Result<Vec<LibraryWithGraph>, StoreError> {
+    let find = sql::query(WITH_GRAPH).bind(after).bind(most);
+    let read = |row: &Row| -> Result<_, StoreError> {
+        Ok(LibraryWithGraph {
+            id: row.try_get("id")?,
+            is_declared: row.try_get::<i64>("is_declared")? != 0,
+            is_switched_on: row.try_get::<i64>("is_switched_on")? != 0,
+        })
+    };
+    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
 }
 
 /// Deletes what was extracted from a library.
