@@ -213,7 +213,7 @@ impl ReplyReader<'_> {
                 filename: None,
                 metadata: metadata.clone(),
             }),
-            Part::ProviderItem { provider, item } => {
+            Part::ProviderItem { provider, item, .. } => {
                 self.said.push(AssistantPart::ProviderItem { provider: provider.clone(), item: item.clone() });
             }
             Part::Source(_) => self.has_sources = true,

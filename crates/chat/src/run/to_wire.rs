@@ -217,7 +217,7 @@ impl ToWire {
             Part::File { media_type, url, metadata } => {
                 Chunk::File(FilePart { media_type, url, filename: None, provider_metadata: metadata })
             }
-            Part::ProviderItem { provider, item } => Chunk::Data(DataChunk {
+            Part::ProviderItem { provider, item, .. } => Chunk::Data(DataChunk {
                 kind: PROVIDER_ITEM.to_owned(),
                 id: None,
                 data: json!({ "provider": provider, "item": item }),
