@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use wire::api::MessageMetadata;
 use wire::citations::{CitedSource, cited_sources, text_with_marks};
-use wire::{Role, ToolPart, ToolState, UiMessage, UiPart, WORKFLOW_RESULT};
+use wire::{ProviderOutput, Role, ToolPart, ToolState, UiMessage, UiPart, WORKFLOW_RESULT};
 
 /// The content security policy of the page: it may load our style sheet and our scripts for the
 /// theme and for code blocks.
@@ -142,6 +142,7 @@ fn part_node(part: &UiPart, message: &UiMessage, cited: &[CitedSource]) -> Optio
         ),
         UiPart::Tool(tool) => Some(tool_call_node(tool)),
         UiPart::Data(data) if data.kind == WORKFLOW_RESULT => Some(workflow_result_node(&data.data)),
+        UiPart::Data(data) => ProviderOutput::of(data).map(provider_output_node),
         _ => None,
     }
 }
@@ -182,6 +183,15 @@ fn workflow_result_node(data: &Value) -> Node {
             .attr("class", "cw-shared-call")
             .children(vec![element("summary").text(line), value_node(t(Text::Result), output)]),
     }
+}
+
+/// Renders an item of a provider's reply that no other part shows. A copy without results has none.
+fn provider_output_node(output: ProviderOutput<'_>) -> Node {
+    let line = format!("{} ({})", output.name, output.provider);
+    let line = text_with_code_points(&line, TextKind::Value).into_owned();
+    element("details")
+        .attr("class", "cw-shared-call")
+        .children(vec![element("summary").text(line), value_node(t(Text::Result), output.content)])
 }
 
 fn value_node(name: &str, value: &Value) -> Node {

@@ -89,6 +89,8 @@ pages:
                           - { type: reasoning, text: I look it up. }
                           - { type: tool-dig, toolCallId: c-1, state: output-available, input: { where: archive }, output: { found: 3 } }
                           - { type: tool-dig, toolCallId: c-2, state: input-available, input: { where: nowhere } }
+                          - { type: reasoning, text: "" }
+                          - { type: data-provider-output, data: { provider: openai, name: later_kind, content: { found: "a\u202Eb" } } }
                           - { type: text, text: In the archive. }
       - id: chat
         type: AgentChat
@@ -216,6 +218,14 @@ test("a page shows whole messages, which are sent with the next one", async ({ p
   await expect(chat.log.getByText("a.txt")).toBeVisible();
   await expect(chat.log.getByText("nowhere")).toHaveCount(0);
   await expect(chat.log.locator('[data-message="a-1"]')).toHaveCount(1);
+  // Reasoning without a text is not shown.
+  await expect(chat.log.getByText("Thought")).toHaveCount(1);
+  // An item of the provider that nothing else shows is a closed card with its JSON.
+  const item = chat.log.locator("details").filter({ hasText: "Later kind" });
+  await expect(item).toContainText("openai");
+  await expect(item.locator("pre")).toBeHidden();
+  await item.locator("summary").click();
+  await expect(item.locator("pre")).toContainText('"a\\u202eb"');
   const sent = page.waitForRequest((request) => request.method() === "POST" && (request.postData() ?? "").includes("In the archive."));
   await chat.ask("hello");
   const history = JSON.stringify((await sent).postData());

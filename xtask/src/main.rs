@@ -49,6 +49,10 @@ enum Command {
     },
     /// Build and run the server; arguments after `--` are passed to it.
     Serve {
+        /// Build and run a program outside of this repository instead: the `Cargo.toml` of its
+        /// package, as for `site`.
+        #[arg(long, value_name = "FILE")]
+        manifest_path: Option<PathBuf>,
         #[arg(last = true)]
         arguments: Vec<String>,
     },
@@ -146,7 +150,10 @@ fn run(command: Command) -> Result<()> {
                 None => build::site(&shell, profile),
             }
         }
-        Command::Serve { arguments } => serve::run(&shell, &arguments),
+        Command::Serve { manifest_path: Some(manifest), arguments } => {
+            outside::serve(&shell, &caller_dir.join(manifest), &arguments)
+        }
+        Command::Serve { manifest_path: None, arguments } => serve::run(&shell, &arguments),
         Command::RustPage { arguments } => serve::example(&shell, "rust-page", &arguments),
         Command::Extended { arguments } => serve::example(&shell, "extended", &arguments),
         Command::Test => test::run(&shell),

@@ -1,7 +1,9 @@
-//! `cargo xtask site --manifest-path FILE`: the site of a program outside of this repository.
+//! `cargo xtask site --manifest-path FILE` and `cargo xtask serve --manifest-path FILE`: a program
+//! outside of this repository.
 
 use crate::build::{Profile, wasm_flags};
 use crate::cargo::cargo;
+use crate::serve::exec_server;
 use crate::step::step;
 use crate::{site, tools};
 use anyhow::{Context, Result, bail};
@@ -23,14 +25,36 @@ const RELEASE_PROFILE: [&str; 8] = [
 
 /// Builds the WASM of a package with the feature `hydrate`, and the site of it beside its manifest.
 pub(crate) fn site(shell: &Shell, manifest: &Path, profile: Profile) -> Result<()> {
-    let manifest = manifest.canonicalize().with_context(|| format!("{}", manifest.display()))?;
+    let manifest = absolute(manifest)?;
+    let package = step("read the package", || Package::read(shell, &manifest))?;
+    package_site(shell, &manifest, &package, profile)
+}
+
+/// Builds the site and the server of a package, and runs the server.
+pub(crate) fn serve(shell: &Shell, manifest: &Path, arguments: &[String]) -> Result<()> {
+    let manifest = absolute(manifest)?;
+    let package = step("read the package", || Package::read(shell, &manifest))?;
+    let binary = package.binary.as_ref().context("the package has no binary")?;
+    package_site(shell, &manifest, &package, Profile::Debug)?;
+    step("build its server", || {
+        // Its `.cargo/config.toml` says where the site is.
+        let _folder = shell.push_dir(manifest.parent().unwrap_or(Path::new(".")));
+        Ok(cargo(shell).args(["build", "--bin", binary, "--manifest-path"]).arg(&manifest).run()?)
+    })?;
+    exec_server(&package.target.join("debug").join(binary), arguments)
+}
+
+fn absolute(manifest: &Path) -> Result<PathBuf> {
+    manifest.canonicalize().with_context(|| format!("{}", manifest.display()))
+}
+
+fn package_site(shell: &Shell, manifest: &Path, package: &Package, profile: Profile) -> Result<()> {
     tools::ensure_wasm_target(shell)?;
     if profile == Profile::Release {
         tools::ensure_wasm_opt(shell)?;
     }
-    let package = step("read the package", || Package::read(shell, &manifest))?;
-    step("build its WASM client", || build_wasm(shell, &manifest, &package, profile))?;
-    let folder = package.wasm_folder.join(profile.wasm_folder());
+    step("build its WASM client", || build_wasm(shell, manifest, package, profile))?;
+    let folder = package.target.join("wasm32-unknown-unknown").join(profile.wasm_folder());
     let wasm = folder.join(format!("{}.wasm", package.library));
     step("assemble its site", || site::make(&shell.current_dir(), &wasm, &package.site, profile))
 }
@@ -40,8 +64,10 @@ pub(crate) fn site(shell: &Shell, manifest: &Path, profile: Profile) -> Result<(
 struct Package {
     /// The name of its library, which is the name of the WASM.
     library: String,
-    /// The folder with the WASM of each profile.
-    wasm_folder: PathBuf,
+    /// The name of the program that `cargo run` would run.
+    binary: Option<String>,
+    /// Cargo's target folder.
+    target: PathBuf,
     /// The folder of the site.
     site: String,
 }
@@ -66,11 +92,15 @@ impl Package {
         if package["features"].get("hydrate").is_none() {
             bail!("the package has no feature `hydrate`");
         }
-        let target = Path::new(metadata["target_directory"].as_str().unwrap_or("target"));
+        let is_binary = |target: &&Value| target["kind"].as_array().is_some_and(|all| all.contains(&"bin".into()));
+        let only_binary = || targets.iter().find(is_binary).and_then(|target| target["name"].as_str());
+        let binary = package["default_run"].as_str().or_else(only_binary).map(str::to_owned);
+        let target = PathBuf::from(metadata["target_directory"].as_str().unwrap_or("target"));
         let site = manifest.parent().unwrap_or(Path::new(".")).join("target/site");
         Ok(Self {
             library: library.replace('-', "_"),
-            wasm_folder: target.join("wasm32-unknown-unknown"),
+            binary,
+            target,
             site: site.to_str().context("the path of the package is not Unicode")?.to_owned(),
         })
     }
@@ -101,8 +131,9 @@ mod tests {
     fn package_is_found_with_its_library_and_what_is_missing_is_named() {
         let manifest = Path::new("/there/shop/Cargo.toml");
         let metadata = |crate_type: &str, features: Value| {
-            let target = json!({ "name": "my-shop", "crate_types": [crate_type, "rlib"] });
-            let package = json!({ "manifest_path": manifest, "features": features, "targets": [target] });
+            let library = json!({ "name": "my-shop", "kind": [crate_type], "crate_types": [crate_type, "rlib"] });
+            let binary = json!({ "name": "shop", "kind": ["bin"], "crate_types": ["bin"] });
+            let package = json!({ "manifest_path": manifest, "features": features, "targets": [library, binary] });
             json!({ "packages": [package], "target_directory": "/there/target" })
         };
         let check = |metadata: &Value, expected: Result<Package, &str>| {
@@ -111,7 +142,8 @@ mod tests {
         };
         let package = Package {
             library: "my_shop".to_owned(),
-            wasm_folder: "/there/target/wasm32-unknown-unknown".into(),
+            binary: Some("shop".to_owned()),
+            target: "/there/target".into(),
             site: "/there/shop/target/site".to_owned(),
         };
         check(&metadata("cdylib", json!({ "hydrate": [] })), Ok(package));

@@ -2,25 +2,26 @@
 
 use crate::build::{self, Profile};
 use anyhow::Result;
+use std::path::Path;
 use std::process::Command;
 use xshell::Shell;
 
 /// Builds the server and runs it.
 pub(crate) fn run(shell: &Shell, arguments: &[String]) -> Result<()> {
     build::run(shell, Profile::Debug)?;
-    exec_server(shell, "chatwright", arguments)
+    exec_server(&shell.current_dir().join("target/debug/chatwright"), arguments)
 }
 
 /// Builds an example that is a program with its own site, and runs its server.
 pub(crate) fn example(shell: &Shell, package: &str, arguments: &[String]) -> Result<()> {
     build::example(shell, package)?;
-    exec_server(shell, package, arguments)
+    exec_server(&shell.current_dir().join("target/debug").join(package), arguments)
 }
 
 /// Replaces this process by the server, so that it gets the signals and its exit code is returned.
 /// It runs in the caller's working directory, which relative paths among the arguments refer to.
-fn exec_server(shell: &Shell, binary: &str, arguments: &[String]) -> Result<()> {
-    let mut server = Command::new(shell.current_dir().join("target/debug").join(binary));
+pub(crate) fn exec_server(binary: &Path, arguments: &[String]) -> Result<()> {
+    let mut server = Command::new(binary);
     server.arg("serve").args(arguments);
     #[cfg(unix)]
     {

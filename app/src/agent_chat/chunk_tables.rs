@@ -10,9 +10,9 @@ use crate::prelude::*;
 use leptos::html;
 use leptos::web_sys::File;
 use serde_json::Value;
-use wire::ToolPart;
 use wire::api::ConversationView;
 use wire::page::Page;
+use wire::{DataPart, ToolPart};
 
 /// The tokens used and the size of the context in tokens, once they are known.
 pub(in crate::agent_chat) type ContextUsage = Memo<Option<(u64, u64)>>;
@@ -62,6 +62,8 @@ pub(crate) static TOOLS: Chunk<ToolFunctions> = Chunk::new("tools");
 /// The functions of the chunk.
 pub(crate) struct ToolFunctions {
     pub(in crate::agent_chat) card: fn(ArcRwSignal<ToolPart>) -> AnyView,
+    /// The card of an item of a provider's reply, given the data of the part.
+    pub(in crate::agent_chat) provider_output: fn(&Value) -> AnyView,
     pub(in crate::agent_chat) run_calls: fn(Session),
     pub(in crate::agent_chat) run_calls_later: fn(Session),
     /// The dialog that lists standing approvals.
@@ -138,8 +140,9 @@ pub(crate) struct ExtraFunctions {
     pub(in crate::agent_chat) menu: fn(Session, NodeRef<html::Div>) -> AnyView,
     pub(in crate::agent_chat) queue: fn() -> AnyView,
     pub(in crate::agent_chat) sources: fn(MessageState) -> AnyView,
-    /// The line about a summary of earlier messages, given its data.
-    pub(in crate::agent_chat) summary: fn(Session, &Value) -> AnyView,
+    /// The line about the context of an answer: a summary of earlier messages, what the provider
+    /// cleared, what was not available.
+    pub(in crate::agent_chat) context_note: fn(&DataPart) -> AnyView,
     /// The form of a workflow, given its id, whose command was chosen.
     pub(in crate::agent_chat) start_workflow: fn(Session, &str) -> AnyView,
     pub(in crate::agent_chat) undo: fn() -> AnyView,

@@ -1,6 +1,6 @@
 //! Fills the function tables of the chunks, whose code is loaded with the first use.
 
-use super::cards::{standing_approvals, standing_button, tool_card};
+use super::cards::{provider_output, standing_approvals, standing_button, tool_card};
 use super::chunk_tables::{
     BELOW, BelowFunctions, CHOICES, CONVERSATION, ChoiceFunctions, ConversationFunctions, EXTRAS, ExtraFunctions,
     FRAMES, FrameFunctions, MODELS, ModelFunctions, PLAN, PRESENTED, PlanFunctions, PresentedFunctions, SESSION,
@@ -9,7 +9,7 @@ use super::chunk_tables::{
 use super::composer::{attachments, context_meter, edit_form, header, queue, start_workflow, undo};
 use super::log::view::Log;
 use super::message::state::MessageState;
-use super::message::{feedback, menu, notice, presented, sources, summary, versions};
+use super::message::{context_note, feedback, menu, notice, presented, sources, versions};
 use super::session::Session;
 use super::{artifacts, below, choices, drawer, embedded, models, plan};
 use crate::chunks::{ChunkError, ChunkFuture, ChunkTable};
@@ -27,6 +27,7 @@ impl ChunkTable for ToolFunctions {
 fn tools() -> Result<ToolFunctions, ChunkError> {
     Ok(ToolFunctions {
         card: |tool| view! { <tool_card::ToolCard tool /> }.into_any(),
+        provider_output: provider_output::provider_output,
         run_calls: Session::run_calls,
         run_calls_later: Session::run_calls_later,
         standing_dialog: || view! { <standing_approvals::StandingDialog /> }.into_any(),
@@ -47,6 +48,7 @@ fn extras() -> Result<ExtraFunctions, ChunkError> {
         attach: Session::attach,
         attachments: || view! { <attachments::Attachments /> }.into_any(),
         context_meter: context_meter::meter,
+        context_note: context_note::context_note,
         dictate: Session::dictate,
         edit: || view! { <edit_form::EditForm /> }.into_any(),
         feedback: |message, asks_why| view! { <feedback::FeedbackForm message asks_why /> }.into_any(),
@@ -54,7 +56,6 @@ fn extras() -> Result<ExtraFunctions, ChunkError> {
         menu: menu::items,
         queue: || view! { <queue::Queue /> }.into_any(),
         sources: sources::sources_view,
-        summary: summary::summary_line,
         start_workflow: start_workflow::start_workflow,
         undo: || view! { <undo::Undo /> }.into_any(),
         versions: versions::version_buttons,

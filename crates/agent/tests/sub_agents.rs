@@ -7,8 +7,8 @@ use agent::{
     Agent, Decision, Ending, Event, EventSink, ExposureState, Limit, PendingCall, RunOutcome, RunSettings, SinkClosed,
     SubAgent, TurnLimits,
 };
-use contract::testing::{RecordingTool, ScriptedModel, text_reply, tool_call_reply};
-use contract::{Message, Tool, ToolOutput, ToolSpec, UserPart};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, text_reply, tool_call_reply};
+use contract::{Message, Part, Tool, ToolOutput, ToolSpec, UserPart};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -106,6 +106,44 @@ async fn a_task_is_delegated_and_its_answer_is_read() {
     let took: Vec<_> = told.took.iter().map(|(at, number, tokens)| (at.as_str(), *number, *tokens)).collect();
     assert_eq!(took, [("", 1, 10), ("a", 1, 10), ("a", 2, 10), ("", 2, 10)]);
     assert!(told.progress.iter().any(|view| view["steps"][1]["state"] == "running"), "{:?}", told.progress);
+}
+
+/// What the provider of a sub-agent did itself is shown like its own calls; a result without a call
+/// as the item that it is.
+#[tokio::test(start_paused = true)]
+async fn tools_and_items_of_the_provider_are_steps() {
+    let text = |text: &str| text.to_owned();
+    let item = |item: Value, shown_as: Option<&str>| {
+        Cue::Part(Part::ProviderItem { provider: text("p"), item, shown_as: shown_as.map(str::to_owned) })
+    };
+    let result = |id: &str, is_error: bool| {
+        let output = json!({ "found": 1 });
+        Cue::Part(Part::ToolResult { id: text(id), name: text("web_search"), output, is_error, metadata: None })
+    };
+    let call = |id: &str| {
+        let (id, name, input) = (text(id), text("web_search"), text("{}"));
+        Cue::Part(Part::ToolCall { id, name, input, provider_executed: true, metadata: None })
+    };
+    let mut reply = vec![call("w1"), result("w1", false), item(json!({ "type": "search" }), None)];
+    reply.extend([call("w2"), result("w2", true), result("unknown", false), item(json!({ "type": "later" }), None)]);
+    reply.push(item(json!({ "type": "tools" }), Some("mcp_list_tools")));
+    reply.extend(text_reply("Found."));
+    let (helper, _) = agent("helper", vec![reply], Vec::new());
+    let (mut above, _) = agent("above", vec![tool_call_reply(&[("a", "helper", TASK)]), text_reply("ok")], Vec::new());
+    above.agents.push(below(helper));
+    let mut told = Told::default();
+    ask(&above, &mut told).await;
+    let steps = told.finished[0].clone().unwrap()["steps"].clone();
+    let step = |id: &str, name: &str, state: &str, input: Value, output: Value| json!({ "type": "tool", "id": id, "name": name, "state": state, "input": input, "output": output });
+    assert_eq!(
+        steps,
+        json!([
+            step("w1", "web_search", "done", json!({}), json!({ "found": 1 })),
+            step("w2", "web_search", "failed", json!({}), json!({ "found": 1 })),
+            step("", "web_search", "done", json!({}), json!({ "type": "later" })),
+            step("", "mcp_list_tools", "done", json!({}), json!({ "type": "tools" })),
+        ])
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -114,6 +114,10 @@ pub enum Part {
         provider: String,
         /// The item as it was received.
         item: Value,
+        /// The name under which users see the item: its type, as the provider calls it. `None` if
+        /// other parts show what it contains, such as a call and its result.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown_as: Option<String>,
     },
     /// What the provider removed from the context before the model read it. The history stays
     /// complete, so none of this is sent back.

@@ -78,7 +78,7 @@ pub(crate) fn history_after(codec: impl Codec, stream: &str) -> Vec<Message> {
                 let input = serde_json::from_str(&input).unwrap_or_default();
                 reply.push(AssistantPart::ToolCall(ToolCall { id, name, input, provider_executed, metadata }));
             }
-            Part::ProviderItem { provider, item } => reply.push(AssistantPart::ProviderItem { provider, item }),
+            Part::ProviderItem { provider, item, .. } => reply.push(AssistantPart::ProviderItem { provider, item }),
             _ => {}
         }
     }

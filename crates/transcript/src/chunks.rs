@@ -1,9 +1,12 @@
 //! Builds the chunks that `to_wire` and the end of a run need.
 
 use agent::{Grant, TurnUsage};
-use contract::{Citation, Source, ToolCall};
+use contract::{Citation, Part, Source, ToolCall, displayed_item};
 use serde_json::{Value, json};
-use wire::{Chunk, DataChunk, PAGE_CONTEXT, PROMPT_NOTE, SPENT, STANDING_APPROVAL, SUSPENDED_CALL};
+use wire::{Chunk, DataChunk, PAGE_CONTEXT, PROMPT_NOTE, ProviderOutput, SPENT, STANDING_APPROVAL, SUSPENDED_CALL};
+
+/// The maximum number of bytes of the name of a provider's item.
+const MAX_NAME: usize = 200;
 
 /// Converts a citation to the format of the AI SDK's client.
 pub(crate) fn citation(citation: Citation) -> Value {
@@ -37,6 +40,14 @@ fn without_nulls(value: &mut Value) {
     if let Value::Object(fields) = value {
         fields.retain(|_, value| !value.is_null());
     }
+}
+
+/// Builds the chunk that shows a provider's item; `None` if other parts show what it contains. The item
+/// itself stays on the server, for later requests to the same provider.
+pub(crate) fn provider_output(part: &Part) -> Option<Chunk> {
+    let Part::ProviderItem { provider, item, shown_as: Some(name) } = part else { return None };
+    let name = &name[..name.floor_char_boundary(MAX_NAME)];
+    Some(Chunk::Data(ProviderOutput { provider, name, content: &displayed_item(item) }.to_chunk()))
 }
 
 /// Builds the chunk of an interim result.

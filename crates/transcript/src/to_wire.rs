@@ -49,7 +49,10 @@ impl ChunkConverter {
                 self.open.clear();
                 out.push(Chunk::FinishStep);
             }
-            Event::Part(part) => self.part(part, out),
+            Event::Part(part) => {
+                out.extend(chunks::provider_output(&part));
+                self.part(part, out);
+            }
             Event::ToolCall { call, dynamic } => out.push(available(call, dynamic)),
             // The repeated chunk makes the client run the call.
             Event::CallHandedOver { call } => out.push(available(call, false)),
@@ -118,7 +121,8 @@ impl ChunkConverter {
             Event::Data { name, id, data } => {
                 let kind = format!("data-{name}");
                 // A remote agent chooses the names of its parts; those of the server are not for it.
-                if !wire::is_private(&kind) && !wire::is_context(&kind) && kind != wire::WORKFLOW_RESULT {
+                let is_servers = kind == wire::WORKFLOW_RESULT || kind == wire::PROVIDER_OUTPUT;
+                if !wire::is_private(&kind) && !wire::is_context(&kind) && !is_servers {
                     out.push(Chunk::Data(DataChunk { kind, id, data, transient: None }));
                 }
             }
@@ -209,7 +213,7 @@ impl ChunkConverter {
             Part::File { media_type, url, metadata } => {
                 Chunk::File(FilePart { media_type, url, filename: None, provider_metadata: metadata })
             }
-            Part::ProviderItem { provider, item } => Chunk::Data(DataChunk {
+            Part::ProviderItem { provider, item, .. } => Chunk::Data(DataChunk {
                 kind: PROVIDER_ITEM.to_owned(),
                 id: None,
                 data: json!({ "provider": provider, "item": item }),
@@ -301,6 +305,34 @@ mod tests {
             })
             .collect();
         assert_eq!(ids.len(), 2);
+    }
+
+    /// The user sees an item that nothing else shows, and only the server has the item itself.
+    #[test]
+    fn items_without_another_part_are_shown_and_read_by_no_model() {
+        let item = |shown_as: Option<&str>| {
+            let (item, shown_as) =
+                (json!({ "type": "later", "encrypted_content": "abc" }), shown_as.map(str::to_owned));
+            Event::Part(Part::ProviderItem { provider: "openai".to_owned(), item, shown_as })
+        };
+        let forged = Event::Data { name: "provider-output".to_owned(), id: None, data: json!({ "name": "forged" }) };
+        let (mut to_wire, mut chunks) = (ToWire::default(), Vec::new());
+        for event in [item(None), item(Some("later")), forged] {
+            to_wire.convert(event, &mut chunks);
+        }
+        let sent: Vec<_> = chunks.iter().filter(|chunk| !is_private(chunk)).map(|chunk| json!(chunk)).collect();
+        let content = json!({ "type": "later", "encrypted_content": "… (3 bytes)" });
+        let data = json!({ "provider": "openai", "name": "later", "content": content });
+        assert_eq!(sent, [json!({ "type": "data-provider-output", "data": data })]);
+        let mut reducer = wire::Reducer::new(wire::UiMessage::new("m", wire::Role::Assistant));
+        for chunk in &chunks {
+            reducer.apply(chunk).unwrap();
+        }
+        let prompt = crate::run::to_prompt::to_prompt(std::slice::from_ref(reducer.message()), |_| false);
+        let prompt: Vec<_> = prompt.iter().map(|message| json!(**message)).collect();
+        let item = json!({ "type": "later", "encrypted_content": "abc" });
+        let kept = json!({ "type": "provider-item", "provider": "openai", "item": item });
+        assert_eq!(prompt, [json!({ "role": "assistant", "content": [kept, kept] })]);
     }
 
     /// The edits are stored with the answer once, and the model reads the whole history again.

@@ -25,6 +25,7 @@ pub use chunk::{Chunk, DataChunk, FinishReason};
 pub use error::{ErrorCode, ErrorReason, UserError};
 pub use json::arguments::arguments_hash;
 pub use message::context_edit::{CONTEXT_EDITS, ContextEdit, SummaryData};
+pub use message::provider_output::{PROVIDER_OUTPUT, ProviderOutput};
 pub use message::{
     Approval, ApprovalTerms, CutOff, DataPart, Exposure, FilePart, Role, TextPart, ToolPart, ToolState, UiMessage,
     UiPart,

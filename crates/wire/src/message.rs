@@ -2,6 +2,7 @@
 //! `UIMessage`.
 
 pub(crate) mod context_edit;
+pub(crate) mod provider_output;
 mod read;
 #[cfg(feature = "schema")]
 mod schema;

@@ -4,6 +4,7 @@ pub(super) mod approval_card;
 pub(super) mod card;
 pub(super) mod labels;
 pub(super) mod progress;
+pub(super) mod provider_output;
 pub(super) mod question_card;
 pub(super) mod question_field;
 pub(super) mod standing_approvals;

@@ -2,6 +2,7 @@
 
 use super::approval_card::ApprovalQuestion;
 use super::labels::sub_agent_request;
+use super::provider_output::output_card;
 use super::tool_card::card;
 use crate::agent_chat::message::attachment::fixed_part;
 use crate::prelude::*;
@@ -9,7 +10,7 @@ use crate::ui::image_origins::ImageOrigins;
 use crate::ui::node::Node;
 use serde_json::{Value, json};
 use wire::page::ResultDisplay;
-use wire::{ToolPart, UiMessage, UiPart};
+use wire::{ProviderOutput, ToolPart, UiMessage, UiPart};
 
 fn part(part: Value) -> UiPart {
     let message = json!({ "id": "m", "role": "assistant", "parts": [part] });
@@ -287,4 +288,15 @@ fn context_edits_are_shown_as_quiet_notices() {
     assert_eq!(shown.matches("cw-notice-quiet").count(), 2, "{shown}");
     assert!(!html(json!([])).contains("<p"));
     assert!(!html(json!("no list")).contains("<p"));
+}
+
+/// The card is closed, and shows the item as JSON in which nothing is hidden.
+#[test]
+fn items_of_a_provider_are_shown_as_json() {
+    let check = |name: &str, content: Value, expected: &str| {
+        let data = json!({ "provider": "openai", "name": name, "content": content });
+        assert_eq!(outline(&output_card(ProviderOutput::read(&data)).node()), expected, "{data}");
+    };
+    check("mcp_list_tools", json!({ "tools": [] }), "done[Mcp list tools|openai|Result|{\n  \"tools\": []\n}]");
+    check("later", json!("a\u{202e}b"), r#"done[Later|openai|Result|"a\u202eb"]"#);
 }

@@ -24,7 +24,9 @@ pub(in crate::agent_chat) fn Thinking() -> AnyView {
     });
     let newest = move || session.messages.with(|all| all.last().cloned());
     let waits = Memo::new(move |_| {
-        session.is_answering() && newest().is_none_or(|newest| newest.role == Role::User || newest.is_blank())
+        let waits =
+            |newest: MessageState| newest.role == Role::User || newest.is_blank() || newest.is_silently_reasoning();
+        session.is_answering() && newest().is_none_or(waits)
     });
     let status = Memo::new(move |_| {
         let newest = newest().filter(|_| shows_status && session.is_answering())?;

@@ -1,25 +1,23 @@
-//! Parts that arrive complete: files, unavailable tool sources, and the provider's context edits.
+//! Parts that arrive complete, such as files.
 
-use super::notice::notice;
 use crate::agent_chat::cards::standing_approvals;
-use crate::agent_chat::chunk_tables::{EXTRAS, PRESENTED};
+use crate::agent_chat::chunk_tables::{EXTRAS, PRESENTED, TOOLS};
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
-use crate::texts::group_digits;
-use crate::texts::{Text, t};
 use crate::ui::hidden_characters::{TextKind, text_with_code_points};
 use crate::ui::icons::{Icon, Shape};
 use crate::workflows::WORKFLOWS;
-use serde_json::Value;
 use wire::file::{is_shown_inline, stored_file_id};
 use wire::message::FilePart;
 use wire::{
-    CONTEXT_EDITS, CONTEXT_SUMMARY, ContextEdit, STANDING_APPROVAL, SUMMARY_FAILED, TOOL_QUESTION, UiPart,
+    CONTEXT_EDITS, CONTEXT_SUMMARY, PROVIDER_OUTPUT, STANDING_APPROVAL, SUMMARY_FAILED, TOOL_QUESTION, UiPart,
     WORKFLOW_RESULT, WORKFLOW_RUN,
 };
 
 /// A data part about a tool source that the agent could not reach: `{name, message}`.
-const UNAVAILABLE: &str = "data-source-unavailable";
+pub(in crate::agent_chat) const UNAVAILABLE: &str = "data-source-unavailable";
+/// The data parts that [`super::context_note`] shows.
+const CONTEXT_NOTES: [&str; 4] = [CONTEXT_EDITS, CONTEXT_SUMMARY, SUMMARY_FAILED, UNAVAILABLE];
 
 /// The view of a part other than text, reasoning or a tool call. Sources are shown below the
 /// answer, see `sources.rs`. Steps, other data parts and unknown parts have no view.
@@ -27,13 +25,13 @@ pub(in crate::agent_chat) fn fixed_part(part: &UiPart) -> AnyView {
     match part {
         UiPart::File(file) => file_view(file),
         UiPart::Data(data) if data.kind == STANDING_APPROVAL => standing_approvals::standing_approval_line(&data.data),
-        UiPart::Data(data) if data.kind == UNAVAILABLE => unavailable_notice(&data.data),
-        UiPart::Data(data) if data.kind == CONTEXT_SUMMARY => {
-            let (data, session) = (data.data.clone(), expect_context::<Session>());
-            EXTRAS.view(move |code| (code.summary)(session, &data))
+        UiPart::Data(data) if CONTEXT_NOTES.contains(&data.kind.as_str()) => {
+            let data = data.clone();
+            EXTRAS.view(move |code| (code.context_note)(&data))
         }
-        UiPart::Data(data) if data.kind == SUMMARY_FAILED => {
-            notice("cw-notice cw-notice-quiet", None, t(Text::SummaryFailed).to_owned(), ().into_any())
+        UiPart::Data(data) if data.kind == PROVIDER_OUTPUT => {
+            let data = data.data.clone();
+            TOOLS.view(move |code| (code.provider_output)(&data))
         }
         UiPart::Data(data) if data.kind == WORKFLOW_RUN || data.kind == TOOL_QUESTION => {
             let (data, session) = (data.clone(), expect_context::<Session>());
@@ -48,7 +46,6 @@ pub(in crate::agent_chat) fn fixed_part(part: &UiPart) -> AnyView {
             let data = data.data.clone();
             PRESENTED.view(move |code| (code.files)(&data))
         }
-        UiPart::Data(data) if data.kind == CONTEXT_EDITS => context_edit_notices(&data.data),
         _ => ().into_any(),
     }
 }
@@ -98,20 +95,6 @@ fn kept_file(file: &FilePart, name: String) -> AnyView {
         </a>
     }
     .into_any()
-}
-
-/// Tells the user that the answer was written without this source.
-fn unavailable_notice(data: &Value) -> AnyView {
-    let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
-    let (name, message) = (text("name"), text("message"));
-    let line = if message.contains(name) { message.to_owned() } else { format!("{name}: {message}") };
-    notice("cw-notice cw-notice-quiet cw-notice-warning", Some(Shape::WARNING), line, ().into_any())
-}
-
-/// One line per context edit: the model wrote the answer without the content that was cleared.
-fn context_edit_notices(data: &Value) -> AnyView {
-    let line = |edit: ContextEdit| notice("cw-notice cw-notice-quiet", None, edit.said(t, group_digits), ().into_any());
-    ContextEdit::all_of(data).into_iter().map(line).collect_view().into_any()
 }
 
 /// Whether an address is an HTTP or HTTPS address.

@@ -2,6 +2,7 @@
 
 pub(super) mod actions;
 pub(crate) mod attachment;
+pub(super) mod context_note;
 pub(super) mod feedback;
 pub(super) mod info;
 pub(super) mod menu;

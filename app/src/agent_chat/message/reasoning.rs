@@ -10,9 +10,11 @@ use crate::ui::icons::{Icon, Shape};
 /// A reasoning part: its number, its text, and whether it is still being written.
 type ReasoningPart = (usize, Document, ArcRwSignal<bool>);
 
+/// Returns a reasoning part that has a text. Models also send signatures and encrypted reasoning
+/// without one. Tracked.
 fn reasoning_part(part: PartState) -> Option<ReasoningPart> {
     match part.kind {
-        PartKind::Reasoning { document, open } => Some((part.number, document, open)),
+        PartKind::Reasoning { document, open } if !document.is_empty() => Some((part.number, document, open)),
         _ => None,
     }
 }
@@ -22,15 +24,12 @@ fn reasoning_part(part: PartState) -> Option<ReasoningPart> {
 pub(in crate::agent_chat) fn group_starts(parts: &[PartState]) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut in_group = false;
-    for part in parts {
-        if matches!(part.kind, PartKind::Reasoning { .. }) {
-            if !in_group {
-                starts.push(part.number);
-            }
-            in_group = true;
-        } else if !part.is_blank() {
-            in_group = false;
+    for part in parts.iter().filter(|part| !part.is_blank()) {
+        let is_reasoning = matches!(part.kind, PartKind::Reasoning { .. });
+        if is_reasoning && !in_group {
+            starts.push(part.number);
         }
+        in_group = is_reasoning;
     }
     starts
 }
@@ -82,4 +81,49 @@ fn folded(is_open: Memo<bool>, content: AnyView) -> AnyView {
         </details>
     }
     .into_any()
+}
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Models send signatures and encrypted reasoning without a text.
+    #[test]
+    fn reasoning_without_a_text_is_neither_shown_nor_starts_a_group() {
+        let check = |parts: serde_json::Value, starts: &[usize], is_blank: bool| {
+            let message = json!({ "id": "m", "role": "assistant", "parts": parts });
+            let message: wire::UiMessage = serde_json::from_value(message).unwrap();
+            Owner::new().with(|| {
+                let state = MessageState::new(&message);
+                let shown = state.parts.get_untracked();
+                assert_eq!((group_starts(&shown).as_slice(), state.is_blank()), (starts, is_blank), "{message:?}");
+                if starts.is_empty() {
+                    let html = all_reasoning(&state).to_html();
+                    assert!(!html.contains("<details"), "{html}");
+                }
+            });
+        };
+        let empty = || json!({ "type": "reasoning", "text": "", "providerMetadata": { "openai": { "itemId": "r" } } });
+        let thought = || json!({ "type": "reasoning", "text": "So." });
+        let call = || json!({ "type": "tool-look", "toolCallId": "c", "state": "output-available", "input": {} });
+        check(json!([{ "type": "step-start" }, empty()]), &[], true);
+        check(json!([empty(), call(), empty(), call(), empty()]), &[], false);
+        check(json!([empty(), thought(), empty(), thought(), call(), thought()]), &[1, 5], false);
+    }
+
+    #[test]
+    fn reasoning_that_has_no_text_yet_is_silent() {
+        let check = |parts: serde_json::Value, expected: bool| {
+            let message = json!({ "id": "m", "role": "assistant", "parts": parts });
+            let message: wire::UiMessage = serde_json::from_value(message).unwrap();
+            Owner::new()
+                .with(|| assert_eq!(MessageState::new(&message).is_silently_reasoning(), expected, "{message:?}"));
+        };
+        let text = json!({ "type": "text", "text": "Well." });
+        check(json!([text, { "type": "reasoning", "text": "", "state": "streaming" }]), true);
+        check(json!([text, { "type": "reasoning", "text": "So", "state": "streaming" }]), false);
+        check(json!([text, { "type": "reasoning", "text": "", "state": "done" }]), false);
+        check(json!([{ "type": "reasoning", "text": "", "state": "streaming" }, text]), false);
+    }
 }

@@ -273,6 +273,15 @@ impl MessageState {
         self.parts.with(|parts| parts.iter().all(PartState::is_blank))
     }
 
+    /// Whether the model is writing reasoning of which nothing can be shown yet. Tracked.
+    pub(in crate::agent_chat) fn is_silently_reasoning(&self) -> bool {
+        let last = self.parts.with(|parts| parts.last().cloned());
+        last.is_some_and(|last| match last.kind {
+            PartKind::Reasoning { document, open } => open.get() && document.is_empty(),
+            _ => false,
+        })
+    }
+
     fn show_part(&self, message: &UiMessage, number: usize, how: UpdateKind) {
         let part = &message.parts[number];
         let shown = self
@@ -304,8 +313,8 @@ impl PartState {
     /// Whether the part shows nothing. Tracked.
     pub(in crate::agent_chat) fn is_blank(&self) -> bool {
         match &self.kind {
-            PartKind::Text(document) => document.is_empty(),
-            PartKind::Reasoning { .. } | PartKind::Tool(_) => false,
+            PartKind::Text(document) | PartKind::Reasoning { document, .. } => document.is_empty(),
+            PartKind::Tool(_) => false,
             PartKind::Fixed(part) => {
                 part.with(|part| matches!(part, UiPart::StepStart | UiPart::Data(_) | UiPart::Other(_)))
             }

@@ -17,7 +17,9 @@ use web::times::minute;
 use wire::api::ConversationView;
 use wire::change::Rating;
 use wire::hidden_characters::{TextKind, escaped_json, text_with_code_points};
-use wire::{CONTEXT_EDITS, ContextEdit, EndReason, Role, ToolPart, ToolState, UiMessage, UiPart, locale};
+use wire::{
+    CONTEXT_EDITS, ContextEdit, EndReason, ProviderOutput, Role, ToolPart, ToolState, UiMessage, UiPart, locale,
+};
 
 /// The maximum length of a call's arguments or result, in characters; the export contains them in
 /// full.
@@ -109,6 +111,8 @@ fn prose(text: &str) -> String {
 fn part_view(part: &UiPart) -> AnyView {
     match part {
         UiPart::Text(text) => view! { <p class="cw-admin-text" dir="auto">{prose(&text.text)}</p> }.into_any(),
+        // Signatures and encrypted reasoning have no text.
+        UiPart::Reasoning(text) if text.text.trim().is_empty() => ().into_any(),
         UiPart::Reasoning(text) => view! {
             <details class="cw-admin-call">
                 <summary>"Reasoning"</summary>
@@ -129,8 +133,20 @@ fn part_view(part: &UiPart) -> AnyView {
             let lines = ContextEdit::all_of(&data.data).into_iter().map(line);
             lines.map(|line| view! { <p class="cw-account-note">{line}</p> }).collect_view().into_any()
         }
+        UiPart::Data(data) => ProviderOutput::of(data).map(output_view).into_any(),
         _ => ().into_any(),
     }
+}
+
+/// Renders an item of a provider's reply that no other part shows.
+fn output_view(output: ProviderOutput<'_>) -> AnyView {
+    view! {
+        <details class="cw-admin-call">
+            <summary>{format!("{} ({})", value(output.name), value(output.provider))}</summary>
+            <pre tabindex="0" aria-label="Content">{json_excerpt(output.content)}</pre>
+        </details>
+    }
+    .into_any()
 }
 
 fn call_view(tool: &ToolPart) -> impl IntoView + use<> {

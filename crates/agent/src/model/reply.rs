@@ -71,6 +71,7 @@ pub(crate) async fn read<S: EventSink>(
         calls: Vec::new(),
         bridged: HashSet::new(),
         has_sources: false,
+        orphan: None,
     };
     let (mut part, mut rest) = (begun.first, begun.rest);
     let idle = agent.settings.timeouts.chunk();
@@ -149,6 +150,8 @@ struct ReplyReader<'a> {
     /// The provider's ids of the calls of the bridge whose arguments are being written.
     bridged: HashSet<String>,
     has_sources: bool,
+    /// The tool of a result without a call, whose item follows.
+    orphan: Option<String>,
 }
 
 impl ReplyReader<'_> {
@@ -170,7 +173,9 @@ impl ReplyReader<'_> {
             Part::ToolInputDelta { id, delta } => Part::ToolInputDelta { id: self.ids.assign(&id), delta },
             Part::ToolResult { id, name, output, is_error, metadata } => {
                 let Some(id) = self.ids.find(&id) else {
+                    // The item with the result is shown instead.
                     tracing::debug!(tool = name, "the provider sent a result without its call");
+                    self.orphan = Some(name);
                     return Ok(());
                 };
                 let kept = match &output {
@@ -183,6 +188,10 @@ impl ReplyReader<'_> {
                     ToolResult { call_id: id.clone(), name: name.clone(), output: kept, metadata: metadata.clone() };
                 self.said.push(AssistantPart::ToolResult(result));
                 Part::ToolResult { id, name, output, is_error, metadata }
+            }
+            Part::ProviderItem { provider, item, shown_as } => {
+                let orphan = self.orphan.take();
+                Part::ProviderItem { provider, item, shown_as: shown_as.or(orphan) }
             }
             part => part,
         };
@@ -213,7 +222,7 @@ impl ReplyReader<'_> {
                 filename: None,
                 metadata: metadata.clone(),
             }),
-            Part::ProviderItem { provider, item } => {
+            Part::ProviderItem { provider, item, .. } => {
                 self.said.push(AssistantPart::ProviderItem { provider: provider.clone(), item: item.clone() });
             }
             Part::Source(_) => self.has_sources = true,

@@ -6,9 +6,9 @@
 
 use crate::calls::execution::EventRecorder;
 use crate::{Event, EventSink, SinkClosed};
-use contract::{CallReports, Part, TOOL_QUESTION, ToolCall, Usage};
+use contract::{CallReports, Part, TOOL_QUESTION, ToolCall, Usage, displayed_item};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -179,6 +179,17 @@ impl SubAgentView {
                 let left = MAX_TEXT.saturating_sub(self.text.len());
                 self.text.push_str(&delta[..delta.floor_char_boundary(left)]);
                 return Some(false);
+            }
+            // Calls that the provider runs itself, and its items that are nothing else.
+            Event::Part(Part::ToolResult { id, output, is_error, .. }) => {
+                let state = if *is_error { StepState::Failed } else { StepState::Done };
+                self.set_step_state(id, state, |shown, _| *shown = Some(abbreviated(output)));
+            }
+            Event::Part(Part::ProviderItem { item, shown_as: Some(name), .. }) => {
+                self.flush_text();
+                let (name, output) = (truncate(name), Some(abbreviated(&displayed_item(item))));
+                let (id, state, input) = (String::new(), StepState::Done, Value::Object(Map::new()));
+                self.push(Step::Tool { id, name, state, input, output, error: None, granted: false });
             }
             Event::ToolCall { call, .. } => {
                 self.flush_text();

@@ -184,7 +184,7 @@ async fn the_history_is_pruned() {
 #[tokio::test(start_paused = true)]
 async fn a_paused_reply_continues_without_the_user() {
     let pauses = || {
-        let item = Part::ProviderItem { provider: "p".to_owned(), item: json!({ "search": 1 }) };
+        let item = Part::ProviderItem { provider: "p".to_owned(), item: json!({ "search": 1 }), shown_as: None };
         let (reason, usage) = (FinishReason::Pause, Usage::default());
         let finish = Part::Finish { reason, raw_reason: None, usage, metadata: None };
         vec![Cue::Part(item), Cue::Part(finish)]

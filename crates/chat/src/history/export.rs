@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use wire::api::{ConversationSummary, MessageMetadata, Outcome};
 use wire::citations::{CitedSource, cited_sources, footnotes, text_with_marks};
-use wire::{Approval, EndReason, Role, ToolPart, ToolState, UiMessage, UiPart, UserError, WORKFLOW_RESULT};
+use wire::hidden_characters::{TextKind, escaped_json, text_with_code_points};
+use wire::{
+    Approval, EndReason, ProviderOutput, Role, ToolPart, ToolState, UiMessage, UiPart, UserError, WORKFLOW_RESULT,
+};
 
 /// The format identifier in the JSON.
 pub const FORMAT: &str = "chatwright.conversation.1";
@@ -142,8 +145,17 @@ fn paragraph(part: &UiPart, cited: &[CitedSource], noted: usize) -> Option<Strin
         }
         UiPart::Tool(tool) => Some(format!("*{}: {}*", tool.tool_name, outcome(tool))),
         UiPart::Data(data) if data.kind == WORKFLOW_RESULT => Some(workflow_result(&data.data)),
+        UiPart::Data(data) => ProviderOutput::of(data).map(provider_output),
         _ => None,
     }
+}
+
+/// Returns an item of a provider's reply that no other part shows, as JSON in which hidden
+/// characters are escaped.
+fn provider_output(output: ProviderOutput<'_>) -> String {
+    let json = escaped_json(&format!("{:#}", output.content));
+    let name = text_with_code_points(output.name, TextKind::Value);
+    format!("*{name} ({})*\n\n```json\n{json}\n```", output.provider)
 }
 
 /// Returns the end of a workflow's run, with its output.
@@ -232,9 +244,11 @@ mod tests {
             { "type": "text", "text": "## Mine\n\n- one\n" },
             { "type": "source-url", "sourceId": "s", "url": "https://a.example/", "title": "A" },
             { "type": "file", "mediaType": "image/png", "url": "data:image/png;base64,AAAA" },
+            { "type": "data-provider-output",
+              "data": { "provider": "openai", "name": "later", "content": { "a": "b\u{202e}c" } } },
         ]);
         let answer = serde_json::from_value(json!({ "id": "m2", "role": "assistant", "parts": parts })).unwrap();
-        assert_snapshot!(markdown("Refunds", &[UiMessage::user("m1", "How?"), answer]), @r"
+        assert_snapshot!(markdown("Refunds", &[UiMessage::user("m1", "How?"), answer]), @r#"
         # Refunds
 
         ## You
@@ -254,7 +268,15 @@ mod tests {
         - A <https://a.example/>
 
         [image/png]
-        ");
+
+        *later (openai)*
+
+        ```json
+        {
+          "a": "b\u202ec"
+        }
+        ```
+        "#);
     }
 
     #[test]

@@ -188,7 +188,7 @@ async fn provider_approval_survives_a_restart() {
     let metadata = serde_json::from_value(json!({ "p": { "approvalRequestId": "r" } })).unwrap();
     let (id, name, input) = ("r".to_owned(), "mcp.add".to_owned(), r#"{"a":1}"#.to_owned());
     let asks = Part::ToolCall { id, name, input, provider_executed: false, metadata };
-    let item = Part::ProviderItem { provider: "p".to_owned(), item: json!({ "id": "r" }) };
+    let item = Part::ProviderItem { provider: "p".to_owned(), item: json!({ "id": "r" }), shown_as: None };
     let finish = tool_call_reply(&[]).pop().unwrap();
     let test = TestChat::open(vec![vec![Cue::Part(asks), Cue::Part(item), finish]]).await;
     test.ask(message("m1", "add")).await;

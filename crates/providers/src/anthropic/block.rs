@@ -47,6 +47,8 @@ pub(crate) enum OpenBlock {
     Item {
         block: Map<String, Value>,
         input: String,
+        /// Whether it is the result of a call, which is shown as such.
+        is_result: bool,
     },
 }
 
@@ -109,8 +111,8 @@ impl OpenBlock {
             _ => {
                 state.buffered.add(raw.len())?;
                 let block = parse_block(raw)?;
-                server_tool::push_result(&block, state, parts);
-                Self::Item { block, input: String::new() }
+                let is_result = server_tool::push_result(&block, state, parts);
+                Self::Item { block, input: String::new(), is_result }
             }
         })
     }
@@ -143,7 +145,7 @@ impl OpenBlock {
                     parts.push(Part::ToolInputDelta { id: id.clone(), delta: json });
                 }
             }
-            Self::Item { block, input } => {
+            Self::Item { block, input, .. } => {
                 state.buffered.add(raw.len())?;
                 match delta.partial_json {
                     Some(json) => input.push_str(&json),
@@ -176,11 +178,12 @@ impl OpenBlock {
                 let input = block.get("input").map(Value::to_string).unwrap_or_default();
                 let input = server_tool::with_input_type(input, input_type.as_deref());
                 parts.push(Part::ToolCall { id, name, input, provider_executed: true, metadata: None });
-                parts.push(provider_item(block));
+                parts.push(provider_item(block, None));
             }
-            Self::Item { mut block, input } => {
+            Self::Item { mut block, input, is_result } => {
                 set_input(&mut block, &input);
-                parts.push(provider_item(block));
+                let kind = block.get("type").and_then(Value::as_str).unwrap_or("block").to_owned();
+                parts.push(provider_item(block, (!is_result).then_some(kind)));
             }
         }
     }
@@ -211,8 +214,8 @@ fn set_input(block: &mut Map<String, Value>, input: &str) {
     }
 }
 
-fn provider_item(block: Map<String, Value>) -> Part {
-    Part::ProviderItem { provider: PROVIDER.to_owned(), item: Value::Object(block) }
+fn provider_item(block: Map<String, Value>, shown_as: Option<String>) -> Part {
+    Part::ProviderItem { provider: PROVIDER.to_owned(), item: Value::Object(block), shown_as }
 }
 
 /// Converts content to text; of the known blocks, only a compaction has such content.

@@ -17,7 +17,7 @@ const ITEM_TYPE: &str = "container";
 pub(super) fn item(container: Container) -> Option<Part> {
     let id = container.id.filter(|id| !id.is_empty())?;
     let item = json!({ "type": ITEM_TYPE, "id": id, "expires_at": container.expires_at });
-    Some(Part::ProviderItem { provider: PROVIDER.to_owned(), item })
+    Some(Part::ProviderItem { provider: PROVIDER.to_owned(), item, shown_as: Some(ITEM_TYPE.to_owned()) })
 }
 
 /// Returns whether an item of the history was created by [`item`].

@@ -34,12 +34,13 @@ pub(crate) fn with_input_type(input: String, kind: Option<&str>) -> String {
     }
 }
 
-/// Appends the result in a block and the sources it found; nothing if the block is not a result.
-pub(crate) fn push_result(block: &Map<String, Value>, state: &mut ReplyState, parts: &mut Vec<Part>) {
+/// Appends the result in a block and the sources it found. Returns false if the block is not a
+/// result.
+pub(crate) fn push_result(block: &Map<String, Value>, state: &mut ReplyState, parts: &mut Vec<Part>) -> bool {
     let Some(kind) = block.get("type").and_then(Value::as_str).filter(|kind| kind.ends_with("tool_result")) else {
-        return;
+        return false;
     };
-    let Some(id) = block.get("tool_use_id").and_then(Value::as_str) else { return };
+    let Some(id) = block.get("tool_use_id").and_then(Value::as_str) else { return false };
     let content = block.get("content").unwrap_or(&Value::Null);
     let called = state.server_calls.iter().rfind(|(call, _)| call == id).map(|(_, name)| name.as_str());
     let name = called.unwrap_or_else(|| display_name(kind.trim_end_matches("_tool_result"))).to_owned();
@@ -55,6 +56,7 @@ pub(crate) fn push_result(block: &Map<String, Value>, state: &mut ReplyState, pa
         "web_fetch_tool_result" => record_document(content, state),
         _ => {}
     }
+    true
 }
 
 /// Converts a result to the AI SDK's format.

@@ -246,7 +246,7 @@ const CONTAINERS: &str = include_str!("../../fixtures/anthropic/containers.jsonl
 /// Code in a container, a remote tool, a call that a program made, and a block of an unknown type.
 #[test]
 fn blocks_of_every_type_are_decoded() {
-    insta::assert_snapshot!(parts(CONTAINERS), @r##"
+    insta::assert_snapshot!(parts(CONTAINERS), @r#"
     reasoning-start {"id":"0"}
     reasoning-delta {"id":"0","delta":"Hm."}
     reasoning-delta {"id":"0","delta":"","metadata":{"anthropic":{"signature":"s1"}}}
@@ -267,15 +267,15 @@ fn blocks_of_every_type_are_decoded() {
     tool-input-start {"id":"toolu_1","name":"weather"}
     tool-input-delta {"id":"toolu_1","delta":"{\"city\":\"Rome\"}"}
     tool-call {"id":"toolu_1","name":"weather","input":"{\"city\":\"Rome\"}","metadata":{"anthropic":{"caller":{"type":"code_execution_20260120","tool_id":"srvtoolu_1"}}}}
-    provider-item {"provider":"anthropic","item":{"type":"later_block","a":{"b":1},"c":"d"}}
+    provider-item {"provider":"anthropic","item":{"type":"later_block","a":{"b":1},"c":"d"},"shownAs":"later_block"}
     text-start {"id":"1"}
     text-delta {"id":"1","delta":"Done. "}
     text-delta {"id":"1","delta":"🌍"}
     text-end {"id":"1"}
-    provider-item {"provider":"anthropic","item":{"type":"container","id":"container_1","expires_at":"2026-01-02T03:04:05Z"}}
+    provider-item {"provider":"anthropic","item":{"type":"container","id":"container_1","expires_at":"2026-01-02T03:04:05Z"},"shownAs":"container"}
     context-edits {"provider":"anthropic","edits":[{"type":"clear_tool_uses_20250919","clearedToolUses":1}]}
     finish {"reason":"tool-calls","rawReason":"tool_use","usage":{"inputTokens":5,"outputTokens":9,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
-    "##);
+    "#);
 }
 
 /// Blocks are sent back as received, extended by their deltas. The container's id is sent if a tool

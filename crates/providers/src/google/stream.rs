@@ -160,6 +160,7 @@ impl GeminiCodec {
             return Ok(());
         }
         self.buffered.add(raw.len())?;
+        let before = parts.len();
         if let Some(code) = part.executable_code {
             let id = text_from_value(&code["id"]);
             self.begin_server_call(id, "code_execution".to_owned(), code, parts)?;
@@ -176,7 +177,8 @@ impl GeminiCodec {
         }
         // Parts of unknown kinds, too, are sent back as received.
         let item = serde_json::from_str(raw).unwrap_or(Value::Null);
-        parts.push(Part::ProviderItem { provider: PROVIDER.to_owned(), item });
+        let shown_as = if parts.len() > before { None } else { item_kind(&item) };
+        parts.push(Part::ProviderItem { provider: PROVIDER.to_owned(), item, shown_as });
         Ok(())
     }
 
@@ -315,6 +317,12 @@ impl GeminiCodec {
         }
         Ok(())
     }
+}
+
+/// Returns the kind of a part, which is the field that contains it; `None` if it only signs another.
+fn item_kind(part: &Value) -> Option<String> {
+    let mut fields = part.as_object()?.keys();
+    fields.find(|field| !matches!(field.as_str(), "thought" | "thoughtSignature")).cloned()
 }
 
 fn finish_reason(raw: &str, has_called: bool) -> FinishReason {

@@ -31,7 +31,7 @@ fn thinking_and_tools_are_decoded() {
 
 #[test]
 fn server_tools_files_and_sources_are_decoded() {
-    insta::assert_snapshot!(decoded_lines(GeminiCodec::default(), &sse_events(SERVER_TOOLS, "")), @r##"
+    insta::assert_snapshot!(decoded_lines(GeminiCodec::default(), &sse_events(SERVER_TOOLS, "")), @r#"
     text-start {"id":"0"}
     text-delta {"id":"0","delta":"I count."}
     source {"kind":"url","id":"source-1","url":"https://example.org/a","title":"A"}
@@ -46,12 +46,12 @@ fn server_tools_files_and_sources_are_decoded() {
     tool-result {"id":"t1","name":"server:GOOGLE_SEARCH_WEB","output":{"n":1}}
     provider-item {"provider":"google","item":{"toolResponse":{"toolType":"GOOGLE_SEARCH_WEB","id":"t1","response":{"n":1}}}}
     file {"mediaType":"image/png","url":"data:image/png;base64,aGk=","metadata":{"google":{"thoughtSignature":"s"}}}
-    provider-item {"provider":"google","item":{"laterKind":{"x":1}}}
+    provider-item {"provider":"google","item":{"laterKind":{"x":1}},"shownAs":"laterKind"}
     text-start {"id":"1"}
     text-delta {"id":"1","delta":"Done."}
     text-end {"id":"1"}
     finish {"reason":"stop","rawReason":"STOP","usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
-    "##);
+    "#);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A decoded reply, reduced to what the user and the loop see.
 
 use contract::{FinishReason, Part};
+use serde_json::Value;
 
 /// The content of a reply, without data that only its provider reads.
 #[derive(Debug, PartialEq)]
@@ -19,8 +20,16 @@ impl DecodedReply {
         let (mut open, mut begun): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
         let mut answer =
             Self { text: String::new(), reasoning: String::new(), calls: Vec::new(), reason: FinishReason::Other };
+        // Whether a call or a result shows the content of the next item.
+        let mut is_shown = false;
         for (at, part) in parts.iter().enumerate() {
+            is_shown |= matches!(part, Part::ToolCall { .. } | Part::ToolResult { .. });
             match part {
+                Part::ProviderItem { item, shown_as, .. } => {
+                    if !std::mem::take(&mut is_shown) && shown_as.is_none() && !is_signature(item) {
+                        return Err(format!("nobody sees {item}"));
+                    }
+                }
                 Part::TextStart { id } | Part::ReasoningStart { id, .. } if open.contains(&id.as_str()) => {
                     return Err(format!("{id} begins twice"));
                 }
@@ -56,4 +65,9 @@ impl DecodedReply {
             _ => Err("there is no end".to_owned()),
         }
     }
+}
+
+/// Returns whether one of Gemini's parts only signs another.
+fn is_signature(part: &Value) -> bool {
+    part.as_object().is_some_and(|part| part.keys().all(|key| matches!(key.as_str(), "thought" | "thoughtSignature")))
 }

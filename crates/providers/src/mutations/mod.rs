@@ -3,9 +3,9 @@
 //! essential is missing, and the error must name it. A field that is not part of the answer must
 //! not change it.
 //!
-//! `cargo nextest run -p providers mutations --run-ignored all` with the environment variable
-//! `RECORDINGS` also tests the recordings in that folder (one event per line, in folders named by
-//! provider), and takes minutes.
+//! `cargo nextest run -p providers mutations --run-ignored all` also tests the recordings in the folder
+//! that the environment variable `RECORDINGS` names (one event per line, in folders named by provider),
+//! and takes minutes.
 
 mod answer;
 mod change;
@@ -18,10 +18,7 @@ use change::{Mutation, all_mutations, mutate};
 use contract::{ModelError, ModelErrorKind, Part};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
-
-/// The maximum number of mutations of a recording in the default run. If there are more, they are
-/// sampled at equal distances.
-const MAX_MUTATIONS: usize = 2_000;
+use std::path::Path;
 
 /// The most changes of one kind in one recording: the same change of the same field of the same
 /// type of event. Long recordings repeat one event thousands of times, and each change reads the
@@ -114,45 +111,58 @@ const GOOGLE: CodecCase = CodecCase {
     final_events: &["finishReason"],
 };
 
-/// The recordings. The AI Gateway uses the codec of Chat Completions.
-const RECORDINGS: [(&CodecCase, &str, &str); 17] = [
-    (&ANTHROPIC, "containers", include_str!("../../fixtures/anthropic/containers.jsonl")),
-    (&ANTHROPIC, "items", include_str!("../../fixtures/anthropic/items.jsonl")),
-    (&ANTHROPIC, "server_tools", include_str!("../../fixtures/anthropic/server_tools.jsonl")),
-    (&ANTHROPIC, "text", include_str!("../../fixtures/anthropic/text.jsonl")),
-    (&ANTHROPIC, "thinking_and_tools", include_str!("../../fixtures/anthropic/thinking_and_tools.jsonl")),
-    (&RESPONSES, "items", include_str!("../../fixtures/openai_responses/items.jsonl")),
-    (&RESPONSES, "parallel", include_str!("../../fixtures/openai_responses/parallel.jsonl")),
-    (&RESPONSES, "server_tools", include_str!("../../fixtures/openai_responses/server_tools.jsonl")),
-    (&RESPONSES, "thinking_and_tool", include_str!("../../fixtures/openai_responses/thinking_and_tool.jsonl")),
-    (&CHAT, "careless", include_str!("../../fixtures/openai_chat/careless.jsonl")),
-    (&CHAT, "groq", include_str!("../../fixtures/openai_chat/groq.jsonl")),
-    (&CHAT, "parallel", include_str!("../../fixtures/openai_chat/parallel.jsonl")),
-    (&CHAT, "text", include_str!("../../fixtures/openai_chat/text.jsonl")),
-    (&CHAT, "thinking_and_tools", include_str!("../../fixtures/openai_chat/thinking_and_tools.jsonl")),
-    (&GOOGLE, "grounding", include_str!("../../fixtures/google/grounding.jsonl")),
-    (&GOOGLE, "server_tools", include_str!("../../fixtures/google/server_tools.jsonl")),
-    (&GOOGLE, "thinking_and_tools", include_str!("../../fixtures/google/thinking_and_tools.jsonl")),
-];
+/// Checks all mutations of the recordings in the folder of a codec in `fixtures`. The AI Gateway
+/// uses the codec of Chat Completions.
+fn check_fixtures(codec: &CodecCase) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(codec.name);
+    let mut faults = Vec::new();
+    for file in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        faults.extend(check_recording(codec, &name, &std::fs::read_to_string(&file).unwrap()));
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+// A test for each codec, so that they run at the same time.
 
 #[test]
-fn changed_recordings_of_each_codec_are_read() {
-    let faults: Vec<_> = RECORDINGS
-        .iter()
-        .flat_map(|(codec, name, recording)| check_recording(codec, name, recording, MAX_MUTATIONS))
-        .collect();
-    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+fn mutated_recordings_of_anthropic_are_read() {
+    check_fixtures(&ANTHROPIC);
+}
+
+#[test]
+fn mutated_recordings_of_openai_responses_are_read() {
+    check_fixtures(&RESPONSES);
+}
+
+#[test]
+fn mutated_recordings_of_openai_chat_are_read() {
+    check_fixtures(&CHAT);
+}
+
+#[test]
+fn mutated_recordings_of_google_are_read() {
+    check_fixtures(&GOOGLE);
+}
+
+/// Recordings in a folder without a codec would not be tested.
+#[test]
+fn each_folder_of_recordings_has_a_codec() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let mut folders: Vec<_> =
+        std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    folders.sort();
+    let mut known = [&ANTHROPIC, &RESPONSES, &CHAT, &GOOGLE].map(|codec| codec.name);
+    known.sort_unstable();
+    assert_eq!(folders, known);
 }
 
 #[test]
 #[ignore = "takes minutes; run it by hand"]
-fn all_changes_of_all_recordings_are_read() {
+fn mutated_recordings_of_a_folder_are_read() {
     let mut faults = Vec::new();
-    for (codec, name, recording) in RECORDINGS {
-        faults.extend(check_recording(codec, name, recording, usize::MAX));
-    }
     for (codec, name, recording) in recordings_from_folder() {
-        faults.extend(check_recording(codec, &name, &recording, usize::MAX));
+        faults.extend(check_recording(codec, &name, &recording));
     }
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
@@ -178,11 +188,9 @@ fn recordings_from_folder() -> Vec<(&'static CodecCase, String, String)> {
 }
 
 /// The faults of one recording's changes, a line each; at most some for each place.
-fn check_recording(codec: &CodecCase, name: &str, recording: &str, most: usize) -> Vec<String> {
+fn check_recording(codec: &CodecCase, name: &str, recording: &str) -> Vec<String> {
     let lines: Vec<&str> = recording.lines().filter(|line| line.trim().starts_with('{')).collect();
-    let stream = |lines: &[String]| sse_events(&lines.join("\n"), codec.end);
-    let whole: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
-    let (parts, ended) = (codec.decode)(&stream(&whole));
+    let (parts, ended) = (codec.decode)(&sse_events(&lines.join("\n"), codec.end));
     let label = format!("{} {name}", codec.name);
     if let Err(error) = &ended {
         // An error that the provider reports is a valid end; a broken stream is not, except in the
@@ -193,9 +201,9 @@ fn check_recording(codec: &CodecCase, name: &str, recording: &str, most: usize) 
     let answer = DecodedReply::from_parts(&parts).unwrap();
     let mut all = Vec::new();
     let mut of_each_kind = HashMap::new();
-    for (at, line) in lines.iter().enumerate() {
-        let event: Value = serde_json::from_str(line).unwrap();
-        for (path, change) in all_mutations(&event) {
+    let events: Vec<Value> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for (at, event) in events.iter().enumerate() {
+        for (path, change) in all_mutations(event) {
             let kind = (event["type"].to_string(), without_indices(&path).join("."), format!("{change:?}"));
             let known: &mut usize = of_each_kind.entry(kind).or_default();
             *known += 1;
@@ -204,18 +212,21 @@ fn check_recording(codec: &CodecCase, name: &str, recording: &str, most: usize) 
             }
         }
     }
-    let stride = all.len().div_ceil(most).max(1);
-    println!("{label}: {} changes, every {stride}. of them", all.len());
+    println!("{label}: {} changes", all.len());
     let mut faults = BTreeSet::new();
-    for (at, path, change) in all.into_iter().step_by(stride) {
-        let event: Value = serde_json::from_str(lines[at]).unwrap();
-        let mut changed_lines = whole.clone();
-        changed_lines.splice(at..=at, mutate(&event, &path, &change));
-        let (parts, ended) = (codec.decode)(&stream(&changed_lines));
+    for (at, path, change) in all {
+        let (event, changed) = (&events[at], mutate(&events[at], &path, &change));
+        let changed_lines: Vec<_> = lines[..at]
+            .iter()
+            .copied()
+            .chain(changed.iter().map(String::as_str))
+            .chain(lines[at + 1..].iter().copied())
+            .collect();
+        let (parts, ended) = (codec.decode)(&sse_events(&changed_lines.join("\n"), codec.end));
         if is_another_answer(name, &path, &change) {
             continue;
         }
-        if let Err(fault) = check_mutation(codec, &answer, &event, &path, &change, &parts, ended) {
+        if let Err(fault) = check_mutation(codec, &answer, event, &path, &change, &parts, ended) {
             let kind = event["type"].as_str().unwrap_or_default();
             faults.insert(format!("{label} {kind} {}: {fault}", without_indices(&path).join(".")));
         }

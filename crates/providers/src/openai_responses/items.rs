@@ -289,8 +289,11 @@ impl ResponsesCodec {
     /// Appends the results in an item, and the item as received. `call_id` is the id of the item's
     /// own call.
     fn push_item(&mut self, item: Value, call_id: Option<String>, parts: &mut Vec<Part>) {
+        let before = parts.len();
         self.tools.push_results(&item, call_id, parts);
-        parts.push(Part::ProviderItem { provider: PROVIDER.to_owned(), item });
+        let is_shown = parts.len() > before || server_tool::identify_call(&item).is_some();
+        let kind = (!is_shown).then(|| text_from_value(&item["type"]).unwrap_or_else(|| "item".to_owned()));
+        parts.push(Part::ProviderItem { provider: PROVIDER.to_owned(), item, shown_as: kind });
     }
 
     fn parse_item(&mut self, raw: &RawValue) -> Result<Value, ModelError> {

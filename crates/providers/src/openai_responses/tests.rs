@@ -97,7 +97,7 @@ const ITEMS: &str = include_str!("../../fixtures/openai_responses/items.jsonl");
 
 #[test]
 fn items_of_every_type_are_decoded() {
-    insta::assert_snapshot!(decoded_lines(ResponsesCodec::default(), &sse_events(ITEMS, "")), @r##"
+    insta::assert_snapshot!(decoded_lines(ResponsesCodec::default(), &sse_events(ITEMS, "")), @r#"
     reasoning-start {"id":"rs_1:0","metadata":{"openai":{"itemId":"rs_1","reasoningEncryptedContent":"c2VjcmV0"}}}
     reasoning-end {"id":"rs_1:0","metadata":{"openai":{"itemId":"rs_1","reasoningEncryptedContent":"c2VjcmV0"}}}
     tool-input-start {"id":"tsc_1","name":"tool_search","providerExecuted":true}
@@ -122,7 +122,7 @@ fn items_of_every_type_are_decoded() {
     tool-input-start {"id":"call_c","name":"computer"}
     tool-call {"id":"call_c","name":"computer","input":"{\"actions\":[{\"type\":\"click\",\"x\":1,\"y\":2}],\"pendingSafetyChecks\":[{\"id\":\"sc_1\",\"code\":\"x\",\"message\":\"y\"}],\"status\":\"completed\"}","metadata":{"openai":{"itemId":"cu_1","itemType":"computer_call"}}}
     provider-item {"provider":"openai","item":{"id":"cu_1","type":"computer_call","call_id":"call_c","status":"completed","actions":[{"type":"click","x":1,"y":2}],"pending_safety_checks":[{"id":"sc_1","code":"x","message":"y"}]}}
-    provider-item {"provider":"openai","item":{"id":"mcpl_1","type":"mcp_list_tools","server_label":"s","tools":[{"name":"add","input_schema":{"type":"object"}}],"error":null}}
+    provider-item {"provider":"openai","item":{"id":"mcpl_1","type":"mcp_list_tools","server_label":"s","tools":[{"name":"add","input_schema":{"type":"object"}}],"error":null},"shownAs":"mcp_list_tools"}
     tool-call {"id":"mcp_2","name":"mcp.add","input":"{\"a\":1}","providerExecuted":true}
     tool-result {"id":"mcp_2","name":"mcp.add","output":{"type":"call","serverLabel":"s","name":"add","arguments":"{\"a\":1}","error":{"type":"http_error","code":500,"message":"down"}}}
     provider-item {"provider":"openai","item":{"id":"mcp_2","type":"mcp_call","name":"add","server_label":"s","arguments":{"a":1},"output":null,"error":{"type":"http_error","code":500,"message":"down"}}}
@@ -135,7 +135,7 @@ fn items_of_every_type_are_decoded() {
     tool-call {"id":"call_f","name":"weather","input":"{\"city\":\"Rome\"}","metadata":{"openai":{"itemId":"fc_1","caller":{"type":"program","caller_id":"call_g"}}}}
     tool-result {"id":"call_g","name":"programmatic_tool_calling","output":{"result":"ok","status":"completed"}}
     provider-item {"provider":"openai","item":{"id":"progo_1","type":"program_output","call_id":"call_g","result":"ok","status":"completed"}}
-    provider-item {"provider":"openai","item":{"id":"cmp_1","type":"compaction","encrypted_content":"Y29tcGFjdA=="}}
+    provider-item {"provider":"openai","item":{"id":"cmp_1","type":"compaction","encrypted_content":"Y29tcGFjdA=="},"shownAs":"compaction"}
     tool-input-start {"id":"ig_1","name":"image_generation","providerExecuted":true}
     tool-call {"id":"ig_1","name":"image_generation","input":"{}","providerExecuted":true,"metadata":{"openai":{"itemId":"ig_1"}}}
     tool-result {"id":"ig_1","name":"image_generation","output":{"result":"aGk="}}
@@ -145,7 +145,7 @@ fn items_of_every_type_are_decoded() {
     text-delta {"id":"msg_1","delta":"🌍"}
     text-end {"id":"msg_1","metadata":{"openai":{"itemId":"msg_1","phase":"final_answer"}}}
     finish {"reason":"tool-calls","usage":{"inputTokens":3,"outputTokens":4,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
-    "##);
+    "#);
 }
 
 /// The next request contains each item as received, and results of the matching types.
@@ -221,7 +221,7 @@ proptest! {
 #[test]
 fn server_tools_are_decoded() {
     let stream = sse_events(include_str!("../../fixtures/openai_responses/server_tools.jsonl"), "");
-    insta::assert_snapshot!(decoded_lines(ResponsesCodec::default(), &stream), @r##"
+    insta::assert_snapshot!(decoded_lines(ResponsesCodec::default(), &stream), @r#"
     tool-input-start {"id":"ws_1","name":"web_search","providerExecuted":true}
     tool-call {"id":"ws_1","name":"web_search","input":"{}","providerExecuted":true,"metadata":{"openai":{"itemId":"ws_1"}}}
     tool-result {"id":"ws_1","name":"web_search","output":{"action":{"type":"search","query":"rust"},"sources":[{"type":"url","url":"https://example.org/a"}]}}
@@ -249,7 +249,7 @@ fn server_tools_are_decoded() {
     tool-input-start {"id":"call_2","name":"write_sql"}
     tool-call {"id":"call_2","name":"write_sql","input":"{\"input\":\"SELECT 1\"}","metadata":{"openai":{"itemId":"ctc_1","itemType":"custom_tool_call"}}}
     provider-item {"provider":"openai","item":{"id":"ctc_1","type":"custom_tool_call","call_id":"call_2","name":"write_sql","input":"SELECT 1"}}
-    provider-item {"provider":"openai","item":{"id":"x_1","type":"later_kind","a":1}}
+    provider-item {"provider":"openai","item":{"id":"x_1","type":"later_kind","a":1},"shownAs":"later_kind"}
     reasoning-start {"id":"rs_1:0","metadata":{"openai":{"itemId":"rs_1"}}}
     reasoning-delta {"id":"rs_1:0","delta":"Hm."}
     reasoning-end {"id":"rs_1:0","metadata":{"openai":{"itemId":"rs_1"}}}
@@ -258,7 +258,7 @@ fn server_tools_are_decoded() {
     source {"kind":"document","id":"source-3","mediaType":"text/plain","title":"b.csv","filename":"b.csv","metadata":{"openai":{"type":"container_file_citation","fileId":"f2","containerId":"c1"}}}
     text-end {"id":"msg_1","metadata":{"openai":{"itemId":"msg_1","phase":"final_answer"}},"citations":[{"source":{"kind":"url","id":"https://example.org/a","url":"https://example.org/a","title":"A","metadata":null}},{"source":{"kind":"document","id":"f2","mediaType":"text/plain","title":"b.csv","filename":"b.csv","metadata":{"openai":{"type":"container_file_citation","fileId":"f2","containerId":"c1"}}}}]}
     finish {"reason":"content-filter","usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
-    "##);
+    "#);
 }
 
 /// OpenAI asks before it calls a remote tool; the decision is sent back after its request.

@@ -71,7 +71,9 @@ fn masked_part(part: Part) -> Part {
         Part::ToolResult { id, name, output, is_error, metadata } => {
             Part::ToolResult { id, name, output: mask_secrets(&output), is_error, metadata }
         }
-        Part::ProviderItem { provider, item } => Part::ProviderItem { provider, item: mask_secrets(&item) },
+        Part::ProviderItem { provider, item, shown_as } => {
+            Part::ProviderItem { provider, item: mask_secrets(&item), shown_as }
+        }
         other => other,
     }
 }

@@ -12,6 +12,7 @@ mod obedient;
 mod poison;
 mod policy;
 mod programs;
+mod provider_items;
 mod question;
 mod server_policy;
 mod state;

@@ -29,6 +29,7 @@ const KINDS: &[&str] = &[
     "data-source-unavailable",
     "data-standing-approval",
     "data-context-edits",
+    "data-provider-output",
     "data-page-state",
     "data-x",
     "tool-look_up",
