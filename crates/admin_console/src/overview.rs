@@ -242,6 +242,7 @@ fn totals(seen: &Overview, range: &str, days: i64) -> impl IntoView + use<> {
         ("Users", count(|used| used.users as f64), "/admin/users".to_owned()),
         ("Tokens", count(tokens), of("")),
         ("Cost", (dollars(used.cost_usd), change(Some(used.cost_usd), Some(before.cost_usd))), of("&sort=cost")),
+        ("Saved by caches", (signed_dollars(used.saved_usd), None), of("&sort=cost")),
         ("Errors", count(|used| used.failures as f64), of("&errors=1")),
         ("Time to first word", average(first_part_time), of("")),
         ("Reply time", average(reply_ms), of("")),
@@ -252,7 +253,18 @@ fn totals(seen: &Overview, range: &str, days: i64) -> impl IntoView + use<> {
     };
     view! {
         <dl class="cw-admin-figures">{figures.map(figure).collect_view()}</dl>
-        <p class="cw-account-note">{format!("Percentages compare with the {days} days before.")}</p>
+        <p class="cw-account-note">
+            {format!("Percentages compare with the {days} days before. Caches of providers have saved what the same requests would have cost more without them.")}
+        </p>
+    }
+}
+
+/// Formats an amount that may be below zero.
+pub(crate) fn signed_dollars(amount: f64) -> String {
+    match amount {
+        _ if amount <= -0.01 => format!("−{}", dollars(-amount)),
+        _ if amount < 0.0 => format!("−${:.4}", -amount),
+        _ => dollars(amount.abs()),
     }
 }
 
@@ -306,6 +318,17 @@ mod tests {
         assert_eq!((time(reply_ms(&used)), time(first_part_time(&used))), ("1.5 s".to_owned(), "0.2 s".to_owned()));
         let html = usage_row(text("2026-11-23"), "", &none).map(|cell| cell.to_html()).join("|");
         assert!(html.ends_with("|–") && !html.contains("0.0 s"), "{html}");
+    }
+
+    #[test]
+    fn amounts_below_zero_have_a_sign() {
+        let check = |amount: f64, expected: &str| assert_eq!(signed_dollars(amount), expected);
+        check(1.5, "$1.50");
+        check(-1.5, "−$1.50");
+        check(0.002, "<$0.01");
+        check(-0.002, "−$0.0020");
+        check(0.0, "$0.00");
+        check(-0.0, "$0.00");
     }
 
     #[test]

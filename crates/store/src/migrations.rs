@@ -44,6 +44,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0037_invitations",
     "0038_second_factors",
     "0047_wrong_codes",
+    "0050_savings_of_caches",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -67,6 +68,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0037_invitations",
     "0038_second_factors",
     "0047_wrong_codes",
+    "0050_savings_of_caches",
 ];
 
 /// Returns the migrations for SQLite.
