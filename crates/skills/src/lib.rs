@@ -9,7 +9,6 @@ mod folder;
 mod frontmatter;
 mod in_use;
 mod install;
-mod pack;
 mod path;
 mod policy;
 mod scan;

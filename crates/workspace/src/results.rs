@@ -57,8 +57,10 @@ pub(crate) async fn save(workspace: &Workspace, refused: &RefusedResults, asked:
     let mut lines = String::new();
     for result in open {
         match store(workspace, &tree, result).await {
-            // Writing to a string cannot fail.
-            Ok((path, bytes)) => drop(write!(lines, " {path} ({bytes} bytes): the result of {}.", result.name)),
+            Ok((path, bytes)) => {
+                // Writing to a string cannot fail.
+                let _ = write!(lines, " {path} ({bytes} bytes): the result of {}.", result.name);
+            }
             Err(WorkspaceError::Refused(reason)) => {
                 tracing::debug!(reason, "a large result does not become a file");
                 refused.add(conversation_id, &result.call_id);

@@ -4,7 +4,7 @@ use super::{SkillOrigin, find};
 use crate::archive::MAX_UNPACKED;
 use crate::catalog::CatalogSkill;
 use crate::console::folders;
-use crate::pack::pack;
+use super::pack::pack;
 use crate::store;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};

@@ -4,6 +4,7 @@ mod api;
 mod export;
 mod folders;
 mod list;
+mod pack;
 mod pages;
 mod routes;
 mod upload;

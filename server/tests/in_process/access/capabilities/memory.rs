@@ -91,7 +91,6 @@ pages: [{ id: p, blocks: [{ id: chat, type: AgentChat, properties: { agentId: a 
 openaiApi: {}
 agUi: {}
 a2a: { agents: [a] }
-mcpApi: { agents: [a] }
 chatMessage: { agentId: a, pageId: p }
 ";
 
