@@ -1,10 +1,10 @@
 //! Skills as archives, which can be installed elsewhere or unpacked into a folder.
 
+use super::pack::pack;
 use super::{SkillOrigin, find};
 use crate::archive::MAX_UNPACKED;
 use crate::catalog::CatalogSkill;
 use crate::console::folders;
-use super::pack::pack;
 use crate::store;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
