@@ -604,6 +604,11 @@ export interface components {
              * @description The cost in US dollars, as far as prices are known; absent if no price is known.
              */
             costUsd?: number;
+            /**
+             * Format: double
+             * @description What the caches of providers have saved, in US dollars, as far as prices are known.
+             */
+            savedUsd?: number;
             /** @description The last model requests, oldest first. */
             requests: components["schemas"]["StepRecord"][];
         };
@@ -1222,6 +1227,11 @@ export interface components {
              * @description The cost in US dollars; absent if the price is unknown.
              */
             costUsd?: number;
+            /**
+             * Format: double
+             * @description What the provider's cache has saved, in US dollars: the cost without it, less the cost. Below zero if writing to the cache cost more than reading saved; absent if the price is unknown.
+             */
+            savedUsd?: number;
             /**
              * Format: int64
              * @description The time from the request to the first part of the reply, in milliseconds.

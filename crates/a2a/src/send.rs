@@ -7,7 +7,7 @@ use crate::routes::CallContext;
 use crate::store::{self, KnownMessage, NewTask};
 use crate::task::{self, Snapshot};
 use a2a_types::{Message, SendMessageRequest, Task, TaskState};
-use chat::{Frames, Frontend, SendResponse};
+use chat::{Frames, Frontend, SendResponse, TextOrigin};
 use futures::StreamExt;
 use serde_json::Map;
 use sha2::{Digest, Sha256};
@@ -88,7 +88,7 @@ async fn begin(asked: &CallContext, message: Message) -> Result<Sent, RpcError> 
     let Message { message_id, context_id, parts, .. } = message;
     let conversation_id = context_id.unwrap_or_else(|| derived_context(&caller.user_id, agent_id, &message_id));
     let parts = content::read(context, caller, origin, parts).await?;
-    let message = UiMessage { parts, ..UiMessage::new(&message_id, Role::User) };
+    let message = TextOrigin::Program.mark(UiMessage { parts, ..UiMessage::new(&message_id, Role::User) });
     let submission = Submission::Message { message, replaces: None, history: Vec::new() };
     let sent = submit(asked, &conversation_id, submission).await.map_err(begin_error)?;
     let task_id = sent.message_id.clone();

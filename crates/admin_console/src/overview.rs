@@ -237,22 +237,38 @@ fn totals(seen: &Overview, range: &str, days: i64) -> impl IntoView + use<> {
     let (used, before) = (&seen.total, &seen.previous);
     let count = |value: fn(&UsageTotals) -> f64| (number(value(used)), change(Some(value(used)), Some(value(before))));
     let average = |value: fn(&UsageTotals) -> Option<f64>| (time(value(used)), change(value(used), value(before)));
+    // Nobody looks for it where no provider has a cache.
+    let has_saved = used.saved_usd != 0.0;
+    let saved = ("Saved by caches", (signed_dollars(used.saved_usd), None), of("&sort=cost"));
     let figures = [
-        ("Messages", count(|used| used.messages as f64), of("")),
-        ("Users", count(|used| used.users as f64), "/admin/users".to_owned()),
-        ("Tokens", count(tokens), of("")),
-        ("Cost", (dollars(used.cost_usd), change(Some(used.cost_usd), Some(before.cost_usd))), of("&sort=cost")),
-        ("Errors", count(|used| used.failures as f64), of("&errors=1")),
-        ("Time to first word", average(first_part_time), of("")),
-        ("Reply time", average(reply_ms), of("")),
+        Some(("Messages", count(|used| used.messages as f64), of(""))),
+        Some(("Users", count(|used| used.users as f64), "/admin/users".to_owned())),
+        Some(("Tokens", count(tokens), of(""))),
+        Some(("Cost", (dollars(used.cost_usd), change(Some(used.cost_usd), Some(before.cost_usd))), of("&sort=cost"))),
+        Some(saved).filter(|_| has_saved),
+        Some(("Errors", count(|used| used.failures as f64), of("&errors=1"))),
+        Some(("Time to first word", average(first_part_time), of(""))),
+        Some(("Reply time", average(reply_ms), of(""))),
     ];
     let figure = |(name, (value, change), path): (&'static str, (String, Option<String>), String)| {
         let change = change.map(|change| view! { <dd class="cw-admin-change">{change}</dd> });
         view! { <div><dt>{name}</dt><dd><a href=path>{value}</a></dd>{change}</div> }
     };
+    let about_saved =
+        " What caches have saved is what the same tokens would have cost without them, less what they cost.";
+    let note = format!("Percentages compare with the {days} days before.{}", if has_saved { about_saved } else { "" });
     view! {
-        <dl class="cw-admin-figures">{figures.map(figure).collect_view()}</dl>
-        <p class="cw-account-note">{format!("Percentages compare with the {days} days before.")}</p>
+        <dl class="cw-admin-figures">{figures.into_iter().flatten().map(figure).collect_view()}</dl>
+        <p class="cw-account-note">{note}</p>
+    }
+}
+
+/// Formats an amount that may be below zero.
+pub(crate) fn signed_dollars(amount: f64) -> String {
+    match amount {
+        _ if amount <= -0.01 => format!("−{}", dollars(-amount)),
+        _ if amount < 0.0 => format!("−${:.4}", -amount),
+        _ => dollars(amount.abs()),
     }
 }
 
@@ -306,6 +322,43 @@ mod tests {
         assert_eq!((time(reply_ms(&used)), time(first_part_time(&used))), ("1.5 s".to_owned(), "0.2 s".to_owned()));
         let html = usage_row(text("2026-11-23"), "", &none).map(|cell| cell.to_html()).join("|");
         assert!(html.ends_with("|–") && !html.contains("0.0 s"), "{html}");
+    }
+
+    #[test]
+    fn what_caches_have_saved_is_shown_where_there_is_something() {
+        let check = |saved_usd: f64, expected: Option<&str>| {
+            let total = UsageTotals { cost_usd: 2.0, saved_usd, ..UsageTotals::default() };
+            let seen = Overview {
+                first_day: 1,
+                last_day: 7,
+                total,
+                previous: UsageTotals::default(),
+                days: Vec::new(),
+                agents: Vec::new(),
+                users: Vec::new(),
+            };
+            let html = totals(&seen, "", 7).to_html();
+            let shown = html.split_once("Saved by caches").map(|(_, rest)| rest.split_once("</div>").unwrap().0);
+            assert!(
+                shown.is_some() == expected.is_some()
+                    && shown.is_none_or(|shown| shown.contains(expected.unwrap_or_default())),
+                "{html}"
+            );
+        };
+        check(0.0, None);
+        check(1.5, Some("$1.50"));
+        check(-1.5, Some("−$1.50"));
+    }
+
+    #[test]
+    fn amounts_below_zero_have_a_sign() {
+        let check = |amount: f64, expected: &str| assert_eq!(signed_dollars(amount), expected);
+        check(1.5, "$1.50");
+        check(-1.5, "−$1.50");
+        check(0.002, "<$0.01");
+        check(-0.002, "−$0.0020");
+        check(0.0, "$0.00");
+        check(-0.0, "$0.00");
     }
 
     #[test]

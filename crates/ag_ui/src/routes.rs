@@ -6,9 +6,9 @@ use auth::password::KeyScope;
 use axum::Extension;
 use axum::extract::{Path, State};
 use capability::Context;
-use chat::Caller;
+use chat::{Caller, TextOrigin};
 use web::openapi::{Access, ApiRouter, Tag};
-use web::{EventStream, HttpError};
+use web::{EventStream, HttpError, RequestContext};
 use wire::UserError;
 
 /// The group in the OpenAPI document.
@@ -30,6 +30,7 @@ pub(crate) fn routes(context: Context) -> ApiRouter {
 async fn answer(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
+    sent_with: Option<Extension<RequestContext>>,
     Path(agent_id): Path<String>,
     body: InputBody,
 ) -> Result<EventStream, HttpError> {
@@ -40,6 +41,7 @@ async fn answer(
     // A conversation is shown on a page.
     let page_id = context.page_of_agent(&caller, &agent_id)?;
     let input = body.read().await?;
-    let frames = run::begin(context, caller, (agent_id, page_id), input).await?;
+    let origin = sent_with.map_or(TextOrigin::User, |Extension(context)| context.text_origin());
+    let frames = run::begin(context, (caller, origin), (agent_id, page_id), input).await?;
     Ok(EventStream::new(frames, config.limits.heartbeat))
 }

@@ -13,7 +13,7 @@ use crate::translate::Translator;
 use crate::{history, tools};
 use bytes::Bytes;
 use capability::Context;
-use chat::{Caller, ChunkReader, Frames, Frontend, SendResponse};
+use chat::{Caller, ChunkReader, Frames, Frontend, SendResponse, TextOrigin};
 use futures::StreamExt;
 use serde_json::{Map, json};
 use tokio::sync::{mpsc, oneshot};
@@ -31,6 +31,8 @@ const FAILED: &str = "Something went wrong on our side. Try again.";
 struct Run {
     context: Context,
     caller: Caller,
+    /// Who has written a new message.
+    origin: TextOrigin,
     agent_id: String,
     page_id: String,
     thread_id: String,
@@ -66,7 +68,7 @@ enum StateChange {
 /// Those of [`chat::Chat::send_from`], and 422 with the place of what cannot be used.
 pub(crate) async fn begin(
     context: Context,
-    caller: Caller,
+    (caller, origin): (Caller, TextOrigin),
     (agent_id, page_id): (String, String),
     input: RunAgentInput,
 ) -> Result<Frames, UserError> {
@@ -95,6 +97,7 @@ pub(crate) async fn begin(
         client,
         context,
         caller,
+        origin,
     };
     let mut first = vec![Event::RunStarted {
         thread_id: input.thread_id.clone(),
@@ -254,7 +257,7 @@ impl Run {
             block_id: None,
             agent_id: self.agent_id.clone(),
             conversation_id: self.thread_id.clone(),
-            submission,
+            submission: self.origin.mark_submission(submission),
             shared_state: self.state.values.clone(),
             url_query: Map::new(),
             switches: Map::new(),

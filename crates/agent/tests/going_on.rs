@@ -302,7 +302,8 @@ fn modelling(name: &'static str, is_priced: bool) -> Arc<dyn Tool> {
             let (first_part, whole) = (Duration::ZERO, Duration::ZERO);
             let (finish_reason, cost_usd) = (FinishReason::Stop, is_priced.then_some(0.5));
             let model = model.clone();
-            let replied = ReplyUsage { step: number, model, finish_reason, usage, cost_usd, first_part, whole };
+            let replied =
+                ReplyUsage { step: number, model, finish_reason, usage, cost_usd, saved_usd: None, first_part, whole };
             context.models.record_reply(replied).await;
         }
         Ok(json!("written"))

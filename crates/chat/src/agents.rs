@@ -16,6 +16,8 @@ pub struct TitleAgent {
     pub max_words: usize,
     /// The most characters of a title.
     pub max_chars: usize,
+    /// Whether only conversations are named whose first message a user has written or chosen.
+    pub is_for_users: bool,
 }
 
 /// The source of agents: the current config.

@@ -1,9 +1,9 @@
 //! Titles of new conversations that a model generates.
 
 use agent::{Agent, RunSettings};
-use chat::{AgentRequest, AgentSource, Caller, Chat, HookEvent, Hooks, TitleAgent};
+use chat::{AgentRequest, AgentSource, Caller, Chat, HookEvent, Hooks, TextOrigin, TitleAgent};
 use contract::testing::{Cue, ScriptedModel, model_error, text_reply};
-use contract::{Model, ModelError, ModelErrorKind, ModelId, PartStream, Request};
+use contract::{FinishReason, Model, ModelError, ModelErrorKind, ModelId, Part, PartStream, Price, Request, Usage};
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
@@ -48,7 +48,9 @@ impl Model for Gated {
 }
 
 fn agent(model: Arc<dyn Model>) -> Agent {
-    Agent { settings: RunSettings { max_retries: 0, ..RunSettings::default() }, ..Agent::new("helper", model) }
+    let price = Price { input: 10.0, output: 20.0, cache_read: Some(1.0), cache_write: None };
+    let prices = [(model.id().model.clone(), price)].into();
+    Agent { settings: RunSettings { max_retries: 0, prices, ..RunSettings::default() }, ..Agent::new("helper", model) }
 }
 
 impl AgentSource for Named {
@@ -61,7 +63,7 @@ impl AgentSource for Named {
     }
 
     fn title_agent(&self, _: &AgentRequest<'_>, _: &Agent) -> Option<TitleAgent> {
-        Some(TitleAgent { agent: agent(self.names.clone()), max_words: 4, max_chars: 60 })
+        Some(TitleAgent { agent: agent(self.names.clone()), max_words: 4, max_chars: 60, is_for_users: true })
     }
 
     fn hooks(&self, _: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
@@ -108,12 +110,16 @@ impl TestChat {
 
     /// Sends a message and returns the title that the stream has.
     async fn say(&self, id: &str, text: &str) -> Option<String> {
+        self.send(UiMessage::user(id, text)).await
+    }
+
+    async fn send(&self, message: UiMessage) -> Option<String> {
         let request = SendRequest {
             page_id: "p".to_owned(),
             block_id: None,
             agent_id: "helper".to_owned(),
             conversation_id: "c1".to_owned(),
-            submission: Submission::Message { message: UiMessage::user(id, text), replaces: None, history: Vec::new() },
+            submission: Submission::Message { message, replaces: None, history: Vec::new() },
             shared_state: Map::new(),
             url_query: Map::new(),
             switches: Map::new(),
@@ -159,6 +165,37 @@ async fn new_conversation_is_named_by_a_model() {
     let usage = test.chat.usage(&ada(), "c1").await.unwrap();
     let calls: Vec<_> = usage.steps.iter().map(|step| step.call_id.as_deref()).collect();
     assert_eq!((usage.total.steps, calls.contains(&Some("generateTitle"))), (3, true));
+}
+
+#[tokio::test]
+async fn what_the_cache_has_saved_is_recorded() {
+    let mut title = text_reply("Refund");
+    title.pop();
+    let usage = Usage { input_tokens: 2_000, cache_read_tokens: 1_500, output_tokens: 5, ..Usage::default() };
+    let (reason, raw_reason, metadata) = (FinishReason::Stop, None, None);
+    title.push(Cue::Part(Part::Finish { reason, raw_reason, usage, metadata }));
+    let test = TestChat::open(title, None).await;
+    test.say("m1", "May I send it back?").await;
+    test.expect_title("Refund").await;
+    let usage = test.chat.usage(&ada(), "c1").await.unwrap();
+    let saved: Vec<_> = usage.steps.iter().map(|step| (step.call_id.is_some(), step.saved_usd)).collect();
+    // 1,500 tokens for 1 instead of 10 dollars a million; the answer reads nothing from the cache.
+    assert!(saved.contains(&(true, Some(0.0135))) && saved.contains(&(false, Some(0.0))), "{saved:?}");
+    assert_eq!(usage.total.saved_usd, Some(0.0135));
+}
+
+/// Where the config says nothing, what programs begin costs no further request.
+#[tokio::test]
+async fn conversations_of_programs_are_named_only_on_demand() {
+    let check = async |origin: TextOrigin, expected: &str| {
+        let test = TestChat::open(text_reply("Refund of an order"), None).await;
+        test.send(origin.mark(UiMessage::user("m1", "May I send it back?"))).await;
+        assert_eq!(test.title().await, expected, "{origin:?}");
+        assert_eq!(test.names.requests().is_empty(), origin == TextOrigin::Program);
+    };
+    check(TextOrigin::Program, "May I send it back?").await;
+    check(TextOrigin::Page, "Refund of an order").await;
+    check(TextOrigin::User, "Refund of an order").await;
 }
 
 /// Without a usable title the first words stay.

@@ -8,12 +8,12 @@ use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
 use axum::{Extension, Json};
 use capability::Context;
-use chat::{Caller, Frames};
+use chat::{Caller, Frames, TextOrigin};
 use futures::StreamExt;
 use serde_json::json;
 use std::time::Duration;
 use web::openapi::{Access, ApiRouter, Tag};
-use web::{EventStream, HttpError, json_error};
+use web::{EventStream, HttpError, RequestContext, json_error};
 use wire::UserError;
 
 /// The group in the OpenAPI document.
@@ -40,10 +40,15 @@ struct Accepted {
     heartbeat: Duration,
 }
 
+/// Returns who has written the message of a request.
+fn origin(sent_with: Option<Extension<RequestContext>>) -> TextOrigin {
+    sent_with.map_or(TextOrigin::User, |Extension(context)| context.text_origin())
+}
+
 /// Sends a message.
 async fn send(
     context: &Context,
-    caller: &Caller,
+    (caller, origin): (&Caller, TextOrigin),
     body: Result<Json<MessageRequest>, JsonRejection>,
 ) -> Result<Accepted, HttpError> {
     let config = context.current.config();
@@ -74,8 +79,9 @@ async fn send(
     if agent.routes.is_empty() {
         first.push(Event::routing(&decision));
     }
-    let submission = request.submission(section, agent, page_id, &conversation_id)?;
-    let sent = context.chat.send(caller, submission).await?;
+    let mut submitted = request.submission(section, agent, page_id, &conversation_id)?;
+    submitted.submission = origin.mark_submission(submitted.submission);
+    let sent = context.chat.send(caller, submitted).await?;
     let translator = Translator::new(conversation_id, decision, sent.run_id, sent.message_id);
     Ok(Accepted { translator, frames: sent.frames, first, heartbeat: config.limits.heartbeat })
 }
@@ -84,9 +90,10 @@ async fn send(
 async fn message(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
+    sent_with: Option<Extension<RequestContext>>,
     body: Result<Json<MessageRequest>, JsonRejection>,
 ) -> Result<Json<MessageResponse>, HttpError> {
-    let Accepted { mut translator, mut frames, .. } = send(&context, &caller, body).await?;
+    let Accepted { mut translator, mut frames, .. } = send(&context, (&caller, origin(sent_with)), body).await?;
     while let Some(frame) = frames.next().await {
         translator.push(&frame);
     }
@@ -97,9 +104,11 @@ async fn message(
 async fn stream(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
+    sent_with: Option<Extension<RequestContext>>,
     body: Result<Json<MessageRequest>, JsonRejection>,
 ) -> Result<EventStream, HttpError> {
-    let Accepted { mut translator, mut frames, first, heartbeat } = send(&context, &caller, body).await?;
+    let Accepted { mut translator, mut frames, first, heartbeat } =
+        send(&context, (&caller, origin(sent_with)), body).await?;
     let events = async_stream::stream! {
         for event in first {
             yield event.frame();

@@ -148,11 +148,14 @@ pub struct Titles {
     pub max_words: usize,
     /// The most characters of a title.
     pub max_chars: usize,
+    /// Whether the config does not say so itself. Then only conversations that a user begins are named,
+    /// and not those of programs.
+    pub is_default: bool,
 }
 
 impl Default for Titles {
     fn default() -> Self {
-        Self { model: None, max_words: 6, max_chars: 60 }
+        Self { model: None, max_words: 6, max_chars: 60, is_default: false }
     }
 }
 

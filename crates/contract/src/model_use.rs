@@ -19,6 +19,8 @@ pub struct ReplyUsage {
     pub usage: Usage,
     /// The cost in US dollars, if the model's price is known.
     pub cost_usd: Option<f64>,
+    /// What the provider's cache has saved of that, in US dollars, if the model's price is known.
+    pub saved_usd: Option<f64>,
     /// The time from the request to the first part of the reply, including earlier attempts.
     pub first_part: Duration,
     /// The time from the request to the end of the reply.

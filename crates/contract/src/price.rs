@@ -39,6 +39,16 @@ impl Price {
         ];
         parts.into_iter().map(|(tokens, price)| tokens as f64 * price / PER).sum()
     }
+
+    /// Returns what the provider's cache has saved, in US dollars: what the same tokens would have cost
+    /// without it, less what they cost. Below zero if writing to the cache cost more than reading saved.
+    pub fn saved(&self, usage: Usage) -> f64 {
+        let parts = [
+            (usage.cache_read_tokens, self.input - self.cache_read.unwrap_or(self.input)),
+            (usage.cache_write_tokens, self.input - self.cache_write.unwrap_or(self.input)),
+        ];
+        parts.into_iter().map(|(tokens, price)| tokens as f64 * price / PER).sum()
+    }
 }
 
 #[cfg(test)]
@@ -57,5 +67,21 @@ mod tests {
         };
         assert!((price.cost(usage) - (0.6 + 0.18 + 0.75 + 1.5)).abs() < 1e-9);
         assert!(price.cost(Usage { cache_read_tokens: u64::MAX, ..usage }) > 0.0, "nonsense of a provider");
+    }
+
+    #[test]
+    fn saving_is_the_difference_to_the_cost_without_a_cache() {
+        let price = Price { input: 3.0, output: 15.0, cache_read: Some(0.3), cache_write: Some(3.75) };
+        let check = |price: Price, cache_read_tokens, cache_write_tokens, expected: f64| {
+            let usage = Usage { input_tokens: 1_000_000, cache_read_tokens, cache_write_tokens, ..Usage::default() };
+            let without = Usage { cache_read_tokens: 0, cache_write_tokens: 0, ..usage };
+            assert!((price.saved(usage) - expected).abs() < 1e-9, "{usage:?}");
+            assert!((price.cost(without) - price.cost(usage) - expected).abs() < 1e-9, "{usage:?}");
+        };
+        check(price, 600_000, 0, 1.62);
+        check(price, 600_000, 200_000, 1.47);
+        check(price, 0, 200_000, -0.15);
+        check(price, 0, 0, 0.0);
+        check(Price { cache_read: None, cache_write: None, ..price }, 600_000, 200_000, 0.0);
     }
 }

@@ -5,7 +5,7 @@ use crate::handler::{Call, Client, failed};
 use crate::section::OfferedAgent;
 use crate::store;
 use capability::Context;
-use chat::SendResponse;
+use chat::{SendResponse, TextOrigin};
 use futures::StreamExt;
 use rmcp::model::CallToolResult;
 use serde::Deserialize;
@@ -81,7 +81,9 @@ async fn send(
         None => uuid::Uuid::now_v7().simple().to_string(),
     };
     let url = format!("{origin}/{page_id}?conversation={}", query_encoded(&conversation_id));
+    // The client's model has written it.
     let message = UiMessage::user(uuid::Uuid::now_v7().simple().to_string(), arguments.message);
+    let message = TextOrigin::Program.mark(message);
     let request = SendRequest {
         page_id,
         block_id: None,

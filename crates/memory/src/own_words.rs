@@ -1,6 +1,7 @@
 //! What a user has written themselves, and what is not worth or not safe to remember of it.
 
 use crate::fact::{comparable, single_line};
+use chat::TextOrigin;
 use wire::UiMessage;
 
 /// The longest part of a message that is read, in characters.
@@ -10,14 +11,55 @@ const MIN_QUOTE: usize = 3;
 /// From this many digits in a row on, a text may hold the number of a card or an account.
 const SECRET_DIGITS: usize = 9;
 
-/// Returns the user's own words in a message: its text without what they quote. Quotations, code and
-/// markup are the words of others as often as not.
+/// Lines after which another mail or message follows, as programs write them when it is forwarded or
+/// quoted, without the dashes around them.
+const DIVIDERS: &[&str] = &[
+    "forwarded message",
+    "begin forwarded message",
+    "original message",
+    "original appointment",
+    // German, French, Spanish, Italian, Dutch
+    "weitergeleitete nachricht",
+    "anfang der weitergeleiteten nachricht",
+    "urspr\u{fc}ngliche nachricht",
+    "message transf\u{e9}r\u{e9}",
+    "message d'origine",
+    "mensaje reenviado",
+    "mensaje original",
+    "messaggio inoltrato",
+    "messaggio originale",
+    "doorgestuurd bericht",
+    "oorspronkelijk bericht",
+];
+/// The first two lines of the head of a mail that is quoted without a divider.
+const HEADS: &[(&str, &str)] = &[
+    ("from:", "sent:"),
+    ("from:", "date:"),
+    ("from:", "to:"),
+    ("from:", "subject:"),
+    ("von:", "gesendet:"),
+    ("von:", "datum:"),
+    ("de :", "envoy\u{e9} :"),
+    ("de:", "enviado:"),
+    ("da:", "inviato:"),
+    ("van:", "verzonden:"),
+];
+
+/// Returns the user's own words in a message: its text without what they quote, and nothing of a
+/// message that a page, a program or somebody else has written. Quotations, code and markup are the
+/// words of others as often as not.
 pub(crate) fn own_words(message: &UiMessage) -> String {
+    if TextOrigin::from_message(message) != TextOrigin::User {
+        return String::new();
+    }
     let text = message.text();
     let mut is_code = false;
     let mut own = Vec::new();
-    for line in text.lines() {
-        let line = line.trim();
+    let mut lines = text.lines().map(str::trim).peekable();
+    while let Some(line) = lines.next() {
+        if begins_others(line, lines.peek().copied().unwrap_or_default()) {
+            break;
+        }
         let is_fence = line.starts_with("```") || line.starts_with("~~~");
         is_code ^= is_fence;
         if !is_fence && !is_code && !line.starts_with(['>', '<', '|']) {
@@ -25,6 +67,19 @@ pub(crate) fn own_words(message: &UiMessage) -> String {
         }
     }
     own.join("\n").trim().chars().take(MAX_READ).collect()
+}
+
+/// Returns whether everything from a line on is of somebody else: a forwarded message, or a quotation
+/// that messengers continue to the end.
+fn begins_others(line: &str, next: &str) -> bool {
+    let plain = |line: &str| {
+        let is_frame = |c: char| c.is_whitespace() || "-_*=>:".contains(c);
+        line.trim_matches(is_frame).to_lowercase().replace('\u{2019}', "'")
+    };
+    let starts = |line: &str, begin: &str| line.trim_start_matches('*').to_lowercase().starts_with(begin);
+    line.starts_with(">>>")
+        || DIVIDERS.contains(&plain(line).as_str())
+        || HEADS.iter().any(|(first, second)| starts(line, first) && starts(next, second))
 }
 
 /// Returns whether a text of the user says these very words.
@@ -229,6 +284,7 @@ pub(crate) fn may_hold_secret(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn only_the_users_own_words_are_read() {
@@ -241,7 +297,38 @@ mod tests {
         check("```\nI live in Oslo.\n```\nI live in Rome.", "I live in Rome.");
         check("~~~text\nI live in Oslo.", "");
         check("<page>\nI live in Rome.", "I live in Rome.");
+        check("Look:\n>>> I live in Oslo.\nI work at Acme.", "Look:");
+        check("Please answer.\n\n---------- Forwarded message ---------\nFrom: Bob\nI live in Oslo.", "Please answer.");
+        check("Begin forwarded message:\n\nI live in Oslo.", "");
+        check("See below.\n-----Urspr\u{fc}ngliche Nachricht-----\nI live in Oslo.", "See below.");
+        check("See below.\n*From:* Bob\n*Sent:* Monday\nI live in Oslo.", "See below.");
+        check("From: Rome\nI write to you.", "From: Rome\nI write to you.");
+        check("This is my original message to you.", "This is my original message to you.");
         check(&"x".repeat(5_000), &"x".repeat(4_000));
+    }
+
+    #[test]
+    fn nothing_is_read_of_what_others_have_written_in_the_users_name() {
+        let check = |origin: TextOrigin, expected: &str| {
+            let message = origin.mark(UiMessage::user("m", "I live in Rome."));
+            assert_eq!(own_words(&message), expected, "{origin:?}");
+        };
+        check(TextOrigin::User, "I live in Rome.");
+        check(TextOrigin::Page, "");
+        check(TextOrigin::Forwarded, "");
+        check(TextOrigin::Program, "");
+    }
+
+    /// What the page contained is stored in the user's message, for the model.
+    #[test]
+    fn page_context_and_files_are_not_read() {
+        let part = |part: serde_json::Value| serde_json::from_value(part).unwrap();
+        let mut message = UiMessage::user("m", "Hello.");
+        message.parts.insert(0, part(json!({ "type": wire::PAGE_CONTEXT, "data": { "text": "I live in Oslo." } })));
+        message
+            .parts
+            .push(part(json!({ "type": "file", "mediaType": "text/plain", "url": "data:text/plain,I live in Oslo." })));
+        assert_eq!(own_words(&message), "Hello.");
     }
 
     #[test]

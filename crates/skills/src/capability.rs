@@ -39,6 +39,7 @@ async fn with_catalog(store: &Store, mut config: Config) -> Result<Config, Store
     let Some(skills) = skills.or_else(|| has_agent.then(Skills::default)) else { return Ok(config) };
     let folders = skills.paths(config.folder.as_deref());
     let mut catalog = blocking(move || Catalog::read(&folders)).await?;
+    catalog.switch_off(&store::switched_off(store).await?);
     catalog.add_installed(store).await?;
     for problem in &catalog.problems {
         let folder = problem.folder.and_then(|index| skills.folders.get(index)).map(|folder| folder.0.as_str());

@@ -42,6 +42,21 @@ impl CatalogSkill {
         matches!(self.files, SkillFiles::Folder(_))
     }
 
+    /// Returns the files of a skill of a folder, the one with the instructions first; none of an installed
+    /// skill.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub(crate) async fn folder_files(&self) -> Result<Vec<SkillPath>, String> {
+        let SkillFiles::Folder(path) = &self.files else { return Ok(Vec::new()) };
+        let path = path.clone();
+        let found = tokio::task::spawn_blocking(move || folder::find(&path)).await;
+        let failed = || "The folder of the skill cannot be read.".to_owned();
+        let found = found.map_err(|_| failed())?.map_err(|_| failed())?.into_iter().next().ok_or_else(failed)?;
+        let first = SkillPath::parse(found.skill_file).map_err(str::to_owned)?;
+        Ok(std::iter::once(first).chain(found.files).collect())
+    }
+
     /// Reads a file.
     ///
     /// # Errors
@@ -79,6 +94,8 @@ pub(crate) struct CatalogProblem {
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     skills: BTreeMap<String, Arc<CatalogSkill>>,
+    /// The skills of folders that are switched off.
+    off: BTreeMap<String, Arc<CatalogSkill>>,
     /// What is wrong with the folders.
     pub(crate) problems: Vec<CatalogProblem>,
     /// Changes with the files of the folders.
@@ -136,6 +153,21 @@ impl Catalog {
             }
         }
         Ok(())
+    }
+
+    /// Takes the skills with these names from all agents.
+    pub(crate) fn switch_off(&mut self, names: &[String]) {
+        for name in names {
+            if let Some(skill) = self.skills.remove(name) {
+                self.off.insert(name.clone(), skill);
+            }
+        }
+    }
+
+    /// Returns the skills of folders, and whether agents can have them.
+    pub(crate) fn of_folders(&self) -> impl Iterator<Item = (&Arc<CatalogSkill>, bool)> {
+        let on = self.skills.values().filter(|skill| skill.is_of_folder()).map(|skill| (skill, true));
+        on.chain(self.off.values().map(|skill| (skill, false)))
     }
 
     fn refuse(&mut self, message: String) {

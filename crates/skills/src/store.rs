@@ -1,4 +1,4 @@
-//! The tables `skills` and `skill_files`. Installed skills belong to all administrators, so nothing here takes
+//! The tables `skills`, `skill_files` and `skill_switches`. Installed skills belong to all administrators, so nothing here takes
 //! an owner.
 
 use crate::install::NewSkill;
@@ -10,19 +10,30 @@ use sha2::{Digest, Sha256};
 /// The tables. The users in them are administrators; a skill stays when such a user is deleted.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     capability: "skills",
-    migrations: &[Migration {
-        name: "skills",
-        sqlite: include_str!("../migrations/sqlite/0001_skills.sql"),
-        postgres: include_str!("../migrations/postgres/0001_skills.sql"),
-    }],
+    migrations: &[
+        Migration {
+            name: "skills",
+            sqlite: include_str!("../migrations/sqlite/0001_skills.sql"),
+            postgres: include_str!("../migrations/postgres/0001_skills.sql"),
+        },
+        Migration {
+            name: "switches",
+            sqlite: include_str!("../migrations/sqlite/0002_switches.sql"),
+            postgres: include_str!("../migrations/postgres/0002_switches.sql"),
+        },
+    ],
     tables: &[
         Table { name: "skills", key: "name", owner: None },
         Table { name: "skill_files", key: "skill, path", owner: None },
+        Table { name: "skill_switches", key: "name", owner: None },
     ],
 };
 
 /// The most installed skills.
 pub(crate) const MAX_INSTALLED: i64 = 200;
+
+/// The most skills of folders that are switched off: more than folders can have.
+pub(crate) const MAX_SWITCHES: i64 = 4_000;
 
 /// An installed skill, without its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +79,11 @@ const LIST: &str = "
     SELECT name, description, digest, archive_sha256, findings, bytes, enabled, installed_by, changed_by, installed_at, changed_at
     FROM skills ORDER BY name LIMIT $1";
 const STATE: &str = "SELECT name, digest FROM skills WHERE enabled = 1 ORDER BY name";
+const SWITCHED_OFF: &str = "SELECT name FROM skill_switches ORDER BY name LIMIT $1";
+const SWITCH_OFF: &str = "
+    INSERT INTO skill_switches (name, changed_by, changed_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING";
+const SWITCH_ON: &str = "DELETE FROM skill_switches WHERE name = $1";
+const COUNT_SWITCHES: &str = "SELECT count(*) FROM skill_switches";
 const FILES: &str =
     "SELECT path, sha256, CAST(length(bytes) AS BIGINT) AS size FROM skill_files WHERE skill = $1 ORDER BY path";
 const READ: &str = "SELECT bytes FROM skill_files WHERE skill = $1 AND path = $2";
@@ -93,11 +109,47 @@ pub(crate) async fn list(store: &Store) -> Result<Vec<InstalledSkill>, StoreErro
     store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(skill).collect() })).await
 }
 
-/// Returns a text that changes whenever the enabled skills change.
+/// Returns the names of the skills of folders that are switched off.
+pub(crate) async fn switched_off(store: &Store) -> Result<Vec<String>, StoreError> {
+    let list = sql::query_scalar::<String>(SWITCHED_OFF).bind(MAX_SWITCHES);
+    store.read(move |db| Box::pin(async move { Ok(list.fetch_all(db).await?) })).await
+}
+
+/// Switches a skill of a folder off or on, with the audit entry. What is so already stays so.
+pub(crate) async fn switch(
+    store: &Store,
+    name: String,
+    enabled: bool,
+    (by, now): (String, i64),
+    entry: AuditEntry,
+) -> Result<ChangeOutcome, StoreError> {
+    let notifier = store.clone();
+    let write = store.write(move |db| {
+        Box::pin(async move {
+            if enabled {
+                sql::query(SWITCH_ON).bind(name).execute(&mut *db).await?;
+            } else {
+                let count: i64 = sql::query_scalar(COUNT_SWITCHES).fetch_one(&mut *db).await?;
+                if count >= MAX_SWITCHES {
+                    return Ok(ChangeOutcome::Full);
+                }
+                sql::query(SWITCH_OFF).bind(name).bind(by).bind(now).execute(&mut *db).await?;
+            }
+            append_audit(db, vec![entry]).await?;
+            notifier.notify_config_changed(db).await?;
+            Ok(ChangeOutcome::Done)
+        })
+    });
+    write.await
+}
+
+/// Returns a text that changes whenever the skills that agents can have change.
 pub(crate) async fn version(store: &Store) -> Result<String, StoreError> {
+    let off = switched_off(store).await?;
     let read = store.read(move |db| {
         Box::pin(async move {
             let mut hash = Sha256::new();
+            off.iter().for_each(|name| hash.update(format!("off {name}\n")));
             for row in sql::query(STATE).fetch_all(db).await? {
                 hash.update(format!("{} {}\n", row.try_get::<String>("name")?, row.try_get::<String>("digest")?));
             }

@@ -44,6 +44,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0037_invitations",
     "0038_second_factors",
     "0047_wrong_codes",
+    "0050_savings_of_caches",
     "0059_lists_of_invocations",
 ];
 
@@ -68,6 +69,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0037_invitations",
     "0038_second_factors",
     "0047_wrong_codes",
+    "0050_savings_of_caches",
     "0059_lists_of_invocations",
 ];
 

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use chat::Caller;
+use chat::{Caller, TextOrigin};
 use std::net::IpAddr;
 use wire::{ErrorCode, UserError};
 
@@ -31,6 +31,17 @@ pub struct RequestContext {
     pub audit_address: Option<String>,
     /// Whether this server has a sign-in page.
     pub has_sign_in: bool,
+}
+
+impl RequestContext {
+    /// Returns who has written a message that comes with the request, unless the message says so itself:
+    /// scripts have API keys.
+    pub fn text_origin(&self) -> TextOrigin {
+        match self.auth_method {
+            AuthMethod::Key(_) => TextOrigin::Program,
+            AuthMethod::Primary | AuthMethod::Session(_) | AuthMethod::Site => TextOrigin::User,
+        }
+    }
 }
 
 /// The origin under which the client of a request reaches this server, such as `https://chat.example.com`: an

@@ -136,6 +136,7 @@ async fn ask(
             finish_reason: FinishReason::Stop,
             usage: Usage::default(),
             cost_usd: Some(answer.cost_usd),
+            saved_usd: None,
             first_part: whole,
             whole,
         };

@@ -2,6 +2,7 @@
 
 mod capability;
 mod path;
+mod results;
 mod routes;
 mod section;
 #[cfg(feature = "shell")]

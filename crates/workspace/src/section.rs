@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Gives each conversation of the agent a tree of files: `/workspace` for the agent, `/uploads` with what the
 /// user attached, and `/outputs` for results. The agent gets tools for them, and a shell.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct WorkspaceKey {
     /// The shell for the tool `bash`: `virtual`, which is emulated, without other programs and without a
@@ -17,8 +17,17 @@ pub(crate) struct WorkspaceKey {
     pub(crate) shell: ShellKey,
     /// Whether the model sees images: then the agent gets the tool `view_image`.
     pub(crate) view_images: bool,
+    /// Whether results of tools that are too large for the model, or that were cleared, become files in
+    /// `/workspace/tool-results`, of which it can read parts and in which it can search.
+    pub(crate) save_results: bool,
     /// How much a workspace may hold.
     pub(crate) limits: WorkspaceLimits,
+}
+
+impl Default for WorkspaceKey {
+    fn default() -> Self {
+        Self { shell: ShellKey::default(), view_images: false, save_results: true, limits: WorkspaceLimits::default() }
+    }
 }
 
 /// How much a workspace may hold. `limits.userFileBytes` counts for it, too.

@@ -1,9 +1,10 @@
 //! Gives an agent its tools, and tells its model about the workspace.
 
+use crate::results::{self, RefusedResults};
 use crate::section::ShellLevel;
 use crate::store::{self, Conversation};
 use crate::tools::{self, AgentWorkspace};
-use contract::{RunScope, SourceTools, Tool, ToolError, ToolSource};
+use contract::{NoteQuery, RunScope, SourceTools, Tool, ToolError, ToolSource};
 use futures::future::BoxFuture;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,12 +24,13 @@ pub(crate) struct WorkspaceSource {
     below: Vec<Arc<dyn Tool>>,
     /// The levels at which the agents of the config with a workspace run commands.
     levels: HashMap<String, ShellLevel>,
+    refused: RefusedResults,
 }
 
 impl WorkspaceSource {
     pub(crate) fn new(of: AgentWorkspace, agent_id: &str, levels: HashMap<String, ShellLevel>) -> Self {
         let (own, below) = (tools::tools(&of, true), tools::tools(&of, false));
-        Self { of, agent_id: agent_id.to_owned(), own, below, levels }
+        Self { of, agent_id: agent_id.to_owned(), own, below, levels, refused: RefusedResults::default() }
     }
 
     /// Returns the tools of a sub-agent. Its commands run at its own level or that of the agent of the conversation,
@@ -69,6 +71,16 @@ impl ToolSource for WorkspaceSource {
                     ..SourceTools::default()
                 },
             })
+        })
+    }
+
+    fn note<'a>(&'a self, asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async move {
+            let is_saved = self.of.settings.save_results && !asked.scope.conversation_id.is_empty();
+            if !is_saved {
+                return None;
+            }
+            results::save(&self.of.open(asked.scope), &self.refused, &asked).await
         })
     }
 }

@@ -14,7 +14,7 @@ mod sources;
 pub(crate) use current::CurrentConfig;
 pub(crate) use endpoints::usage_caller;
 pub(crate) use history::{ConfigStatus, LoadSummary};
-pub(crate) use models::list::ModelList;
+pub(crate) use models::list::{ListedModel, ModelList};
 pub(crate) use pages::workflow_pages::WorkflowPages;
 pub(crate) use replayed::ReplayedConfig;
 pub(crate) use served_agent::{ServedTools, ToolList};

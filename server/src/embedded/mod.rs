@@ -37,7 +37,7 @@ pub use reply::{Answer, Reply};
 
 use crate::compose::{Composition, usage_caller};
 use capability::{EndpointCall, EndpointFailure};
-use chat::{ConversationUsage, CountedInvocation};
+use chat::{ConversationUsage, CountedInvocation, TextOrigin};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -217,7 +217,8 @@ impl Agent {
     }
 
     /// Sends a submission: a message with all its parts, decisions on calls that wait for the user,
-    /// another try, or the continuation of an answer.
+    /// another try, or the continuation of an answer. A message counts as the program's; an agent with
+    /// `memory` remembers only what has `textOrigin: "user"` in its metadata.
     ///
     /// # Errors
     /// As [`Agent::ask_in`].
@@ -234,7 +235,7 @@ impl Agent {
             block_id: None,
             agent_id: self.id.clone(),
             conversation_id: conversation_id.to_owned(),
-            submission,
+            submission: TextOrigin::Program.mark_submission(submission),
             shared_state: Map::new(),
             url_query: Map::new(),
             switches: Map::new(),

@@ -11,13 +11,13 @@ use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::NoContent;
 use axum::{Extension, Json};
-use chat::{Caller, Chat};
+use chat::{Caller, Chat, TextOrigin};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::time::Duration;
 use web::openapi::ApiRouter;
-use web::{HttpError, json_error};
+use web::{HttpError, RequestContext, json_error};
 use wire::api::{Answer, RunOptions, SendRequest, Submission};
 use wire::{ErrorCode, Role, ToolPart, ToolState, UiMessage, UserError};
 
@@ -98,6 +98,7 @@ pub(crate) struct SendQuery {
 pub(crate) async fn send(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
+    sent_with: Option<Extension<RequestContext>>,
     Path((page_id, agent_id)): Path<(String, String)>,
     Query(which): Query<SendQuery>,
     body: Result<Json<SendBody>, JsonRejection>,
@@ -123,12 +124,13 @@ pub(crate) async fn send(
             answers => Submission::Answers { answers },
         },
     };
+    let origin = sent_with.map_or(TextOrigin::User, |Extension(context)| context.text_origin());
     let request = SendRequest {
         page_id,
         block_id: body.block_id,
         agent_id,
         conversation_id,
-        submission,
+        submission: origin.mark_submission(submission),
         shared_state: body.shared_state,
         url_query: body.url_query,
         switches: body.switches,

@@ -60,9 +60,9 @@ pub(in crate::agent_chat) enum Upload {
 }
 
 impl OutgoingMessage {
-    /// A message with text only.
+    /// A message with a text of the page, such as a suggestion.
     pub(in crate::agent_chat) fn from_text(text: String) -> Self {
-        Self { text, ..Self::default() }
+        Self { text, files: Vec::new(), metadata: of_page() }
     }
 
     /// Reads a message of the page: a text, or `{text, files, metadata}` with files as parts of a
@@ -75,7 +75,7 @@ impl OutgoingMessage {
             part.insert("type".to_owned(), "file".into());
             OutgoingFile::from_part(serde_json::from_value(Value::Object(part)).ok()?)
         };
-        let metadata = given.get("metadata").cloned().unwrap_or_default();
+        let metadata = extended(of_page(), &given["metadata"]);
         let out = Self { text, files: files.filter_map(file).collect(), metadata };
         (!out.is_empty()).then_some(out)
     }
@@ -88,11 +88,7 @@ impl OutgoingMessage {
     pub(in crate::agent_chat) fn to_message(&self, id: String) -> UiMessage {
         let mut message = UiMessage::new(id, wire::Role::User);
         // The server sets the final time.
-        let mut metadata = json!({ "createdAt": browser::unix_time_ms() });
-        if let (Value::Object(all), Value::Object(own)) = (&mut metadata, &self.metadata) {
-            all.extend(own.clone());
-        }
-        message.metadata = Some(metadata);
+        message.metadata = Some(extended(json!({ "createdAt": browser::unix_time_ms() }), &self.metadata));
         if !self.text.is_empty() {
             message.parts.push(UiPart::Text(TextPart { text: self.text.clone(), ..TextPart::default() }));
         }
@@ -105,6 +101,19 @@ impl OutgoingMessage {
         let about = |file: &OutgoingFile| json!({ "name": file.part.filename, "type": file.part.media_type, "size": file.size });
         self.files.iter().map(about).collect()
     }
+}
+
+/// The metadata of a message that the user has not written: nothing of it is remembered about them.
+fn of_page() -> Value {
+    json!({ "textOrigin": "page" })
+}
+
+/// Adds fields to an object.
+fn extended(mut fields: Value, more: &Value) -> Value {
+    if let (Value::Object(fields), Value::Object(more)) = (&mut fields, more) {
+        fields.extend(more.clone());
+    }
+    fields
 }
 
 impl OutgoingFile {
@@ -148,5 +157,25 @@ impl Attachment {
             Upload::Done(file) => Some(file.clone()),
             Upload::Running(_) | Upload::Failed(_) => None,
         })
+    }
+}
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests {
+    use super::*;
+
+    /// The name is that of `chat::TextOrigin`, which the browser does not have.
+    #[test]
+    fn texts_of_the_page_are_marked() {
+        let check = |given: Value, expected: Value| {
+            let out = OutgoingMessage::from_page(&given).unwrap();
+            assert_eq!(out.metadata, expected, "{given}");
+        };
+        check(json!("Hi"), json!({ "textOrigin": "page" }));
+        check(json!({ "text": "Hi", "metadata": { "topic": "a" } }), json!({ "textOrigin": "page", "topic": "a" }));
+        check(json!({ "text": "Hi", "metadata": { "textOrigin": "user" } }), json!({ "textOrigin": "user" }));
+        let suggestion = OutgoingMessage::from_text("Hi".to_owned());
+        assert_eq!(suggestion.metadata[chat::TEXT_ORIGIN], chat::TextOrigin::Page.name());
+        assert_eq!(OutgoingMessage::default().metadata, Value::Null);
     }
 }

@@ -123,7 +123,8 @@ impl Session {
     /// Sends a message, under this id if it has one already.
     pub(super) fn send_as(self, out: OutgoingMessage, id: Option<String>) {
         let unsent = self.inner.try_update_value(|inner| inner.unsent_message.take()).flatten();
-        let again = unsent.filter(|(_, unsent)| *unsent == out).map(|(id, _)| id);
+        // The text of the page may come back from the composer, without its metadata.
+        let again = unsent.filter(|(_, unsent)| unsent.text == out.text && unsent.files == out.files).map(|(id, _)| id);
         let id = id.or(again).unwrap_or_else(browser::random_id);
         let message = out.to_message(id.clone());
         self.messages.update(|messages| messages.push(MessageState::new(&message)));

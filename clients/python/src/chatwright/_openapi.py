@@ -221,6 +221,9 @@ class ConversationUsage(TypedDict):
     costUsd: NotRequired[float]
     """The cost in US dollars, as far as prices are known; absent if no price is known."""
 
+    savedUsd: NotRequired[float]
+    """What the caches of providers have saved, in US dollars, as far as prices are known."""
+
     requests: list[StepRecord]
     """The last model requests, oldest first."""
 
@@ -867,6 +870,9 @@ class StepRecord(TypedDict):
 
     costUsd: NotRequired[float]
     """The cost in US dollars; absent if the price is unknown."""
+
+    savedUsd: NotRequired[float]
+    """What the provider's cache has saved, in US dollars: the cost without it, less the cost. Below zero if writing to the cache cost more than reading saved; absent if the price is unknown."""
 
     firstPartMs: int
     """The time from the request to the first part of the reply, in milliseconds."""

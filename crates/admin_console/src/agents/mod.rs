@@ -9,6 +9,7 @@ use crate::state::ConsoleState;
 use ::agent::{PolicySettings, RuleAction};
 use ::custom_agents::{OWN_PREFIX, PREFIX as CUSTOM_PREFIX};
 use auth::password::now_millis;
+use chat::TextOrigin;
 use config::{Agent, Config};
 use contract::{Execution, RunScope, Tool};
 use futures::StreamExt;
@@ -250,7 +251,9 @@ pub(crate) async fn ask(state: &ConsoleState, admin: &Admin, id: &str, question:
     let conversation_id = uuid::Uuid::now_v7().simple().to_string();
     let entry = admin.audit_entry("ask_agent", &conversation_id, json!({ "agentId": id }));
     store.record_audit(entry).await.map_err(from_store_error)?;
+    // A test says nothing about the administrator.
     let message = UiMessage::user(uuid::Uuid::now_v7().simple().to_string(), question);
+    let message = TextOrigin::Program.mark(message);
     let request = SendRequest {
         page_id,
         block_id: None,

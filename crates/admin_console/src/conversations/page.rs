@@ -3,6 +3,7 @@
 
 use super::ConversationDetail;
 use super::feedback::keep_button;
+use crate::overview::signed_dollars;
 use crate::reasons::reason_text;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -38,6 +39,7 @@ pub(super) fn show(admin: &Admin, opened: ConversationDetail, names: &UserNames)
         ("Changed (UTC)", text(minute(conversation.updated_at))),
         ("Tokens", text(number(conversation.tokens))),
         ("Cost", text(dollars(conversation.cost_usd))),
+        ("Saved by caches", text(usage.total.saved_usd.map_or_else(|| "–".to_owned(), signed_dollars))),
         ("Errors", conversation.failures.into_any()),
         ("Feedback", text(super::list::rating_text(conversation.liked, conversation.disliked))),
     ];
@@ -204,8 +206,10 @@ fn steps_table(steps: Vec<StepRecord>) -> AnyView {
         Text("Ended (UTC)"),
         Text("Finish reason"),
         Number("Input tokens"),
+        Number("From cache"),
         Number("Output tokens"),
         Number("Cost"),
+        Number("Saved"),
         Number("Time"),
     ];
     let line = |step: StepRecord| {
@@ -215,8 +219,10 @@ fn steps_table(steps: Vec<StepRecord>) -> AnyView {
             text(minute(step.at)),
             text(step.finish_reason),
             text(number(step.usage.input_tokens as f64)),
+            text(number(step.usage.cache_read_tokens as f64)),
             text(number(step.usage.output_tokens as f64)),
             text(step.cost_usd.map(dollars).unwrap_or_default()),
+            text(step.saved_usd.map(signed_dollars).unwrap_or_default()),
             text(seconds(step.whole_ms as f64)),
         ]
     };

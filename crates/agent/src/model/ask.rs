@@ -6,7 +6,7 @@ use crate::model::reply::{self, ModelReply, RunFailure};
 use crate::model::retry;
 use crate::run::Run;
 use crate::{Event, EventSink};
-use contract::{ModelError, ModelErrorKind, ReplyUsage, Request, Usage};
+use contract::{ModelError, ModelErrorKind, Price, ReplyUsage, Request, Usage};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -62,6 +62,7 @@ impl Run<'_> {
                 finish_reason: reply.reason,
                 usage: reply.usage,
                 cost_usd,
+                saved_usd: self.price().map(|price| price.saved(reply.usage)),
                 first_part,
                 whole: asked.elapsed(),
             };
@@ -72,8 +73,13 @@ impl Run<'_> {
 
     /// Returns the cost of a request at the price of the model that answered it.
     pub(crate) fn cost(&self, usage: Usage) -> Option<f64> {
+        self.price().map(|price| price.cost(usage))
+    }
+
+    /// Returns the price of the model that answered.
+    fn price(&self) -> Option<&Price> {
         let model = self.agent.models().nth(self.model)?;
-        Some(self.agent.settings.prices.get(&model.id().model)?.cost(usage))
+        self.agent.settings.prices.get(&model.id().model)
     }
 
     /// Refuses a request whose cost could not be limited.

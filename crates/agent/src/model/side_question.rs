@@ -60,9 +60,11 @@ pub(crate) async fn ask(agent: &Agent, request: &Request, time: Duration, cancel
         reply.usage = estimated_usage(request, &reply.said);
     }
     let answered = agent.models().nth(model).unwrap_or(&agent.model).id().clone();
+    let price = agent.settings.prices.get(&answered.model);
     let usage = ReplyUsage {
         step: 0,
-        cost_usd: agent.settings.prices.get(&answered.model).map(|price| price.cost(reply.usage)),
+        cost_usd: price.map(|price| price.cost(reply.usage)),
+        saved_usd: price.map(|price| price.saved(reply.usage)),
         model: answered,
         finish_reason: reply.reason,
         usage: reply.usage,

@@ -79,6 +79,8 @@ fn read_message(message: Message, bot: &BotAccount) -> Option<ReadUpdate> {
         incoming: Incoming::Message {
             chat: ChatPlace::new(channel, None).to_string(),
             text,
+            // A forwarded message has no text of its own.
+            is_forwarded: false,
             replies_to,
             files,
             mail: None,
@@ -101,6 +103,7 @@ fn read_interaction(interaction: Interaction) -> Option<ReadEvent> {
             Incoming::Message {
                 chat,
                 text: format!("/{}", words.join(" ")),
+                is_forwarded: false,
                 replies_to: None,
                 files: Vec::new(),
                 mail: None,

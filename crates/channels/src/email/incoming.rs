@@ -70,7 +70,7 @@ fn read(mail: &Message<'_>, id: MailId, address: &str, mailbox: &Mailbox) -> Res
         is_private: true,
         is_addressed: true,
         begins_thread: false,
-        incoming: Incoming::Message { chat, text, replies_to, files, mail: Some(head) },
+        incoming: Incoming::Message { chat, text, is_forwarded: false, replies_to, files, mail: Some(head) },
     })
 }
 

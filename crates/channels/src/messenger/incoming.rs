@@ -30,6 +30,9 @@ pub(crate) enum Incoming {
         chat: String,
         /// The text, without the mention of the bot. A command begins with `/`.
         text: String,
+        /// Whether somebody else has written the text, and the person has forwarded it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_forwarded: bool,
         /// The message to which it replies.
         replies_to: Option<String>,
         /// What is attached.

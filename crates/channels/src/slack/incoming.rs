@@ -68,7 +68,8 @@ fn read_message(event: Event, bot: &BotAccount) -> Option<ReadUpdate> {
     let begins_thread = !is_private && thread.is_none();
     let thread = if begins_thread { Some(ts) } else { thread };
     let chat = ChatPlace::new(channel, thread).to_string();
-    let incoming = Incoming::Message { chat, text, replies_to: None, files, mail: None };
+    // A shared message is an attachment, and the text is the person's own.
+    let incoming = Incoming::Message { chat, text, is_forwarded: false, replies_to: None, files, mail: None };
     // Their name is not sent; nobody is linked by a message of theirs.
     let person_name = String::new();
     Some(ReadUpdate { update_id, person_id, person_name, is_private, is_addressed, begins_thread, incoming })

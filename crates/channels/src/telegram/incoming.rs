@@ -40,7 +40,7 @@ pub(crate) fn read_update(update: &Value, bot: &BotAccount) -> Option<ReadUpdate
     if text.is_empty() && file.is_none() {
         return None;
     }
-    let (text, is_mentioned) = without_mention(text, entities, bot);
+    let (text, is_mentioned) = read_text(text, entities, bot);
     let is_reply = |replied: &Replied| replied.from.as_ref().is_some_and(|from| from.id.to_string() == bot.id);
     let replied = message.reply_to_message.as_deref().filter(|replied| is_reply(replied));
     if !is_private && !is_mentioned && replied.is_none() {
@@ -50,6 +50,7 @@ pub(crate) fn read_update(update: &Value, bot: &BotAccount) -> Option<ReadUpdate
     let incoming = Incoming::Message {
         chat: place(&message).to_string(),
         text,
+        is_forwarded: message.forward_origin.is_some() || message.forward_date.is_some() || message.via_bot.is_some(),
         replies_to,
         files: file.into_iter().collect(),
         mail: None,
@@ -77,8 +78,9 @@ fn place(message: &Message) -> ChatPlace {
     ChatPlace::new(message.chat.id.to_string(), thread.map(|thread| thread.to_string()))
 }
 
-/// Returns the text without the mentions of the bot, and whether there are any.
-fn without_mention(text: &str, entities: &[Entity], bot: &BotAccount) -> (String, bool) {
+/// Returns the text without the mentions of the bot, with `>` before the lines of quotations, and whether the bot is
+/// mentioned.
+fn read_text(text: &str, entities: &[Entity], bot: &BotAccount) -> (String, bool) {
     let units: Vec<u16> = text.encode_utf16().collect();
     let part = |entity: &Entity| {
         let part = units.get(entity.offset..entity.offset.checked_add(entity.length)?)?;
@@ -101,8 +103,18 @@ fn without_mention(text: &str, entities: &[Entity], bot: &BotAccount) -> (String
             _ => {}
         }
     }
-    let is_kept = |at: usize| !cuts.iter().any(|(from, to)| (*from..*to).contains(&at));
-    let kept: Vec<u16> = units.iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, unit)| *unit).collect();
+    let is_in = |spans: &[(usize, usize)], at: usize| spans.iter().any(|(from, to)| (*from..*to).contains(&at));
+    let quotes =
+        entities.iter().filter(|entity| matches!(entity.kind.as_str(), "blockquote" | "expandable_blockquote"));
+    let quotes: Vec<_> = quotes.map(|quote| (quote.offset, quote.offset.saturating_add(quote.length))).collect();
+    let mut kept: Vec<u16> = Vec::with_capacity(units.len());
+    for (at, unit) in units.iter().enumerate().filter(|(at, _)| !is_in(&cuts, *at)) {
+        let begins_line = at == 0 || units[at - 1] == u16::from(b'\n');
+        if begins_line && is_in(&quotes, at) {
+            kept.extend("> ".encode_utf16());
+        }
+        kept.push(*unit);
+    }
     (String::from_utf16_lossy(&kept).trim().to_owned(), !cuts.is_empty())
 }
 
@@ -154,6 +166,11 @@ mod tests {
         let reply = json!({ "reply_to_message": { "message_id": 3, "from": { "id": 1, "is_bot": true } }, "message_thread_id": 2, "is_topic_message": true });
         insta::assert_snapshot!(check(message("supergroup", "Yes", reply)).unwrap(), @r#"7 Ada group {"kind":"message","chat":"-7/2","text":"Yes","repliesTo":"3","files":[]}"#);
         assert_eq!(check(message("group", "a", mention(usize::MAX, 2, "mention"))), None);
+        insta::assert_snapshot!(check(message("private", "I live\nin Oslo\nNo, in Rome", mention(0, 15, "blockquote"))).unwrap(), @r#"7 Ada private {"kind":"message","chat":"7","text":"> I live\n> in Oslo\nNo, in Rome","repliesTo":null,"files":[]}"#);
+        let forwarded = json!({ "forward_origin": { "type": "hidden_user", "sender_user_name": "Bob", "date": 1 } });
+        insta::assert_snapshot!(check(message("private", "I live in Oslo", forwarded)).unwrap(), @r#"7 Ada private {"kind":"message","chat":"7","text":"I live in Oslo","isForwarded":true,"repliesTo":null,"files":[]}"#);
+        let by_bot = json!({ "via_bot": { "id": 3, "is_bot": true } });
+        insta::assert_snapshot!(check(message("private", "I live in Oslo", by_bot)).unwrap(), @r#"7 Ada private {"kind":"message","chat":"7","text":"I live in Oslo","isForwarded":true,"repliesTo":null,"files":[]}"#);
         let photo = json!({ "text": null, "photo": [{ "file_id": "s", "width": 1 }, { "file_id": "l", "width": 9 }], "caption": "See" });
         insta::assert_snapshot!(check(message("private", "", photo)).unwrap(), @r#"7 Ada private {"kind":"message","chat":"7","text":"See","repliesTo":null,"files":[{"id":"l","name":"photo.jpg"}]}"#);
         assert_eq!(check(json!({ "update_id": 9, "poll": {} })), None);

@@ -1,6 +1,7 @@
 //! What Telegram's Bot API returns, as far as it is read here. Other fields are ignored.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// The body of each response.
 #[derive(Debug, Deserialize)]
@@ -56,6 +57,12 @@ pub(super) struct Message {
     #[serde(default)]
     pub(super) caption_entities: Vec<Entity>,
     pub(super) reply_to_message: Option<Box<Replied>>,
+    /// Where it was forwarded from.
+    pub(super) forward_origin: Option<IgnoredAny>,
+    /// When the forwarded message was sent, before version 7.0 of the API.
+    pub(super) forward_date: Option<IgnoredAny>,
+    /// The bot that has written it, which the person has used from their text field.
+    pub(super) via_bot: Option<IgnoredAny>,
     /// The sizes of a photo.
     #[serde(default)]
     pub(super) photo: Vec<PhotoSize>,

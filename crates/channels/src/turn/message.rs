@@ -6,6 +6,7 @@ use crate::messenger::{IncomingFile, Messenger, OpenedMail};
 use crate::person::Person;
 use crate::store::{self, ChatRow};
 use ::jobs::JobError;
+use chat::TextOrigin;
 use serde_json::{Map, json};
 use std::time::Duration;
 use wire::api::{RunOptions, SendRequest, Submission};
@@ -18,7 +19,7 @@ impl Turn<'_> {
     pub(super) async fn message(
         &mut self,
         person: &Person,
-        text: String,
+        (text, origin): (String, TextOrigin),
         replies_to: Option<String>,
         files: Vec<IncomingFile>,
     ) -> Result<TurnEnd, JobError> {
@@ -55,6 +56,7 @@ impl Turn<'_> {
             return self.say("This message cannot be read.").await;
         };
         let submission = Submission::Message { message, replaces: None, history: Vec::new() };
+        let submission = origin.mark_submission(submission);
         let mut request = self.request(person, conversation_id, submission);
         let chosen = self.chat(person).await?.and_then(|chat| chat.model);
         request.options.model = chosen.filter(|model| self.model_ids().contains(model));

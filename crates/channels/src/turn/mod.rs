@@ -25,6 +25,7 @@ use crate::store::{self, Link, UpdateRow};
 use ::config::Config;
 use ::jobs::{Backoff, Due, Handler, JobContext, JobError, Kind, Lane, NewJob, Outcome};
 use capability::Context;
+use chat::TextOrigin;
 use delivery::Delivery;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -154,9 +155,12 @@ impl Turn<'_> {
             Err(refusal) => return self.say(refusal).await,
         };
         match self.update.incoming.clone() {
-            Incoming::Message { text, replies_to, files, .. } => match command(&text) {
+            Incoming::Message { text, is_forwarded, replies_to, files, .. } => match command(&text) {
                 Some((name, rest)) => self.run_command(&person, link, name, rest).await,
-                None => self.message(&person, text, replies_to, files).await,
+                None => {
+                    let origin = if is_forwarded { TextOrigin::Forwarded } else { TextOrigin::User };
+                    self.message(&person, (text, origin), replies_to, files).await
+                }
             },
             Incoming::Press { press_id, message_id, data, .. } => {
                 self.press(&person, &press_id, &message_id, &data).await

@@ -4,7 +4,7 @@ use crate::server::{self, CHANNEL, TestServer};
 use crate::telegram::FakeTelegram;
 use auth::AuthMethod;
 use auth::password::KeyScope;
-use chat::Caller;
+use chat::{Caller, TextOrigin};
 use contract::testing::{Cue, text_reply, tool_call_reply};
 use serde_json::json;
 use std::time::Duration;
@@ -260,6 +260,25 @@ async fn a_photo_is_attached() {
             let view = server.chat.conversation(&ada(), &id).await.unwrap();
             let shown = serde_json::to_string(&view.messages[0].parts).unwrap();
             assert!(shown.contains("Look") && shown.contains("photo.jpg") && shown.contains("/api/files/"), "{shown}");
+        },
+    )
+    .await;
+}
+
+/// So that nothing of it is remembered about the user.
+#[tokio::test]
+async fn a_forwarded_message_is_stored_as_that_of_somebody_else() {
+    on_each_database(
+        || vec![text_reply("Noted."), text_reply("Fine.")],
+        async |server, telegram, _| {
+            telegram.write_with(7, 7, "I live in Oslo.", json!({ "forward_origin": { "type": "hidden_user" } }));
+            telegram.until_text(7, "Noted.").await;
+            telegram.write(7, 7, "That was Bob.");
+            telegram.until_text(7, "Fine.").await;
+            let (id, _) = conversations(server).await.remove(0);
+            let view = server.chat.conversation(&ada(), &id).await.unwrap();
+            let origins: Vec<_> = view.messages.iter().map(TextOrigin::from_message).collect();
+            assert_eq!((origins[0], origins[2]), (TextOrigin::Forwarded, TextOrigin::User));
         },
     )
     .await;

@@ -77,6 +77,7 @@ fn row(owner: &str, run_id: &str, agent_id: String, replied: ReplyUsage) -> Step
         finish_reason: reason(replied.finish_reason).to_owned(),
         usage: usage(replied.usage),
         cost_usd: replied.cost_usd,
+        saved_usd: replied.saved_usd,
         first_part_ms: replied.first_part.as_millis() as i64,
         whole_ms: replied.whole.as_millis() as i64,
     }

@@ -11,6 +11,7 @@ pub(crate) mod expiry;
 pub(crate) mod frontend;
 pub(crate) mod metadata;
 pub(crate) mod model_choice;
+pub(crate) mod origin;
 pub(crate) mod plan;
 pub(crate) mod post;
 pub(crate) mod preset;

@@ -9,6 +9,7 @@ use crate::record::audit::{self, RunContext};
 use crate::submit::begin::AcceptedSubmission;
 use crate::submit::check::check;
 use crate::submit::metadata;
+use crate::submit::origin::TextOrigin;
 use crate::submit::plan::{self, SubmissionPlan};
 use crate::submit::preset;
 use crate::upkeep::recover;
@@ -22,6 +23,11 @@ use store::StoredMessage;
 use wire::api::{SendRequest, Submission};
 use wire::message::PASSED_OVER;
 use wire::{Role, UserError};
+
+/// Returns whether a program has written the message of a submission.
+fn is_of_program(submission: &Submission) -> bool {
+    matches!(submission, Submission::Message { message, .. } if TextOrigin::from_message(message) == TextOrigin::Program)
+}
 
 impl Inner {
     /// See [`crate::Chat::send`]. A panic is a bug; it must not leave an open run without a task
@@ -94,6 +100,7 @@ impl Inner {
         // user's permits.
         let permit = self.acquire_permit(caller, if is_repeated { usize::MAX } else { limits.runs })?;
         let title_agent = if plan.is_new { self.agents.title_agent(&asked, &agent) } else { None };
+        let title_agent = title_agent.filter(|titles| !titles.is_for_users || !is_of_program(&request.submission));
         self.begin(caller, AcceptedSubmission { request, run_id, agent, hooks, title_agent, plan, permit }).await
     }
 

@@ -67,7 +67,7 @@ pub(crate) struct RootEntry {
     /// Default: only in a config without `pages`.
     home: Option<home::HomeEntry>,
     /// Whether and how a model names new conversations, for all agents without a `generateTitle` of
-    /// their own. Default: `false`, they are named after their first words.
+    /// their own. Default: see there. With `false` they are named after their first words.
     generate_title: Option<agents::title::TitleEntry>,
     /// Which tool calls of all agents may run. It applies in addition to the policies of agents, so
     /// that these can only deny or ask about more.

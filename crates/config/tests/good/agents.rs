@@ -196,6 +196,37 @@ fn conversations_of_all_agents_are_named() {
 }
 
 #[test]
+fn conversations_are_named_by_default_where_that_costs_little() {
+    let key = "apiKey: { _secret: ANTHROPIC_API_KEY }";
+    let hosted = |kind: &str| format!("type: {kind}, properties: {{ {key} }}");
+    let check = |connection: &str, properties: &str, root: &str, expected: Option<Titles>| {
+        let text = format!(
+            "connections: [{{ id: demo, type: Demo }}, {{ id: hosted, {} }}, {{ id: c, {connection} }}]\n{root}\
+             agents: [{{ id: a, type: Agent, connectionId: c, properties: {{ model: m{properties} }} }}]\n",
+            hosted("Anthropic")
+        );
+        assert_eq!(load(&text).0.agents["a"].titles, expected, "{text}");
+    };
+    let by = |model: Option<ModelRef>| Some(Titles { model, is_default: true, ..Titles::default() });
+    for kind in ["Anthropic", "OpenAI", "Google", "AIGateway"] {
+        check(&hosted(kind), "", "", by(None));
+    }
+    let own_server = format!("properties: {{ {key}, baseURL: 'http://127.0.0.1:8000/v1' }}");
+    check("type: Demo", "", "", None);
+    check(&format!("type: OpenAICompatible, {own_server}"), "", "", None);
+    check(&format!("type: Anthropic, {own_server}"), "", "", None);
+    let anthropic = hosted("Anthropic");
+    check(&anthropic, ", generateTitle: false", "", None);
+    check(&anthropic, "", "generateTitle: false\n", None);
+    check(&anthropic, ", generateTitle: true", "generateTitle: false\n", Some(Titles::default()));
+    let small =
+        |connection_id: &str| by(Some(ModelRef { connection_id: connection_id.to_owned(), model: "small".to_owned() }));
+    check(&anthropic, ", summaryModel: { model: small }", "", small("c"));
+    check("type: Demo", ", summaryModel: { model: small, connectionId: hosted }", "", small("hosted"));
+    check(&anthropic, ", summaryModel: { model: small, connectionId: demo }", "", None);
+}
+
+#[test]
 fn context_of_long_conversations_is_read() {
     let (config, warnings) = load(
         "connections: [{ id: demo, type: Demo }, { id: other, type: Demo }]\nagents:\n\

@@ -3,7 +3,7 @@
 use super::observe::Recorded;
 use async_trait::async_trait;
 use capability::{Context, EndpointCall, EndpointFailure};
-use chat::{Caller, ChunkReader};
+use chat::{Caller, ChunkReader, TextOrigin};
 use evaluation::{JudgeRequest, Judgement, Subject, Transcript};
 use futures::StreamExt;
 use serde_json::{Map, Value};
@@ -112,7 +112,7 @@ impl Conversation<'_> {
     async fn ask(&self, text: &str, deadline: Instant) -> Result<UiMessage, Option<String>> {
         let ServerSubject { context, caller, .. } = self.subject;
         let failed = |error: UserError| Some(error.to_string());
-        let message = UiMessage::user(new_id(), text);
+        let message = TextOrigin::Program.mark(UiMessage::user(new_id(), text));
         let request = SendRequest {
             page_id: context.current.page_for_agent(caller, self.agent_id).unwrap_or_default(),
             block_id: None,

@@ -157,7 +157,16 @@ pub(crate) async fn embed_query(
 
 /// Returns the usage of a request.
 pub(crate) fn usage_of(model: ModelId, usage: Usage, cost_usd: Option<f64>, whole: Duration) -> ReplyUsage {
-    ReplyUsage { step: 1, model, finish_reason: FinishReason::Stop, usage, cost_usd, first_part: whole, whole }
+    ReplyUsage {
+        step: 1,
+        model,
+        finish_reason: FinishReason::Stop,
+        usage,
+        cost_usd,
+        saved_usd: None,
+        first_part: whole,
+        whole,
+    }
 }
 
 /// Reads answers as the clients do; for fuzzing.

@@ -25,6 +25,12 @@ fn scripts() -> Vec<Script> {
         match key {
             "user" => round.push(Turn::from(value)),
             "file" => round.last_mut().unwrap().file = text(),
+            "page" => round.last_mut().unwrap().page = text(),
+            "origin" => {
+                let origins = [TextOrigin::Page, TextOrigin::Forwarded, TextOrigin::Program];
+                let origin = origins.into_iter().find(|origin| origin.name() == value);
+                round.last_mut().unwrap().origin = Some(origin.unwrap());
+            }
             "tool" => round.last_mut().unwrap().tool = text(),
             "answer" => round.last_mut().unwrap().answer = text(),
             "rest" => script.rounds.push(Vec::new()),

@@ -12,7 +12,7 @@ use crate::{extract, store};
 use ::store::{BeginRun, BeginRunOutcome, CapabilityTables, FinishRun, NewMessage, Schema};
 use agent::{Agent, AnswerForm, InvocationInput, InvocationRequest, TurnLimits, invoke};
 use capability::{CurrentConfig, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus};
-use chat::Caller;
+use chat::{Caller, TextOrigin};
 use config::{Config, Language, SectionType};
 use contract::{ModelUse, ResponseFormat, RunScope, SourceTools, Tool, ToolSource};
 use futures::future::BoxFuture;
@@ -119,6 +119,10 @@ struct Server {
 struct Turn {
     user: String,
     file: Option<String>,
+    /// Who has written the text; the user if absent.
+    origin: Option<TextOrigin>,
+    /// What the user's page contains.
+    page: Option<String>,
     tool: Option<String>,
     answer: Option<String>,
 }
@@ -157,6 +161,13 @@ impl Server {
         if let Some(file) = &turn.file {
             let part = json!({ "type": "file", "mediaType": "text/plain", "filename": "a.txt", "url": format!("data:text/plain,{file}") });
             message.parts.push(serde_json::from_value(part).unwrap());
+        }
+        if let Some(text) = &turn.page {
+            let part = json!({ "type": wire::PAGE_CONTEXT, "data": { "text": text } });
+            message.parts.insert(0, serde_json::from_value(part).unwrap());
+        }
+        if let Some(origin) = turn.origin {
+            message = origin.mark(message);
         }
         let answer = UiMessage::new(format!("a-{key}"), Role::Assistant);
         let begin = BeginRun {

@@ -56,7 +56,7 @@ impl List for SkillList {
     const EMPTY: &'static str = "No skills match.";
     const COLUMNS: &'static [SkillColumn] = &[
         SkillColumn::new("Skill", "name", |item| Cell::text(&item.name)).shown_as(|item| match item.origin {
-            SkillOrigin::Folder => item.name.clone().into_any(),
+            SkillOrigin::Folder => link(format!("{PATH}/{}/folder", item.name), &item.name),
             SkillOrigin::Installed => link(format!("{PATH}/{}", item.name), &item.name),
         }),
         SkillColumn::new("Description", "description", |item| Cell::text(&item.description)),

@@ -1,7 +1,10 @@
 //! The pages and the API with which administrators install, look at, enable and delete skills.
 
 mod api;
+mod export;
+mod folders;
 mod list;
+mod pack;
 mod pages;
 mod routes;
 mod upload;
@@ -25,10 +28,13 @@ use wire::{ErrorCode, UserError};
 pub(crate) const PATH: &str = "/admin/skills";
 /// The title of the list.
 const TITLE: &str = "Skills";
+/// How much of the instructions a page shows, in bytes.
+const MAX_SHOWN: usize = 256 * 1024;
 
 /// Returns the section of the console.
 pub(crate) fn section(context: Context) -> Section {
-    let routes = web::admin::list::routes::<list::SkillList>().merge(api::routes()).with_pages(pages::routes());
+    let routes = web::admin::list::routes::<list::SkillList>().merge(api::routes()).merge(export::routes());
+    let routes = routes.merge(folders::routes()).with_pages(pages::routes().merge(folders::pages()));
     let actions = ["install_skill", "enable_skill", "disable_skill", "delete_skill", "export_skills"];
     Section {
         menu: vec![MenuEntry { group: MenuGroup::Agents, path: PATH, title: TITLE }],
@@ -44,7 +50,7 @@ pub(crate) fn upload_routes(context: Context) -> ApiRouter {
 }
 
 /// Where a skill comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 enum SkillOrigin {
     /// A folder of the config.
@@ -161,16 +167,7 @@ async fn items(context: &Context) -> Result<Vec<SkillItem>, UserError> {
     let installed = store::list(&context.store).await.map_err(from_store_error)?;
     let config = context.current.config();
     let catalog = config.section::<Skills>().map(|skills| skills.catalog.clone()).unwrap_or_default();
-    let of_folders = catalog.all().filter(|skill| skill.is_of_folder()).map(|skill| SkillItem {
-        name: skill.skill.name.clone(),
-        description: skill.skill.description.clone(),
-        origin: SkillOrigin::Folder,
-        enabled: true,
-        digest: None,
-        findings: 0,
-        installed_by: None,
-        installed_at: None,
-    });
+    let of_folders = catalog.of_folders().map(|(skill, enabled)| folders::item(skill, enabled));
     let mut items: Vec<_> = of_folders.chain(installed.into_iter().map(SkillItem::from)).collect();
     items.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(items)

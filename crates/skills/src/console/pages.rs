@@ -1,6 +1,6 @@
 //! The page of an installed skill.
 
-use super::{PATH, SkillChange, SkillDetail, SkillFile};
+use super::{MAX_SHOWN, PATH, SkillChange, SkillDetail, SkillFile};
 use crate::console;
 use crate::folder::SKILL_FILES;
 use crate::scan::Finding;
@@ -19,13 +19,11 @@ use web::times::minute;
 use web::{query_encoded, see_other};
 use wire::ErrorCode;
 
-/// How much of the instructions the page shows, in bytes.
-const MAX_SHOWN: usize = 256 * 1024;
-
 pub(super) fn routes() -> Router<Context> {
     Router::new()
         .route("/admin/skills/{name}", get(show).post(change))
         .route("/admin/skills/{name}/delete", post(delete))
+        .route("/admin/skills/{name}/export", get(super::export::download))
 }
 
 /// `GET /admin/skills/{name}`
@@ -96,11 +94,14 @@ fn content(detail: SkillDetail, instructions: String, problem: Option<String>, n
         <section class="cw-account-part" aria-label="About">
             {facts(about)}
             <p class="cw-account-note">{note}</p>
-            <form class="cw-admin-acts" method="post" action=path.clone()>
-                <input type="hidden" name="digest" value=detail.digest />
-                <input type="hidden" name="enabled" value=(!detail.enabled).to_string() />
-                <button class="cw-button">{act}</button>
-            </form>
+            <div class="cw-admin-acts">
+                <form method="post" action=path.clone()>
+                    <input type="hidden" name="digest" value=detail.digest />
+                    <input type="hidden" name="enabled" value=(!detail.enabled).to_string() />
+                    <button class="cw-button">{act}</button>
+                </form>
+                <a class="cw-button" href=format!("{path}/export?origin=installed")>"Export"</a>
+            </div>
         </section>
         <section class="cw-account-part" aria-labelledby="findings">
             <h2 id="findings">"What the scan has found"</h2>

@@ -2,7 +2,7 @@
 //! administrators see and change all of them.
 
 use super::upload::Archive;
-use super::{InstallOptions, SkillChange, SkillItem, SkillOrigin, find, items};
+use super::{InstallOptions, SkillChange, SkillItem, SkillOrigin, find, folders, items};
 use crate::capability::skills;
 use crate::catalog::CatalogSkill;
 use crate::console;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use web::admin::{ADMINISTRATION, Admin, ShowsAdministration};
 use web::openapi::{Access, ApiRouter, Created, Tag};
 use web::{HttpError, json_error, valid_query};
-use wire::UserError;
+use wire::{ErrorCode, UserError};
 
 /// The group in the OpenAPI document.
 const SKILLS: Tag = Tag {
@@ -84,7 +84,7 @@ struct SkillSwitch {
     /// Whether agents can have it.
     enabled: bool,
     /// The hash of the files that the administrator has looked at; 409 if the skill has others by now. Needed to
-    /// enable a skill.
+    /// enable an installed skill; one of a folder has none.
     digest: Option<String>,
 }
 
@@ -169,12 +169,16 @@ async fn change(
     sent: Result<Json<SkillSwitch>, JsonRejection>,
 ) -> Result<Json<SkillView>, HttpError> {
     let Json(SkillSwitch { enabled, digest }) = sent.map_err(|rejection| json_error(&rejection))?;
-    let digest = match digest {
-        Some(digest) => digest,
-        None if enabled => return Err(UserError::invalid("/digest", NEEDS_DIGEST).into()),
-        None => find(&context, &name).await?.digest,
-    };
-    console::change(&context, &admin, &name, SkillChange { enabled, digest }).await?;
+    match (find(&context, &name).await, digest) {
+        (Ok(_), Some(digest)) => console::change(&context, &admin, &name, SkillChange { enabled, digest }).await?,
+        (Ok(_), None) if enabled => return Err(UserError::invalid("/digest", NEEDS_DIGEST).into()),
+        (Ok(found), None) => {
+            let change = SkillChange { enabled, digest: found.digest };
+            console::change(&context, &admin, &name, change).await?;
+        }
+        (Err(error), _) if error.code != ErrorCode::NotFound => return Err(error.into()),
+        (Err(_), _) => folders::switch(&context, &admin, &name, enabled).await?,
+    }
     named(&context, &admin.caller, ShowsAdministration(true), &name).await
 }
 

@@ -6,7 +6,7 @@ use crate::archive::testing::pack;
 use crate::catalog::{Catalog, CatalogSkill};
 use crate::install::{NewSkill, prepare};
 use crate::path::SkillPath;
-use crate::store::{ChangeOutcome, TABLES, delete, install, list, set_enabled, version};
+use crate::store::{ChangeOutcome, TABLES, delete, install, list, set_enabled, switch, switched_off, version};
 use ::store::sql::{query, query_scalar};
 use ::store::{AuditEntry, CapabilityTables, Schema, Store};
 use serde_json::json;
@@ -125,5 +125,36 @@ async fn changed_files_are_not_used() {
             catalog.problems[0].message,
             "the installed skill `refunds` cannot be used: its files are not those that were enabled"
         );
+    }
+}
+
+#[tokio::test]
+async fn a_skill_of_a_folder_is_switched_off_and_an_installed_one_takes_its_place() {
+    for store in stores().await {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("refunds");
+        std::fs::create_dir(&path).unwrap();
+        std::fs::write(path.join("SKILL.md"), "---\nname: refunds\ndescription: Refunds.\n---\nOf the folder.\n")
+            .unwrap();
+        let new = new_skill("refunds", "Installed.");
+        let digest = new.digest.clone();
+        put(&store, new, false).await;
+        enable(&store, "refunds", &digest, true).await;
+        let read = async || {
+            let mut catalog = Catalog::read(&[folder.path().to_owned()]);
+            catalog.switch_off(&switched_off(&store).await.unwrap());
+            catalog.add_installed(&store).await.unwrap();
+            let used = catalog.get("refunds").map(|skill| skill.content.contains("Installed."));
+            (used, catalog.of_folders().map(|(_, enabled)| enabled).collect::<Vec<_>>())
+        };
+        let turn = async |enabled| switch(&store, "refunds".to_owned(), enabled, by(), entry("switch")).await.unwrap();
+        let before = version(&store).await.unwrap();
+        assert_eq!(read().await, (Some(false), vec![true]));
+        assert_eq!(turn(false).await, ChangeOutcome::Done);
+        assert_ne!(version(&store).await.unwrap(), before);
+        assert_eq!(read().await, (Some(true), vec![false]));
+        assert_eq!(turn(true).await, ChangeOutcome::Done);
+        assert_eq!((version(&store).await.unwrap(), read().await), (before, (Some(false), vec![true])));
+        assert_eq!(audited(&store, "switch").await, 2);
     }
 }

@@ -23,6 +23,8 @@ pub struct UsageTotals {
     pub output_tokens: f64,
     /// The cost in US dollars, as far as prices are known.
     pub cost_usd: f64,
+    /// What the caches of providers have saved, in US dollars, as far as prices are known.
+    pub saved_usd: f64,
     /// The time to the first part of a reply, in milliseconds, summed over the requests.
     pub first_part_ms: f64,
     /// The time to the end of a reply, in milliseconds, summed over the requests.
@@ -88,6 +90,7 @@ const SUMS: &str = "
     CAST(coalesce(sum(messages), 0) AS BIGINT) AS messages, count(DISTINCT CASE WHEN messages > 0 THEN owner END) AS users,
     CAST(coalesce(sum(failures), 0) AS BIGINT) AS failures, CAST(coalesce(sum(steps), 0) AS BIGINT) AS steps,
     total(input_tokens) AS input_tokens, total(output_tokens) AS output_tokens, total(cost_usd) AS cost_usd,
+    total(saved_usd) AS saved_usd,
     total(first_part_ms) AS first_part_ms, total(whole_ms) AS whole_ms
     FROM usage_days WHERE day >= ";
 
@@ -162,6 +165,7 @@ fn read_totals(row: &Row) -> Result<UsageTotals, StoreError> {
         input_tokens: row.try_get("input_tokens")?,
         output_tokens: row.try_get("output_tokens")?,
         cost_usd: row.try_get("cost_usd")?,
+        saved_usd: row.try_get("saved_usd")?,
         first_part_ms: row.try_get("first_part_ms")?,
         whole_ms: row.try_get("whole_ms")?,
     })

@@ -45,6 +45,10 @@ pub struct StepRecord {
     /// The cost in US dollars; absent if the price is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
+    /// What the provider's cache has saved, in US dollars: the cost without it, less the cost. Below zero
+    /// if writing to the cache cost more than reading saved; absent if the price is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saved_usd: Option<f64>,
     /// The time from the request to the first part of the reply, in milliseconds.
     pub first_part_ms: i64,
     /// The time from the request to the end of the reply, in milliseconds.
@@ -62,20 +66,24 @@ pub struct StepTotals {
     /// The cost in US dollars, as far as prices are known; absent if no price is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
+    /// What the caches of providers have saved, in US dollars, as far as prices are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saved_usd: Option<f64>,
 }
 
 const INSERT: &str = "
     INSERT INTO steps
         (at, owner, conversation_id, message_id, run_id, agent_id, call_id, number, provider, model, finish_reason,
-         input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd, first_part_ms, whole_ms)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
+         input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd, first_part_ms, whole_ms,
+         saved_usd)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)";
 
 const LIST: &str = "SELECT * FROM steps WHERE owner = $1 AND conversation_id = $2 ORDER BY no DESC LIMIT $3";
 
 const TOTALS: &str = "
     SELECT count(*) AS steps, total(input_tokens) AS input_tokens, total(output_tokens) AS output_tokens,
            total(cache_read_tokens) AS cache_read_tokens, total(cache_write_tokens) AS cache_write_tokens,
-           total(reasoning_tokens) AS reasoning_tokens, sum(cost_usd) AS cost_usd
+           total(reasoning_tokens) AS reasoning_tokens, sum(cost_usd) AS cost_usd, sum(saved_usd) AS saved_usd
     FROM steps WHERE owner = $1 AND conversation_id = $2";
 
 impl Store {
@@ -140,6 +148,7 @@ pub async fn append_steps(db: &mut Db, steps: Vec<StepRecord>) -> Result<(), Sto
             .bind(step.cost_usd)
             .bind(step.first_part_ms)
             .bind(step.whole_ms)
+            .bind(step.saved_usd)
             .execute(&mut *db)
             .await?;
     }
@@ -173,6 +182,7 @@ fn step(row: &Row) -> Result<StepRecord, sql::Error> {
             reasoning_tokens: tokens("reasoning_tokens")?,
         },
         cost_usd: row.try_get("cost_usd")?,
+        saved_usd: row.try_get("saved_usd")?,
         first_part_ms: row.try_get("first_part_ms")?,
         whole_ms: row.try_get("whole_ms")?,
     })
@@ -191,5 +201,6 @@ fn read_totals(row: &Row) -> Result<StepTotals, sql::Error> {
             reasoning_tokens: tokens("reasoning_tokens")?,
         },
         cost_usd: row.try_get("cost_usd")?,
+        saved_usd: row.try_get("saved_usd")?,
     })
 }

@@ -57,6 +57,7 @@ pub(crate) fn step(owner: &str, conversation_id: &str, at: i64, cost: f64) -> St
         finish_reason: "stop".to_owned(),
         usage: TokenUsage { input_tokens: 10, output_tokens: 5, ..TokenUsage::default() },
         cost_usd: Some(cost),
+        saved_usd: Some(cost / 4.0),
         first_part_ms: 100,
         whole_ms: 400,
     }
@@ -156,7 +157,7 @@ async fn deleting_a_user_keeps_only_usage_and_audit_rows() {
             .total_usage(&UsageFilter { user_id: Some("ada".to_owned()), ..UsageFilter::days(0, 1) })
             .await
             .unwrap();
-        assert_eq!((used.messages, used.steps, used.cost_usd), (2, 1, 0.5));
+        assert_eq!((used.messages, used.steps, used.cost_usd, used.saved_usd), (2, 1, 0.5, 0.125));
     })
     .await;
 }

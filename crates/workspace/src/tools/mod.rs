@@ -27,6 +27,9 @@ pub(crate) const PRESENT_FILES: &str = "present_files";
 pub(crate) const VIEW_IMAGE: &str = "view_image";
 pub(crate) const BASH: &str = "bash";
 
+/// The tools that return files, whose results do not become files again.
+pub(crate) const OWN_TOOLS: [&str; 7] = [LS, READ_FILE, WRITE_FILE, STR_REPLACE, GLOB, GREP, VIEW_IMAGE];
+
 /// What the tools of an agent share.
 #[derive(Clone)]
 pub(crate) struct AgentWorkspace {
@@ -49,7 +52,7 @@ impl AgentWorkspace {
     }
 
     /// Opens the workspace of a run's conversation.
-    fn open(&self, scope: &RunScope) -> Workspace {
+    pub(crate) fn open(&self, scope: &RunScope) -> Workspace {
         self.all.open(&scope.user_id, &scope.conversation_id, self.settings.limits)
     }
 }

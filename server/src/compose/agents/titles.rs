@@ -17,6 +17,7 @@ pub(super) struct TitleSource {
     other: Option<(Arc<dyn Model>, Option<Price>)>,
     max_words: usize,
     max_chars: usize,
+    is_for_users: bool,
 }
 
 impl TitleSource {
@@ -30,13 +31,13 @@ impl TitleSource {
         agent: &config::Agent,
         models: &ModelBuilder,
     ) -> Result<Option<Self>, String> {
-        let Some(Titles { model, max_words, max_chars }) = &agent.titles else { return Ok(None) };
+        let Some(Titles { model, max_words, max_chars, is_default }) = &agent.titles else { return Ok(None) };
         let connection_id = model.as_ref().map_or(&agent.connection_id, |named| &named.connection_id);
         let kind = config.connections.get(connection_id).map(|connection| &connection.kind);
         if matches!(kind, Some(ConnectionKind::Demo(_))) {
             return Ok(None);
         }
-        let source = |other| Self { other, max_words: *max_words, max_chars: *max_chars };
+        let source = |other| Self { other, max_words: *max_words, max_chars: *max_chars, is_for_users: *is_default };
         let Some(named) = model else { return Ok(Some(source(None))) };
         let model = model_named(config, named, agent.openai_api, models)?;
         Ok(model.map(|model| source(Some((model, config.price_of(&named.model))))))
@@ -65,7 +66,7 @@ impl TitleSource {
         };
         let instructions = Some(instructions(self.max_words, self.max_chars));
         let agent = Agent { instructions, settings, ..Agent::new(agent.id.clone(), model) };
-        TitleAgent { agent, max_words: self.max_words, max_chars: self.max_chars }
+        TitleAgent { agent, max_words: self.max_words, max_chars: self.max_chars, is_for_users: self.is_for_users }
     }
 }
 

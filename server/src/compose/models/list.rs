@@ -16,7 +16,7 @@ pub(crate) struct ModelList {
 /// A model, and what it can do.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ListedModel {
+pub(crate) struct ListedModel {
     /// The id by which requests choose the model. Absent if it is an agent's only one, which the config
     /// does not list under `models`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,6 +73,16 @@ pub(in crate::compose) fn models(config: &Config, rights: &Rights, caller: &Call
         }
     }
     ModelList { models }
+}
+
+impl ModelList {
+    /// Returns the model with this id, or otherwise the first one that its provider calls so.
+    pub(crate) fn into_named(self, name: &str) -> Option<ListedModel> {
+        let is_named = |model: &ListedModel| model.model == name;
+        let with_id = self.models.iter().position(|model| model.id.as_deref() == Some(name));
+        let at = with_id.or_else(|| self.models.iter().position(is_named))?;
+        self.models.into_iter().nth(at)
+    }
 }
 
 fn declared(config: &Config, model: &Model, agents: &[&Agent]) -> ListedModel {

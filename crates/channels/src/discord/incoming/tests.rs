@@ -34,6 +34,8 @@ fn messages_for_the_bot_are_read() {
     assert_snapshot!(check(json!({ "author": { "id": "7", "bot": true } })), @"not read");
     assert_snapshot!(check(json!({ "webhook_id": "6" })), @"not read");
     assert_snapshot!(check(json!({ "type": 7 })), @"not read");
+    let forwarded = json!({ "content": "", "message_reference": { "type": 1 }, "message_snapshots": [{ "message": { "content": "I live in Oslo" } }] });
+    assert_snapshot!(check(forwarded), @"not read");
     assert_snapshot!(check(json!({ "channel_id": "5/../6" })), @"not read");
     assert_snapshot!(check(json!({ "id": "99999999999999999999" })), @"not read");
 }

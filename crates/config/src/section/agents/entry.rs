@@ -120,7 +120,8 @@ pub(crate) struct AgentProperties {
     /// Names a new conversation after its first message: `true` with the agent's own model, or `{
     /// model, connectionId, maxWords, maxChars }`. The request runs beside the answer, and its usage
     /// counts for the user. A title of a hook takes precedence. Default: as the root's `generateTitle`
-    /// says.
+    /// says. Without both, conversations that users begin are named by the `summaryModel`, or by the
+    /// agent's own model, unless it is that of the demo or its connection has a `baseURL`.
     pub(crate) generate_title: Option<super::title::TitleEntry>,
     /// The model that summarises the older messages of a long conversation, see `context`. Default:
     /// the agent's own.

@@ -49,7 +49,7 @@ pub(super) fn read(
     let items = list_items(section, context.report);
     let agents = items.iter().filter_map(|node| agent(node, connections, models, context));
     let mut agents = agents.map(|agent| (agent.id.clone(), agent)).collect();
-    title::apply_to_all(&mut agents, context);
+    title::complete(&mut agents, connections, context);
     sub_agents::check(&agents, context);
     policy::check_other_names(&agents, context);
     agents

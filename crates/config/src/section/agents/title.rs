@@ -2,6 +2,7 @@
 //! by a model.
 
 use crate::agent::{Agent, ModelRef, Titles};
+use crate::config::{Connection, ConnectionKind};
 use crate::section::Context;
 use crate::section::value::{Id, Text};
 use crate::shape::{Shape, decode};
@@ -56,7 +57,7 @@ impl TitleEntry {
                 let connection_id = settings.connection_id.as_ref().map_or(connection_id, |Id(id)| id).to_owned();
                 let model = settings.model.as_ref();
                 let model = model.map(|Text(model)| ModelRef { connection_id, model: model.clone() });
-                Some(Titles { model, max_words: settings.max_words, max_chars: settings.max_chars })
+                Some(Titles { model, max_words: settings.max_words, max_chars: settings.max_chars, is_default: false })
             }
         }
     }
@@ -72,21 +73,45 @@ pub(crate) fn check(owner: &Node, context: &mut Context<'_, '_>) {
     }
 }
 
-/// Reads the key of the root, and applies it to the agents that do not have the key themselves.
-pub(crate) fn apply_to_all(agents: &mut IndexMap<String, Agent>, context: &mut Context<'_, '_>) {
-    let root = context.root;
-    let Some(section) = root.get(KEY).map(|entry| &entry.value).filter(|node| !matches!(node.kind, NodeKind::Null))
-    else {
-        return;
-    };
-    super::other_model::check(KEY, root, context);
-    check(root, context);
-    let Some(shape) = Shape::for_type::<TitleEntry>() else { return };
-    let Some(entry) = decode::<TitleEntry>(section, shape, context.report) else { return };
+/// Says how the conversations of agents that do not have the key themselves are named: as the key of the
+/// root says, or by default with a model where that costs little.
+pub(crate) fn complete(
+    agents: &mut IndexMap<String, Agent>,
+    connections: &IndexMap<String, Connection>,
+    context: &mut Context<'_, '_>,
+) {
+    let for_all = for_all(context);
     for agent in agents.values_mut() {
         let properties = context.agents.get(agent.id.as_str()).and_then(|node| node.get("properties"));
         if properties.is_none_or(|properties| properties.value.get(KEY).is_none()) {
-            agent.titles = entry.titles(&agent.connection_id);
+            agent.titles = match &for_all {
+                Some(entry) => entry.titles(&agent.connection_id),
+                None => default_titles(agent, connections),
+            };
         }
     }
+}
+
+/// Reads the key of the root; `None` if it says nothing.
+fn for_all(context: &mut Context<'_, '_>) -> Option<TitleEntry> {
+    let root = context.root;
+    let section = root.get(KEY).map(|entry| &entry.value).filter(|node| !matches!(node.kind, NodeKind::Null))?;
+    super::other_model::check(KEY, root, context);
+    check(root, context);
+    decode::<TitleEntry>(section, Shape::for_type::<TitleEntry>()?, context.report)
+}
+
+/// Returns the titles of an agent about which the config says nothing: a short request to the model of its
+/// summaries, or to its own, if that is at the provider's own address. A server of one's own may answer
+/// one request at a time, so the answer would wait for its title.
+fn default_titles(agent: &Agent, connections: &IndexMap<String, Connection>) -> Option<Titles> {
+    let connection_id = agent.summary_model.as_ref().map_or(&agent.connection_id, |model| &model.connection_id);
+    let is_hosted = match &connections.get(connection_id)?.kind {
+        ConnectionKind::Anthropic(connection)
+        | ConnectionKind::OpenAi(connection)
+        | ConnectionKind::Google(connection)
+        | ConnectionKind::AiGateway(connection) => connection.base_url.is_none(),
+        _ => false,
+    };
+    is_hosted.then(|| Titles { model: agent.summary_model.clone(), is_default: true, ..Titles::default() })
 }

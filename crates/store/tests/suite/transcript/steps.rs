@@ -19,6 +19,7 @@ fn step(conversation_id: &str, number: u32, cost_usd: Option<f64>) -> StepRecord
         finish_reason: "stop".to_owned(),
         usage: TokenUsage { input_tokens: 100, output_tokens: 10, cache_read_tokens: 40, ..TokenUsage::default() },
         cost_usd,
+        saved_usd: cost_usd.map(|cost| cost / 2.0),
         first_part_ms: 20,
         whole_ms: 50,
     }
@@ -36,7 +37,10 @@ async fn usage_of_a_conversation_is_summed_for_its_owner() {
         store.finish_run(finish).await.unwrap();
         let usage =
             TokenUsage { input_tokens: 300, output_tokens: 30, cache_read_tokens: 120, ..TokenUsage::default() };
-        assert_eq!(store.totals("ada", "c").await.unwrap(), StepTotals { steps: 3, usage, cost_usd: Some(0.75) });
+        assert_eq!(
+            store.totals("ada", "c").await.unwrap(),
+            StepTotals { steps: 3, usage, cost_usd: Some(0.75), saved_usd: Some(0.375) }
+        );
         let numbers: Vec<_> = store.steps("ada", "c").await.unwrap().iter().map(|step| step.number).collect();
         assert_eq!(numbers, [1, 2, 3]);
         assert_eq!(store.totals("eve", "c").await.unwrap(), StepTotals::default());
@@ -57,7 +61,7 @@ async fn steps_outlive_the_conversation_and_sums_do_not_overflow() {
         store.append_steps(steps).await.unwrap();
         assert!(store.delete_conversation("ada", "c", Vec::new()).await.unwrap());
         let totals = store.totals("ada", "c").await.unwrap();
-        assert_eq!((totals.steps, totals.cost_usd), (2, None));
+        assert_eq!((totals.steps, totals.cost_usd, totals.saved_usd), (2, None, None));
         assert!(totals.usage.input_tokens > i64::MAX as u64);
     })
     .await;

@@ -107,9 +107,76 @@ async fn users_read_the_skills_of_their_agents_and_administrators_change_all() {
     assert_eq!(call(&routes, MEMBER, "/api/skills/installed").await.1.get("digest"), None);
     assert_eq!(change(&routes, ADMIN, "installed", json!({ "enabled": false })).await, 200);
     assert_eq!(names(&routes, MEMBER).await, ["greet"]);
-    // Those of the config are changed there.
-    assert_eq!(change(&routes, ADMIN, "greet", json!({ "enabled": false })).await, 404);
     assert_eq!(change(&routes, ADMIN, "installed", json!({ "enabled": 1 })).await, 422);
+    assert_eq!(change(&routes, ADMIN, "none", json!({ "enabled": false })).await, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn skills_of_folders_are_switched_off_and_on_for_all_agents() {
+    let folder = TempDir::new().unwrap();
+    let routes = routes(&folder).await;
+    let switch = async |who, name: &str, enabled: bool| {
+        let path = format!("/api/admin/skills/{name}/folder");
+        let body = json!({ "enabled": enabled });
+        let request = crate::access::TestRequest { method: Method::PUT, ..post(path, body) };
+        call_route(&routes, &caller(who), request).await.0
+    };
+    for who in [VISITOR, MEMBER, EDITOR] {
+        assert_eq!(switch(who, "greet", false).await, 404);
+    }
+    assert_eq!(switch(ADMIN, "greet", false).await, 200);
+    assert_eq!(switch(ADMIN, "greet", false).await, 200);
+    assert_eq!(switch(ADMIN, "none", false).await, 404);
+    assert_eq!(names(&routes, MEMBER).await, [""; 0]);
+    assert_eq!(names(&routes, EDITOR).await, ["order"]);
+    assert_eq!(names(&routes, ADMIN).await, ["greet-", "order"]);
+    let (status, page) = call_route(&routes, &caller(ADMIN), get("/admin/skills/greet/folder".to_owned())).await;
+    assert!(status == 200 && page.contains("disabled") && page.contains("Do it."), "{page}");
+    let form = Request::post("/admin/skills/greet/folder").extension(caller(ADMIN));
+    let form = form.header("content-type", "application/x-www-form-urlencoded").body(Body::from("enabled=true"));
+    assert_eq!(routes.clone().oneshot(form.unwrap()).await.unwrap().status(), 303);
+    assert_eq!(names(&routes, MEMBER).await, ["greet"]);
+    // The shorter route does the same.
+    assert_eq!(change(&routes, ADMIN, "order", json!({ "enabled": false })).await, 200);
+    assert_eq!(names(&routes, EDITOR).await, ["greet"]);
+    assert_eq!(change(&routes, ADMIN, "order", json!({ "enabled": true })).await, 200);
+    assert_eq!(names(&routes, EDITOR).await, ["greet", "order"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn skills_are_exported_as_archives_of_the_standard_form() {
+    let folder = TempDir::new().unwrap();
+    let routes = routes(&folder).await;
+    install(&routes, ADMIN).await;
+    let export = async |who, path: &str| {
+        let request = Request::get(path).extension(caller(who)).body(Body::empty()).unwrap();
+        let response = routes.clone().oneshot(request).await.unwrap();
+        let status = response.status().as_u16();
+        let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        let mut files = Vec::new();
+        if let Ok(mut archive) = zip::ZipArchive::new(Cursor::new(bytes.to_vec())) {
+            for index in 0..archive.len() {
+                files.push(archive.by_index(index).unwrap().name().unwrap().into_owned());
+            }
+        }
+        files.sort();
+        (status, files)
+    };
+    let check = async |path: &str, expected: (u16, &[&str])| {
+        let (status, files) = export(ADMIN, path).await;
+        assert_eq!(
+            (status, files.iter().map(String::as_str).collect::<Vec<_>>()),
+            (expected.0, expected.1.to_vec()),
+            "{path}"
+        );
+        assert_eq!(export(MEMBER, path).await.0, 404, "{path}");
+    };
+    check("/api/admin/skills/installed/export", (200, &["installed/SKILL.md"])).await;
+    check("/api/admin/skills/greet/export", (200, &["greet/SKILL.md"])).await;
+    check("/admin/skills/greet/export?origin=folder", (200, &["greet/SKILL.md"])).await;
+    check("/admin/skills/installed/export?origin=installed", (200, &["installed/SKILL.md"])).await;
+    check("/api/admin/skills/greet/export?origin=installed", (404, &[])).await;
+    check("/api/admin/skills/none/export", (404, &[])).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

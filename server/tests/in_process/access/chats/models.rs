@@ -52,6 +52,36 @@ async fn models_are_listed_with_the_agents_that_the_caller_may_use() {
     assert!(!listed(&nobody).await.contains("team") && listed(&editor).await.contains("team"));
 }
 
+const NAMED: &str = "
+connections: [{ id: demo, type: Demo, properties: { delayMs: 0 } }]
+models:
+  - { id: fast, title: Fast, connectionId: demo, model: demo-fast }
+  - { id: secret, connectionId: demo, model: demo-secret }
+agents:
+  - { id: chooser, type: Agent, models: [fast], auth: public }
+  - { id: team, type: Agent, models: [secret], auth: { roles: [editor] } }
+  - { id: plain, type: Agent, connectionId: demo, properties: { model: maker/demo }, auth: public }
+pages: [{ id: p, auth: public }]
+";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_is_shown_by_its_id_or_its_name_to_those_who_may_use_it() {
+    let routes = serve(NAMED).await;
+    let (nobody, editor) = (caller(("nobody", false, &["editor"])), caller(("eve", true, &["editor"])));
+    let check = async |who: &Caller, name: &str, expected: (u16, &str)| {
+        let (status, body) = call_route(&routes, who, get(format!("/api/models/{name}"))).await;
+        let body: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!((status, body["title"].as_str().unwrap_or_default()), expected, "{name}: {body}");
+    };
+    check(&nobody, "fast", (200, "Fast")).await;
+    check(&nobody, "demo-fast", (200, "Fast")).await;
+    check(&nobody, "maker%2Fdemo", (200, "maker/demo")).await;
+    check(&editor, "secret", (200, "demo-secret")).await;
+    check(&nobody, "secret", (404, "")).await;
+    check(&nobody, "demo-secret", (404, "")).await;
+    check(&nobody, "none", (404, "")).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn agents_are_listed_as_far_as_the_caller_may_use_them() {
     let routes = serve(MODELS).await;
