@@ -316,9 +316,9 @@ mod tests {
             Event::Part(Part::ProviderItem { provider: "openai".to_owned(), item, shown_as })
         };
         let forged = Event::Data { name: "provider-output".to_owned(), id: None, data: json!({ "name": "forged" }) };
-        let (mut to_wire, mut chunks) = (ToWire::default(), Vec::new());
+        let (mut converter, mut chunks) = (ChunkConverter::default(), Vec::new());
         for event in [item(None), item(Some("later")), forged] {
-            to_wire.convert(event, &mut chunks);
+            converter.convert(event, 0, &mut chunks);
         }
         let sent: Vec<_> = chunks.iter().filter(|chunk| !is_private(chunk)).map(|chunk| json!(chunk)).collect();
         let content = json!({ "type": "later", "encrypted_content": "… (3 bytes)" });
@@ -328,7 +328,7 @@ mod tests {
         for chunk in &chunks {
             reducer.apply(chunk).unwrap();
         }
-        let prompt = crate::run::to_prompt::to_prompt(std::slice::from_ref(reducer.message()), |_| false);
+        let prompt = crate::to_prompt::to_prompt(std::slice::from_ref(reducer.message()), |_| false);
         let prompt: Vec<_> = prompt.iter().map(|message| json!(**message)).collect();
         let item = json!({ "type": "later", "encrypted_content": "abc" });
         let kept = json!({ "type": "provider-item", "provider": "openai", "item": item });

@@ -73,7 +73,8 @@ fn lists(step: &Step) -> Vec<OutlineList> {
         _ => &[],
     };
     let has_branches = lists.iter().any(|list| list.role == ListRole::Branch);
-    if !has_branches && !(lapse.is_empty() && step.on_error.is_empty()) {
+    let has_exits = !lapse.is_empty() || !step.on_error.is_empty();
+    if !has_branches && has_exits {
         lists.push(branch("", &[]));
     }
     if !lapse.is_empty() {

@@ -71,7 +71,7 @@ async fn known_estimates_are_used_as_long_as_the_results_are_the_same() {
     let check = |known: Estimate, expected: Estimate| {
         let known = Estimates::from([((name.clone(), "has x".to_owned()), known)]);
         let finished = Finished { results: results.clone(), comparisons: Vec::new() };
-        let report = Report::with_estimates("test", &[name.clone()], &finished, Gate::default(), 0, &known);
+        let report = Report::with_estimates("test", std::slice::from_ref(&name), &finished, Gate::default(), 0, &known);
         assert_eq!(report.configs[0].scorers["has x"], expected);
     };
     check(known, known);

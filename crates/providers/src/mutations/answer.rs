@@ -25,10 +25,10 @@ impl DecodedReply {
         for (at, part) in parts.iter().enumerate() {
             is_shown |= matches!(part, Part::ToolCall { .. } | Part::ToolResult { .. });
             match part {
-                Part::ProviderItem { item, shown_as, .. } => {
-                    if !std::mem::take(&mut is_shown) && shown_as.is_none() && !is_signature(item) {
-                        return Err(format!("nobody sees {item}"));
-                    }
+                Part::ProviderItem { item, shown_as, .. }
+                    if !std::mem::take(&mut is_shown) && shown_as.is_none() && !is_signature(item) =>
+                {
+                    return Err(format!("nobody sees {item}"));
                 }
                 Part::TextStart { id } | Part::ReasoningStart { id, .. } if open.contains(&id.as_str()) => {
                     return Err(format!("{id} begins twice"));

@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn menu_shows_what_waits() {
         let check = |counts: &[(&'static str, u32)], expected: &[&str]| {
-            let counts: Vec<_> = counts.iter().map(|(path, count)| MenuCount { path: *path, count: *count }).collect();
+            let counts: Vec<_> = counts.iter().map(|(path, count)| MenuCount { path, count: *count }).collect();
             let groups = group_links(&ENTRIES, &counts, None).into_iter().map(|link| link.to_html());
             let pages = group_pages(&ENTRIES, &counts, MenuGroup::System, "/admin").unwrap().to_html();
             let links: Vec<_> = groups.chain([pages]).collect();

@@ -18,7 +18,7 @@ type RunColumn = Column<RunItem>;
 
 /// A run in the list.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct RunItem {
+pub(crate) struct RunItem {
     #[serde(flatten)]
     run: RunRow,
     #[serde(skip)]
@@ -27,7 +27,7 @@ pub(super) struct RunItem {
 
 /// The query of the list.
 #[derive(Default, Deserialize, JsonSchema)]
-pub(super) struct RunQuery {
+pub(crate) struct RunQuery {
     /// The id of a workflow.
     workflow: Option<String>,
     /// The name or the id of the user who started them.

@@ -19,7 +19,7 @@ type TaskColumn = Column<TaskRow>;
 
 /// The query of the list.
 #[derive(Default, Deserialize, JsonSchema)]
-pub(super) struct TaskQuery {
+pub(crate) struct TaskQuery {
     /// The id of a workflow.
     workflow: Option<String>,
     /// The name or the id of the user who started the run.

@@ -57,7 +57,8 @@ async fn run_starts_again_with_its_input_or_another_one() {
         assert_eq!(refused(without_role, RerunRequest::default()).await, "NotFound ");
         let filter = AuditFilter { tool: Some("workflow:rerun".to_owned()), ..AuditFilter::default() };
         let rows = server.runs.store.audit_list(filter, 9, None).await.unwrap();
-        let logged: Vec<_> = rows.iter().map(|row| row.arguments["newRunId"].clone()).collect();
+        let logged: Vec<_> =
+            rows.iter().map(|row| serde_json::from_str::<Value>(&row.arguments).unwrap()["newRunId"].clone()).collect();
         assert_eq!(logged, [changed.id.clone(), same.id.clone()]);
     }
 }
