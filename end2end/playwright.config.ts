@@ -15,7 +15,8 @@ export default defineConfig({
   forbidOnly: Boolean(process.env.CI),
   // A journey that passes only sometimes is a failure to be understood; on a loaded machine it must not hide the others.
   retries: process.env.CI ? 2 : 0,
-  reporter: [["list"]],
+  // `cargo xtask test` lists the flaky journeys from the report in the end.
+  reporter: process.env.CI ? [["list"], ["json", { outputFile: "test-results/report.json" }]] : [["list"]],
   // Recording every journey costs a fifth of the time. Where a failed one is tried again, that attempt is recorded.
   use: { ...browser, trace: process.env.CI ? "on-first-retry" : "retain-on-failure", screenshot: "only-on-failure" },
 });

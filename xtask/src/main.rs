@@ -5,6 +5,7 @@ mod browser;
 mod build;
 mod cargo;
 mod clients;
+mod flaky;
 mod fuzz;
 mod outside;
 mod serve;

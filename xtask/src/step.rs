@@ -7,6 +7,17 @@ use std::time::{Duration, Instant};
 /// The finished steps, for [`summary`].
 static DONE: Mutex<Vec<(String, Duration)>> = Mutex::new(Vec::new());
 
+/// What a reader of the output must not miss, for [`summary`].
+static NOTICES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Prints a notice now, and once more in the summary: what was skipped, and what passed only when it was tried again.
+pub(crate) fn notice(text: String) {
+    eprintln!("{text}");
+    if let Ok(mut notices) = NOTICES.lock() {
+        notices.push(text);
+    }
+}
+
 /// Runs a step and prints its duration; errors get the step's name as context.
 pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     eprintln!("▸ {name}");
@@ -20,13 +31,14 @@ pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T>
     Ok(result)
 }
 
-/// Prints all finished steps with their durations.
-pub(crate) fn summary() {
-    let Ok(done) = DONE.lock() else { return };
-    eprintln!("\n{} steps passed, 0 failed", done.len());
+/// Prints all finished steps with their durations, and all notices. `is_passed` tells whether another step has failed.
+pub(crate) fn summary(is_passed: bool) {
+    let (Ok(done), Ok(notices)) = (DONE.lock(), NOTICES.lock()) else { return };
+    eprintln!("\n{} steps passed, {} failed", done.len(), u8::from(!is_passed));
     for (name, took) in done.iter() {
         eprintln!("{:>8.1} s  {name}", took.as_secs_f64());
     }
     let total: Duration = done.iter().map(|(_, took)| *took).sum();
     eprintln!("{:>8.1} s  in total", total.as_secs_f64());
+    notices.iter().for_each(|notice| eprintln!("{notice}"));
 }

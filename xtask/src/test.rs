@@ -5,8 +5,8 @@
 //! once: the packages of the server and those of the WASM client are built by separate commands.
 
 use crate::cargo::cargo;
-use crate::step::{step, summary};
-use crate::{browser, build, clients, tools};
+use crate::step::{notice, step, summary};
+use crate::{browser, build, clients, flaky, tools};
 use anyhow::Result;
 use xshell::{Cmd, Shell};
 
@@ -46,8 +46,14 @@ const CLIENT_ARGUMENTS: &[&str] = &[
     "wasm32-unknown-unknown",
 ];
 
-/// Runs every check and test.
+/// Runs every check and test, and lists the steps in the end, also if one has failed.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
+    let result = run_steps(shell);
+    summary(result.is_ok());
+    result
+}
+
+fn run_steps(shell: &Shell) -> Result<()> {
     tools::ensure_wasm_target(shell)?;
     tools::ensure_rust_components(shell)?;
     tools::find_or_install_chromium(shell)?;
@@ -67,9 +73,18 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     step("lint the WASM client", || lint(shell, CLIENT_ARGUMENTS, &["--lib"]))?;
     test(shell)?;
     clients::test(shell)?;
-    browser::journeys(shell)?;
-    summary();
-    Ok(())
+    with_flaky_ones(shell, flaky::JOURNEYS_REPORT, || browser::journeys(shell))
+}
+
+/// Runs tests, and tells which of them passed only when they were tried again.
+fn with_flaky_ones(shell: &Shell, report: &str, tests: impl FnOnce() -> Result<()>) -> Result<()> {
+    shell.remove_path(report)?;
+    let result = tests();
+    match flaky::read(shell, report) {
+        Ok(names) => names.iter().for_each(|name| notice(format!("FLAKY: {name}"))),
+        Err(error) => notice(format!("which tests are flaky is not known: {error:#}")),
+    }
+    result
 }
 
 fn lint(shell: &Shell, half: &[&str], targets: &[&str]) -> Result<()> {
@@ -85,13 +100,13 @@ fn test(shell: &Shell) -> Result<()> {
             Ok(cargo(shell).args(["test", "--no-fail-fast"]).args(SERVER_ARGUMENTS).run()?)
         });
     }
-    step("run the tests of xtask", || Ok(nextest(shell).args(XTASK_ARGUMENTS).run()?))?;
-    step("run the tests", || Ok(nextest(shell).args(SERVER_ARGUMENTS).run()?))?;
+    let run =
+        |name: &str, tests: Cmd<'_>| step(name, || with_flaky_ones(shell, flaky::NEXTEST_REPORT, || Ok(tests.run()?)));
+    run("run the tests of xtask", nextest(shell).args(XTASK_ARGUMENTS))?;
+    run("run the tests", nextest(shell).args(SERVER_ARGUMENTS))?;
     // The other tests with a database run on SQLite and PostgreSQL in one run.
-    step("run the tests of the chat on PostgreSQL", || {
-        let on_postgres = nextest(shell).env("CHATWRIGHT_TEST_STORE", "postgres");
-        Ok(on_postgres.args(SERVER_ARGUMENTS).args(["-E", "package(chat) & kind(test)"]).run()?)
-    })?;
+    let on_postgres = nextest(shell).env("CHATWRIGHT_TEST_STORE", "postgres").args(SERVER_ARGUMENTS);
+    run("run the tests of the chat on PostgreSQL", on_postgres.args(["-E", "package(chat) & kind(test)"]))?;
     step("run the documentation tests", || Ok(cargo(shell).args(["test", "--doc"]).args(SERVER_ARGUMENTS).run()?))
 }
 

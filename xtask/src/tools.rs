@@ -2,7 +2,7 @@
 //! it.
 
 use crate::cargo::cargo;
-use crate::step::step;
+use crate::step::{notice, step};
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use xshell::{Shell, cmd};
@@ -92,8 +92,10 @@ pub(crate) fn ensure_bubblewrap(shell: &Shell) -> Result<()> {
         return Ok(());
     }
     if !cfg!(target_os = "linux") || !can_install(shell) {
-        eprintln!(
-            "bubblewrap was not found: the tests of sandboxes are skipped (Debian: `apt-get install bubblewrap`)"
+        notice(
+            "SKIPPED, NOT TESTED: bubblewrap was not found, so the tests of sandboxes are skipped (Debian: `apt-get install \
+             bubblewrap`)"
+                .to_owned(),
         );
         return Ok(());
     }
@@ -106,9 +108,9 @@ pub(crate) fn ensure_bubblewrap(shell: &Shell) -> Result<()> {
 fn warn_without_namespaces(shell: &Shell) {
     let made = cmd!(shell, "bwrap --unshare-user --unshare-pid --unshare-net --ro-bind / / --proc /proc true");
     if let Err(error) = made.quiet().ignore_stdout().run() {
-        eprintln!(
+        notice(format!(
             "SKIPPED, NOT TESTED: bubblewrap can make no namespaces here, so the tests of sandboxes are skipped: {error}"
-        );
+        ));
     }
 }
 
@@ -166,7 +168,8 @@ fn ensure_npm_folder(shell: &Shell, folder: &str, name: &str) -> Result<()> {
 }
 
 /// Installs packages in a virtual environment, for the tests with an MCP server and mail servers in Python and with clients
-/// of OpenAI's API and of A2A, and for the client for Python. Without Python, these tests are skipped and say so.
+/// of OpenAI's API and of A2A, and for the client for Python. Python's `venv` is installed if it is missing and this machine
+/// allows it. Without it, these tests are skipped, which nextest does not show of tests that pass.
 pub(crate) fn ensure_python_packages(shell: &Shell) -> Result<()> {
     const PACKAGES: &str = "mcp==2.3.0 openai==3.57.0 langchain-openai==1.7.4 a2a-sdk==1.3.0 httpx==0.28.1 build==1.6.1 \
                             hatchling==1.33.0 mypy==2.4.1 pymap==0.36.7 aiosmtpd==1.4.6";
@@ -175,9 +178,16 @@ pub(crate) fn ensure_python_packages(shell: &Shell) -> Result<()> {
         return Ok(());
     }
     let is_there =
-        cmd!(shell, "python3 -c 'import venv, ensurepip'").quiet().ignore_stdout().ignore_stderr().run().is_ok();
-    if !is_there {
-        eprintln!("Python 3 with venv was not found: the tests with packages of Python are skipped");
+        || cmd!(shell, "python3 -c 'import venv, ensurepip'").quiet().ignore_stdout().ignore_stderr().run().is_ok();
+    if !is_there() && can_install(shell) {
+        step("install Python", || install(shell, &["python3", "python3-venv"]))?;
+    }
+    if !is_there() {
+        notice(
+            "SKIPPED, NOT TESTED: Python 3 with venv was not found, so the tests with mail servers and packages of Python are \
+             skipped (Debian: `apt-get install python3-venv`)"
+                .to_owned(),
+        );
         return Ok(());
     }
     step("install the Python packages of tests", || {

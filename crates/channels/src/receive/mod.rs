@@ -119,14 +119,14 @@ impl Receiver {
     async fn run(&self, job: &JobContext, channel_id: &str) -> Result<Outcome, JobError> {
         let (begun, mut pause) = (Instant::now(), MIN_PAUSE);
         let mut changes = self.config_changes.subscribe();
-        while begun.elapsed() < SESSION && !job.stop().is_cancelled() {
+        while begun.elapsed() < SESSION {
             changes.mark_unchanged();
             let config = self.context.current.config();
             let Some((channel, settings)) = find(&config, channel_id) else { return Ok(Outcome::DONE) };
             let failed = tokio::select! {
                 read = self.read(job, channel, settings, &mut pause) => read,
                 _ = changes.changed() => continue,
-                () = job.stop().cancelled() => break,
+                () = asked_to_end(job) => break,
             };
             let pause_now = match failed {
                 Ok(()) => continue,
@@ -139,7 +139,7 @@ impl Receiver {
             tokio::select! {
                 () = tokio::time::sleep(pause_now) => {}
                 _ = changes.changed() => {}
-                () = job.stop().cancelled() => {}
+                () = asked_to_end(job) => break,
             }
         }
         Ok(Outcome::again(Due::Now))
@@ -170,6 +170,14 @@ impl Receiver {
                 Ok(())
             }
         }
+    }
+}
+
+/// Waits until the job must stop, or its server shuts down: what is not stored yet, the next one reads.
+async fn asked_to_end(job: &JobContext) {
+    tokio::select! {
+        () = job.draining().cancelled() => {}
+        () = job.stop().cancelled() => {}
     }
 }
 

@@ -1,18 +1,19 @@
 //! Conversations in Telegram.
 
-use crate::server::{CHANNEL, TestServer};
+use crate::server::{self, CHANNEL, TestServer};
 use crate::telegram::FakeTelegram;
 use auth::AuthMethod;
 use auth::password::KeyScope;
 use chat::Caller;
 use contract::testing::{Cue, text_reply, tool_call_reply};
 use serde_json::json;
+use std::time::Duration;
 use store::sql;
 use wire::Role;
 
 /// Runs a test with each kind of database: a server with the user `ada`, whose account is linked to person 7.
 async fn on_each_database(replies: impl Fn() -> Vec<Vec<Cue>>, test: impl AsyncFn(&TestServer, &FakeTelegram, &str)) {
-    for database in test_postgres::databases_of_each_kind().await {
+    server::on_each_database(async |database| {
         let (telegram, url) = FakeTelegram::start().await;
         let bot = FakeTelegram::connection(&url);
         let server = TestServer::start(&database, &bot, replies()).await;
@@ -21,7 +22,8 @@ async fn on_each_database(replies: impl Fn() -> Vec<Vec<Cue>>, test: impl AsyncF
         telegram.link(7, &server.code("ada").await).await;
         test(&server, &telegram, &bot).await;
         server.shutdown().await;
-    }
+    })
+    .await;
 }
 
 fn ada() -> Caller {
@@ -279,11 +281,26 @@ async fn a_bot_is_read_as_long_as_the_config_has_it() {
                     .contains("@HelpBot")
             );
             telegram.write(7, 7, "2");
-            tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+            tokio::time::sleep(Duration::from_millis(300)).await;
             assert!(!telegram.texts(7).iter().any(|text| text.contains("Two.")));
             server.configure(bot, CHANNEL);
             telegram.until_text(7, "Two.").await;
         },
     )
+    .await;
+}
+
+#[tokio::test]
+async fn a_shutdown_does_not_wait_for_messages() {
+    on_each_database(Vec::new, async |server, telegram, bot| {
+        telegram.write(7, 7, "/status");
+        telegram.until_text(7, "You write as ada").await;
+        // The bot is read in requests that wait for messages for many seconds, again and again.
+        let ended = tokio::time::timeout(Duration::from_secs(60), server.end_jobs(Duration::from_secs(3_600)));
+        ended.await.expect("the job that reads the bot ends when the server begins to shut down");
+        let states = sql::query_scalar::<String>("SELECT state FROM jobs WHERE kind = 'channels.poll'");
+        let states = server.store.read(move |db| Box::pin(async move { Ok(states.fetch_all(db).await?) })).await;
+        assert_eq!(states.unwrap(), ["waiting"], "{bot}: another server reads on");
+    })
     .await;
 }

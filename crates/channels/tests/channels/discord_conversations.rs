@@ -1,7 +1,7 @@
 //! Conversations in Discord.
 
 use crate::discord::{BOT_USER, FakeDiscord};
-use crate::server::{CHANNEL, TestServer};
+use crate::server::{self, CHANNEL, TestServer};
 use chat::Caller;
 use contract::testing::{Cue, text_reply, tool_call_reply};
 use serde_json::json;
@@ -13,14 +13,15 @@ const SERVER: u64 = 50;
 
 /// Runs a test with each kind of database: a server with the user `ada`, whose account is linked to person 7.
 async fn on_each_database(replies: impl Fn() -> Vec<Vec<Cue>>, test: impl AsyncFn(&TestServer, &FakeDiscord)) {
-    for database in test_postgres::databases_of_each_kind().await {
+    server::on_each_database(async |database| {
         let (discord, url) = FakeDiscord::start().await;
         let server = TestServer::start(&database, &FakeDiscord::connection(&url), replies()).await;
         server.add_user("ada", "support").await;
         discord.link(7, &server.code("ada").await).await;
         test(&server, &discord).await;
         server.shutdown().await;
-    }
+    })
+    .await;
 }
 
 fn ada() -> Caller {
@@ -212,7 +213,7 @@ async fn a_file_is_attached_unless_it_is_elsewhere() {
 #[tokio::test]
 async fn beyond_the_limit_the_oldest_channel_is_forgotten() {
     let channels = CHANNEL.replace("maxWaiting: 3", "maxChats: 1");
-    for database in test_postgres::databases_of_each_kind().await {
+    server::on_each_database(async |database| {
         let (discord, url) = FakeDiscord::start().await;
         let replies = vec![text_reply("One."), text_reply("Two."), text_reply("Three.")];
         let bot = FakeDiscord::connection(&url);
@@ -225,5 +226,6 @@ async fn beyond_the_limit_the_oldest_channel_is_forgotten() {
         }
         assert_eq!(conversations(&server).await.len(), 3);
         server.shutdown().await;
-    }
+    })
+    .await;
 }

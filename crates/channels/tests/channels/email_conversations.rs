@@ -1,7 +1,7 @@
 //! Conversations by e-mail.
 
 use crate::email::{BOT, MailServer};
-use crate::server::TestServer;
+use crate::server::{self, TestServer};
 use chat::Caller;
 use contract::testing::{Cue, text_reply, tool_call_reply};
 use serde_json::json;
@@ -10,14 +10,15 @@ const ADA: &str = "ada@corp.test";
 
 /// Runs a test with each kind of database: a server with the user `ada`, whose account is linked to their address.
 async fn on_each_database(replies: impl Fn() -> Vec<Vec<Cue>>, test: impl AsyncFn(&TestServer, &MailServer)) {
-    for database in test_postgres::databases_of_each_kind().await {
+    server::on_each_database(async |database| {
         let Some(mails) = MailServer::start().await else { return };
         let server = TestServer::start(&database, &mails.connection(), replies()).await;
         server.add_user("ada", "support").await;
         mails.link(ADA, &server.code("ada").await).await;
         test(&server, &mails).await;
         server.shutdown().await;
-    }
+    })
+    .await;
 }
 
 async fn conversations(server: &TestServer) -> usize {

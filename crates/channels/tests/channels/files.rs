@@ -2,7 +2,7 @@
 
 use crate::discord::FakeDiscord;
 use crate::forms::SentFile;
-use crate::server::{CHANNEL, TestServer};
+use crate::server::{self, CHANNEL, TestServer};
 use crate::slack::FakeSlack;
 use crate::telegram::FakeTelegram;
 use contract::testing::{Cue, text_reply, tool_call_reply};
@@ -26,7 +26,7 @@ fn expected(place: &str, quoted: &str) -> Vec<SentFile> {
 
 #[tokio::test]
 async fn files_are_attached_in_telegram_or_named() {
-    for database in test_postgres::databases_of_each_kind().await {
+    server::on_each_database(async |database| {
         let (telegram, url) = FakeTelegram::start().await;
         let bot = FakeTelegram::connection(&url);
         let server = TestServer::start(&database, &bot, replies()).await;
@@ -52,13 +52,14 @@ async fn files_are_attached_in_telegram_or_named() {
         telegram.until_text(7, "📎 gone.txt (on the website)\n\n📎 large.bin (on the website)\n\nLarge.").await;
         assert_eq!(telegram.files().len(), 2);
         server.shutdown().await;
-    }
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn files_are_attached_in_slack_or_linked() {
     let channels = format!("{CHANNEL}\nauth: {{ mode: password, publicUrls: [https://chat.test] }}");
-    for database in test_postgres::databases_of_each_kind().await {
+    server::on_each_database(async |database| {
         let (slack, url) = FakeSlack::start().await;
         let bot = FakeSlack::connection(&url);
         let server = TestServer::start_with_channels(&database, &bot, &channels, replies()).await;
@@ -74,12 +75,13 @@ async fn files_are_attached_in_slack_or_linked() {
         slack.until_text("D7", "📎 c.txt\n\nRefused.").await;
         slack.until("a link", |fake| fake.links("D7") == ["https://chat.test/api/conversations/c/files/1"]).await;
         server.shutdown().await;
-    }
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn files_are_attached_in_discord_once() {
-    for database in test_postgres::databases_of_each_kind().await {
+    server::on_each_database(async |database| {
         let (discord, url) = FakeDiscord::start().await;
         let server = TestServer::start(&database, &FakeDiscord::connection(&url), replies()).await;
         server.add_user("ada", "support").await;
@@ -94,5 +96,6 @@ async fn files_are_attached_in_discord_once() {
         discord.until_text(907, "📎 large.bin (on the website)").await;
         assert_eq!(discord.files().len(), 2);
         server.shutdown().await;
-    }
+    })
+    .await;
 }

@@ -51,7 +51,8 @@ class Handler:
 
 
 def open_inbox(port):
-    for _ in range(200):
+    # A busy machine takes long to start it.
+    for _ in range(1200):
         try:
             inbox = imaplib.IMAP4("127.0.0.1", port)
             break

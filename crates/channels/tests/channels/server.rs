@@ -15,7 +15,7 @@ use config::{Config, Language};
 use contract::testing::{Cue, RecordingTool, ScriptedModel};
 use contract::{Tool, ToolContext, ToolSpec};
 use endpoints::OpenDatabases;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, join_all};
 use jobs::{Jobs, Workers};
 use operators::Operators;
 use serde_json::{Value, json};
@@ -110,6 +110,13 @@ impl CurrentConfig for TestConfig {
     fn ask_model<'a>(&'a self, _: ModelQuestion<'a>) -> BoxFuture<'a, Result<Value, ModelFailure>> {
         panic!("not used")
     }
+}
+
+/// Runs a test with an empty database of each kind, with all of them at once: most of the time, a test waits because a
+/// messenger takes about one message a second.
+pub(crate) async fn on_each_database(test: impl AsyncFn(String)) {
+    let databases = test_postgres::databases_of_each_kind().await;
+    join_all(databases.into_iter().map(|database| test(database))).await;
 }
 
 /// A server.
@@ -270,8 +277,13 @@ impl TestServer {
 
     /// Stops it, as a server that is shut down.
     pub(crate) async fn shutdown(self) {
-        self.stop.cancel();
-        self.workers.shutdown(Duration::from_secs(5)).await;
+        self.end_jobs(Duration::from_secs(5)).await;
         self.store.close().await;
+    }
+
+    /// Begins to stop it: its jobs get `patience` to end.
+    pub(crate) async fn end_jobs(&self, patience: Duration) {
+        self.stop.cancel();
+        self.workers.shutdown(patience).await;
     }
 }

@@ -1,6 +1,6 @@
 //! Conversations in Slack, over Socket Mode.
 
-use crate::server::{CHANNEL, TestServer};
+use crate::server::{self, CHANNEL, TestServer};
 use crate::slack::FakeSlack;
 use chat::Caller;
 use contract::testing::{Cue, text_reply, tool_call_reply};
@@ -9,14 +9,15 @@ use store::AuditFilter;
 
 /// Runs a test with each kind of database: a server with the user `ada`, whose account is linked to `U7`.
 async fn on_each_database(replies: impl Fn() -> Vec<Vec<Cue>>, test: impl AsyncFn(&TestServer, &FakeSlack)) {
-    for database in test_postgres::databases_of_each_kind().await {
+    server::on_each_database(async |database| {
         let (slack, url) = FakeSlack::start().await;
         let server = TestServer::start(&database, &FakeSlack::connection(&url), replies()).await;
         server.add_user("ada", "support").await;
         slack.link("U7", &server.code("ada").await).await;
         test(&server, &slack).await;
         server.shutdown().await;
-    }
+    })
+    .await;
 }
 
 async fn conversations(server: &TestServer, user: &str) -> usize {
@@ -218,7 +219,7 @@ async fn files_are_attached() {
 #[tokio::test]
 async fn members_of_the_workspace_are_linked_by_their_confirmed_address() {
     let channels = CHANNEL.replace("maxWaiting: 3", "users: verifiedEmail");
-    for database in test_postgres::databases_of_each_kind().await {
+    server::on_each_database(async |database| {
         let (slack, url) = FakeSlack::start().await;
         let bot = FakeSlack::connection(&url);
         let server = TestServer::start_with_channels(&database, &bot, &channels, vec![text_reply("Hi Ada.")]).await;
@@ -231,13 +232,14 @@ async fn members_of_the_workspace_are_linked_by_their_confirmed_address() {
         slack.until_text("D1", "Hi Ada.").await;
         assert_eq!(conversations(&server, "ada@corp.test").await, 1);
         server.shutdown().await;
-    }
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn beyond_the_limit_the_oldest_thread_is_forgotten() {
     let channels = CHANNEL.replace("maxWaiting: 3", "maxChats: 1");
-    for database in test_postgres::databases_of_each_kind().await {
+    server::on_each_database(async |database| {
         let (slack, url) = FakeSlack::start().await;
         let replies = vec![text_reply("One."), text_reply("Two."), text_reply("Three.")];
         let server = TestServer::start_with_channels(&database, &FakeSlack::connection(&url), &channels, replies).await;
@@ -252,5 +254,6 @@ async fn beyond_the_limit_the_oldest_thread_is_forgotten() {
         slack.until_text(&format!("C1/{second}"), "Three.").await;
         assert_eq!(slack.texts(&format!("C1/{first}")).len(), 1);
         server.shutdown().await;
-    }
+    })
+    .await;
 }

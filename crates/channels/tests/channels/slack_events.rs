@@ -1,6 +1,6 @@
 //! Events of Slack over HTTP.
 
-use crate::server::{CHANNEL, TestServer};
+use crate::server::{self, CHANNEL, TestServer};
 use crate::slack::{BOT_TOKEN, FakeSlack, SIGNING_SECRET};
 use contract::testing::{text_reply, tool_call_reply};
 use ring::hmac;
@@ -43,7 +43,7 @@ async fn deliver_form(server: &TestServer, payload: &Value) -> u16 {
 
 #[tokio::test]
 async fn signed_events_are_stored_once_and_answered() {
-    for database in test_postgres::databases_of_each_kind().await {
+    server::on_each_database(async |database| {
         let (slack, url) = FakeSlack::start().await;
         let replies = vec![tool_call_reply(&[("a", "act", "{}")]), text_reply("Done it."), text_reply("Two.")];
         let server = TestServer::start(&database, &connection(&url), replies).await;
@@ -67,7 +67,8 @@ async fn signed_events_are_stored_once_and_answered() {
         assert!(!slack.texts("D7").iter().any(|text| text.contains("Two.")), "{:?}", slack.texts("D7"));
         assert!(!slack.calls().contains(&"apps.connections.open".to_owned()));
         server.shutdown().await;
-    }
+    })
+    .await;
 }
 
 #[tokio::test]

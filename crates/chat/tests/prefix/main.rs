@@ -14,7 +14,7 @@ use peer::Peer;
 use providers::ModelSettings;
 use serde_json::{Map, Value, json};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use store::Store;
 use tempfile::TempDir;
 use wire::api::{Answer, SendRequest, Submission};
@@ -148,11 +148,19 @@ impl Tools {
     }
 }
 
-struct OneAgent(Arc<Agent>);
+/// The agent of the conversation that is played.
+#[derive(Default)]
+struct CurrentAgent(Mutex<Option<Arc<Agent>>>);
 
-impl AgentSource for OneAgent {
+impl CurrentAgent {
+    fn get(&self) -> Arc<Agent> {
+        self.0.lock().unwrap().clone().unwrap()
+    }
+}
+
+impl AgentSource for CurrentAgent {
     fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
-        let mut agent = Agent::clone(&self.0);
+        let mut agent = Agent::clone(&self.get());
         if !request.shared_state.is_empty() {
             agent.page_context = Some(format!("<page-state>{}</page-state>", json!(request.shared_state)));
         }
@@ -160,7 +168,7 @@ impl AgentSource for OneAgent {
     }
 
     fn by_id<'a>(&'a self, _: &'a Caller, _: &'a str) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
-        Box::pin(async { Ok(self.0.clone()) })
+        Box::pin(async { Ok(self.get()) })
     }
 }
 
@@ -168,13 +176,13 @@ fn message(id: &str, text: &str) -> Submission {
     Submission::Message { message: UiMessage::user(id, text), replaces: None, history: Vec::new() }
 }
 
-/// Sends a submission from a page with this state.
-async fn send(chat: &Chat, submission: Submission, state: &Value) {
+/// Sends a submission to a conversation from a page with this state.
+async fn send(chat: &Chat, conversation_id: &str, submission: Submission, state: &Value) {
     let request = SendRequest {
         page_id: "p".to_owned(),
         block_id: None,
         agent_id: "helper".to_owned(),
-        conversation_id: "c1".to_owned(),
+        conversation_id: conversation_id.to_owned(),
         submission,
         shared_state: state.as_object().cloned().unwrap_or_default(),
         url_query: Map::new(),
@@ -185,8 +193,8 @@ async fn send(chat: &Chat, submission: Submission, state: &Value) {
 }
 
 /// Decides on all calls that wait.
-async fn decide(chat: &Chat, approved: bool, state: &Value) {
-    let view = chat.conversation(&Caller::signed_in("ada"), "c1").await.unwrap();
+async fn decide(chat: &Chat, conversation_id: &str, approved: bool, state: &Value) {
+    let view = chat.conversation(&Caller::signed_in("ada"), conversation_id).await.unwrap();
     let last = view.messages.last().unwrap();
     let open = last.tools().filter(|tool| tool.state == ToolState::ApprovalRequested);
     let answers: Vec<_> = open
@@ -201,37 +209,64 @@ async fn decide(chat: &Chat, approved: bool, state: &Value) {
         })
         .collect();
     if !answers.is_empty() {
-        send(chat, Submission::Answers { answers }, state).await;
+        send(chat, conversation_id, Submission::Answers { answers }, state).await;
     }
 }
 
-/// Plays a conversation of three turns whose first reply is the recording, repeated `times`, and
-/// returns the requests. The states are those of the page in the first turn, from the decisions on and
-/// in the third turn.
-async fn play(provider: &Provider, recording: &str, tools: Tools, times: usize, states: &[Value; 3]) -> Vec<Value> {
-    let mut streams = vec![provider.stream(recording); times];
-    streams.push(provider.stream(provider.plain));
-    let peer = Peer::start(streams).await;
-    let settings = ModelSettings {
-        api_key: None,
-        base_url: Some(peer.url.clone()),
-        headers: Vec::new(),
-        model: provider.name.to_owned(),
-    };
-    let defer_tools = if tools == Tools::Deferred { DeferTools::Always } else { DeferTools::default() };
-    let run = RunSettings { max_retries: 0, max_steps: 8, defer_tools, ..RunSettings::default() };
-    let agent = Agent { tools: tools.tools(), settings: run, ..Agent::new("helper", (provider.model)(settings)) };
-    let folder = TempDir::new().unwrap();
-    let store = Store::open(&test_postgres::database_for(folder.path()).await).await.unwrap();
-    let chat = Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
-    send(&chat, message("u1", "Hello"), &states[0]).await;
-    for _ in 0..times {
-        decide(&chat, tools != Tools::Deny, &states[1]).await;
+/// Plays conversations in one database: to open one takes longer than a conversation.
+struct Player {
+    chat: Chat,
+    agent: Arc<CurrentAgent>,
+    played: usize,
+    _folder: TempDir,
+}
+
+impl Player {
+    async fn open() -> Self {
+        let (folder, agent) = (TempDir::new().unwrap(), Arc::<CurrentAgent>::default());
+        let store = Store::open(&test_postgres::database_for(folder.path()).await).await.unwrap();
+        let chat = Chat::open(store, agent.clone(), 8).await.unwrap();
+        Self { chat, agent, played: 0, _folder: folder }
     }
-    send(&chat, message("u2", "And now?"), &states[1]).await;
-    send(&chat, message("u3", "Thanks"), &states[2]).await;
-    chat.shutdown(std::time::Duration::from_secs(5)).await;
-    peer.bodies()
+
+    async fn close(self) {
+        self.chat.shutdown(std::time::Duration::from_secs(5)).await;
+    }
+
+    /// Plays a conversation of three turns whose first reply is the recording, repeated `times`, and
+    /// returns the requests. The states are those of the page in the first turn, from the decisions on and
+    /// in the third turn.
+    async fn play(
+        &mut self,
+        provider: &Provider,
+        recording: &str,
+        tools: Tools,
+        times: usize,
+        states: &[Value; 3],
+    ) -> Vec<Value> {
+        let mut streams = vec![provider.stream(recording); times];
+        streams.push(provider.stream(provider.plain));
+        let peer = Peer::start(streams).await;
+        let settings = ModelSettings {
+            api_key: None,
+            base_url: Some(peer.url.clone()),
+            headers: Vec::new(),
+            model: provider.name.to_owned(),
+        };
+        let defer_tools = if tools == Tools::Deferred { DeferTools::Always } else { DeferTools::default() };
+        let run = RunSettings { max_retries: 0, max_steps: 8, defer_tools, ..RunSettings::default() };
+        let agent = Agent { tools: tools.tools(), settings: run, ..Agent::new("helper", (provider.model)(settings)) };
+        *self.agent.0.lock().unwrap() = Some(Arc::new(agent));
+        self.played += 1;
+        let (chat, id) = (&self.chat, &format!("c{}", self.played));
+        send(chat, id, message(&format!("{id}u1"), "Hello"), &states[0]).await;
+        for _ in 0..times {
+            decide(chat, id, tools != Tools::Deny, &states[1]).await;
+        }
+        send(chat, id, message(&format!("{id}u2"), "And now?"), &states[1]).await;
+        send(chat, id, message(&format!("{id}u3"), "Thanks"), &states[2]).await;
+        peer.bodies()
+    }
 }
 
 /// Returns the history of a request without the brackets that close its last message.
@@ -255,10 +290,10 @@ async fn check(tools: Tools, times: usize) {
 
 async fn check_with_states(tools: Tools, times: usize, states: &[Value; 3]) {
     let told = states.iter().filter(|state| !state.is_null()).count();
-    let mut wrong = Vec::new();
+    let (mut wrong, mut player) = (Vec::new(), Player::open().await);
     for provider in &PROVIDERS {
         for (file, recording) in provider.recordings() {
-            let bodies = play(provider, &recording, tools, times, states).await;
+            let bodies = player.play(provider, &recording, tools, times, states).await;
             assert!(bodies.len() >= 3, "{}/{file}: {} requests", provider.folder, bodies.len());
             let last = bodies.last().map(Value::to_string).unwrap_or_default();
             assert_eq!(last.matches("<page-state>").count(), told, "{}/{file}: {last}", provider.folder);
@@ -270,6 +305,7 @@ async fn check_with_states(tools: Tools, times: usize, states: &[Value; 3]) {
             }
         }
     }
+    player.close().await;
     assert!(wrong.is_empty(), "{tools:?}: {} prefixes change:\n{}", wrong.len(), wrong.join("\n"));
 }
 
@@ -315,11 +351,12 @@ async fn prefix_is_stable_with_deferred_tools() {
 /// A large result is sent short from the beginning. The tool that reads it is added once.
 #[tokio::test]
 async fn large_results_change_the_tools_once() {
+    let mut player = Player::open().await;
     for provider in &PROVIDERS {
         let states = [Value::Null, Value::Null, Value::Null];
         let mut calling = 0;
         for (file, recording) in provider.recordings() {
-            let bodies = play(provider, &recording, Tools::Large, 1, &states).await;
+            let bodies = player.play(provider, &recording, Tools::Large, 1, &states).await;
             let changes = bodies.windows(2).enumerate().filter(|(_, pair)| {
                 let (before, after) = (history_text(provider, &pair[0]), history_text(provider, &pair[1]));
                 assert!(after.starts_with(&before), "{}/{file}\n{}\n{}", provider.name, pair[0], pair[1]);
@@ -331,4 +368,5 @@ async fn large_results_change_the_tools_once() {
         }
         assert!(calling > 0, "{}: no recording has a call that runs", provider.name);
     }
+    player.close().await;
 }

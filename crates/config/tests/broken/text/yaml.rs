@@ -194,8 +194,8 @@ fn depth_number_and_size_limits_are_enforced() {
      1 | …[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]
        |                                      ^
     ");
-    let many = check(&format!("agents: [{}]", "1, ".repeat(300_000)));
-    assert_snapshot!(many.lines().last().unwrap_or_default(), @"chatwright.yaml: error: there are 299900 more problems, which are not shown");
+    let many = check(&format!("agents: [{}]", "1, ".repeat(30_000)));
+    assert_snapshot!(many.lines().last().unwrap_or_default(), @"chatwright.yaml: error: there are 29900 more problems, which are not shown");
     assert_snapshot!(check(&"#".repeat((1 << 20) + 1)), @"
     refused
     chatwright.yaml: error: cannot read this file: it is larger than 1 MiB

@@ -6,14 +6,45 @@ use crate::access::message;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// The body of a request.
+#[derive(Clone)]
 pub(super) enum RequestBody {
     Json(Value),
+    /// JSON as text.
+    JsonText(String),
     Form(String),
     /// A text file as `multipart/form-data`.
     File(String),
     Nothing,
+}
+
+/// Stands for an id in [`templates`]; no text contains it otherwise.
+const ANY_ID: &str = "@any-id@";
+
+/// Bodies for a route with any id. Making them takes longer than most requests.
+pub(super) struct Templates(Vec<RequestBody>);
+
+/// Returns the bodies of [`body`] for any id.
+pub(super) fn templates(route: &Route) -> Templates {
+    let as_text = |sent| match sent {
+        RequestBody::Json(value) => RequestBody::JsonText(value.to_string()),
+        other => other,
+    };
+    Templates(body(route, ANY_ID).into_iter().map(as_text).collect())
+}
+
+impl Templates {
+    /// Returns the bodies with an id, which needs no escapes in JSON and forms.
+    pub(super) fn with(&self, id: &str) -> Vec<RequestBody> {
+        let with_id = |sent: &RequestBody| match sent {
+            RequestBody::JsonText(text) => RequestBody::JsonText(text.replace(ANY_ID, id)),
+            RequestBody::Form(text) => RequestBody::Form(text.replace(ANY_ID, id)),
+            other => other.clone(),
+        };
+        self.0.iter().map(with_id).collect()
+    }
 }
 
 /// Returns the bodies for a route, with `id` wherever they can contain an id.
@@ -91,7 +122,7 @@ fn example(schema: &Value, name: &str, id: &str) -> Value {
 
 /// Returns an object that sets every column of the database, and other names of ids, to `id`.
 pub(super) fn every_name(id: &str) -> Value {
-    let mut names: Map<_, _> = columns().into_iter().map(|column| (column, id.into())).collect();
+    let mut names: Map<_, _> = columns().iter().map(|column| (column.clone(), id.into())).collect();
     names.extend([("kind".to_owned(), "delete".into()), ("messageId".to_owned(), id.into())]);
     names.into()
 }
@@ -125,7 +156,12 @@ pub(super) fn arguments(route: &Route, id: &str) -> Map<String, Value> {
 
 /// Returns the names of all columns that the migrations of any crate add, in snake case and in camel
 /// case.
-pub(super) fn columns() -> BTreeSet<String> {
+pub(super) fn columns() -> &'static BTreeSet<String> {
+    static COLUMNS: LazyLock<BTreeSet<String>> = LazyLock::new(read_columns);
+    &COLUMNS
+}
+
+fn read_columns() -> BTreeSet<String> {
     let crates = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates")).unwrap();
     let folders = crates.map(|entry| entry.unwrap().path().join("migrations/sqlite")).filter(|folder| folder.is_dir());
     let mut columns = BTreeSet::new();

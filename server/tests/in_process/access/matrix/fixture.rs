@@ -11,8 +11,9 @@ use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use axum::http::{Method, Request, header, request};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use store::{AddUserOutcome, NewUser, SecondFactorProof};
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -68,19 +69,22 @@ enum TestCredential {
 }
 
 const ADA: TestCaller = TestCaller { name: "ada", with: TestCredential::Session, is_admin: false, of_keys: 200 };
-const BOSS: TestCaller = TestCaller { name: "boss", with: TestCredential::Session, is_admin: true, of_keys: 200 };
-/// The callers who must not reach anything of Ada's.
-pub(super) const STRANGERS: [TestCaller; 4] = [
-    TestCaller { name: "nobody", with: TestCredential::Nothing, is_admin: false, of_keys: 401 },
-    TestCaller { name: "eve", with: TestCredential::Session, is_admin: false, of_keys: 200 },
-    TestCaller { name: "eve", with: TestCredential::Key, is_admin: false, of_keys: 403 },
-    BOSS,
-];
+// The callers who must not reach anything of Ada's.
+pub(super) const NOBODY: TestCaller =
+    TestCaller { name: "nobody", with: TestCredential::Nothing, is_admin: false, of_keys: 401 };
+pub(super) const EVE: TestCaller =
+    TestCaller { name: "eve", with: TestCredential::Session, is_admin: false, of_keys: 200 };
+pub(super) const EVES_KEY: TestCaller =
+    TestCaller { name: "eve", with: TestCredential::Key, is_admin: false, of_keys: 403 };
+pub(super) const BOSS: TestCaller =
+    TestCaller { name: "boss", with: TestCredential::Session, is_admin: true, of_keys: 200 };
 
 pub(super) struct TestServer {
     routes: Router,
     accounts: Arc<Accounts>,
     key: String,
+    /// The cookie of a session of each user.
+    sessions: Mutex<HashMap<&'static str, String>>,
     /// The ids of Ada's objects by kind.
     pub(super) fixtures: Vec<(&'static str, String)>,
     pub(super) tables: Tables,
@@ -95,7 +99,8 @@ impl TestServer {
         let server = open(&format!("{CONFIG}store: {{ url: '{database}' }}\n")).await;
         let accounts = server.accounts().unwrap();
         let (routes, tables) = (server.routes(), Tables::open(&database).await);
-        let mut server = Self { routes, accounts, key: String::new(), fixtures: Vec::new(), tables, _folder: folder };
+        let (key, sessions, fixtures) = (String::new(), Mutex::default(), Vec::new());
+        let mut server = Self { routes, accounts, key, sessions, fixtures, tables, _folder: folder };
         for (name, roles) in
             [("ada", vec!["noter".to_owned()]), ("eve", vec!["noter".to_owned()]), ("boss", vec!["admin".to_owned()])]
         {
@@ -300,13 +305,23 @@ impl TestServer {
         self.send(who, route.method.clone(), &format!("{}{query}", route.at(id)), sent).await
     }
 
-    /// Returns a request with the caller's credential. Each has a new session, since some routes
-    /// end the session of the request.
+    /// Returns the session of the last request of a user, or a new one if that request may have ended it.
+    async fn kept_session(&self, user: &'static str) -> String {
+        let kept = self.sessions.lock().unwrap().get(user).cloned();
+        if let Some(kept) = kept {
+            return kept;
+        }
+        let session = self.session(user).await;
+        self.sessions.lock().unwrap().insert(user, session.clone());
+        session
+    }
+
+    /// Returns a request with the caller's credential.
     pub(super) async fn request(&self, who: &TestCaller, method: Method, path: &str) -> request::Builder {
         let request = Request::builder().method(method).uri(path).header(header::HOST, "127.0.0.1");
         match who.with {
             TestCredential::Nothing => request,
-            TestCredential::Session => request.header(header::COOKIE, self.session(who.name).await),
+            TestCredential::Session => request.header(header::COOKIE, self.kept_session(who.name).await),
             TestCredential::Key => request.header(header::AUTHORIZATION, format!("Bearer {}", self.key)),
         }
     }
@@ -318,6 +333,10 @@ impl TestServer {
             RequestBody::Json(body) => {
                 request = request.header(header::CONTENT_TYPE, "application/json");
                 Body::from(body.to_string())
+            }
+            RequestBody::JsonText(body) => {
+                request = request.header(header::CONTENT_TYPE, "application/json");
+                Body::from(body)
             }
             RequestBody::File(content) => {
                 let head = "Content-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n";
@@ -338,8 +357,13 @@ impl TestServer {
     /// Sends a request; returns the status and the body.
     pub(super) async fn answer(&self, request: request::Builder, body: Body) -> (u16, String) {
         let from = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1)));
+        let is_reading = request.method_ref() == Some(&Method::GET);
         let answer = self.routes.clone().oneshot(request.extension(from).body(body).unwrap()).await.unwrap();
         let status = answer.status().as_u16();
+        // Some routes end sessions.
+        if status == 401 || (status < 400 && !is_reading) {
+            self.sessions.lock().unwrap().clear();
+        }
         let body = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
         (status, String::from_utf8_lossy(&body).into_owned())
     }

@@ -47,7 +47,7 @@ fn is_writing(route: &Route) -> bool {
 /// Returns the owner's body, and the same body with all further columns set to `canary`.
 async fn plain_and_full_body(server: &TestServer, route: &Route, own: &str, canary: &str) -> [RequestBody; 2] {
     let taken = ACCEPTED_FIELDS.iter().find(|(path, _)| *path == route.path).map_or(&[][..], |(_, taken)| taken);
-    let columns: BTreeSet<_> = columns().into_iter().filter(|column| !taken.contains(&column.as_str())).collect();
+    let columns: BTreeSet<_> = columns().iter().filter(|column| !taken.contains(&column.as_str())).cloned().collect();
     let is_json = route.path.starts_with("/ui/") || schema(route).is_some();
     if is_json {
         let plain = match schema(route) {
