@@ -122,7 +122,7 @@ test("a page with its own store keeps each conversation under the id that it sel
 
   // Only the page selects a conversation.
   await choose("Begin");
-  await expect(page.getByText("The page's state selects the conversation")).toBeVisible();
+  await expect(page.getByText("The page's state selects the conversation: give it another id with `SetState`.", { exact: true })).toBeVisible();
   await expect(messages).toHaveCount(2);
   await chat.answers.last().getByRole("button", { name: "More" }).click();
   await page.getByRole("menuitem", { name: "New conversation from here" }).click();
