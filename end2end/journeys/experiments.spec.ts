@@ -44,7 +44,7 @@ test("a disliked answer becomes a case, an experiment, and a decision", async ({
     await page.getByLabel("Name", { exact: true }).fill(name);
     await page.getByRole("button", { name: "Run experiment" }).click();
     await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
-    await expect(page.getByRole("heading", { name: "Decision" }).or(page.getByText("done", { exact: true }))).toBeVisible({ timeout: 60_000 });
+    await expect(page.getByRole("heading", { name: "Decision" }).or(page.getByText("done", { exact: true })).first()).toBeVisible({ timeout: 60_000 });
     await page.reload();
   };
   await run("As it is", "");
@@ -59,7 +59,7 @@ test("a disliked answer becomes a case, an experiment, and a decision", async ({
   // The two answers beside each other, and how they came about.
   await page.getByRole("region", { name: "What changed, the worst first" }).getByRole("link").first().click();
   await expect(page.getByRole("heading", { name: "How it came about" })).toBeVisible();
-  await expect(page.getByText("First divergence")).toBeVisible();
+  await expect(page.getByText("First divergence", { exact: true })).toBeVisible();
   await expect(page.getByText(/They first differ in step 1/)).toBeVisible();
   await everySize(page, "experiments-answers");
   await page.getByRole("link", { name: "Let it search" }).click();
@@ -97,6 +97,6 @@ test("a recorded run is replayed with another agent, and the first divergence is
   await page.getByLabel("Who answers for the model").selectOption("auto");
   await page.getByRole("button", { name: "Replay" }).click();
   await expect(page.getByText(/They first differ in step 1 of helper/)).toBeVisible();
-  await expect(page.getByText("First divergence")).toBeVisible();
+  await expect(page.getByText("First divergence", { exact: true })).toBeVisible();
   await everySize(page, "recordings-replay");
 });

@@ -122,10 +122,13 @@ test("a page with its own store keeps each conversation under the id that it sel
 
   // Only the page selects a conversation.
   await choose("Begin");
-  await expect(page.getByText("The page's state selects the conversation")).toBeVisible();
+  await expect(page.getByText("The page's state selects the conversation: give it another id with `SetState`.", { exact: true })).toBeVisible();
   await expect(messages).toHaveCount(2);
   await chat.answers.last().getByRole("button", { name: "More" }).click();
+  const copied = page.waitForResponse((answer) => answer.url().endsWith("/ui/change"));
   await page.getByRole("menuitem", { name: "New conversation from here" }).click();
+  await copied;
+  await expect(messages).toHaveCount(2);
   await chat.ask("in the copy");
   await expect(messages).toHaveCount(4);
   expect(await stored("own-c")).toBe(2);

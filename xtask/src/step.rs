@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// The finished steps, for [`summary`].
 static DONE: Mutex<Vec<(String, Duration)>> = Mutex::new(Vec::new());
 
-/// What a reader of the output must not miss, for [`summary`].
+/// The notices so far, for [`summary`].
 static NOTICES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Prints a notice now, and once more in the summary: what was skipped, and what passed only when it was tried again.

@@ -31,7 +31,8 @@ pub(crate) struct ConversationFunctions {
 }
 
 /// The chunk for acting in a conversation: sending, following answers. It is loaded when the pointer
-/// enters the chat or something in it gets the focus, and at once if an answer is being written.
+/// enters the chat or something in it gets the focus, and at once if an answer is being written or did
+/// not complete.
 pub(crate) static SESSION: Chunk<SessionFunctions> = Chunk::new("session");
 
 /// The functions of the chunk.

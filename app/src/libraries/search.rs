@@ -152,7 +152,7 @@ pub(super) fn LibrarySearch(block: String, search: SearchState) -> AnyView {
     .into_any()
 }
 
-/// The field of a search. Its label is read by screen readers only; others see it as a placeholder.
+/// Renders the input of a search form. Its label is visually hidden, and also its placeholder.
 pub(super) fn search_field(
     id: String,
     label: Text,

@@ -21,7 +21,8 @@ use web::{RequestContext, SIGN_IN_PATH, see_other};
 const LAST_WAY: &str = "This is your only way to sign in, so it cannot be unlinked. Link another account first, or ask an \
                         administrator for a password.";
 
-/// What a user does whose password alone is not enough, before linking a further account.
+/// Tells users that they must sign in again before they link another account: they have no password, or their password
+/// alone is not enough to sign in.
 pub(crate) const SIGN_IN_AGAIN: &str = "Sign out and sign in again before you link a company account.";
 
 /// The maximum length of a key's name, in characters.

@@ -1,4 +1,4 @@
-//! What the tests of the jobs share.
+//! Helpers of the tests of ingestion and of the graph.
 
 use crate::service::Viewer;
 use std::path::Path;

@@ -197,7 +197,7 @@ fn which_decision(letters: &[char]) -> String {
 /// Returns what a call asks, and how it is answered.
 fn question(tool: &ToolPart, prefix: &str) -> String {
     if tool.tool_name != ASK_USER || tool.approval.is_some() {
-        // What cannot be approved by a reply must not be offered.
+        // A card without buttons cannot be answered by a reply, so the mail offers no numbers for it.
         let card = card_message(tool, "", Messenger::Email);
         if card.buttons.is_empty() {
             return plain_paragraphs(&card.message.text);

@@ -176,7 +176,10 @@ async fn show_replay(
             {link(format!("{PATH}/{run}"), "The recorded run")}
             {format!(" beside its replay with {}, {} UTC.", replay.summary.label, minute(replay.summary.created_at))}
         </p>
-        {comparison_view(&comparison, ("recorded", "replayed"), 1)}
+        <section class="cw-account-part" aria-labelledby="steps">
+            <h2 id="steps">"Steps"</h2>
+            {comparison_view(&comparison, ("recorded", "replayed"), 1)}
+        </section>
     };
     Ok(page(&admin, PATH, StatusCode::OK, "Replay", content))
 }

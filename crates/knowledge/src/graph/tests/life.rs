@@ -59,6 +59,10 @@ async fn entities_are_merged_followed_and_go_with_their_documents() {
         assert_eq!(server.explore("another", from("ada", 1)).await, "NotFound");
         // Replaced: what only the old version said is gone.
         server.add(&library, "lines.txt", "Jonas reports to Bob\n").await;
+        // Until its version is read, two documents are extracted, too.
+        while !server.entities(&library).await.contains("Bob") {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
         server.extracted(&library, 2).await;
         assert_eq!(
             server.entities(&library).await,
