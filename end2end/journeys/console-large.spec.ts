@@ -77,7 +77,7 @@ class Times {
 const waited = (page: Page) =>
   page.evaluate(() => (performance.getEntriesByType("navigation")[0] as PerformanceNavigationTiming).responseEnd);
 
-test("each screen of the console over 10,000 conversations: accessible, and as wide as the screen", async ({ page, context, server }, info) => {
+test("each screen of the console over 10,000 conversations: accessible, and as wide as the screen", { tag: "@thorough" }, async ({ page, context, server }, info) => {
   const times = new Times();
   await times.of("fill", () => filled(server, context, MANY));
   const seen = new Set<string>();

@@ -83,7 +83,7 @@ wire ►
 workflow_picture ► wire
 workflows ► auth capability chat config contract jobs operators schedules schemas settings store web webhooks wire workflow_picture
 workspace ► auth capability chat child_process config contract documents offload settings store web wire
-xtask ►
+xtask ► test_postgres
 ";
 
 /// Crates that also run in the browser: they must not depend on a runtime, a network, storage or UI

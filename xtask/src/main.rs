@@ -69,7 +69,11 @@ enum Command {
         arguments: Vec<String>,
     },
     /// Run all checks and tests, including those in the browser.
-    Test,
+    Test {
+        /// Also run the tests that try every variation where the others try a sample. They take an hour.
+        #[arg(long)]
+        thorough: bool,
+    },
     /// Build the packages of the clients for TypeScript and Python into `target/packages`.
     Clients {
         /// Check and test them with the server, too.
@@ -156,7 +160,7 @@ fn run(command: Command) -> Result<()> {
         Command::Serve { manifest_path: None, arguments } => serve::run(&shell, &arguments),
         Command::RustPage { arguments } => serve::example(&shell, "rust-page", &arguments),
         Command::Extended { arguments } => serve::example(&shell, "extended", &arguments),
-        Command::Test => test::run(&shell),
+        Command::Test { thorough } => test::run(&shell, thorough),
         Command::Clients { test } => clients::run(&shell, test),
         Command::Bench { ui: true, .. } => bench::page(&shell),
         Command::Bench { admin: true, .. } => bench::admin(&shell),

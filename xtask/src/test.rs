@@ -46,14 +46,17 @@ const CLIENT_ARGUMENTS: &[&str] = &[
     "wasm32-unknown-unknown",
 ];
 
+/// The tests that try every variation where the others try a sample: those whose names end so.
+const THOROUGH: &str = "test(/_thoroughly$/)";
+
 /// Runs every check and test, and lists the steps in the end, also if one has failed.
-pub(crate) fn run(shell: &Shell) -> Result<()> {
-    let result = run_steps(shell);
+pub(crate) fn run(shell: &Shell, is_thorough: bool) -> Result<()> {
+    let result = run_steps(shell, is_thorough);
     summary(result.is_ok());
     result
 }
 
-fn run_steps(shell: &Shell) -> Result<()> {
+fn run_steps(shell: &Shell, is_thorough: bool) -> Result<()> {
     tools::ensure_wasm_target(shell)?;
     tools::ensure_rust_components(shell)?;
     tools::find_or_install_chromium(shell)?;
@@ -71,8 +74,12 @@ fn run_steps(shell: &Shell) -> Result<()> {
     step("lint the server", || lint(shell, SERVER_ARGUMENTS, &["--all-targets"]))?;
     step("lint xtask", || lint(shell, XTASK_ARGUMENTS, &["--all-targets"]))?;
     step("lint the WASM client", || lint(shell, CLIENT_ARGUMENTS, &["--lib"]))?;
-    test(shell)?;
+    // The tests and the journeys share a server, with a database for each.
+    let postgres = test_postgres::Cluster::start();
+    let _shared = postgres.as_ref().map(|cluster| shell.push_env(test_postgres::SHARED, cluster.folder()));
+    test(shell, is_thorough)?;
     clients::test(shell)?;
+    let _thorough = is_thorough.then(|| shell.push_env("THOROUGH", "1"));
     with_flaky_ones(shell, flaky::JOURNEYS_REPORT, || browser::journeys(shell))
 }
 
@@ -93,7 +100,7 @@ fn lint(shell: &Shell, half: &[&str], targets: &[&str]) -> Result<()> {
 
 /// Runs the Rust tests, with nextest if it is installed. Nextest skips documentation tests, so they
 /// are run separately.
-fn test(shell: &Shell) -> Result<()> {
+fn test(shell: &Shell, is_thorough: bool) -> Result<()> {
     if !tools::has_nextest(shell) {
         return step("run the tests", || {
             cargo(shell).args(["test", "--no-fail-fast"]).args(XTASK_ARGUMENTS).run()?;
@@ -107,6 +114,10 @@ fn test(shell: &Shell) -> Result<()> {
     // The other tests with a database run on SQLite and PostgreSQL in one run.
     let on_postgres = nextest(shell).env("CHATWRIGHT_TEST_STORE", "postgres").args(SERVER_ARGUMENTS);
     run("run the tests of the chat on PostgreSQL", on_postgres.args(["-E", "package(chat) & kind(test)"]))?;
+    if is_thorough {
+        let thorough = nextest(shell).args(SERVER_ARGUMENTS).args(["--run-ignored", "only", "-E", THOROUGH]);
+        run("run the thorough tests", thorough)?;
+    }
     step("run the documentation tests", || Ok(cargo(shell).args(["test", "--doc"]).args(SERVER_ARGUMENTS).run()?))
 }
 

@@ -5,7 +5,7 @@ use super::transport::error::ApiError;
 use crate::prelude::*;
 use wire::organize::ShareList;
 
-/// Returns the share links of a conversation, newest first. Before that it creates or revokes one,
+/// Returns the share links of a conversation, newest first. Before that it revokes or creates one,
 /// if requested.
 #[server(prefix = "/ui", endpoint = "shares", input = Json, output = Json)]
 pub async fn shares(
@@ -18,11 +18,12 @@ pub async fn shares(
     revoke: Option<String>,
 ) -> Result<ShareList, ApiError> {
     let (context, caller) = crate::context::authorize()?;
-    if let Some(tool_results) = create {
-        context.chat.share(&caller, &id, tool_results).await?;
-    }
+    // First, so that nothing is created if there is no such link.
     if let Some(link) = revoke {
         context.chat.unshare(&caller, &link).await?;
+    }
+    if let Some(tool_results) = create {
+        context.chat.share(&caller, &id, tool_results).await?;
     }
     Ok(context.chat.shares(&caller, &id).await?)
 }

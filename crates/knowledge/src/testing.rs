@@ -17,13 +17,18 @@ pub(crate) async fn databases(folder: &Path) -> Vec<String> {
 }
 
 /// Runs a test in a process of its own, which is killed, and then in another one, which must end. This is repeated
-/// for moments over the time that the test takes, each with a new database. `variable` tells the test the URL.
-pub(crate) fn kill_repeatedly((test, variable): (&str, &str), moments: u32, new_url: impl Fn(&Path) -> Option<String>) {
+/// for every `step`-th of the moments over the time that the test takes, each with a new database. `variable` tells the
+/// test the URL.
+pub(crate) fn kill_repeatedly(
+    (test, variable): (&str, &str),
+    (moments, step): (u32, usize),
+    new_url: impl Fn(&Path) -> Option<String>,
+) {
     let folder = tempfile::tempdir().unwrap();
     let Some(url) = new_url(folder.path()) else { return };
     let took = run(command(test, variable, &url), None).unwrap();
     let mut kills = 0;
-    for moment in 1..moments {
+    for moment in (1..moments).step_by(step) {
         let folder = tempfile::tempdir().unwrap();
         let Some(url) = new_url(folder.path()) else { return };
         kills += u32::from(run(command(test, variable, &url), Some(took * moment / moments)).is_none());

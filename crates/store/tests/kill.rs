@@ -40,11 +40,22 @@ async fn victim() {
 
 #[tokio::test]
 async fn nothing_acknowledged_is_lost_by_a_kill() {
-    for round in 0_usize..8 {
+    check_rounds(3).await;
+}
+
+#[tokio::test]
+#[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
+async fn nothing_acknowledged_is_lost_by_a_kill_thoroughly() {
+    check_rounds(1).await;
+}
+
+/// Does every `step`-th round.
+async fn check_rounds(step: usize) {
+    for round in (0..8).step_by(step) {
         let folder = tempfile::tempdir().unwrap();
         check(&format!("sqlite://{}", folder.path().join("chat.db").display()), round).await;
     }
-    for round in 0..3 {
+    for round in (0..3).step_by(step) {
         let Some(url) = test_postgres::new_database().await else { return };
         check(&url, round).await;
     }

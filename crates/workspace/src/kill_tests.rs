@@ -64,14 +64,25 @@ impl Victim {
 
 #[tokio::test]
 async fn acknowledged_changes_are_whole_however_often_the_server_is_killed() {
+    check_databases(3).await;
+}
+
+#[tokio::test]
+#[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
+async fn acknowledged_changes_are_whole_thoroughly() {
+    check_databases(1).await;
+}
+
+async fn check_databases(step: usize) {
     let folder = tempfile::tempdir().unwrap();
-    check(&format!("sqlite://{}", folder.path().join("files.db").display())).await;
+    check(&format!("sqlite://{}", folder.path().join("files.db").display()), step).await;
     if let Some(url) = test_postgres::new_database().await {
-        check(&url).await;
+        check(&url, step).await;
     }
 }
 
-async fn check(url: &str) {
+/// Kills processes after every `step`-th number of changes.
+async fn check(url: &str, step: usize) {
     let store = open(url).await;
     let new = |parent: Option<&str>, message| NewMessage { parent_id: parent.map(str::to_owned), message };
     let begin = BeginRun {
@@ -91,7 +102,7 @@ async fn check(url: &str) {
     };
     store.begin_run("ada", begin).await.unwrap();
     store.close().await;
-    for count in 1..=5 {
+    for count in (1..=5).step_by(step) {
         let acknowledged = Victim::start(url).kill_after(count).expect("nothing was written");
         let store = open(url).await;
         let workspace = Workspaces::new(store.clone()).open("ada", "c", WorkspaceLimits::default());

@@ -1,4 +1,4 @@
-//! Kills the server at each of its calls of a messenger, after the call has had its effect and before its response: the
+//! Kills the server at its calls of a messenger, after the call has had its effect and before its response: the
 //! next server gives exactly one answer.
 
 use crate::discord::FakeDiscord;
@@ -54,6 +54,19 @@ async fn at_each_call(was_reached: impl AsyncFn(String, usize) -> bool) -> usize
         }
     }
     panic!("the answer has few calls");
+}
+
+/// Kills a server at these calls at once, each on a database of its own; returns how many of them there are. The second
+/// call is tried with PostgreSQL if it is there.
+async fn at_calls(calls: &[usize], was_reached: impl AsyncFn(String, usize) -> bool) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    let mut kills = Vec::new();
+    for &call in calls {
+        let postgres = if call == 2 { test_postgres::new_database().await } else { None };
+        let file = || format!("sqlite://{}", folder.path().join(format!("{call}.db")).display());
+        kills.push(was_reached(postgres.unwrap_or_else(file), call));
+    }
+    join_all(kills).await.into_iter().filter(|was_reached| *was_reached).count()
 }
 
 /// Kills the server at a call of the answer in Telegram, counted from 1. Returns false if there are not so many.
@@ -180,6 +193,13 @@ async fn check_discord(database: &str, call: usize, is_command: bool) -> bool {
 
 #[tokio::test]
 async fn there_is_exactly_one_answer_whenever_the_server_is_killed() {
+    let calls = at_calls(&[1, 2, 3], async |database, call| check(&database, call).await).await;
+    assert!(calls >= 2, "the placeholder and the answer are calls");
+}
+
+#[tokio::test]
+#[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
+async fn there_is_exactly_one_answer_at_each_call_thoroughly() {
     let calls = at_each_call(async |database, call| check(&database, call).await).await;
     assert!(calls >= 2, "the placeholder and the answer are calls");
     if let Some(database) = test_postgres::new_database().await {
@@ -189,6 +209,13 @@ async fn there_is_exactly_one_answer_whenever_the_server_is_killed() {
 
 #[tokio::test]
 async fn there_is_exactly_one_answer_in_slack_whenever_the_server_is_killed() {
+    let calls = at_calls(&[1, 2, 3], async |database, call| check_slack(&database, call).await).await;
+    assert!(calls >= 2, "the placeholder and the answer are calls");
+}
+
+#[tokio::test]
+#[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
+async fn there_is_exactly_one_answer_in_slack_at_each_call_thoroughly() {
     let calls = at_each_call(async |database, call| check_slack(&database, call).await).await;
     assert!(calls >= 2, "the placeholder and the answer are calls");
     if let Some(database) = test_postgres::new_database().await {
@@ -198,6 +225,15 @@ async fn there_is_exactly_one_answer_in_slack_whenever_the_server_is_killed() {
 
 #[tokio::test]
 async fn there_is_exactly_one_answer_in_discord_whenever_the_server_is_killed() {
+    for (is_command, kills) in [(false, &[1, 2, 3][..]), (true, &[1][..])] {
+        let calls = at_calls(kills, async |database, call| check_discord(&database, call, is_command).await).await;
+        assert!(calls >= 1 && (calls >= 2 || is_command), "the placeholder and the answer are calls");
+    }
+}
+
+#[tokio::test]
+#[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
+async fn there_is_exactly_one_answer_in_discord_at_each_call_thoroughly() {
     for is_command in [false, true] {
         let calls = at_each_call(async |database, call| check_discord(&database, call, is_command).await).await;
         assert!(calls >= 1 && (calls >= 2 || is_command), "the placeholder and the answer are calls");

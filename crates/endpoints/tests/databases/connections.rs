@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Returns the number of active statements that contain this mark.
 async fn running(db: &SqlConnection, mark: &str) -> String {
-    let query = "select count(*) as n from pg_stat_activity where state = 'active' and query like '%' || :mark || '%' and pid <> pg_backend_pid()";
+    let query = "select count(*) as n from pg_stat_activity where state = 'active' and query like '%' || :mark || '%' and pid <> pg_backend_pid() and datname = current_database()";
     run(db, "SqlQuery", query, json!({ "mark": mark })).await
 }
 
@@ -46,6 +46,18 @@ async fn cancelled_statements_are_ended_by_the_database() {
     tokio::join!(call(), call(), call(), watch).3;
     until_running(&db, "sleep(600)", 0).await;
     assert_eq!(run(&db, "SqlQuery", "select * from notes", json!({})).await, r#"[{"text":"first"}]"#);
+}
+
+/// The password is checked as PostgreSQL does it by default; the other tests use a cheaper method.
+#[tokio::test]
+async fn password_is_checked_with_scram() {
+    let Some(url) = server::new_database().await else { return };
+    const ROLE: &str = "DROP ROLE IF EXISTS scram_reader; SET password_encryption = 'scram-sha-256';
+        CREATE ROLE scram_reader LOGIN PASSWORD 's3cret-of-the-tests'";
+    test_postgres::execute(&url, ROLE).await;
+    let own = url.replace("postgres://ada:", "postgres://scram_reader:");
+    let db = SqlConnection::open(&SqlSettings { url: own.into(), read_only: true, init: None }).await.unwrap();
+    assert_eq!(run(&db, "SqlQuery", "select current_user as name", json!({})).await, r#"[{"name":"scram_reader"}]"#);
 }
 
 /// No transaction stays open, wherever the statement is cut off, including in `BEGIN` and `COMMIT`.

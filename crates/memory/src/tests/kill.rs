@@ -29,18 +29,32 @@ async fn serve(url: &str) {
 
 #[test]
 fn each_fact_is_stored_once_however_often_the_server_is_killed() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     if let Some(url) = std::env::var_os(URL) {
-        return runtime.block_on(serve(url.to_str().unwrap()));
+        return runtime().block_on(serve(url.to_str().unwrap()));
     }
+    kill_at_moments(3);
+}
+
+#[test]
+#[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
+fn each_fact_is_stored_once_thoroughly() {
+    kill_at_moments(1);
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+/// Kills a process at every `step`-th moment.
+fn kill_at_moments(step: usize) {
     let folder = tempfile::tempdir().unwrap();
     let url = |name: &str| format!("sqlite://{}", folder.path().join(name).display());
-    runtime.block_on(write(&url("whole.db")));
+    runtime().block_on(write(&url("whole.db")));
     let took = run(command(TEST, URL, url("whole.db")), None).unwrap();
     let killed = url("killed.db");
-    runtime.block_on(write(&killed));
+    runtime().block_on(write(&killed));
     let mut kills = 0;
-    for moment in 1..8 {
+    for moment in (1..8).step_by(step) {
         kills += u32::from(run(command(TEST, URL, &killed), Some(took * moment / 8)).is_none());
     }
     run(command(TEST, URL, &killed), None).unwrap();

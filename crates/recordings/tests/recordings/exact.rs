@@ -54,50 +54,82 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 0..6)
 }
 
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(12))]
 
     /// Runs with parallel calls, failures of tools and models, invalid calls, and decisions of the user.
     #[test]
     fn the_unchanged_config_replays_each_run(steps in steps(), text in "[a-z ]{0,30}", approves in any::<bool>()) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let world = World::in_memory().await;
-            let recorded = scripted(script(&steps, &text), tools());
-            let mut input = Input::message("hello");
-            // Each approval starts a run.
-            for number in 0..30 {
-                let (outcome, recording) = world.record(&recorded, &format!("run-{number}"), input).await;
-                assert_exact(&recording, &dead()).await;
-                if outcome.waiting.is_empty() {
-                    return;
-                }
-                let decision = if approves { Decision::Approved } else { Decision::Denied(Some("no".to_owned())) };
-                let pending = outcome.waiting.into_iter().map(|waiting| PendingCall {
-                    call: waiting.call,
-                    decision: decision.clone(),
-                    state: waiting.state,
-                    tool_fingerprint: waiting.tool_fingerprint,
-                    grant: None,
-                    cut_off: false,
-                });
-                input = Input { messages: outcome.messages, pending: pending.collect(), earlier: outcome.turn_usage };
-            }
-        });
+        replay_each_run(&steps, &text, approves);
     }
 
     /// Any reply of the demo model, which reads the request.
     #[test]
     fn the_demo_model_is_replayed(words in proptest::collection::vec("[a-z]{1,8}", 1..6)) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let world = World::in_memory().await;
-            let demo = || -> Arc<dyn Model> { Arc::new(Demo::new("demo", Some(Duration::ZERO))) };
-            let text = format!("start echo: {}", words.join(" "));
-            let (_, recording) = world.record(&agent(demo(), tools()), "run", Input::message(&text)).await;
-            assert_exact(&recording, &agent(demo(), dead_tools())).await;
-        });
+        replay_the_demo_model(&words);
     }
+}
+
+proptest! {
+    #![proptest_config(cases(192))]
+
+    #[test]
+    #[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
+    fn the_unchanged_config_replays_each_run_thoroughly(
+        steps in steps(),
+        text in "[a-z ]{0,30}",
+        approves in any::<bool>()
+    ) {
+        replay_each_run(&steps, &text, approves);
+    }
+
+    #[test]
+    #[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
+    fn the_demo_model_is_replayed_thoroughly(words in proptest::collection::vec("[a-z]{1,8}", 1..6)) {
+        replay_the_demo_model(&words);
+    }
+}
+
+fn replay_each_run(steps: &[Step], text: &str, approves: bool) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let world = World::in_memory().await;
+        let recorded = scripted(script(steps, text), tools());
+        let mut input = Input::message("hello");
+        // Each approval starts a run.
+        for number in 0..30 {
+            let (outcome, recording) = world.record(&recorded, &format!("run-{number}"), input).await;
+            assert_exact(&recording, &dead()).await;
+            if outcome.waiting.is_empty() {
+                return;
+            }
+            let decision = if approves { Decision::Approved } else { Decision::Denied(Some("no".to_owned())) };
+            let pending = outcome.waiting.into_iter().map(|waiting| PendingCall {
+                call: waiting.call,
+                decision: decision.clone(),
+                state: waiting.state,
+                tool_fingerprint: waiting.tool_fingerprint,
+                grant: None,
+                cut_off: false,
+            });
+            input = Input { messages: outcome.messages, pending: pending.collect(), earlier: outcome.turn_usage };
+        }
+    });
+}
+
+fn replay_the_demo_model(words: &[String]) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let world = World::in_memory().await;
+        let demo = || -> Arc<dyn Model> { Arc::new(Demo::new("demo", Some(Duration::ZERO))) };
+        let text = format!("start echo: {}", words.join(" "));
+        let (_, recording) = world.record(&agent(demo(), tools()), "run", Input::message(&text)).await;
+        assert_exact(&recording, &agent(demo(), dead_tools())).await;
+    });
 }
 
 #[tokio::test]

@@ -124,7 +124,8 @@ async fn interrupted_commit_is_reported_as_failed() {
         let folder = wire::organize::Folder { id: "f".to_owned(), name: "folder".to_owned() };
         async move { store.add_folder("ada", folder, 1).await }
     });
-    let committing = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    let committing = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+        WHERE wait_event = 'PgSleep' AND datname = current_database()";
     while outsider.number(committing).await == 0 {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

@@ -11,7 +11,7 @@ const MAX_HTML: usize = 2 << 20;
 /// The deepest nesting that is read: more than [`sanitize`] leaves, with what a parser adds to tables.
 const MAX_DEPTH: usize = 1_024;
 /// The most elements.
-const MAX_ELEMENTS: usize = 100_000;
+pub(super) const MAX_ELEMENTS: usize = 100_000;
 /// The most links that are returned.
 const MAX_LINKS: usize = 500;
 /// The longest title in characters.

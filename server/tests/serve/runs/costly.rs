@@ -59,7 +59,7 @@ fn invoke_request(server: &Server, schema: Value) -> reqwest::RequestBuilder {
 async fn costly_schemas_do_not_block_other_requests() {
     let (server, _folder) = serve().await;
     let schemas = [exponential_schema(), costly_patterns(), json!({ "pattern": "[ab]*a[ab]{2000}[cd]" })];
-    let asked = (0..100).map(|number| tokio::spawn(invoke_request(&server, schemas[number % 3].clone()).send()));
+    let asked = (0..40).map(|number| tokio::spawn(invoke_request(&server, schemas[number % 3].clone()).send()));
     let asked: Vec<_> = asked.collect();
     let mut healthy = 0;
     while !asked.iter().all(tokio::task::JoinHandle::is_finished) {
@@ -95,7 +95,7 @@ async fn costly_schemas_do_not_block_other_requests() {
             status => panic!("{status}"),
         }
     }
-    assert!(costly > 0 && refused > 0 && costly + refused + busy == 100, "{costly} {refused} {busy}");
+    assert!(costly > 0 && refused > 0 && costly + refused + busy == 40, "{costly} {refused} {busy}");
 }
 
 #[tokio::test]

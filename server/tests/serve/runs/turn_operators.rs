@@ -152,7 +152,8 @@ fn request_with_state(server: &Server, agent: &str, conversation: &str, all: Val
 async fn costly_templates_do_not_block_other_requests() {
     let (server, _folder) = serve_shared_state_agents().await;
     let all = json!(vec![0; 9_000]);
-    let asked = (0..8)
+    // More than the threads that could be blocked.
+    let asked = (0..std::thread::available_parallelism().unwrap().get() + 2)
         .map(|number| tokio::spawn(request_with_state(&server, "costly", &format!("c{number}"), all.clone()).send()));
     let asked: Vec<_> = asked.collect();
     let mut healthy = 0;

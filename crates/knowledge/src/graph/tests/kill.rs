@@ -5,7 +5,8 @@ use crate::testing::kill_repeatedly;
 
 const URL: &str = "GRAPH_KILL_URL";
 const TEST: &str = "graph::tests::kill::extraction_survives_being_killed_at_any_time";
-/// How many moments are tried. With PostgreSQL the next process waits each time for the lease of the jobs.
+/// Into how many parts the moments split the time. With PostgreSQL the next process waits each time for the lease of
+/// the jobs.
 const KILLS: [u32; 2] = [10, 3];
 const DOCUMENTS: usize = 6;
 
@@ -34,13 +35,27 @@ async fn serve(url: &str) {
     server.close().await;
 }
 
+/// Tries every `step`-th moment with each database.
+fn check([sqlite, postgres]: [usize; 2]) {
+    kill_repeatedly((TEST, URL), (KILLS[0], sqlite), |folder| {
+        Some(format!("sqlite://{}", folder.join("test.db").display()))
+    });
+    kill_repeatedly((TEST, URL), (KILLS[1], postgres), |_| runtime().block_on(test_postgres::new_database()));
+}
+
 #[test]
 fn extraction_survives_being_killed_at_any_time() {
     if let Some(url) = std::env::var_os(URL) {
         return runtime().block_on(serve(url.to_str().unwrap()));
     }
-    kill_repeatedly((TEST, URL), KILLS[0], |folder| Some(format!("sqlite://{}", folder.join("test.db").display())));
-    kill_repeatedly((TEST, URL), KILLS[1], |_| runtime().block_on(test_postgres::new_database()));
+    // With PostgreSQL, one early moment.
+    check([4, 2]);
+}
+
+#[test]
+#[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
+fn extraction_survives_being_killed_at_each_moment_thoroughly() {
+    check([1, 1]);
 }
 
 #[test]

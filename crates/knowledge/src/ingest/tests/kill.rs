@@ -6,7 +6,8 @@ use crate::testing::kill_repeatedly;
 
 const URL: &str = "KNOWLEDGE_KILL_URL";
 const TEST: &str = "ingest::tests::kill::reading_survives_being_killed_at_any_time";
-/// How many moments are tried. With PostgreSQL the next process waits each time for the lease of the jobs.
+/// Into how many parts the moments split the time. With PostgreSQL the next process waits each time for the lease of
+/// the jobs.
 const KILLS: [u32; 2] = [12, 4];
 const DOCUMENTS: usize = 12;
 
@@ -48,12 +49,29 @@ async fn serve(url: &str) {
     server.close().await;
 }
 
+/// Tries every `step`-th moment with each database.
+fn check([sqlite, postgres]: [usize; 2]) {
+    kill_repeatedly((TEST, URL), (KILLS[0], sqlite), |folder| {
+        Some(format!("sqlite://{}", folder.join("test.db").display()))
+    });
+    kill_repeatedly((TEST, URL), (KILLS[1], postgres), |_| runtime().block_on(test_postgres::new_database()));
+}
+
 #[test]
 fn reading_survives_being_killed_at_any_time() {
-    let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     if let Some(url) = std::env::var_os(URL) {
         return runtime().block_on(serve(url.to_str().unwrap()));
     }
-    kill_repeatedly((TEST, URL), KILLS[0], |folder| Some(format!("sqlite://{}", folder.join("test.db").display())));
-    kill_repeatedly((TEST, URL), KILLS[1], |_| runtime().block_on(test_postgres::new_database()));
+    // With PostgreSQL, one early moment.
+    check([4, 3]);
+}
+
+#[test]
+#[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
+fn reading_survives_being_killed_at_each_moment_thoroughly() {
+    check([1, 1]);
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }

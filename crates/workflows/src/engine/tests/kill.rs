@@ -13,7 +13,7 @@ use test_process::{command, run};
 
 const FOLDER: &str = "WORKFLOW_KILL_FOLDER";
 const TEST: &str = "engine::tests::kill::run_survives_being_killed_at_any_time";
-/// How many moments of the run are tried.
+/// Into how many parts the moments split the run.
 const KILLS: u32 = 40;
 
 fn workflows() -> Vec<Workflow> {
@@ -89,11 +89,22 @@ fn run_survives_being_killed_at_any_time() {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         return runtime.block_on(serve(Path::new(&folder)));
     }
+    kill_at_moments(5);
+}
+
+#[test]
+#[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
+fn run_survives_being_killed_at_each_moment_thoroughly() {
+    kill_at_moments(1);
+}
+
+/// Kills a process at every `step`-th moment.
+fn kill_at_moments(step: usize) {
     let whole = tempfile::tempdir().unwrap();
     let took = run(command(TEST, FOLDER, whole.path()), None).unwrap();
     check(whole.path());
     let mut kills = 0;
-    for moment in 1..KILLS {
+    for moment in (1..KILLS).step_by(step) {
         let folder = tempfile::tempdir().unwrap();
         kills += u32::from(run(command(TEST, FOLDER, folder.path()), Some(took * moment / KILLS)).is_none());
         run(command(TEST, FOLDER, folder.path()), None);

@@ -3,7 +3,7 @@
 
 use super::bodies::{RequestBody, arguments, body, schema};
 use super::fixture::{ACCEPTED, TestServer, owner};
-use super::{Route, routes};
+use super::{Route, SAMPLE, is_sampled, routes};
 use axum::body::Body;
 use axum::http::{Method, header};
 use serde_json::Value;
@@ -143,13 +143,25 @@ fn valid_body(server: &TestServer, route: &Route) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unreadable_bodies_are_rejected_and_write_nothing() {
+    unreadable_bodies(SAMPLE).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
+async fn unreadable_bodies_are_rejected_and_write_nothing_thoroughly() {
+    unreadable_bodies(1).await;
+}
+
+/// Sends one of `every` malformed bodies to each route, and larger ones.
+async fn unreadable_bodies(every: usize) {
     let server = TestServer::open().await;
     let (mut tried, mut before, wrong) = (0, server.tables.settled_writes().await, FailureList::default());
     for route in routes().await.into_iter().filter(is_json) {
         tried += 1;
         let case = Case { server: &server, route: &route, wrong: &wrong };
         let good = valid_body(&server, &route).to_string();
-        for (what, body) in malformed_bodies(&good) {
+        let bodies = malformed_bodies(&good).into_iter().enumerate();
+        for (_, (what, body)) in bodies.filter(|(number, _)| is_sampled(every, tried, *number)) {
             let (status, reply) = case.send(what, Some(JSON), body, &[]).await;
             // Server functions ignore unknown fields.
             let is_passed_over =
@@ -185,16 +197,28 @@ async fn unreadable_bodies_are_rejected_and_write_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unusual_bodies_are_rejected_whole_or_read() {
+    send_unusual_bodies(SAMPLE).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
+async fn unusual_bodies_are_rejected_whole_or_read_thoroughly() {
+    send_unusual_bodies(1).await;
+}
+
+/// Sends one of `every` unusual bodies to each route.
+async fn send_unusual_bodies(every: usize) {
     let server = TestServer::open().await;
     let (mut refused, wrong) = (0, FailureList::default());
     // `None` while a run may still write.
     let mut before = None;
-    for route in routes().await.into_iter().filter(is_json) {
+    for (route_number, route) in routes().await.into_iter().filter(is_json).enumerate() {
         let case = Case { server: &server, route: &route, wrong: &wrong };
         let value = valid_body(&server, &route);
         // Only runs of agents still write after the response.
         let goes_on = ["agent", "send", "invoke", "mcp", "ag-ui", "a2a"].iter().any(|part| route.path.contains(part));
-        for (what, body) in unusual_bodies(&route, &value) {
+        let bodies = unusual_bodies(&route, &value).into_iter().enumerate();
+        for (_, (what, body)) in bodies.filter(|(number, _)| is_sampled(every, route_number, *number)) {
             let (mut status, mut reply) = case.send(&what, Some(JSON), body.clone(), &[]).await;
             if status >= 400 && before.is_none() {
                 // Again, when nothing else is written.
@@ -210,12 +234,23 @@ async fn unusual_bodies_are_rejected_whole_or_read() {
             before = (status >= 400 || (before.is_some() && !goes_on)).then_some(writes);
         }
     }
-    assert!(refused > 300, "{refused} bodies were refused");
+    assert!(refused > 300 / every, "{refused} bodies were refused");
 }
 
 /// Headers with false claims are not trusted, and none causes a server error.
 #[tokio::test(flavor = "multi_thread")]
 async fn untrusted_headers_change_nothing() {
+    send_untrusted_headers(SAMPLE).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
+async fn untrusted_headers_change_nothing_thoroughly() {
+    send_untrusted_headers(1).await;
+}
+
+/// Sends one of `every` lists of headers to each route.
+async fn send_untrusted_headers(every: usize) {
     let (server, wrong) = (TestServer::open().await, FailureList::default());
     let long = "9".repeat(10_000);
     let headers: [&[(&str, &str)]; 12] = [
@@ -232,10 +267,12 @@ async fn untrusted_headers_change_nothing() {
         &[("traceparent", "00-zz-zz-zz"), ("tracestate", &long), ("baggage", &long)],
         &[("content-type", "\"\"; charset=utf-16"), ("content-encoding", "gzip"), ("expect", "100-continue")],
     ];
-    for route in routes().await.into_iter().filter(|route| route.method == Method::GET) {
+    let routes = routes().await.into_iter().filter(|route| route.method == Method::GET);
+    for (route_number, route) in routes.enumerate() {
         let case = Case { server: &server, route: &route, wrong: &wrong };
         let (expected, _) = case.send("nothing", None, Vec::new(), &[]).await;
-        for headers in headers {
+        let headers = headers.into_iter().enumerate();
+        for (_, headers) in headers.filter(|(number, _)| is_sampled(every, route_number, *number)) {
             let (status, reply) = case.send(&format!("{:?}", headers[0]), None, Vec::new(), headers).await;
             wrong.check(status == expected, &format!("{expected} before: {reply}"));
         }
