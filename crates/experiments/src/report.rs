@@ -23,6 +23,15 @@ pub(crate) async fn summary(configs: &[String], finished: Finished) -> Result<(V
     REPORTS.run(move |_| (summarized(&configs, &finished), finished)).await
 }
 
+/// As [`summary`], for a job, which can wait: another attempt would also repeat the cases that failed.
+///
+/// # Errors
+/// The computation failed.
+pub(crate) async fn summary_of_run(configs: &[String], finished: Finished) -> Result<Vec<ConfigSummary>, Busy> {
+    let configs = configs.to_vec();
+    REPORTS.run_waiting(move |_| summarized(&configs, &finished)).await
+}
+
 fn summarized(configs: &[String], finished: &Finished) -> Vec<ConfigSummary> {
     let report = Report::new("", configs, finished, Gate::default(), SEED);
     let measure = |name: &str, estimate: &Estimate| MeasureSummary {

@@ -1,10 +1,11 @@
 //! Which steps of an ended run are repeated when it goes on.
 
-use crate::definition::Workflow;
+use crate::definition::{Step, Workflow};
 use crate::plan::{Records, RunFacts, StepError, StepState, unhandled_failures};
 use crate::store::{self, RepeatedSteps, RunRow, StepRow};
 use ::store::{Store, StoreError};
 use operators::Operators;
+use std::collections::HashSet;
 use std::sync::Arc;
 use web::times::now_millis;
 
@@ -49,13 +50,35 @@ pub(crate) async fn repeated_steps(
 fn choose(definition: &Workflow, facts: &RunFacts, rows: Vec<StepRow>, from: usize) -> RepeatedSteps {
     let is_cut_off =
         |row: &StepRow| row.state == StepState::Failed && row.error.as_ref().is_some_and(StepError::is_cut_off);
-    let records: Records = rows.iter().filter(|row| !is_cut_off(row)).cloned().map(StepRow::record).collect();
-    let failures = unhandled_failures(definition, facts, &records, now_millis());
+    // A path ends with the id of its step.
+    let is_container =
+        |path: &str| definition.step(path.rsplit('/').next().unwrap_or_default()).is_some_and(Step::is_container);
+    let mut records: Records = rows.iter().filter(|row| !is_cut_off(row)).cloned().map(StepRow::record).collect();
+    let mut failures: Vec<String> = Vec::new();
+    loop {
+        let found = unhandled_failures(definition, facts, &records, now_millis());
+        // What had failed in a step before its time was over would fail that step again.
+        let over: Vec<String> = found.iter().filter(|path| is_container(path)).cloned().collect();
+        failures.extend(found);
+        if over.is_empty() {
+            break;
+        }
+        for path in &over {
+            records.remove(path);
+        }
+    }
+    let is_repeated = |index: usize, row: &StepRow| index >= from || failures.contains(&row.path);
+    let again: HashSet<String> = rows
+        .iter()
+        .enumerate()
+        .filter(|(index, row)| is_repeated(*index, row))
+        .map(|(_, row)| row.path.clone())
+        .collect();
     let mut repeated = RepeatedSteps::default();
     // With a step whose time was over, those in it that had not ended.
     let is_out_of_time = |row: &StepRow| {
         let container = row.error.as_ref().and_then(StepError::container);
-        container.is_some_and(|path| failures.iter().any(|failed| failed == path))
+        container.is_some_and(|path| again.contains(path))
     };
     for (index, row) in rows.into_iter().enumerate() {
         let goes_on = is_cut_off(&row) || is_out_of_time(&row) || failures.contains(&row.path);

@@ -108,12 +108,15 @@ fn read_text(text: &str, entities: &[Entity], bot: &BotAccount) -> (String, bool
         entities.iter().filter(|entity| matches!(entity.kind.as_str(), "blockquote" | "expandable_blockquote"));
     let quotes: Vec<_> = quotes.map(|quote| (quote.offset, quote.offset.saturating_add(quote.length))).collect();
     let mut kept: Vec<u16> = Vec::with_capacity(units.len());
-    for (at, unit) in units.iter().enumerate().filter(|(at, _)| !is_in(&cuts, *at)) {
+    for (at, unit) in units.iter().enumerate() {
         let begins_line = at == 0 || units[at - 1] == u16::from(b'\n');
+        // The line stays a quotation, also if it begins with a mention of the bot.
         if begins_line && is_in(&quotes, at) {
             kept.extend("> ".encode_utf16());
         }
-        kept.push(*unit);
+        if !is_in(&cuts, at) {
+            kept.push(*unit);
+        }
     }
     (String::from_utf16_lossy(&kept).trim().to_owned(), !cuts.is_empty())
 }
@@ -167,6 +170,8 @@ mod tests {
         insta::assert_snapshot!(check(message("supergroup", "Yes", reply)).unwrap(), @r#"7 Ada group {"kind":"message","chat":"-7/2","text":"Yes","repliesTo":"3","files":[]}"#);
         assert_eq!(check(message("group", "a", mention(usize::MAX, 2, "mention"))), None);
         insta::assert_snapshot!(check(message("private", "I live\nin Oslo\nNo, in Rome", mention(0, 15, "blockquote"))).unwrap(), @r#"7 Ada private {"kind":"message","chat":"7","text":"> I live\n> in Oslo\nNo, in Rome","repliesTo":null,"files":[]}"#);
+        let quoted_mention = json!({ "entities": [{ "type": "blockquote", "offset": 0, "length": 15 }, { "type": "mention", "offset": 0, "length": 8 }] });
+        insta::assert_snapshot!(check(message("private", "@HelpBot I live\nNo", quoted_mention)).unwrap(), @r#"7 Ada private {"kind":"message","chat":"7","text":">  I live\nNo","repliesTo":null,"files":[]}"#);
         let forwarded = json!({ "forward_origin": { "type": "hidden_user", "sender_user_name": "Bob", "date": 1 } });
         insta::assert_snapshot!(check(message("private", "I live in Oslo", forwarded)).unwrap(), @r#"7 Ada private {"kind":"message","chat":"7","text":"I live in Oslo","isForwarded":true,"repliesTo":null,"files":[]}"#);
         let by_bot = json!({ "via_bot": { "id": 3, "is_bot": true } });

@@ -154,8 +154,9 @@ fn paragraph(part: &UiPart, cited: &[CitedSource], noted: usize) -> Option<Strin
 /// characters are escaped.
 fn provider_output(output: ProviderOutput<'_>) -> String {
     let json = escaped_json(&format!("{:#}", output.content));
-    let name = text_with_code_points(output.name, TextKind::Value);
-    format!("*{name} ({})*\n\n```json\n{json}\n```", output.provider)
+    // An imported file can name any provider.
+    let [name, provider] = [output.name, output.provider].map(|text| text_with_code_points(text, TextKind::Value));
+    format!("*{name} ({provider})*\n\n```json\n{json}\n```")
 }
 
 /// Returns the end of a workflow's run, with its output.

@@ -59,7 +59,8 @@ impl TextOrigin {
     /// Records the origin in a message that does not name one.
     #[must_use]
     pub fn mark_unnamed(self, message: UiMessage) -> UiMessage {
-        let is_named = message.metadata.as_ref().is_some_and(|metadata| metadata.get(TEXT_ORIGIN).is_some());
+        let named = message.metadata.as_ref().and_then(|metadata| metadata.get(TEXT_ORIGIN));
+        let is_named = named.is_some_and(|name| !name.is_null());
         if is_named { message } else { self.mark(message) }
     }
 
@@ -106,6 +107,8 @@ mod tests {
         assert_eq!(marked.metadata, Some(json!({ "topic": "refund", "textOrigin": "program" })));
         let named = TextOrigin::Program.mark_unnamed(message(json!({ "textOrigin": "user" })));
         assert_eq!(TextOrigin::from_message(&named), TextOrigin::User);
+        let empty = TextOrigin::Program.mark_unnamed(message(json!({ "textOrigin": null })));
+        assert_eq!(TextOrigin::from_message(&empty), TextOrigin::Program);
         let unnamed = TextOrigin::Program.mark_unnamed(UiMessage::user("m", "Hi"));
         let stored = crate::submit::metadata::stored(&unnamed).unwrap();
         assert_eq!(stored["textOrigin"], "program");

@@ -6,7 +6,7 @@ mod subject;
 
 pub(crate) use observe::Recorded;
 
-use crate::report::summary;
+use crate::report::summary_of_run;
 use crate::store::{self, CaseRow, Ending, Experiment, State};
 use capability::Context;
 use chat::Caller;
@@ -83,8 +83,8 @@ impl Run {
         let evaluated = self.job.stop().run_until_cancelled(self.evaluate(&experiment, &prepared)).await;
         match evaluated {
             Some(Ok(finished)) => {
-                let summary = summary(&experiment.configs, finished).await;
-                let (summary, _) = summary.map_err(|busy| JobError::retry(busy.to_string()))?;
+                let summary = summary_of_run(&experiment.configs, finished).await;
+                let summary = summary.map_err(|busy| JobError::retry(busy.to_string()))?;
                 self.end(id, Ending { state: State::Done, cause: None, summary }).await
             }
             Some(Err(RunError::Cost(cause))) => self.end(id, Ending::incomplete(State::Stopped, cause)).await,

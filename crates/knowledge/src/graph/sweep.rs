@@ -42,7 +42,12 @@ async fn clear_switched_off(knowledge: &Knowledge) -> anyhow::Result<()> {
         let Some(last) = libraries.last() else { return Ok(()) };
         after.clone_from(&last.id);
         for LibraryWithGraph { id, is_declared, is_switched_on } in libraries {
-            if knowledge.graph_settings_of(&id, is_declared, is_switched_on).is_none() {
+            if knowledge.graph_settings_of(&id, is_declared, is_switched_on).is_some() {
+                continue;
+            }
+            // Clearing the ones before it takes time, in which its owner may have switched the extraction on again.
+            let library = crate::store::library(store, &id).await?;
+            if library.is_some_and(|library| knowledge.graph_settings(&library).is_none()) {
                 graph::clear_graph(store, &id).await?;
             }
         }

@@ -76,7 +76,11 @@ pub(super) async fn download(
 async fn archive(context: &Context, name: &str, query: &ExportQuery) -> Result<SkillArchive, UserError> {
     let is_installed = match query.origin {
         Some(origin) => origin == SkillOrigin::Installed,
-        None => find(context, name).await.is_ok(),
+        None => match find(context, name).await {
+            Ok(_) => true,
+            Err(error) if error.code == ErrorCode::NotFound => false,
+            Err(error) => return Err(error),
+        },
     };
     let files = match is_installed {
         true => installed_files(context, name).await?,

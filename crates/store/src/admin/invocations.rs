@@ -63,7 +63,7 @@ const COLUMNS: &str = "
     SELECT i.id, i.owner, i.agent_id, i.status, i.reason, i.error, i.created_at, i.ended_at, a.phase,
         (SELECT name FROM users WHERE id = i.owner) AS owner_name,
         (SELECT count(*) FROM steps s WHERE s.run_id = i.id AND s.conversation_id IS NULL) AS requests,
-        (SELECT total(s.input_tokens + s.output_tokens) FROM steps s
+        (SELECT total(s.input_tokens) + total(s.output_tokens) FROM steps s
             WHERE s.run_id = i.id AND s.conversation_id IS NULL) AS tokens,
         (SELECT total(s.cost_usd) FROM steps s WHERE s.run_id = i.id AND s.conversation_id IS NULL) AS cost_usd
     FROM invocations i LEFT JOIN agent_runs a ON a.id = i.id WHERE i.created_at >= ";

@@ -2,7 +2,7 @@
 
 use super::calls::Finished;
 use super::start::Started;
-use super::{DRIVE_TIME, Remaining, StepHost, wake};
+use super::{CallError, DRIVE_TIME, Remaining, StepHost, wake};
 use crate::definition::{OnLapse, Step, StepKind, WaitStep, Workflow, WorkflowBytes};
 use crate::plan::{End, LAPSED, Plan, Record, Records, RunFacts, StepError, StepState, plan};
 use crate::repeat;
@@ -239,8 +239,8 @@ impl Drive {
     async fn leave(mut self) -> Result<Outcome, JobError> {
         let until = Instant::now() + SHUTDOWN_TIME;
         while let Ok(Some(Ok(finished))) = tokio::time::timeout_at(until, self.calls.join_next()).await {
-            // What failed may have failed because of the shutdown.
-            if finished.outcome.result.is_ok() {
+            // What failed may have failed because of the shutdown. An agent that waits for decisions has not.
+            if matches!(finished.outcome.result, Ok(_) | Err(CallError::Asks(_))) {
                 self.record(finished).await?;
             }
         }

@@ -117,7 +117,8 @@ impl Drive {
         })
     }
 
-    /// Denies the calls of an agent on which nobody has decided in time. The agent goes on.
+    /// Denies the calls of an agent on which nobody has decided before the first of the questions lapsed, also those whose
+    /// questions would lapse later. The agent goes on.
     pub(super) async fn lapse_agent(&mut self, path: String) -> Result<(), JobError> {
         let (now, run_id, finished) = (now_millis(), self.run.id.clone(), going_on(path.clone(), now_millis()));
         let write = self.job.write(move |db| {

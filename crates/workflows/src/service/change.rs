@@ -188,6 +188,9 @@ pub(crate) async fn decide(
             if !store::finish_step(db, &id, &decided, now).await? {
                 return Err(StoreError::Fenced);
             }
+            if decided.state != StepState::Retrying {
+                store::forget_suspended(db, &id, &decided.path).await?;
+            }
             wake(&jobs, db, &id, &owner, Due::Now).await?;
             append(db, audit).await
         })

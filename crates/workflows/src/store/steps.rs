@@ -55,7 +55,8 @@ macro_rules! columns {
     };
 }
 
-const OF_RUN: &str = concat!(columns!(), "ORDER BY start_number");
+/// A step whose time was over may have the number of the next one, in its `onError`, whose path begins with its own.
+const OF_RUN: &str = concat!(columns!(), "ORDER BY start_number, path");
 
 /// Those of these steps that do not wait any more, for anybody.
 const SETTLED: Sql = Sql::pair(
@@ -98,15 +99,16 @@ const DELAY: &str = "UPDATE workflow_steps SET next_at = $3 WHERE run_id = $1 AN
 const DELAY_TASK: &str =
     "UPDATE workflow_tasks SET due_at = $3 WHERE run_id = $1 AND path = $2 AND state = 'open' AND due_at IS NOT NULL";
 
+/// What is kept of an agent that waited is not needed any more.
 const CLOSE: &str = "
-    UPDATE workflow_steps SET state = 'failed', error = $2, ended_at = $3, next_at = NULL
+    UPDATE workflow_steps SET state = 'failed', error = $2, ended_at = $3, next_at = NULL, suspended = NULL
     WHERE run_id = $1 AND ended_at IS NULL";
 
 /// Steps whose container's time is over.
 const EXPIRE: Sql = Sql::pair(
-    "UPDATE workflow_steps SET state = 'failed', error = $3, ended_at = $4, next_at = NULL
+    "UPDATE workflow_steps SET state = 'failed', error = $3, ended_at = $4, next_at = NULL, suspended = NULL
         WHERE run_id = $1 AND ended_at IS NULL AND path IN (SELECT value FROM json_each($2))",
-    "UPDATE workflow_steps SET state = 'failed', error = $3, ended_at = $4, next_at = NULL
+    "UPDATE workflow_steps SET state = 'failed', error = $3, ended_at = $4, next_at = NULL, suspended = NULL
         WHERE run_id = $1 AND ended_at IS NULL AND path = ANY($2)",
 );
 

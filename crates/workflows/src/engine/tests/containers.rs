@@ -100,3 +100,21 @@ async fn retry_gives_the_steps_their_time_again() {
     assert_eq!(server.ended(&id).await.run.output["decision"], "approved");
     assert_eq!(*server.host.calls.lock(), ["quick"], "what was done is not repeated");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn retry_repeats_what_had_failed_before_the_time_was_over() {
+    let branches = json!({
+        "call": [call("post", json!({ "fails": 1 }))],
+        "nap": [{ "id": "nap", "type": "wait", "seconds": 1000 }],
+    });
+    let steps = json!([slow(json!({ "type": "parallel", "branches": branches }))]);
+    let server = Server::open("sqlite::memory:", vec![workflow(json!({ "id": "test", "steps": steps }))], None).await;
+    let id = server.start("test", json!({})).await;
+    assert_eq!(server.ended(&id).await.run.error.unwrap().kind, "timeout");
+    let current = CurrentConfig { workflow: |_: &str| None, operators: Arc::default() };
+    service::retry(&server.runs, Viewer::Owner(&ada()), &id, RetryRequest::default(), current, None).await.unwrap();
+    let again = server.ended(&id).await;
+    let post = again.steps.iter().find(|step| step.path == "box.call/post").unwrap();
+    assert_eq!(*server.host.calls.lock(), ["post", "post"]);
+    assert_eq!(format!("{:?}", post.state), "Done");
+}
