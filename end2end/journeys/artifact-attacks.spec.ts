@@ -74,7 +74,7 @@ test("without protection, the same pages read the chat and reach the listener", 
 });
 
 for (const hasAllowlist of [true, false]) {
-  test(`artifacts read nothing of the chat and reach nothing, ${hasAllowlist ? "with" : "without"} the browser's list of allowed connections`, async ({ page, console }) => {
+  test(`artifacts read nothing of the chat and reach nothing, ${hasAllowlist ? "with" : "without"} the browser's list of allowed connections`, { tag: hasAllowlist ? "@thorough" : [] }, async ({ page, console }) => {
     console.expect(/.*/);
     const evil = await listener();
     const pages = attacks(evil);

@@ -91,7 +91,7 @@ test("a file has a preview, its source, versions that are compared and restored,
   await expect(button).toHaveAttribute("aria-expanded", "false");
 });
 
-test("a table with 100,000 rows scrolls, with few of them in the document", async ({ page }) => {
+test("a table with 100,000 rows scrolls, with few of them in the document", { tag: "@thorough" }, async ({ page }) => {
   await page.setViewportSize(WIDE);
   await open(page);
   const script = `awk 'BEGIN { print "id,name,price"; for (i = 1; i <= 100000; i++) print i ",\\"Part " i ", large\\"," i % 97 }' > /outputs/parts.csv`;

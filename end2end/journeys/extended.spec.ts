@@ -11,7 +11,7 @@ test.use({
   },
 });
 
-test("an added block follows the page's state and emits events", async ({ page }) => {
+test("an added block follows the page's state and emits events", { tag: "@thorough" }, async ({ page }) => {
   await open(page);
   const gauge = page.getByRole("meter", { name: /^Shelf/ });
   await expect(page.getByText("Shelf: 60 of 100")).toBeVisible();
@@ -22,14 +22,14 @@ test("an added block follows the page's state and emits events", async ({ page }
   await expect(gauge).toHaveJSProperty("value", 25);
 });
 
-test("an added block stands beside the chat, whose agent has an added tool", async ({ page }) => {
+test("an added block stands beside the chat, whose agent has an added tool", { tag: "@thorough" }, async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("Look up bolt");
   await expect(chat.answers.last()).toContainText("120");
 });
 
-test("an added block is rendered by the server too", async ({ browser, server }) => {
+test("an added block is rendered by the server too", { tag: "@thorough" }, async ({ browser, server }) => {
   const context = await browser.newContext({ javaScriptEnabled: false, baseURL: server.url });
   const page = await context.newPage();
   await page.goto("/home");

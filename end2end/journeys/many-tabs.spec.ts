@@ -36,7 +36,7 @@ const test = base.extend<{ end: { go: () => void; come: boolean } }>({
   },
 });
 
-test("eight tabs over HTTP/1.1, each with an answer that is being written", async ({ page, context, end }) => {
+test("eight tabs over HTTP/1.1, each with an answer that is being written", { tag: "@thorough" }, async ({ page, context, end }) => {
   test.slow();
   const tabs: Page[] = [page];
   while (tabs.length < TABS) tabs.push(await context.newPage());

@@ -176,7 +176,7 @@ test("a share link shows a copy to anyone until it is revoked", async ({ page, b
   await expect(stranger.getByRole("heading", { name: "Nothing is shared here" })).toBeVisible();
 });
 
-test("with two thousand conversations the DOM stays small while scrolling", async ({ page, server }) => {
+test("with two thousand conversations the DOM stays small while scrolling", { tag: "@thorough" }, async ({ page, server }) => {
   test.setTimeout(240_000);
   const total = 2_000;
   const message = (id: string, role: string, text: string) => ({ id, role, parts: [{ type: "text", text }] });

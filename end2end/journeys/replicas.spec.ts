@@ -57,7 +57,7 @@ async function goesOn(page: Page, chat: Chat, shown: number): Promise<void> {
   await expect(chat.answers).toHaveCount(1);
 }
 
-test("answers of a killed and of a frozen server can be continued at a third one", async ({
+test("answers of a killed and of a frozen server can be continued at a third one", { tag: "@thorough" }, async ({
   page,
   context,
   servers: [killed, frozen, third],

@@ -5,7 +5,7 @@ import { expect, open, test } from "../fixtures/test.ts";
 // The example's page, written in Rust, with the same config.
 test.use({ serverOptions: { binary: "rust-page", config: join(import.meta.dirname, "../../examples/intake") } });
 
-test("a page in Rust validates, saves and shares its form like one in YAML", async ({ page }) => {
+test("a page in Rust validates, saves and shares its form like one in YAML", { tag: "@thorough" }, async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   const name = page.getByRole("textbox", { name: "Legal name" });
@@ -30,7 +30,7 @@ test("a page in Rust validates, saves and shares its form like one in YAML", asy
   await expect(name).toHaveValue("");
 });
 
-test("a page in Rust is rendered by the server too", async ({ browser, server }) => {
+test("a page in Rust is rendered by the server too", { tag: "@thorough" }, async ({ browser, server }) => {
   const context = await browser.newContext({ javaScriptEnabled: false, baseURL: server.url });
   const page = await context.newPage();
   await page.goto("/intake");

@@ -23,7 +23,7 @@ const test = base.extend({
   },
 });
 
-test("a closure of a page in Rust runs the agent's call and the agent reads the result", async ({ page }) => {
+test("a closure of a page in Rust runs the agent's call and the agent reads the result", { tag: "@thorough" }, async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask('offer_plan {"plan":"team","seats":20}');
@@ -39,7 +39,7 @@ test("a closure of a page in Rust runs the agent's call and the agent reads the 
   await expect(page.getByRole("combobox", { name: "Plan" })).toHaveValue("starter");
 });
 
-test("a call waits for the page in Rust and runs once when the page is back", async ({ page, gate }) => {
+test("a call waits for the page in Rust and runs once when the page is back", { tag: "@thorough" }, async ({ page, gate }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("hello");

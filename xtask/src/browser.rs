@@ -29,9 +29,14 @@ pub(crate) const PROGRAMS: &[&str] = &[
 ///
 /// They use the site of a release: it is what users get, and its WASM is a seventh of the one for development,
 /// with which they take a third longer. The examples have the latter, with its checks.
-pub(crate) fn journeys(shell: &Shell) -> Result<()> {
+///
+/// The journeys of the examples and those that take minutes run only if the run is thorough.
+pub(crate) fn journeys(shell: &Shell, is_thorough: bool) -> Result<()> {
     build::site(shell, Profile::Release)?;
-    build::EXAMPLES.into_iter().try_for_each(|package| build::example_site(shell, package))?;
+    let _thorough = is_thorough.then(|| shell.push_env("THOROUGH", "1"));
+    if is_thorough {
+        build::EXAMPLES.into_iter().try_for_each(|package| build::example_site(shell, package))?;
+    }
     step("build the programs of the journeys", || Ok(cargo(shell).arg("build").args(PROGRAMS).run()?))?;
     step("type-check the journeys", || {
         let _folder = shell.push_dir("end2end");

@@ -79,8 +79,7 @@ fn run_steps(shell: &Shell, is_thorough: bool) -> Result<()> {
     let _shared = postgres.as_ref().map(|cluster| shell.push_env(test_postgres::SHARED, cluster.folder()));
     test(shell, is_thorough)?;
     clients::test(shell)?;
-    let _thorough = is_thorough.then(|| shell.push_env("THOROUGH", "1"));
-    with_flaky_ones(shell, flaky::JOURNEYS_REPORT, || browser::journeys(shell))
+    with_flaky_ones(shell, flaky::JOURNEYS_REPORT, || browser::journeys(shell, is_thorough))
 }
 
 /// Runs tests, and tells which of them passed only when they were tried again.

@@ -238,6 +238,8 @@ async fn crash_ends_a_running_invocation() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
     asked.abort();
+    // The lease of the server may have been renewed meanwhile.
+    test_postgres::database_for(folder.path()).await;
     let chat = Chat::open(store, Arc::new(nothing()), 8).await.unwrap();
     let found = &chat.invocations(&caller("ada"), 1).await.unwrap().items[0];
     assert_eq!(
