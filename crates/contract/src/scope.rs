@@ -47,6 +47,9 @@ pub struct RunScope {
     pub web: Option<bool>,
     /// Whether the user's message that the turn answers has files.
     pub has_files: bool,
+    /// For a step of a workflow: the workflows that led to it, from the first one, its own last. A workflow that a
+    /// tool starts has them as its causes, so that events of runs do not start each other without end.
+    pub causes: Vec<String>,
 }
 
 impl RunScope {

@@ -9,6 +9,7 @@ use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use rustls_platform_verifier::BuilderVerifierExt;
 use std::fmt::Debug;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -155,13 +156,34 @@ async fn within<T>(command: impl Future<Output = Result<T, Error>>) -> Result<T,
 
 /// Returns an error without what the server has sent, which can be of a mail.
 fn failed(error: &Error) -> ApiError {
-    unavailable(match error {
-        Error::Io(_) | Error::ConnectionLost => "the connection broke",
+    let cause = match error {
+        // The library reports a response that it cannot read, or that is too large, as an error of this kind.
+        Error::Io(error) if error.kind() == ErrorKind::Other => "a response cannot be read",
+        Error::Io(_) | Error::ConnectionLost => return unavailable("the connection broke"),
         Error::No(_) | Error::Bad(_) => "the server refuses a command",
         _ => "a response cannot be read",
-    })
+    };
+    ApiError::Failed(cause.to_owned())
 }
 
 fn unavailable(cause: &str) -> ApiError {
     ApiError::Unavailable(cause.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn broken_connections_are_told_from_refusals() {
+        let check = |error: Error, is_of_connection: bool| {
+            assert_eq!(failed(&error).is_of_connection(), is_of_connection, "{error}");
+        };
+        check(Error::ConnectionLost, true);
+        check(Error::Io(ErrorKind::UnexpectedEof.into()), true);
+        check(Error::Io(ErrorKind::ConnectionReset.into()), true);
+        check(Error::Io(std::io::Error::other("Fail during parsing")), false);
+        check(Error::No("x".to_owned()), false);
+        check(Error::Bad("x".to_owned()), false);
+    }
 }

@@ -16,6 +16,9 @@ pub(crate) enum ApiError {
     /// There is no answer, or one that cannot be read.
     #[error("the messenger cannot be reached: {0}")]
     Unavailable(String),
+    /// The mail server is reached, but refuses a command, or its response cannot be read.
+    #[error("the messenger does not do it: {0}")]
+    Failed(String),
 }
 
 /// Why a messenger refuses a request.
@@ -33,6 +36,11 @@ impl ApiError {
     /// Returns whether the same request may succeed later.
     pub(crate) fn is_temporary(&self) -> bool {
         !matches!(self, Self::Refused { .. })
+    }
+
+    /// Returns whether it is because of the connection, and not of what was asked for.
+    pub(crate) fn is_of_connection(&self) -> bool {
+        matches!(self, Self::Wait(_) | Self::Unavailable(_))
     }
 
     /// Returns whether the chat gets nothing any more.

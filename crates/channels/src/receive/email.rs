@@ -54,7 +54,9 @@ impl Session<'_> {
             let attempts = failed.begin(channel, id, Instant::now());
             match self.read_mail(job, bot, folder, id).await {
                 Err(SendError::Api(error)) => {
-                    if attempts == MAX_ATTEMPTS {
+                    if error.is_of_connection() {
+                        failed.uncount(channel, id);
+                    } else if attempts == MAX_ATTEMPTS {
                         tracing::error!(channel, mail = id.uid, %error, attempts, "a mail cannot be read: it is left out and stays unread");
                     }
                     return Err(error.into());

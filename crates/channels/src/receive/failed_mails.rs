@@ -49,6 +49,14 @@ impl FailedMails {
         attempts.count
     }
 
+    /// Takes back an attempt that the connection ended. The mail is tried again after the pause of the first attempt at
+    /// the earliest, so that one with which the server ends each connection keeps no others waiting.
+    pub(super) fn uncount(&self, channel: &str, id: MailId) {
+        if let Some(attempts) = self.0.lock().get_mut(&(channel.to_owned(), id)) {
+            attempts.count = attempts.count.saturating_sub(1);
+        }
+    }
+
     /// Forgets a mail that was read.
     pub(super) fn forget(&self, channel: &str, id: MailId) {
         self.0.lock().remove(&(channel.to_owned(), id));
@@ -76,6 +84,19 @@ mod tests {
         assert!(failed.is_due("box", mail(8), begun) && failed.is_due("other", mail(7), begun));
         failed.forget("box", mail(7));
         assert!(failed.is_due("box", mail(7), begun));
+    }
+
+    #[test]
+    fn mail_is_not_left_out_because_of_the_connection() {
+        let (failed, begun) = (FailedMails::default(), Instant::now());
+        let id = MailId { validity: 1, uid: 7 };
+        for attempt in 0..2 * MAX_ATTEMPTS {
+            let now = begun + FIRST_PAUSE * attempt;
+            assert!(failed.is_due("box", id, now), "{attempt}");
+            assert_eq!(failed.begin("box", id, now), 1);
+            failed.uncount("box", id);
+            assert!(!failed.is_due("box", id, now), "others come first");
+        }
     }
 
     #[test]

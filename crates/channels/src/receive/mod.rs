@@ -191,7 +191,7 @@ fn pause_after(error: &ApiError, pause: &mut Duration) -> Duration {
         ApiError::Wait(time) => (*time).min(MAX_PAUSE),
         // The token is wrong, or another program reads the messages.
         ApiError::Refused { .. } => MAX_PAUSE,
-        ApiError::Unavailable(_) => {
+        ApiError::Unavailable(_) | ApiError::Failed(_) => {
             let now = *pause;
             *pause = (now * 2).min(MAX_PAUSE);
             now

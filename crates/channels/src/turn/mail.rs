@@ -23,6 +23,8 @@ use wire::{ToolPart, UiMessage};
 const LETTERS: [char; 12] = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'K', 'L'];
 /// The most bytes of files that are attached to a mail.
 const MAX_ATTACHED_BYTES: usize = 10 << 20;
+/// The answer to a letter or a number for decisions none of which waits any more.
+const ALL_DECIDED: &str = "This was decided already.";
 
 /// What a mail says instead of a message: a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,14 +128,54 @@ impl Turn<'_> {
         text: &str,
     ) -> Result<Option<TurnEnd>, JobError> {
         let (Some(Numbered { letter, number }), Some(replied)) = (numbered(text), replies_to) else { return Ok(None) };
-        let mut asked = self.asked_by(person, replied).await?;
-        if letter.is_none() && asked.len() > 1 {
-            let mut letters: Vec<_> = asked.iter().filter_map(letter_of).collect();
-            letters.sort_unstable();
+        let (mut cards, is_shown) = self.asked_by(person, replied).await?;
+        let chosen = match letter {
+            Some(_) => cards.iter().position(|card| letter_of(card) == letter),
+            // A number alone decides nothing that the mail does not show to which it replies.
+            None => (is_shown && cards.len() == 1).then_some(0),
+        };
+        let Some(card) = chosen.map(|at| cards.swap_remove(at)) else {
+            return self.ask_which(person, &cards, is_shown).await;
+        };
+        let choice = self.choices(person, &card).await.into_iter().nth(number.saturating_sub(1));
+        let Some(choice) = choice else { return Ok(None) };
+        self.decide_and_go_on(person, &card, Choice::Button(&choice), "").await.map(Some)
+    }
+
+    /// Asks for which of these decisions a number is. `None` if it is for none of them, but a message.
+    async fn ask_which(
+        &mut self,
+        person: &Person,
+        cards: &[Card],
+        is_shown: bool,
+    ) -> Result<Option<TurnEnd>, JobError> {
+        // Each text can be the answer to a question that is the only one.
+        let is_text = is_shown && cards.len() == 1 && cards.iter().all(|card| card.approval_id.is_empty());
+        // An earlier attempt has begun to handle it as a message.
+        if is_text || self.update.answer_id.is_some() {
+            return Ok(None);
+        }
+        let (mut letters, mut is_any_open) = (Vec::new(), false);
+        for card in cards {
+            if self.is_open(person, card).await {
+                is_any_open = true;
+                if !self.choices(person, card).await.is_empty() {
+                    letters.extend(letter_of(card));
+                }
+            }
+        }
+        letters.sort_unstable();
+        if !letters.is_empty() {
             return self.say(&which_decision(&letters)).await.map(Some);
         }
-        let chosen = asked.iter().position(|card| letter.is_none() || letter_of(card) == letter);
-        let Some(card) = chosen.map(|at| asked.swap_remove(at)) else { return Ok(None) };
+        if is_shown && !is_any_open {
+            return self.say(ALL_DECIDED).await.map(Some);
+        }
+        Ok(None)
+    }
+
+    /// Returns the answers of a card that have numbers, in their order.
+    async fn choices(&self, person: &Person, card: &Card) -> Vec<String> {
         let view = self.context.chat.conversation(&person.caller, &card.conversation_id).await.ok();
         let tool = view.as_ref().and_then(|view| {
             let message = view
@@ -144,25 +186,25 @@ impl Turn<'_> {
             message.tools().find(|tool| tool.tool_call_id == card.tool_call_id)
         });
         let buttons = tool.map(|tool| card_message(tool, &card.id, self.messenger()).buttons).unwrap_or_default();
-        let data = buttons.iter().flatten().nth(number.saturating_sub(1)).map(|button| button.data.clone());
-        let choice = data.as_deref().and_then(|data| data.split_once(':')).map(|(_, choice)| choice.to_owned());
-        let Some(choice) = choice else { return Ok(None) };
-        self.decide_and_go_on(person, &card, Choice::Button(&choice), "").await.map(Some)
+        let data = buttons.iter().flatten().filter_map(|button| button.data.split_once(':'));
+        data.map(|(_, choice)| choice.to_owned()).collect()
     }
 }
 
 impl Turn<'_> {
-    /// Returns the decisions for which the mail asks to which a mail replies. A mail without any may have said what became
-    /// of one of several: then they are those of the last mail before it that still wait.
-    async fn asked_by(&self, person: &Person, replied: &str) -> Result<Vec<Card>, JobError> {
+    /// Returns the decisions for which the mail asks to which a mail replies, and whether it shows them. A mail without any
+    /// may have said what became of one of several: then they are those of the last mail before it that still wait.
+    async fn asked_by(&self, person: &Person, replied: &str) -> Result<(Vec<Card>, bool), JobError> {
         let (store, channel_id, owner) = (&self.context.store, &self.channel.id.0, &person.caller.user_id);
         let shown = store::shown_cards(store, channel_id, &self.chat_id, owner).await?;
         let of = |mail: &str| shown.iter().filter(|card| mail_of(card) == Some(mail)).cloned().collect::<Vec<_>>();
         let asked = of(replied);
         if !asked.is_empty() {
-            return Ok(asked);
+            return Ok((asked, true));
         }
-        let Some(sent_at) = store::sent_at(store, (channel_id, owner), replied).await? else { return Ok(Vec::new()) };
+        let Some(sent_at) = store::sent_at(store, (channel_id, owner), replied).await? else {
+            return Ok((Vec::new(), false));
+        };
         let earlier = shown.iter().find(|card| card.created_at <= sent_at).and_then(mail_of);
         let mut open = Vec::new();
         for card in earlier.map(of).unwrap_or_default() {
@@ -173,7 +215,7 @@ impl Turn<'_> {
                 open.push(card);
             }
         }
-        Ok(open)
+        Ok((open, false))
     }
 }
 
@@ -187,8 +229,11 @@ fn letter_of(card: &Card) -> Option<char> {
     card.message_id.as_deref()?.chars().next_back()
 }
 
-/// Asks which of several decisions a number is for.
+/// Asks which decision a number is for.
 fn which_decision(letters: &[char]) -> String {
+    if let [letter] = letters {
+        return format!("One decision is open. Please reply with its letter and your number, such as **{letter}1**.");
+    }
     let examples: Vec<_> = letters.iter().map(|letter| format!("**{letter}1**")).collect();
     let examples = examples.join(" or ");
     format!("There are several decisions. Please reply with the letter of one and your number, such as {examples}.")

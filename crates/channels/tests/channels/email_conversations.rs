@@ -142,6 +142,27 @@ async fn number_for_several_decisions_needs_its_letter() {
 }
 
 #[tokio::test]
+async fn number_decides_only_what_the_mail_shows_to_which_it_replies() {
+    let replies = || vec![tool_call_reply(&[("a", "act", r#"{"to":"x"}"#), ("b", "act", r#"{"to":"y"}"#)])];
+    on_each_database(replies, async |server, mails| {
+        mails.write(ADA, 3, "Do both", "");
+        let asked = mails.until_mail(ADA, "Reply with B1 to approve").await;
+        // There is no such letter.
+        mails.reply(ADA, 4, "C1", &asked);
+        mails.until_mail(ADA, "reply with the letter of one and your number, such as A1 or B1").await;
+        assert!(server.effects.lock().unwrap().is_empty());
+        mails.reply(ADA, 5, "A1", &asked);
+        let approved = mails.until_mail(ADA, "Approved").await;
+        mails.reply(ADA, 6, "1", &approved);
+        mails.until_mail(ADA, "reply with its letter and your number, such as B1").await;
+        // Neither has it approved the other one, nor has the agent read it.
+        assert!(!server.effects.lock().unwrap().contains(&json!({ "to": "y" })));
+        assert_eq!(conversations(server).await, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn files_of_a_mail_are_attached() {
     on_each_database(
         || vec![text_reply("Nice.")],

@@ -179,6 +179,7 @@ impl Inner {
             replaces_limits: false,
             from: None,
             key: None,
+            causes: Vec::new(),
             state: None,
             stream: Some(stream),
             cancel: cancel.clone(),

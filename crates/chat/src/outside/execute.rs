@@ -48,6 +48,8 @@ pub(super) struct Execution {
     /// The scope's key, from which the idempotency keys of its calls are made. The same each time that it is
     /// executed; `None` if it is executed only once.
     pub(super) key: Option<String>,
+    /// The workflows that led to it; see [`RunScope::causes`].
+    pub(super) causes: Vec<String>,
     /// Where its state is kept, if it may wait for an answer.
     pub(super) state: Option<RunState>,
     /// Who follows it.
@@ -108,6 +110,7 @@ impl Inner {
             max_bytes,
             from,
             key,
+            causes,
             state,
             stream,
             cancel,
@@ -137,6 +140,7 @@ impl Inner {
             prompt: Some(request.input.prompt.as_str().into()),
             call_counts: key.is_some().then(Arc::default),
             key: key.unwrap_or_else(|| id.clone()),
+            causes,
             ..caller.scope()
         };
         let question = InvocationRequest {

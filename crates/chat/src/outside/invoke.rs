@@ -8,7 +8,7 @@ use crate::outside::invoke_request;
 use crate::outside::suspended::{SuspendableInvocation, suspended};
 use crate::record::telemetry::in_trace;
 use crate::{Caller, Chat, Inner, errors, now};
-use agent::{Checkpoint, InvocationInput};
+use agent::{Checkpoint, InvocationInput, InvokeError};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
@@ -51,6 +51,8 @@ pub(super) struct Invoked {
     pub(super) asks: bool,
     /// From where it goes on.
     pub(super) from: Option<Checkpoint>,
+    /// See [`Execution::causes`].
+    pub(super) causes: Vec<String>,
 }
 
 /// The running invocations by id. Ids start with the time, so the last is the newest.
@@ -145,7 +147,7 @@ impl Chat {
             return Err(errors::draining());
         }
         let (inner, caller) = (self.inner.clone(), caller.clone());
-        let invoked = Invoked { request, key, asks: false, from: None };
+        let invoked = Invoked { request, key, asks: false, from: None, causes: Vec::new() };
         let task = self.inner.tasks.spawn(in_trace(async move { inner.invoke(&caller, invoked, &cancel).await }));
         Ok(task.await.map_err(|_| errors::internal())??.counted)
     }
@@ -185,7 +187,7 @@ impl Inner {
         invoked: Invoked,
         outside: &CancellationToken,
     ) -> Result<SuspendableInvocation> {
-        let Invoked { request, key, asks, from } = invoked;
+        let Invoked { request, key, asks, from, causes } = invoked;
         invoke_request::check(&request)?;
         let agent = self.agents.by_id(caller, &request.agent_name).await?;
         invoke_request::check_tools(&request, &agent)?;
@@ -215,17 +217,23 @@ impl Inner {
             replaces_limits: false,
             from: from.clone(),
             key,
+            causes,
             state: asks.then(|| RunState::kept(from)),
             stream: None,
             cancel: cancel.clone(),
         };
         let mut executed = self.execute(execution, outside).await;
-        let end = executed.end(place.is_ended());
-        executed.report(&id, &agent_name, &end);
+        let mut end = executed.end(place.is_ended());
         let suspended = match end.status {
-            InvocationStatus::Waiting => Some(suspended(&mut executed, approvers)?),
+            InvocationStatus::Waiting => suspended(&mut executed, approvers).ok(),
             _ => None,
         };
+        if end.status == InvocationStatus::Waiting && suspended.is_none() {
+            // Without its state it could never go on. The cause is logged.
+            executed.result = Err(InvokeError::NotRecorded);
+            end = executed.end(place.is_ended());
+        }
+        executed.report(&id, &agent_name, &end);
         let mut finish = executed.finish(&id, &end);
         if suspended.is_some() {
             // This part has ended without an error; the next one is an invocation of its own.

@@ -23,6 +23,8 @@ pub struct SuspendableRequest {
     pub key: String,
     /// The state from which it goes on, as JSON: that of [`SuspendedInvocation`], with the decisions.
     pub from: Option<String>,
+    /// The workflows that led to it; see [`contract::RunScope::causes`].
+    pub causes: Vec<String>,
 }
 
 /// The outcome of such an invocation.
@@ -69,9 +71,9 @@ impl Chat {
         if self.inner.tasks.is_closed() {
             return Err(errors::draining());
         }
-        let SuspendableRequest { request, key, from } = request;
+        let SuspendableRequest { request, key, from, causes } = request;
         let from = from.map(|state| read(&state)).transpose()?;
-        let invoked = Invoked { request, key: Some(key), asks: true, from };
+        let invoked = Invoked { request, key: Some(key), asks: true, from, causes };
         let (inner, caller) = (self.inner.clone(), caller.clone());
         let task = in_trace(async move { inner.invoke(&caller, invoked, &cancel).await });
         Ok(self.inner.tasks.spawn(task).await.map_err(|_| errors::internal())??)
@@ -96,22 +98,36 @@ pub fn decide_suspended(
     }
 }
 
-/// Denies all calls that wait, because nobody answered in time, and returns the state.
+/// Denies the calls that wait, because nobody answered in time, apart from those whose ids are in `left`: their questions
+/// have not lapsed.
 ///
 /// # Errors
 /// The state is damaged.
-pub fn lapse_suspended(state: &str) -> Result<String, UserError> {
+pub fn lapse_suspended(state: &str, left: &[String]) -> Result<DecidedState, UserError> {
     let mut state = read(state)?;
     for question in state.questions() {
-        state.decide(&question.call_id, Decision::Denied(Some(NOT_IN_TIME.to_owned())));
+        if !left.contains(&question.call_id) {
+            state.decide(&question.call_id, Decision::Denied(Some(NOT_IN_TIME.to_owned())));
+        }
     }
-    write(&state)
+    Ok(DecidedState { is_open: !state.questions().is_empty(), state: write(&state)? })
 }
 
 /// Returns what an invocation that was executed waits for.
+///
+/// # Errors
+/// There is no state with which it could go on, or nothing on which somebody could decide.
 pub(super) fn suspended(executed: &mut Executed, approvers: Vec<String>) -> Result<SuspendedInvocation, UserError> {
-    let state = executed.checkpoint.take().unwrap_or_default();
-    Ok(SuspendedInvocation { questions: questions(&state, now()), state: write(&state)?, approvers })
+    let lost = || {
+        tracing::error!("an invocation waits, but its state or its questions are missing");
+        errors::internal()
+    };
+    let state = executed.checkpoint.take().ok_or_else(lost)?;
+    let questions = questions(&state, now());
+    if questions.is_empty() {
+        return Err(lost());
+    }
+    Ok(SuspendedInvocation { questions, state: write(&state)?, approvers })
 }
 
 fn read(state: &str) -> Result<Checkpoint, UserError> {

@@ -37,6 +37,8 @@ pub struct ToolCallRequest {
     pub is_approved: bool,
     /// A key that is the same whenever the call is made again.
     pub idempotency_key: Option<String>,
+    /// The workflows that led to it; see [`RunScope::causes`].
+    pub causes: Vec<String>,
     /// Limits beside those of the agent; the stricter ones apply.
     pub limits: InvokeLimits,
     /// The time limit.
@@ -84,7 +86,7 @@ impl Inner {
         if request.arguments.to_string().len() > MAX_ARGUMENTS {
             return Err(UserError::new(ErrorCode::TooLarge, "The arguments are larger than 1 MB.").into());
         }
-        let ToolCallRequest { agent_id, tool, arguments, is_approved, idempotency_key, limits, time } = request;
+        let ToolCallRequest { agent_id, tool, arguments, is_approved, idempotency_key, causes, limits, time } = request;
         let agent = self.agents.by_id(caller, &agent_id).await?;
         self.memory.admit(self.is_answering())?;
         let (id, cancel) = (uuid::Uuid::now_v7().simple().to_string(), self.stopping.child_token());
@@ -117,7 +119,7 @@ impl Inner {
             is_approved,
             limits: invoke_request::limits(&limits),
             time,
-            scope: RunScope { key: idempotency_key.unwrap_or_default(), ..caller.scope() },
+            scope: RunScope { key: idempotency_key.unwrap_or_default(), causes, ..caller.scope() },
             observer: record.clone(),
             cancel: cancel.clone(),
         };

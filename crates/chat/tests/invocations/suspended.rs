@@ -10,7 +10,7 @@ use wire::invoke::InvocationStatus;
 
 async fn part(test: &TestChat, more: Value, from: Option<String>) -> SuspendableInvocation {
     let request = serde_json::from_value(with_tools(more)).unwrap();
-    let request = SuspendableRequest { request, key: "key".to_owned(), from };
+    let request = SuspendableRequest { request, key: "key".to_owned(), from, causes: Vec::new() };
     test.chat.invoke_suspendable(&caller("ada"), request, CancellationToken::new()).await.unwrap()
 }
 
@@ -50,9 +50,21 @@ async fn invocation_goes_on_with_the_decisions() {
 
 #[tokio::test]
 async fn calls_on_which_nobody_decides_are_denied() {
-    let (read, paid) = decided(|state| lapse_suspended(state).unwrap()).await;
+    let (read, paid) = decided(|state| lapse_suspended(state, &[]).unwrap().state).await;
     assert!(paid == 0 && read.contains("Nobody answered in time."), "{paid} {read}");
     assert!(decide_suspended("{", "p", true, None).is_err(), "a damaged state");
+}
+
+#[tokio::test]
+async fn calls_whose_questions_have_not_lapsed_still_wait() {
+    let (read, paid) = decided(|state| {
+        let lapsed = lapse_suspended(state, &["q".to_owned()]).unwrap();
+        assert!(lapsed.is_open, "the other call still waits");
+        assert_eq!(decide_suspended(&lapsed.state, "p", true, None).unwrap(), None, "it is denied");
+        decide_suspended(&lapsed.state, "q", true, None).unwrap().unwrap().state
+    })
+    .await;
+    assert!(paid == 1 && read.contains("Nobody answered in time."), "{paid} {read}");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use super::{SkillOrigin, find};
 use crate::archive::MAX_UNPACKED;
 use crate::catalog::CatalogSkill;
 use crate::console::folders;
+use crate::folder::MAX_FILES;
 use crate::store;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
@@ -109,8 +110,13 @@ async fn installed_files(context: &Context, name: &str) -> Result<Vec<(String, V
 
 /// Reads the files of a skill of a folder.
 async fn folder_files(skill: &CatalogSkill) -> Result<Vec<(String, Vec<u8>)>, UserError> {
+    let paths = skill.folder_files().await.map_err(|reason| UserError::new(ErrorCode::Conflict, reason))?;
+    // Of a folder with more, the others are not listed. Such an archive could not be installed either.
+    if paths.len() > MAX_FILES {
+        return Err(UserError::new(ErrorCode::TooLarge, format!("The skill has more than {MAX_FILES} files.")));
+    }
     let (mut files, mut total) = (Vec::new(), 0);
-    for path in skill.folder_files().await.map_err(|reason| UserError::new(ErrorCode::Conflict, reason))? {
+    for path in paths {
         let name = path.to_string();
         let bytes = skill.read_file(path).await.map_err(|reason| UserError::new(ErrorCode::Conflict, reason))?;
         total += bytes.len() as u64;

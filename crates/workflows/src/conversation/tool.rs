@@ -122,8 +122,10 @@ impl StartTool {
             },
             is_delivered: false,
         };
+        let causes = causes(&context.scope);
         let request = StartRequest { input, ..StartRequest::default() };
-        let run = service::start_linked(&self.runs, &caller, self.workflow.clone(), request, Some(link)).await?;
+        let run =
+            service::start_linked(&self.runs, &caller, self.workflow.clone(), request, (Some(link), causes)).await?;
         Ok(self.started(&run.id, context).await)
     }
 
@@ -157,6 +159,17 @@ fn caller(scope: &RunScope) -> Caller {
         roles: scope.roles.clone(),
         ..Caller::visitor(scope.user_id.clone())
     }
+}
+
+/// The workflows that led to the call, each once, so that the list stays short if runs start each other with tools.
+fn causes(scope: &RunScope) -> Vec<String> {
+    let mut causes: Vec<String> = Vec::new();
+    for workflow_id in &scope.causes {
+        if !causes.contains(workflow_id) {
+            causes.push(workflow_id.clone());
+        }
+    }
+    causes
 }
 
 /// Returns what the model reads when a run cannot start.

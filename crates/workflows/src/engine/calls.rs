@@ -36,6 +36,7 @@ impl Drive {
         let call = Call {
             caller: self.run.caller.caller(&self.run.owner),
             workflow_id: self.run.workflow_id.clone(),
+            causes: self.run.chain(),
             tier: self.workflow.tier,
             step: step.clone(),
             input,

@@ -211,15 +211,20 @@ impl Drive {
         });
         if !write.await? {
             // Somebody answered, or the event happened, at the same moment: that counts.
-            let rows = store::steps_of(self.job.store(), &self.run.id).await?;
-            if let Some((path, record)) = rows.into_iter().find(|row| row.path == path).map(StepRow::record) {
-                self.set_record(path, record);
-            }
-            return Ok(());
+            return self.read_again(&path).await;
         }
         let attempt = self.records.get(&path).map_or(1, |record| record.attempt);
         let output = output.unwrap_or_default();
         self.set_record(path, Record { state, output, error, attempt, next_at: None, ended_at: now });
+        Ok(())
+    }
+
+    /// Reads the record of a step that somebody else has changed.
+    pub(super) async fn read_again(&mut self, path: &str) -> Result<(), JobError> {
+        let rows = store::steps_of(self.job.store(), &self.run.id).await?;
+        if let Some((path, record)) = rows.into_iter().find(|row| row.path == path).map(StepRow::record) {
+            self.set_record(path, record);
+        }
         Ok(())
     }
 

@@ -22,6 +22,8 @@ pub(crate) struct Call {
     pub(crate) caller: Caller,
     /// The workflow, for the usage.
     pub(crate) workflow_id: String,
+    /// The workflows that led to the step, this one's last.
+    pub(crate) causes: Vec<String>,
     /// The tier of the workflow's agent steps.
     pub(crate) tier: Option<AgentTier>,
     /// The step.
@@ -115,7 +117,7 @@ impl ContextHost {
             // The limits count from the beginning of the agent's turn.
             limits: InvokeLimits { timeout_seconds, ..call.remaining.beside(&used_before).invoke_limits() },
         };
-        let request = SuspendableRequest { request, key, from };
+        let request = SuspendableRequest { request, key, from, causes: call.causes.clone() };
         match self.0.chat.invoke_suspendable(&call.caller, request, call.cancel.clone()).await {
             Ok(outcome) => of_agent(outcome),
             Err(error) => CallOutcome::unmade(refusal(error)),
@@ -129,6 +131,7 @@ impl ContextHost {
             arguments: call.input.clone(),
             is_approved: called.approved,
             idempotency_key: Some(call.key.clone()),
+            causes: call.causes.clone(),
             limits: call.remaining.invoke_limits(),
             time: Duration::from_secs(call.step.timeout().into()),
         };

@@ -1,5 +1,5 @@
-//! Agents of steps whose calls wait for decisions. Each call is a question to people; when all are decided, or nobody
-//! has answered in time, the step goes on from where the agent was.
+//! Agents of steps whose calls wait for decisions. Each call is a question to people; a call on which nobody
+//! has decided in time is denied. When no call is left, the step goes on from where the agent was.
 
 use super::drive::Drive;
 use super::emitted::task_waiting;
@@ -20,7 +20,7 @@ pub(super) struct SuspendedStep {
     path: String,
     state: String,
     tasks: Vec<NewTask>,
-    /// When the first question lapses.
+    /// When the first question lapses; `None` if none does.
     due_at: Option<i64>,
 }
 
@@ -117,31 +117,47 @@ impl Drive {
         })
     }
 
-    /// Denies the calls of an agent on which nobody has decided before the first of the questions lapsed, also those whose
-    /// questions would lapse later. The agent goes on.
+    /// Denies the calls of an agent whose questions have lapsed. The agent goes on if none is left, otherwise it waits for
+    /// the others until the next of them lapses.
     pub(super) async fn lapse_agent(&mut self, path: String) -> Result<(), JobError> {
-        let (now, run_id, finished) = (now_millis(), self.run.id.clone(), going_on(path.clone(), now_millis()));
+        let (now, run_id, at) = (now_millis(), self.run.id.clone(), path.clone());
         let write = self.job.write(move |db| {
             Box::pin(async move {
-                let Some(state) = store::suspended_state(db, &run_id, &finished.path).await? else { return Ok(()) };
-                let state = chat::lapse_suspended(&state).map_err(|error| StoreError::Failed(error.message))?;
-                store::set_suspended(db, &run_id, &finished.path, &state).await?;
-                store::lapse_task(db, &run_id, &finished.path).await?;
-                store::finish_step(db, &run_id, &finished, now).await?;
-                store::uncount_attempt(db, &run_id, &finished.path).await
+                let Some(state) = store::suspended_state(db, &run_id, &at).await? else {
+                    // Without a state it begins anew, if it still waits.
+                    let finished = going_on(at, now);
+                    let is_waiting = store::finish_step(db, &run_id, &finished, now).await?;
+                    return Ok(is_waiting.then_some(finished));
+                };
+                store::lapse_due_tasks(db, &run_id, &at, now).await?;
+                let open = store::open_calls(db, &run_id, &at).await?;
+                let left: Vec<String> = open.iter().map(|(call_id, _)| call_id.clone()).collect();
+                let lapsed = chat::lapse_suspended(&state, &left).map_err(|error| StoreError::Failed(error.message))?;
+                store::set_suspended(db, &run_id, &at, &lapsed.state).await?;
+                let finished = match lapsed.is_open {
+                    true => FinishedStep {
+                        state: StepState::Waiting,
+                        next_at: open.iter().filter_map(|(_, due_at)| *due_at).min(),
+                        ..going_on(at, now)
+                    },
+                    false => going_on(at, now),
+                };
+                if !store::finish_step(db, &run_id, &finished, now).await? {
+                    return Err(StoreError::Fenced);
+                }
+                if !lapsed.is_open {
+                    store::uncount_attempt(db, &run_id, &finished.path).await?;
+                }
+                Ok(Some(finished))
             })
         });
-        write.await?;
-        let attempt = self.records.get(&path).map_or(0, |record| record.attempt.saturating_sub(1));
-        let record = Record {
-            state: StepState::Retrying,
-            output: Value::Null,
-            error: None,
-            attempt,
-            next_at: Some(now),
-            ended_at: 0,
+        let Some(FinishedStep { state, next_at, .. }) = write.await? else {
+            // Somebody has decided on the last call at the same moment.
+            return self.read_again(&path).await;
         };
-        self.set_record(path, record);
+        let before = self.records.get(&path).map_or(0, |record| record.attempt);
+        let attempt = if state == StepState::Waiting { before } else { before.saturating_sub(1) };
+        self.set_record(path, Record { state, output: Value::Null, error: None, attempt, next_at, ended_at: 0 });
         Ok(())
     }
 }

@@ -89,10 +89,10 @@ pub(crate) async fn start(
     workflow: Workflow,
     request: StartRequest,
 ) -> Result<RunRow, UserError> {
-    start_linked(runs, caller, workflow, request, None).await
+    start_linked(runs, caller, workflow, request, (None, Vec::new())).await
 }
 
-/// Starts a run that belongs to a conversation. Its result is stored in it.
+/// Starts a run that belongs to a conversation. Its result is stored in it. `causes` are the workflows that led to it.
 ///
 /// # Errors
 /// As [`start`].
@@ -101,9 +101,9 @@ pub(crate) async fn start_linked(
     caller: &Caller,
     workflow: Workflow,
     request: StartRequest,
-    link: Option<ConversationLink>,
+    (link, causes): (Option<ConversationLink>, Vec<String>),
 ) -> Result<RunRow, UserError> {
-    let new = prepare(caller, workflow, request).await?;
+    let new = NewRun { causes, ..prepare(caller, workflow, request).await? };
     let (id, jobs) = (new.id.clone(), runs.jobs.clone());
     let write = runs.store.write(move |db| Box::pin(async move { store_run(db, &jobs, &new, link).await }));
     if !write.await.map_err(from_store_error)? {

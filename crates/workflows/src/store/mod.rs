@@ -27,7 +27,8 @@ pub(crate) use steps::{
 pub(crate) use suspended::{ResumedStep, forget_suspended, resumed_step, set_suspended, suspend, suspended_state};
 pub(crate) use tasks::{
     Assignee, NewTask, TaskFilter, TaskRow, TaskState, answer_task, cancel_task, cancel_tasks, count_tasks,
-    count_waiting, insert_task, lapse_task, open_task, open_tasks, task, tasks_below, tasks_for, tasks_of_run,
+    count_waiting, insert_task, lapse_due_tasks, lapse_task, open_calls, open_task, open_tasks, task, tasks_below,
+    tasks_for, tasks_of_run,
 };
 
 pub(crate) use waits::{

@@ -135,6 +135,13 @@ const ANSWER: &str = "
 const LAPSE: &str = "
     UPDATE workflow_tasks SET state = 'lapsed' WHERE run_id = $1 AND path = $2 AND state = 'open'";
 
+const LAPSE_DUE: &str = "
+    UPDATE workflow_tasks SET state = 'lapsed' WHERE run_id = $1 AND path = $2 AND state = 'open' AND due_at <= $3";
+
+const OPEN_CALLS: &str = "
+    SELECT call_id, due_at FROM workflow_tasks
+    WHERE run_id = $1 AND path = $2 AND state = 'open' AND call_id IS NOT NULL";
+
 const CANCEL_ONE: &str =
     "UPDATE workflow_tasks SET state = 'cancelled' WHERE run_id = $1 AND path = $2 AND state = 'open'";
 
@@ -327,6 +334,25 @@ pub(crate) async fn answer_task(db: &mut Db, id: &str, answer: &Value, by: &str,
 pub(crate) async fn lapse_task(db: &mut Db, run_id: &str, path: &str) -> Result<(), StoreError> {
     sql::query(LAPSE).bind(run_id).bind(path).execute(db).await?;
     Ok(())
+}
+
+/// Stores that nobody answered those questions of a step in time that have lapsed by now.
+pub(crate) async fn lapse_due_tasks(db: &mut Db, run_id: &str, path: &str, now: i64) -> Result<(), StoreError> {
+    sql::query(LAPSE_DUE).bind(run_id).bind(path).bind(now).execute(db).await?;
+    Ok(())
+}
+
+/// Returns the ids of the calls of a step's agent that wait for a decision, each with the time at which its question
+/// lapses.
+pub(crate) async fn open_calls(
+    db: &mut Db,
+    run_id: &str,
+    path: &str,
+) -> Result<Vec<(String, Option<i64>)>, StoreError> {
+    let read = |row: &Row| -> Result<(String, Option<i64>), StoreError> {
+        Ok((row.try_get("call_id")?, row.try_get("due_at")?))
+    };
+    sql::query(OPEN_CALLS).bind(run_id).bind(path).fetch_all(db).await?.iter().map(read).collect()
 }
 
 /// Cancels the open task of a step.

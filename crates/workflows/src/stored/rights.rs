@@ -1,7 +1,8 @@
 //! Who may store definitions, and with which rights these run.
 
 use super::WorkflowEditors;
-use crate::definition::Workflow;
+use crate::definition::{ListKey, Step, StepKind, TriggerKind, WaitStep, Workflow};
+use ::store::EventKind;
 use chat::Caller;
 use config::{Config, ValueProblem};
 use settings::Text;
@@ -18,8 +19,11 @@ pub(super) fn check_editor(config: &Config, caller: &Caller) -> Result<(), UserE
     if is_editor || is_admin(caller) { Ok(()) } else { Err(UserError::not_found()) }
 }
 
+/// The events that say something of the runs of all users: titles of questions, errors and ids of users.
+const OF_ALL_RUNS: [EventKind; 3] = [EventKind::TaskWaiting, EventKind::TaskReminded, EventKind::WorkflowEnded];
+
 /// Returns what is wrong with the rights of a definition: the steps of a workflow by somebody who is no
-/// administrator have the author's roles at most, whoever starts it.
+/// administrator have the author's roles at most, whoever starts it, and learn nothing of the runs of other users.
 pub(super) fn problems(workflow: &Workflow, caller: &Caller) -> Vec<ValueProblem> {
     if is_admin(caller) {
         return Vec::new();
@@ -44,5 +48,41 @@ pub(super) fn problems(workflow: &Workflow, caller: &Caller) -> Vec<ValueProblem
         let message = "this does not say with which rights the steps run".to_owned();
         problems.push(ValueProblem { path: String::new(), message, help });
     }
+    let events = workflow.triggers.iter().enumerate().filter_map(|(index, trigger)| match &trigger.kind {
+        TriggerKind::Event(listens) => Some((format!("/triggers/{index}/event"), listens.event.0.as_str())),
+        _ => None,
+    });
+    let mut events: Vec<(String, &str)> = events.collect();
+    add_events("/steps", &workflow.steps, &mut events);
+    for (path, event) in events {
+        if OF_ALL_RUNS.iter().any(|kind| kind.name() == event) {
+            let message = format!(
+                "`{event}` tells of the runs of all users, so only administrators may let a workflow wait for it"
+            );
+            let help = Some("ask an administrator to save this definition".to_owned());
+            problems.push(ValueProblem { path, message, help });
+        }
+    }
     problems
+}
+
+/// Adds the events for which steps wait, each with its place.
+fn add_events<'s>(path: &str, steps: &'s [Step], events: &mut Vec<(String, &'s str)>) {
+    for (index, step) in steps.iter().enumerate() {
+        let at = format!("{path}/{index}");
+        if let StepKind::Wait(WaitStep { event: Some(event), .. }) = &step.kind {
+            events.push((format!("{at}/event"), event.0.as_str()));
+        }
+        for list in step.lists() {
+            let mut below = at.clone();
+            for key in &list.keys {
+                below.push('/');
+                match key {
+                    ListKey::Key(name) => below.push_str(&name.replace('~', "~0").replace('/', "~1")),
+                    ListKey::Index(index) => below.push_str(&index.to_string()),
+                }
+            }
+            add_events(&below, list.steps, events);
+        }
+    }
 }

@@ -5,7 +5,7 @@ use super::{Accepted, form, wake};
 use crate::Inner;
 use crate::outside::call_record::RunState;
 use crate::outside::execute::ExecutionEnd;
-use agent::{Checkpoint, Decision};
+use agent::{Checkpoint, Decision, InvokeError};
 use contract::Usage;
 use jobs::{Backoff, Due, Handler, JobContext, JobError, Kind, Lane, NewJob, Outcome, StopReason, Workers};
 use serde::{Deserialize, Serialize};
@@ -126,11 +126,20 @@ impl Inner {
         let execution = self.execution(&accepted, state, kept, run.active_ms, None, cancel.clone());
         let begun = Instant::now();
         let mut executed = self.execute(execution, job.stop()).await;
-        let end = executed.end(permit.is_ended());
+        let mut end = executed.end(permit.is_ended());
         let active_ms = run.active_ms.saturating_add(i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX));
+        let parked = match end.status {
+            InvocationStatus::Waiting => executed.checkpoint.take(),
+            _ => None,
+        };
+        if end.status == InvocationStatus::Waiting && parked.is_none() {
+            // Without its state it could never go on.
+            executed.result = Err(InvokeError::NotRecorded);
+            end = executed.end(permit.is_ended());
+        }
         executed.report(id, &run.agent_id, &end);
-        if end.status == InvocationStatus::Waiting {
-            return park(job, &run, executed.checkpoint.take().unwrap_or_default(), active_ms).await;
+        if let Some(state) = parked {
+            return park(job, &run, state, active_ms).await;
         }
         if let Some(why) =
             job.why_stopped().filter(|_| end.status != InvocationStatus::Succeeded && !executed.is_stopped)

@@ -236,6 +236,7 @@ impl Inner {
             time: time.saturating_sub(Duration::from_millis(active_ms.unsigned_abs())),
             from,
             key: None,
+            causes: Vec::new(),
             state: Some(state),
             stream,
             cancel,

@@ -32,8 +32,11 @@ async fn start(server: &Server, workflow: &str, conversation: &str) -> String {
         is_delivered: false,
     };
     let workflow = server.host.workflows.iter().find(|known| known.id.0 == workflow).unwrap().clone();
-    let run = service::start_linked(&server.runs, &ada(), workflow, StartRequest::default(), Some(link)).await;
-    run.unwrap().id
+    let belongs = (Some(link), vec!["first".to_owned()]);
+    let run = service::start_linked(&server.runs, &ada(), workflow, StartRequest::default(), belongs).await;
+    let run = run.unwrap();
+    assert_eq!(run.causes, ["first"]);
+    run.id
 }
 
 #[tokio::test]

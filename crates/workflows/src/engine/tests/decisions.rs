@@ -1,7 +1,7 @@
 //! Decisions on the calls of agents.
 
 use super::fake::{Server, ada, databases, workflow};
-use crate::service::{self, Answer};
+use crate::service::{self, Answer, RunDetail};
 use crate::store::TaskState;
 use chat::Caller;
 use serde_json::json;
@@ -35,6 +35,35 @@ async fn calls_that_need_an_approval_are_questions_to_people() {
         assert!(ended.tasks.iter().all(|task| task.state == TaskState::Answered));
         let kept = crate::store::resumed_step(&server.runs.store, &id, "pay").await.unwrap();
         assert_eq!(kept, None, "the state is not needed any more");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_questions_that_have_lapsed_are_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in databases(&folder).await {
+        let steps =
+            json!([{ "id": "pay", "type": "agent", "agentId": "clerk", "prompt": "pay soon", "tools": ["pay"] }]);
+        let server = Server::open(&url, vec![workflow(json!({ "id": "test", "steps": steps }))], None).await;
+        let id = server.start("test", json!({})).await;
+        let state = |detail: &RunDetail, call: &str| {
+            detail.tasks.iter().find(|task| task.call_id.as_deref() == Some(call)).map(|task| task.state)
+        };
+        let lapsed = loop {
+            let detail = server.rest(&id).await;
+            if state(&detail, "one") == Some(TaskState::Lapsed) {
+                break detail;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        };
+        assert_eq!((lapsed.run.ended_at, state(&lapsed, "two")), (None, Some(TaskState::Open)), "{url}");
+        let open = lapsed.tasks.iter().find(|task| task.state == TaskState::Open).unwrap();
+        let answer = Answer { approved: Some(true), ..Answer::default() };
+        service::answer(&server.runs, &ada(), &open.id, answer).await.unwrap();
+        let ended = server.ended(&id).await;
+        let decisions = json!([{ "denied": "Nobody answered in time." }, "approved"]);
+        assert_eq!(ended.run.output, json!({ "decisions": decisions, "suspensions": 1, "before": 1 }), "{url}");
+        assert_eq!(ended.steps[0].attempt, 1, "{url}");
     }
 }
 

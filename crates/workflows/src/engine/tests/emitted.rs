@@ -47,5 +47,6 @@ async fn questions_and_ends_are_events_that_name_their_workflows() {
             "cause": "it failed the 1. time", "step": "post", "chain": ["broken"],
         });
         assert_eq!(emitted(&server, EventKind::WorkflowEnded).await, [stopped, failed], "the child is a step");
+        assert_eq!(*server.host.causes.lock(), [["broken"]], "what a call starts has the same chain");
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct Fake {
     pub(super) calls: Mutex<Vec<String>>,
     /// The idempotency keys of the calls.
     pub(super) keys: Mutex<Vec<String>>,
+    /// The workflows that led to the calls.
+    pub(super) causes: Mutex<Vec<Vec<String>>>,
     /// How many calls can run at once; others are refused.
     pub(super) places: Arc<Semaphore>,
     /// How many requests each agent could make.
@@ -58,6 +60,7 @@ impl StepHost for Fake {
             return std::future::ready(CallOutcome { result: Err(error), used: Used::default() }).boxed();
         };
         self.keys.lock().push(call.key.clone());
+        self.causes.lock().push(call.causes.clone());
         let count = {
             let mut calls = self.calls.lock();
             calls.push(call.step.id.0.clone());
@@ -98,9 +101,11 @@ impl StepHost for Fake {
     }
 }
 
-/// Returns what an agent with the prompt `pay` does: it waits for decisions on two calls, then it answers with them.
+/// Returns what an agent with the prompt `pay` does: it waits for decisions on two calls, then it answers with them. With
+/// `pay soon`, the first question lapses soon.
 fn asks(input: &Value, resumed: Option<&ResumedStep>) -> Option<CallOutcome> {
-    if input != "pay" {
+    let lapses = input == "pay soon";
+    if !lapses && input != "pay" {
         return None;
     }
     let used = Used { requests: 1, total_tokens: 10, tool_calls: 1, cost_usd: 0.01 };
@@ -119,7 +124,7 @@ fn asks(input: &Value, resumed: Option<&ResumedStep>) -> Option<CallOutcome> {
         tool_name: "pay".to_owned(),
         input: json!({ "for": id }),
         cut_off: false,
-        expires_at: None,
+        expires_at: (lapses && id == "one").then(|| web::times::now_millis() + 300),
     };
     let suspended = SuspendedInvocation {
         state: json!({ "calls": [call("one"), call("two")] }).to_string(),
@@ -173,6 +178,7 @@ impl Server {
             workflows,
             calls: Mutex::default(),
             keys: Mutex::default(),
+            causes: Mutex::default(),
             places,
             shares: Mutex::default(),
             effects,

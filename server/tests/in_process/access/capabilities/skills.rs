@@ -177,6 +177,11 @@ async fn skills_are_exported_as_archives_of_the_standard_form() {
     check("/admin/skills/installed/export?origin=installed", (200, &["installed/SKILL.md"])).await;
     check("/api/admin/skills/greet/export?origin=installed", (404, &[])).await;
     check("/api/admin/skills/none/export", (404, &[])).await;
+    // An archive has at most 500 files; none is left out silently.
+    for number in 0..500 {
+        std::fs::write(folder.path().join(format!("greet/{number}.md")), "x").unwrap();
+    }
+    check("/api/admin/skills/greet/export", (413, &[])).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

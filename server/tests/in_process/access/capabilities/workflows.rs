@@ -274,6 +274,18 @@ async fn editors_have_the_definitions_without_being_administrators() {
     check(read, "/api/workflows/definitions/pause", Value::Null, 200).await;
     check(read, "/api/workflows/definitions/pause/diff?from=1&to=1", Value::Null, 200).await;
     check(post, "/api/workflows/definitions/pause/rollback", json!({ "version": 1, "to": 1 }), 200).await;
+    // What tells of the runs of all users is for administrators.
+    let spying = json!({
+        "id": "spy",
+        "runAs": { "roles": ["designer"] },
+        "triggers": [{ "id": "ended", "type": "event", "event": "workflow.ended" }],
+        "steps": [{ "id": "asked", "type": "wait", "event": "task.waiting", "timeoutSeconds": 60 }],
+    });
+    for (who, expected) in [(&designer, &["/triggers/0/event", "/steps/0/event"][..]), (&site.boss, &[])] {
+        let (_, checked) = ask_as(&site, who, post(format!("{PATH}/check"), json!({ "definition": spying }))).await;
+        let places: Vec<_> = checked["problems"].as_array().unwrap().iter().map(|found| &found["path"]).collect();
+        assert_eq!(places, expected, "{checked}");
+    }
     // The console is for administrators.
     assert_eq!(ask_as(&site, &designer, get("/admin/workflow-definitions".to_owned())).await.0, 404);
 }
