@@ -125,7 +125,7 @@ test("a page with its own store keeps each conversation under the id that it sel
   await expect(page.getByText("The page's state selects the conversation: give it another id with `SetState`.", { exact: true })).toBeVisible();
   await expect(messages).toHaveCount(2);
   await chat.answers.last().getByRole("button", { name: "More" }).click();
-  const copied = page.waitForResponse((answer) => answer.url().endsWith("/ui/change"));
+  const copied = page.waitForResponse((answer) => answer.url().endsWith("/ui/revise"));
   await page.getByRole("menuitem", { name: "New conversation from here" }).click();
   await copied;
   await expect(messages).toHaveCount(2);
