@@ -38,8 +38,9 @@ fn normalized(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(normalized),
         Value::Object(fields) => {
-            // Only requests over HTTP are traced.
+            // Only requests over HTTP are traced, and only the program's own agents are asked by a program.
             fields.remove("traceId");
+            fields.remove("textOrigin");
             for (key, field) in fields {
                 match key.as_str() {
                     "id" | "createdAt" | "updatedAt" | "toolCallId" | "runId" => *field = json!(null),

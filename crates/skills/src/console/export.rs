@@ -50,7 +50,7 @@ impl IntoResponse for SkillArchive {
 
 impl RouteOutput for SkillArchive {
     fn describe(description: &mut Description<'_>) {
-        description.response(200, "application/zip", &json!({}));
+        description.response(200, "application/zip", &json!({ "type": "string", "format": "binary" }));
     }
 }
 
