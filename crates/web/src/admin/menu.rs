@@ -186,6 +186,8 @@ mod tests {
             let pages = current.and_then(|group| group_pages(&ENTRIES, &[], group, tab));
             let pages = pages.map(|pages| pages.to_html()).unwrap_or_default();
             let links = |html: &str| {
+                // Where the count would be.
+                let html = html.replace("<!>", "");
                 let texts =
                     html.split("</a>").filter_map(|part| part.rsplit_once("href=\"")).map(|(_, link)| link.to_owned());
                 texts.collect::<Vec<_>>().join(", ")
