@@ -12,7 +12,7 @@ export default defineConfig({
   fullyParallel: true,
   // On two cores, three take a fifth less time than two: a journey also waits, for a server to start and for what it streams.
   workers: 3,
-  // What takes minutes, and the examples with sites of their own, which take minutes to build: `cargo xtask test --thorough` runs them.
+  // `cargo xtask test --thorough` also runs the journeys that take minutes and those of the examples, whose sites take minutes to build.
   grepInvert: process.env.THOROUGH ? [] : /@thorough/,
   forbidOnly: Boolean(process.env.CI),
   // A journey that passes only sometimes is a failure to be understood; on a loaded machine it must not hide the others.

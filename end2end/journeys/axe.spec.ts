@@ -9,7 +9,7 @@ import { alive, expect, open, test } from "../fixtures/test.ts";
 
 const config = (name: string) => ({ config: join(import.meta.dirname, `../configs/${name}.yaml`) });
 
-// Each state is checked in two window sizes, in the smaller one for its width only unless the run is thorough.
+// Each state is checked in two window sizes. In the smaller one, axe runs only with `cargo xtask test --thorough`; whether the page fits is always checked.
 test.describe.configure({ timeout: 120_000 });
 
 interface Given {

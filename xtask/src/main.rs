@@ -70,7 +70,7 @@ enum Command {
     },
     /// Run all checks and tests, including those in the browser.
     Test {
-        /// Also run the tests that try every variation where the others try a sample. They take an hour.
+        /// Also run the tests that try every variation where the others try a sample, and the journeys that take minutes.
         #[arg(long)]
         thorough: bool,
     },

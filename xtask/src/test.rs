@@ -103,7 +103,12 @@ fn test(shell: &Shell, is_thorough: bool) -> Result<()> {
     if !tools::has_nextest(shell) {
         return step("run the tests", || {
             cargo(shell).args(["test", "--no-fail-fast"]).args(XTASK_ARGUMENTS).run()?;
-            Ok(cargo(shell).args(["test", "--no-fail-fast"]).args(SERVER_ARGUMENTS).run()?)
+            cargo(shell).args(["test", "--no-fail-fast"]).args(SERVER_ARGUMENTS).run()?;
+            if is_thorough {
+                let thorough = cargo(shell).args(["test", "--no-fail-fast"]).args(SERVER_ARGUMENTS);
+                thorough.args(["--", "--ignored", "_thoroughly"]).run()?;
+            }
+            Ok(())
         });
     }
     let run =

@@ -5,8 +5,15 @@ use reqwest::{Client, Method, RequestBuilder};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::Mutex;
+
+/// Returns a client for tests. They check redirects themselves; a server that sends nothing for a minute fails the
+/// request, so that a test that hangs says at which one.
+pub(crate) fn client() -> Client {
+    Client::builder().redirect(Policy::none()).read_timeout(Duration::from_secs(60)).build().unwrap()
+}
 
 /// A running server with its own database; it is killed when dropped.
 pub(crate) struct Server {
@@ -73,9 +80,7 @@ impl Server {
         stdout.read_line(&mut line).unwrap();
         let origin = line.trim().strip_prefix("listening on ").unwrap().to_owned();
         let _ = rustls::crypto::ring::default_provider().install_default();
-        // Tests check redirects themselves.
-        let client = Client::builder().redirect(Policy::none()).build().unwrap();
-        Self { child, origin, database, client, stdout: Mutex::new(stdout), _folder: folder }
+        Self { child, origin, database, client: client(), stdout: Mutex::new(stdout), _folder: folder }
     }
 
     /// Returns the token for the first account, which is printed after the start.

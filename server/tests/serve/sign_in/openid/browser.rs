@@ -1,8 +1,7 @@
 //! A browser without scripts: cookies, redirects and forms.
 
-use crate::process::Server;
+use crate::process::{self, Server};
 use reqwest::header::{CONTENT_TYPE, COOKIE, LOCATION, ORIGIN, SET_COOKIE};
-use reqwest::redirect::Policy;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -31,8 +30,7 @@ pub(crate) struct Page {
 
 impl Browser {
     pub(crate) fn new() -> Self {
-        let client = Client::builder().redirect(Policy::none()).build().unwrap();
-        Self { client, cookies: Mutex::default() }
+        Self { client: process::client(), cookies: Mutex::default() }
     }
 
     /// Sends one request; a form if there are fields.

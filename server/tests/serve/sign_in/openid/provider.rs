@@ -1,5 +1,6 @@
 //! The package `oidc-provider` as a process.
 
+use crate::process::client;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -29,8 +30,7 @@ impl RealProvider {
     /// Replaces its accounts.
     pub(super) async fn set_accounts(&self, accounts: &Value) {
         let url = format!("{}/test/accounts", self.issuer);
-        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-        let answer = client.put(url).body(accounts.to_string()).send().await.unwrap();
+        let answer = client().put(url).body(accounts.to_string()).send().await.unwrap();
         assert_eq!(answer.status().as_u16(), 204);
     }
 }
