@@ -3,23 +3,48 @@
 use crate::service::Viewer;
 use std::path::Path;
 use test_process::{command, run};
+use tokio::runtime::Runtime;
 
 /// Returns a signed-in user without roles.
 pub(crate) fn viewer(user_id: &str) -> Viewer {
     Viewer { user_id: user_id.to_owned(), roles: Vec::new(), is_authenticated: true, is_agent: false }
 }
 
-/// Returns the URLs of an empty database of each kind; that of SQLite is a file in the folder.
-pub(crate) async fn databases(folder: &Path) -> Vec<String> {
-    let mut urls = vec![format!("sqlite://{}", folder.join("test.db").display())];
-    urls.extend(test_postgres::new_database().await);
-    urls
+/// Returns a runtime for tests that are no `tokio::test`, because they start processes.
+pub(crate) fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+/// A test that is killed, and goes on in another process.
+pub(crate) struct KillTest {
+    /// The path of the test.
+    pub(crate) test: &'static str,
+    /// The environment variable that tells the test its database.
+    pub(crate) variable: &'static str,
+    /// Into how many parts the moments split the time that the test takes, with SQLite and with PostgreSQL.
+    pub(crate) moments: [u32; 2],
+}
+
+impl KillTest {
+    /// Returns the URL of the database if this process is one of those that are killed.
+    pub(crate) fn url(&self) -> Option<String> {
+        std::env::var(self.variable).ok()
+    }
+
+    /// Tries every `step`-th moment with SQLite and with PostgreSQL.
+    pub(crate) fn run(&self, steps: [usize; 2]) {
+        let names = (self.test, self.variable);
+        kill_repeatedly(names, (self.moments[0], steps[0]), |folder| {
+            Some(format!("sqlite://{}", folder.join("test.db").display()))
+        });
+        kill_repeatedly(names, (self.moments[1], steps[1]), |_| runtime().block_on(test_postgres::new_database()));
+    }
 }
 
 /// Runs a test in a process of its own, which is killed, and then in another one, which must end. This is repeated
 /// for every `step`-th of the moments over the time that the test takes, each with a new database. `variable` tells the
 /// test the URL.
-pub(crate) fn kill_repeatedly(
+fn kill_repeatedly(
     (test, variable): (&str, &str),
     (moments, step): (u32, usize),
     new_url: impl Fn(&Path) -> Option<String>,

@@ -45,6 +45,12 @@ pub async fn databases_of_each_kind() -> Vec<String> {
     std::iter::once("sqlite::memory:".to_owned()).chain(new_database().await).collect()
 }
 
+/// Like [`databases_of_each_kind`], with SQLite in a file of this folder, which several servers can open one after the
+/// other.
+pub async fn database_files_of_each_kind(folder: &Path) -> Vec<String> {
+    std::iter::once(format!("sqlite://{}", folder.join("test.db").display())).chain(new_database().await).collect()
+}
+
 /// Runs a statement on a separate connection.
 pub async fn execute(url: &str, statement: &'static str) {
     sqlx::PgConnection::connect(url).await.unwrap().execute(statement).await.unwrap();

@@ -43,14 +43,11 @@ impl Drop for Victim {
 /// most of the time, they wait because a messenger takes about one message a second.
 async fn at_each_call(was_reached: impl AsyncFn(String, usize) -> bool) -> usize {
     const AT_ONCE: usize = 3;
-    let folder = tempfile::tempdir().unwrap();
     for before in (0..12).step_by(AT_ONCE) {
-        let kills = (1..=AT_ONCE).map(|number| {
-            let database = format!("sqlite://{}", folder.path().join(format!("{}.db", before + number)).display());
-            was_reached(database, before + number)
-        });
-        if let Some(calls) = join_all(kills).await.iter().position(|was_reached| !was_reached) {
-            return before + calls;
+        let calls: Vec<_> = (before + 1..=before + AT_ONCE).collect();
+        let reached = at_calls(&calls, &was_reached).await;
+        if reached < AT_ONCE {
+            return before + reached;
         }
     }
     panic!("the answer has few calls");
@@ -202,9 +199,6 @@ async fn there_is_exactly_one_answer_whenever_the_server_is_killed() {
 async fn there_is_exactly_one_answer_at_each_call_thoroughly() {
     let calls = at_each_call(async |database, call| check(&database, call).await).await;
     assert!(calls >= 2, "the placeholder and the answer are calls");
-    if let Some(database) = test_postgres::new_database().await {
-        check(&database, 2).await;
-    }
 }
 
 #[tokio::test]
@@ -218,9 +212,6 @@ async fn there_is_exactly_one_answer_in_slack_whenever_the_server_is_killed() {
 async fn there_is_exactly_one_answer_in_slack_at_each_call_thoroughly() {
     let calls = at_each_call(async |database, call| check_slack(&database, call).await).await;
     assert!(calls >= 2, "the placeholder and the answer are calls");
-    if let Some(database) = test_postgres::new_database().await {
-        check_slack(&database, 2).await;
-    }
 }
 
 #[tokio::test]
@@ -237,9 +228,6 @@ async fn there_is_exactly_one_answer_in_discord_at_each_call_thoroughly() {
     for is_command in [false, true] {
         let calls = at_each_call(async |database, call| check_discord(&database, call, is_command).await).await;
         assert!(calls >= 1 && (calls >= 2 || is_command), "the placeholder and the answer are calls");
-    }
-    if let Some(database) = test_postgres::new_database().await {
-        check_discord(&database, 2, false).await;
     }
 }
 

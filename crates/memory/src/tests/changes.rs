@@ -5,11 +5,12 @@ use crate::fact::Category;
 use crate::store::FactChange;
 use ::store::{Deletion, SetBranch};
 use contract::{CallReports, ToolContext};
+use test_postgres::database_files_of_each_kind;
 use tokio_util::sync::CancellationToken;
 
 async fn each_database(check: impl AsyncFn(Server)) {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(folder.path()).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         check(Server::open(&url).await).await;
     }
 }

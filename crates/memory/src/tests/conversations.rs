@@ -1,6 +1,7 @@
 //! Scripted conversations: which facts are known at their end. Those that others have planted are not.
 
 use super::*;
+use test_postgres::database_files_of_each_kind;
 
 const SCRIPTS: &str = include_str!("conversations.txt");
 
@@ -49,7 +50,7 @@ async fn right_facts_are_kept_and_nothing_that_others_have_planted() {
     let folder = tempfile::tempdir().unwrap();
     let scripts = scripts();
     assert!(scripts.len() >= 50, "{}", scripts.len());
-    for url in databases(folder.path()).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let server = Server::open(&url).await;
         for round in 0..3 {
             for (number, script) in scripts.iter().enumerate() {
@@ -70,7 +71,7 @@ async fn right_facts_are_kept_and_nothing_that_others_have_planted() {
 async fn servers_of_one_database_read_each_conversation_once() {
     const CONVERSATIONS: usize = 20;
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(folder.path()).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let first = Server::open(&url).await;
         // SQLite has one process, so the second server is a second set of workers there.
         let second = match url.starts_with("sqlite") {

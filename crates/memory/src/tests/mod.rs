@@ -257,10 +257,3 @@ impl Server {
         self.memory.store().close().await;
     }
 }
-
-/// Returns the URLs of an empty database of each kind.
-async fn databases(folder: &std::path::Path) -> Vec<String> {
-    let mut urls = vec![format!("sqlite://{}", folder.join("test.db").display())];
-    urls.extend(test_postgres::new_database().await);
-    urls
-}

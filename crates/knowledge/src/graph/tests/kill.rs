@@ -1,13 +1,14 @@
 //! Kills the process at many moments while documents are read and extracted, and lets another one go on.
 
 use super::*;
-use crate::testing::kill_repeatedly;
+use crate::testing::{KillTest, runtime};
 
-const URL: &str = "GRAPH_KILL_URL";
-const TEST: &str = "graph::tests::kill::extraction_survives_being_killed_at_any_time";
-/// Into how many parts the moments split the time. With PostgreSQL the next process waits each time for the lease of
-/// the jobs.
-const KILLS: [u32; 2] = [10, 3];
+const KILLS: KillTest = KillTest {
+    variable: "GRAPH_KILL_URL",
+    test: "graph::tests::kill::extraction_survives_being_killed_at_any_time",
+    // With PostgreSQL the next process waits each time for the lease of the jobs.
+    moments: [10, 3],
+};
 const DOCUMENTS: usize = 6;
 
 fn text(number: usize) -> String {
@@ -35,27 +36,19 @@ async fn serve(url: &str) {
     server.close().await;
 }
 
-/// Tries every `step`-th moment with each database.
-fn check([sqlite, postgres]: [usize; 2]) {
-    kill_repeatedly((TEST, URL), (KILLS[0], sqlite), |folder| {
-        Some(format!("sqlite://{}", folder.join("test.db").display()))
-    });
-    kill_repeatedly((TEST, URL), (KILLS[1], postgres), |_| runtime().block_on(test_postgres::new_database()));
-}
-
 #[test]
 fn extraction_survives_being_killed_at_any_time() {
-    if let Some(url) = std::env::var_os(URL) {
-        return runtime().block_on(serve(url.to_str().unwrap()));
+    if let Some(url) = KILLS.url() {
+        return runtime().block_on(serve(&url));
     }
     // With PostgreSQL, one early moment.
-    check([4, 2]);
+    KILLS.run([4, 2]);
 }
 
 #[test]
 #[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
 fn extraction_survives_being_killed_at_each_moment_thoroughly() {
-    check([1, 1]);
+    KILLS.run([1, 1]);
 }
 
 #[test]
@@ -74,8 +67,4 @@ fn two_servers_extract_each_document_once() {
         one.close().await;
         other.close().await;
     });
-}
-
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }

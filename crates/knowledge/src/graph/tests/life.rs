@@ -4,6 +4,7 @@ use super::*;
 use crate::graph::sweep;
 use crate::service::LibraryChange;
 use crate::store::graph::Direction;
+use test_postgres::database_files_of_each_kind;
 
 const PUMPS: &str = "Mara Lindholm alias ML leads The People Team\nJonas leads Service Desk\n";
 const LINES: &str = "ML reports to Ada\nJonas reports to Aiko\nAiko reports to Ada\nJonas leads the service desk\n";
@@ -23,7 +24,7 @@ async fn swept(server: &Server, entities: i64) {
 #[tokio::test(flavor = "multi_thread")]
 async fn entities_are_merged_followed_and_go_with_their_documents() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(folder.path()).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let server = Server::open(&url).await;
         let library = server.library(true).await;
         let teams = server.add(&library, "teams.txt", PUMPS).await;
@@ -83,7 +84,7 @@ async fn entities_are_merged_followed_and_go_with_their_documents() {
 #[tokio::test(flavor = "multi_thread")]
 async fn owners_switch_the_extraction_on_and_off() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(folder.path()).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let server = Server::open(&url).await;
         let library = server.library(false).await;
         server.add(&library, "lines.txt", LINES).await;

@@ -4,6 +4,7 @@ use super::*;
 use crate::section::AgentKnowledge;
 use crate::tools::{self, EXPLORE, QUERY};
 use contract::{CallReports, ModelUse, RunScope, Tool, ToolContext};
+use test_postgres::database_files_of_each_kind;
 
 async fn call(
     tools: &[Arc<dyn Tool>],
@@ -28,7 +29,7 @@ async fn call(
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_answer_with_the_rights_of_the_user() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(folder.path()).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let server = Server::open(&url).await;
         let [open, bare] = [server.library(true).await, server.library(false).await];
         server.add(&open, "lines.txt", "Jonas reports to Aiko\nAiko leads Pumps\n").await;

@@ -4,6 +4,7 @@ use super::*;
 use ::store::{BeginRun, NewFile as StoredFile, NewMessage};
 use contract::RunScope;
 use serde_json::json;
+use test_postgres::database_files_of_each_kind;
 use wire::{Role, UiMessage};
 
 /// Attaches a file to a new message.
@@ -57,7 +58,7 @@ async fn searched(server: &Server, scope: &RunScope) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn attached_files_are_documents_of_their_conversation() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(folder.path()).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let server = Server::open(&url).await;
         let scope =
             |user: &str| RunScope { user_id: user.to_owned(), conversation_id: "c".to_owned(), ..RunScope::default() };

@@ -2,13 +2,14 @@
 
 use super::*;
 use crate::models::testing::{LocalEmbedder, models};
-use crate::testing::kill_repeatedly;
+use crate::testing::{KillTest, runtime};
 
-const URL: &str = "KNOWLEDGE_KILL_URL";
-const TEST: &str = "ingest::tests::kill::reading_survives_being_killed_at_any_time";
-/// Into how many parts the moments split the time. With PostgreSQL the next process waits each time for the lease of
-/// the jobs.
-const KILLS: [u32; 2] = [12, 4];
+const KILLS: KillTest = KillTest {
+    variable: "KNOWLEDGE_KILL_URL",
+    test: "ingest::tests::kill::reading_survives_being_killed_at_any_time",
+    // With PostgreSQL the next process waits each time for the lease of the jobs.
+    moments: [12, 4],
+};
 const DOCUMENTS: usize = 12;
 
 fn text(number: usize) -> String {
@@ -49,29 +50,17 @@ async fn serve(url: &str) {
     server.close().await;
 }
 
-/// Tries every `step`-th moment with each database.
-fn check([sqlite, postgres]: [usize; 2]) {
-    kill_repeatedly((TEST, URL), (KILLS[0], sqlite), |folder| {
-        Some(format!("sqlite://{}", folder.join("test.db").display()))
-    });
-    kill_repeatedly((TEST, URL), (KILLS[1], postgres), |_| runtime().block_on(test_postgres::new_database()));
-}
-
 #[test]
 fn reading_survives_being_killed_at_any_time() {
-    if let Some(url) = std::env::var_os(URL) {
-        return runtime().block_on(serve(url.to_str().unwrap()));
+    if let Some(url) = KILLS.url() {
+        return runtime().block_on(serve(&url));
     }
     // With PostgreSQL, one early moment.
-    check([4, 3]);
+    KILLS.run([4, 3]);
 }
 
 #[test]
 #[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
 fn reading_survives_being_killed_at_each_moment_thoroughly() {
-    check([1, 1]);
-}
-
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+    KILLS.run([1, 1]);
 }

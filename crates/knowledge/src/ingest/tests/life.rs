@@ -4,6 +4,7 @@ use super::*;
 use ::store::AuditFilter;
 use serde_json::json;
 use std::collections::HashMap;
+use test_postgres::database_files_of_each_kind;
 use wire::ErrorCode;
 
 const PUMPS: &str =
@@ -12,7 +13,7 @@ const PUMPS: &str =
 #[tokio::test(flavor = "multi_thread")]
 async fn documents_are_added_found_replaced_and_deleted() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(folder.path()).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let server = Server::open(&url).await;
         let library = server.library().await;
         let ada = viewer("ada");
@@ -95,7 +96,7 @@ async fn strangers_get_404_and_readers_may_only_read() {
 #[tokio::test(flavor = "multi_thread")]
 async fn libraries_are_deleted_with_their_owner() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(folder.path()).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let server = Server::open(&url).await;
         let store = server.knowledge.store().clone();
         let user = ::store::NewUser {
@@ -202,7 +203,7 @@ fn long_text() -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn reading_is_cancelled_and_retried() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(folder.path()).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let server = Server::open(&url).await;
         let library = server.library().await;
         let document = server.add(&library, "a.txt", &long_text(), false).await.unwrap();
@@ -226,7 +227,7 @@ async fn reading_is_cancelled_and_retried() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_are_told_of_changes() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(folder.path()).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let server = Server::open(&url).await;
         let library = server.library().await;
         let ada = viewer("ada");
@@ -267,7 +268,7 @@ async fn pages_are_told_of_changes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn libraries_are_changed_by_their_owner() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(folder.path()).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let server = Server::open(&url).await;
         let library = server.library().await;
         let change = |name: &str, readers: &[&str]| LibraryChange {

@@ -7,6 +7,7 @@ use capability::FindQuotes;
 use contract::{CallReports, ModelUse, RunScope, Tool, ToolContext};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use test_postgres::database_files_of_each_kind;
 use tokio_util::sync::CancellationToken;
 
 /// Uses a config whose agent `a` searches a library; agent `b` searches another one.
@@ -31,7 +32,7 @@ fn scope(user: &str) -> RunScope {
 #[tokio::test(flavor = "multi_thread")]
 async fn quotes_are_found_in_documents_that_the_agent_may_read_for_the_user() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(folder.path()).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let server = Server::open(&url).await;
         let library = server.library().await;
         use_config(&server, &library);
@@ -60,7 +61,7 @@ async fn quotes_are_found_in_documents_that_the_agent_may_read_for_the_user() {
 #[tokio::test(flavor = "multi_thread")]
 async fn documents_are_listed_in_pages() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(folder.path()).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let server = Server::open(&url).await;
         let library = server.library().await;
         let config = use_config(&server, &library);

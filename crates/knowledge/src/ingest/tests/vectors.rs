@@ -7,6 +7,7 @@ use contract::ModelUse;
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use test_postgres::database_files_of_each_kind;
 
 /// Texts of which each says one thing.
 const TEXTS: [(&str, &str); 3] = [
@@ -41,7 +42,7 @@ fn key(embedder: &Arc<dyn Embedder>) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn vectors_are_computed_searched_and_changed() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(folder.path()).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let server = Server::open(&url).await;
         let service = StandIn::embeddings().await;
         let first = service.embedder(json!({ "batchSize": 2 }));

@@ -1,11 +1,12 @@
 //! Clocks that are set while runs wait, and definitions that change meanwhile.
 
-use super::fake::{Server, ada, databases, shown, workflow};
+use super::fake::{Server, ada, shown, workflow};
 use crate::service::{self, Answer};
 use crate::store::TaskState;
 use ::store::sql;
 use serde_json::{Value, json};
 use std::time::Duration;
+use test_postgres::database_files_of_each_kind;
 
 async fn change(server: &Server, statements: &'static [&'static str]) {
     let write = server.runs.store.write(move |db| {
@@ -46,7 +47,7 @@ async fn delays_of_steps_end_although_the_clock_was_set_back() {
     ];
     let definition = |step: &Value| workflow(json!({ "id": step["id"], "steps": [step], "output": "ended" }));
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(&folder).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         // All wait at once, since a worker notices a clock that was set only after a while.
         let server = Server::open(&url, cases.iter().map(|(step, _)| definition(step)).collect(), None).await;
         let mut started = Vec::new();
@@ -68,7 +69,7 @@ async fn delays_of_steps_end_although_the_clock_was_set_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn wait_until_a_time_stays_when_the_clock_is_set() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(&folder).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let until = json!({ "id": "until", "type": "wait", "until": "2100-01-01T00:00:00Z" });
         let ask = json!({ "id": "ask", "type": "human", "title": "OK?", "roles": ["manager"] });
         let both = json!({ "id": "both", "type": "parallel", "branches": { "a": [until], "b": [ask] } });
@@ -96,7 +97,7 @@ async fn run_keeps_to_its_version_when_the_definition_changes() {
         ], "output": output }))
     };
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(&folder).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let first = Server::open(&url, vec![definition("old", "before")], None).await;
         let old = first.start("test", json!({})).await;
         first.rest(&old).await;

@@ -1,10 +1,11 @@
 //! Time limits of steps of steps.
 
-use super::fake::{Server, ada, call, databases, shown, workflow};
+use super::fake::{Server, ada, call, shown, workflow};
 use crate::service::{self, CurrentConfig, RetryRequest, Viewer};
 use crate::store::TaskState;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use test_postgres::database_files_of_each_kind;
 
 fn slow(kind: Value) -> Value {
     let mut step = kind;
@@ -16,7 +17,7 @@ fn slow(kind: Value) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn steps_in_a_step_end_with_it() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(&folder).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let branches = json!({
             "done": [call("quick", json!({}))],
             "call": [call("long", json!({ "untilStopped": true }))],

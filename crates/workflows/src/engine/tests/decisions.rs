@@ -1,16 +1,17 @@
 //! Decisions on the calls of agents.
 
-use super::fake::{Server, ada, databases, workflow};
+use super::fake::{Server, ada, workflow};
 use crate::service::{self, Answer, RunDetail};
 use crate::store::TaskState;
 use chat::Caller;
 use serde_json::json;
+use test_postgres::database_files_of_each_kind;
 use wire::ErrorCode;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_that_need_an_approval_are_questions_to_people() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(&folder).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let steps = json!([{ "id": "pay", "type": "agent", "agentId": "clerk", "prompt": "pay", "tools": ["pay"] }]);
         let server = Server::open(&url, vec![workflow(json!({ "id": "test", "steps": steps }))], None).await;
         let id = server.start("test", json!({})).await;
@@ -41,7 +42,7 @@ async fn calls_that_need_an_approval_are_questions_to_people() {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_questions_that_have_lapsed_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(&folder).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let steps =
             json!([{ "id": "pay", "type": "agent", "agentId": "clerk", "prompt": "pay soon", "tools": ["pay"] }]);
         let server = Server::open(&url, vec![workflow(json!({ "id": "test", "steps": steps }))], None).await;

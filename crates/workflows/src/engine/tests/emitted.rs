@@ -1,8 +1,9 @@
 //! The events that runs emit.
 
-use super::fake::{Server, call, databases, workflow};
+use super::fake::{Server, call, workflow};
 use ::store::EventKind;
 use serde_json::{Value, json};
+use test_postgres::database_files_of_each_kind;
 
 async fn emitted(server: &Server, kind: EventKind) -> Vec<Value> {
     let found = server.runs.store.events_between(kind, (0, ""), i64::MAX, 9).await.unwrap();
@@ -12,7 +13,7 @@ async fn emitted(server: &Server, kind: EventKind) -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread")]
 async fn questions_and_ends_are_events_that_name_their_workflows() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(&folder).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let ask = json!({ "id": "ask", "type": "human", "title": "OK?", "roles": ["manager"], "users": ["bob"] });
         let below = json!({ "id": "below", "type": "workflow", "workflowId": "child" });
         let workflows = vec![

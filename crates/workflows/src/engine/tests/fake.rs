@@ -146,12 +146,6 @@ pub(super) fn call(id: &str, payload: Value) -> Value {
     json!({ "id": id, "type": "endpoint", "endpointId": "e", "payload": payload })
 }
 
-/// Returns the URLs of a new database of each kind; that of SQLite is a file in the folder.
-pub(super) async fn databases(folder: &tempfile::TempDir) -> Vec<String> {
-    let file = format!("sqlite://{}", folder.path().join("runs.db").display());
-    std::iter::once(file).chain(test_postgres::new_database().await).collect()
-}
-
 pub(super) fn workflow(definition: Value) -> Workflow {
     serde_json::from_value(definition).unwrap()
 }

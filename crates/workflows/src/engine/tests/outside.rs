@@ -1,17 +1,18 @@
 //! What others do while a run executes a step.
 
-use super::fake::{Server, ada, call, databases, workflow};
+use super::fake::{Server, ada, call, workflow};
 use crate::plan::StepState;
 use crate::service::{self, Action, Answer, DecideRequest, Viewer};
 use ::store::sql;
 use serde_json::{Value, json};
+use test_postgres::database_files_of_each_kind;
 
 /// A step of the first kind waits beside a call that takes a minute; `act` ends it.
 async fn check(first: Value, children: Vec<Value>, act: impl AsyncFn(&Server, &str)) {
     let branches = json!({ "a": [first, call("after", json!({}))], "b": [call("long", json!({ "sleepMs": 60_000 }))] });
     let definition = json!({ "id": "test", "steps": [{ "id": "both", "type": "parallel", "branches": branches }] });
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(&folder).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let all = std::iter::once(definition.clone()).chain(children.clone()).map(workflow).collect();
         let server = Server::open(&url, all, None).await;
         let id = server.start("test", json!({})).await;

@@ -1,10 +1,11 @@
 //! Calls that the server refuses before anything was done, and servers that shut down.
 
-use super::fake::{Server, call, databases, shown, workflow};
+use super::fake::{Server, call, shown, workflow};
 use crate::plan::StepState;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use test_postgres::database_files_of_each_kind;
 use tokio::sync::Semaphore;
 
 /// A refusal is no attempt and no step, so neither the missing `retry` nor the limit of steps ends the run.
@@ -16,7 +17,7 @@ async fn steps_wait_while_the_server_is_full() {
     let definition =
         workflow(json!({ "id": "test", "limits": { "steps": 6, "requests": 5 }, "steps": [each], "output": "done" }));
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(&folder).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let server = Server::open_with_places(&url, vec![definition.clone()], Arc::new(Semaphore::new(2))).await;
         let ids = [server.start("test", json!({})).await, server.start("test", json!({})).await];
         for id in &ids {
@@ -51,7 +52,7 @@ async fn refused_step_says_why_it_waits() {
 async fn run_goes_on_after_a_deploy_without_a_decision() {
     let steps = [call("long", json!({ "sleepMs": 700 })), call("next", json!({ "sleepMs": 60_000 }))];
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(&folder).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let definition = |last: Value| workflow(json!({ "id": "test", "steps": [steps[0], last] }));
         let first = Server::open(&url, vec![definition(steps[1].clone())], None).await;
         let id = first.start("test", json!({})).await;

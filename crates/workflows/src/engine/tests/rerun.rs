@@ -1,12 +1,13 @@
 //! Runs that are started again.
 
-use super::fake::{Server, ada, call, databases, workflow};
+use super::fake::{Server, ada, call, workflow};
 use crate::definition::Workflows;
 use crate::service::{self, RerunRequest, Viewer};
 use ::store::AuditFilter;
 use chat::Caller;
 use config::{Config, Language, SectionType};
 use serde_json::{Value, json};
+use test_postgres::database_files_of_each_kind;
 
 const WORKFLOWS: &str = "
 workflows:
@@ -31,7 +32,7 @@ fn input(value: &Value) -> RerunRequest {
 #[tokio::test(flavor = "multi_thread")]
 async fn run_starts_again_with_its_input_or_another_one() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(&folder).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         // The run keeps to an older definition.
         let old = workflow(json!({ "id": "test", "steps": [call("old", "$.input".into())] }));
         let server = Server::open(&url, vec![old], None).await;

@@ -1,6 +1,6 @@
 //! Runs that go on after their end.
 
-use super::fake::{Server, ada, call, databases, shown, workflow};
+use super::fake::{Server, ada, call, shown, workflow};
 use crate::definition::RunLimits;
 use crate::service::{self, Answer, CurrentConfig, RetryRequest, RunDetail, Viewer};
 use crate::store::RunFilter;
@@ -8,6 +8,7 @@ use ::store::sql;
 use chat::Caller;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use test_postgres::database_files_of_each_kind;
 
 async fn retry(server: &Server, caller: &Caller, id: &str, request: RetryRequest) -> RunDetail {
     let workflows = server.host.workflows.clone();
@@ -86,7 +87,7 @@ async fn run_that_reached_a_limit_goes_on() {
     let admin = Caller { roles: vec!["admin".to_owned()], ..ada() };
     let limits = |requests: u32| RunLimits { requests: Some(requests), ..RunLimits::default() };
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(&folder).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let check = async |limit: Value, caller: &Caller, limits: RunLimits, expected: &str| {
             let definition = json!({ "id": "test", "limits": limit, "steps": steps, "output": "done" });
             let server = Server::open(&url, vec![workflow(definition)], None).await;
@@ -138,7 +139,7 @@ async fn run_goes_on_after_its_time() {
 #[tokio::test(flavor = "multi_thread")]
 async fn child_goes_on_where_it_failed() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(&folder).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         for is_retried_by_itself in [true, false] {
             let retry_rule = json!({ "attempts": 2, "delaySeconds": 1 });
             let mut sub = json!({ "id": "sub", "type": "workflow", "workflowId": "child" });
@@ -174,7 +175,7 @@ async fn child_goes_on_where_it_failed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_and_undecided_runs_are_counted() {
     let folder = tempfile::tempdir().unwrap();
-    for url in databases(&folder).await {
+    for url in database_files_of_each_kind(folder.path()).await {
         let sub = json!({ "id": "sub", "type": "workflow", "workflowId": "child" });
         let parent = workflow(json!({ "id": "test", "steps": [sub] }));
         let child = workflow(json!({ "id": "child", "steps": [call("broken", json!({ "fails": 9 }))] }));
