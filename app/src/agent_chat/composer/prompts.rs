@@ -63,6 +63,9 @@ enum Part {
 
 /// Loads the prompts of the user, which become commands of the composer.
 pub(in crate::agent_chat) fn offer(session: Session) -> AnyView {
+    // A block may have texts of its own, which are known here.
+    let (yours, shared) = (t(Text::PromptYours), t(Text::PromptShared));
+    let command = move |prompt: ListedPrompt| command(prompt, yours, shared);
     spawn_local(async move {
         // Without them, the other commands are there.
         if let Ok(PromptList { items }) = http::get("/api/prompts").await
@@ -74,9 +77,9 @@ pub(in crate::agent_chat) fn offer(session: Session) -> AnyView {
     ().into_any()
 }
 
-fn command(prompt: ListedPrompt) -> SenderWorkflow {
+fn command(prompt: ListedPrompt, yours: &str, shared: &str) -> SenderWorkflow {
     let ListedPrompt { id, name, description, origin } = prompt;
-    let whose = if origin == "own" { t(Text::PromptYours) } else { t(Text::PromptShared) };
+    let whose = if origin == "own" { yours } else { shared };
     let title = if description.is_empty() { whose.to_owned() } else { [&description, " · ", whose].concat() };
     SenderWorkflow { name, title, workflow_id: [SAVED_PROMPT, &id].concat() }
 }
@@ -187,7 +190,8 @@ fn variables_form(session: Session, prompt: SavedPrompt) -> AnyView {
     request_animation_frame(move || focus(&first_id));
     let submit = move |event: SubmitEvent| {
         event.prevent_default();
-        values.with_value(|values| insert(session, &parts, values));
+        // A copy, because the form and its values go with this.
+        insert(session, &parts, &values.get_value());
     };
     let content = view! {
         <form class="cw-prompt-form" node_ref=form on:submit=submit>
@@ -316,6 +320,7 @@ impl NewPrompt {
         self.problem.set(None);
         self.is_sending.set(true);
         let body = json!({ "name": name.value(), "text": text.value() });
+        let saved = t(Text::PromptSaved);
         spawn_local(async move {
             let sent = http::send::<IgnoredAny>(Method::Post, "/api/prompts", &body).await;
             // The form may be closed.
@@ -324,7 +329,7 @@ impl NewPrompt {
             }
             match sent {
                 Ok(_) => {
-                    self.session.announcement.set(t(Text::PromptSaved).to_owned());
+                    self.session.announcement.set(saved.to_owned());
                     close(self.session);
                 }
                 Err(error) => self.problem.set(Some(error_text(&error.0))),
