@@ -24,6 +24,7 @@ const BUILT_IN: &[Definition] = &[
     knowledge::DEFINITION,
     ::memory::DEFINITION,
     user_profile::DEFINITION,
+    prompt_library::DEFINITION,
     chat_message::DEFINITION,
     follow_ups::DEFINITION,
     openai_api::DEFINITION,

@@ -139,12 +139,14 @@ pub(crate) struct ExtraFunctions {
     pub(in crate::agent_chat) header: fn(Session, &Value) -> AnyView,
     /// The items of a message's menu, given the popover that contains them.
     pub(in crate::agent_chat) menu: fn(Session, NodeRef<html::Div>) -> AnyView,
+    /// Loads the prompts of the user for the list of commands. Shows nothing.
+    pub(in crate::agent_chat) prompts: fn(Session) -> AnyView,
     pub(in crate::agent_chat) queue: fn() -> AnyView,
     pub(in crate::agent_chat) sources: fn(MessageState) -> AnyView,
     /// The line about the context of an answer: a summary of earlier messages, what the provider
     /// cleared, what was not available.
     pub(in crate::agent_chat) context_note: fn(&DataPart) -> AnyView,
-    /// The form of a workflow, given its id, whose command was chosen.
+    /// The form of a workflow or of a prompt whose command was chosen, given what identifies it.
     pub(in crate::agent_chat) start_workflow: fn(Session, &str) -> AnyView,
     pub(in crate::agent_chat) undo: fn() -> AnyView,
     pub(in crate::agent_chat) versions: fn(MessageState) -> AnyView,

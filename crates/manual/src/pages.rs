@@ -48,6 +48,7 @@ pub(crate) const GROUPS: &[Group] = &[
             page!("context"),
             page!("plans"),
             page!("skills"),
+            page!("prompts"),
             page!("workspace"),
         ],
     },

@@ -1,5 +1,5 @@
 //! The suggestions for `/` at the start of a message, and for `@` at the start of a word: commands
-//! from the config, workflows of the chat's agent, and sub-agents that can be mentioned.
+//! from the config, workflows of the chat's agent, saved prompts, and sub-agents that can be mentioned.
 
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
@@ -25,7 +25,7 @@ struct CommandOption {
     description: String,
     /// The draft after the entry is selected.
     text: String,
-    /// The workflow that it starts.
+    /// The workflow or the saved prompt whose form it opens.
     workflow: Option<String>,
 }
 

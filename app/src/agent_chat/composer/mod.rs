@@ -8,6 +8,7 @@ pub(super) mod early_input;
 pub(super) mod edit_form;
 pub(super) mod header;
 pub(super) mod outgoing;
+pub(super) mod prompts;
 pub(super) mod queue;
 pub(super) mod speech;
 pub(super) mod start_workflow;

@@ -1,5 +1,6 @@
-//! The form of a workflow above the composer, after its command was chosen.
+//! The form above the composer, after the command of a workflow or of a prompt was chosen.
 
+use super::prompts;
 use crate::agent_chat::session::{Session, SessionAction, WorkflowStart};
 use crate::prelude::*;
 use crate::ui::browser;
@@ -7,8 +8,11 @@ use crate::workflows::{ChatStart, Started, WORKFLOWS};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Renders the form of a workflow.
+/// Renders the form of a workflow, or of what `prompts.rs` has put in place of its id.
 pub(in crate::agent_chat) fn start_workflow(session: Session, workflow_id: &str) -> AnyView {
+    if let Some(form) = prompts::opened(session, workflow_id) {
+        return form;
+    }
     let (id, message_id) = (workflow_id.to_owned(), browser::random_id());
     let send = move |input: Map<String, Value>, started: Started| {
         let (workflow_id, message_id) = (id.clone(), message_id.clone());

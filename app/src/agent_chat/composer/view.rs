@@ -60,8 +60,12 @@ pub(in crate::agent_chat) fn Composer(
     let queue = move || is_waiting.get().then(|| EXTRAS.view(|code| (code.queue)()));
     let starting =
         move || session.starting.get().map(|id| EXTRAS.view(move |code| (code.start_workflow)(session, &id)));
+    let has_prompts = session.sender(|sender| sender.saved_prompts.is_some());
+    let types_command = Memo::new(move |_| has_prompts && draft.with(|draft| draft.starts_with('/')));
+    let prompts = move || types_command.get().then(|| EXTRAS.view(move |code| (code.prompts)(session)));
     view! {
         {starting}
+        {prompts}
         <form class="cw-composer" node_ref=form data-shift-sends=by_shift on:submit=submit>
             {queue}
             {header}

@@ -3,9 +3,10 @@
 
 use super::notice::text_with_outcome;
 use crate::agent_chat::chunk_tables::EXTRAS;
-use crate::agent_chat::composer::speech;
+use crate::agent_chat::composer::{prompts, speech};
 use crate::agent_chat::session::Session;
 use crate::agent_conversations::actions::move_menu_focus;
+use crate::pages::account::{AccountLink, account_link};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::browser;
@@ -50,7 +51,7 @@ pub(in crate::agent_chat) fn items(session: Session, menu: NodeRef<html::Div>) -
     let Some(message) = session.menu_message.get_untracked() else { return ().into_any() };
     let actions = session.actions();
     let is_answer = message.role == Role::Assistant;
-    let id = message.id.clone();
+    let (id, sent) = (message.id.clone(), message.clone());
     let close = move || {
         if let Some(menu) = menu.get_untracked() {
             // Fails only if the menu is already closed.
@@ -75,6 +76,14 @@ pub(in crate::agent_chat) fn items(session: Session, menu: NodeRef<html::Div>) -
         items.push(item(label, Shape::SPEAKER, None, move || {
             close();
             speech::toggle_reading(&browser::visible_text(&id));
+        }));
+    }
+    // Visitors have no prompts of their own.
+    let is_visitor = || matches!(account_link(), Some(AccountLink::SignIn { .. }));
+    if !is_answer && session.sender(|sender| sender.saved_prompts == Some(true)) && !is_visitor() {
+        items.push(item(t(Text::PromptSave), Shape::PIN, None, move || {
+            close();
+            prompts::keep_as_prompt(session, &sent.text());
         }));
     }
     if actions.branch {

@@ -75,7 +75,7 @@ pub(super) struct Session {
     pub(super) composer_error: RwSignal<Option<String>>,
     /// Whether the user has sent the message, which waits for its files.
     pub(super) sends_when_uploaded: RwSignal<bool>,
-    /// The workflow whose form is above the composer.
+    /// The workflow, or in its place what `composer/prompts.rs` has put there, whose form is above the composer.
     pub(super) starting: RwSignal<Option<String>>,
     /// The messages that wait for the end of the answer, in order.
     pub(super) queue: RwSignal<Vec<QueuedMessage>>,

@@ -253,4 +253,12 @@ texts! { super::page::TEXTS.len();
     MemoryUpdated = "Memory updated",
     MemoryForgotten = "Forgotten.",
     MemoryAll = "Everything that is remembered",
+    // Prompts
+    PromptYours = "your prompt",
+    PromptShared = "shared prompt",
+    PromptInsert = "Insert",
+    PromptSave = "Save as prompt",
+    PromptSaved = "The prompt is saved. Type / to use it.",
+    PromptName = "Name of the prompt",
+    PromptText = "Text of the prompt",
 }

@@ -71,9 +71,14 @@ properties! {
         #[schemars(skip)]
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub workflows: Vec<SenderWorkflow> = Vec::new(),
+        /// Set if the prompts that the user sees are among the commands: `true` if users keep prompts of their own,
+        /// too. The server sets it by the section `prompts` of the config.
+        #[schemars(skip)]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub saved_prompts: Option<bool>,
     }
 
-    /// A workflow that the user may start.
+    /// A workflow that the user may start. The browser adds the saved prompts, whose ids begin with `prompt:`.
     #[derive(Eq)]
     pub struct SenderWorkflow {
         /// The command's name, without the `/`.

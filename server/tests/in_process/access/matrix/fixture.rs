@@ -45,6 +45,7 @@ customAgents: { from: [a], auth: { roles: [tester] }, users: {} }
 data: [{ id: notes, writers: [noter], schema: { type: object } }]
 knowledge: { userGraph: { model: { connectionId: demo, model: demo }, entities: [{ type: person }] } }
 workflows: [{ id: w, steps: [{ id: ask, type: human, title: { _input: title }, users: [ada] }] }]
+prompts: {}
 pages: [{ id: p }]
 openaiApi: { bodyBytes: 1048576 }
 agUi: { bodyBytes: 1048576 }
@@ -147,14 +148,14 @@ impl TestServer {
         let share = id(&made(&ADA, "/api/conversations/ada-c/shares", json!({})).await);
         let question = json!({ "agent_name": "a", "input": { "prompt": CANARY } });
         let run = made(&ADA, "/api/runs/invoke", question).await["run_id"].as_str().unwrap().to_owned();
-        let question = json!({ "model": "a", "input": CANARY });
-        let response = id(&made(&ADA, "/v1/responses", question).await);
+        let response = id(&made(&ADA, "/v1/responses", json!({ "model": "a", "input": CANARY })).await);
         let custom = json!({ "name": "Tester", "from": "a", "instructions": CANARY });
         let custom = id(&made(&BOSS, "/api/admin/custom-agents", custom).await);
         let own = json!({ "name": "mine", "title": "Mine", "from": "a", "instructions": CANARY });
         let own = id(&made(&ADA, "/api/own-agents", own).await);
-        let work = json!({ "input": { "title": CANARY } });
-        let work = id(&made(&ADA, "/api/workflows/w/runs", work).await);
+        let prompt = json!({ "name": "sum", "description": CANARY, "text": CANARY });
+        let prompt = id(&made(&ADA, "/api/prompts", prompt).await);
+        let work = id(&made(&ADA, "/api/workflows/w/runs", json!({ "input": { "title": CANARY } })).await);
         let record = json!({ "records": [{ "text": CANARY }] });
         let record = made(&ADA, "/api/collections/notes/records", record).await["ids"][0].as_str().unwrap().to_owned();
         let library = json!({ "name": format!("Papers {CANARY}"), "description": CANARY, "graph": true });
@@ -194,6 +195,7 @@ impl TestServer {
             ("response", response),
             ("custom agent", custom),
             ("own agent", own),
+            ("prompt", prompt),
             ("file", file),
             ("version of a file", "1".to_owned()),
             ("key", key),
@@ -268,6 +270,7 @@ impl TestServer {
             &format!("/api/libraries/{library}/graph/entities"),
             &format!("/api/libraries/{library}/graph/explore?entity=ada-entity"),
             "/api/own-agents",
+            "/api/prompts",
             "/api/memory",
             "/api/profile",
             "/api/memory/updates?conversationId=ada-c",
@@ -390,6 +393,7 @@ fn kind_of_segment(part: &str) -> Option<&'static str> {
         "users" => "user",
         "custom-agents" => "custom agent",
         "own-agents" => "own agent",
+        "prompts" => "prompt",
         "agents" => "a",
         _ => return None,
     })

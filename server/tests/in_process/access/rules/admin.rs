@@ -16,7 +16,7 @@ fn form(path: String) -> TestRequest {
     TestRequest { method: Method::POST, path, body: None }
 }
 
-const ROUTES: [(&str, AdminRoute, u16); 119] = [
+const ROUTES: [(&str, AdminRoute, u16); 125] = [
     ("overview", |_| get("/admin".to_owned()), 200),
     ("users", |_| get("/admin/users".to_owned()), 200),
     ("users, with an invalid order", |_| get("/admin/users?sort=name;drop".to_owned()), 400),
@@ -110,6 +110,12 @@ const ROUTES: [(&str, AdminRoute, u16); 119] = [
     ("tools, the slowest first", |_| get("/admin/tools?sort=slowest&agent=a_open".to_owned()), 200),
     ("tools, with an invalid order", |_| get("/api/admin/tools?sort=id;drop".to_owned()), 400),
     ("tools as CSV", |_| get("/admin/tools.csv?text=search".to_owned()), 200),
+    ("shared prompts", |_| get("/admin/prompts?text=a".to_owned()), 200),
+    ("shared prompts as CSV", |_| get("/admin/prompts.csv".to_owned()), 200),
+    ("an unknown prompt", |_| get(format!("/admin/prompts/{NO_ID}")), 404),
+    ("deleting an unknown prompt", |_| form(format!("/admin/prompts/{NO_ID}/delete")), 404),
+    ("shared prompts in the API", |_| get("/api/admin/prompts".to_owned()), 200),
+    ("deleting an unknown prompt in the API", |_| with(Method::DELETE, format!("/api/admin/prompts/{NO_ID}")), 404),
     ("MCP servers", |_| get("/admin/mcp-servers?from=added".to_owned()), 200),
     ("MCP servers as CSV", |_| get("/admin/mcp-servers.csv".to_owned()), 200),
     ("MCP servers as YAML", |_| get("/admin/mcp-servers.yaml".to_owned()), 200),

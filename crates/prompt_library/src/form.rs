@@ -1,0 +1,73 @@
+//! The form of a prompt on the pages of users and of administrators. It needs no script.
+
+use crate::prompt::{MAX_DESCRIPTION, MAX_NAME};
+use leptos::prelude::*;
+use web::html::text_area_content;
+
+/// What a form of a prompt shows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PromptForm {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) text: String,
+    /// Separated by commas; `None` for a form without roles.
+    pub(crate) roles: Option<String>,
+    /// The version that a change is based on.
+    pub(crate) version: Option<i64>,
+}
+
+impl PromptForm {
+    /// Reads what a form has sent; fields that it has not sent are empty.
+    pub(crate) fn parse(sent: &[u8]) -> Self {
+        let fields: Vec<(String, String)> = url::form_urlencoded::parse(sent).into_owned().collect();
+        let field = |name: &str| fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        Self {
+            name: field("name").unwrap_or_default(),
+            description: field("description").unwrap_or_default(),
+            text: field("text").unwrap_or_default(),
+            roles: field("roles"),
+            version: field("version").and_then(|version| version.parse().ok()),
+        }
+    }
+
+    /// Returns the roles that were entered.
+    pub(crate) fn role_names(&self) -> Vec<String> {
+        self.roles.iter().flat_map(|roles| roles.split(',')).map(str::to_owned).collect()
+    }
+
+    /// Renders the form, which is sent to `action`. `act` names its button.
+    pub(crate) fn view(self, action: String, act: &'static str) -> impl IntoView + use<> {
+        let Self { name, description, text, roles, version } = self;
+        let roles = roles.map(|roles| {
+            view! {
+                <label class="cw-account-field">
+                    <span>"Only for users with these roles, separated by commas (optional)"</span>
+                    <input name="roles" value=roles autocomplete="off" />
+                </label>
+            }
+        });
+        let version = version.map(|version| view! { <input type="hidden" name="version" value=version.to_string() /> });
+        view! {
+            <form class="cw-account-form" method="post" action=action>
+                {version}
+                <label class="cw-account-field">
+                    <span>"Name (letters, digits, hyphens and underscores)"</span>
+                    <input name="name" value=name required maxlength=(MAX_NAME + 1).to_string() autocomplete="off" spellcheck="false" dir="auto" />
+                </label>
+                <label class="cw-account-field">
+                    <span>"What it is for (optional)"</span>
+                    <input name="description" value=description maxlength=MAX_DESCRIPTION.to_string() autocomplete="off" dir="auto" />
+                </label>
+                <label class="cw-account-field">
+                    <span>"Text"</span>
+                    <textarea name="text" rows="8" required aria-describedby="about-variables" dir="auto" inner_html=text_area_content(&text)></textarea>
+                </label>
+                <p class="cw-account-note" id="about-variables">
+                    "Variables are asked for before the text is used: {{topic}} must be entered, {{tone|friendly}} has a default, and {{length|short|long}} is a choice."
+                </p>
+                {roles}
+                <button class="cw-button cw-primary">{act}</button>
+            </form>
+        }
+    }
+}
