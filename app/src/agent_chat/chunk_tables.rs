@@ -2,6 +2,7 @@
 
 use super::artifacts::ArtifactState;
 use super::cards::standing_state::StandingApprovalState;
+use super::composer::open_form::OpenForm;
 use super::message::state::MessageState;
 use super::session::{ChatBlock, Session, SessionAction};
 use crate::api::ReadConversation;
@@ -137,6 +138,8 @@ pub(crate) struct ExtraFunctions {
     pub(in crate::agent_chat) feedback: fn(MessageState, RwSignal<bool>) -> AnyView,
     /// The line or panel above the composer.
     pub(in crate::agent_chat) header: fn(Session, &Value) -> AnyView,
+    /// The form above the composer.
+    pub(in crate::agent_chat) open_form: fn(Session, &OpenForm) -> AnyView,
     /// The items of a message's menu, given the popover that contains them.
     pub(in crate::agent_chat) menu: fn(Session, NodeRef<html::Div>) -> AnyView,
     /// Loads the prompts of the user for the list of commands. Shows nothing.
@@ -146,8 +149,6 @@ pub(crate) struct ExtraFunctions {
     /// The line about the context of an answer: a summary of earlier messages, what the provider
     /// cleared, what was not available.
     pub(in crate::agent_chat) context_note: fn(&DataPart) -> AnyView,
-    /// The form of a workflow or of a prompt whose command was chosen, given what identifies it.
-    pub(in crate::agent_chat) start_workflow: fn(Session, &str) -> AnyView,
     pub(in crate::agent_chat) undo: fn() -> AnyView,
     pub(in crate::agent_chat) versions: fn(MessageState) -> AnyView,
 }

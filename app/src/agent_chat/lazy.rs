@@ -6,7 +6,7 @@ use super::chunk_tables::{
     FRAMES, FrameFunctions, MODELS, ModelFunctions, PLAN, PRESENTED, PlanFunctions, PresentedFunctions, SESSION,
     SessionFunctions, TOOLS, ToolFunctions,
 };
-use super::composer::{attachments, context_meter, edit_form, header, prompts, queue, start_workflow, undo};
+use super::composer::{attachments, context_meter, edit_form, header, open_form, prompts, queue, undo};
 use super::log::view::Log;
 use super::message::state::MessageState;
 use super::message::{context_note, feedback, menu, notice, presented, sources, versions};
@@ -54,10 +54,10 @@ fn extras() -> Result<ExtraFunctions, ChunkError> {
         feedback: |message, asks_why| view! { <feedback::FeedbackForm message asks_why /> }.into_any(),
         header: header::header,
         menu: menu::items,
+        open_form: open_form::open_form,
         prompts: prompts::offer,
         queue: || view! { <queue::Queue /> }.into_any(),
         sources: sources::sources_view,
-        start_workflow: start_workflow::start_workflow,
         undo: || view! { <undo::Undo /> }.into_any(),
         versions: versions::version_buttons,
     })

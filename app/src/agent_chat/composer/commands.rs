@@ -1,6 +1,7 @@
 //! The suggestions for `/` at the start of a message, and for `@` at the start of a word: commands
 //! from the config, workflows of the chat's agent, saved prompts, and sub-agents that can be mentioned.
 
+use super::open_form::OpenForm;
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -19,14 +20,14 @@ pub(in crate::agent_chat) struct CommandMenu {
 
 /// An entry of the list.
 #[derive(Clone, PartialEq)]
-struct CommandOption {
+pub(in crate::agent_chat) struct CommandOption {
     /// Includes the leading `/` or `@`.
-    name: String,
-    description: String,
+    pub(super) name: String,
+    pub(super) description: String,
     /// The draft after the entry is selected.
-    text: String,
-    /// The workflow or the saved prompt whose form it opens.
-    workflow: Option<String>,
+    pub(super) text: String,
+    /// The form that it opens.
+    pub(super) form: Option<OpenForm>,
 }
 
 impl CommandMenu {
@@ -65,21 +66,21 @@ impl CommandMenu {
     fn is_typed(self, place: usize) -> bool {
         let draft = self.session.draft.get_untracked();
         self.options.with_untracked(|options| {
-            options.get(place).is_some_and(|option| option.workflow.is_none() && option.text.trim() == draft.trim())
+            options.get(place).is_some_and(|option| option.form.is_none() && option.text.trim() == draft.trim())
         })
     }
 
     /// Puts the entry at this position into the composer.
     fn insert(self, place: usize) {
         let offer = self.options.with_untracked(|fitting| fitting.get(place).cloned());
-        if let Some(CommandOption { text, workflow, .. }) = offer {
+        if let Some(CommandOption { text, form, .. }) = offer {
             self.chosen.set(0);
             // The text may start with `/` or `@` itself; the list must not open again.
             self.dismissed.set(Some(text.clone()));
             self.session.draft.set(text);
-            match workflow {
+            match form {
                 // The form takes the focus.
-                Some(id) => self.session.starting.set(Some(id)),
+                Some(form) => self.session.open_form.set(Some(form)),
                 None => self.session.focus_requests.update(|count| *count += 1),
             }
         }
@@ -137,13 +138,15 @@ fn matching_options(session: Session, draft: &str) -> Vec<CommandOption> {
     // page larger.
     let fits = |name: &str, typed: &str| name.get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed));
     if let Some(typed) = draft.strip_prefix('/').filter(|typed| !typed.contains(char::is_whitespace)) {
+        let is_typed = |prompt: &&CommandOption| prompt.name.strip_prefix('/').is_some_and(|name| fits(name, typed));
+        let prompts = session.saved_prompts.with(|all| all.iter().filter(is_typed).cloned().collect::<Vec<_>>());
         return session.sender(|sender| {
             let fitting = sender.commands.iter().filter(|command| fits(&command.name, typed));
             let offer = |name: &String, about: &Option<String>, text: &String| CommandOption {
                 name: format!("/{name}"),
                 description: about.clone().unwrap_or_default(),
                 text: text.clone(),
-                workflow: None,
+                form: None,
             };
             let commands = fitting.map(|command| offer(&command.name, &command.description, &command.text));
             let workflows = sender.workflows.iter().filter(|workflow| fits(&workflow.name, typed));
@@ -151,9 +154,9 @@ fn matching_options(session: Session, draft: &str) -> Vec<CommandOption> {
                 name: format!("/{}", workflow.name),
                 description: workflow.title.clone(),
                 text: String::new(),
-                workflow: Some(workflow.workflow_id.clone()),
+                form: Some(OpenForm::Workflow(workflow.workflow_id.clone())),
             };
-            commands.chain(workflows.map(start)).collect()
+            commands.chain(workflows.map(start)).chain(prompts).collect()
         });
     }
     let word = draft.rfind(char::is_whitespace).map_or(draft, |at| draft[at..].trim_start());
@@ -165,7 +168,7 @@ fn matching_options(session: Session, draft: &str) -> Vec<CommandOption> {
             name: format!("@{name}"),
             description: about.clone(),
             text: format!("{before}@{name} "),
-            workflow: None,
+            form: None,
         };
         fitting.map(|agent| offer(&agent.name, &agent.description)).collect()
     })

@@ -1,6 +1,8 @@
 //! Prompts of the user, and those that are shared with them: commands of the composer, the form for the
 //! variables of a prompt above it, and the form that keeps a message as a prompt.
 
+use super::commands::CommandOption;
+use super::open_form::{OpenForm, close};
 use crate::address::encode_component;
 use crate::agent_chat::session::Session;
 use crate::api::transport::http::{self, Method};
@@ -14,12 +16,7 @@ use leptos::task::spawn_local;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
-use wire::page::SenderWorkflow;
 
-/// In place of the id of a workflow: a prompt, whose id follows. Ids of workflows have no colon.
-pub(in crate::agent_chat) const SAVED_PROMPT: &str = "prompt:";
-/// In place of the id of a workflow: a new prompt, whose text follows.
-const NEW_PROMPT: &str = "new-prompt:";
 /// The longest name of a prompt, in characters.
 const MAX_NAME: &str = "40";
 
@@ -71,38 +68,26 @@ pub(in crate::agent_chat) fn offer(session: Session) -> AnyView {
         if let Ok(PromptList { items }) = http::get("/api/prompts").await
             && !session.is_disposed()
         {
-            session.offer_prompts(items.into_iter().map(command).collect());
+            session.saved_prompts.set(items.into_iter().map(command).collect());
         }
     });
     ().into_any()
 }
 
-fn command(prompt: ListedPrompt, yours: &str, shared: &str) -> SenderWorkflow {
+fn command(prompt: ListedPrompt, yours: &str, shared: &str) -> CommandOption {
     let ListedPrompt { id, name, description, origin } = prompt;
     let whose = if origin == "own" { yours } else { shared };
-    let title = if description.is_empty() { whose.to_owned() } else { [&description, " · ", whose].concat() };
-    SenderWorkflow { name, title, workflow_id: [SAVED_PROMPT, &id].concat() }
+    let description = if description.is_empty() { whose.to_owned() } else { [&description, " · ", whose].concat() };
+    CommandOption { name: ["/", &name].concat(), description, text: String::new(), form: Some(OpenForm::Prompt(id)) }
 }
 
-/// Opens the form that keeps a text as a prompt.
-pub(in crate::agent_chat) fn keep_as_prompt(session: Session, text: &str) {
-    session.starting.set(Some([NEW_PROMPT, text].concat()));
-}
-
-/// Renders what a command or a menu has opened, if it is about a prompt.
-pub(in crate::agent_chat) fn opened(session: Session, what: &str) -> Option<AnyView> {
-    let new = what.strip_prefix(NEW_PROMPT).map(|text| NewPrompt::new(session).view(text));
-    new.or_else(|| what.strip_prefix(SAVED_PROMPT).map(|id| load(session, id)))
-}
-
-/// Removes the form. The composer gets the focus.
-fn close(session: Session) {
-    session.starting.set(None);
-    session.focus_requests.update(|count| *count += 1);
+/// Renders the form that keeps a text as a prompt.
+pub(super) fn new_prompt(session: Session, text: &str) -> AnyView {
+    NewPrompt::new(session).view(text)
 }
 
 /// Puts the text of a prompt into the composer once it is loaded, or shows the form of its variables.
-fn load(session: Session, id: &str) -> AnyView {
+pub(super) fn load(session: Session, id: &str) -> AnyView {
     let (loaded, problem) = (RwSignal::new(None::<SavedPrompt>), RwSignal::new(None::<String>));
     let path = ["/api/prompts/", &encode_component(id)].concat();
     spawn_local(async move {

@@ -58,13 +58,13 @@ pub(in crate::agent_chat) fn Composer(
     let header = header.map(|header| EXTRAS.view(move |code| (code.header)(session, &header)));
     let is_waiting = Memo::new(move |_| session.queue.with(|queue| !queue.is_empty()));
     let queue = move || is_waiting.get().then(|| EXTRAS.view(|code| (code.queue)()));
-    let starting =
-        move || session.starting.get().map(|id| EXTRAS.view(move |code| (code.start_workflow)(session, &id)));
+    let open_form =
+        move || session.open_form.get().map(|form| EXTRAS.view(move |code| (code.open_form)(session, &form)));
     let has_prompts = session.sender(|sender| sender.saved_prompts.is_some());
     let types_command = Memo::new(move |_| has_prompts && draft.with(|draft| draft.starts_with('/')));
     let prompts = move || types_command.get().then(|| EXTRAS.view(move |code| (code.prompts)(session)));
     view! {
-        {starting}
+        {open_form}
         {prompts}
         <form class="cw-composer" node_ref=form data-shift-sends=by_shift on:submit=submit>
             {queue}

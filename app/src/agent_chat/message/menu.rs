@@ -3,7 +3,8 @@
 
 use super::notice::text_with_outcome;
 use crate::agent_chat::chunk_tables::EXTRAS;
-use crate::agent_chat::composer::{prompts, speech};
+use crate::agent_chat::composer::open_form::OpenForm;
+use crate::agent_chat::composer::speech;
 use crate::agent_chat::session::Session;
 use crate::agent_conversations::actions::move_menu_focus;
 use crate::pages::account::{AccountLink, account_link};
@@ -83,7 +84,7 @@ pub(in crate::agent_chat) fn items(session: Session, menu: NodeRef<html::Div>) -
     if !is_answer && session.sender(|sender| sender.saved_prompts == Some(true)) && !is_visitor() {
         items.push(item(t(Text::PromptSave), Shape::PIN, None, move || {
             close();
-            prompts::keep_as_prompt(session, &sent.text());
+            session.open_form.set(Some(OpenForm::NewPrompt(sent.text())));
         }));
     }
     if actions.branch {

@@ -3,7 +3,6 @@
 
 use super::{Session, SessionAction};
 use crate::agent_chat::composer::drafts;
-use crate::agent_chat::composer::prompts::SAVED_PROMPT;
 use crate::agent_chat::message::state::SUGGESTIONS;
 use crate::prelude::*;
 use crate::ui::browser;
@@ -12,23 +11,12 @@ use leptos::ev::DragEvent;
 use serde_json::{Map, Value, json};
 use wire::Role;
 use wire::api::RunOptions;
-use wire::page::{PlanMode, Prompt, SenderProperties, SenderWorkflow};
+use wire::page::{PlanMode, Prompt, SenderProperties};
 
 impl Session {
     /// Reads the composer's properties.
     pub(in crate::agent_chat) fn sender<T>(self, of: impl FnOnce(&SenderProperties) -> T) -> T {
         self.block.with_value(|place| of(&place.properties.sender))
-    }
-
-    /// Replaces the prompts of the user among the commands of the composer.
-    pub(in crate::agent_chat) fn offer_prompts(self, prompts: Vec<SenderWorkflow>) {
-        self.block.update_value(|place| {
-            let offered = &mut place.properties.sender.workflows;
-            offered.retain(|known| !known.workflow_id.starts_with(SAVED_PROMPT));
-            offered.extend(prompts);
-        });
-        // The list of commands follows the draft.
-        self.draft.update(|_| {});
     }
 
     /// The id of the chat's block.

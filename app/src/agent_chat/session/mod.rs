@@ -40,6 +40,8 @@ pub(super) use host_form::HostForm;
 pub(super) use page::PAGE_STATE_TOOL;
 pub(super) use workflow::WorkflowStart;
 
+use super::composer::commands::CommandOption;
+use super::composer::open_form::OpenForm;
 use super::composer::outgoing::{Attachment, OutgoingMessage, QueuedMessage};
 use super::composer::speech;
 use super::message::state::MessageState;
@@ -75,8 +77,10 @@ pub(super) struct Session {
     pub(super) composer_error: RwSignal<Option<String>>,
     /// Whether the user has sent the message, which waits for its files.
     pub(super) sends_when_uploaded: RwSignal<bool>,
-    /// The workflow, or in its place what `composer/prompts.rs` has put there, whose form is above the composer.
-    pub(super) starting: RwSignal<Option<String>>,
+    /// The form above the composer.
+    pub(super) open_form: RwSignal<Option<OpenForm>>,
+    /// The commands for the prompts that the user sees, once they are loaded.
+    pub(super) saved_prompts: RwSignal<Vec<CommandOption>>,
     /// The messages that wait for the end of the answer, in order.
     pub(super) queue: RwSignal<Vec<QueuedMessage>>,
     /// The states of the composer's switches, in order.
@@ -221,7 +225,8 @@ impl Session {
             attachments: RwSignal::new(Vec::new()),
             composer_error: RwSignal::new(None),
             sends_when_uploaded: RwSignal::new(false),
-            starting: RwSignal::new(None),
+            open_form: RwSignal::new(None),
+            saved_prompts: RwSignal::new(Vec::new()),
             queue: RwSignal::new(Vec::new()),
             switch_states: RwSignal::new(switched),
             plan_mode: RwSignal::new(false),

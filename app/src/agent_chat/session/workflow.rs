@@ -31,7 +31,7 @@ impl Session {
             let is_done = outcome.is_ok();
             started(outcome);
             if is_done && !self.is_disposed() {
-                self.starting.set(None);
+                self.open_form.set(None);
                 self.focus_requests.update(|count| *count += 1);
                 self.notify_other_tabs();
                 self.reload().await;

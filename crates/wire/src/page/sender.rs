@@ -78,7 +78,7 @@ properties! {
         pub saved_prompts: Option<bool>,
     }
 
-    /// A workflow that the user may start. The browser adds the saved prompts, whose ids begin with `prompt:`.
+    /// A workflow that the user may start.
     #[derive(Eq)]
     pub struct SenderWorkflow {
         /// The command's name, without the `/`.

@@ -1,0 +1,32 @@
+//! The form above the composer, which a command or the menu of a message has opened.
+
+use super::prompts;
+use super::start_workflow::start_workflow;
+use crate::agent_chat::session::Session;
+use crate::prelude::*;
+
+/// Which form it is.
+#[derive(Clone, PartialEq)]
+pub(in crate::agent_chat) enum OpenForm {
+    /// For the input of a workflow, given its id.
+    Workflow(String),
+    /// For the variables of a saved prompt, given its id.
+    Prompt(String),
+    /// For a new prompt with this text.
+    NewPrompt(String),
+}
+
+/// Renders a form.
+pub(in crate::agent_chat) fn open_form(session: Session, form: &OpenForm) -> AnyView {
+    match form {
+        OpenForm::Workflow(id) => start_workflow(session, id),
+        OpenForm::Prompt(id) => prompts::load(session, id),
+        OpenForm::NewPrompt(text) => prompts::new_prompt(session, text),
+    }
+}
+
+/// Removes the form. The composer gets the focus.
+pub(super) fn close(session: Session) {
+    session.open_form.set(None);
+    session.focus_requests.update(|count| *count += 1);
+}
