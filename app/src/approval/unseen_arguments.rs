@@ -76,7 +76,8 @@ impl UnseenArguments {
             let is_end = self.ends[1].get_untracked().is_some_and(|end| end.is_same_node(Some(&entry.target())));
             seen[usize::from(is_end)] |= entry.is_intersecting();
         }
-        if seen != [true; 2] {
+        // Setting it again would render the note anew, and a focused button in it would lose the focus.
+        if seen != [true; 2] && !self.has_note.get_untracked() {
             self.has_note.set(true);
         }
         self.in_view.set(Some(seen));
