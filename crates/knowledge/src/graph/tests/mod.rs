@@ -10,7 +10,7 @@ use crate::section::{EntityType, GraphSettings, RelationType};
 use crate::service::{Exploration, Knowledge, LibraryRequest, NewFile, UploadOptions, Viewer};
 use crate::store::graph::EntityFilter;
 use crate::store::{self, DocumentRow, PartRow};
-use crate::testing::{databases, viewer};
+use crate::testing::viewer;
 use ::store::Schema;
 use bytes::Bytes;
 use capability::ModelFailure;

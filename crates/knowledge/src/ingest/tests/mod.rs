@@ -9,7 +9,7 @@ use crate::service::{
     Access, Filter, Knowledge, LibraryChange, LibraryRequest, NewFile, SearchMode, SearchRequest, UploadOptions, Viewer,
 };
 use crate::store::{self, DocumentRow, DocumentState};
-use crate::testing::{databases, viewer};
+use crate::testing::viewer;
 use ::store::{CapabilityTables, Schema};
 use bytes::Bytes;
 use jobs::{Jobs, Workers};

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Fields of forms and server functions that have the same name as a column. Required fields are
 /// found automatically, see `required_fields`.
-const ACCEPTED_FIELDS: [(&str, &[&str]); 20] = [
+const ACCEPTED_FIELDS: [(&str, &[&str]); 24] = [
     // A part of a message.
     ("/api/agent/{page}/{agent}", &["state"]),
     ("/api/runs/invoke", &["agent_id"]),
@@ -17,6 +17,8 @@ const ACCEPTED_FIELDS: [(&str, &[&str]); 20] = [
     ("/account/agents", OWN),
     ("/account/agents/{id}", OWN),
     ("/account/profile", &["content"]),
+    ("/account/prompts", PROMPT),
+    ("/account/prompts/{id}", PROMPT),
     ("/account/agents/{id}/sharing", &["roles"]),
     ("/admin/agents/{id}/ask", &["text"]),
     ("/admin/agents/{id}/tools/{tool}", &["arguments"]),
@@ -26,6 +28,8 @@ const ACCEPTED_FIELDS: [(&str, &[&str]); 20] = [
     ("/admin/mcp-server-tests", SERVER),
     ("/admin/mcp-servers", SERVER),
     ("/admin/mcp-servers/{name}", SERVER),
+    ("/admin/prompts", PROMPT),
+    ("/admin/prompts/{id}", PROMPT),
     ("/admin/users", &["name", "role", "roles"]),
     ("/auth/invitation", &["name"]),
     ("/auth/new-password", &["name"]),
@@ -34,6 +38,7 @@ const ACCEPTED_FIELDS: [(&str, &[&str]); 20] = [
 ];
 const CUSTOM: &[&str] = &["description", "instructions", "model", "name", "version"];
 const SERVER: &[&str] = &["agent", "description", "name", "scope", "url", "version"];
+const PROMPT: &[&str] = &["description", "name", "roles", "text", "version"];
 const OWN: &[&str] = &["description", "instructions", "model", "name", "title", "version"];
 
 /// Required fields that a form does not report as missing.
