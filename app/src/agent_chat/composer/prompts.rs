@@ -135,8 +135,8 @@ fn panel(session: Session, title: &str, content: AnyView) -> AnyView {
         }
     };
     view! {
-        <section class="cw-prompt" aria-label=label on:keydown=close_by_key>
-            <div class="cw-prompt-head">
+        <section class="cw-saved-prompt" aria-label=label on:keydown=close_by_key>
+            <div class="cw-saved-prompt-head">
                 <strong dir="auto">{heading}</strong>
                 <button type="button" class="cw-icon-button" aria-label=name title=t(Text::Close) on:click=move |_| close(session)>
                     <Icon of=Shape::CLOSE />
@@ -179,7 +179,7 @@ fn variables_form(session: Session, prompt: SavedPrompt) -> AnyView {
         insert(session, &parts, &values.get_value());
     };
     let content = view! {
-        <form class="cw-prompt-form" node_ref=form on:submit=submit>
+        <form class="cw-saved-prompt-form" node_ref=form on:submit=submit>
             {fields}
             <button type="submit" class="cw-button cw-primary">
                 {t(Text::PromptInsert)}
@@ -210,7 +210,7 @@ fn text_field(
         }
     };
     view! {
-        <label class="cw-prompt-field">
+        <label class="cw-saved-prompt-field">
             <span class="cw-label" dir="auto">{name}</span>
             <textarea
                 id=id
@@ -236,7 +236,7 @@ fn choice(id: String, variable: Variable, enter: impl Fn(String) + Send + Sync +
         .collect_view()
         .into_any();
     view! {
-        <label class="cw-prompt-field">
+        <label class="cw-saved-prompt-field">
             <span class="cw-label" dir="auto">{name}</span>
             <span class="cw-select">
                 <select id=id class="cw-control" on:change=move |event: Event| enter(event_target_value(&event))>
@@ -279,12 +279,12 @@ impl NewPrompt {
             self.send();
         };
         let content = view! {
-            <form class="cw-prompt-form" on:submit=submit>
-                <label class="cw-prompt-field">
+            <form class="cw-saved-prompt-form" on:submit=submit>
+                <label class="cw-saved-prompt-field">
                     <span class="cw-label">{t(Text::PromptName)}</span>
                     <input node_ref=name class="cw-control" type="text" dir="auto" required maxlength=MAX_NAME autocomplete="off" spellcheck="false" />
                 </label>
-                <label class="cw-prompt-field">
+                <label class="cw-saved-prompt-field">
                     <span class="cw-label">{t(Text::PromptText)}</span>
                     <textarea node_ref=self.text class="cw-control" rows="4" dir="auto" required prop:value=text.to_owned()></textarea>
                 </label>
