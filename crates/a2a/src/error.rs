@@ -2,12 +2,12 @@
 
 use a2a_types::error_code;
 use axum::Json;
-use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use web::status_of;
 use wire::{ErrorCode, UserError};
 
 /// JSON-RPC's code for errors of the implementation: of rights, and limits of the server or the caller.
@@ -149,7 +149,7 @@ impl From<::store::StoreError> for RpcError {
 
 /// Writes the errors of the server's gates, which come before a call is read.
 pub(crate) fn from_gate(error: UserError) -> Response {
-    let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let status = status_of(&error);
     let retry_after = error.retry_after;
     let body = json!({ "jsonrpc": "2.0", "id": null, "error": RpcError::from(error) });
     let mut response = (status, Json(body)).into_response();

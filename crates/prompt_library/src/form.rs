@@ -3,6 +3,12 @@
 use crate::prompt::{MAX_DESCRIPTION, MAX_NAME};
 use leptos::prelude::*;
 use web::html::text_area_content;
+use wire::{ErrorCode, UserError};
+
+/// Whether a refused form is shown again, with what is wrong about it.
+pub(crate) fn is_shown(error: &UserError) -> bool {
+    matches!(error.code, ErrorCode::Invalid | ErrorCode::Conflict)
+}
 
 /// What a form of a prompt shows.
 #[derive(Clone, Debug, Default)]

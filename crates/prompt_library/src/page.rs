@@ -1,6 +1,6 @@
 //! The page `/account/prompts`, on which users list, add, change and delete their prompts. It needs no script.
 
-use crate::form::PromptForm;
+use crate::form::{PromptForm, is_shown};
 use crate::prompt::Origin;
 use crate::service;
 use crate::store::BEGINNING;
@@ -16,7 +16,7 @@ use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
 use web::html::{error_message, page, success_message};
-use web::{HttpError, query_encoded, require_account, see_other};
+use web::{HttpError, query_encoded, require_account, see_other, status_of};
 use wire::{ErrorCode, UserError};
 
 /// The page.
@@ -166,15 +166,6 @@ async fn add(
 fn body(form: &PromptForm) -> PromptBody {
     let PromptForm { name, description, text, version, .. } = form.clone();
     PromptBody { name, description, text, version }
-}
-
-/// Whether a refused form is shown again, with what is wrong about it.
-fn is_shown(error: &UserError) -> bool {
-    matches!(error.code, ErrorCode::Invalid | ErrorCode::Conflict)
-}
-
-fn status_of(error: &UserError) -> StatusCode {
-    StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY)
 }
 
 /// `GET /account/prompts/{id}`

@@ -38,7 +38,7 @@ impl From<StoreError> for HttpError {
 
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.0.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let status = status_of(&self.0);
         let retry_after = self.0.retry_after;
         let error = UserError { trace_id: chat::current_trace().map(|trace| trace.trace_id), ..self.0 };
         let mut response = (status, Json(ErrorBody { error: error.clone() })).into_response();
@@ -48,6 +48,11 @@ impl IntoResponse for HttpError {
         }
         response
     }
+}
+
+/// Returns the status of a response with an error.
+pub fn status_of(error: &UserError) -> StatusCode {
+    StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 /// The body of an error response.

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
 use web::html::{error_message, facts, link, seconds, text, text_area_content};
 use web::openapi::ApiRouter;
-use web::{HttpError, json_error, query_encoded};
+use web::{HttpError, json_error, query_encoded, status_of};
 use wire::{ErrorCode, UserError};
 
 pub(super) fn routes() -> ApiRouter<ConsoleState> {
@@ -130,7 +130,7 @@ fn render(
     came: Option<Result<TrialResult, UserError>>,
 ) -> Response {
     let status = match &came {
-        Some(Err(error)) => StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY),
+        Some(Err(error)) => status_of(error),
         _ => StatusCode::OK,
     };
     let asks = if tool.asks { "yes" } else { "only if the policy says so" };

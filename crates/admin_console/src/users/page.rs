@@ -13,8 +13,8 @@ use serde::Deserialize;
 use store::UserRow;
 use web::admin::{Admin, PageError, page};
 use web::html::{error_message, success_message, text};
-use web::see_other;
 use web::times::{day, minute};
+use web::{see_other, status_of};
 use wire::{ErrorCode, UserError};
 
 pub(super) fn routes() -> Router<ConsoleState> {
@@ -124,7 +124,7 @@ pub(super) async fn render(
             (StatusCode::UNPROCESSABLE_ENTITY, Some(error.message), None, false)
         }
         UserNotice::Problem(error) => {
-            let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
+            let status = status_of(&error);
             if error.code == ErrorCode::NotFound {
                 return Err(error.into());
             }

@@ -19,8 +19,8 @@ use web::admin::list::List;
 use web::admin::{Admin, PageError, UserNames, page};
 use web::html::Heading::Text;
 use web::html::{error_message, facts, link, success_message, table, text};
-use web::see_other;
 use web::times::minute;
+use web::{see_other, status_of};
 use wire::{ErrorCode, UserError};
 
 const LIST_PATH: &str = CustomAgentList::PATH;
@@ -148,9 +148,7 @@ async fn render(
     let names = UserNames::load(&state.store, authors).await?;
     let custom = CustomAgent::from_stored(row.definition);
     let title = custom.name.clone();
-    let status = refused.as_ref().map_or(StatusCode::OK, |(_, error)| {
-        StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY)
-    });
+    let status = refused.as_ref().map_or(StatusCode::OK, |(_, error)| status_of(error));
     let (sent, wrong) = match refused {
         Some((sent, error)) => (sent, Some(error.message)),
         None => (CustomAgentBody::from_agent(custom, row.version), None),

@@ -16,7 +16,7 @@ use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
 use web::html::{error_message, page, success_message};
-use web::{HttpError, query_encoded, require_account, see_other};
+use web::{HttpError, query_encoded, require_account, see_other, status_of};
 use wire::{ErrorCode, UserError};
 
 /// The page with the list.
@@ -113,10 +113,6 @@ fn new_page(
         </section>
     };
     Ok(account_page(status, "New agent".to_owned(), (PATH, "All agents"), content))
-}
-
-fn status_of(error: &UserError) -> StatusCode {
-    StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY)
 }
 
 /// `POST /account/agents`

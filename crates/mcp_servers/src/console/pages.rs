@@ -19,7 +19,7 @@ use serde::Deserialize;
 use web::admin::{Admin, PageError, UserNames, page};
 use web::html::{error_message, facts, success_message, text};
 use web::times::minute;
-use web::{content_disposition, query_encoded, see_other};
+use web::{content_disposition, query_encoded, see_other, status_of};
 use wire::{ErrorCode, UserError};
 
 pub(super) fn routes() -> Router<Context> {
@@ -241,10 +241,6 @@ async fn export(admin: Admin, State(context): State<Context>) -> Result<Response
 
 fn path(name: &str) -> String {
     format!("{PATH}/{}", query_encoded(name))
-}
-
-fn status_of(error: &UserError) -> StatusCode {
-    StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY)
 }
 
 /// What was sent and refused.

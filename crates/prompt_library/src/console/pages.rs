@@ -1,7 +1,7 @@
 //! The page of a shared prompt.
 
 use super::list::{SharedPromptList, new_prompt};
-use crate::form::PromptForm;
+use crate::form::{PromptForm, is_shown};
 use crate::service;
 use crate::views::{PromptDetail, SharedPromptBody};
 use axum::Router;
@@ -14,8 +14,8 @@ use leptos::prelude::*;
 use web::admin::list::List;
 use web::admin::{Admin, PageError, page};
 use web::html::error_message;
-use web::{query_encoded, see_other};
-use wire::{ErrorCode, UserError};
+use web::{query_encoded, see_other, status_of};
+use wire::UserError;
 
 const PATH: &str = SharedPromptList::PATH;
 
@@ -30,15 +30,6 @@ fn body(form: &PromptForm) -> SharedPromptBody {
     let roles = form.role_names();
     let PromptForm { name, description, text, version, .. } = form.clone();
     SharedPromptBody { name, description, text, roles, version }
-}
-
-/// Whether a refused form is shown again, with what is wrong about it.
-fn is_shown(error: &UserError) -> bool {
-    matches!(error.code, ErrorCode::Invalid | ErrorCode::Conflict)
-}
-
-fn status_of(error: &UserError) -> StatusCode {
-    StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY)
 }
 
 /// `POST /admin/prompts`

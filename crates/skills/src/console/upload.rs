@@ -9,7 +9,6 @@ use axum::body::Body;
 use axum::extract::multipart::MultipartRejection;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequest, Multipart, Query, Request, State};
-use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::post;
 use capability::Context;
@@ -17,7 +16,7 @@ use futures::StreamExt;
 use serde_json::json;
 use web::admin::{Admin, PageError, page};
 use web::openapi::{Created, Description, RouteInput};
-use web::{HttpError, query_encoded, see_other, valid_query};
+use web::{HttpError, query_encoded, see_other, status_of, valid_query};
 use wire::{ErrorCode, UserError};
 
 /// The longest field of the form that is no file, in bytes.
@@ -85,7 +84,7 @@ async fn install_from_form(
     match installed.await {
         Ok(name) => Ok(see_other(&format!("{PATH}/{}", query_encoded(&name)), None)),
         Err(error) => {
-            let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
+            let status = status_of(&error);
             Ok(page(&admin, PATH, status, TITLE, upload_form(Some(error.message))))
         }
     }

@@ -3,6 +3,7 @@
 use super::Admin;
 use super::menu::{group_links, group_pages};
 use crate::html::{document, live_document};
+use crate::status_of;
 use axum::http::StatusCode;
 use axum::response::Response;
 use leptos::prelude::*;
@@ -49,7 +50,7 @@ pub fn live_page(
 
 /// Renders an error, with a link to the overview.
 pub(super) fn error_page(error: &UserError) -> Response {
-    let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let status = status_of(error);
     let body = view! {
         <main class="cw-account-page">
             <div class="cw-account-sheet">
