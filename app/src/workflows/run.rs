@@ -22,7 +22,7 @@ use wire::workflow::{RunAction, RunChange, RunItem, RunView, StepState, StepView
 /// How often a run that has not ended is loaded again while the page is visible.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(3);
 
-/// What the list does with runs that this one leads to.
+/// Callbacks of the list of runs, for runs that the shown one starts or links to.
 #[derive(Clone)]
 pub(super) struct OtherRuns {
     /// Shows a run that was started now.

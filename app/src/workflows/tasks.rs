@@ -136,8 +136,8 @@ impl TaskListState {
 /// it or has just done so.
 pub(super) fn merged(known: &[OpenTask], tasks: Vec<Task>, has_more: bool) -> Option<Vec<OpenTask>> {
     let is_open = |open: &OpenTask| tasks.iter().any(|task| task.id == open.task.id);
-    // What comes after a full page is not known. Questions of workflows are in the order of their ids, in which there is no
-    // slash; the others are calls of agents.
+    // A full page does not tell whether later questions still wait. Only questions of workflows are sorted by their ids;
+    // an id with a slash is that of an agent's call.
     let is_known = |open: &OpenTask| {
         let is_later = |task: &Task| task.id > open.task.id && !task.id.contains('/');
         !has_more || !open.task.id.contains('/') && tasks.iter().any(is_later)

@@ -31,7 +31,7 @@ const FAILED: &str = "Something went wrong on our side. Try again.";
 struct Run {
     context: Context,
     caller: Caller,
-    /// Who has written a new message.
+    /// The author of a new message.
     origin: TextOrigin,
     agent_id: String,
     page_id: String,

@@ -108,8 +108,8 @@ async fn a_task_is_delegated_and_its_answer_is_read() {
     assert!(told.progress.iter().any(|view| view["steps"][1]["state"] == "running"), "{:?}", told.progress);
 }
 
-/// What the provider of a sub-agent did itself is shown like its own calls; a result without a call
-/// as the item that it is.
+/// Calls that the provider of a sub-agent runs are steps like its own calls; a result without a call is shown as an
+/// item.
 #[tokio::test(start_paused = true)]
 async fn tools_and_items_of_the_provider_are_steps() {
     let text = |text: &str| text.to_owned();

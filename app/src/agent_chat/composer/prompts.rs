@@ -43,7 +43,8 @@ struct SavedPrompt {
     parts: Vec<Part>,
 }
 
-/// What the user enters. Without values they must; one value is the default, and of several they choose one.
+/// A variable of a prompt. Without values, the user must enter a text; one value is the default; of several, the user
+/// chooses one.
 #[derive(Clone, Deserialize)]
 struct Variable {
     name: String,
@@ -162,7 +163,11 @@ fn variables_form(session: Session, prompt: SavedPrompt) -> AnyView {
         .map(|(index, variable)| {
             let id = format!("{block}-prompt-{index}");
             let enter = move |text: String| {
-                values.update_value(|all| all.iter_mut().skip(index).take(1).for_each(|value| text.clone_into(value)));
+                values.update_value(|all| {
+                    if let Some(value) = all.get_mut(index) {
+                        *value = text;
+                    }
+                });
             };
             match variable.values.len() {
                 0 | 1 => text_field(id, variable, form, enter),
