@@ -75,14 +75,15 @@ test_process ►
 tools ► contract schemas
 torture ► faults sse test_postgres
 transcript ► agent contract wire
-triggers ► auth capability chat config operators schedules store web webhooks wire workflows
+triggers ► auth capability chat config operators schedules store web webhooks wire workflow_definition workflows
 user_profile ► auth capability chat config contract store web wire
 web ► auth chat offload store tools wire
 web_research ► capability config contract documents egress offload settings store wire
 webhooks ►
 wire ►
+workflow_definition ► config contract operators schedules schemas settings store webhooks wire
 workflow_picture ► wire
-workflows ► auth capability chat config contract jobs operators schedules schemas settings store web webhooks wire workflow_picture
+workflows ► auth capability chat config contract jobs operators schemas settings store web wire workflow_definition workflow_picture
 workspace ► auth capability chat child_process config contract documents offload settings store web wire
 xtask ► test_postgres
 ";

@@ -13,10 +13,8 @@ const FOLDER_FILES: usize = 20;
 const CRATE_LINES: usize = 15_000;
 
 /// The files, folders and folders `src` that may be larger, each with the reason.
-const EXCEPTIONS: &[(&str, &str)] = &[
-    ("app/src", "boundaries between crates with views make the download larger: measured in app/README.md"),
-    ("crates/workflows/src", "the stored definitions have not been separated from the engine yet"),
-];
+const EXCEPTIONS: &[(&str, &str)] =
+    &[("app/src", "boundaries between crates with views make the download larger: measured in app/README.md")];
 
 /// Folders with what is built or installed.
 const NO_SOURCES: [&str; 3] = ["target", "node_modules", ".git"];

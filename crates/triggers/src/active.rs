@@ -5,7 +5,8 @@ use parking_lot::RwLock;
 use schedules::{MissedTicks, Schedule};
 use std::sync::Arc;
 use webhooks::Verifier;
-use workflows::{Trigger, TriggerKind, TriggeredWorkflow, WebhookSender, trigger_user_id, triggered_workflows};
+use workflow_definition::{Trigger, TriggerKind, WebhookSender};
+use workflows::{TriggeredWorkflow, trigger_user_id, triggered_workflows};
 
 /// The names that identify a trigger.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -2,7 +2,7 @@
 
 use operators::{Ambient, Operators, Scope, evaluate, evaluate_source, is_truthy};
 use serde_json::{Map, Value, json};
-use workflows::Trigger;
+use workflow_definition::Trigger;
 
 /// What a trigger makes of something that has happened.
 #[derive(Clone, Debug, PartialEq)]

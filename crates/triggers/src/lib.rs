@@ -23,7 +23,7 @@ use jiff::Timestamp;
 use std::sync::Arc;
 use web::admin::Section;
 use web::openapi::ApiRouter;
-use workflows::WebhookSender;
+use workflow_definition::WebhookSender;
 
 /// The capability.
 pub const DEFINITION: Definition = Definition {

@@ -1,11 +1,11 @@
 //! Events that programs report and for which runs wait.
 
-use crate::definition::{StepKind, Workflow, Workflows};
 use crate::engine::match_soon;
 use crate::store;
 use ::store::{ADMIN, EventKind, NewEvent, Store, StoreError, append_event};
 use config::Config;
 use jobs::Jobs;
+use workflow_definition::{StepKind, Workflow, Workflows};
 
 /// An event that a program reports.
 #[derive(Clone, Debug, PartialEq)]

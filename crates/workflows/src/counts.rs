@@ -1,12 +1,12 @@
 //! What alerts and the menu of the console count.
 
 use crate::console::{RunList, TaskList};
-use crate::definition::Workflows;
 use crate::store;
 use ::store::{Store, StoreError};
 use config::Config;
 use web::admin::list::List;
 use web::admin::{MAX_MENU_COUNT, MenuCount};
+use workflow_definition::Workflows;
 
 /// Returns the ids of the workflows of a config.
 pub fn workflow_ids(config: &Config) -> Vec<&str> {

@@ -1,9 +1,9 @@
 //! Inputs and answers that are checked against schemas.
 
-use crate::definition::Workflow;
 use schemas::{CheckError, Schema};
 use serde_json::{Map, Value};
 use wire::UserError;
+use workflow_definition::Workflow;
 
 /// The most bytes of an input or an answer.
 const MAX_BYTES: usize = 1 << 20;

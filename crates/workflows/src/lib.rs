@@ -1,11 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 mod awaited;
-mod check;
 mod console;
 mod conversation;
 mod counts;
-mod definition;
 mod engine;
 mod input;
 pub mod pages;
@@ -22,19 +20,18 @@ mod value;
 pub use awaited::{ReportedEvent, report_event};
 pub use conversation::Commands;
 pub use counts::{count_failed, count_undecided, workflow_ids};
-pub use definition::{
-    CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerQuota, TriggerRights, WebhookSender, WebhookTrigger,
-};
 pub use triggered::{
     RunEnd, StartOutcome, TriggeredRun, TriggeredWorkflow, check_input, ends, start_in, trigger_quotas,
     trigger_user_id, triggered_workflows,
+};
+pub use workflow_definition::{
+    CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerQuota, TriggerRights, WebhookSender, WebhookTrigger,
 };
 
 use capability::{AgentTools, Capability, ConfigAdditions, Context, Definition, Job};
 use chat::LifecycleEvent;
 use config::{Config, SectionType};
-use conversation::AgentWorkflows;
-use definition::{WorkflowBytes, Workflows};
+
 use futures::future::BoxFuture;
 use jobs::Due;
 use service::Runs;
@@ -44,6 +41,7 @@ use stored::WorkflowEditors;
 use web::admin::{MenuCount, Section};
 use web::openapi::ApiRouter;
 use web::times::now_millis;
+use workflow_definition::{AgentWorkflows, WorkflowBytes, Workflows};
 
 /// How long a run is kept after its end.
 const RETENTION: Duration = Duration::from_secs(90 * 24 * 60 * 60);

@@ -3,7 +3,6 @@
 
 use crate::conversation::result_id;
 pub use crate::conversation::start_in_chat;
-use crate::definition::{Ask, Workflow, Workflows};
 use crate::picture::{picture, step_state};
 use crate::routes::current;
 use crate::service::{
@@ -21,6 +20,7 @@ use wire::workflow::{
     self, RunAction, RunChange, RunItem, RunList, RunProgress, RunView, StepView, Task, TaskAnswer, TaskKind, TaskList,
     WorkflowItem,
 };
+use workflow_definition::{Ask, Workflow, Workflows};
 
 /// The most questions of a page of the list.
 const TASKS: u32 = 50;

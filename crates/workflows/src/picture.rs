@@ -1,9 +1,9 @@
 //! The picture of a run: what the crate `workflow_picture` needs of the definition and the records.
 
-use crate::definition::{Step, StepKind, Workflow};
 use crate::plan;
 use crate::store::{RunRow, RunState, StepRow};
 use wire::workflow::{Picture, StepState};
+use workflow_definition::{Step, StepKind, Workflow};
 use workflow_picture::{ListRole, OutlineList, OutlineStep, Record, RunRecords, StepEnd};
 
 /// Returns the picture of a run. `None` for a definition with too many steps.

@@ -1,6 +1,5 @@
 //! Which steps of an ended run are repeated when it goes on.
 
-use crate::definition::{Step, Workflow};
 use crate::plan::{Records, RunFacts, StepError, StepState, unhandled_failures};
 use crate::store::{self, RepeatedSteps, RunRow, StepRow};
 use ::store::{Store, StoreError};
@@ -8,6 +7,7 @@ use operators::Operators;
 use std::collections::HashSet;
 use std::sync::Arc;
 use web::times::now_millis;
+use workflow_definition::{Step, Workflow};
 
 /// Returns what the planner knows of a run.
 pub(crate) fn facts(run: &RunRow, operators: Arc<Operators>) -> RunFacts {

@@ -1,6 +1,5 @@
 //! The routes for programs and pages.
 
-use crate::definition::{Workflow, Workflows};
 use crate::service::{
     self, Answer, CurrentConfig, DecideRequest, RerunRequest, RetryRequest, RunDetail, StartRequest, Viewer, may_start,
 };
@@ -17,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use web::openapi::{Access, ApiRouter, Created, Tag};
 use web::{HttpError, json_error, valid_query};
+use workflow_definition::{Workflow, Workflows};
 
 /// The most entries of a page.
 const PAGE: u32 = 100;

@@ -1,6 +1,5 @@
 //! Runs that no user's request starts: what the capability of triggers needs.
 
-use crate::definition::{Trigger, Workflow, Workflows};
 use crate::engine::wake;
 use crate::input;
 use crate::store::{self, NewRun, RunCaller, RunState};
@@ -11,6 +10,7 @@ use jobs::{Due, Jobs};
 use serde_json::Value;
 use settings::Quota;
 use std::collections::HashMap;
+use workflow_definition::{Trigger, Workflow, Workflows};
 
 /// A workflow that has triggers.
 #[derive(Clone, Debug)]

@@ -1,20 +1,12 @@
 //! Values in a definition: operators, and `$.` paths (JSONPath, RFC 9535).
 
-mod path;
-mod references;
-
-pub(crate) use references::{Place, Reference, references};
-
 use crate::plan::{Frame, RunFacts};
 use operators::{Ambient, Operators, Scope, evaluate_fully, evaluate_source, operator};
-use path::ValuePath;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::cell::Cell;
-
-/// The operators that read a value in a workflow.
-pub(crate) const OPERATORS: [&str; 7] = ["_input", "_step", "_item", "_user", "_error", "_expr", "_template"];
+use workflow_definition::{Reference, Target, ValuePath, is_path, reads_by_name, references};
 
 /// What a value may read, and when it is evaluated.
 #[derive(Clone, Copy)]
@@ -156,15 +148,13 @@ impl<'a> Bound<'a> {
 fn visible_steps(found: &[Reference<'_>], frame: &Frame<'_>) -> Map<String, Value> {
     let mut steps = Map::new();
     for reference in found {
-        match reference {
-            Reference::Step { id, .. } => {
-                drop(frame.result(id).map(|result| steps.insert((*id).to_owned(), result.clone())))
-            }
-            Reference::Source { text, .. } => {
+        match reference.target {
+            Target::Step(id) => drop(frame.result(id).map(|result| steps.insert(id.to_owned(), result.clone()))),
+            Target::Source(_, text) => {
                 let named = frame.results().filter(|(id, _)| text.contains(*id));
                 named.for_each(|(id, result)| drop(steps.insert(id.to_owned(), result.clone())));
             }
-            Reference::AllSteps { .. } => {
+            Target::AllSteps => {
                 frame.results().for_each(|(id, result)| drop(steps.insert(id.to_owned(), result.clone())));
             }
             _ => {}
@@ -175,13 +165,13 @@ fn visible_steps(found: &[Reference<'_>], frame: &Frame<'_>) -> Map<String, Valu
 
 fn replace_paths(value: &Value, replace: &mut dyn FnMut(&str) -> Result<Value, String>) -> Result<Value, String> {
     if let Some((name, argument)) = operator(value) {
-        if references::reads_by_name(name) {
+        if reads_by_name(name) {
             return Ok(value.clone());
         }
         return Ok(json!({ name: replace_paths(argument, replace)? }));
     }
     Ok(match value {
-        Value::String(text) if path::is_path(text) => replace(text)?,
+        Value::String(text) if is_path(text) => replace(text)?,
         Value::Array(items) => items.iter().map(|item| replace_paths(item, replace)).collect::<Result<_, _>>()?,
         Value::Object(fields) => {
             let fields = fields.iter().map(|(key, value)| Ok((key.clone(), replace_paths(value, replace)?)));

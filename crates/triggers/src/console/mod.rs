@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use web::admin::{Admin, Section, from_store_error};
 use wire::{ErrorCode, UserError};
-use workflows::TriggerKind;
+use workflow_definition::TriggerKind;
 
 /// The number of next times of a schedule that are shown.
 const NEXT_TIMES: usize = 5;

@@ -15,7 +15,8 @@ use std::sync::Arc;
 use web::openapi::{Accepted, Access, ApiRouter, Tag};
 use web::{HttpError, json_error};
 use wire::{ErrorCode, UserError};
-use workflows::{ReportedEvent, TriggerKind};
+use workflow_definition::TriggerKind;
+use workflows::ReportedEvent;
 
 /// The longest id of an event.
 const MAX_ID: usize = 256;

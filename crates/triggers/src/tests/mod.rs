@@ -23,7 +23,8 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use workflows::{ReportedEvent, RunEnd, StartOutcome, Trigger, TriggeredRun, TriggeredWorkflow, WebhookSender};
+use workflow_definition::{Trigger, WebhookSender};
+use workflows::{ReportedEvent, RunEnd, StartOutcome, TriggeredRun, TriggeredWorkflow};
 
 const RUNS: &str = "CREATE TABLE test_runs (id TEXT NOT NULL PRIMARY KEY, run TEXT NOT NULL)";
 

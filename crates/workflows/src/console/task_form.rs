@@ -2,7 +2,6 @@
 //! `WorkflowTasks`.
 
 use super::task_field::{fields_view, sent_entries, sent_value};
-use crate::definition::Ask;
 use crate::service::Answer;
 use crate::store::TaskRow;
 use leptos::prelude::*;
@@ -11,6 +10,7 @@ use web::times::minute;
 use wire::UserError;
 use wire::form::Form;
 use wire::hidden_characters::{TextKind, text_with_code_points};
+use workflow_definition::Ask;
 
 /// What was entered, and what is wrong with it.
 #[derive(Debug, Default)]

@@ -2,8 +2,6 @@
 //! the conversation, as one that the agent has started; its start, the messages that tell of it and the link
 //! between them are one transaction.
 
-use super::section::{AgentWorkflows, WhenDone, WorkflowEntry, WorkflowTool};
-use crate::definition::{Workflow, Workflows};
 use crate::service::{self, Runs, StartRequest, may_start};
 use crate::store::{ConversationLink, RunCaller};
 use ::store::{AlsoWrite, StoreError};
@@ -21,6 +19,8 @@ use wire::message::DataPart;
 use wire::page::SenderWorkflow;
 use wire::workflow::ConversationRun;
 use wire::{UserError, WORKFLOW_RUN};
+use workflow_definition::{AgentWorkflows, WhenDone, WorkflowEntry, WorkflowTool};
+use workflow_definition::{Workflow, Workflows};
 
 /// How much of the input the message of the user shows, in bytes.
 const MAX_TEXT: usize = 4 * 1024;

@@ -2,7 +2,6 @@
 //! in its own transaction, so the result arrives also if the server is killed in between, from any server,
 //! and once: the message's id names the run and its end.
 
-use crate::definition::{Workflow, Workflows};
 use crate::service::Runs;
 use crate::store::{self, ConversationLink, RunRow, RunState};
 use ::store::sql::Db;
@@ -17,6 +16,7 @@ use web::times::now_millis;
 use wire::WORKFLOW_RESULT;
 use wire::message::DataPart;
 use wire::workflow::{self, RunResult};
+use workflow_definition::{Workflow, Workflows};
 
 /// The longest output in a message, as JSON in bytes: the model reads it in each later turn.
 const MAX_OUTPUT: usize = 32 * 1024;

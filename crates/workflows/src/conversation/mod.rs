@@ -3,11 +3,9 @@
 
 mod command;
 mod deliver;
-mod section;
 mod tool;
 
 pub use command::Commands;
 pub use command::start_in_chat;
 pub(crate) use deliver::{deliver_soon, handler, result_id};
-pub(crate) use section::{AgentWorkflows, check_descriptions};
 pub(crate) use tool::source;

@@ -1,7 +1,5 @@
 //! The tools with which an agent starts workflows.
 
-use super::section::{AgentWorkflows, WhenDone, WorkflowEntry, WorkflowTool};
-use crate::definition::{Workflow, Workflows};
 use crate::service::{self, Runs, StartRequest, may_start};
 use crate::store::{self, ConversationLink, RunCaller};
 use chat::Caller;
@@ -15,6 +13,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use wire::workflow::ConversationRun;
 use wire::{ErrorCode, UserError};
+use workflow_definition::{AgentWorkflows, WhenDone, WorkflowEntry, WorkflowTool};
+use workflow_definition::{Workflow, Workflows};
 
 /// What the model reads about each of the tools.
 const IN_THE_BACKGROUND: &str = "This starts a workflow that goes on in the background, maybe for days. The call \

@@ -2,7 +2,6 @@
 
 use super::drive::{Drive, size};
 use super::{Call, CallError, CallOutcome, Remaining};
-use crate::definition::Step;
 use crate::plan::{BUSY, Record, Start, StepError, StepState};
 use crate::store::{self, FinishedStep, ResumedStep};
 use ::store::StoreError;
@@ -10,6 +9,7 @@ use jobs::JobError;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use web::times::now_millis;
+use workflow_definition::Step;
 
 /// A call that has ended.
 pub(super) struct Finished {

@@ -3,12 +3,12 @@
 
 use super::drive::Drive;
 use super::outcome::MAX_PAUSE;
-use crate::definition::{Step, StepKind, WaitStep};
 use crate::plan::{Record, StepState};
 use crate::store;
 use jobs::JobError;
 use std::sync::Arc;
 use web::times::now_millis;
+use workflow_definition::{Step, StepKind, WaitStep};
 
 /// By how much the clocks of two servers may differ, in milliseconds.
 const TOLERANCE: i64 = 1_000;

@@ -3,7 +3,6 @@
 use super::calls::Finished;
 use super::start::Started;
 use super::{CallError, DRIVE_TIME, Remaining, StepHost, wake};
-use crate::definition::{OnLapse, Step, StepKind, WaitStep, Workflow, WorkflowBytes};
 use crate::plan::{End, LAPSED, Plan, Record, Records, RunFacts, StepError, StepState, plan};
 use crate::repeat;
 use crate::store::{self, FinishedStep, RunRow, RunState, StepRow};
@@ -17,6 +16,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use web::times::now_millis;
+use workflow_definition::{OnLapse, Step, StepKind, WaitStep, Workflow, WorkflowBytes};
 
 /// How often a run that executes steps looks at what others have changed.
 const TICK: Duration = Duration::from_secs(1);

@@ -2,7 +2,6 @@
 
 use super::Remaining;
 use super::outcome::{CallError, CallOutcome, of_agent, refusal, tool_error, used};
-use crate::definition::{AgentStep, Step, StepKind, ToolStep, Workflow, WorkflowBytes, Workflows};
 use crate::store::{ResumedStep, Used};
 use capability::{Context, EndpointCall, EndpointFailure};
 use chat::{Caller, CountedToolCall, SuspendableRequest, ToolCallRequest};
@@ -15,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use wire::invoke::{AgentTier, InvokeInput, InvokeLimits, InvokeRequest, InvokeTools, ResponseSchema};
+use workflow_definition::{AgentStep, Step, StepKind, ToolStep, Workflow, WorkflowBytes, Workflows};
 
 /// A call of an agent, a tool or an endpoint.
 pub(crate) struct Call {

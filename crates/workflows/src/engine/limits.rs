@@ -1,6 +1,5 @@
 //! The limits of a run, checked before each step that uses something, and what is left of them.
 
-use crate::definition::RunLimits;
 use crate::store::Used;
 use contract::{ModelId, ModelMeter, ModelUse, ReplyUsage};
 use futures::FutureExt;
@@ -8,6 +7,7 @@ use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use wire::invoke::InvokeLimits;
+use workflow_definition::RunLimits;
 
 /// What a step may use: the smallest rest of the limits of its run and of the runs above.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

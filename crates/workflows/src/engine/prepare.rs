@@ -1,7 +1,6 @@
 //! What steps that are ready need to start: questions, waits, and the runs of children.
 
 use super::drive::Drive;
-use crate::definition::{HumanStep, RunLimits, Step, StepKind, WaitStep};
 use crate::plan::{Record, Start, StepError, StepState};
 use crate::store::{
     self, Assignee, NewReminders, NewRun, NewTask, NewWait, RepeatedSteps, ResumedStep, RunCaller, RunState,
@@ -10,6 +9,7 @@ use crate::store::{
 use crate::{input, repeat};
 use jobs::JobError;
 use serde_json::{Value, json};
+use workflow_definition::{HumanStep, RunLimits, Step, StepKind, WaitStep};
 
 /// The most runs above a run.
 const MAX_ANCESTORS: usize = 8;

@@ -1,12 +1,12 @@
 //! The records of a run: read when a drive begins, and what others change while it goes on.
 
 use super::drive::Drive;
-use crate::definition::Step;
 use crate::plan::{Record, Records, StepState};
 use crate::store::{self, FinishedStep, StepRow, Used};
 use jobs::JobError;
 use std::sync::Arc;
 use web::times::now_millis;
+use workflow_definition::Step;
 
 /// Returns what becomes of a step whose call was lost, and when it goes on: it runs again if it may, otherwise a
 /// person decides.

@@ -4,7 +4,6 @@ use super::drive::Drive;
 use super::emitted::task_waiting;
 use super::prepare::{Beside, Prepared};
 use super::{Remaining, match_soon, wake};
-use crate::definition::StepKind;
 use crate::plan::{Record, Start, StepError, StepState};
 use crate::store::{self, StartedStep};
 use ::store::{StoreError, append_event};
@@ -12,6 +11,7 @@ use jobs::{Due, JobError};
 use serde_json::Value;
 use std::sync::Arc;
 use web::times::now_millis;
+use workflow_definition::StepKind;
 
 /// The most calls that a run makes at once.
 const MAX_CALLS: usize = 16;

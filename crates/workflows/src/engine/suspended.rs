@@ -4,7 +4,6 @@
 use super::drive::Drive;
 use super::emitted::task_waiting;
 use super::outcome::CallError;
-use crate::definition::{Ask, StepKind};
 use crate::plan::{Record, StepState};
 use crate::store::{self, Assignee, FinishedStep, NewTask, Used};
 use crate::triggered::is_trigger_user;
@@ -13,6 +12,7 @@ use ::store::{ADMIN, StoreError, append_event};
 use jobs::JobError;
 use serde_json::Value;
 use web::times::now_millis;
+use workflow_definition::{Ask, StepKind};
 
 /// An agent that waits for decisions, with the questions about its calls.
 #[derive(Clone, Debug)]

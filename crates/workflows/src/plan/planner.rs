@@ -1,11 +1,11 @@
 //! Goes through a definition beside the records.
 
 use super::{End, Frame, LAPSED, Plan, Records, RunFacts, Start, StepError, StepState};
-use crate::definition::{HumanStep, IfStep, LoopStep, Step, StepKind, SwitchStep, WaitStep, Workflow};
 use crate::value::{Moment, bind, evaluate};
 use operators::is_truthy;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use workflow_definition::{HumanStep, IfStep, LoopStep, Step, StepKind, SwitchStep, WaitStep, Workflow};
 
 /// The most steps that one plan looks at. A loop without records, which would be endless work,
 /// reaches it.

@@ -1,7 +1,6 @@
 //! Answers to questions.
 
 use super::{Runs, failed, overtaken};
-use crate::definition::Ask;
 use crate::engine::{going_on, wake};
 use crate::input;
 use crate::plan::StepState;
@@ -15,6 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use web::times::now_millis;
 use wire::UserError;
+use workflow_definition::Ask;
 
 /// The longest comment in characters.
 const MAX_COMMENT: usize = 2_000;

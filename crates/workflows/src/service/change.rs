@@ -1,7 +1,6 @@
 //! Changes of runs: stop, retry, and the decision about a step whose outcome is unknown.
 
 use super::{Runs, Viewer, check_cost_limit, failed, overtaken, run};
-use crate::definition::{RunLimits, Workflow};
 use crate::engine::wake;
 use crate::plan::{StepError, StepState};
 use crate::repeat::repeated_steps;
@@ -16,6 +15,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use web::times::now_millis;
 use wire::UserError;
+use workflow_definition::{RunLimits, Workflow};
 
 /// The body that makes an ended run go on.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

@@ -9,7 +9,6 @@ pub(crate) use answer::{Answer, answer};
 pub(crate) use change::{Action, CurrentConfig, DecideRequest, RetryRequest, decide, retry, stop};
 pub(crate) use rerun::{RerunRequest, rerun};
 
-use crate::definition::{RunLimits, Workflow, Workflows};
 use crate::engine::wake;
 use crate::input;
 use crate::store::{self, ConversationLink, MAX_OPEN_RUNS, NewRun, RunCaller, RunRow, StepRow, TaskRow};
@@ -25,6 +24,7 @@ use serde_json::Value;
 use web::admin::from_store_error;
 use web::times::now_millis;
 use wire::{ErrorCode, UserError};
+use workflow_definition::{RunLimits, Workflow, Workflows};
 
 /// The runs of a database, with the queue that drives them.
 #[derive(Clone)]

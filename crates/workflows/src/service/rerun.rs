@@ -1,7 +1,6 @@
 //! Starts a run again, with its input or a changed one.
 
 use super::{Runs, StartRequest, Viewer, failed, prepare, run, store_run, too_many, workflow};
-use crate::definition::RunLimits;
 use crate::store::{self, NewRun, RunRow};
 use ::store::{AuditEntry, append_audit};
 use chat::Caller;
@@ -10,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use wire::{ErrorCode, UserError};
+use workflow_definition::RunLimits;
 
 /// The body that starts a run again.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

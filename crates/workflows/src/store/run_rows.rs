@@ -1,6 +1,5 @@
 //! The rows of runs.
 
-use crate::definition::RunLimits;
 use crate::plan::StepError;
 use crate::store::{json, name, optional_json};
 use ::store::StoreError;
@@ -9,6 +8,7 @@ use chat::Caller;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use workflow_definition::RunLimits;
 
 /// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]

@@ -2,13 +2,13 @@
 
 use super::run_rows::{COLUMNS, RunCaller, RunRow, RunState, Used, UsedBefore};
 use super::to_json;
-use crate::definition::{RunLimits, Workflow};
 use crate::plan::StepError;
 use ::store::sql::{self, Db, Row, Sql};
 use ::store::{Store, StoreError};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
+use workflow_definition::{RunLimits, Workflow};
 
 /// The most runs of a user that have not ended. Children count.
 pub(crate) const MAX_OPEN_RUNS: i64 = 1_000;

@@ -1,7 +1,6 @@
 //! The tables `workflow_tasks` and `workflow_task_assignees`.
 
 use super::{NewReminders, json, name, optional_json, to_json};
-use crate::definition::Ask;
 use ::store::sql::{self, Db, Row, Sql};
 use ::store::{Store, StoreError};
 use chat::Caller;
@@ -9,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
+use workflow_definition::Ask;
 
 /// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]

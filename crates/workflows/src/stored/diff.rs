@@ -1,7 +1,6 @@
 //! What is different between two definitions: lines of their YAML.
 
 use super::{definition_yaml, in_config, table};
-use crate::definition::Workflow;
 use capability::Context;
 use diffy::{DiffOptions, Line};
 use schemars::JsonSchema;
@@ -9,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use web::admin::from_store_error;
 use wire::UserError;
+use workflow_definition::Workflow;
 
 /// The lines around a change that are shown.
 const CONTEXT_LINES: usize = 4;

@@ -16,11 +16,11 @@ pub(crate) use save::{delete, disable_orphaned, roll_back, save};
 pub(crate) use table::{StoredVersion, StoredWorkflow, find, list, version, versions};
 pub(crate) use yaml::{definition_yaml, read_definition, section_yaml};
 
-use crate::definition::{StepKind, TriggerKind, Workflow, Workflows};
 use config::{AccessRule, Config, Section};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use settings::Text;
+use workflow_definition::{StepKind, TriggerKind, Workflow, Workflows};
 
 /// Why a definition is not used any more whose author is deleted.
 const AUTHOR_DELETED: &str = "its author, who was no administrator, was deleted";

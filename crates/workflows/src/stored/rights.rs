@@ -1,13 +1,13 @@
 //! Who may store definitions, and with which rights these run.
 
 use super::WorkflowEditors;
-use crate::definition::{ListKey, Step, StepKind, TriggerKind, WaitStep, Workflow};
 use ::store::EventKind;
 use chat::Caller;
 use config::{Config, ValueProblem};
 use settings::Text;
 use web::admin::is_admin;
 use wire::UserError;
+use workflow_definition::{ListKey, Step, StepKind, TriggerKind, WaitStep, Workflow};
 
 /// Checks that a caller may read and change stored definitions.
 ///

@@ -2,7 +2,6 @@
 
 use super::table::{self, StoredVersion};
 use super::{DiffLine, DiffSide, StoredWorkflow, rights, save, section_yaml};
-use crate::definition::Workflows;
 use auth::password::KeyScope;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
@@ -18,6 +17,7 @@ use web::admin::from_store_error;
 use web::openapi::{Access, ApiRouter, Created, Tag};
 use web::{HttpError, json_error};
 use wire::UserError;
+use workflow_definition::Workflows;
 
 /// The group in the OpenAPI document.
 const DEFINITIONS: Tag = Tag {

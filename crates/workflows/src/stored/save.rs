@@ -2,7 +2,6 @@
 
 use super::table::{self, Save, SaveOutcome};
 use super::{StoredWorkflow, rights};
-use crate::definition::{Workflow, Workflows};
 use ::store::StoreError;
 use auth::audit_row;
 use capability::Context;
@@ -12,6 +11,7 @@ use serde_json::{Value, json};
 use web::admin::{from_store_error, is_admin};
 use web::times::now_millis;
 use wire::{ErrorCode, UserError};
+use workflow_definition::{Workflow, Workflows};
 
 /// The largest definition in bytes.
 const MAX_BYTES: usize = 256 << 10;

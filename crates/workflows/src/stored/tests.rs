@@ -2,12 +2,12 @@
 
 use super::table::{self, Save};
 use super::with_stored;
-use crate::definition::Workflows;
 use ::store::{AuditFilter, CapabilityTables, Schema, Store, sql};
 use auth::audit_row;
 use config::{Config, Language, SectionType};
 use serde_json::json;
 use std::time::Duration;
+use workflow_definition::Workflows;
 
 const TABLES: &[CapabilityTables] = &[crate::store::TABLES];
 

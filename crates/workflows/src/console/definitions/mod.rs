@@ -8,7 +8,6 @@ mod page;
 
 pub(super) use list::DefinitionList;
 
-use crate::definition::Workflows;
 use crate::stored::{self, StoredWorkflow};
 use axum::Router;
 use axum::routing::{get, post};
@@ -20,6 +19,7 @@ use web::admin::from_store_error;
 use web::admin::list::List;
 use web::query_encoded;
 use wire::UserError;
+use workflow_definition::Workflows;
 
 /// The path of the form for a new definition, which is no id of a workflow.
 const NEW_PATH: &str = "/admin/new-workflow-definition";

@@ -1,7 +1,6 @@
 //! What the engine does with each kind of step.
 
 use super::fake::{Server, ada, call, shown, workflow};
-use crate::definition::WorkflowBytes;
 use crate::service::{self, Answer, CurrentConfig, RetryRequest, Viewer};
 use crate::store::{self, TaskState};
 use chat::Caller;
@@ -9,6 +8,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use workflow_definition::WorkflowBytes;
 
 async fn run(definition: Value, input: Value) -> (Server, String) {
     let server = Server::open("sqlite::memory:", vec![workflow(definition)], None).await;

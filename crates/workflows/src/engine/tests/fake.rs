@@ -1,6 +1,5 @@
 //! A server without agents and endpoints: its calls do what their payload says.
 
-use crate::definition::{StepKind, Workflow, WorkflowBytes};
 use crate::engine::{Call, CallError, CallOutcome, StepHost, handler};
 use crate::service::{self, RunDetail, Runs, StartRequest, Viewer};
 use crate::store::{self, ResumedStep, Used};
@@ -19,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use wire::invoke::RunQuestion;
+use workflow_definition::{StepKind, Workflow, WorkflowBytes};
 
 const TABLES: &[CapabilityTables] = &[store::TABLES];
 

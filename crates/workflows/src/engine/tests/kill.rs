@@ -1,7 +1,6 @@
 //! Kills the process at many moments of a run, and lets another one go on.
 
 use super::fake::{Server, ada, workflow};
-use crate::definition::Workflow;
 use crate::plan::StepState;
 use crate::service::{self, Action, Answer, DecideRequest, Viewer};
 use crate::store::{self, RunFilter, TaskState};
@@ -10,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 use test_process::{command, run};
+use workflow_definition::Workflow;
 
 const FOLDER: &str = "WORKFLOW_KILL_FOLDER";
 const TEST: &str = "engine::tests::kill::run_survives_being_killed_at_any_time";

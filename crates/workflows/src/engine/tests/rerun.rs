@@ -1,13 +1,13 @@
 //! Runs that are started again.
 
 use super::fake::{Server, ada, call, workflow};
-use crate::definition::Workflows;
 use crate::service::{self, RerunRequest, Viewer};
 use ::store::AuditFilter;
 use chat::Caller;
 use config::{Config, Language, SectionType};
 use serde_json::{Value, json};
 use test_postgres::database_files_of_each_kind;
+use workflow_definition::Workflows;
 
 const WORKFLOWS: &str = "
 workflows:

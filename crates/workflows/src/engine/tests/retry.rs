@@ -1,7 +1,6 @@
 //! Runs that go on after their end.
 
 use super::fake::{Server, ada, call, shown, workflow};
-use crate::definition::RunLimits;
 use crate::service::{self, Answer, CurrentConfig, RetryRequest, RunDetail, Viewer};
 use crate::store::RunFilter;
 use ::store::sql;
@@ -9,6 +8,7 @@ use chat::Caller;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use test_postgres::database_files_of_each_kind;
+use workflow_definition::RunLimits;
 
 async fn retry(server: &Server, caller: &Caller, id: &str, request: RetryRequest) -> RunDetail {
     let workflows = server.host.workflows.clone();

@@ -1,9 +1,9 @@
 //! Whatever starts and ends in whatever order, calls and children cannot exceed a limit together.
 
-use crate::definition::RunLimits;
 use crate::engine::Remaining;
 use crate::store::Used;
 use proptest::prelude::*;
+use workflow_definition::RunLimits;
 
 /// What happens next in one of the open runs.
 #[derive(Clone, Debug)]

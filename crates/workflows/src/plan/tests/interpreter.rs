@@ -1,12 +1,12 @@
 //! A simple interpreter: it goes through a definition once, in memory, one step after the other.
 //! It is written without the planner's code, to be compared with it.
 
-use crate::definition::{Step, StepKind, Workflow};
 use crate::plan::End;
 use crate::plan::StepError;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use workflow_definition::{Step, StepKind, Workflow};
 
 /// The result of an endpoint: its output, or an error in its first attempts.
 pub(super) fn effect(step: &Step, path: &str, input: &Value, attempt: u32) -> Result<Value, String> {

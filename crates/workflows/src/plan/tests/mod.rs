@@ -5,10 +5,10 @@ mod random;
 mod simulation;
 
 use super::*;
-use crate::definition::Workflow;
 use insta::assert_snapshot;
 use serde_json::json;
 use std::sync::Arc;
+use workflow_definition::Workflow;
 
 pub(super) fn workflow(steps: Value) -> Workflow {
     serde_json::from_value(json!({ "id": "test", "steps": steps })).unwrap()

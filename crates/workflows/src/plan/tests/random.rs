@@ -1,8 +1,8 @@
 //! Random definitions.
 
-use crate::definition::Workflow;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use workflow_definition::Workflow;
 
 /// The number of flags in the input, which conditions read.
 pub(super) const FLAGS: usize = 4;

@@ -4,12 +4,12 @@
 use super::interpreter::{Interpreter, effect};
 use super::random::{FLAGS, shapes, written};
 use super::{facts, workflow};
-use crate::definition::{StepKind, Workflow};
 use crate::engine::end_of_wait;
 use crate::plan::{End, Plan, Record, Records, RunFacts, Start, StepError, StepState, plan};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use workflow_definition::{StepKind, Workflow};
 
 /// The most rounds of a simulation; a run that needs more is stuck.
 const MAX_ROUNDS: usize = 20_000;

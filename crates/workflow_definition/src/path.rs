@@ -8,16 +8,16 @@ const MAX_LENGTH: usize = 500;
 
 /// A path: the name of what it reads, and the query within that.
 #[derive(Debug)]
-pub(crate) struct ValuePath<'t> {
+pub struct ValuePath<'t> {
     /// `input`, `user`, `error`, a step's id, or the name of an item.
-    pub(crate) root: &'t str,
+    pub root: &'t str,
     query: Option<JsonPath>,
     /// Whether it selects at most one value.
     is_singular: bool,
 }
 
 /// Returns whether a text is a path.
-pub(crate) fn is_path(text: &str) -> bool {
+pub fn is_path(text: &str) -> bool {
     text.starts_with("$.")
 }
 
@@ -26,7 +26,7 @@ impl<'t> ValuePath<'t> {
     ///
     /// # Errors
     /// One line for the author.
-    pub(crate) fn parse(text: &'t str) -> Result<Self, String> {
+    pub fn parse(text: &'t str) -> Result<Self, String> {
         if text.len() > MAX_LENGTH {
             return Err(format!("the path is longer than {MAX_LENGTH} bytes"));
         }
@@ -51,7 +51,7 @@ impl<'t> ValuePath<'t> {
     }
 
     /// Returns what the path selects: one value or `null`, or a list if it may select several.
-    pub(crate) fn query(&self, value: &Value) -> Value {
+    pub fn query(&self, value: &Value) -> Value {
         let Some(query) = &self.query else { return value.clone() };
         let found = query.query(value);
         match self.is_singular {

@@ -1,6 +1,6 @@
-//! The key `workflows` of an agent.
+//! The key `workflows` of an agent: which workflows it may start.
 
-use crate::definition::{Step, StepKind, Workflow, Workflows};
+use crate::{Step, StepKind, Workflow, Workflows};
 use config::{Config, PathStep, Section, SectionPlace, SectionProblems};
 use contract::{Annotations, Confirm, DeclaredAnnotations};
 use schemars::JsonSchema;
@@ -11,12 +11,12 @@ use std::collections::HashSet;
 /// The workflows that the agent may start. Each is a tool; its run goes on in the background, and the
 /// conversation gets the result when it ends.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-pub(crate) struct AgentWorkflows(#[schemars(length(min = 1, max = 50))] pub(crate) Vec<WorkflowEntry>);
+pub struct AgentWorkflows(#[schemars(length(min = 1, max = 50))] pub Vec<WorkflowEntry>);
 
 /// A workflow that an agent may start: its id, or a mapping.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum WorkflowEntry {
+pub enum WorkflowEntry {
     /// The id of a workflow of the config.
     Short(Id),
     /// The workflow, and how it is started.
@@ -26,29 +26,30 @@ pub(crate) enum WorkflowEntry {
 /// A workflow that an agent may start.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct WorkflowTool {
+pub struct WorkflowTool {
     /// The id of the workflow.
-    pub(crate) id: Id,
+    pub id: Id,
     /// Whether it is a definition that is stored over the API, so that the config does not know its id.
     #[serde(default)]
-    pub(crate) stored: bool,
+    pub stored: bool,
     /// The name of the tool. Default: the id.
     #[serde(default)]
-    pub(crate) name: Option<ToolName>,
+    pub name: Option<ToolName>,
     /// Lets the user approve each start.
     #[serde(default)]
-    pub(crate) confirm: Option<ConfirmForm>,
+    pub confirm: Option<ConfirmForm>,
     /// What happens when the run has ended. Default: `tell`.
     #[serde(default)]
-    pub(crate) when_done: WhenDone,
+    pub when_done: WhenDone,
+    /// What a run does with data.
     #[serde(flatten)]
-    pub(crate) annotations: DeclaredAnnotations,
+    pub annotations: DeclaredAnnotations,
 }
 
 /// Whether the user approves each start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum ConfirmForm {
+pub enum ConfirmForm {
     /// Whether approval is required.
     Plain(bool),
     /// Approval is required, with these settings.
@@ -58,7 +59,7 @@ pub(crate) enum ConfirmForm {
 /// What happens when the run has ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum WhenDone {
+pub enum WhenDone {
     /// The conversation gets the result, which the agent reads in its next turn.
     #[default]
     Tell,
@@ -68,7 +69,7 @@ pub(crate) enum WhenDone {
 
 impl WorkflowEntry {
     /// Returns the long form.
-    pub(crate) fn tool(&self) -> WorkflowTool {
+    pub fn tool(&self) -> WorkflowTool {
         match self {
             Self::Long(tool) => tool.clone(),
             Self::Short(id) => WorkflowTool {
@@ -85,12 +86,12 @@ impl WorkflowEntry {
 
 impl WorkflowTool {
     /// Returns the name of the tool.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         self.name.as_ref().map_or(&self.id.0, |name| &name.0)
     }
 
     /// Returns how the user approves each start, if so.
-    pub(crate) fn confirm(&self) -> Option<Confirm> {
+    pub fn confirm(&self) -> Option<Confirm> {
         match self.confirm? {
             ConfirmForm::Plain(false) => None,
             ConfirmForm::Plain(true) => Some(Confirm::default()),
@@ -100,7 +101,7 @@ impl WorkflowTool {
 
     /// Returns what a run does with data: what is declared, and otherwise what its steps may do. A start is
     /// recognized when it is repeated.
-    pub(crate) fn annotations(&self, workflow: &Workflow, all: &Workflows) -> Annotations {
+    pub fn annotations(&self, workflow: &Workflow, all: &Workflows) -> Annotations {
         let reaches_out = reaches_out(workflow, all, &mut HashSet::new());
         Annotations {
             reads_private: self.annotations.reads_private.unwrap_or(reaches_out),

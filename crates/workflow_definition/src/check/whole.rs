@@ -1,8 +1,8 @@
 //! Checks that need the whole config: roles, and the prices of models under a cost limit.
 
 use super::path_step;
-use crate::definition::{Step, StepKind, Trigger, TriggerKind, Workflow, Workflows};
-use crate::value::Place;
+use crate::Place;
+use crate::{Step, StepKind, Trigger, TriggerKind, Workflow, Workflows};
 use config::{Config, PathStep, SectionProblems};
 use std::collections::HashSet;
 

@@ -1,8 +1,7 @@
 //! Checks of the values of steps: which operators stand in them, and what they refer to.
 
 use super::{Checker, Surroundings, key, path_step};
-use crate::definition::{Step, StepKind};
-use crate::value::{OPERATORS, Place, Reference, references};
+use crate::{OPERATORS, Place, Reference, Step, StepKind, Target, ValuePath, references};
 use config::SectionProblems;
 use operators::{ExpressionLanguage, variables};
 use serde_json::Value;
@@ -72,30 +71,31 @@ impl<'c> Checker<'c, '_, '_, '_> {
             let path: Vec<_> = here.place.iter().map(path_step).collect();
             here.problems.check_operators(&path, operators);
             for reference in references(value) {
-                here.check_reference(reference, around);
+                here.check_reference(&reference, around);
             }
         });
     }
 
-    fn check_reference(&mut self, reference: Reference<'_>, around: &Surroundings<'c>) {
-        match reference {
-            Reference::Step { id, place } => self.check_step_reference(id, &place, around),
-            Reference::Path { root, place } => {
-                if !is_item(root, around) {
-                    self.check_step_reference(root, &place, around);
-                }
-            }
-            Reference::Item { name, place } => self.check_item_reference(name, &place, around),
-            Reference::Source { language, text, place } => self.check_source(language, text, &place, around),
-            Reference::Error { place } if !around.handles_error => {
-                self.error(&place, "there is no error here", Some("only the steps of `onError` have one".to_owned()));
-            }
-            Reference::Broken { problem, place } => {
+    fn check_reference(&mut self, Reference { target, place }: &Reference<'_>, around: &Surroundings<'c>) {
+        match *target {
+            Target::Step(id) => self.check_step_reference(id, place, around),
+            Target::Path(root) if !is_item(root, around) => self.check_step_reference(root, place, around),
+            Target::Item(name) => self.check_item_reference(name, place, around),
+            Target::Source(language, text) => self.check_source(language, text, place, around),
+            Target::Error => self.check_error_reference(place, around),
+            Target::InvalidPath(text) => {
+                let problem = ValuePath::parse(text).err().unwrap_or_default();
                 let help =
                     Some("a text that begins with `$.` is a path; a plain one is `{ _template: \"$.…\" }`".to_owned());
-                self.error(&place, problem, help);
+                self.error(place, problem, help);
             }
-            Reference::Given | Reference::Error { .. } | Reference::AllSteps { .. } => {}
+            Target::Path(_) | Target::Given | Target::AllSteps => {}
+        }
+    }
+
+    fn check_error_reference(&mut self, place: &[Place], around: &Surroundings<'c>) {
+        if !around.handles_error {
+            self.error(place, "there is no error here", Some("only the steps of `onError` have one".to_owned()));
         }
     }
 
@@ -115,7 +115,7 @@ impl<'c> Checker<'c, '_, '_, '_> {
             match (names.next().unwrap_or_default(), names.next()) {
                 ("step", Some(id)) => self.check_step_reference(id, place, around),
                 ("item", Some(name)) => self.check_item_reference(name, place, around),
-                ("error", _) => self.check_reference(Reference::Error { place: place.to_vec() }, around),
+                ("error", _) => self.check_error_reference(place, around),
                 (name, _) if VARIABLES.contains(&name) => {}
                 (name, _) => {
                     let help = SectionProblems::name_help(name, VARIABLES);

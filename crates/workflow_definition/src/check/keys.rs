@@ -1,7 +1,7 @@
 //! Checks of the keys of single steps.
 
 use super::{Checker, MAX_BRANCHES, Surroundings, key, path_step};
-use crate::definition::{Ask, HumanStep, LoopStep, Step, StepKind, WaitStep};
+use crate::{Ask, HumanStep, LoopStep, Step, StepKind, WaitStep};
 use schemas::{Schema, SchemaError};
 use serde_json::{Map, Value};
 

@@ -36,7 +36,7 @@ impl Trigger {
     }
 
     /// Returns what the runs of the trigger may use together.
-    pub(crate) fn quota(&self) -> Option<Quota> {
+    pub fn quota(&self) -> Option<Quota> {
         let TriggerQuota { period, messages, tokens, cost_usd } = self.run_as.as_ref()?.quota?;
         Some(Quota { messages, tokens, cost_usd, ..Quota::per(period) })
     }
@@ -134,10 +134,10 @@ pub struct EventTrigger {
 }
 
 /// The longest name of an event.
-pub(crate) const MAX_EVENT_NAME: usize = 100;
+pub const MAX_EVENT_NAME: usize = 100;
 
 /// Returns whether a text can be the name of an event.
-pub(crate) fn is_event_name(name: &str) -> bool {
+pub fn is_event_name(name: &str) -> bool {
     let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     (1..=MAX_EVENT_NAME).contains(&name.len()) && name.bytes().all(is_sign)
 }

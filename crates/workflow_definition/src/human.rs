@@ -1,6 +1,6 @@
 //! Steps that a person does.
 
-use super::Step;
+use crate::Step;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -11,49 +11,49 @@ use settings::Text;
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-pub(crate) struct HumanStep {
+pub struct HumanStep {
     /// What the person does. Default: `approve`.
     #[serde(default)]
-    pub(crate) ask: Ask,
+    pub ask: Ask,
     /// The question. Operators and `$.` paths are allowed.
-    pub(crate) title: Value,
+    pub title: Value,
     /// What the person should know. Operators and `$.` paths are allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) details: Option<Value>,
+    pub details: Option<Value>,
     /// The roles whose users may answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) roles: Vec<Text>,
+    pub roles: Vec<Text>,
     /// The ids of users who may answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) users: Vec<Text>,
+    pub users: Vec<Text>,
     /// For `ask: choose`: the choices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) choices: Vec<Text>,
+    pub choices: Vec<Text>,
     /// For `ask: form`: the JSON Schema of the values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) form: Option<Map<String, Value>>,
+    pub form: Option<Map<String, Value>>,
     /// The time for an answer in seconds. Default: until the run's time limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub(crate) due_seconds: Option<u32>,
+    pub due_seconds: Option<u32>,
     /// After how many seconds without an answer there is a reminder: the event `task.reminded`, and a
     /// mark at the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 31_536_000))]
-    pub(crate) remind_seconds: Option<u32>,
+    pub remind_seconds: Option<u32>,
     /// The most reminders, each `remindSeconds` after the one before. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100))]
-    pub(crate) reminders: Option<u32>,
+    pub reminders: Option<u32>,
     /// What happens when nobody has answered in time. Default: the step fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) on_lapse: Option<OnLapse>,
+    pub on_lapse: Option<OnLapse>,
 }
 
 /// What a person does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Ask {
+pub enum Ask {
     /// Approves or rejects; the output's `decision` is `approved` or `rejected`.
     #[default]
     Approve,
@@ -65,7 +65,7 @@ pub(crate) enum Ask {
 
 impl Ask {
     /// Returns the name in definitions.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Approve => "approve",
             Self::Choose => "choose",
@@ -77,17 +77,17 @@ impl Ask {
 /// What happens when nobody has answered in time: one of the keys is set.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct OnLapse {
+pub struct OnLapse {
     /// The output of the step, with which the run goes on.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Value")]
-    pub(crate) output: Option<Value>,
+    pub output: Option<Value>,
     /// The message with which the step fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) fail: Option<Text>,
+    pub fail: Option<Text>,
     /// The steps that run instead. The output of the last one is the output of this step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) steps: Vec<Step>,
+    pub steps: Vec<Step>,
 }
 
 /// Reads a value that is there, also `null`.

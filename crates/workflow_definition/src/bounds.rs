@@ -8,13 +8,13 @@ use serde::Deserialize;
 /// cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct WorkflowBytes {
+pub struct WorkflowBytes {
     /// The most bytes of the outputs of all steps of a run together.
     #[schemars(range(min = 1024, max = 268_435_456))]
-    pub(crate) state: usize,
+    pub state: usize,
     /// The most bytes of the output of one step.
     #[schemars(range(min = 1024, max = 67_108_864))]
-    pub(crate) output: usize,
+    pub output: usize,
 }
 
 impl Default for WorkflowBytes {

@@ -1,19 +1,6 @@
 //! A workflow as it is written.
 
-mod bounds;
-mod human;
-mod sender;
-mod step;
-mod trigger;
-
-pub(crate) use bounds::WorkflowBytes;
-pub(crate) use human::{Ask, HumanStep, OnLapse};
-pub(crate) use step::{AgentStep, IfStep, ListKey, LoopStep, Step, StepKind, SwitchStep, ToolStep, WaitStep};
-
-pub use sender::WebhookSender;
-pub use trigger::{CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerQuota, TriggerRights, WebhookTrigger};
-pub(crate) use trigger::{MAX_EVENT_NAME, is_event_name};
-
+use crate::{Step, Trigger};
 use config::Location;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,11 +12,11 @@ use wire::invoke::AgentTier;
 /// Processes of several steps that outlive a request: each step's result is stored before the next
 /// one starts, so a run survives restarts and may wait for days.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-pub(crate) struct Workflows(pub Vec<Workflow>);
+pub struct Workflows(pub Vec<Workflow>);
 
 impl Workflows {
     /// Returns the workflow with this id.
-    pub(crate) fn get(&self, id: &str) -> Option<&Workflow> {
+    pub fn get(&self, id: &str) -> Option<&Workflow> {
         self.0.iter().find(|workflow| workflow.id.0 == id)
     }
 }
@@ -37,61 +24,61 @@ impl Workflows {
 /// A workflow.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Workflow {
+pub struct Workflow {
     /// Where it stands in the config; absent for one that is stored.
     #[serde(skip)]
-    pub(crate) at: Option<Location>,
+    pub at: Option<Location>,
     /// The id, which the API uses.
-    pub(crate) id: Id,
+    pub id: Id,
     /// The title that people see. Default: the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) title: Option<Text>,
+    pub title: Option<Text>,
     /// What the workflow is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) description: Option<String>,
+    pub description: Option<String>,
     /// The JSON Schema of the input. Without it, every JSON object is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) input: Option<Map<String, Value>>,
+    pub input: Option<Map<String, Value>>,
     /// The roles of the users who may start it. Default: all signed-in users.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) roles: Vec<Text>,
+    pub roles: Vec<Text>,
     /// With which rights the steps run. Default: with those that the user has when the run starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) run_as: Option<RunAs>,
+    pub run_as: Option<RunAs>,
     /// What starts runs by itself. A run can also be started by hand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) triggers: Vec<Trigger>,
+    pub triggers: Vec<Trigger>,
     /// The tier of the agent steps that name none. Default: the bytes of `batch`, and the time of
     /// `timeoutSeconds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-names" = "tier"))]
-    pub(crate) tier: Option<AgentTier>,
+    pub tier: Option<AgentTier>,
     /// The limits of a run. Child workflows and further attempts count.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub(crate) limits: RunLimits,
+    pub limits: RunLimits,
     /// The steps.
     #[schemars(length(min = 1))]
-    pub(crate) steps: Vec<Step>,
+    pub steps: Vec<Step>,
     /// The output of the run. Operators and `$.` paths are allowed. Default: the output of the last
     /// step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) output: Option<Value>,
+    pub output: Option<Value>,
 }
 
 impl Workflow {
     /// Returns the title.
-    pub(crate) fn title(&self) -> &str {
+    pub fn title(&self) -> &str {
         self.title.as_ref().map_or(&self.id.0, |title| &title.0)
     }
 
     /// Returns the version: a hash of the definition without its triggers, which change nothing in a run.
-    pub(crate) fn version(&self) -> String {
+    pub fn version(&self) -> String {
         let text = serde_json::to_vec(&Self { triggers: Vec::new(), ..self.clone() }).unwrap_or_default();
         hex::encode(&Sha256::digest(&text)[..8])
     }
 
     /// Calls a function with all steps.
-    pub(crate) fn for_each_step(&self, visit: &mut dyn FnMut(&Step)) {
+    pub fn for_each_step(&self, visit: &mut dyn FnMut(&Step)) {
         fn visit_list(steps: &[Step], visit: &mut dyn FnMut(&Step)) {
             for step in steps {
                 visit(step);
@@ -102,7 +89,7 @@ impl Workflow {
     }
 
     /// Returns the step with this id.
-    pub(crate) fn step(&self, id: &str) -> Option<&Step> {
+    pub fn step(&self, id: &str) -> Option<&Step> {
         find(&self.steps, id)
     }
 }
@@ -117,39 +104,39 @@ fn find<'s>(steps: &'s [Step], id: &str) -> Option<&'s Step> {
 /// The rights of a run's steps.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct RunAs {
+pub struct RunAs {
     /// The roles that the steps have instead of the user's.
     #[schemars(length(min = 1))]
-    pub(crate) roles: Vec<Text>,
+    pub roles: Vec<Text>,
 }
 
 /// The limits of a run. The run ends at the first one that it reaches, and the reason is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(crate) struct RunLimits {
+pub struct RunLimits {
     /// The most requests to models.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub(crate) requests: Option<u32>,
+    pub requests: Option<u32>,
     /// The most tokens of all requests, input and output.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub(crate) total_tokens: Option<u64>,
+    pub total_tokens: Option<u64>,
     /// The most tool calls of agents.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) tool_calls: Option<u32>,
+    pub tool_calls: Option<u32>,
     /// The highest cost in US dollars. The price of every model that the run may use must be known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
-    pub(crate) cost_usd: Option<f64>,
+    pub cost_usd: Option<f64>,
     /// The longest duration in seconds, including the time in which the run waits. Default: 30 days.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub(crate) timeout_seconds: Option<u32>,
+    pub timeout_seconds: Option<u32>,
     /// The most steps that a run executes; those of each iteration count. Default: 1000.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10_000))]
-    pub(crate) steps: Option<u32>,
+    pub steps: Option<u32>,
 }
 
 impl RunLimits {
@@ -161,14 +148,14 @@ impl RunLimits {
     const STEPS: u32 = 1_000;
 
     /// Returns whether what the steps use is limited.
-    pub(crate) fn limits_use(&self) -> bool {
+    pub fn limits_use(&self) -> bool {
         let Self { requests, total_tokens, tool_calls, cost_usd, .. } = self;
         requests.is_some() || total_tokens.is_some() || tool_calls.is_some() || cost_usd.is_some()
     }
 
     /// Returns the stricter of both for each limit.
     #[must_use]
-    pub(crate) fn stricter(&self, other: &Self) -> Self {
+    pub fn stricter(&self, other: &Self) -> Self {
         Self {
             requests: lower(self.requests, other.requests),
             total_tokens: lower(self.total_tokens, other.total_tokens),
@@ -181,7 +168,7 @@ impl RunLimits {
 
     /// Returns these limits, and those of `other` where there are none.
     #[must_use]
-    pub(crate) fn or(&self, other: &Self) -> Self {
+    pub fn or(&self, other: &Self) -> Self {
         Self {
             requests: self.requests.or(other.requests),
             total_tokens: self.total_tokens.or(other.total_tokens),
@@ -193,12 +180,12 @@ impl RunLimits {
     }
 
     /// Returns the longest duration in milliseconds.
-    pub(crate) fn timeout_ms(&self) -> i64 {
+    pub fn timeout_ms(&self) -> i64 {
         i64::from(self.timeout_seconds.unwrap_or(Self::TIMEOUT)) * 1_000
     }
 
     /// Returns the most steps.
-    pub(crate) fn max_steps(&self) -> u32 {
+    pub fn max_steps(&self) -> u32 {
         self.steps.unwrap_or(Self::STEPS)
     }
 }

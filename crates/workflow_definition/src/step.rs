@@ -1,6 +1,6 @@
 //! The steps of a workflow.
 
-use super::HumanStep;
+use crate::HumanStep;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,38 +11,38 @@ use wire::invoke::AgentTier;
 /// A step of a workflow.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Step {
+pub struct Step {
     /// The id, unique in the workflow. Later steps read the output with `_step: ID` or `$.ID`.
-    pub(crate) id: Id,
+    pub id: Id,
     /// What the step does.
     #[serde(flatten)]
-    pub(crate) kind: StepKind,
+    pub kind: StepKind,
     /// How often the step is tried. Default: once. For agents, endpoints and child workflows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) retry: Option<Retry>,
+    pub retry: Option<Retry>,
     /// The time limit of one attempt in seconds. For agents, tools and endpoints, at most 1,800;
     /// default: 300. For a wait for an event, after which the step fails, and for `if`, `switch`, `parallel` and
     /// `loop`, which fail then with all steps in them; default: until the run's time limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 31_536_000))]
-    pub(crate) timeout_seconds: Option<u32>,
+    pub timeout_seconds: Option<u32>,
     /// The steps that run when this one has failed. They read the error with `_error: message`,
     /// `kind` and `step`. The output of the last one is the output of this step. Default: the error
     /// is that of the steps around it, and in the end of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) on_error: Vec<Self>,
+    pub on_error: Vec<Self>,
     /// Whether the step may run again when the server was killed and it is not known whether the step
     /// had its effect. Otherwise a person is asked. For agents, tools and endpoints. Default: false;
     /// true for an agent without tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) idempotent: Option<bool>,
+    pub idempotent: Option<bool>,
 }
 
 /// What a step does.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", tag = "type")]
 #[schemars(extend("x-names" = "type of step"))]
-pub(crate) enum StepKind {
+pub enum StepKind {
     /// Asks an agent. The output is its answer: a text, or JSON by `responseSchema`.
     Agent(AgentStep),
     /// Calls a tool of an agent, as the agent's model would. The output is its result.
@@ -75,26 +75,26 @@ pub(crate) enum StepKind {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-pub(crate) struct AgentStep {
+pub struct AgentStep {
     /// The agent.
-    pub(crate) agent_id: Id,
+    pub agent_id: Id,
     /// The prompt: a text, with operators or a `$.` path. A value that is not a text is sent as JSON.
-    pub(crate) prompt: Value,
+    pub prompt: Value,
     /// The JSON Schema of the answer. Without it, the answer is a text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) response_schema: Option<Map<String, Value>>,
+    pub response_schema: Option<Map<String, Value>>,
     /// The names of the agent's tools that it may use. Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) tools: Vec<ToolName>,
+    pub tools: Vec<ToolName>,
     /// The tools whose calls are approved in advance. A call of another one that needs an approval is a
     /// question to people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) approved_tools: Vec<ToolName>,
+    pub approved_tools: Vec<ToolName>,
     /// The limits of time and memory, as `limits.invocationTiers` sets them. With a tier here or of
     /// the workflow, its time is the default of `timeoutSeconds`; the shorter of both applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-names" = "tier"))]
-    pub(crate) tier: Option<AgentTier>,
+    pub tier: Option<AgentTier>,
 }
 
 /// Calls a tool of an agent: of an MCP server, of a remote agent, an endpoint, or a built-in one. No
@@ -102,193 +102,193 @@ pub(crate) struct AgentStep {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-pub(crate) struct ToolStep {
+pub struct ToolStep {
     /// The agent that has the tool.
-    pub(crate) agent_id: Id,
+    pub agent_id: Id,
     /// The name of the tool, as the agent's model knows it.
-    pub(crate) tool_name: ToolName,
+    pub tool_name: ToolName,
     /// The arguments. Operators and `$.` paths are allowed. Default: an empty mapping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) arguments: Option<Value>,
+    pub arguments: Option<Value>,
     /// Whether the call is approved in advance, if the tool needs an approval. A policy that asks is not
     /// satisfied by this. Default: the call is denied.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) approved: bool,
+    pub approved: bool,
 }
 
 /// Runs an endpoint.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-pub(crate) struct EndpointStep {
+pub struct EndpointStep {
     /// The endpoint. It may be an internal one.
-    pub(crate) endpoint_id: EndpointId,
+    pub endpoint_id: EndpointId,
     /// The payload. Operators and `$.` paths are allowed. Default: an empty mapping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) payload: Option<Value>,
+    pub payload: Option<Value>,
 }
 
 /// Runs steps depending on a condition.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-pub(crate) struct IfStep {
+pub struct IfStep {
     /// The condition. `null`, `false`, `0` and an empty text count as false.
-    pub(crate) test: Value,
+    pub test: Value,
     /// The steps to run if the condition is true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) then: Vec<Step>,
+    pub then: Vec<Step>,
     /// The steps to run otherwise.
     #[serde(default, rename = "else", skip_serializing_if = "Vec::is_empty")]
-    pub(crate) otherwise: Vec<Step>,
+    pub otherwise: Vec<Step>,
 }
 
 /// Runs the steps of the first case that is true.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-pub(crate) struct SwitchStep {
+pub struct SwitchStep {
     /// The cases.
-    pub(crate) cases: Vec<Case>,
+    pub cases: Vec<Case>,
     /// The steps to run if no case is true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) default: Vec<Step>,
+    pub default: Vec<Step>,
 }
 
 /// A case of a switch.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Case {
+pub struct Case {
     /// The condition. `null`, `false`, `0` and an empty text count as false.
-    pub(crate) test: Value,
+    pub test: Value,
     /// The steps of this case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) then: Vec<Step>,
+    pub then: Vec<Step>,
 }
 
 /// Runs branches concurrently.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-pub(crate) struct ParallelStep {
+pub struct ParallelStep {
     /// The steps of the branches by name, at most 16 branches.
-    pub(crate) branches: IndexMap<String, Vec<Step>>,
+    pub branches: IndexMap<String, Vec<Step>>,
 }
 
 /// Repeats steps.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-pub(crate) struct LoopStep {
+pub struct LoopStep {
     /// The list. Operators and `$.` paths are allowed. Either this or `until` is set.
     #[serde(default, rename = "in", skip_serializing_if = "Option::is_none")]
-    pub(crate) list: Option<Value>,
+    pub list: Option<Value>,
     /// The condition that ends the loop, which is evaluated after each iteration and may read the
     /// steps of `do`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) until: Option<Value>,
+    pub until: Option<Value>,
     /// The most iterations. A longer list, or a condition that never is true, is an error.
     #[schemars(range(min = 1, max = 1000))]
-    pub(crate) max: u32,
+    pub max: u32,
     /// The name under which the steps read the item: `_item: NAME`. Default: `item`. They read the
     /// index, from 0, with `_item: index`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) item: Option<Id>,
+    pub item: Option<Id>,
     /// How many iterations run at once, for a list. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 16))]
-    pub(crate) concurrency: Option<u32>,
+    pub concurrency: Option<u32>,
     /// The steps of an iteration.
     #[serde(rename = "do")]
     #[schemars(length(min = 1))]
-    pub(crate) body: Vec<Step>,
+    pub body: Vec<Step>,
 }
 
 /// Waits. One of `seconds`, `until` and `event` is set. The output is `null`, or the event.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-pub(crate) struct WaitStep {
+pub struct WaitStep {
     /// How long, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub(crate) seconds: Option<u32>,
+    pub seconds: Option<u32>,
     /// Until when: a time such as `2026-12-24T09:00:00Z`, or milliseconds since 1970. Operators and
     /// `$.` paths are allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) until: Option<Value>,
+    pub until: Option<Value>,
     /// Until this event happens: one of the product, or one that a program reports with
     /// `POST /api/events/{name}`. Events count that have happened since the step before has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) event: Option<Text>,
+    pub event: Option<Text>,
     /// For `event`: the condition that it must meet, in which `_event` reads the event. Operators and
     /// `$.` paths are allowed. Default: any event of this name.
     #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
-    pub(crate) condition: Option<Value>,
+    pub condition: Option<Value>,
     /// For `event`: the roles of users and API keys that may report it. Default: `admin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) senders: Option<Vec<Text>>,
+    pub senders: Option<Vec<Text>>,
 }
 
 /// Runs another workflow.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-pub(crate) struct WorkflowStep {
+pub struct WorkflowStep {
     /// The workflow. It may not run this one again.
-    pub(crate) workflow_id: Id,
+    pub workflow_id: Id,
     /// The input. Operators and `$.` paths are allowed. Default: an empty mapping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) input: Option<Value>,
+    pub input: Option<Value>,
 }
 
 /// Ends the run.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-pub(crate) struct ReturnStep {
+pub struct ReturnStep {
     /// The output of the run. Operators and `$.` paths are allowed. Default: `null`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) value: Option<Value>,
+    pub value: Option<Value>,
 }
 
 /// Fails.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-pub(crate) struct FailStep {
+pub struct FailStep {
     /// The message. Operators and `$.` paths are allowed.
-    pub(crate) message: Value,
+    pub message: Value,
 }
 
 /// How often a step is tried.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Retry {
+pub struct Retry {
     /// The most attempts, the first one included.
     #[schemars(range(min = 2, max = 10))]
-    pub(crate) attempts: u32,
+    pub attempts: u32,
     /// The time before the second attempt in seconds. It doubles before each further one, up to an
     /// hour. Default: 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 3600))]
-    pub(crate) delay_seconds: Option<u32>,
+    pub delay_seconds: Option<u32>,
     /// The kinds of errors after which it is tried again: `timeout`, `unavailable`, `invalid` or
     /// `failed`. Default: `timeout`, `unavailable` and `failed`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) on: Vec<Text>,
+    pub on: Vec<Text>,
 }
 
 impl Retry {
     /// Returns the time in milliseconds before the attempt after `attempt`, counted from 1.
-    pub(crate) fn delay_ms(&self, attempt: u32) -> i64 {
+    pub fn delay_ms(&self, attempt: u32) -> i64 {
         let first = i64::from(self.delay_seconds.unwrap_or(5)) * 1_000;
         let doubled = first.saturating_mul(1_i64 << attempt.saturating_sub(1).min(20));
         doubled.min(3_600_000)
     }
 
     /// Returns whether a step is tried again after an error of this kind.
-    pub(crate) fn covers(&self, kind: &str) -> bool {
+    pub fn covers(&self, kind: &str) -> bool {
         match self.on.is_empty() {
             true => matches!(kind, "timeout" | "unavailable" | "failed"),
             false => self.on.iter().any(|named| named.0 == kind),
@@ -298,18 +298,18 @@ impl Retry {
 
 /// A list of steps within a step, with the keys that lead to it.
 #[derive(Debug)]
-pub(crate) struct StepList<'s> {
+pub struct StepList<'s> {
     /// The keys from the step to the list; a number is an index.
-    pub(crate) keys: Vec<ListKey<'s>>,
+    pub keys: Vec<ListKey<'s>>,
     /// The steps.
-    pub(crate) steps: &'s [Step],
+    pub steps: &'s [Step],
     /// Whether it runs beside other lists, or beside itself.
-    pub(crate) is_concurrent: bool,
+    pub is_concurrent: bool,
 }
 
 /// A key or an index on the way to a list of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ListKey<'s> {
+pub enum ListKey<'s> {
     /// A key.
     Key(&'s str),
     /// An index.
@@ -318,7 +318,7 @@ pub(crate) enum ListKey<'s> {
 
 impl Step {
     /// Returns the lists of steps in it, that of `onError` last.
-    pub(crate) fn lists(&self) -> impl Iterator<Item = StepList<'_>> {
+    pub fn lists(&self) -> impl Iterator<Item = StepList<'_>> {
         use ListKey::{Index, Key};
         let list = |keys: &[ListKey<'static>], steps| StepList { keys: keys.to_vec(), steps, is_concurrent: false };
         let mut lists = match &self.kind {
@@ -351,7 +351,7 @@ impl Step {
     }
 
     /// Returns the name of the step's type.
-    pub(crate) fn type_name(&self) -> &'static str {
+    pub fn type_name(&self) -> &'static str {
         match &self.kind {
             StepKind::Agent(_) => "agent",
             StepKind::Tool(_) => "tool",
@@ -369,7 +369,7 @@ impl Step {
     }
 
     /// Returns whether the step may run again when it is not known whether it had its effect.
-    pub(crate) fn is_idempotent(&self) -> bool {
+    pub fn is_idempotent(&self) -> bool {
         let without_effect = match &self.kind {
             StepKind::Agent(step) => step.tools.is_empty(),
             StepKind::Tool(_) | StepKind::Endpoint(_) => false,
@@ -379,17 +379,17 @@ impl Step {
     }
 
     /// Returns whether the step calls something that takes time and may have an effect.
-    pub(crate) fn is_call(&self) -> bool {
+    pub fn is_call(&self) -> bool {
         matches!(self.kind, StepKind::Agent(_) | StepKind::Tool(_) | StepKind::Endpoint(_))
     }
 
     /// Returns whether the step consists of other steps.
-    pub(crate) fn is_container(&self) -> bool {
+    pub fn is_container(&self) -> bool {
         matches!(self.kind, StepKind::If(_) | StepKind::Switch(_) | StepKind::Parallel(_) | StepKind::Loop(_))
     }
 
     /// Returns the time limit of one attempt in seconds.
-    pub(crate) fn timeout(&self) -> u32 {
+    pub fn timeout(&self) -> u32 {
         self.timeout_seconds.unwrap_or(300)
     }
 }

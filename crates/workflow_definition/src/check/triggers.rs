@@ -1,10 +1,8 @@
 //! Checks of triggers.
 
 use super::{Checker, key, path_step};
-use crate::definition::{
-    CronTrigger, MAX_EVENT_NAME, Trigger, TriggerKind, TriggerQuota, WebhookSender, is_event_name,
-};
-use crate::value::Place;
+use crate::Place;
+use crate::{CronTrigger, MAX_EVENT_NAME, Trigger, TriggerKind, TriggerQuota, WebhookSender, is_event_name};
 use config::{PathStep, SectionProblems};
 use schedules::{Schedule, SchedulePart};
 use serde_json::Value;
@@ -122,7 +120,7 @@ impl<'c> Checker<'c, '_, '_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::definition::{WebhookSender, Workflows};
+    use crate::{WebhookSender, Workflows};
     use config::{ConnectionType, Language, SectionType};
     use insta::assert_snapshot;
 

@@ -1,7 +1,7 @@
 //! Definitions with mistakes, and what their authors read.
 
-use crate::conversation::AgentWorkflows;
-use crate::definition::Workflows;
+use crate::AgentWorkflows;
+use crate::Workflows;
 use config::{Language, SectionType};
 use insta::assert_snapshot;
 

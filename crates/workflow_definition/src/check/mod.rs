@@ -8,9 +8,9 @@ mod whole;
 #[cfg(test)]
 mod tests;
 
-use crate::conversation::check_descriptions;
-use crate::definition::{ListKey, Step, StepKind, Workflow, Workflows};
-use crate::value::Place;
+use crate::Place;
+use crate::agent_section::check_descriptions;
+use crate::{ListKey, Step, StepKind, Workflow, Workflows};
 use config::{AccessRule, Config, Location, PathStep, Section, SectionProblems};
 use std::collections::HashSet;
 
