@@ -30,10 +30,10 @@ pub use accounts::sessions::{NewSession, ProviderSession, SessionLifetime, Sessi
 pub use accounts::users::{AddUserOutcome, NewUser, StoredPassword, User};
 pub use admin::{
     ADMIN, AccessFilter, AccessKind, AccessSort, AdminAccess, AdminConversation, AdminGrant, AdminInvocation,
-    AgentUsage, AuditFilter, AuditKind, ChangeUserOutcome, ConversationFilter, ConversationSort, DayUsage, EventKind,
-    FeedbackRow, FeedbackSort, GrantFilter, GrantSort, InvocationFilter, ListCursor, MAX_LISTED, MAX_RECENT_CALLS,
-    MAX_RECENT_RUNS, NewEvent, NumberedEvent, OwnerUsage, RatingFilter, RecentRun, StoredEvent, ToolHealth,
-    UsageFilter, UsageTotals, UserChange, UserFilter, UserRow, UserSort, append_event,
+    AgentUsage, AuditFilter, AuditKind, ChangeUserOutcome, ConversationFilter, ConversationSort, DayRatings, DayUsage,
+    EventKind, FeedbackRow, FeedbackSort, GrantFilter, GrantSort, InvocationFilter, ListCursor, MAX_LISTED,
+    MAX_RECENT_CALLS, MAX_RECENT_RUNS, ModelUsage, NewEvent, NumberedEvent, OwnerUsage, RatingFilter, RecentRun,
+    StoredEvent, ToolHealth, UsageFilter, UsageTotals, UserChange, UserFilter, UserRow, UserSort, append_event,
 };
 pub use audit::chain::{AuditFault, AuditHead, AuditReport};
 pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerdict, MAX_AUDIT_ROWS, append_audit};

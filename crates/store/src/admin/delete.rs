@@ -1,5 +1,5 @@
 //! Deletes a user and everything they own, in several transactions so that other writes run in
-//! between. Usage statistics (`steps`, `usage_days`) and the audit log are kept; they contain ids
+//! between. usage statistics (`steps`, `usage_days`, `model_days`) and the audit log are kept; they contain ids
 //! only.
 
 use crate::history::change::conversation_to_delete;

@@ -1,6 +1,6 @@
 //! The ratings of answers by all users.
 
-use super::{ListCursor, MAX_LISTED, RatingFilter};
+use super::{ListCursor, MAX_LISTED, RatingFilter, UsageFilter};
 use crate::sql::{QueryBuilder, Row};
 use crate::{Store, StoreError};
 use schemars::JsonSchema;
@@ -32,6 +32,17 @@ pub struct FeedbackRow {
     pub updated_at: i64,
 }
 
+/// The ratings of a day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DayRatings {
+    /// Days since 1970, UTC.
+    pub day: i64,
+    /// How many answers users have rated as good.
+    pub up: i64,
+    /// How many they have rated as bad.
+    pub down: i64,
+}
+
 /// The order of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FeedbackSort {
@@ -47,7 +58,37 @@ const COLUMNS: &str = "
         (SELECT name FROM users WHERE id = f.owner) AS owner_name
     FROM feedback f JOIN conversations c ON c.id = f.conversation_id WHERE c.deleted_at IS NULL";
 
+const MS_PER_DAY: i64 = 86_400_000;
+
 impl Store {
+    /// Returns the ratings by the day on which they were given or last changed; days without one are left out. Those
+    /// of deleted conversations do not count.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn ratings_by_day(&self, filter: &UsageFilter) -> Result<Vec<DayRatings>, StoreError> {
+        let mut query = QueryBuilder::new("SELECT f.updated_at / ");
+        query.push_bind(MS_PER_DAY);
+        query.push(
+            " AS day, count(CASE WHEN f.rating = 'up' THEN 1 END) AS up, count(CASE WHEN f.rating = 'down' THEN 1 END) AS down
+            FROM feedback f JOIN conversations c ON c.id = f.conversation_id
+            WHERE c.deleted_at IS NULL AND f.updated_at >= ",
+        );
+        query.push_bind(filter.first_day * MS_PER_DAY).push(" AND f.updated_at < ");
+        query.push_bind((filter.last_day + 1) * MS_PER_DAY);
+        if let Some(agent) = filter.agent_id.clone() {
+            query.push(" AND c.agent_id = ").push_bind(agent);
+        }
+        if let Some(user) = filter.user_id.clone() {
+            query.push(" AND f.owner = ").push_bind(user);
+        }
+        query.push(" GROUP BY 1 ORDER BY 1");
+        let read =
+            |row: &Row| Ok(DayRatings { day: row.try_get("day")?, up: row.try_get("up")?, down: row.try_get("down")? });
+        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(read).collect() }))
+            .await
+    }
+
     /// Returns ratings, at most `limit` (and [`MAX_LISTED`]) after `after`, each with its cursor.
     ///
     /// # Errors

@@ -76,8 +76,8 @@ pub struct UsageFilter {
     pub user_id: Option<String>,
 }
 
-/// The maximum number of agents or users in an overview, the most expensive ones.
-const MAX_GROUPS: u32 = 50;
+/// The maximum number of agents, users or models in an overview, the most expensive ones.
+pub(super) const MAX_GROUPS: u32 = 50;
 
 impl UsageFilter {
     /// The usage of all agents and users from one day to another.

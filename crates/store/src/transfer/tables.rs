@@ -43,6 +43,7 @@ pub(crate) const CORE_TABLES: &[Table] = &[
     table("file_uses", "file_id, conversation_id"),
     table("steps", "no"),
     table("usage_days", "owner, day, agent_id"),
+    table("model_days", "day, agent_id, owner, provider, model"),
     table("secrets", "name"),
     table("jobs", "id"),
     table("events", "name, event_key"),

@@ -187,6 +187,15 @@ async fn all_conversations_are_filtered_sorted_and_paged() {
         store.finish_run(failed).await.unwrap();
         let down = Some(Feedback { rating: Rating::Down, reason: None });
         store.set_feedback("ada", "c", "a-mc", down, 1).await.unwrap();
+        let rated = async |filter| {
+            let days = store.ratings_by_day(&filter).await.unwrap();
+            days.iter().map(|rated| (rated.day, rated.up, rated.down)).collect::<Vec<_>>()
+        };
+        let first_day = || UsageFilter::days(0, 1);
+        assert_eq!(rated(first_day()).await, [(0, 0, 1)]);
+        assert_eq!(rated(UsageFilter { agent_id: Some("other".to_owned()), ..first_day() }).await, []);
+        assert_eq!(rated(UsageFilter { user_id: Some("bob".to_owned()), ..first_day() }).await, []);
+        assert_eq!(rated(UsageFilter::days(1, 9)).await, []);
         let all = ConversationFilter::default;
         assert_eq!(ids(store, all(), ConversationSort::Newest).await, "b e d c a");
         assert_eq!(ids(store, all(), ConversationSort::Oldest).await, "a c d e b");
@@ -231,6 +240,10 @@ async fn usage_is_summed_by_day_and_survives_deletion() {
         assert_eq!((total.messages, total.users, total.steps, total.input_tokens), (3, 2, 2, 20.0));
         let agents = store.usage_by_agent(&UsageFilter::days(1, 2)).await.unwrap();
         assert_eq!(agents.iter().map(|agent| agent.agent_id.as_str()).collect::<Vec<_>>(), ["agent", "other"]);
+        let models = store.usage_by_model(&UsageFilter::days(1, 2)).await.unwrap();
+        let models: Vec<_> =
+            models.iter().map(|used| (used.steps, used.users, used.input_tokens, used.cost_usd)).collect();
+        assert_eq!(models, [(2, 2, 20.0, 0.75)]);
         let users = store.usage_by_user(&UsageFilter::days(1, 2)).await.unwrap();
         let users: Vec<_> = users.iter().map(|user| (user.user_id.as_str(), user.totals.cost_usd)).collect();
         assert_eq!(users, [("bob", 0.5), ("ada", 0.25)]);
@@ -243,6 +256,12 @@ async fn usage_is_summed_by_day_and_survives_deletion() {
         assert_eq!(messages(of(Some("agent"), None)).await, 2);
         assert_eq!(messages(of(Some("agent"), Some("bob"))).await, 0);
         assert_eq!(messages(of(None, Some("bob"))).await, 1);
+        let asked = async |filter| {
+            store.usage_by_model(&filter).await.unwrap().iter().map(|used| used.cost_usd).collect::<Vec<_>>()
+        };
+        assert_eq!(asked(of(Some("agent"), Some("bob"))).await, [0.5]);
+        assert_eq!(asked(of(Some("other"), None)).await, [0.0; 0]);
+        assert_eq!(asked(UsageFilter::days(2, 2)).await, [0.5]);
         assert_eq!(store.usage_by_day(&of(Some("other"), None)).await.unwrap().len(), 1);
         assert_eq!(store.total_usage(&UsageFilter::days(3, 9)).await.unwrap().messages, 0);
     })

@@ -1,0 +1,262 @@
+//! The figures, charts and tables of the overview.
+
+use super::Overview;
+use crate::chart;
+use leptos::prelude::*;
+use store::{DayRatings, DayUsage, ModelUsage, UsageTotals};
+use web::html::Heading::{Number, Text};
+use web::html::{dollars, link, number, seconds, table, text};
+
+/// Renders a chart of each figure. There is one of the ratings where there are any.
+pub(super) fn charts(days: &[DayUsage], ratings: &[DayRatings]) -> impl IntoView + use<> {
+    let values = |value: fn(&UsageTotals) -> f64| days.iter().map(|day| Some(value(&day.totals))).collect::<Vec<_>>();
+    let replies: Vec<_> = days.iter().map(|day| reply_ms(&day.totals)).collect();
+    let rated = |count: fn(&DayRatings) -> i64| {
+        let on = |day: &DayUsage| ratings.iter().find(|rated| rated.day == day.day).map_or(0, count);
+        days.iter().map(|day| Some(on(day) as f64)).collect::<Vec<_>>()
+    };
+    let rated = (!ratings.is_empty()).then(|| {
+        view! {
+            {chart::bars("Good ratings", &rated(|rated| rated.up), number)}
+            {chart::bars("Bad ratings", &rated(|rated| rated.down), number)}
+        }
+    });
+    view! {
+        {chart::bars("Messages", &values(|used| used.messages as f64), number)}
+        {chart::bars("Users", &values(|used| used.users as f64), number)}
+        {chart::bars("Tokens", &values(tokens), number)}
+        {chart::bars("Cost", &values(|used| used.cost_usd), dollars)}
+        {chart::bars("Errors", &values(|used| used.failures as f64), number)}
+        {chart::bars("Reply time", &replies, seconds)}
+        {rated}
+    }
+}
+
+fn tokens(used: &UsageTotals) -> f64 {
+    used.input_tokens + used.output_tokens
+}
+
+/// Returns the average reply time in milliseconds; none without model requests.
+pub(crate) fn reply_ms(used: &UsageTotals) -> Option<f64> {
+    (used.steps > 0).then(|| used.whole_ms / used.steps as f64)
+}
+
+/// Returns the average time to the first part of a reply in milliseconds; none without model
+/// requests.
+fn first_part_time(used: &UsageTotals) -> Option<f64> {
+    (used.steps > 0).then(|| used.first_part_ms / used.steps as f64)
+}
+
+/// Formats a duration; a dash for none.
+fn time(ms: Option<f64>) -> String {
+    ms.map_or_else(|| "–".to_owned(), seconds)
+}
+
+/// Renders the totals with their change since the period before; `range` selects the conversations behind them.
+pub(super) fn totals(seen: &Overview, range: &str, days: i64) -> impl IntoView + use<> {
+    let of = |more: &str| format!("/admin/conversations?{range}{more}");
+    let (used, before) = (&seen.total, &seen.previous);
+    let count = |value: fn(&UsageTotals) -> f64| (number(value(used)), change(Some(value(used)), Some(value(before))));
+    let average = |value: fn(&UsageTotals) -> Option<f64>| (time(value(used)), change(value(used), value(before)));
+    let rated = (seen.ratings.iter().fold(DayRatings::default(), add_ratings), &seen.previous_ratings);
+    let (share, share_before) = (good_share(&rated.0), good_share(rated.1));
+    let is_rated = share.is_some();
+    let satisfaction =
+        (share.map_or_else(String::new, |share| format!("{} %", number(share * 100.0))), change(share, share_before));
+    // Nobody looks for it where no provider has a cache.
+    let has_saved = used.saved_usd != 0.0;
+    let saved = ("Saved by caches", (signed_dollars(used.saved_usd), None), of("&sort=cost"));
+    let figures = [
+        Some(("Messages", count(|used| used.messages as f64), of(""))),
+        Some(("Users", count(|used| used.users as f64), "/admin/users".to_owned())),
+        Some(("Tokens", count(tokens), of(""))),
+        Some(("Cost", (dollars(used.cost_usd), change(Some(used.cost_usd), Some(before.cost_usd))), of("&sort=cost"))),
+        Some(saved).filter(|_| has_saved),
+        Some(("Errors", count(|used| used.failures as f64), of("&errors=1"))),
+        Some(("Good ratings", satisfaction, "/admin/feedback".to_owned())).filter(|_| is_rated),
+        Some(("Time to first word", average(first_part_time), of(""))),
+        Some(("Reply time", average(reply_ms), of(""))),
+    ];
+    let figure = |(name, (value, change), path): (&'static str, (String, Option<String>), String)| {
+        let change = change.map(|change| view! { <dd class="cw-admin-change">{change}</dd> });
+        view! { <div><dt>{name}</dt><dd><a href=path>{value}</a></dd>{change}</div> }
+    };
+    let about_saved =
+        " What caches have saved is what the same tokens would have cost without them, less what they cost.";
+    let note = format!("Percentages compare with the {days} days before.{}", if has_saved { about_saved } else { "" });
+    view! {
+        <dl class="cw-admin-figures">{figures.into_iter().flatten().map(figure).collect_view()}</dl>
+        <p class="cw-account-note">{note}</p>
+    }
+}
+
+/// Returns the share of good ratings, from 0 to 1; none without ratings.
+fn good_share(rated: &DayRatings) -> Option<f64> {
+    let count = rated.up + rated.down;
+    (count > 0).then(|| rated.up as f64 / count as f64)
+}
+
+/// Adds the ratings of a day to those of the days before.
+pub(super) fn add_ratings(sum: DayRatings, day: &DayRatings) -> DayRatings {
+    DayRatings { up: sum.up + day.up, down: sum.down + day.down, ..sum }
+}
+
+/// Formats an amount that may be below zero.
+pub(crate) fn signed_dollars(amount: f64) -> String {
+    match amount {
+        _ if amount <= -0.01 => format!("−{}", dollars(-amount)),
+        _ if amount < 0.0 => format!("−${:.4}", -amount),
+        _ => dollars(amount.abs()),
+    }
+}
+
+/// Returns by how many percent a value differs from that of the period before; none without a value to compare with.
+fn change(now: Option<f64>, before: Option<f64>) -> Option<String> {
+    let (now, before) = (now?, before.filter(|before| *before > 0.0)?);
+    let percent = ((now / before - 1.0) * 100.0).round();
+    Some(match percent {
+        0.0 => "±0 %".to_owned(),
+        _ if percent > 0.0 => format!("+{} %", number(percent)),
+        _ => format!("−{} %", number(-percent)),
+    })
+}
+
+/// Renders the totals of a day, an agent or a user, each with a link to the conversations behind it.
+pub(super) fn usage_row(name: AnyView, query: &str, used: &UsageTotals) -> [AnyView; 7] {
+    let of = |more: &str| format!("/admin/conversations?{query}{more}");
+    [
+        name,
+        link(of(""), number(used.messages as f64)),
+        link(of(""), number(used.users as f64)),
+        link(of(""), number(tokens(used))),
+        link(of("&sort=cost"), dollars(used.cost_usd)),
+        link(of("&errors=1"), number(used.failures as f64)),
+        reply_ms(used).map_or_else(|| text(""), |reply| link(of(""), seconds(reply))),
+    ]
+}
+
+pub(super) fn usage_table(first: &'static str, lines: impl Iterator<Item = [AnyView; 7]>) -> AnyView {
+    let columns = [
+        Text(first),
+        Number("Messages"),
+        Number("Users"),
+        Number("Tokens"),
+        Number("Cost"),
+        Number("Errors"),
+        Number("Reply time"),
+    ];
+    table(columns, lines, "There was no activity.")
+}
+
+/// Renders the requests to each model.
+pub(super) fn model_table(models: &[ModelUsage]) -> AnyView {
+    let columns = [
+        Text("Model"),
+        Text("Provider"),
+        Number("Requests"),
+        Number("Users"),
+        Number("Tokens"),
+        Number("Cost"),
+        Number("Time to first word"),
+        Number("Reply time"),
+    ];
+    let average = |sum: f64, used: &ModelUsage| text(seconds(sum / used.steps.max(1) as f64));
+    let rows = models.iter().map(|used| {
+        [
+            text(used.model.clone()),
+            text(used.provider.clone()),
+            text(number(used.steps as f64)),
+            text(number(used.users as f64)),
+            text(number(used.input_tokens + used.output_tokens)),
+            text(dollars(used.cost_usd)),
+            average(used.first_part_ms, used),
+            average(used.whole_ms, used),
+        ]
+    });
+    table(columns, rows, "No model was asked.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_without_a_reply_are_dashes() {
+        let none = UsageTotals::default();
+        assert_eq!((time(reply_ms(&none)), time(first_part_time(&none))), ("–".to_owned(), "–".to_owned()));
+        let used = UsageTotals { steps: 2, whole_ms: 3_000.0, first_part_ms: 400.0, ..UsageTotals::default() };
+        assert_eq!((time(reply_ms(&used)), time(first_part_time(&used))), ("1.5 s".to_owned(), "0.2 s".to_owned()));
+        let html = usage_row(text("2026-11-23"), "", &none).map(|cell| cell.to_html()).join("|");
+        assert!(html.ends_with("|–") && !html.contains("0.0 s"), "{html}");
+    }
+
+    #[test]
+    fn what_caches_have_saved_is_shown_where_there_is_something() {
+        let check = |saved_usd: f64, expected: Option<&str>| {
+            let total = UsageTotals { cost_usd: 2.0, saved_usd, ..UsageTotals::default() };
+            let seen = Overview {
+                first_day: 1,
+                last_day: 7,
+                total,
+                previous: UsageTotals::default(),
+                days: Vec::new(),
+                ratings: Vec::new(),
+                previous_ratings: DayRatings::default(),
+                agents: Vec::new(),
+                models: Vec::new(),
+                users: Vec::new(),
+            };
+            let html = totals(&seen, "", 7).to_html();
+            let shown = html.split_once("Saved by caches").map(|(_, rest)| rest.split_once("</div>").unwrap().0);
+            assert!(
+                shown.is_some() == expected.is_some()
+                    && shown.is_none_or(|shown| shown.contains(expected.unwrap_or_default())),
+                "{html}"
+            );
+        };
+        check(0.0, None);
+        check(1.5, Some("$1.50"));
+        check(-1.5, Some("−$1.50"));
+    }
+
+    #[test]
+    fn the_share_of_good_ratings_is_shown_where_something_was_rated() {
+        let check = |rated: &[(i64, i64)], before: (i64, i64), expected: Option<(&str, &str)>| {
+            let of = |&(up, down): &(i64, i64)| DayRatings { day: 1, up, down };
+            let ratings: Vec<_> = rated.iter().map(of).collect();
+            let sum = ratings.iter().fold(DayRatings::default(), add_ratings);
+            let shown = good_share(&sum).map(|share| (share, change(Some(share), good_share(&of(&before)))));
+            let shown = shown.map(|(share, change)| (format!("{share:.2}"), change.unwrap_or_default()));
+            assert_eq!(shown.as_ref().map(|(share, change)| (share.as_str(), change.as_str())), expected);
+        };
+        check(&[], (1, 0), None);
+        check(&[(1, 0), (2, 1)], (1, 1), Some(("0.75", "+50 %")));
+        check(&[(0, 2)], (0, 0), Some(("0.00", "")));
+    }
+
+    #[test]
+    fn amounts_below_zero_have_a_sign() {
+        let check = |amount: f64, expected: &str| assert_eq!(signed_dollars(amount), expected);
+        check(1.5, "$1.50");
+        check(-1.5, "−$1.50");
+        check(0.002, "<$0.01");
+        check(-0.002, "−$0.0020");
+        check(0.0, "$0.00");
+        check(-0.0, "$0.00");
+    }
+
+    #[test]
+    fn changes_are_percentages() {
+        let check = |now, before, expected: Option<&str>| {
+            assert_eq!(change(now, before).as_deref(), expected, "{now:?} after {before:?}");
+        };
+        check(Some(15.0), Some(10.0), Some("+50 %"));
+        check(Some(5.0), Some(10.0), Some("−50 %"));
+        check(Some(0.0), Some(10.0), Some("−100 %"));
+        check(Some(10.0), Some(10.0), Some("±0 %"));
+        check(Some(30_000.0), Some(10.0), Some("+299,900 %"));
+        check(Some(10.0), Some(0.0), None);
+        check(None, Some(10.0), None);
+        check(Some(10.0), None, None);
+    }
+}
