@@ -37,6 +37,7 @@ pub fn shell(options: LeptosOptions, parts: RustParts) -> impl IntoView {
                 <script src="/assets/early.js"></script>
                 <link rel="stylesheet" href="/pkg/chatwright.css" />
                 <link rel="icon" href="/assets/favicon.svg" type="image/svg+xml" />
+                <link rel="manifest" href="/assets/manifest.webmanifest" crossorigin="use-credentials" />
                 <script src="/assets/stopped.js" type="module"></script>
                 <script src="/assets/changes.js" type="module"></script>
                 <HydrationScripts options />

@@ -14,24 +14,34 @@ pub fn page(status: StatusCode, title: &str, content: impl IntoView + 'static) -
     document(status, title, view! { <main class="cw-account-page">{content}</main> })
 }
 
-/// As [`POLICY`], and the script may load the page again.
-const LIVE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; \
-                           connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// As [`page`], with a script, which may ask this server and start workers. It is a file of the site.
+pub fn page_with_script(
+    status: StatusCode,
+    title: &str,
+    script: &'static str,
+    content: impl IntoView + 'static,
+) -> Response {
+    render(status, title, view! { <main class="cw-account-page">{content}</main> }, Some(script))
+}
+
+/// As [`POLICY`], and a script may ask this server.
+const SCRIPT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; \
+                             connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// Renders a document with this body.
 pub fn document(status: StatusCode, title: &str, content: impl IntoView + 'static) -> Response {
-    render(status, title, content, false)
+    render(status, title, content, None)
 }
 
 /// Renders a document whose elements with the attribute `data-live` follow what they show; see
 /// `public/assets/live.js`.
 pub fn live_document(status: StatusCode, title: &str, content: impl IntoView + 'static) -> Response {
-    render(status, title, content, true)
+    render(status, title, content, Some("/assets/live.js"))
 }
 
-fn render(status: StatusCode, title: &str, content: impl IntoView + 'static, is_live: bool) -> Response {
-    let script = is_live.then(|| view! { <script src="/assets/live.js" defer></script> });
-    let policy = if is_live { LIVE_POLICY } else { POLICY };
+fn render(status: StatusCode, title: &str, content: impl IntoView + 'static, script: Option<&'static str>) -> Response {
+    let policy = if script.is_some() { SCRIPT_POLICY } else { POLICY };
+    let script = script.map(|script| view! { <script src=script defer></script> });
     let title = format!("{title} · Chatwright");
     let document = view! {
         <!DOCTYPE html>

@@ -11,6 +11,7 @@ mod experiments;
 mod import;
 mod manual;
 mod memory;
+mod notifications;
 pub(crate) mod operations;
 mod reload;
 #[cfg(feature = "otlp")]

@@ -5,6 +5,7 @@ mod custom;
 mod delegation;
 pub(super) mod knowledge;
 mod memory;
+mod notifications;
 mod own_agents;
 mod prompts;
 mod skills;

@@ -1,0 +1,147 @@
+//! The page `/account/notifications`. Switching notifications on in a browser needs a script
+//! (`public/assets/notifications.js`); the rest does not.
+
+use crate::service::{NotificationSettings, Service, SubscribedBrowser, signed_in};
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::middleware::from_fn_with_state;
+use axum::response::Response;
+use axum::routing::{get, post};
+use axum::{Extension, Router};
+use chat::Caller;
+use leptos::prelude::*;
+use serde::Deserialize;
+use web::html::{page_with_script, success_message};
+use web::times::iso_day;
+use web::{HttpError, query_encoded, require_account, see_other};
+
+/// The page.
+pub(crate) const PATH: &str = "/account/notifications";
+/// Its title.
+pub(crate) const TITLE: &str = "Notifications";
+
+/// Returns the page and the routes of its forms.
+pub(crate) fn routes() -> Router<Service> {
+    Router::new()
+        .route(PATH, get(show))
+        .route("/account/notifications/test", post(test))
+        .route("/account/notifications/{id}/remove", post(remove))
+        .layer(from_fn_with_state(PATH, require_account))
+}
+
+/// The query of the page: set after a change.
+#[derive(Deserialize)]
+struct DoneQuery {
+    done: Option<String>,
+}
+
+/// `GET /account/notifications`
+async fn show(
+    State(service): State<Service>,
+    Extension(caller): Extension<Caller>,
+    Query(query): Query<DoneQuery>,
+) -> Result<Response, HttpError> {
+    signed_in(&caller)?;
+    let settings = service.show(&caller).await?;
+    let done = match query.done.as_deref() {
+        Some("removed") => Some("Removed. That browser gets no more notifications."),
+        Some("tested") => Some("A test is on its way to each browser."),
+        _ => None,
+    };
+    let has_browsers = !settings.browsers.is_empty();
+    let NotificationSettings { public_key, browsers, most } = settings;
+    let content = view! {
+        <div class="cw-account">
+            <header class="cw-account-head">
+                <h1>{TITLE}</h1>
+                <a class="cw-button" href="/">"Back"</a>
+            </header>
+            {success_message(done)}
+            <section class="cw-account-part" aria-labelledby="here">
+                <h2 id="here">"This browser"</h2>
+                <p class="cw-account-note">
+                    "You are notified when an answer is there that you have not seen, and when a decision is needed, also while no page is open."
+                </p>
+                {this_browser(public_key)}
+            </section>
+            <section class="cw-account-part" aria-labelledby="browsers">
+                <h2 id="browsers">"Browsers with notifications"</h2>
+                {browser_list(browsers)}
+                <p class="cw-account-note">
+                    {format!("Up to {most} browsers. Remove one that others use: it gets your notifications also when you are signed out.")}
+                </p>
+                {has_browsers.then(|| view! {
+                    <form method="post" action="/account/notifications/test"><button class="cw-button">"Send a test"</button></form>
+                })}
+            </section>
+        </div>
+    };
+    Ok(page_with_script(StatusCode::OK, TITLE, "/assets/notifications.js", content))
+}
+
+/// Renders what the script shows and hides; see `public/assets/notifications.js`.
+fn this_browser(public_key: String) -> impl IntoView {
+    let states = [
+        (
+            "unsupported",
+            "This browser does not support notifications. On an iPhone or iPad, add this page to the home screen and open it there.",
+        ),
+        ("insecure", "Browsers allow notifications only over an encrypted connection (https)."),
+        (
+            "denied",
+            "Notifications of this site are blocked. Allow them in the browser's settings for this site, then load the page again.",
+        ),
+        ("on", "Notifications are on in this browser."),
+        ("off", "Notifications are off in this browser."),
+        ("failed", "That did not work. Check the connection, and try again."),
+    ];
+    let states = states.map(|(state, text)| view! { <p data-state=state hidden>{text}</p> }.into_any());
+    view! {
+        <div class="cw-notifications" data-key=public_key>
+            <noscript><p>"Switching them on needs JavaScript."</p></noscript>
+            <div role="status">{states.into_iter().collect_view()}</div>
+            <div class="cw-memory-actions">
+                <button type="button" class="cw-button cw-primary" data-act="on" hidden>"Turn on in this browser"</button>
+                <button type="button" class="cw-button" data-act="off" hidden>"Turn off in this browser"</button>
+            </div>
+        </div>
+    }
+}
+
+fn browser_list(browsers: Vec<SubscribedBrowser>) -> AnyView {
+    if browsers.is_empty() {
+        return view! { <p class="cw-account-note">"None yet."</p> }.into_any();
+    }
+    let item = |browser: SubscribedBrowser| {
+        let SubscribedBrowser { id, name, created_at, sent_at, endpoint } = browser;
+        let since = format!("since {}", iso_day(created_at));
+        let sent = sent_at.map(|at| format!(", last notified on {}", iso_day(at)));
+        let label = format!("Remove: {name}");
+        view! {
+            <li class="cw-memory-fact" data-endpoint=endpoint>
+                <p><strong>{name}</strong></p>
+                <p class="cw-account-note">{since}{sent}</p>
+                <div class="cw-memory-actions">
+                    <form method="post" action=format!("{PATH}/{}/remove", query_encoded(&id))>
+                        <button class="cw-button" aria-label=label>"Remove"</button>
+                    </form>
+                </div>
+            </li>
+        }
+    };
+    view! { <ul class="cw-memory-list">{browsers.into_iter().map(item).collect_view()}</ul> }.into_any()
+}
+
+async fn test(State(service): State<Service>, Extension(caller): Extension<Caller>) -> Result<Response, HttpError> {
+    service.test(&caller).await?;
+    Ok(see_other(&format!("{PATH}?done=tested"), None))
+}
+
+async fn remove(
+    State(service): State<Service>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, HttpError> {
+    service.remove(&caller, &id).await?;
+    Ok(see_other(&format!("{PATH}?done=removed"), None))
+}

@@ -1,0 +1,62 @@
+//! The section `notifications` of the config.
+
+use config::{AccessRule, PathStep, Section, SectionProblems};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use settings::Text;
+use url::Url;
+
+/// Notifications in the browsers of users, also when no page is open: an answer is there, or a call waits for a
+/// decision. Signed-in users switch them on at `/account/notifications`. Without this section there are none.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Notifications {
+    /// Whom the push services of browsers can reach when something is wrong: `mailto:ops@example.com` or the address of
+    /// a page. They require it.
+    pub(crate) contact: Text,
+    /// How long an answer stays unread, in seconds, before there is a notification. Default: 15.
+    #[serde(default = "default_after")]
+    #[schemars(range(min = 1, max = 3600))]
+    pub(crate) after_seconds: u32,
+    /// Whether notifications have the title of the conversation. They can be read on a locked screen, and by whoever
+    /// uses the browser next. Default: false.
+    #[serde(default)]
+    pub(crate) show_titles: bool,
+    /// The most browsers of a user. With another one, the oldest is removed. Default: 10.
+    #[serde(default = "default_per_user")]
+    #[schemars(range(min = 1, max = 50))]
+    pub(crate) per_user: u32,
+    /// Whether a push service may be a server of your own network, also without encryption. The addresses come from
+    /// users. Default: false.
+    #[serde(default)]
+    pub(crate) allow_private: bool,
+}
+
+fn default_after() -> u32 {
+    15
+}
+
+fn default_per_user() -> u32 {
+    10
+}
+
+impl Section for Notifications {
+    const KEY: &'static str = "notifications";
+
+    fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
+        let url = Url::parse(&self.contact.0).ok();
+        let is_contact = url.is_some_and(|url| match url.scheme() {
+            "mailto" => url.path().contains('@'),
+            "https" => url.host().is_some(),
+            _ => false,
+        });
+        if !is_contact {
+            let help = Some("for example `mailto:ops@example.com`".to_owned());
+            problems.error(&[PathStep::Key("contact")], "this is neither a `mailto:` nor an `https:` address", help);
+        }
+    }
+
+    fn access_rules(&self) -> Vec<&AccessRule> {
+        Vec::new()
+    }
+}

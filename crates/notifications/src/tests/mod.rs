@@ -1,0 +1,141 @@
+//! What the author of a config reads about mistakes, what is accepted from a browser, what is stored on each kind of
+//! database, and that a browser can read what it is sent.
+
+mod kill;
+
+use crate::DEFINITION;
+use crate::message::{Cause, Message, Receiver, request};
+use crate::section::Notifications;
+use crate::server_key::ServerKey;
+use crate::store::{self, Subscription, TABLES};
+use ::store::{Schema, Store};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use capability::language;
+use insta::assert_snapshot;
+use serde_json::json;
+use std::time::Duration;
+use web_push_native::p256::SecretKey;
+use web_push_native::p256::elliptic_curve::sec1::ToEncodedPoint;
+use web_push_native::{Auth, decrypt};
+
+/// Reads a config with this section; returns its problems.
+fn check(section: &str) -> String {
+    match language(&[DEFINITION]).read_text(&format!("notifications: {section}\n")) {
+        Ok((_, warnings)) => config::render_short(&warnings),
+        Err(problems) => config::render_short(&problems),
+    }
+}
+
+#[test]
+fn mistakes_are_named_with_their_position() {
+    assert_snapshot!(check("{ contact: mailto:ops@example.com }"), @"");
+    assert_snapshot!(check("{ contact: \"https://example.com/contact\", afterSeconds: 60, showTitles: true, perUser: 3 }"), @"");
+    assert_snapshot!(check("{}"), @"");
+    assert_snapshot!(check("{ contact: ops@example.com }"), @"");
+    assert_snapshot!(check("{ contact: mailto:ops, afterSecond: 5 }"), @"");
+}
+
+fn settings(more: serde_json::Value) -> Notifications {
+    let mut section = json!({ "contact": "mailto:ops@example.com" });
+    section.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    serde_json::from_value(section).unwrap()
+}
+
+/// The keys of a browser.
+fn browser_keys() -> (SecretKey, String, String) {
+    let secret = SecretKey::from_slice(&[7; 32]).unwrap();
+    let public = secret.public_key().to_encoded_point(false);
+    (secret, URL_SAFE_NO_PAD.encode(public.as_bytes()), URL_SAFE_NO_PAD.encode([3; 16]))
+}
+
+#[test]
+fn only_addresses_and_keys_of_push_services_are_accepted() {
+    let (_, p256dh, auth) = browser_keys();
+    let check = |allow_private: bool, endpoint: &str, p256dh: &str, auth: &str, expected: Option<&str>| {
+        let settings = settings(json!({ "allowPrivate": allow_private }));
+        let read = Receiver::read(&settings, endpoint, p256dh, auth);
+        assert_eq!(read.err().map(|(field, _)| field), expected, "{endpoint} {p256dh} {auth}");
+    };
+    let padded = format!("{auth}==");
+    check(false, "https://push.test/send/1", &p256dh, &auth, None);
+    check(false, "https://push.test/send/1", &p256dh, &padded, None);
+    check(true, "http://127.0.0.1:9/send", &p256dh, &auth, None);
+    for endpoint in ["http://push.test/send", "ftp://push.test", "https://u:p@push.test/", "data:,x", "push", ""] {
+        check(false, endpoint, &p256dh, &auth, Some("endpoint"));
+    }
+    check(false, &format!("https://push.test/{}", "a".repeat(2_048)), &p256dh, &auth, Some("endpoint"));
+    let zero = URL_SAFE_NO_PAD.encode([0; 65]);
+    for key in ["", "not base64!", &p256dh[..20], &zero] {
+        check(false, "https://push.test/", key, &auth, Some("keys.p256dh"));
+    }
+    for secret in ["", "AAAA", "not base64!"] {
+        check(false, "https://push.test/", &p256dh, secret, Some("keys.auth"));
+    }
+}
+
+#[tokio::test]
+async fn a_browser_can_read_what_it_is_sent() {
+    on_each_database(async |store| {
+        let (secret, p256dh, auth) = browser_keys();
+        let receiver = Receiver::read(&settings(json!({})), "https://push.test/send/1", &p256dh, &auth).ok().unwrap();
+        // All servers of a database have the same key.
+        let key = ServerKey::load(store).await.unwrap();
+        assert_eq!(ServerKey::load(store).await.unwrap().public(), key.public());
+        let message = Message::new(Cause::Waiting, "Helper", Some("Refund"), "c1".to_owned(), "/p?conversation=c1".to_owned());
+        let sent = request(&receiver, &message, &key, "mailto:ops@example.com", 1_000).unwrap();
+        let header = |name: &str| sent.headers[name].to_str().unwrap().to_owned();
+        assert_eq!((header("urgency"), header("ttl"), header("content-encoding")), ("high".into(), "86400".into(), "aes128gcm".into()));
+        assert!(header("authorization").ends_with(&format!(", k={}", key.public())));
+        let read = decrypt(sent.body.unwrap(), &secret, &Auth::from([3; 16])).unwrap();
+        assert_snapshot!(String::from_utf8(read).unwrap(), @r#"{"title":"Helper: Refund","body":"A decision is needed to go on.","tag":"c1","url":"/p?conversation=c1"}"#);
+    })
+    .await;
+}
+
+/// Runs a test with each kind of database.
+async fn on_each_database(test: impl AsyncFn(&Store)) {
+    for url in test_postgres::databases_of_each_kind().await {
+        let store = Schema::new(&[TABLES]).open(&url, "", Duration::ZERO).await.unwrap();
+        test(&store).await;
+        store.close().await;
+    }
+}
+
+fn browser(id: &str, owner: &str, endpoint: &str, created_at: i64) -> Subscription {
+    Subscription {
+        id: id.to_owned(),
+        owner: owner.to_owned(),
+        endpoint: endpoint.to_owned(),
+        p256dh: "key".to_owned(),
+        auth: "auth".to_owned(),
+        browser: "Firefox on Linux".to_owned(),
+        created_at,
+        sent_at: None,
+    }
+}
+
+async fn ids(store: &Store, owner: &str) -> Vec<String> {
+    store::list(store, owner).await.unwrap().into_iter().map(|browser| browser.id).collect()
+}
+
+#[tokio::test]
+async fn a_browser_belongs_to_the_last_user_who_subscribes() {
+    on_each_database(async |store| {
+        for (at, id) in ["a1", "a2", "a3"].into_iter().enumerate() {
+            store::add(store, browser(id, "ada", &format!("https://push.test/{id}"), at as i64), 2).await.unwrap();
+        }
+        assert_eq!(ids(store, "ada").await, ["a3", "a2"], "the oldest is removed");
+        store::add(store, browser("b1", "bob", "https://push.test/a3", 9), 2).await.unwrap();
+        assert_eq!((ids(store, "ada").await, ids(store, "bob").await), (vec!["a2".to_owned()], vec!["b1".to_owned()]));
+        assert!(store::has_any(store, "bob").await.unwrap());
+
+        assert!(!store::delete(store, "ada", "b1").await.unwrap(), "it is not hers");
+        store::mark_sent(store, "b1", 50).await.unwrap();
+        assert_eq!(store::find(store, "b1").await.unwrap().unwrap().sent_at, Some(50));
+        assert!(store::delete(store, "bob", "b1").await.unwrap());
+        assert!(!store::has_any(store, "bob").await.unwrap());
+        assert_eq!(store::find(store, "b1").await.unwrap(), None);
+    })
+    .await;
+}
