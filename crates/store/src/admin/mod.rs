@@ -24,7 +24,8 @@ pub use health::{MAX_RECENT_CALLS, MAX_RECENT_RUNS, RecentRun, ToolHealth};
 pub use invocations::{AdminInvocation, InvocationFilter};
 pub use outbox::{NewEvent, NumberedEvent, append_event};
 pub use usage::{AgentUsage, DayUsage, OwnerUsage, UsageFilter, UsageTotals};
-pub use users::{ChangeUserOutcome, UserChange, UserFilter, UserRow, UserSort};
+pub(crate) use users::apply_user_change;
+pub use users::{ChangeUserOutcome, UserChange, UserFilter, UserGroup, UserRow, UserSort};
 
 use crate::StoreError;
 
