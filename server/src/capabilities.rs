@@ -40,6 +40,7 @@ const BUILT_IN: &[Definition] = &[
     // Before the recordings of agents: the runs of an experiment are recorded for it.
     experiments::DEFINITION,
     recordings::DEFINITION,
+    scim::DEFINITION,
     skills::DEFINITION,
     workspace::DEFINITION,
 ];

@@ -40,6 +40,7 @@ const TARGETS: &[&str] = &[
     "ag_ui_requests",
     "a2a_requests",
     "recordings",
+    "scim",
     "discord",
     "mails",
     "slack",

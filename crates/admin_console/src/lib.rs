@@ -8,6 +8,7 @@ mod audit;
 mod chart;
 mod config_page;
 mod conversations;
+mod groups;
 mod jobs;
 mod overview;
 mod reasons;
@@ -30,9 +31,10 @@ use web::openapi::ApiRouter;
 pub const CONSOLE_PATH: &str = "/admin";
 
 /// The pages of the menu. Each group has them in this order.
-const MENU: [MenuEntry; 13] = [
+const MENU: [MenuEntry; 14] = [
     MenuEntry { group: Overview, path: CONSOLE_PATH, title: "Overview" },
     MenuEntry { group: People, path: "/admin/users", title: "Users" },
+    MenuEntry { group: People, path: "/admin/groups", title: "Groups" },
     MenuEntry { group: People, path: "/admin/access", title: "Access" },
     MenuEntry { group: Conversations, path: "/admin/conversations", title: "Conversations" },
     MenuEntry { group: Conversations, path: "/admin/feedback", title: "Feedback" },
@@ -56,6 +58,7 @@ pub fn routes<S: Clone + Send + Sync + 'static>(
     let subjects = [
         overview::routes(),
         users::routes(),
+        groups::routes(),
         access::routes(),
         conversations::routes(),
         agents::routes(),

@@ -10,6 +10,7 @@ mod credentials;
 mod embedding;
 mod external_keys;
 mod forwarded;
+pub mod groups;
 mod hosts;
 mod jwt;
 pub mod oauth;

@@ -164,6 +164,8 @@ pub struct AccountAuth {
     /// The keys that encrypt the secrets of authenticator apps. The first one encrypts, all decrypt. Without one,
     /// nobody can set up a second factor.
     pub second_factor_keys: Vec<SecretString>,
+    /// The tokens of the directory that manages users over SCIM. Empty: there is none.
+    pub scim_tokens: Vec<SecretString>,
 }
 
 /// Whether users who sign in with a password also show a code of their authenticator app.
@@ -216,6 +218,8 @@ pub struct OpenIdProvider {
     pub session: Duration,
     /// The accepted clock skew.
     pub leeway: Duration,
+    /// The claim with the user's id in the directory that manages users over SCIM. Dots lead to nested claims.
+    pub directory_claim: Option<String>,
 }
 
 impl OpenIdProvider {

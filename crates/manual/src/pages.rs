@@ -79,7 +79,7 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { title: "Processes", pages: &[page!("workflows"), page!("triggers")] },
     Group {
         title: "People",
-        pages: &[page!("accounts"), page!("sign-in"), page!("rights"), page!("admin"), page!("audit")],
+        pages: &[page!("accounts"), page!("sign-in"), page!("groups"), page!("rights"), page!("admin"), page!("audit")],
     },
     Group { title: "Quality", pages: &[page!("replay"), page!("evaluation")] },
     Group {

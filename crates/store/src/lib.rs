@@ -20,11 +20,14 @@ mod transfer;
 mod writer;
 
 pub use accounts::api_keys::{ApiKeyRow, MAX_API_KEYS, NewApiKey};
+pub use accounts::group_members::{GroupMember, MAX_GROUP_MEMBERS, MemberChange};
+pub use accounts::groups::{Group, GroupChange, GroupOutcome, MAX_GROUPS, NewGroup};
 pub use accounts::identities::{
     EndedAtProvider, Identity, LinkOutcome, MAX_IDENTITIES, ProviderClaims, SignInWays, UnlinkOutcome,
 };
 pub use accounts::invitations::{Invitation, MAX_INVITATIONS, NewInvitation};
 pub use accounts::outside_keys::ExternalUser;
+pub use accounts::scim_users::{MAX_SCIM_USERS_LISTED, ScimProfile, ScimUser, ScimUserChange, ScimUserOutcome};
 pub use accounts::second_factors::{NewSecondFactor, SecondFactor, SecondFactorChange, SecondFactorProof};
 pub use accounts::sessions::{NewSession, ProviderSession, SessionLifetime, SessionRow, SignInProof};
 pub use accounts::users::{AddUserOutcome, NewUser, StoredPassword, User};
@@ -33,7 +36,7 @@ pub use admin::{
     AgentUsage, AuditFilter, AuditKind, ChangeUserOutcome, ConversationFilter, ConversationSort, DayRatings, DayUsage,
     EventKind, FeedbackRow, FeedbackSort, GrantFilter, GrantSort, InvocationFilter, ListCursor, MAX_LISTED,
     MAX_RECENT_CALLS, MAX_RECENT_RUNS, ModelUsage, NewEvent, NumberedEvent, OwnerUsage, RatingFilter, RecentRun,
-    StoredEvent, ToolHealth, UsageFilter, UsageTotals, UserChange, UserFilter, UserRow, UserSort, append_event,
+    StoredEvent, ToolHealth, UsageFilter, UsageTotals, UserChange, UserFilter, UserGroup, UserRow, UserSort, append_event,
 };
 pub use audit::chain::{AuditFault, AuditHead, AuditReport};
 pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerdict, MAX_AUDIT_ROWS, append_audit};

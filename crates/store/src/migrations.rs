@@ -46,7 +46,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0047_wrong_codes",
     "0050_savings_of_caches",
     "0059_lists_of_invocations",
-    "0075_usage_by_model",
+    "0075_usage_by_model""0065_groups",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -72,7 +72,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0047_wrong_codes",
     "0050_savings_of_caches",
     "0059_lists_of_invocations",
-    "0075_usage_by_model",
+    "0075_usage_by_model""0065_groups",
 ];
 
 /// Returns the migrations for SQLite.

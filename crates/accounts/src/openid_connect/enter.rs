@@ -6,12 +6,9 @@ use auth::openid_connect::{Provider, ProviderError, ProviderUser};
 use auth::password::{Accounts, credential_rules, now_millis};
 use axum::http::HeaderValue;
 use serde_json::{Map, Value, json};
-use store::{ADMIN, AddUserOutcome, LinkOutcome, NewUser, ProviderClaims};
+use store::{ADMIN, AddUserOutcome, LinkOutcome, NewUser, ProviderClaims, User};
 use uuid::Uuid;
 use web::RequestContext;
-
-/// The longest name of a user in characters.
-const MAX_NAME: usize = 64;
 
 /// Why a user cannot sign in with a company account, or link it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +79,9 @@ pub(super) async fn sign_in(
 ) -> Result<Result<HeaderValue, SignInProblem>, AccountError> {
     let session_id = user.session_id.clone();
     let found = match find_or_link(accounts, provider, &user, asker).await? {
-        Some(found) => found,
-        None => match sign_up(accounts, provider, &user, asker).await? {
+        Ok(Some(found)) => found,
+        Err(problem) => return Ok(Err(problem)),
+        Ok(None) => match sign_up(accounts, provider, &user, asker).await? {
             Ok(()) => match accounts.store.user_by_identity(&user.issuer, &user.subject).await? {
                 Some((user, identity)) => (user.id, identity.id),
                 None => return Ok(Err(SignInProblem::NoAccount)),
@@ -99,14 +97,14 @@ pub(super) async fn sign_in(
     Ok(cookie.ok_or(SignInProblem::Disabled(user_id)))
 }
 
-/// Returns the user with the identity, and its id. Links the account with the verified e-mail address if the
-/// config says so.
+/// Returns the user with the identity, and its id. Links the account that the directory has made for the user, or the
+/// one with the verified e-mail address if the config says so.
 async fn find_or_link(
     accounts: &Accounts,
     provider: &Provider,
     user: &ProviderUser,
     asker: &RequestContext,
-) -> Result<Option<(String, String)>, AccountError> {
+) -> Result<Result<Option<(String, String)>, SignInProblem>, AccountError> {
     let store = &accounts.store;
     if let Some((known, identity)) = store.user_by_identity(&user.issuer, &user.subject).await? {
         if known.disabled_at.is_none() {
@@ -118,21 +116,49 @@ async fn find_or_link(
             });
             store.update_identity(claims(user.clone()), now_millis(), entry).await?;
         }
-        return Ok(Some((known.id, identity.id)));
+        return Ok(Ok(Some((known.id, identity.id))));
+    }
+    if let Some(directory_id) = &user.directory_id
+        && let Some(known) = store.user_by_external_id(directory_id).await?
+    {
+        return link_provisioned(accounts, provider, (user, known), asker).await;
     }
     let email = user.verified_email.as_deref().filter(|_| provider.settings.link_verified_email);
     // The normalized form of other letters can be the address of somebody else.
-    let Some(email) = email.filter(|email| email.is_ascii()) else { return Ok(None) };
+    let Some(email) = email.filter(|email| email.is_ascii()) else { return Ok(Ok(None)) };
     let named = store.user_by_name(&credential_rules::name_key(email)).await?;
     let Some((named, _)) = named.filter(|(named, _)| named.name.eq_ignore_ascii_case(email)) else {
-        return Ok(None);
+        return Ok(Ok(None));
     };
-    // Only an account with a password and without an identity: one that came from a provider has the name that
-    // this provider gave it.
+    // Only an account with a password, or of a directory, and without an identity: one that came from a provider has
+    // the name that this provider gave it.
     let entry = AccountAction::LinkIdentity.success_entry(&named.id, asker.audit_address.as_deref(), about(provider));
     let id = Uuid::now_v7().to_string();
     let linked = store.link_identity(&named.id, &id, claims(user.clone()), now_millis(), true, Some(entry)).await?;
-    Ok((linked == LinkOutcome::Done).then_some((named.id, id)))
+    Ok(Ok((linked == LinkOutcome::Done).then_some((named.id, id))))
+}
+
+/// Links the account that a directory manages, whose id in the directory the provider has confirmed.
+async fn link_provisioned(
+    accounts: &Accounts,
+    provider: &Provider,
+    (user, known): (&ProviderUser, User),
+    asker: &RequestContext,
+) -> Result<Result<Option<(String, String)>, SignInProblem>, AccountError> {
+    // Without this, a user whom the directory has disabled would get a new account.
+    if known.disabled_at.is_some() {
+        return Ok(Err(SignInProblem::Disabled(known.id)));
+    }
+    let entry = AccountAction::LinkIdentity.success_entry(&known.id, asker.audit_address.as_deref(), about(provider));
+    let id = Uuid::now_v7().to_string();
+    let claims = claims(user.clone());
+    let linked = accounts.store.link_identity(&known.id, &id, claims, now_millis(), false, Some(entry)).await?;
+    Ok(match linked {
+        LinkOutcome::Done => Ok(Some((known.id, id))),
+        LinkOutcome::TooMany => Err(SignInProblem::TooManyIdentities),
+        LinkOutcome::OtherUser | LinkOutcome::NotTheFirst => Err(SignInProblem::OtherUser),
+        LinkOutcome::Unknown => Err(SignInProblem::Disabled(known.id)),
+    })
 }
 
 /// Creates an account, if the config allows it.
@@ -180,14 +206,14 @@ async fn sign_up(
 
 /// Returns a name for a new account that no other user has, similar to one of these.
 async fn free_name(accounts: &Accounts, names: &[String]) -> Result<String, AccountError> {
-    let wanted: Vec<_> = names.iter().filter_map(|name| account_name(name)).collect();
+    let wanted: Vec<_> = names.iter().filter_map(|name| credential_rules::account_name(name)).collect();
     for name in &wanted {
         if is_free(accounts, name).await? {
             return Ok(name.clone());
         }
     }
     let random = Uuid::new_v4().simple().to_string();
-    let short: String = wanted.first().map_or("user", String::as_str).chars().take(MAX_NAME - 9).collect();
+    let short: String = wanted.first().map_or("user", String::as_str).chars().take(credential_rules::MAX_NAME - 9).collect();
     let numbered = format!("{short}-{}", &random[..8]);
     match is_free(accounts, &numbered).await? {
         true => Ok(numbered),
@@ -200,14 +226,6 @@ async fn is_free(accounts: &Accounts, name: &str) -> Result<bool, AccountError> 
     Ok(!is_taken && !accounts.has_lookalike(name).await?)
 }
 
-/// Returns a name at the provider as a name for an account, if that is possible.
-fn account_name(name: &str) -> Option<String> {
-    let name = name.split_whitespace().collect::<Vec<_>>().join(".");
-    let allowed = name.chars().filter(|sign| sign.is_alphanumeric() || "._-@+".contains(*sign));
-    let name: String = allowed.take(MAX_NAME).collect();
-    credential_rules::name_problem(&name).is_none().then_some(name)
-}
-
 /// Returns what is stored of a user at the provider.
 pub(super) fn claims(user: ProviderUser) -> ProviderClaims {
     ProviderClaims { issuer: user.issuer, subject: user.subject, label: user.label, roles: user.roles }
@@ -216,21 +234,4 @@ pub(super) fn claims(user: ProviderUser) -> ProviderClaims {
 /// Returns what the audit log says about a sign-in at a provider.
 pub(super) fn about(provider: &Provider) -> Map<String, Value> {
     Map::from_iter([("provider".to_owned(), provider.settings.id.clone().into())])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::account_name;
-
-    #[test]
-    fn names_of_providers_become_account_names() {
-        let check = |name: &str, expected: Option<&str>| assert_eq!(account_name(name).as_deref(), expected, "{name}");
-        check("ada", Some("ada"));
-        check("ada@example.com", Some("ada@example.com"));
-        check("Ada  Lovelace", Some("Ada.Lovelace"));
-        check("EXAMPLE\\ada", Some("EXAMPLEada"));
-        check("<b>", None);
-        check("", None);
-        check("ａlice", None);
-    }
 }

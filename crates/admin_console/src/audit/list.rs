@@ -17,12 +17,16 @@ use web::html::{link, text};
 use wire::UserError;
 
 /// The actions of administrators, as the log names them, without those of capabilities.
-const ADMIN_ACTIONS: [&str; 31] = [
+const ADMIN_ACTIONS: [&str; 37] = [
+    "admin:add_group",
     "admin:add_user",
     "admin:apply_retention",
     "admin:ask_agent",
     "admin:cancel_job",
+    "admin:change_group",
+    "admin:change_user",
     "admin:delete_conversation",
+    "admin:delete_group",
     "admin:delete_user",
     "admin:disable_user",
     "admin:enable_user",
@@ -35,6 +39,7 @@ const ADMIN_ACTIONS: [&str; 31] = [
     "admin:export_conversation",
     "admin:export_conversations",
     "admin:export_feedback",
+    "admin:export_groups",
     "admin:export_jobs",
     "admin:export_tools",
     "admin:export_users",
@@ -46,6 +51,7 @@ const ADMIN_ACTIONS: [&str; 31] = [
     "admin:revoke_access",
     "admin:revoke_approval",
     "admin:revoke_invitation",
+    "admin:set_provisioned",
     "admin:set_roles",
     "admin:try_tool",
     "admin:unlink_identity",

@@ -79,6 +79,8 @@ struct UserChangeBody {
     roles: Option<Vec<String>>,
     /// Whether the user may not sign in; absent to keep it.
     disabled: Option<bool>,
+    /// Whether a directory manages the user over SCIM; absent to keep it.
+    provisioned: Option<bool>,
     /// Also accepts roles that the config does not name.
     #[serde(default, rename = "allowUnknownRoles")]
     allow_unknown_roles: bool,
@@ -98,6 +100,9 @@ async fn change(
     }
     if let Some(disabled) = sent.disabled {
         users.set_disabled(&id, disabled).await?;
+    }
+    if let Some(provisioned) = sent.provisioned {
+        users.set_provisioned(&id, provisioned).await?;
     }
     Ok(Json(users.get(&id).await?))
 }

@@ -2,7 +2,7 @@
 
 use super::{UserAdmin, roles, sent_field};
 use crate::state::ConsoleState;
-use auth::password::{INVITATION_DAYS, INVITATION_PATH, now_millis};
+use auth::password::{INVITATION_DAYS, INVITATION_PATH, InvitedUser, MadeInvitation, now_millis};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -25,7 +25,7 @@ const PATH: &str = "/admin/invitations";
 /// The entry of the console's menu under which the page is.
 const TAB: &str = "/admin/users";
 /// The maximum length of a label, in characters.
-const MAX_LABEL: usize = 100;
+pub(super) const MAX_LABEL: usize = 100;
 
 pub(super) fn routes() -> ApiRouter<ConsoleState> {
     let pages =
@@ -154,7 +154,7 @@ async fn revoke_in_page(
 
 impl UserAdmin<'_> {
     /// Returns the invitations that nobody has accepted yet, the newest first.
-    async fn invitations(&self) -> Result<Vec<Invitation>, UserError> {
+    pub(super) async fn invitations(&self) -> Result<Vec<Invitation>, UserError> {
         self.accounts.store.invitations(now_millis(), &self.accounts.ways).await.map_err(from_store_error)
     }
 
@@ -169,18 +169,30 @@ impl UserAdmin<'_> {
             return Err(UserError::invalid("/label", "Say for whom the invitation is, in up to 100 characters."));
         }
         roles::check_roles(self.state, roles, &[], sent.allow_unknown_roles)?;
-        let entry = |id: &str| {
-            let about = json!({ "invitationId": id, "label": label, "after": { "roles": roles } });
+        let user = InvitedUser { label: label.to_owned(), roles: roles.clone(), groups: Vec::new() };
+        let made = self.invite_all(&[user]).await?.into_iter().next();
+        let made = made.ok_or_else(|| UserError::invalid("/label", "Nobody was invited."))?;
+        let link = invitation_link(origin, &made.token);
+        Ok(AddedInvitation { id: made.id, link, expires_at: made.expires_at })
+    }
+
+    /// Invites users: all or none. What is invited is checked before.
+    ///
+    /// # Errors
+    /// 422 for too many invitations.
+    pub(super) async fn invite_all(&self, users: &[InvitedUser]) -> Result<Vec<MadeInvitation>, UserError> {
+        let entry = |id: &str, user: &InvitedUser| {
+            let mut about = json!({ "invitationId": id, "label": user.label, "after": { "roles": user.roles } });
+            if !user.groups.is_empty() {
+                about["after"]["groups"] = user.groups.clone().into();
+            }
             self.admin.audit_entry("invite_user", "", about)
         };
-        let made = self.accounts.invite(&self.admin.caller.user_id, label, roles, entry).await;
-        let Some(made) = made.map_err(from_store_error)? else {
-            let text = format!("There are {MAX_INVITATIONS} invitations, which is the maximum. Revoke one first.");
-            return Err(UserError::invalid("/label", text));
-        };
-        let origin = origin.map(|Origin(origin)| origin.as_str()).unwrap_or_default();
-        let link = format!("{origin}{INVITATION_PATH}?token={}", query_encoded(&made.token));
-        Ok(AddedInvitation { id: made.id, link, expires_at: made.expires_at })
+        let made = self.accounts.invite(&self.admin.caller.user_id, users, entry).await.map_err(from_store_error)?;
+        made.ok_or_else(|| {
+            let text = format!("There can be {MAX_INVITATIONS} open invitations at most. Revoke some first.");
+            UserError::invalid("/label", text)
+        })
     }
 
     /// Revokes an invitation.
@@ -192,6 +204,12 @@ impl UserAdmin<'_> {
         let is_gone = self.accounts.store.delete_invitation(id, entry).await.map_err(from_store_error)?;
         if is_gone { Ok(()) } else { Err(UserError::not_found()) }
     }
+}
+
+/// Returns the link of an invitation. It is a path if the server does not know its own address.
+pub(super) fn invitation_link(origin: Option<&Origin>, token: &str) -> String {
+    let origin = origin.map(|Origin(origin)| origin.as_str()).unwrap_or_default();
+    format!("{origin}{INVITATION_PATH}?token={}", query_encoded(token))
 }
 
 async fn render(
@@ -247,7 +265,12 @@ fn form_view(named: Vec<String>, sent: InvitationBody, insist: bool) -> impl Int
 }
 
 fn invitation_view(invitation: Invitation) -> impl IntoView {
-    let roles = if invitation.roles.is_empty() { "no roles".to_owned() } else { invitation.roles.join(", ") };
+    let mut roles = if invitation.roles.is_empty() { "no roles".to_owned() } else { invitation.roles.join(", ") };
+    match invitation.groups.len() {
+        0 => {}
+        1 => roles += "; one group",
+        count => roles += &format!("; {count} groups"),
+    }
     let (made, expires) = (day(invitation.created_at), minute(invitation.expires_at));
     let creator = &invitation.creator_name;
     let about = match invitation.void {

@@ -1,7 +1,7 @@
 //! The list of users, and the form for a new one.
 
 use super::api::NewUserBody;
-use super::page::{UserNotice, render, sign_in_text, state_text};
+use super::page::{UserNotice, groups_text, render, sign_in_text, state_text};
 use super::{UserAdmin, accounts, roles, sent_field};
 use crate::state::ConsoleState;
 use auth::password::credential_rules;
@@ -100,7 +100,8 @@ impl List for UserList {
             .shown_as(|row| link(format!("/admin/users/{}", row.user.id), &row.user.name)),
         UserColumn::new("Roles", "roles", |row| Cell::text(row.user.roles.join(" ")))
             .shown_as(|row| roles::roles_text(&row.user.roles, &row.config_roles)),
-        UserColumn::new("Roles of groups", "groupRoles", |row| Cell::text(row.user.group_roles.join(" "))),
+        UserColumn::new("Groups", "groups", |row| Cell::text(groups_text(&row.user))),
+        UserColumn::new("Roles at providers", "groupRoles", |row| Cell::text(row.user.group_roles.join(" "))),
         UserColumn::new("Signs in with", "signsInWith", |row| Cell::text(sign_in_text(&row.user))),
         UserColumn::new("State", "state", |row| Cell::text(state_text(&row.user))),
         UserColumn::new("Last seen (UTC)", "lastSeen", |row| Cell::time(row.user.seen_at)),
@@ -202,7 +203,8 @@ fn new_user_view(named: Vec<String>, refused: Option<(NewUserBody, UserError)>) 
             <h2 id="new-user">"Add a user"</h2>
             <p class="cw-account-note">
                 "The user gets a first password, which is shown once and which they replace when they sign in. Or "
-                <a href="/admin/invitations">"invite them"</a>": then they choose name and password themselves."
+                <a href="/admin/invitations">"invite them"</a>": then they choose name and password themselves. Many at once are "
+                <a href="/admin/users/import">"invited from CSV"</a>"."
             </p>
             {error_message(text)}
             <form class="cw-account-form" method="post" action=UserList::PATH>

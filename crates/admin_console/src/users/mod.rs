@@ -4,17 +4,24 @@
 
 mod api;
 mod identities;
+mod import;
 mod invitations;
 mod list;
 mod page;
 mod roles;
 
+pub(crate) use roles::{
+    check_roles, config_roles, fields as role_fields, is_unknown_role, parse_role_fields, roles_text,
+};
+
 use crate::state::ConsoleState;
 use api::NewUserBody;
 use auth::password::{Accounts, credential_rules, now_millis};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use store::{AddUserOutcome, ChangeUserOutcome, NewUser, UserChange, UserFilter, UserRow, UserSort};
+use store::{
+    AddUserOutcome, ChangeUserOutcome, NewUser, ScimProfile, ScimUserOutcome, UserChange, UserFilter, UserRow, UserSort,
+};
 use uuid::Uuid;
 use web::admin::{Admin, from_store_error};
 use web::openapi::ApiRouter;
@@ -24,6 +31,7 @@ pub(crate) fn routes() -> ApiRouter<ConsoleState> {
     list::routes()
         .merge(api::routes())
         .merge(identities::routes())
+        .merge(import::routes())
         .merge(invitations::routes())
         .with_pages(page::routes())
 }
@@ -32,17 +40,17 @@ pub(crate) fn routes() -> ApiRouter<ConsoleState> {
 ///
 /// # Errors
 /// 404 if this server does not manage users.
-fn accounts(state: &ConsoleState) -> Result<Arc<Accounts>, UserError> {
+pub(crate) fn accounts(state: &ConsoleState) -> Result<Arc<Accounts>, UserError> {
     state.host.authentication().accounts().ok_or_else(UserError::not_found)
 }
 
 /// Returns the value of a field of a form; `None` if the form lacks it.
-fn sent_field<'f>(form: &'f [(String, String)], name: &str) -> Option<&'f str> {
+pub(crate) fn sent_field<'f>(form: &'f [(String, String)], name: &str) -> Option<&'f str> {
     form.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 
 /// Operations of an administrator on the users of this server.
-struct UserAdmin<'a> {
+pub(crate) struct UserAdmin<'a> {
     state: &'a ConsoleState,
     accounts: Arc<Accounts>,
     admin: &'a Admin,
@@ -53,11 +61,11 @@ impl<'a> UserAdmin<'a> {
     ///
     /// # Errors
     /// 404 if this server does not manage users.
-    fn new(state: &'a ConsoleState, admin: &'a Admin) -> Result<Self, UserError> {
+    pub(crate) fn new(state: &'a ConsoleState, admin: &'a Admin) -> Result<Self, UserError> {
         Ok(Self { state, accounts: accounts(state)?, admin })
     }
 
-    async fn get(&self, id: &str) -> Result<UserRow, UserError> {
+    pub(crate) async fn get(&self, id: &str) -> Result<UserRow, UserError> {
         let filter = UserFilter { id: Some(id.to_owned()), ..UserFilter::default() };
         let found = self.accounts.store.users(filter, UserSort::Name, 1, None).await.map_err(from_store_error)?;
         found.into_iter().next().map(|(user, _)| user).ok_or_else(UserError::not_found)
@@ -74,7 +82,7 @@ impl<'a> UserAdmin<'a> {
         if let Some(problem) = credential_rules::name_problem(name) {
             return Err(UserError::invalid("/name", problem));
         }
-        roles::check_roles(self.state, roles, &[], sent.allow_unknown_roles)?;
+        check_roles(self.state, roles, &[], sent.allow_unknown_roles)?;
         if self.accounts.has_lookalike(name).await.map_err(from_store_error)? {
             return Err(UserError::invalid("/name", credential_rules::NAME_TAKEN));
         }
@@ -106,7 +114,7 @@ impl<'a> UserAdmin<'a> {
     /// account. The other changes fail in the same cases.
     async fn set_roles(&self, id: &str, roles: Vec<String>, allow_unknown: bool) -> Result<(), UserError> {
         let before = self.get(id).await?.roles;
-        roles::check_roles(self.state, &roles, &before, allow_unknown)?;
+        check_roles(self.state, &roles, &before, allow_unknown)?;
         let about = json!({ "userId": id, "before": { "roles": before }, "after": { "roles": roles } });
         self.change(id, UserChange::Roles(roles), "set_roles", about).await
     }
@@ -120,6 +128,38 @@ impl<'a> UserAdmin<'a> {
             self.state.chat.stop_user_runs(id);
         }
         Ok(())
+    }
+
+    /// Lets a directory manage the user over SCIM, who finds them by their name, or ends that.
+    async fn set_provisioned(&self, id: &str, provisioned: bool) -> Result<(), UserError> {
+        self.check_other(id)?;
+        let user = self.get(id).await?;
+        if user.provisioned == provisioned {
+            return Ok(());
+        }
+        let about =
+            json!({ "userId": id, "before": { "provisioned": !provisioned }, "after": { "provisioned": provisioned } });
+        let entry = self.admin.audit_entry("set_provisioned", "", about);
+        if !provisioned {
+            self.accounts.store.release_user(id, entry).await.map_err(from_store_error)?;
+            return Ok(());
+        }
+        let profile = ScimProfile {
+            user_name_key: credential_rules::name_key(&user.name),
+            user_name: user.name,
+            external_id: None,
+            display_name: None,
+            attributes: Map::new(),
+        };
+        match self.accounts.store.provision_user(id, profile, now_millis(), entry).await.map_err(from_store_error)? {
+            ScimUserOutcome::Done => Ok(()),
+            ScimUserOutcome::UserNameTaken | ScimUserOutcome::ExternalIdTaken => {
+                Err(UserError::invalid("/id", "The directory manages another user with this name."))
+            }
+            ScimUserOutcome::Unknown | ScimUserOutcome::NameTaken | ScimUserOutcome::LastAdmin => {
+                Err(UserError::not_found())
+            }
+        }
     }
 
     async fn end_sessions(&self, id: &str) -> Result<(), UserError> {
@@ -173,7 +213,7 @@ impl<'a> UserAdmin<'a> {
     ///
     /// # Errors
     /// 422 if they are.
-    fn check_other(&self, id: &str) -> Result<(), UserError> {
+    pub(crate) fn check_other(&self, id: &str) -> Result<(), UserError> {
         let text = "This is your own account. Another administrator can change it.";
         if id == self.admin.caller.user_id { Err(UserError::invalid("/id", text)) } else { Ok(()) }
     }

@@ -10,9 +10,9 @@ use axum::routing::{get, post};
 use axum::{Form, Router};
 use leptos::prelude::*;
 use serde::Deserialize;
-use store::UserRow;
+use store::{UserGroup, UserRow};
 use web::admin::{Admin, PageError, page};
-use web::html::{error_message, success_message, text};
+use web::html::{error_message, link, success_message, text};
 use web::times::{day, minute};
 use web::{see_other, status_of};
 use wire::{ErrorCode, UserError};
@@ -49,6 +49,8 @@ enum UserAction {
     ResetPassword,
     ResetSecondFactor,
     Unlink,
+    Provision,
+    Release,
     Delete,
 }
 
@@ -74,6 +76,8 @@ async fn apply_action(
         UserAction::Disable => users.set_disabled(&id, true).await,
         UserAction::Enable => users.set_disabled(&id, false).await,
         UserAction::Unlink => users.unlink_identity(&id, field("identity")).await,
+        UserAction::Provision => users.set_provisioned(&id, true).await,
+        UserAction::Release => users.set_provisioned(&id, false).await,
         UserAction::EndSessions => users.end_sessions(&id).await,
         UserAction::ResetPassword => match users.reset_password(&id).await {
             Ok(password) => return render(&admin, &state, &id, UserNotice::Password(password)).await,
@@ -139,6 +143,8 @@ pub(super) async fn render(
     });
     let facts = [
         ("Roles", roles::roles_text(&user.roles, &named)),
+        ("Groups", groups_view(&user)),
+        ("Managed by", text(if user.provisioned { "directory" } else { "administrators" })),
         ("Signs in with", text(sign_in_text(&user))),
         ("State", text(state_text(&user))),
         ("Created", text(day(user.created_at))),
@@ -191,6 +197,14 @@ fn actions_view(user: UserRow, roles: impl IntoView, passwords: bool) -> impl In
                 {passwords.then(|| view! {
                     <form method="post" action=to("reset-password")><button class="cw-button">"Reset password"</button></form>
                 })}
+                {match user.provisioned {
+                    true => view! {
+                        <form method="post" action=to("release")><button class="cw-button">"Release from the directory"</button></form>
+                    }.into_any(),
+                    false => view! {
+                        <form method="post" action=to("provision")><button class="cw-button">"Let the directory manage the user"</button></form>
+                    }.into_any(),
+                }}
                 {user.has_second_factor.then(|| view! {
                     <form method="post" action=to("reset-second-factor")><button class="cw-button">"Reset two-step sign-in"</button></form>
                 })}
@@ -210,6 +224,26 @@ fn actions_view(user: UserRow, roles: impl IntoView, passwords: bool) -> impl In
             </form>
         </section>
     }
+}
+
+/// Formats the groups of a user, with the roles that each gives.
+pub(super) fn groups_text(user: &UserRow) -> String {
+    user.groups.iter().map(group_text).collect::<Vec<_>>().join("; ")
+}
+
+fn group_text(group: &UserGroup) -> String {
+    match group.roles.as_slice() {
+        [] => group.name.clone(),
+        roles => format!("{} (gives {})", group.name, roles.join(", ")),
+    }
+}
+
+fn groups_view(user: &UserRow) -> AnyView {
+    if user.groups.is_empty() {
+        return text("–");
+    }
+    let item = |group: &UserGroup| view! { <li>{link(format!("/admin/groups/{}", group.id), &group_text(group))}</li> };
+    view! { <ul class="cw-account-list">{user.groups.iter().map(item).collect_view()}</ul> }.into_any()
 }
 
 /// Formats how a user signs in.

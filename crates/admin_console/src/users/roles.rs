@@ -10,7 +10,7 @@ const MAX_ROLES: usize = 20;
 const MAX_ROLE: usize = 100;
 
 /// Parses the roles in a field, which are separated by commas or white space.
-pub(super) fn parse_roles(text: &str) -> Vec<String> {
+pub(crate) fn parse_roles(text: &str) -> Vec<String> {
     let mut roles: Vec<String> = Vec::new();
     for role in text.split(|sign: char| sign == ',' || sign.is_whitespace()).filter(|role| !role.is_empty()) {
         if !roles.iter().any(|known| known == role) {
@@ -21,13 +21,13 @@ pub(super) fn parse_roles(text: &str) -> Vec<String> {
 }
 
 /// Parses the roles of a form: the checked ones and those in the text field.
-pub(super) fn parse_role_fields(form: &[(String, String)]) -> Vec<String> {
+pub(crate) fn parse_role_fields(form: &[(String, String)]) -> Vec<String> {
     let all = form.iter().filter(|(name, _)| name == "role" || name == "roles");
     parse_roles(&all.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(","))
 }
 
 /// Returns the roles that the config names.
-pub(super) fn config_roles(state: &ConsoleState) -> Vec<String> {
+pub(crate) fn config_roles(state: &ConsoleState) -> Vec<String> {
     state.host.config().roles().into_iter().map(str::to_owned).collect()
 }
 
@@ -36,7 +36,7 @@ pub(super) fn config_roles(state: &ConsoleState) -> Vec<String> {
 /// # Errors
 /// 422 for too many or too long roles, and for a role that the config does not name, unless
 /// `allow_unknown` is set or the user had it `before`.
-pub(super) fn check_roles(
+pub(crate) fn check_roles(
     state: &ConsoleState,
     roles: &[String],
     before: &[String],
@@ -46,7 +46,7 @@ pub(super) fn check_roles(
         (1..=MAX_ROLE).contains(&role.len()) && role.chars().all(|sign| !sign.is_control() && !sign.is_whitespace())
     };
     if roles.len() > MAX_ROLES || !roles.iter().all(is_role) {
-        let text = "A user has up to 20 roles, each of up to 100 characters without spaces.";
+        let text = "Up to 20 roles can be given, each of up to 100 characters without spaces.";
         return Err(UserError::invalid("/roles", text));
     }
     let config = state.host.config();
@@ -66,13 +66,13 @@ const UNKNOWN_ROLE_PATH: &str = "/allowUnknownRoles";
 
 /// Returns whether an error is about a role that the config does not name, which the administrator
 /// may then confirm.
-pub(super) fn is_unknown_role(error: &UserError) -> bool {
+pub(crate) fn is_unknown_role(error: &UserError) -> bool {
     error.path.as_deref() == Some(UNKNOWN_ROLE_PATH)
 }
 
 /// Renders the fields for roles: a checkbox for each role of the config, a text field for others,
 /// and after an unknown role a checkbox to confirm it.
-pub(super) fn fields(named: Vec<String>, chosen: &[String], insist: bool) -> impl IntoView + use<> {
+pub(crate) fn fields(named: Vec<String>, chosen: &[String], insist: bool) -> impl IntoView + use<> {
     let others: Vec<_> = chosen.iter().filter(|role| !named.contains(role)).cloned().collect();
     let choice = |role: String| {
         let is_chosen = chosen.contains(&role);
@@ -98,7 +98,7 @@ pub(super) fn fields(named: Vec<String>, chosen: &[String], insist: bool) -> imp
 }
 
 /// Formats roles in one line; roles that the config does not name are marked.
-pub(super) fn roles_text(roles: &[String], named: &[String]) -> AnyView {
+pub(crate) fn roles_text(roles: &[String], named: &[String]) -> AnyView {
     if roles.is_empty() {
         return "–".into_any();
     }

@@ -32,6 +32,8 @@ pub struct ProviderUser {
     pub verified_email: Option<String>,
     /// The roles that the config gives to everybody at the provider and to the user's groups.
     pub roles: Vec<String>,
+    /// The id in the directory that manages users over SCIM, if the config names the claim with it.
+    pub directory_id: Option<String>,
 }
 
 /// Returns a claim with an id of the issuer; `None` if it is absent, empty or too long.
@@ -41,10 +43,11 @@ pub(super) fn id_claim<'a>(claims: &'a Map<String, Value>, name: &str) -> Option
 
 /// Returns whether the config needs claims that the ID token does not have.
 pub(super) fn needs_user_info(claims: &Map<String, Value>, settings: &OpenIdProvider) -> bool {
+    let lacks_id = settings.directory_claim.as_ref().is_some_and(|claim| find_claim(claims, claim).is_none());
     let lacks_groups = settings.groups.as_ref().is_some_and(|groups| find_claim(claims, &groups.claim).is_none());
     let needs_email = !settings.allowed_domains.is_empty() || settings.link_verified_email;
     let lacks_email = needs_email && !claims.contains_key("email");
-    lacks_groups || lacks_email || !NAMES.iter().any(|name| claims.contains_key(*name))
+    lacks_id || lacks_groups || lacks_email || !NAMES.iter().any(|name| claims.contains_key(*name))
 }
 
 /// Adds the claims of the userinfo endpoint that the ID token does not have.
@@ -92,7 +95,14 @@ pub(super) fn user(claims: &Map<String, Value>, settings: &OpenIdProvider) -> Re
         names,
         verified_email: email,
         roles: roles(claims, settings),
+        directory_id: directory_id(claims, settings),
     })
+}
+
+/// Returns the user's id in the directory that manages users.
+fn directory_id(claims: &Map<String, Value>, settings: &OpenIdProvider) -> Option<String> {
+    let claim = settings.directory_claim.as_deref()?;
+    find_claim(claims, claim)?.as_str().filter(|id| (1..=MAX_ID).contains(&id.len())).map(str::to_owned)
 }
 
 /// Returns the user's roles. Without the claim a user is in no group.
@@ -142,6 +152,7 @@ mod tests {
             }),
             session: Duration::from_secs(60),
             leeway: Duration::from_secs(30),
+            directory_claim: None,
         }
     }
 
@@ -185,6 +196,23 @@ mod tests {
         company["hd"] = "example.com".into();
         check_at("https://accounts.google.com", company.clone(), true);
         check(json!({ "email": "ada@other.test", "email_verified": true, "hd": "example.com" }), false);
+    }
+
+    #[test]
+    fn id_in_the_directory_is_the_claim_of_the_config() {
+        let check = |claim: Option<&str>, expected: Option<&str>| {
+            let claims = json!({ "sub": "1", "oid": "a-b", "ids": { "hr": "7" }, "number": 7, "empty": "" });
+            let settings = OpenIdProvider { directory_claim: claim.map(str::to_owned), ..settings(&[]) };
+            let user = user(claims.as_object().unwrap(), &settings).unwrap();
+            assert_eq!(user.directory_id.as_deref(), expected, "{claim:?}");
+        };
+        check(None, None);
+        check(Some("sub"), Some("1"));
+        check(Some("oid"), Some("a-b"));
+        check(Some("ids.hr"), Some("7"));
+        check(Some("number"), None);
+        check(Some("empty"), None);
+        check(Some("missing"), None);
     }
 
     #[test]

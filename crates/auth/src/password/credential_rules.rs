@@ -6,8 +6,10 @@ use crate::visitors::random_bytes;
 /// The error for a name that is taken or similar to another one.
 pub const NAME_TAKEN: &str = "This name is taken, or looks too much like another one. Choose a different name.";
 
+/// The maximum length of a name in characters.
+pub const MAX_NAME: usize = 64;
 /// The length of a name in characters.
-const NAME_LENGTH: std::ops::RangeInclusive<usize> = 2..=64;
+const NAME_LENGTH: std::ops::RangeInclusive<usize> = 2..=MAX_NAME;
 /// The minimum length of a password in characters (NIST SP 800-63B: length matters, not character
 /// classes).
 const MIN_PASSWORD: usize = 10;
@@ -32,6 +34,14 @@ pub fn name_problem(name: &str) -> Option<&'static str> {
     } else {
         lookalikes::script_problem(name)
     }
+}
+
+/// Returns a name at a provider or in a directory as a name for an account, if that is possible.
+pub fn account_name(name: &str) -> Option<String> {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(".");
+    let allowed = name.chars().filter(|sign| sign.is_alphanumeric() || "._-@+".contains(*sign));
+    let name: String = allowed.take(MAX_NAME).collect();
+    name_problem(&name).is_none().then_some(name)
 }
 
 /// Returns why a new password is not allowed, as a message for the user.
@@ -81,6 +91,19 @@ mod tests {
         check("ａlice", false);
         check("аlice", false);
         check(&"a".repeat(65), false);
+    }
+
+    #[test]
+    fn names_of_other_systems_become_account_names() {
+        let check = |name: &str, expected: Option<&str>| assert_eq!(account_name(name).as_deref(), expected, "{name}");
+        check("ada", Some("ada"));
+        check("ada@example.com", Some("ada@example.com"));
+        check("Ada  Lovelace", Some("Ada.Lovelace"));
+        check("EXAMPLE\\ada", Some("EXAMPLEada"));
+        check("ada_gmail.com#EXT#@example.com", Some("ada_gmail.comEXT@example.com"));
+        check("<b>", None);
+        check("", None);
+        check("ａlice", None);
     }
 
     #[test]

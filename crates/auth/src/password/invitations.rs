@@ -24,33 +24,48 @@ pub struct MadeInvitation {
     pub expires_at: i64,
 }
 
+/// What an invitation gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvitedUser {
+    /// For whom it is, as administrators see it.
+    pub label: String,
+    /// The roles of the new account.
+    pub roles: Vec<String>,
+    /// The groups of the new account, by id.
+    pub groups: Vec<String>,
+}
+
 impl Accounts {
-    /// Makes an invitation with a label and roles, on behalf of the user with the id `creator`. `entry` returns the
-    /// audit entry for its id. `None` if there are too many.
+    /// Makes invitations, on behalf of the user with the id `creator`: all or none. `entry` returns the audit entry
+    /// for the id of one. `None` if there would be too many.
     ///
     /// # Errors
     /// The database failed.
     pub async fn invite(
         &self,
         creator: &str,
-        label: &str,
-        roles: &[String],
-        entry: impl FnOnce(&str) -> AuditEntry,
-    ) -> Result<Option<MadeInvitation>, StoreError> {
-        let (id, token) = (Uuid::now_v7().to_string(), URL_SAFE_NO_PAD.encode(random_bytes::<32>()));
+        users: &[InvitedUser],
+        entry: impl Fn(&str, &InvitedUser) -> AuditEntry,
+    ) -> Result<Option<Vec<MadeInvitation>>, StoreError> {
         let now = now_millis();
         let expires_at = now + INVITATION_DAYS * DAY;
-        let new = NewInvitation {
-            id: id.clone(),
-            token_hash: hash_token(&token),
-            label: label.to_owned(),
-            roles: roles.to_vec(),
-            created_by: creator.to_owned(),
-            now,
-            expires_at,
-        };
-        let is_added = self.store.add_invitation(new, entry(&id)).await?;
-        Ok(is_added.then_some(MadeInvitation { id, token, expires_at }))
+        let (mut made, mut new) = (Vec::with_capacity(users.len()), Vec::with_capacity(users.len()));
+        for user in users {
+            let (id, token) = (Uuid::now_v7().to_string(), URL_SAFE_NO_PAD.encode(random_bytes::<32>()));
+            let invitation = NewInvitation {
+                id: id.clone(),
+                token_hash: hash_token(&token),
+                label: user.label.clone(),
+                roles: user.roles.clone(),
+                groups: user.groups.clone(),
+                created_by: creator.to_owned(),
+                now,
+                expires_at,
+            };
+            new.push((invitation, entry(&id, user)));
+            made.push(MadeInvitation { id, token, expires_at });
+        }
+        Ok(self.store.add_invitations(new).await?.then_some(made))
     }
 
     /// Returns the invitation with a token, if it can be accepted.
@@ -61,7 +76,7 @@ impl Accounts {
         self.store.invitation(hash_token(token), now_millis(), &self.ways).await
     }
 
-    /// Adds a user with the roles of an invitation, which is used up.
+    /// Adds a user with the roles and groups of an invitation, which is used up.
     ///
     /// # Errors
     /// The database failed.

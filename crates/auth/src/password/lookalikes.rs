@@ -3,7 +3,7 @@
 
 use super::Accounts;
 use super::credential_rules::name_key;
-use store::StoreError;
+use store::{Store, StoreError};
 use unicode_normalization::UnicodeNormalization;
 use unicode_security::{RestrictionLevel, RestrictionLevelDetection, skeleton};
 
@@ -37,31 +37,39 @@ fn read_as_l(name: &str) -> Option<String> {
 }
 
 impl Accounts {
-    /// Returns whether a new name looks like another user's. Names of ASCII letters are not
-    /// compared with each other: `bob1` and `bobl` are distinguishable with care, and both are
-    /// common. A Latin name is compared with the names in other scripts, and a name in another
-    /// script with all names. A capital `I` is read as `l`, too. For 100,000 users this takes far less time than hashing the new
-    /// user's password.
+    /// Returns whether a new name looks like another user's, as [`has_lookalike`] does.
     ///
     /// # Errors
     /// The database failed.
     pub async fn has_lookalike(&self, name: &str) -> Result<bool, StoreError> {
-        let (new, written) = (skeleton_key(name), read_as_l(name));
-        let all = !name.is_ascii() || written.is_some();
-        let is_like = |known: &str| {
-            let is_compared = !name.is_ascii() || !known.is_ascii();
-            written.as_deref() == Some(known) || is_compared && skeleton_key(known) == new
-        };
-        let mut after = String::new();
-        loop {
-            let names = self.store.name_keys(all, &after, PAGE_SIZE).await?;
-            if names.iter().any(|known| is_like(known)) {
-                return Ok(true);
-            }
-            match names.into_iter().next_back() {
-                Some(last) => after = last,
-                None => return Ok(false),
-            }
+        has_lookalike(&self.store, name).await
+    }
+}
+
+/// Returns whether a new name looks like another user's. Names of ASCII letters are not
+/// compared with each other: `bob1` and `bobl` are distinguishable with care, and both are
+/// common. A Latin name is compared with the names in other scripts, and a name in another
+/// script with all names. A capital `I` is read as `l`, too. For 100,000 users this takes far less time than hashing the new
+/// user's password.
+///
+/// # Errors
+/// The database failed.
+pub async fn has_lookalike(store: &Store, name: &str) -> Result<bool, StoreError> {
+    let (new, written) = (skeleton_key(name), read_as_l(name));
+    let all = !name.is_ascii() || written.is_some();
+    let is_like = |known: &str| {
+        let is_compared = !name.is_ascii() || !known.is_ascii();
+        written.as_deref() == Some(known) || is_compared && skeleton_key(known) == new
+    };
+    let mut after = String::new();
+    loop {
+        let names = store.name_keys(all, &after, PAGE_SIZE).await?;
+        if names.iter().any(|known| is_like(known)) {
+            return Ok(true);
+        }
+        match names.into_iter().next_back() {
+            Some(last) => after = last,
+            None => return Ok(false),
         }
     }
 }

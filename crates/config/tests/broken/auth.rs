@@ -120,6 +120,16 @@ fn second_factors_need_a_key() {
 }
 
 #[test]
+fn settings_of_a_directory_are_checked() {
+    let auth = |rest: &str| format!("auth: {{ mode: password, publicUrls: ['https://a.test'], scim: {{ {rest} }} }}\n");
+    assert_snapshot!(check(&auth("tokens: [{ _secret: KEY }]")), @"");
+    assert_snapshot!(check(&auth("tokens: []")), @"");
+    assert_snapshot!(check(&auth("tokens: [secret]")), @"");
+    assert_snapshot!(check(&auth("tokens: [{ _secret: LONG_KEY }], provider: company")), @"");
+    assert_snapshot!(check(&auth("tokens: [{ _secret: LONG_KEY }], claim: oid")), @"");
+}
+
+#[test]
 fn invalid_public_urls_and_cookie_keys_are_rejected() {
     let auth = |rest: &str| format!("auth: {{ mode: anonymous, publicUrls: [{rest}] }}\n");
     assert_snapshot!(check(&auth("chat.example.com, 'https://a.test/chat?x=1', 'ftp://a.test'")), @"

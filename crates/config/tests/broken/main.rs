@@ -28,7 +28,8 @@ fn check(text: &str) -> String {
 
 /// Returns the diagnostics for a config in several files. The environment variable `KEY` is set.
 fn check_files(files: &[(&str, &str)]) -> String {
-    let env = HashMap::from([("KEY".to_owned(), "sk-canary".to_owned())]);
+    let long = "a-canary-of-more-than-thirty-two-characters".to_owned();
+    let env = HashMap::from([("KEY".to_owned(), "sk-canary".to_owned()), ("LONG_KEY".to_owned(), long)]);
     let (result, diagnostics) = match config::load_embedded(files, &env) {
         Ok((_, warnings)) => ("accepted", warnings),
         Err(diagnostics) => ("refused", diagnostics),

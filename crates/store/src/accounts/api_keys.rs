@@ -1,6 +1,6 @@
 //! Table `api_keys`: the API keys of users.
 
-use crate::accounts::users::{User, decode_list, encode_list, user};
+use crate::accounts::users::{User, decode_list, encode_list, granted_roles, user};
 use crate::sql::{self, Row};
 use crate::{AuditEntry, Store, StoreError, audit};
 
@@ -50,10 +50,12 @@ const INSERT: &str = "
     INSERT INTO api_keys (id, user_id, name, key_hash, scopes, created_at, expires_at)
     SELECT $1, $2, $3, $4, $5, $6, $7 WHERE (SELECT count(*) FROM api_keys WHERE user_id = $2) < $8";
 
-const BY_KEY: &str = "
-    SELECT u.id, u.name, u.roles, u.disabled_at, k.id AS key_id, k.scopes, k.used_at
-    FROM api_keys k JOIN users u ON u.id = k.user_id
-    WHERE k.key_hash = $1 AND k.expires_at > $2 AND u.disabled_at IS NULL";
+const BY_KEY: &str = concat!(
+    "SELECT u.id, u.name, u.roles, u.disabled_at, k.id AS key_id, k.scopes, k.used_at, ",
+    granted_roles!(),
+    " FROM api_keys k JOIN users u ON u.id = k.user_id
+    WHERE k.key_hash = $1 AND k.expires_at > $2 AND u.disabled_at IS NULL"
+);
 
 const USED: &str = "UPDATE api_keys SET used_at = $2 WHERE id = $1";
 

@@ -51,7 +51,7 @@ pub enum LinkOutcome {
     OtherUser,
     /// The user has [`MAX_IDENTITIES`].
     TooMany,
-    /// The identity was to be the first one of a user with a password, and is not.
+    /// The identity was to be the first one of a user with a password or from a directory, and is not.
     NotTheFirst,
     /// There is no such user, or they are disabled.
     Unknown,
@@ -177,7 +177,7 @@ impl Store {
     }
 
     /// Links an identity to a user, and writes `entry` to the audit log in the same transaction; with
-    /// `first`, only if the user has a password and no identity. An identity of the user stays as it is.
+    /// `first`, only if the user has a password, or came from a directory (SCIM), and has no identity. An identity of the user stays as it is.
     ///
     /// # Errors
     /// The database failed.
@@ -202,7 +202,8 @@ impl Store {
                     return Ok(LinkOutcome::Unknown);
                 }
                 let known = list(db, &user_id).await?.len();
-                if first && (known > 0 || row.try_get::<String>("password")?.is_empty()) {
+                let has_way = !row.try_get::<String>("password")?.is_empty() || is_provisioned(db, &user_id).await?;
+                if first && (known > 0 || !has_way) {
                     return Ok(LinkOutcome::NotTheFirst);
                 }
                 if known >= MAX_IDENTITIES {
@@ -292,6 +293,11 @@ async fn insert(db: &mut Db, id: String, user_id: &str, claims: &ProviderClaims,
     let insert = insert.bind(claims.subject.clone()).bind(claims.label.clone()).bind(encode_list(&claims.roles));
     insert.bind(now).execute(db).await?;
     Ok(())
+}
+
+async fn is_provisioned(db: &mut Db, user_id: &str) -> Result<bool, StoreError> {
+    let find = sql::query_scalar("SELECT EXISTS (SELECT 1 FROM scim_users WHERE user_id = $1)");
+    Ok(find.bind(user_id).fetch_one(db).await?)
 }
 
 async fn find(db: &mut Db, issuer: &str, subject: &str) -> Result<Option<Identity>, StoreError> {

@@ -1,9 +1,10 @@
 //! Table `invitations`: invitations of administrators to make an account, until they are accepted or expire.
 
+use crate::accounts::group_members::add_memberships;
 use crate::accounts::identities::{self, SignInWays};
-use crate::accounts::users::{decode_list, encode_list, insert_user};
+use crate::accounts::users::{all_roles, decode_list, encode_list, granted_roles, insert_user};
 use crate::admin::ADMIN;
-use crate::sql::{self, Db, Row};
+use crate::sql::{self, Db, Query, Row};
 use crate::{AddUserOutcome, AuditEntry, NewUser, Store, StoreError, audit};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The maximum number of invitations that nobody has accepted yet.
-pub const MAX_INVITATIONS: u32 = 1_000;
+pub const MAX_INVITATIONS: u32 = 2_000;
 
 /// An invitation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -23,6 +24,8 @@ pub struct Invitation {
     pub label: String,
     /// The roles of the new account.
     pub roles: Vec<String>,
+    /// The groups of the new account, by id. Those that are deleted meanwhile do not count.
+    pub groups: Vec<String>,
     /// The user who invites.
     pub created_by: String,
     /// That user's name.
@@ -46,6 +49,8 @@ pub struct NewInvitation {
     pub label: String,
     /// The roles of the new account.
     pub roles: Vec<String>,
+    /// The groups of the new account, by id. Those that are deleted meanwhile do not count.
+    pub groups: Vec<String>,
     /// The user who invites.
     pub created_by: String,
     /// Unix time, milliseconds.
@@ -54,40 +59,54 @@ pub struct NewInvitation {
     pub expires_at: i64,
 }
 
-/// Inserts nothing if there is the maximum number.
 const INSERT: &str = "
-    INSERT INTO invitations (id, token_hash, label, roles, created_by, created_at, expires_at)
-    SELECT $1, $2, $3, $4, $5, $6, $7 WHERE (SELECT count(*) FROM invitations) < $8";
+    INSERT INTO invitations (id, token_hash, label, roles, group_ids, created_by, created_at, expires_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
-const LIST: &str = "
-    SELECT i.id, i.label, i.roles, i.created_by, i.created_at, i.expires_at, u.name AS creator_name,
-        u.roles AS creator_roles, u.disabled_at
-    FROM invitations i JOIN users u ON u.id = i.created_by
-    WHERE i.expires_at > $1 ORDER BY i.created_at DESC, i.id DESC LIMIT $2";
+const LIST: &str = concat!(
+    "SELECT i.id, i.label, i.roles, i.group_ids, i.created_by, i.created_at, i.expires_at, u.name AS creator_name,
+        u.roles AS creator_roles, u.disabled_at, ",
+    granted_roles!(),
+    " FROM invitations i JOIN users u ON u.id = i.created_by WHERE i.expires_at > $1 ORDER BY i.created_at DESC, i.id DESC LIMIT $2"
+);
 
-const BY_TOKEN: &str = "
-    SELECT i.id, i.label, i.roles, i.created_by, i.created_at, i.expires_at, u.name AS creator_name,
-        u.roles AS creator_roles, u.disabled_at
-    FROM invitations i JOIN users u ON u.id = i.created_by
-    WHERE i.token_hash = $1 AND i.expires_at > $2";
+const BY_TOKEN: &str = concat!(
+    "SELECT i.id, i.label, i.roles, i.group_ids, i.created_by, i.created_at, i.expires_at, u.name AS creator_name,
+        u.roles AS creator_roles, u.disabled_at, ",
+    granted_roles!(),
+    " FROM invitations i JOIN users u ON u.id = i.created_by WHERE i.token_hash = $1 AND i.expires_at > $2"
+);
 
 const DELETE_EXPIRED: &str = "DELETE FROM invitations WHERE expires_at <= $1";
 
 impl Store {
-    /// Adds an invitation, and writes `entry` to the audit log in the same transaction. Removes those that have
-    /// expired. Returns false, and adds nothing, if there are [`MAX_INVITATIONS`].
+    /// Adds an invitation, as [`Store::add_invitations`] does.
     ///
     /// # Errors
     /// The database failed.
     pub async fn add_invitation(&self, new: NewInvitation, entry: AuditEntry) -> Result<bool, StoreError> {
-        let expired = sql::query(DELETE_EXPIRED).bind(new.now);
-        let insert = sql::query(INSERT).bind(new.id).bind(new.token_hash.to_vec()).bind(new.label);
-        let insert = insert.bind(encode_list(&new.roles)).bind(new.created_by).bind(new.now).bind(new.expires_at);
-        let insert = insert.bind(MAX_INVITATIONS);
+        self.add_invitations(vec![(new, entry)]).await
+    }
+
+    /// Adds invitations, and writes an entry for each to the audit log in the same transaction. Removes those that
+    /// have expired. Returns false, and adds none, if there would be more than [`MAX_INVITATIONS`].
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn add_invitations(&self, new: Vec<(NewInvitation, AuditEntry)>) -> Result<bool, StoreError> {
         self.write(move |db| {
             Box::pin(async move {
-                expired.execute(&mut *db).await?;
-                audit::execute(db, insert, Some(entry)).await
+                let Some((first, _)) = new.first() else { return Ok(true) };
+                sql::query(DELETE_EXPIRED).bind(first.now).execute(&mut *db).await?;
+                let count: i64 = sql::query_scalar("SELECT count(*) FROM invitations").fetch_one(&mut *db).await?;
+                if count.saturating_add_unsigned(new.len() as u64) > i64::from(MAX_INVITATIONS) {
+                    return Ok(false);
+                }
+                for (invitation, entry) in new {
+                    insert(invitation).execute(&mut *db).await?;
+                    audit::append_audit(db, vec![entry]).await?;
+                }
+                Ok(true)
             })
         })
         .await
@@ -155,7 +174,7 @@ impl Store {
         self.read(move |db| Box::pin(async move { find(db, token_hash, now, &ways).await })).await
     }
 
-    /// Adds a user with the roles of an invitation, removes the invitation, and writes `entry` to the audit log, in
+    /// Adds a user with the roles and the groups of an invitation, removes the invitation, and writes `entry` to the audit log, in
     /// one transaction. [`AddUserOutcome::NotInvited`] if it cannot be accepted, as for all but one of concurrent calls.
     ///
     /// # Errors
@@ -173,8 +192,10 @@ impl Store {
                 let found = find(db, token_hash, user.now, &ways).await?;
                 let Some(found) = found else { return Ok(AddUserOutcome::NotInvited) };
                 let user = NewUser { roles: found.roles, ..user };
+                let user_id = user.id.clone();
                 let added = insert_user(db, user, false).await?;
                 if added == AddUserOutcome::Done {
+                    add_memberships(db, &user_id, &found.groups).await?;
                     sql::query("DELETE FROM invitations WHERE id = $1").bind(found.id).execute(&mut *db).await?;
                     audit::append_audit(db, vec![entry]).await?;
                 }
@@ -183,6 +204,12 @@ impl Store {
         })
         .await
     }
+}
+
+fn insert(new: NewInvitation) -> Query {
+    let insert = sql::query(INSERT).bind(new.id).bind(new.token_hash.to_vec()).bind(new.label);
+    let insert = insert.bind(encode_list(&new.roles)).bind(encode_list(&new.groups));
+    insert.bind(new.created_by).bind(new.now).bind(new.expires_at)
 }
 
 async fn find(
@@ -202,7 +229,7 @@ async fn may_invite(db: &mut Db, row: &Row, ways: &SignInWays, now: i64) -> Resu
         return Ok(false);
     }
     let is_admin = |roles: &[String]| roles.iter().any(|role| role == ADMIN);
-    if is_admin(&decode_list(row.try_get("creator_roles")?)?) {
+    if is_admin(&all_roles(row.try_get("creator_roles")?, row)?) {
         return Ok(true);
     }
     let identities = identities::list(db, row.try_get("created_by")?).await?;
@@ -217,6 +244,7 @@ fn invitation(row: &Row) -> Result<Invitation, StoreError> {
         id: row.try_get("id")?,
         label: row.try_get("label")?,
         roles: decode_list(row.try_get("roles")?)?,
+        groups: decode_list(row.try_get("group_ids")?)?,
         created_by: row.try_get("created_by")?,
         creator_name: row.try_get("creator_name")?,
         created_at: row.try_get("created_at")?,

@@ -3,7 +3,7 @@
 
 use crate::accounts::identities::SignInWays;
 use crate::accounts::second_factors::{self, SecondFactorProof};
-use crate::accounts::users::{User, decode_list, has_password, user};
+use crate::accounts::users::{User, decode_list, granted_roles, has_password, user};
 use crate::sql::{self, Row};
 use crate::{AuditEntry, Store, StoreError, audit};
 use std::sync::Arc;
@@ -81,11 +81,13 @@ const DELETE_SURPLUS: &str = "
     DELETE FROM sessions WHERE user_id = $1
     AND id NOT IN (SELECT id FROM sessions WHERE user_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2)";
 
-const BY_TOKEN: &str = "
-    SELECT u.id, u.name, u.roles, u.disabled_at, s.id AS session_id, s.created_at, s.seen_at,
-        i.issuer, i.roles AS identity_roles
-    FROM sessions s JOIN users u ON u.id = s.user_id LEFT JOIN user_identities i ON i.id = s.identity_id
-    WHERE s.token_hash = $1 AND s.seen_at > $2 AND s.created_at > $3 AND u.disabled_at IS NULL";
+const BY_TOKEN: &str = concat!(
+    "SELECT u.id, u.name, u.roles, u.disabled_at, s.id AS session_id, s.created_at, s.seen_at,
+        i.issuer, i.roles AS identity_roles, ",
+    granted_roles!(),
+    " FROM sessions s JOIN users u ON u.id = s.user_id LEFT JOIN user_identities i ON i.id = s.identity_id
+    WHERE s.token_hash = $1 AND s.seen_at > $2 AND s.created_at > $3 AND u.disabled_at IS NULL"
+);
 
 const SEEN: &str = "UPDATE sessions SET seen_at = $2 WHERE id = $1";
 
@@ -148,7 +150,7 @@ impl Store {
     }
 
     /// Returns the user and the id of a valid session; `None` otherwise. The user's roles are those that
-    /// administrators gave, and those of the identity with which the session began.
+    /// administrators gave, those of the user's groups, and those of the identity with which the session began.
     ///
     /// # Errors
     /// The database failed.

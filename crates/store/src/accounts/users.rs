@@ -2,6 +2,16 @@
 
 use crate::sql::{self, Db, Row, Sql};
 use crate::{AuditEntry, Store, StoreError, audit};
+use serde::de::DeserializeOwned;
+
+/// The column `granted_roles` of the user `u`: the lists of roles of the user's groups, as a JSON list.
+macro_rules! granted_roles {
+    () => {
+        "(SELECT '[' || coalesce(string_agg(granting.roles, ','), '') || ']' FROM user_group_members membership
+          JOIN user_groups granting ON granting.id = membership.group_id WHERE membership.user_id = u.id) AS granted_roles"
+    };
+}
+pub(crate) use granted_roles;
 
 /// A user, without the password.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +20,8 @@ pub struct User {
     pub id: String,
     /// The name for signing in, as the user wrote it.
     pub name: String,
-    /// The user's roles, as named in the config.
+    /// The user's roles, as named in the config: those that administrators gave the user, then those of the user's
+    /// groups.
     pub roles: Vec<String>,
     /// When the user was disabled; Unix time, milliseconds.
     pub disabled_at: Option<i64>,
@@ -65,13 +76,17 @@ const INSERT: &str = "
 
 const ANY: &str = "SELECT EXISTS (SELECT 1 FROM users)";
 
-const BY_NAME: &str = "
-    SELECT id, name, roles, disabled_at, password, must_change_password = 1 AS must_change_password
-    FROM users WHERE name_key = $1";
+const BY_NAME: &str = concat!(
+    "SELECT u.id, u.name, u.roles, u.disabled_at, u.password, u.must_change_password = 1 AS must_change_password, ",
+    granted_roles!(),
+    " FROM users u WHERE u.name_key = $1"
+);
 
-pub(crate) const BY_ID: &str = "
-    SELECT id, name, roles, disabled_at, password, must_change_password = 1 AS must_change_password
-    FROM users WHERE id = $1";
+pub(crate) const BY_ID: &str = concat!(
+    "SELECT u.id, u.name, u.roles, u.disabled_at, u.password, u.must_change_password = 1 AS must_change_password, ",
+    granted_roles!(),
+    " FROM users u WHERE u.id = $1"
+);
 
 /// Normalized names after a name, in order: all names, or those with non-ASCII characters.
 const NAMES: Sql = Sql::pair(
@@ -234,9 +249,21 @@ pub(crate) fn user(row: &Row) -> Result<User, StoreError> {
     Ok(User {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
-        roles: decode_list(row.try_get("roles")?)?,
+        roles: all_roles(row.try_get("roles")?, row)?,
         disabled_at: row.try_get("disabled_at")?,
     })
+}
+
+/// Returns the roles that an administrator gave the user of a row, and those of the user's groups in the row.
+pub(crate) fn all_roles(own: &str, row: &Row) -> Result<Vec<String>, StoreError> {
+    let mut roles = decode_list(own)?;
+    let granted: Vec<Vec<String>> = decode(row.try_get("granted_roles")?)?;
+    for role in granted.into_iter().flatten() {
+        if !roles.contains(&role) {
+            roles.push(role);
+        }
+    }
+    Ok(roles)
 }
 
 /// Reads the password from a row with the columns of a user.
@@ -251,5 +278,10 @@ pub(crate) fn encode_list(texts: &[String]) -> String {
 
 /// Decodes a JSON list of strings.
 pub(crate) fn decode_list(list: &str) -> Result<Vec<String>, StoreError> {
-    serde_json::from_str(list).map_err(|error| StoreError::Failed(error.to_string()))
+    decode(list)
+}
+
+/// Decodes a JSON value of a column.
+pub(crate) fn decode<T: DeserializeOwned>(json: &str) -> Result<T, StoreError> {
+    serde_json::from_str(json).map_err(|error| StoreError::Failed(error.to_string()))
 }

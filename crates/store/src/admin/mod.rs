@@ -26,7 +26,8 @@ pub use invocations::{AdminInvocation, InvocationFilter};
 pub use model_usage::ModelUsage;
 pub use outbox::{NewEvent, NumberedEvent, append_event};
 pub use usage::{AgentUsage, DayUsage, OwnerUsage, UsageFilter, UsageTotals};
-pub use users::{ChangeUserOutcome, UserChange, UserFilter, UserRow, UserSort};
+pub(crate) use users::apply_user_change;
+pub use users::{ChangeUserOutcome, UserChange, UserFilter, UserGroup, UserRow, UserSort};
 
 use crate::StoreError;
 

@@ -2,11 +2,11 @@
 
 use super::{ADMIN, ListCursor, MAX_LISTED};
 use crate::accounts::second_factors;
-use crate::accounts::users::{decode_list, encode_list};
+use crate::accounts::users::{decode, decode_list, encode_list};
 use crate::sql::{self, Db, QueryBuilder, Row, Sql};
 use crate::{AuditEntry, Store, StoreError, audit};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A row of the list.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -20,6 +20,10 @@ pub struct UserRow {
     pub roles: Vec<String>,
     /// The roles that the user's groups at providers give in sessions that begin there.
     pub group_roles: Vec<String>,
+    /// The user's groups on this server, whose roles the user has as well.
+    pub groups: Vec<UserGroup>,
+    /// Whether a directory manages the user.
+    pub provisioned: bool,
     /// Unix time, milliseconds.
     pub created_at: i64,
     /// When the user was disabled; Unix time, milliseconds.
@@ -45,12 +49,23 @@ pub struct UserRow {
     pub issuers: Vec<String>,
 }
 
+/// A group of a user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UserGroup {
+    /// Its id.
+    pub id: String,
+    /// The name.
+    pub name: String,
+    /// The roles that it gives.
+    pub roles: Vec<String>,
+}
+
 /// A filter for the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserFilter {
     /// A part of the normalized name; empty for all.
     pub text: String,
-    /// Only users with this role, whether an administrator or a group gives it.
+    /// Only users with this role, whether an administrator or a group gives it, here or at a provider.
     pub role: Option<String>,
     /// Only disabled users, or only enabled ones.
     pub disabled: Option<bool>,
@@ -104,14 +119,19 @@ const COLUMNS: &str = "
         (SELECT count(*) FROM sessions WHERE user_id = u.id) AS sessions,
         (SELECT count(*) FROM conversations WHERE owner = u.id AND deleted_at IS NULL) AS conversations,
         u.password <> '' AS has_password, u.must_change_password = 1 AS must_change_password,
-        EXISTS (SELECT 1 FROM second_factors WHERE user_id = u.id) AS has_second_factor";
+        EXISTS (SELECT 1 FROM second_factors WHERE user_id = u.id) AS has_second_factor,
+        EXISTS (SELECT 1 FROM scim_users WHERE user_id = u.id) AS provisioned";
 
-/// JSON lists: the issuers, and the lists of roles.
+/// JSON lists: the issuers, the lists of roles, and the groups.
 const IDENTITIES: Sql = Sql::pair(
     ", (SELECT json_group_array(issuer) FROM user_identities WHERE user_id = u.id) AS issuers,
-       (SELECT json_group_array(roles) FROM user_identities WHERE user_id = u.id) AS identity_roles",
+       (SELECT json_group_array(roles) FROM user_identities WHERE user_id = u.id) AS identity_roles,
+       (SELECT json_group_array(json_object('id', g.id, 'name', g.name, 'roles', json(g.roles)))
+        FROM user_group_members m JOIN user_groups g ON g.id = m.group_id WHERE m.user_id = u.id) AS user_groups",
     ", (SELECT coalesce(json_agg(issuer)::text, '[]') FROM user_identities WHERE user_id = u.id) AS issuers,
-       (SELECT coalesce(json_agg(roles)::text, '[]') FROM user_identities WHERE user_id = u.id) AS identity_roles",
+       (SELECT coalesce(json_agg(roles)::text, '[]') FROM user_identities WHERE user_id = u.id) AS identity_roles,
+       (SELECT coalesce(json_agg(json_build_object('id', g.id, 'name', g.name, 'roles', g.roles::json))::text, '[]')
+        FROM user_group_members m JOIN user_groups g ON g.id = m.group_id WHERE m.user_id = u.id) AS user_groups",
 );
 
 const ONE: &str = "SELECT roles, disabled_at FROM users WHERE id = $1 AND deleted_at IS NULL";
@@ -124,9 +144,11 @@ const OTHER_ADMINS: Sql = Sql::pair(
 );
 
 const HAS_ROLE: Sql = Sql::pair(
-    " AND EXISTS (SELECT 1 FROM (SELECT u.roles UNION ALL SELECT roles FROM user_identities WHERE user_id = u.id) given,
+    " AND EXISTS (SELECT 1 FROM (SELECT u.roles UNION ALL SELECT roles FROM user_identities WHERE user_id = u.id
+          UNION ALL SELECT g.roles FROM user_group_members m JOIN user_groups g ON g.id = m.group_id WHERE m.user_id = u.id) given,
           json_each(given.roles) WHERE value = ",
-    " AND EXISTS (SELECT 1 FROM (SELECT u.roles UNION ALL SELECT roles FROM user_identities WHERE user_id = u.id) given,
+    " AND EXISTS (SELECT 1 FROM (SELECT u.roles UNION ALL SELECT roles FROM user_identities WHERE user_id = u.id
+          UNION ALL SELECT g.roles FROM user_group_members m JOIN user_groups g ON g.id = m.group_id WHERE m.user_id = u.id) given,
           json_array_elements_text(given.roles::json) role WHERE role = ",
 );
 
@@ -166,7 +188,7 @@ impl Store {
         let id = id.to_owned();
         self.write(move |db| {
             Box::pin(async move {
-                let done = apply(db, &id, change, now).await?;
+                let done = apply_user_change(db, &id, change, now).await?;
                 if done == ChangeUserOutcome::Done {
                     audit::append_audit(db, vec![entry]).await?;
                 }
@@ -222,11 +244,15 @@ fn row(row: &Row, sort: UserSort) -> Result<(UserRow, ListCursor), StoreError> {
     }
     group_roles.sort_unstable();
     group_roles.dedup();
+    let mut groups: Vec<UserGroup> = decode(row.try_get("user_groups")?)?;
+    groups.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     let user = UserRow {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
         roles: decode_list(row.try_get("roles")?)?,
         group_roles,
+        groups,
+        provisioned: row.try_get("provisioned")?,
         created_at: row.try_get("created_at")?,
         disabled_at: row.try_get("disabled_at")?,
         deleted_at: row.try_get("deleted_at")?,
@@ -246,7 +272,13 @@ fn row(row: &Row, sort: UserSort) -> Result<(UserRow, ListCursor), StoreError> {
     Ok((user, place))
 }
 
-async fn apply(db: &mut Db, id: &str, change: UserChange, now: i64) -> Result<ChangeUserOutcome, StoreError> {
+/// Changes a user within a transaction.
+pub(crate) async fn apply_user_change(
+    db: &mut Db,
+    id: &str,
+    change: UserChange,
+    now: i64,
+) -> Result<ChangeUserOutcome, StoreError> {
     let Some(user) = sql::query(ONE).bind(id).fetch_optional(&mut *db).await? else {
         return Ok(ChangeUserOutcome::Unknown);
     };
@@ -282,6 +314,8 @@ async fn apply(db: &mut Db, id: &str, change: UserChange, now: i64) -> Result<Ch
             Some(sql::query(set).bind(id.to_owned()).bind(hash).bind(now))
         }
         UserChange::Delete => {
+            // The names and ids in the directory are free again.
+            sql::query("DELETE FROM scim_users WHERE user_id = $1").bind(id).execute(&mut *db).await?;
             let set = "UPDATE users SET disabled_at = coalesce(disabled_at, $2), deleted_at = $2 WHERE id = $1";
             Some(sql::query(set).bind(id.to_owned()).bind(now))
         }

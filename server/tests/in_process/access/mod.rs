@@ -42,7 +42,8 @@ const KEY: &str = "k3y";
 /// A kind and an id that nothing has.
 const UNKNOWN_ID: &str = "nowhere";
 
-/// Returns the scope that an API key needs for a method of a path; `None` if API keys cannot be used for it.
+/// Returns the scope that an API key needs for a method of a path; `None` if API keys cannot be used for it, as for
+/// those of a directory below `/scim/`, which has tokens of its own.
 fn expected_scope(method: &str, path: &str) -> Option<KeyScope> {
     if path.starts_with("/chat/")
         || path.starts_with("/v1/")

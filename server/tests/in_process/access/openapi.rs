@@ -5,8 +5,8 @@ use super::inventory::{document, inventory};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Routes for browsers, which the document does not contain.
-const PAGES: [&str; 11] = [
+/// Routes for browsers, which the document does not contain, and what answers for SCIM that there is nothing.
+const PAGES: [&str; 12] = [
     "/account/",
     "/admin",
     "/auth/",
@@ -18,6 +18,7 @@ const PAGES: [&str; 11] = [
     "/docs/",
     "/embed.js",
     "/api/artifacts/frame",
+    "/scim/v2/{*rest}",
 ];
 
 /// Returns the routes of the router that the document must contain.
@@ -91,6 +92,7 @@ async fn bodies_and_parameters_are_described() {
         "/a2a/{agent}/.well-known/",
         "/v1/responses",
         "/mcp",
+        "/scim/v2/",
     ];
     for (path, method, entry) in operations(document()) {
         let bodies = entry["responses"].as_object().unwrap().values().chain(entry.get("requestBody"));

@@ -181,6 +181,7 @@ fn stored_invitation(creator: &str, number: u8, expires_at: i64) -> NewInvitatio
         token_hash: [number; 32],
         label: "Eve".to_owned(),
         roles: Vec::new(),
+        groups: Vec::new(),
         created_by: creator.to_owned(),
         now: 1,
         expires_at,

@@ -3,6 +3,7 @@
 pub(super) mod jwt;
 pub(super) mod openid_connect;
 pub(super) mod proxy;
+mod scim;
 
 use crate::auth::{AccountAuth, AuditAddresses, Auth, AuthMode, ClaimNames, SecondFactorMode};
 use crate::config::Page;
@@ -13,6 +14,7 @@ use crate::shape::{Shape, decode};
 use config_source::{Node, NodeKind, PathStep, Span};
 use openid_connect::ProviderEntry;
 use schemars::JsonSchema;
+use scim::ScimEntry;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::Value;
@@ -24,6 +26,7 @@ use url::{Host, Url};
 /// encryption.
 const MIN_KEY: usize = 32;
 const COOKIE_KEY: (&str, &str) = ("key that signs cookies", "a key for cookies");
+const SCIM_TOKEN: (&str, &str) = ("token of the directory that manages users", "a token for SCIM");
 const ENCRYPTION_KEY: (&str, &str) = ("key that encrypts the secrets of authenticator apps", "a key for encryption");
 
 /// How users sign in.
@@ -133,6 +136,8 @@ enum AuthModeEntry {
         /// Providers at which users sign in with their company account, besides their password.
         #[serde(default)]
         openid_connect: Vec<ProviderEntry>,
+        /// The directory that manages users and groups over SCIM. Without it, nobody can use `/scim/v2`.
+        scim: Option<ScimEntry>,
     },
     /// By an account at a provider of OpenID Connect, such as Keycloak, Entra ID or Google. Nobody has a
     /// password here; the roles of administrators come from their groups at the provider.
@@ -148,6 +153,8 @@ enum AuthModeEntry {
         #[serde(default = "default_session_max_days")]
         #[schemars(range(min = 1, max = 366))]
         session_max_days: u64,
+        /// The directory that manages users and groups over SCIM. Without it, nobody can use `/scim/v2`.
+        scim: Option<ScimEntry>,
     },
 }
 
@@ -230,7 +237,7 @@ pub(super) fn read(node: &Node, pages: &[Page], context: &mut Context<'_, '_>) -
     Auth {
         mode,
         public_urls: public_urls(urls, node, context),
-        cookie_keys: keys_of("cookieKeys", COOKIE_KEY, keys, node, context),
+        cookie_keys: keys_of(&["cookieKeys"], COOKIE_KEY, keys, node, context),
         audit_addresses,
         at,
     }
@@ -274,31 +281,38 @@ fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
             second_factor,
             second_factor_keys: keys,
             openid_connect: providers,
+            scim,
         } => {
             let sign_up_roles: Vec<_> = sign_up_roles.into_iter().map(|Text(role)| role).collect();
             check_sign_up(open_sign_up, &sign_up_roles, node, context);
             check_second_factor(second_factor, keys.is_empty(), node, context);
+            let mut providers = openid_connect::read(providers, open_sign_up, node, context);
+            let scim_tokens = scim::read(scim, &mut providers, node, context);
             AuthMode::Accounts(AccountAuth {
                 passwords: true,
-                providers: openid_connect::read(providers, open_sign_up, node, context),
+                providers,
                 open_sign_up,
                 sign_up_roles,
                 session_idle: Duration::from_secs(session_idle_hours * 3_600),
                 session_max: Duration::from_secs(session_max_days * 86_400),
                 second_factor: second_factor.unwrap_or_default(),
-                second_factor_keys: keys_of("secondFactorKeys", ENCRYPTION_KEY, keys, node, context),
+                second_factor_keys: keys_of(&["secondFactorKeys"], ENCRYPTION_KEY, keys, node, context),
+                scim_tokens,
             })
         }
-        AuthModeEntry::OpenidConnect { openid_connect: providers, session_idle_hours, session_max_days } => {
+        AuthModeEntry::OpenidConnect { openid_connect: providers, session_idle_hours, session_max_days, scim } => {
+            let mut providers = openid_connect::read(providers, false, node, context);
+            let scim_tokens = scim::read(scim, &mut providers, node, context);
             AuthMode::Accounts(AccountAuth {
                 passwords: false,
-                providers: openid_connect::read(providers, false, node, context),
+                providers,
                 open_sign_up: false,
                 sign_up_roles: Vec::new(),
                 session_idle: Duration::from_secs(session_idle_hours * 3_600),
                 session_max: Duration::from_secs(session_max_days * 86_400),
                 second_factor: SecondFactorMode::Off,
                 second_factor_keys: Vec::new(),
+                scim_tokens,
             })
         }
     })
@@ -351,7 +365,7 @@ fn public_urls(texts: Vec<Text>, node: &Node, context: &mut Context<'_, '_>) -> 
 
 /// Reads a list of keys. `what` names one, in a message about an unset variable and in one about a short key.
 fn keys_of(
-    name: &'static str,
+    path: &[&'static str],
     (what, which): (&'static str, &str),
     entries: Vec<SecretEntry>,
     node: &Node,
@@ -359,7 +373,8 @@ fn keys_of(
 ) -> Vec<SecretString> {
     let mut keys = Vec::new();
     for (i, entry) in entries.into_iter().enumerate() {
-        let at = node.span_at(&[PathStep::Key(name), PathStep::Index(i)]);
+        let steps = path.iter().map(|name| PathStep::Key(name)).chain([PathStep::Index(i)]);
+        let at = node.span_at(&steps.collect::<Vec<_>>());
         let Some(key) = entry.resolve(at, what, context) else { continue };
         if key.expose_secret().len() < MIN_KEY {
             report_short_key(at, which, MIN_KEY, context);

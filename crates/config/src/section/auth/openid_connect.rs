@@ -162,6 +162,7 @@ pub(super) fn read(
             }),
             session: Duration::from_secs(entry.session_hours * 3_600),
             leeway: Duration::from_secs(entry.leeway_seconds),
+            directory_claim: None,
         });
     }
     providers

@@ -50,6 +50,7 @@ fn invitation(creator: &str, number: u8) -> NewInvitation {
         token_hash: [number; 32],
         label: "eve@example.com".to_owned(),
         roles: vec!["editor".to_owned()],
+        groups: Vec::new(),
         created_by: creator.to_owned(),
         now: 1,
         expires_at: DAY,
@@ -175,12 +176,15 @@ async fn expired_invitations_are_removed() {
 async fn expired_invitations_make_room() {
     on_each_database(async |store| {
         let ada = add_admin(store, "ada").await;
-        for number in 0..MAX_INVITATIONS {
+        let new = |number: u32| {
             let mut token_hash = [0; 32];
             token_hash[..4].copy_from_slice(&number.to_be_bytes());
             let new = NewInvitation { id: format!("i{number}"), token_hash, ..invitation(&ada, 0) };
-            assert!(store.add_invitation(new, entry("admin:invite_user")).await.unwrap());
-        }
+            (new, entry("admin:invite_user"))
+        };
+        assert!(!store.add_invitations((0..=MAX_INVITATIONS).map(new).collect()).await.unwrap());
+        assert!(store.invitations(1, &ways()).await.unwrap().is_empty(), "all or none");
+        assert!(store.add_invitations((0..MAX_INVITATIONS).map(new).collect()).await.unwrap());
         assert!(!store.add_invitation(invitation(&ada, 1), entry("admin:invite_user")).await.unwrap());
         let later = NewInvitation { now: DAY, expires_at: 2 * DAY, ..invitation(&ada, 1) };
         assert!(store.add_invitation(later, entry("admin:invite_user")).await.unwrap());

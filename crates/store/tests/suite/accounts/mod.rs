@@ -1,13 +1,28 @@
 //! Users, and how they sign in.
 
+mod groups;
 mod identities;
 mod invitations;
+mod scim_users;
 mod second_factors;
 mod users;
 
 use serde_json::json;
 use std::sync::atomic::{AtomicU32, Ordering};
-use store::{AuditEntry, AuditOutcome};
+use store::{AuditEntry, AuditOutcome, NewUser};
+
+/// Returns a user with a password, whose id is `id-NAME`.
+fn new_user(name: &str, roles: &[&str]) -> NewUser {
+    NewUser {
+        id: format!("id-{name}"),
+        name: name.to_owned(),
+        name_key: name.to_lowercase(),
+        password: "hash".to_owned(),
+        must_change_password: false,
+        roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+        now: 1,
+    }
+}
 
 /// Returns an entry with a call id of its own.
 fn entry(tool: &str) -> AuditEntry {

@@ -33,14 +33,8 @@ api:
     payloadSchema: { type: object, properties: { title: { type: string } } }
     routine: [{ ':return': removed }]
 agents:
-  - id: a
-    type: Agent
-    connectionId: demo
-    properties: { model: demo }
-    tools: [{ endpointId: remove, name: delete_it, confirm: true }]
-    memory: true
-    profile: true
-    workspace: { shell: none }
+  - { id: a, type: Agent, connectionId: demo, properties: { model: demo }, memory: true, profile: true,
+      tools: [{ endpointId: remove, name: delete_it, confirm: true }], workspace: { shell: none } }
 customAgents: { from: [a], auth: { roles: [tester] }, users: {} }
 data: [{ id: notes, writers: [noter], schema: { type: object } }]
 knowledge: { userGraph: { model: { connectionId: demo, model: demo }, entities: [{ type: person }] } }
@@ -151,6 +145,8 @@ impl TestServer {
         let response = id(&made(&ADA, "/v1/responses", json!({ "model": "a", "input": CANARY })).await);
         let custom = json!({ "name": "Tester", "from": "a", "instructions": CANARY });
         let custom = id(&made(&BOSS, "/api/admin/custom-agents", custom).await);
+        let group = json!({ "name": "Support", "description": CANARY, "members": ["ada"] });
+        let group = id(&made(&BOSS, "/api/admin/groups", group).await);
         let own = json!({ "name": "mine", "title": "Mine", "from": "a", "instructions": CANARY });
         let own = id(&made(&ADA, "/api/own-agents", own).await);
         let prompt = json!({ "name": "sum", "description": CANARY, "text": CANARY });
@@ -195,6 +191,7 @@ impl TestServer {
             ("response", response),
             ("custom agent", custom),
             ("own agent", own),
+            ("group", group),
             ("prompt", prompt),
             ("file", file),
             ("version of a file", "1".to_owned()),
@@ -391,6 +388,7 @@ fn kind_of_segment(part: &str) -> Option<&'static str> {
         "responses" => "response",
         "documents" => "document",
         "users" => "user",
+        "groups" => "group",
         "custom-agents" => "custom agent",
         "own-agents" => "own agent",
         "prompts" => "prompt",

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Fields of forms and server functions that have the same name as a column. Required fields are
 /// found automatically, see `required_fields`.
-const ACCEPTED_FIELDS: [(&str, &[&str]); 24] = [
+const ACCEPTED_FIELDS: [(&str, &[&str]); 25] = [
     // A part of a message.
     ("/api/agent/{page}/{agent}", &["state"]),
     ("/api/runs/invoke", &["agent_id"]),
@@ -24,6 +24,7 @@ const ACCEPTED_FIELDS: [(&str, &[&str]); 24] = [
     ("/admin/agents/{id}/tools/{tool}", &["arguments"]),
     ("/admin/custom-agents", CUSTOM),
     ("/admin/custom-agents/{id}", CUSTOM),
+    ("/admin/groups", &["description", "name", "role", "roles"]),
     ("/admin/invitations", &["label", "role", "roles"]),
     ("/admin/mcp-server-tests", SERVER),
     ("/admin/mcp-servers", SERVER),
