@@ -18,6 +18,7 @@ fn settings(base_url: String) -> ModelSettings {
         api_key: Some(KEY.into()),
         base_url: Some(base_url),
         headers: vec![("x-tenant".to_owned(), "tenant-canary".into())],
+        public_only: false,
         model: "m".to_owned(),
     }
 }
