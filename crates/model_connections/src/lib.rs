@@ -19,4 +19,7 @@ mod start;
 mod store;
 mod views;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::capability::DEFINITION;

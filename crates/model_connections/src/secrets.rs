@@ -69,7 +69,7 @@ impl Keys {
 fn value(variable: &str, env: &dyn Env) -> Result<String, String> {
     let what =
         format!("a random text of at least {MIN_KEY} characters, such as the output of `openssl rand -base64 32`");
-    match env.get(variable) {
+    match env.get(variable).filter(|text| !text.is_empty()) {
         None => Err(format!("set the environment variable `{variable}` to {what}, and start the server again")),
         Some(text) if text.chars().count() < MIN_KEY => Err(format!(
             "the environment variable `{variable}` is too short: set it to {what}, and start the server again"
@@ -84,7 +84,8 @@ mod tests {
     use std::collections::HashMap;
 
     fn keys(names: &[&str]) -> Keys {
-        let entries = [("NEW", "n".repeat(32)), ("OLD", "o".repeat(40)), ("SHORT", "s".to_owned())];
+        let entries =
+            [("NEW", "n".repeat(32)), ("OLD", "o".repeat(40)), ("SHORT", "s".to_owned()), ("EMPTY", String::new())];
         let env: HashMap<String, String> = entries.map(|(name, value)| (name.to_owned(), value)).into();
         let variables: Vec<_> = names.iter().map(|&name| Variable(name.to_owned())).collect();
         Keys::read(&variables, &env)
@@ -123,6 +124,7 @@ mod tests {
         check(&[], "in `modelConnections.keys`");
         check(&["MISSING", "OLD"], "set the environment variable `MISSING`");
         check(&["SHORT"], "`SHORT` is too short");
+        check(&["EMPTY"], "set the environment variable `EMPTY`");
         assert_eq!(keys(&[]).seal("openai", None).unwrap(), "");
         assert_eq!(keys(&["NEW", "MISSING"]).problem(), None);
     }
