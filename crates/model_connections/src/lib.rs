@@ -23,3 +23,11 @@ mod views;
 mod tests;
 
 pub use self::capability::DEFINITION;
+
+/// Returns the names in a provider's list of models, for the fuzzer. The providers are counted in the order of the
+/// form.
+#[cfg(feature = "fuzz")]
+pub fn model_names(provider: u8, body: &[u8]) -> Option<Vec<String>> {
+    let provider = provider::Provider::ALL.into_iter().nth(provider.into()).unwrap_or_default();
+    listing::names(provider, body)
+}

@@ -74,7 +74,7 @@ fn headers(provider: Provider, key: Option<&SecretString>) -> Result<HeaderMap, 
 }
 
 /// Returns the names in a provider's list, sorted; `None` if it has another form.
-fn names(provider: Provider, body: &[u8]) -> Option<Vec<String>> {
+pub(crate) fn names(provider: Provider, body: &[u8]) -> Option<Vec<String>> {
     let list: Value = serde_json::from_slice(body).ok()?;
     let (items, key) = match provider {
         Provider::Gemini => (list.get("models")?.as_array()?, "name"),

@@ -73,8 +73,8 @@ async fn add(admin: Admin, State(context): State<Context>, RawForm(form): RawFor
     let chosen = if name.is_empty() { free_name(&current, body.provider) } else { name.clone() };
     match service::add(&context, &admin, &chosen, &body).await {
         Ok(()) if body.models.is_empty() => {
-            // What went wrong is kept, and shown on the page.
-            service::list(&context, &admin, &chosen).await?;
+            // What went wrong is kept, and shown on the page; if nobody could be asked, there is a button for it.
+            drop(service::list(&context, &admin, &chosen).await);
             Ok(see_other(&format!("{}?done=added", path(&chosen)), None))
         }
         Ok(()) => Ok(see_other(&format!("{}?done=saved", path(&chosen)), None)),

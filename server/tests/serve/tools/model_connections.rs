@@ -149,14 +149,16 @@ async fn administrator_adds_a_model_and_agents_answer_with_it() {
     assert_eq!(call(&server, Method::DELETE, path, Value::Null).await.0, 204);
     assert_eq!(call(&server, Method::DELETE, path, Value::Null).await.0, 404);
     let (_, audit) = call(&server, Method::GET, "/api/admin/audit?kind=administration", Value::Null).await;
-    for action in ["add_model_connection", "change_model_connection", "delete_model_connection", "test_model_connection"]
-        .into_iter()
-        .chain(["list_provider_models", "export_model_connections"])
+    for action in
+        ["add_model_connection", "change_model_connection", "delete_model_connection", "test_model_connection"]
+            .into_iter()
+            .chain(["list_provider_models", "export_model_connections"])
     {
         assert!(audit.to_string().contains(action), "{action}: {audit}");
     }
     let file = server.database.trim_start_matches("sqlite://");
-    let database = [file.to_owned(), format!("{file}-wal")].map(|file| std::fs::read(file).unwrap_or_default()).concat();
+    let database =
+        [file.to_owned(), format!("{file}-wal")].map(|file| std::fs::read(file).unwrap_or_default()).concat();
     let database = String::from_utf8_lossy(&database).into_owned();
     assert!(database.contains("large-1"));
     let texts = [created, refused, changed, tested, yaml, list, audit].iter().map(Value::to_string).collect::<Vec<_>>();
@@ -174,7 +176,8 @@ async fn another_server_of_the_database_answers_with_an_added_model() {
     let config = folder.path().to_str().unwrap();
     let start = || Server::start_with_env(&[KEY], &["--config", config, "--database", &database]);
     let (a, b) = (start(), start());
-    let connection = json!({ "provider": "compatible", "baseURL": url, "apiKey": CANARY, "models": ["m"], "agents": ["helper"] });
+    let connection =
+        json!({ "provider": "compatible", "baseURL": url, "apiKey": CANARY, "models": ["m"], "agents": ["helper"] });
     let body = json!({ "name": "llm", "connection": connection });
     assert_eq!(call(&a, Method::POST, "/api/admin/models", body).await.0, 201);
     let becomes = async |expected: bool| {
@@ -238,6 +241,7 @@ async fn first_administrator_goes_where_they_wanted_if_a_provider_answers() {
     };
     check(accounts::config(""), "/", "/admin/start").await;
     check(accounts::config(""), "/open", "/open").await;
-    let provider = "connections: [{ id: llm, type: OpenAICompatible, properties: { baseURL: 'https://llm.example.com/v1' } }, ";
+    let provider =
+        "connections: [{ id: llm, type: OpenAICompatible, properties: { baseURL: 'https://llm.example.com/v1' } }, ";
     check(accounts::config("").replace("connections: [", provider), "/", "/").await;
 }
