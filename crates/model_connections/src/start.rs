@@ -12,6 +12,8 @@ pub(crate) struct FirstSteps {
     pub(crate) providers: Vec<String>,
     /// An added connection without a model, or without an agent that uses it.
     pub(crate) unfinished: Option<String>,
+    /// Why no API key can be stored, and what to do.
+    pub(crate) key_problem: Option<String>,
     /// The page of an agent that answers with a provider's model, and its name.
     pub(crate) question: Option<(String, String)>,
     /// Whether users have accounts on this server, so that they can be invited.
@@ -36,6 +38,7 @@ impl FirstSteps {
         Self {
             providers: providers.map(|connection| connection.id.clone()).collect(),
             unfinished: unfinished.map(|item| item.name),
+            key_problem: current.keys.problem().map(str::to_owned),
             question: page_to_ask(context, caller, config),
             invites: matches!(&config.auth.mode, AuthMode::Accounts(accounts) if accounts.passwords),
             is_local: matches!(config.auth.mode, AuthMode::Local),

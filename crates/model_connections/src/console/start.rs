@@ -47,9 +47,14 @@ fn model_step(steps: &FirstSteps) -> AnyView {
         let path = format!("{PATH}/{}", query_encoded(name));
         view! { <a class="cw-button" href=path>{format!("Finish {name}")}</a> }
     });
+    let key = steps.key_problem.as_ref().filter(|_| steps.providers.is_empty());
+    let key = key.map(|problem| {
+        view! { <p class="cw-account-note">{format!("This server cannot store API keys yet: {problem}.")}</p> }
+    });
     let text = if steps.providers.is_empty() { "Add a model" } else { "Add another model" };
     view! {
         <p class="cw-account-note">{note}</p>
+        {key}
         <p class="cw-admin-links">{unfinished}<a class="cw-button" href=format!("{PATH}/new")>{text}</a></p>
     }
     .into_any()

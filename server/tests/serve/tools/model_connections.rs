@@ -225,7 +225,7 @@ async fn first_administrator_is_led_to_the_first_steps() {
     let (status, refused) = page(Method::POST, "/admin/models", "provider=ollama").await;
     assert!(status == 422 && refused.contains("The address is not public"), "{refused}");
     let (_, steps) = page(Method::GET, "/admin/start", "").await;
-    assert!(steps.contains("Invite users"), "{steps}");
+    assert!(steps.contains("Invite users") && steps.contains("`CHATWRIGHT_SECRETS_KEY`"), "{steps}");
 }
 
 #[tokio::test]
