@@ -140,6 +140,20 @@ async fn redirects_are_not_followed() {
     assert!(attacker.requests().is_empty(), "no key may travel");
 }
 
+/// Names that resolve to private addresses are a matter of `egress`, which tests them.
+#[tokio::test]
+async fn restricted_models_do_not_reach_this_machine() {
+    let peer = Peer::start(Script::Answer(response("200 OK", "", ""))).await;
+    for provider in PROVIDERS {
+        for url in [peer.url(), peer.url().replace("127.0.0.1", "localhost")] {
+            let settings = ModelSettings { public_only: true, ..settings(format!("{url}/v1")) };
+            let (_, error) = ask(&*(provider.model)(settings), &CancellationToken::new()).await;
+            assert_eq!(error.map(|error| error.kind), Some(ModelErrorKind::Unreachable), "{url}");
+        }
+    }
+    assert!(peer.requests().is_empty(), "no key may travel");
+}
+
 #[tokio::test]
 async fn key_is_sent_in_its_header_only() {
     let peer = Peer::start(Script::Answer(response("400 Bad Request", "", ""))).await;
