@@ -22,7 +22,58 @@ fn the_export_is_a_config_with_the_same_models_and_agents() {
         .unwrap();
     let text = bench.current().yaml();
     assert!(!text.contains("canary"), "{text}");
-    assert_snapshot!(text, @"");
+    assert_snapshot!(text, @r"
+    # Connections to model providers that were added at run time. Merge this into the config, and delete them in the admin console.
+    # Set these environment variables to the API keys: OFF_API_KEY, OPENAI_API_KEY
+    # Switched off, so that no agent uses them: off
+    # `models` takes the place of `connectionId` and of `model` in `properties`: remove these of: helper
+    connections:
+      - id: off
+        type: Google
+        properties:
+          apiKey: { _secret: OFF_API_KEY }
+      - id: openai
+        type: OpenAI
+        properties:
+          apiKey: { _secret: OPENAI_API_KEY }
+      - id: own
+        type: OpenAICompatible
+        properties:
+          baseURL: https://llm.example.com/v1
+    models:
+      - id: off-g
+        connectionId: off
+        model: g
+      - id: openai-gpt-4-1-mini
+        connectionId: openai
+        model: gpt-4.1-mini
+      - id: own-m-x
+        connectionId: own
+        model: m/x
+    agents:
+      - id: assistant
+        type: Agent
+        title: Assistant
+        models: [openai-gpt-4-1-mini]
+        properties:
+          instructions: |-
+            Be brief.
+            Be kind.
+      - id: chooser
+        models: [quick, slow, openai-gpt-4-1-mini, own-m-x]
+      - id: helper
+        models: [openai-gpt-4-1-mini]
+    pages:
+      - id: assistant
+        title: Assistant
+        blocks:
+          - id: conversations
+            type: AgentConversations
+          - id: chat
+            type: AgentChat
+            properties:
+              agentId: assistant
+    ");
 
     // Merged into the config as the comments say.
     let home = "  - { id: home, blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }] }\n";
