@@ -28,7 +28,7 @@ test("an empty server is set up in the browser, from the token to the first answ
     await everySize(page, "first-run-start");
 
     await page.getByRole("link", { name: "Add a model" }).click();
-    await page.getByLabel("Provider").selectOption("compatible");
+    await page.locator("select[name=provider]").selectOption("compatible");
     await page.getByLabel("API key").fill(SECRET);
     await page.getByRole("button", { name: "Add model" }).click();
     await expect(page.getByRole("alert")).toContainText("Enter the address.");
