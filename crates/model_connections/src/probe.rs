@@ -42,7 +42,7 @@ pub(crate) async fn ask(name: &str, model: Arc<dyn Model>, price: Option<Price>)
         Err(_) => Some(format!("It did not answer within {} seconds.", TEST_TIME.as_secs())),
     };
     let (text, usage) = asked.ok().and_then(Result::ok).unwrap_or_default();
-    let is_counted = error.is_none();
+    let is_counted = error.is_none() && usage != Usage::default();
     // A millionth of a dollar is less than a token of any model costs, so rounding up is close enough.
     let micro = |price: Price| (price.cost(usage) * 1_000_000.0).ceil() as u64;
     TestResult {

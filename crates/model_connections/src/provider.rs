@@ -53,7 +53,7 @@ impl Provider {
             Self::Gemini => "Google Gemini",
             Self::OpenRouter => "OpenRouter",
             Self::Ollama => "Ollama",
-            Self::Compatible => "Another address with OpenAI's Chat Completions API",
+            Self::Compatible => "OpenAI-compatible server",
         }
     }
 

@@ -70,7 +70,8 @@ fn provider_field(chosen: Provider) -> AnyView {
     .into_any()
 }
 
-/// Renders the field of the key, which never shows one. Where none can be stored, it says what to do.
+/// Renders the field of the key, which never shows one. Where none can be stored, it says what to do. Browsers do not
+/// fill in the password of the administrator where a new one is expected.
 fn key_field(current: &Current, body: &ConnectionBody, is_stored: bool) -> AnyView {
     let has_key = is_stored && body.api_key.is_some();
     let label = if has_key { "New API key (empty: the stored one stays)" } else { "API key" };
@@ -91,7 +92,7 @@ fn key_field(current: &Current, body: &ConnectionBody, is_stored: bool) -> AnyVi
     view! {
         <label class="cw-account-field">
             <span>{label}</span>
-            <input name="apiKey" type="password" maxlength=MAX_KEY.to_string() autocomplete="off" spellcheck="false" />
+            <input name="apiKey" type="password" maxlength=MAX_KEY.to_string() autocomplete="new-password" spellcheck="false" />
         </label>
         <p class="cw-account-note">{note}</p>
         {stored}

@@ -51,11 +51,14 @@ fn model_step(steps: &FirstSteps) -> AnyView {
     let key = key.map(|problem| {
         view! { <p class="cw-account-note">{format!("This server cannot store API keys yet: {problem}.")}</p> }
     });
-    let text = if steps.providers.is_empty() { "Add a model" } else { "Add another model" };
+    let (class, text) = match steps.providers.is_empty() {
+        true => ("cw-button cw-primary", "Add a model"),
+        false => ("cw-button", "Add another model"),
+    };
     view! {
         <p class="cw-account-note">{note}</p>
         {key}
-        <p class="cw-admin-links">{unfinished}<a class="cw-button" href=format!("{PATH}/new")>{text}</a></p>
+        <p class="cw-admin-links">{unfinished}<a class=class href=format!("{PATH}/new")>{text}</a></p>
     }
     .into_any()
 }
@@ -64,7 +67,7 @@ fn question_step(steps: &FirstSteps) -> AnyView {
     match &steps.question {
         Some((page, agent)) => view! {
             <p class="cw-account-note">{format!("{agent} answers with a provider's model.")}</p>
-            <p class="cw-admin-links"><a class="cw-button" href=format!("/{page}")>"Ask the first question"</a></p>
+            <p class="cw-admin-links"><a class="cw-button cw-primary" href=format!("/{page}")>"Ask the first question"</a></p>
         }
         .into_any(),
         None => view! {

@@ -44,7 +44,10 @@ fn test_result(test: &TestResult) -> AnyView {
         let error = format!("The test of {} failed ({} UTC): {error}", test.model, minute(test.at));
         return error_message(Some(error)).into_any();
     }
-    let tokens = format!("{} in, {} out", number(test.input_tokens as f64), number(test.output_tokens as f64));
+    let tokens = match (test.input_tokens, test.output_tokens) {
+        (0, 0) => "the provider does not say".to_owned(),
+        (input, output) => format!("{} in, {} out", number(input as f64), number(output as f64)),
+    };
     let cost = test.cost_micro_usd.map(|micro| format!("${:.6}", micro as f64 / 1_000_000.0));
     let rows = [
         ("Last test (UTC)", text(minute(test.at))),
@@ -52,7 +55,7 @@ fn test_result(test: &TestResult) -> AnyView {
         ("Answer", text(test.answer.clone())),
         ("Time", text(seconds(test.took_ms as f64))),
         ("Tokens", text(tokens)),
-        ("Cost of the test", text(cost.unwrap_or_else(|| "not known: the model has no price".to_owned()))),
+        ("Cost of the test", text(cost.unwrap_or_else(|| "not known: no tokens, or no price of the model".to_owned()))),
     ];
     facts(rows).into_any()
 }
