@@ -68,6 +68,8 @@ test("a user with a password links a company account and signs in with it", asyn
       await page.getByLabel("Name").fill("ada");
       await page.getByLabel("Password").fill(PASSWORD);
       await page.getByRole("button", { name: "Create the account" }).click();
+      await expect(page.getByRole("heading", { name: "First steps" })).toBeVisible();
+      await page.goto(`${server.url}/support`);
       await alive(page);
       await toAccount(page);
       await page.getByRole("button", { name: "Link Example Ltd" }).click();

@@ -142,7 +142,7 @@ pages: [{ id: support, title: Support, blocks: [{ id: chat, type: AgentChat, pro
     await page.getByRole("button", { name: "Turn on two-step sign-in" }).click();
     await recoveryCodes(page);
     await page.getByRole("link", { name: "I have stored them" }).click();
-    await alive(page);
+    await expect(page.getByRole("heading", { name: "First steps" })).toBeVisible();
     await page.goto(`${server.url}/auth/account`);
     await expect(page.getByRole("button", { name: "Turn off" })).toHaveCount(0);
     await expect(page.getByRole("button", { name: "Use another app" })).toBeVisible();

@@ -14,6 +14,8 @@ const BUILT_IN: &[Definition] = &[
     connected_accounts::DEFINITION,
     mcp::DEFINITION,
     remote_agents::DEFINITION,
+    // Before what is added to agents: it adds models and agents.
+    model_connections::DEFINITION,
     // Before the agents that are made at run time, which choose among the servers of their base.
     mcp_servers::DEFINITION,
     custom_agents::DEFINITION,

@@ -2,15 +2,15 @@
 //! the traits that they read the config through.
 
 use crate::capabilities::{all_operators, config_language};
-use crate::compose::{Composition, CurrentConfig};
+use crate::compose::{self, Composition, CurrentConfig};
 use crate::router::AppState;
 use admin_console::{ConfigState, ConsoleHost, ConsoleState};
 use auth::Authentication;
 use axum::Extension;
 use capability::{EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus};
 use chat::Caller;
-use config::{Config, Language};
-use contract::Tool;
+use config::{Config, ConnectionKind, Language};
+use contract::{Model, Tool};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use operators::Operators;
@@ -116,6 +116,10 @@ impl capability::CurrentConfig for CurrentConfig {
 
     fn call_endpoint<'a>(&'a self, call: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>> {
         Box::pin(self.call_endpoint_inside(call))
+    }
+
+    fn model(&self, connection: &ConnectionKind, name: &str) -> Option<Arc<dyn Model>> {
+        compose::model_to_try(connection, name)
     }
 
     fn ask_model<'a>(&'a self, question: ModelQuestion<'a>) -> BoxFuture<'a, Result<Value, ModelFailure>> {

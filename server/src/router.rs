@@ -88,9 +88,12 @@ pub(crate) fn caller_routes(state: &AppState) -> ApiRouter<AppState> {
         .route("/ui/{*function}", any(pages::server_function))
         .route("/pkg/{*file}", get(site::package))
         .fallback(pages::page);
-    let (current, linked) = (state.composition.current.clone(), state.composition.current.clone());
+    let current = state.composition.current.clone();
+    let (linked, started) = (current.clone(), current.clone());
     let accounts = AccountState::new(move || current.authentication(), state.composition.chat.clone())
-        .with_links(move || linked.capabilities().account_links());
+        .with_links(move || linked.capabilities().account_links())
+        // As long as only the demo model answers, there is something to do first.
+        .with_first_page(move || (!started.config().has_model_provider()).then_some(web::admin::START_PATH));
     agent::routes()
         .merge(agents::routes())
         .merge(models::routes())

@@ -52,6 +52,7 @@ mcp ► auth capability chat config contract egress schemas settings sse store t
 mcp_server ► auth capability chat config contract schemas settings store web wire
 mcp_servers ► capability config contract egress mcp settings store web wire
 memory ► auth capability chat config contract jobs settings store web wire
+model_connections ► auth capability config contract egress settings store web wire
 notes ► capability chat config contract server store web wire
 offload ►
 notifications ► auth capability chat config egress jobs settings store web wire
@@ -67,7 +68,7 @@ rust-page ► app server wire
 schedules ►
 schemas ► offload
 scim ► auth capability chat config store web wire
-server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config connected_accounts contract custom_agents documents egress endpoints evaluation experiments faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory notifications offload openai_api operators plans prompt_library providers recordings remote_agents scim skills sse store tools triggers user_profile web web_research wire workflows workspace
+server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config connected_accounts contract custom_agents documents egress endpoints evaluation experiments faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory notificationsmodel_connections offload openai_api operators plans prompt_library providers recordings remote_agents scim skills sse store tools triggers user_profile web web_research wire workflows workspace
 settings ►
 skills ► agent auth capability config contract settings store web wire
 sse ►

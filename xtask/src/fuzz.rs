@@ -20,6 +20,7 @@ const TARGETS: &[&str] = &[
     "paths",
     "addresses",
     "mcp",
+    "model_lists",
     "oauth",
     "schemas",
     "schedules",
@@ -201,6 +202,15 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
                 r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"a"},{"type":"image","data":""}]}}"#,
                 r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session"}}"#,
                 r#"{"jsonrpc":"2.0","id":7,"result":{"tools":[{"name":"t","execution":{"taskSupport":"required"}}]}}"#,
+            ]
+            .map(|text| text.as_bytes().to_vec()),
+        ),
+        // The first byte says which provider has answered.
+        "model_lists" => inputs.extend(
+            [
+                "\u{0}{\"object\":\"list\",\"data\":[{\"id\":\"gpt-5\"},{\"id\":\"o3\"}]}",
+                "\u{1}{\"data\":[{\"id\":\"claude\",\"display_name\":\"Claude\"}],\"has_more\":false}",
+                "\u{2}{\"models\":[{\"name\":\"models/g\",\"supportedGenerationMethods\":[\"generateContent\"]}]}",
             ]
             .map(|text| text.as_bytes().to_vec()),
         ),

@@ -59,13 +59,21 @@ pub struct AccountState {
     authentication: Arc<dyn Fn() -> Arc<Authentication> + Send + Sync>,
     chat: Chat,
     links: Arc<dyn Fn() -> Vec<(&'static str, &'static str)> + Send + Sync>,
+    first_page: Arc<dyn Fn() -> Option<&'static str> + Send + Sync>,
 }
 
 impl AccountState {
     /// Creates the state from a function that returns the authentication of the config in use, and
     /// the chat that knows what users have used.
     pub fn new(authentication: impl Fn() -> Arc<Authentication> + Send + Sync + 'static, chat: Chat) -> Self {
-        Self { authentication: Arc::new(authentication), chat, links: Arc::new(Vec::new) }
+        let authentication = Arc::new(authentication);
+        Self { authentication, chat, links: Arc::new(Vec::new), first_page: Arc::new(|| None) }
+    }
+
+    /// Leads the first administrator to this page, unless they have asked for another one than the start page.
+    #[must_use]
+    pub fn with_first_page(self, first_page: impl Fn() -> Option<&'static str> + Send + Sync + 'static) -> Self {
+        Self { first_page: Arc::new(first_page), ..self }
     }
 
     /// Adds links to pages about the user, with their paths and titles, to the account page.

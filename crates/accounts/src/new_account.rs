@@ -2,11 +2,11 @@
 
 use crate::forms::{Field, too_many_attempts_text};
 use crate::second_step::{SigningIn, continue_sign_in};
-use crate::{AccountError, PasswordAccounts, local_path};
+use crate::{AccountError, AccountState, PasswordAccounts, local_path};
 use auth::password::{Accounts, INVITATION_PATH, SignInAttempt, Subject, Throttled, credential_rules, now_millis};
 use auth::{AccountAction, client_network};
-use axum::extract::Query;
 use axum::extract::rejection::FormRejection;
+use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::{Extension, Form};
@@ -115,12 +115,17 @@ pub(crate) async fn accept_invitation(
 /// `POST /auth/first-admin`
 pub(crate) async fn first_admin(
     PasswordAccounts(accounts): PasswordAccounts,
+    State(state): State<AccountState>,
     Extension(asker): Extension<RequestContext>,
     sent: Result<Form<NewAccountForm>, FormRejection>,
 ) -> Result<Response, AccountError> {
     if accounts.store.has_users().await? {
         return Ok(web::html::not_found_page());
     }
+    let sent = sent.map(|Form(sent)| {
+        let first_page = (state.first_page)().filter(|_| local_path(sent.next.as_deref()) == "/");
+        Form(NewAccountForm { next: first_page.map(str::to_owned).or(sent.next), ..sent })
+    });
     create_account(&accounts, &asker, AccountKind::FirstAdmin, sent).await
 }
 

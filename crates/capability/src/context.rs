@@ -2,8 +2,8 @@
 
 use crate::ToolServerStatus;
 use chat::{Caller, Chat};
-use config::{Config, Language, ModelRef};
-use contract::{CallReports, ModelUse, Tool};
+use config::{Config, ConnectionKind, Language, ModelRef};
+use contract::{CallReports, Model, ModelUse, Tool};
 use futures::future::BoxFuture;
 use operators::Operators;
 use serde_json::Value;
@@ -72,6 +72,10 @@ pub trait CurrentConfig: Send + Sync {
 
     /// Runs an endpoint for a user, with that user's rights. It may be an internal one.
     fn call_endpoint<'a>(&'a self, call: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>>;
+
+    /// Returns a model of a connection to a provider, to try it; the connection need not be in the config. `None` if
+    /// this server has no models of its type.
+    fn model(&self, connection: &ConnectionKind, name: &str) -> Option<Arc<dyn Model>>;
 
     /// Asks a model in the background, for a user and an agent, whose usage and quotas count. It has
     /// no tools.

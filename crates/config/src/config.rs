@@ -83,6 +83,14 @@ pub struct Config {
     pub retention: Retention,
 }
 
+impl Config {
+    /// Returns whether a connection has models of a provider, and not only those of the built-in demo.
+    pub fn has_model_provider(&self) -> bool {
+        let mut kinds = self.connections.values().map(|connection| &connection.kind);
+        kinds.any(|kind| kind.is_model() && !matches!(kind, ConnectionKind::Demo(_)))
+    }
+}
+
 /// A connection to an external service, such as a model provider or a database.
 #[derive(Clone, Debug)]
 pub struct Connection {
@@ -175,6 +183,8 @@ pub struct ModelConnection {
     pub base_url: Option<String>,
     /// Additional headers of each request.
     pub headers: Vec<(String, SecretString)>,
+    /// Whether only public addresses are reached. Connections of a config reach any.
+    pub public_only: bool,
 }
 
 /// The settings of the offline model.

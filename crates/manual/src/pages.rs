@@ -27,6 +27,7 @@ pub(crate) const GROUPS: &[Group] = &[
     Group {
         title: "First steps",
         pages: &[
+            page!("first-run"),
             page!("config"),
             page!("home"),
             page!("reference"),

@@ -74,6 +74,7 @@ async fn main() {
         api_key: None,
         base_url: Some(base_url),
         headers: Vec::new(),
+        public_only: false,
         model: "bench".to_owned(),
     };
     measure("anthropic", &Anthropic::new(settings(serve(anthropic()).await))).await;

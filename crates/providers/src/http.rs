@@ -6,9 +6,10 @@ use crate::driver::{self, Codec};
 use crate::file;
 use crate::too_long;
 use contract::{ModelError, ModelErrorKind, PartStream, Request};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use egress::Egress;
+use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::redirect::Policy;
-use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::sync::OnceLock;
@@ -35,7 +36,7 @@ const MAX_CAUSE: usize = 2_000;
 ///
 /// # Errors
 /// If the system's trusted certificates cannot be read.
-pub(crate) fn client() -> Result<&'static Client, ModelError> {
+fn client() -> Result<&'static Client, ModelError> {
     static CLIENT: OnceLock<Result<Client, String>> = OnceLock::new();
     let client = CLIENT.get_or_init(|| {
         // This fails only if a crypto provider is already installed.
@@ -51,6 +52,30 @@ pub(crate) fn client() -> Result<&'static Client, ModelError> {
             .map_err(|error| error_chain(&error))
     });
     client.as_ref().map_err(|error| {
+        ModelError::new(ModelErrorKind::Unreachable, format!("the HTTP client cannot be created: {error}"))
+    })
+}
+
+/// Begins a POST request to an address of the provider. If the settings restrict it to public addresses, names
+/// that lead elsewhere are refused when they are resolved.
+///
+/// # Errors
+/// If there is no HTTP client, or the address is not public.
+pub(crate) fn post(settings: &ModelSettings, url: &str) -> Result<RequestBuilder, ModelError> {
+    if !settings.public_only {
+        return Ok(client()?.post(url));
+    }
+    let unreachable = |cause: String| ModelError::new(ModelErrorKind::Unreachable, cause);
+    let url = Url::parse(url).map_err(|error| ModelError::new(ModelErrorKind::Refused, error.to_string()))?;
+    let client = public_egress()?.client(&url).map_err(|error| unreachable(error.to_string()))?;
+    // Not compressed: a compressing proxy would buffer the stream.
+    Ok(client.post(url).header(ACCEPT_ENCODING, "identity"))
+}
+
+/// Returns what reaches public addresses only.
+fn public_egress() -> Result<&'static Egress, ModelError> {
+    static EGRESS: OnceLock<Result<Egress, String>> = OnceLock::new();
+    EGRESS.get_or_init(|| Egress::without_redirects(false)).as_ref().map_err(|error| {
         ModelError::new(ModelErrorKind::Unreachable, format!("the HTTP client cannot be created: {error}"))
     })
 }
@@ -79,7 +104,7 @@ pub(crate) fn bearer_request(
     body: &Value,
 ) -> Result<RequestBuilder, ModelError> {
     let base = settings.base_url.as_deref().unwrap_or(base_url).trim_end_matches('/');
-    let mut request = client()?.post(format!("{base}/{path}"));
+    let mut request = post(settings, &format!("{base}/{path}"))?;
     if let Some(key) = &settings.api_key {
         request = request.header(AUTHORIZATION, secret_header(&format!("Bearer {}", key.expose_secret()))?);
     }
@@ -211,6 +236,7 @@ mod tests {
             api_key: Some("sk-123456".into()),
             base_url: None,
             headers: vec![("x-tenant".to_owned(), "t-42".into()), ("x-short".to_owned(), "a".into())],
+            public_only: false,
             model: String::new(),
         };
         let text = redact_secrets("a bad key sk-123456 of t-42".to_owned(), &settings);

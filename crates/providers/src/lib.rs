@@ -46,6 +46,8 @@ pub struct ModelSettings {
     pub base_url: Option<String>,
     /// Additional headers of every request.
     pub headers: Vec<(String, SecretString)>,
+    /// Whether only public addresses are reached: those of this machine and its networks are refused.
+    pub public_only: bool,
     /// The provider's name for the model.
     pub model: String,
 }

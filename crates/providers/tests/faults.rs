@@ -18,6 +18,7 @@ fn settings(base_url: String) -> ModelSettings {
         api_key: Some(KEY.into()),
         base_url: Some(base_url),
         headers: vec![("x-tenant".to_owned(), "tenant-canary".into())],
+        public_only: false,
         model: "m".to_owned(),
     }
 }
@@ -137,6 +138,20 @@ async fn redirects_are_not_followed() {
         check(Script::Answer(response(status, &location, "")), ModelErrorKind::Refused, &status[..3]).await;
     }
     assert!(attacker.requests().is_empty(), "no key may travel");
+}
+
+/// Names that resolve to private addresses are a matter of `egress`, which tests them.
+#[tokio::test]
+async fn restricted_models_do_not_reach_this_machine() {
+    let peer = Peer::start(Script::Answer(response("200 OK", "", ""))).await;
+    for provider in PROVIDERS {
+        for url in [peer.url(), peer.url().replace("127.0.0.1", "localhost")] {
+            let settings = ModelSettings { public_only: true, ..settings(format!("{url}/v1")) };
+            let (_, error) = ask(&*(provider.model)(settings), &CancellationToken::new()).await;
+            assert_eq!(error.map(|error| error.kind), Some(ModelErrorKind::Unreachable), "{url}");
+        }
+    }
+    assert!(peer.requests().is_empty(), "no key may travel");
 }
 
 #[tokio::test]

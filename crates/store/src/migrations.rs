@@ -46,7 +46,8 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0047_wrong_codes",
     "0050_savings_of_caches",
     "0059_lists_of_invocations",
-    "0075_usage_by_model""0065_groups",
+    "0065_groups",
+    "0075_usage_by_model",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -72,7 +73,8 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0047_wrong_codes",
     "0050_savings_of_caches",
     "0059_lists_of_invocations",
-    "0075_usage_by_model""0065_groups",
+    "0065_groups",
+    "0075_usage_by_model",
 ];
 
 /// Returns the migrations for SQLite.

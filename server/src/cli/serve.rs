@@ -75,6 +75,7 @@ async fn serve(arguments: ServeArguments, site: Site) -> Result<(), String> {
     store.announce(&format!("listening on http://{address} since {since:.0}"));
     println!("listening on http://{address}");
     state.composition.current.announce_setup();
+    state.composition.current.announce_first_steps();
     let (chat, limits) = (state.composition.chat.clone(), state.composition.limits.clone());
     let drain = limits.drain;
     // While running answers finish, new requests are still told that the server is shutting down.

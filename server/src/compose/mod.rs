@@ -15,6 +15,7 @@ pub(crate) use current::CurrentConfig;
 pub(crate) use endpoints::usage_caller;
 pub(crate) use history::{ConfigStatus, LoadSummary};
 pub(crate) use models::list::{ListedModel, ModelList};
+pub(crate) use models::model_to_try;
 pub(crate) use pages::workflow_pages::WorkflowPages;
 pub(crate) use replayed::ReplayedConfig;
 pub(crate) use served_agent::{ServedTools, ToolList};

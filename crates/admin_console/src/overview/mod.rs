@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{AgentUsage, DayRatings, DayUsage, ModelUsage, OwnerUsage, UsageFilter, UsageTotals};
 use web::admin::filters::{Choice, DAY_MS, field, field_with_suggestions, non_empty, select_field, user_id};
-use web::admin::{ADMINISTRATION, Admin, PageError, UserNames, from_store_error, page};
+use web::admin::{ADMINISTRATION, Admin, PageError, START_PATH, UserNames, from_store_error, page};
 use web::html::{link, text};
 use web::openapi::ApiRouter;
 use web::times::iso_day;
@@ -155,6 +155,7 @@ async fn show(
         usage_row(link(path, names.get(&used.user_id).unwrap_or(&used.user_id)), &range, &used.totals)
     });
     let content = view! {
+        {first_steps(&state)}
         {filters(&state, &query)}
         {totals(&seen, &format!("{period}{chosen}"), query.days.count())}
         <div class="cw-admin-charts">{charts(&seen.days, &seen.ratings)}</div>
@@ -191,6 +192,18 @@ fn conversation_filter(query: &OverviewQuery) -> String {
 /// Returns the address of the overview of an agent and a user, for the same period.
 fn overview_path(query: &OverviewQuery, agent: Option<&str>, user: Option<&str>) -> String {
     format!("/admin?days={}{}{}", query.days.count(), parameter("agent", agent), parameter("user", user))
+}
+
+/// Renders a link to the first steps, as long as only the built-in demo model answers.
+fn first_steps(state: &ConsoleState) -> Option<AnyView> {
+    let hint = view! {
+        <section class="cw-account-part" aria-labelledby="first-steps">
+            <h2 id="first-steps">"First steps"</h2>
+            <p class="cw-account-note">"Only the built-in demo model answers so far. Add a model, ask the first question, and invite users."</p>
+            <p class="cw-admin-links"><a class="cw-button cw-primary" href=START_PATH>"Begin"</a></p>
+        </section>
+    };
+    (!state.host.config().has_model_provider()).then(|| hint.into_any())
 }
 
 fn filters(state: &ConsoleState, query: &OverviewQuery) -> AnyView {

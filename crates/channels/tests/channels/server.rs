@@ -11,9 +11,9 @@ use capability::{
 };
 use channels::DEFINITION;
 use chat::{AgentRequest, AgentSource, Caller, Chat, Clock, FileLimits, NewUpload};
-use config::{Config, Language};
+use config::{Config, ConnectionKind, Language};
 use contract::testing::{Cue, RecordingTool, ScriptedModel};
-use contract::{Tool, ToolContext, ToolSpec};
+use contract::{Model, Tool, ToolContext, ToolSpec};
 use endpoints::OpenDatabases;
 use futures::future::{BoxFuture, join_all};
 use jobs::{Jobs, Workers};
@@ -104,6 +104,10 @@ impl CurrentConfig for TestConfig {
     }
 
     fn call_endpoint<'a>(&'a self, _: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>> {
+        panic!("not used")
+    }
+
+    fn model(&self, _: &ConnectionKind, _: &str) -> Option<Arc<dyn Model>> {
         panic!("not used")
     }
 

@@ -251,6 +251,7 @@ impl Player {
             api_key: None,
             base_url: Some(peer.url.clone()),
             headers: Vec::new(),
+            public_only: false,
             model: provider.name.to_owned(),
         };
         let defer_tools = if tools == Tools::Deferred { DeferTools::Always } else { DeferTools::default() };

@@ -186,7 +186,8 @@ fn model_connection(
         }
         None => None,
     };
-    Some(ModelConnection { api_key, base_url, headers: resolved_headers(id, headers, node, context)? })
+    let headers = resolved_headers(id, headers, node, context)?;
+    Some(ModelConnection { api_key, base_url, headers, public_only: false })
 }
 
 fn resolved_headers(

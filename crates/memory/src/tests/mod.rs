@@ -13,8 +13,8 @@ use ::store::{BeginRun, BeginRunOutcome, CapabilityTables, FinishRun, NewMessage
 use agent::{Agent, AnswerForm, InvocationInput, InvocationRequest, TurnLimits, invoke};
 use capability::{CurrentConfig, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus};
 use chat::{Caller, TextOrigin};
-use config::{Config, Language, SectionType};
-use contract::{ModelUse, ResponseFormat, RunScope, SourceTools, Tool, ToolSource};
+use config::{Config, ConnectionKind, Language, SectionType};
+use contract::{Model, ModelUse, ResponseFormat, RunScope, SourceTools, Tool, ToolSource};
 use futures::future::BoxFuture;
 use jobs::{JobState, Jobs, Workers};
 use operators::Operators;
@@ -78,6 +78,10 @@ impl CurrentConfig for DemoModel {
     }
 
     fn call_endpoint<'a>(&'a self, _: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>> {
+        panic!("not used")
+    }
+
+    fn model(&self, _: &ConnectionKind, _: &str) -> Option<Arc<dyn Model>> {
         panic!("not used")
     }
 

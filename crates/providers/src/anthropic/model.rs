@@ -27,7 +27,7 @@ impl Anthropic {
 
     fn post(&self, request: &Request) -> Result<RequestBuilder, ModelError> {
         let base = self.settings.base_url.as_deref().unwrap_or(BASE_URL).trim_end_matches('/');
-        let mut ask = http::client()?.post(format!("{base}/messages")).header("anthropic-version", VERSION);
+        let mut ask = http::post(&self.settings, &format!("{base}/messages"))?.header("anthropic-version", VERSION);
         if let Some(key) = &self.settings.api_key {
             ask = ask.header("x-api-key", http::secret_header(key.expose_secret())?);
         }

@@ -34,7 +34,7 @@ impl Google {
             ));
         }
         let url = format!("{base}/{folder}{}:streamGenerateContent?alt=sse", self.id.model);
-        let mut ask = http::client()?.post(url);
+        let mut ask = http::post(&self.settings, &url)?;
         if let Some(key) = &self.settings.api_key {
             ask = ask.header("x-goog-api-key", http::secret_header(key.expose_secret())?);
         }

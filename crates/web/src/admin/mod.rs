@@ -24,6 +24,9 @@ pub use user_names::{UserNames, user_view};
 use crate::openapi::{Access, Tag};
 use auth::password::KeyScope;
 
+/// The path of the page with the first steps on a new server.
+pub const START_PATH: &str = "/admin/start";
+
 /// The group of the console's routes in the OpenAPI document.
 pub const ADMINISTRATION: Tag = Tag {
     name: "administration",

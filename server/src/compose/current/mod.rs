@@ -184,6 +184,14 @@ impl CurrentConfig {
         self.auth_state.sign_in.failures.clone()
     }
 
+    /// Prints where the owner of a local server finds the first steps, as long as only the demo model answers.
+    pub(crate) fn announce_first_steps(&self) {
+        let config = self.config();
+        if matches!(config.auth.mode, config::AuthMode::Local) && !config.has_model_provider() {
+            println!("only the built-in demo model answers: add a model at {}", web::admin::START_PATH);
+        }
+    }
+
     /// Prints the token for creating the first account, if there is no account.
     pub(crate) fn announce_setup(&self) {
         if self.authentication().accounts().is_some() {

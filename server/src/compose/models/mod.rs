@@ -42,6 +42,11 @@ impl ModelBuilder {
     }
 }
 
+/// Returns a model that is only tried: its failures say nothing about the agents' ones, so it has no circuit breaker.
+pub(crate) fn model_to_try(connection: &ConnectionKind, name: &str) -> Option<Arc<dyn Model>> {
+    build_unguarded(connection, name, OpenAiApi::default()).map(measured)
+}
+
 fn build_unguarded(connection: &ConnectionKind, name: &str, api: OpenAiApi) -> Option<Arc<dyn Model>> {
     let settings = |model| settings(model, name);
     Some(match connection {
@@ -65,6 +70,7 @@ fn settings(connection: &ModelConnection, name: &str) -> ModelSettings {
         api_key: connection.api_key.clone(),
         base_url: connection.base_url.clone(),
         headers: connection.headers.clone(),
+        public_only: connection.public_only,
         model: name.to_owned(),
     }
 }

@@ -6,6 +6,7 @@ mod files;
 mod mcp;
 mod mcp_content;
 mod mcp_servers;
+mod model_connections;
 mod programs;
 mod records;
 mod remote_agent;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Fields of forms and server functions that have the same name as a column. Required fields are
 /// found automatically, see `required_fields`.
-const ACCEPTED_FIELDS: [(&str, &[&str]); 25] = [
+const ACCEPTED_FIELDS: &[(&str, &[&str])] = &[
     // A part of a message.
     ("/api/agent/{page}/{agent}", &["state"]),
     ("/api/runs/invoke", &["agent_id"]),
@@ -29,6 +29,9 @@ const ACCEPTED_FIELDS: [(&str, &[&str]); 25] = [
     ("/admin/mcp-server-tests", SERVER),
     ("/admin/mcp-servers", SERVER),
     ("/admin/mcp-servers/{name}", SERVER),
+    ("/admin/models", MODELS),
+    ("/admin/models/{name}", MODELS),
+    ("/admin/models/{name}/test", &["model"]),
     ("/admin/prompts", PROMPT),
     ("/admin/prompts/{id}", PROMPT),
     ("/admin/users", &["name", "role", "roles"]),
@@ -39,6 +42,7 @@ const ACCEPTED_FIELDS: [(&str, &[&str]); 25] = [
 ];
 const CUSTOM: &[&str] = &["description", "instructions", "model", "name", "version"];
 const SERVER: &[&str] = &["agent", "description", "name", "scope", "url", "version"];
+const MODELS: &[&str] = &["agent", "model", "name", "provider", "version"];
 const PROMPT: &[&str] = &["description", "name", "roles", "text", "version"];
 const OWN: &[&str] = &["description", "instructions", "model", "name", "title", "version"];
 

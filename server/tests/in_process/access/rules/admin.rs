@@ -16,7 +16,7 @@ fn form(path: String) -> TestRequest {
     TestRequest { method: Method::POST, path, body: None }
 }
 
-const ROUTES: [(&str, AdminRoute, u16); 125] = [
+const ROUTES: [(&str, AdminRoute, u16); 138] = [
     ("overview", |_| get("/admin".to_owned()), 200),
     ("users", |_| get("/admin/users".to_owned()), 200),
     ("users, with an invalid order", |_| get("/admin/users?sort=name;drop".to_owned()), 400),
@@ -116,6 +116,31 @@ const ROUTES: [(&str, AdminRoute, u16); 125] = [
     ("deleting an unknown prompt", |_| form(format!("/admin/prompts/{NO_ID}/delete")), 404),
     ("shared prompts in the API", |_| get("/api/admin/prompts".to_owned()), 200),
     ("deleting an unknown prompt in the API", |_| with(Method::DELETE, format!("/api/admin/prompts/{NO_ID}")), 404),
+    ("first steps", |_| get("/admin/start".to_owned()), 200),
+    ("connections to models", |_| get("/admin/models?from=added".to_owned()), 200),
+    ("connections to models as CSV", |_| get("/admin/models.csv".to_owned()), 200),
+    ("connections to models as YAML", |_| get("/admin/models.yaml".to_owned()), 200),
+    ("a new connection to models", |_| get("/admin/models/new".to_owned()), 200),
+    ("an unknown connection to models", |_| get("/admin/models/nothing".to_owned()), 404),
+    ("listing models of an unknown connection", |_| form("/admin/models/nothing/list".to_owned()), 404),
+    ("connections to models in the API", |_| get("/api/admin/models".to_owned()), 200),
+    ("connections to models as YAML in the API", |_| get("/api/admin/model-connections.yaml".to_owned()), 200),
+    ("an unknown connection to models in the API", |_| get("/api/admin/models/nothing".to_owned()), 404),
+    (
+        "testing an unknown connection to models in the API",
+        |_| post("/api/admin/models/nothing/test".to_owned(), json!({})),
+        404,
+    ),
+    (
+        "deleting an unknown connection to models in the API",
+        |_| with(Method::DELETE, "/api/admin/models/nothing".to_owned()),
+        404,
+    ),
+    (
+        "a connection to models without its key in the API",
+        |_| post("/api/admin/models".to_owned(), json!({ "name": "x", "connection": { "provider": "openai" } })),
+        422,
+    ),
     ("MCP servers", |_| get("/admin/mcp-servers?from=added".to_owned()), 200),
     ("MCP servers as CSV", |_| get("/admin/mcp-servers.csv".to_owned()), 200),
     ("MCP servers as YAML", |_| get("/admin/mcp-servers.yaml".to_owned()), 200),

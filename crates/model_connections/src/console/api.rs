@@ -1,0 +1,145 @@
+//! The API for connections to model providers. The list is in `list`.
+
+use crate::body::ConnectionBody;
+use crate::current::Current;
+use crate::service;
+use crate::store::{ListResult, TestResult};
+use crate::views::ConnectionDetail;
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, NoContent};
+use capability::Context;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use web::admin::{ADMINISTRATION, Admin};
+use web::openapi::{ApiRouter, Created, PlainText};
+use web::{HttpError, json_error};
+use wire::UserError;
+
+pub(super) fn routes() -> ApiRouter<Context> {
+    ApiRouter::new(&ADMINISTRATION)
+        .get("/api/admin/model-connections.yaml", export, "Export the added connections to model providers as YAML")
+        .post("/api/admin/models", add, "Add a connection to a model provider")
+        .get("/api/admin/models/{name}", show, "Get an added connection to a model provider with its state")
+        .put("/api/admin/models/{name}", change, "Change an added connection to a model provider")
+        .delete("/api/admin/models/{name}", remove, "Delete an added connection to a model provider")
+        .post("/api/admin/models/{name}/test", test, "Ask a model of an added connection for one word")
+        .post("/api/admin/models/{name}/list", list, "Ask the provider of an added connection for its models")
+}
+
+/// A new connection.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "NewModelConnection")]
+struct NewConnection {
+    /// The name.
+    name: String,
+    /// The connection.
+    connection: ConnectionBody,
+}
+
+/// The change of a connection.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "ModelConnectionChange")]
+struct ConnectionChange {
+    /// The version that the change is based on.
+    version: i64,
+    /// The connection. A masked key stays as it is stored.
+    connection: ConnectionBody,
+}
+
+/// Which model is tested.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "ModelToTest")]
+struct TestBody {
+    /// The provider's name of one of the connection's models. Default: the first one.
+    #[serde(default)]
+    model: Option<String>,
+}
+
+type Sent<T> = Result<Json<T>, JsonRejection>;
+
+fn body<T>(sent: Sent<T>) -> Result<T, HttpError> {
+    sent.map(|Json(sent)| sent).map_err(|rejection| json_error(&rejection))
+}
+
+/// `GET /api/admin/model-connections.yaml`
+async fn export(admin: Admin, State(context): State<Context>) -> Result<PlainText, HttpError> {
+    Ok(PlainText(yaml(&context, &admin).await?.into_response()))
+}
+
+/// Returns the export, which is recorded in the audit log.
+pub(super) async fn yaml(context: &Context, admin: &Admin) -> Result<String, UserError> {
+    let text = Current::load(context).await?.yaml();
+    service::record_export(context, admin).await?;
+    Ok(text)
+}
+
+/// `GET /api/admin/models/{name}`
+async fn show(
+    _: Admin,
+    State(context): State<Context>,
+    Path(name): Path<String>,
+) -> Result<Json<ConnectionDetail>, HttpError> {
+    Ok(Json(detail(&context, &name).await?))
+}
+
+async fn detail(context: &Context, name: &str) -> Result<ConnectionDetail, UserError> {
+    Current::load(context).await?.detail(name)
+}
+
+/// `POST /api/admin/models`
+async fn add(
+    admin: Admin,
+    State(context): State<Context>,
+    sent: Sent<NewConnection>,
+) -> Result<Created<ConnectionDetail>, HttpError> {
+    let NewConnection { name, connection } = body(sent)?;
+    service::add(&context, &admin, &name, &connection).await?;
+    Ok(Created(detail(&context, &name).await?))
+}
+
+/// `PUT /api/admin/models/{name}`
+async fn change(
+    admin: Admin,
+    State(context): State<Context>,
+    Path(name): Path<String>,
+    sent: Sent<ConnectionChange>,
+) -> Result<Json<ConnectionDetail>, HttpError> {
+    let ConnectionChange { version, connection } = body(sent)?;
+    service::update(&context, &admin, &name, version, &connection).await?;
+    Ok(Json(detail(&context, &name).await?))
+}
+
+/// `DELETE /api/admin/models/{name}`
+async fn remove(
+    admin: Admin,
+    State(context): State<Context>,
+    Path(name): Path<String>,
+) -> Result<NoContent, HttpError> {
+    service::delete(&context, &admin, &name, None).await?;
+    Ok(NoContent)
+}
+
+/// `POST /api/admin/models/{name}/test`
+async fn test(
+    admin: Admin,
+    State(context): State<Context>,
+    Path(name): Path<String>,
+    sent: Sent<TestBody>,
+) -> Result<Json<TestResult>, HttpError> {
+    let TestBody { model } = body(sent)?;
+    Ok(Json(service::test(&context, &admin, &name, model.as_deref()).await?))
+}
+
+/// `POST /api/admin/models/{name}/list`
+async fn list(
+    admin: Admin,
+    State(context): State<Context>,
+    Path(name): Path<String>,
+) -> Result<Json<ListResult>, HttpError> {
+    Ok(Json(service::list(&context, &admin, &name).await?))
+}
