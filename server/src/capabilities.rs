@@ -25,6 +25,7 @@ const BUILT_IN: &[Definition] = &[
     ::memory::DEFINITION,
     user_profile::DEFINITION,
     prompt_library::DEFINITION,
+    projects::DEFINITION,
     chat_message::DEFINITION,
     follow_ups::DEFINITION,
     openai_api::DEFINITION,

@@ -255,7 +255,8 @@ impl State {
 
     /// Adds what a source has answered; of the answers before the first step, the newest counts.
     fn add_source(&mut self, recording: &Recording, entry: &Entry, is_before: bool) -> Result<(), ReplayError> {
-        let Entry::Source { agent, source, tools, context, context_annotations, note_annotations, error } = entry else {
+        let Entry::Source { agent, source, tools, context, context_annotations, note_annotations, error } = entry
+        else {
             return Ok(());
         };
         let tools: Vec<RecordedTool> = serde_json::from_value(recording.blob(tools).clone())

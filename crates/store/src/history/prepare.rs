@@ -46,11 +46,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] for an unknown folder or one of another user.
-    pub async fn prepare_conversation(
-        &self,
-        owner: &str,
-        prepare: PrepareConversation,
-    ) -> Result<String, StoreError> {
+    pub async fn prepare_conversation(&self, owner: &str, prepare: PrepareConversation) -> Result<String, StoreError> {
         let owner = owner.to_owned();
         self.write(move |db| Box::pin(async move { store(db, &owner, prepare).await })).await
     }

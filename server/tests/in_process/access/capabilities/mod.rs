@@ -6,6 +6,7 @@ mod delegation;
 pub(super) mod knowledge;
 mod memory;
 mod own_agents;
+mod projects;
 mod prompts;
 mod skills;
 mod workflow_lists;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Fields of forms and server functions that have the same name as a column. Required fields are
 /// found automatically, see `required_fields`.
-const ACCEPTED_FIELDS: [(&str, &[&str]); 24] = [
+const ACCEPTED_FIELDS: [(&str, &[&str]); 28] = [
     // A part of a message.
     ("/api/agent/{page}/{agent}", &["state"]),
     ("/api/runs/invoke", &["agent_id"]),
@@ -17,6 +17,10 @@ const ACCEPTED_FIELDS: [(&str, &[&str]); 24] = [
     ("/account/agents", OWN),
     ("/account/agents/{id}", OWN),
     ("/account/profile", &["content"]),
+    ("/account/projects", PROJECT),
+    ("/account/projects/{id}", PROJECT),
+    ("/account/projects/{id}/members", &["name", "role"]),
+    ("/account/projects/{id}/members/{member}", &["role"]),
     ("/account/prompts", PROMPT),
     ("/account/prompts/{id}", PROMPT),
     ("/account/agents/{id}/sharing", &["roles"]),
@@ -39,6 +43,7 @@ const ACCEPTED_FIELDS: [(&str, &[&str]); 24] = [
 const CUSTOM: &[&str] = &["description", "instructions", "model", "name", "version"];
 const SERVER: &[&str] = &["agent", "description", "name", "scope", "url", "version"];
 const PROMPT: &[&str] = &["description", "name", "roles", "text", "version"];
+const PROJECT: &[&str] = &["agent", "color", "folder", "instructions", "library", "model", "name", "version"];
 const OWN: &[&str] = &["description", "instructions", "model", "name", "title", "version"];
 
 /// Required fields that a form does not report as missing.
