@@ -46,10 +46,12 @@ fn hide_targets() {
 
 /// The folders as targets of a dragged row.
 #[component]
-pub(super) fn DropTargets() -> AnyView {
+pub fn DropTargets() -> AnyView {
     let list = use_conversations();
-    let ended = window_event_listener(ev::dragend, |_| hide_targets());
-    on_cleanup(move || ended.remove());
+    Effect::new(|_| {
+        let ended = window_event_listener(ev::dragend, |_| hide_targets());
+        on_cleanup(move || ended.remove());
+    });
     let folder = move |folder: Folder| target(list, Some(folder));
     view! {
         <div id=TARGETS_ID class="cw-drop-targets" popover="manual" aria-hidden="true">

@@ -56,14 +56,14 @@ pub fn ListScope() -> AnyView {
 pub(super) fn folder_tools(list: ConversationListState, id: String, naming: RwSignal<bool>) -> AnyView {
     let of = id.clone();
     let field = move || naming.get().then(|| name_field(list, of.clone(), naming));
-    let delete = move |_| {
-        list.update_folders(Some(id.clone()), None);
-        list.set_filter(ListFilter::default());
-    };
     let about = Memo::new({
         let id = id.clone();
         move |_| list.folders.with(|folders| folders.iter().find(|folder| folder.id == id).cloned())
     });
+    let delete = move |_| {
+        list.update_folders(Some(id.clone()), None);
+        list.set_filter(ListFilter::default());
+    };
     let about = move || about.get().map(folder_about);
     view! {
         {about}

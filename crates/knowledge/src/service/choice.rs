@@ -144,13 +144,15 @@ impl Knowledge {
 impl ListLibraries for Knowledge {
     fn readable<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<ReadableLibrary>, UserError>> {
         Box::pin(async move {
-            let declared = self.declared();
-            let title = |id: &str| declared.iter().find(|(known, _)| known.id.0 == id)?.0.title.clone();
-            let named = |library: LibraryRow| {
-                let name = title(&library.id).map_or(library.name, |title| title.0);
-                ReadableLibrary { id: library.id, name }
-            };
-            Ok(self.libraries(&Viewer::from(caller)).await?.into_iter().map(named).collect())
+            let viewer = Viewer::from(caller);
+            let own = self.libraries(&viewer).await?.into_iter().filter(|library| !library.owner.is_empty());
+            let own = own.map(|library| ReadableLibrary { id: library.id, name: library.name });
+            // Those of the config are listed from the start on, also before their documents are read.
+            let declared = self.declared().into_iter().map(|(declared, _)| declared);
+            let declared = declared.filter(|declared| viewer.access_to_declared(declared).is_some());
+            let declared =
+                declared.map(|library| ReadableLibrary { name: library.title().to_owned(), id: library.id.0 });
+            Ok(own.chain(declared).collect())
         })
     }
 }

@@ -176,7 +176,7 @@ impl Service {
             Some(id) => FolderOfProject::Known(id.clone()),
             None => FolderOfProject::New(new_id()),
         };
-        let settings = self.checked(caller, sent, &[]).await?;
+        let settings = self.checked(caller, sent, &ProjectSettings::default()).await?;
         let id = new_id();
         let audit = audit(&user_id, "create", &id, json!({ "name": settings.name }));
         let (most, now) = (section.per_user, now_millis());
@@ -215,7 +215,7 @@ impl Service {
         let after = sent
             .version
             .ok_or_else(|| UserError::invalid("/version", "Send the version that your change is based on."))?;
-        let settings = self.checked(caller, sent, &known.settings.libraries).await?;
+        let settings = self.checked(caller, sent, &known.settings).await?;
         let about = json!({
             "name": settings.name,
             "instructions": settings.instructions != known.settings.instructions,
@@ -251,17 +251,18 @@ impl Service {
         }
     }
 
-    /// Returns the settings that a caller sends. Libraries that the project has already may stay, also if the caller
-    /// may not read them; others are added only by those who may.
+    /// Returns the settings that a caller sends. What the project has already may stay: libraries that the caller may
+    /// not read, and an agent or a model that the config has no more. Libraries are added only by those who may read
+    /// them.
     async fn checked(
         &self,
         caller: &Caller,
         sent: ProjectBody,
-        known: &[String],
+        known: &ProjectSettings,
     ) -> Result<ProjectSettings, UserError> {
         let most = self.section()?.instruction_characters as usize;
         let settings = sent.settings().checked(most).map_err(invalid)?;
-        let is_new = |id: &&String| !known.contains(id);
+        let is_new = |id: &&String| !known.libraries.contains(id);
         if settings.libraries.iter().any(|id| is_new(&id)) {
             let readable = self.projects.libraries.readable(caller).await?;
             let may_add = |id: &&String| readable.iter().any(|library| library.id == **id);
@@ -271,10 +272,11 @@ impl Service {
             }
         }
         let config = self.context.current.config();
-        if !settings.agent_id.is_empty() && !config.agents.contains_key(&settings.agent_id) {
+        let is_known = |id: &str, has: &dyn Fn(&str) -> bool| id.is_empty() || has(id);
+        if settings.agent_id != known.agent_id && !is_known(&settings.agent_id, &|id| config.agents.contains_key(id)) {
             return Err(UserError::invalid("/agentId", "There is no such agent."));
         }
-        if !settings.model_id.is_empty() && !config.models.contains_key(&settings.model_id) {
+        if settings.model_id != known.model_id && !is_known(&settings.model_id, &|id| config.models.contains_key(id)) {
             return Err(UserError::invalid("/modelId", "There is no such model."));
         }
         Ok(settings)

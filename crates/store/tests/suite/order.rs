@@ -166,7 +166,7 @@ async fn a_prepared_conversation_gets_its_title_with_the_first_message() {
         turn(store, "b", "n", None, 6).await;
         assert_eq!(store.conversation("ada", "b").await.unwrap().unwrap().summary.title, "Mine");
         assert_eq!(title().await, first);
-        assert_eq!(list(store, &in_folder("f")).await, "b! a!");
+        assert_eq!(list(store, &in_folder("f")).await, "b a");
         assert_eq!(store.folders("ada").await.unwrap()[0].count, 2);
         change(store, "a", r#"{"archived":true}"#).await.unwrap();
         assert_eq!(store.folders("ada").await.unwrap()[0].count, 1);
