@@ -28,6 +28,7 @@ const BUILT_IN: &[Definition] = &[
     user_profile::DEFINITION,
     prompt_library::DEFINITION,
     notifications::DEFINITION,
+    projects::DEFINITION,
     chat_message::DEFINITION,
     follow_ups::DEFINITION,
     openai_api::DEFINITION,

@@ -59,6 +59,7 @@ notifications ► auth capability chat config egress jobs settings store web wir
 openai_api ► auth capability chat config contract schemas settings store web wire
 operators ►
 plans ► agent auth capability chat config contract store web wire
+projects ► auth capability chat config contract store web wire
 prompt_library ► auth capability chat config settings store web wire
 providers ► contract egress sse
 recordings ► agent capability chat config contract store web wire
@@ -68,7 +69,7 @@ rust-page ► app server wire
 schedules ►
 schemas ► offload
 scim ► auth capability chat config store web wire
-server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config connected_accounts contract custom_agents documents egress endpoints evaluation experiments faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory notificationsmodel_connections offload openai_api operators plans prompt_library providers recordings remote_agents scim skills sse store tools triggers user_profile web web_research wire workflows workspace
+server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config connected_accounts contract custom_agents documents egress endpoints evaluation experiments faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory model_connections notifications offload openai_api operators plans projects prompt_library providers recordings remote_agents scim skills sse store tools triggers user_profile web web_research wire workflows workspace
 settings ►
 skills ► agent auth capability config contract settings store web wire
 sse ►

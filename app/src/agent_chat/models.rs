@@ -32,9 +32,11 @@ pub(in crate::agent_chat) fn picker(session: Session) -> AnyView {
     let Some(default) = models.iter().find(|model| model.default).or(models.first()).cloned() else {
         return ().into_any();
     };
+    // The model that the conversation began with, or that is chosen already.
+    let first = session.model.get_untracked().filter(|id| models.iter().any(|model| model.id == *id));
     // An answer that is being written changes often, but not its model.
     let answered = Memo::new(move |_| newest_answer(session));
-    follow(session, models.clone(), default.id, answered);
+    follow(session, models.clone(), first.unwrap_or(default.id), answered);
     let thinking = models.iter().filter(|model| model.thinking).map(|model| model.id.clone()).collect::<Vec<_>>();
     let can_think =
         Memo::new(move |_| session.model.with(|model| thinking.iter().any(|id| Some(id) == model.as_ref())));

@@ -7,7 +7,7 @@ use crate::api::folders;
 use crate::prelude::*;
 use std::time::Duration;
 use wire::api::ConversationSummary;
-use wire::organize::{ConversationChange, FolderList, MoveTo};
+use wire::organize::{ConversationChange, Folder, FolderList, MoveTo};
 
 /// How long a deletion can be undone.
 const UNDO_PERIOD: Duration = Duration::from_secs(12);
@@ -20,7 +20,8 @@ impl ConversationListState {
         leptos::task::spawn_local(async move {
             match folders(None, Some(name)).await {
                 Ok(FolderList { items }) => {
-                    let new = items.iter().find(|folder| !before.contains(folder)).map(|folder| folder.id.clone());
+                    let is_new = |folder: &&Folder| !before.iter().any(|known| known.id == folder.id);
+                    let new = items.iter().find(is_new).map(|folder| folder.id.clone());
                     self.folders.try_set(items);
                     if new.is_some() {
                         self.change(ids, folder_change(new));
@@ -73,12 +74,17 @@ impl ConversationListState {
             self.items.update(|items| items.retain(|item| !ids.contains(&item.id)));
         }
         let deleted = ids.clone();
+        // Of the folders.
+        let counts_change = change.folder_id.is_some() || change.archived.is_some() || change.deleted.is_some();
         self.send_change(
             ids,
             change,
             Box::new(move || {
                 if is_end {
                     self.offer_undo(deleted);
+                }
+                if counts_change {
+                    self.update_folders(None, None);
                 }
             }),
         );

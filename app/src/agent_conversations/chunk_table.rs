@@ -8,6 +8,7 @@ use crate::chat_context::ChatContext;
 use crate::chunks::Chunk;
 use crate::prelude::*;
 use crate::properties::Properties;
+use leptos::ev::DragEvent;
 use leptos::html;
 use leptos::web_sys::HtmlInputElement;
 
@@ -25,6 +26,7 @@ pub(crate) struct OrganizingFunctions {
     pub(super) list_head: fn(Properties, NodeRef<html::Div>, String, String) -> AnyView,
     pub(super) search_results: fn() -> AnyView,
     pub(super) delete: fn(ConversationListState, Vec<String>),
+    pub(super) drag: fn(ConversationListState, &DragEvent),
     pub(super) search: fn(ConversationSearch, ConversationListState, Option<String>),
     pub(super) rename: fn(ConversationEntry) -> AnyView,
     pub(super) folder_tools: fn(ConversationListState, String, RwSignal<bool>) -> AnyView,

@@ -4,6 +4,7 @@
 pub mod actions;
 mod change;
 mod chunk_table;
+mod drag;
 mod events;
 mod highlight;
 pub mod import;
@@ -149,6 +150,7 @@ fn LoadedList(id: String, first: Result<ConversationList, ApiError>) -> AnyView 
             // The user may open the menu of this row next.
             on:pointerover=|_| ORGANIZING.request()
             on:focusin=|_| ORGANIZING.request()
+            on:dragstart=move |event| list.with_organizing(move |code| (code.drag)(list, &event))
         >
             <For each=move || window.visible_entries(list) key=|entry| entry.id.clone() children=item />
         </ul>

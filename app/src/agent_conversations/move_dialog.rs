@@ -1,6 +1,7 @@
 //! The dialog that moves conversations to a folder, to no folder, or to a new one.
 
 use super::list::{ConversationListState, use_conversations};
+use super::scope::folder_marks;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::icons::{Icon, Shape};
@@ -19,8 +20,7 @@ pub(super) const NAME_LENGTH: &str = "60";
 pub fn MoveDialog() -> AnyView {
     let list = use_conversations();
     let name = NodeRef::<html::Input>::new();
-    let key = |folder: &Folder| format!("{} {}", folder.id, folder.name);
-    let folder = move |folder: Folder| folder_button(list, Some(folder.id), folder.name);
+    let folder = move |folder: Folder| folder_button(list, Some(folder));
     let create = move |_| {
         if let Some(name) = name.get_untracked() {
             let typed = name.value();
@@ -34,7 +34,7 @@ pub fn MoveDialog() -> AnyView {
         <dialog id=DIALOG_ID class="cw-dialog" aria-labelledby="cw-move-title">
             <form method="dialog">
                 <h2 id="cw-move-title">{t(Text::MoveTitle)}</h2>
-                <div class="cw-move-targets">{folder_button(list, None, t(Text::NoFolder).to_owned())} <For each=move || list.folders.get() key=key children=folder /></div>
+                <div class="cw-move-targets">{folder_button(list, None)} <For each=move || list.folders.get() key=folder_key children=folder /></div>
                 <div class="cw-move-new">
                     <input
                         class="cw-control"
@@ -63,7 +63,10 @@ pub fn MoveDialog() -> AnyView {
 
 /// Returns the button for a folder. It is not a submit button, so that Enter in the name field
 /// creates a folder.
-fn folder_button(list: ConversationListState, id: Option<String>, name: String) -> AnyView {
+fn folder_button(list: ConversationListState, folder: Option<Folder>) -> AnyView {
+    let id = folder.as_ref().map(|folder| folder.id.clone());
+    let marks = folder.as_ref().map(folder_marks);
+    let name = folder.map_or_else(|| t(Text::NoFolder).to_owned(), |folder| folder.name);
     let go = move |_| {
         list.change(list.ids_to_move.get_value(), folder_change(id.clone()));
         list.selected.set(None);
@@ -74,10 +77,16 @@ fn folder_button(list: ConversationListState, id: Option<String>, name: String) 
     view! {
         <button type="button" class="cw-move-target" on:click=go>
             <Icon of=Shape::FOLDER />
-            {name}
+            <span class="cw-move-name" dir="auto">{name}</span>
+            {marks}
         </button>
     }
     .into_any()
+}
+
+/// Returns what of a folder is shown, so that a changed one is shown anew.
+pub(super) fn folder_key(folder: &Folder) -> String {
+    format!("{} {:?} {} {}", folder.id, folder.color, folder.count, folder.name)
 }
 
 /// Moves a conversation to a folder, or out of its folder.

@@ -3,6 +3,7 @@
 
 use super::actions::menu_items;
 use super::chunk_table::{ORGANIZING, OrganizingFunctions};
+use super::drag::{DropTargets, drag_row};
 use super::import::import_file;
 use super::items::{ItemList, list_head};
 use super::list::ConversationListState;
@@ -29,6 +30,7 @@ fn functions() -> Result<OrganizingFunctions, ChunkError> {
             view! {
                 <MoveDialog />
                 <ShareDialog />
+                <DropTargets />
             }
             .into_any()
         },
@@ -36,6 +38,7 @@ fn functions() -> Result<OrganizingFunctions, ChunkError> {
         list_head,
         search_results: || view! { <SearchResults /> }.into_any(),
         delete: ConversationListState::delete,
+        drag: drag_row,
         search: ConversationSearch::request,
         rename: |item| view! { <RenameField item /> }.into_any(),
         folder_tools,

@@ -18,7 +18,7 @@ const ARCHIVE: &str = "in the archive";
 pub fn ListScope() -> AnyView {
     let list = use_conversations();
     let key = |folder: &Folder| format!("{} {}", folder.id, folder.name);
-    let option = move |Folder { id, name }: Folder| {
+    let option = move |Folder { id, name, .. }: Folder| {
         // A renamed folder is a new option, which must stay selected.
         let of = id.clone();
         let chosen = move || list.filter.with(|filter| filter.folder_id.as_ref() == Some(&of));
@@ -56,11 +56,17 @@ pub fn ListScope() -> AnyView {
 pub(super) fn folder_tools(list: ConversationListState, id: String, naming: RwSignal<bool>) -> AnyView {
     let of = id.clone();
     let field = move || naming.get().then(|| name_field(list, of.clone(), naming));
+    let about = Memo::new({
+        let id = id.clone();
+        move |_| list.folders.with(|folders| folders.iter().find(|folder| folder.id == id).cloned())
+    });
     let delete = move |_| {
         list.update_folders(Some(id.clone()), None);
         list.set_filter(ListFilter::default());
     };
+    let about = move || about.get().map(folder_about);
     view! {
+        {about}
         {field}
         <button
             type="button"
@@ -80,6 +86,32 @@ pub(super) fn folder_tools(list: ConversationListState, id: String, naming: RwSi
         >
             <Icon of=Shape::BIN />
         </button>
+    }
+    .into_any()
+}
+
+/// Returns the colour of a folder, how many conversations it has, and the link to its project.
+fn folder_about(folder: Folder) -> AnyView {
+    let settings = folder.settings.clone().map(|href| {
+        view! {
+            <a class="cw-icon-button" href=href aria-label=t(Text::ProjectSettings) title=t(Text::ProjectSettings)>
+                <Icon of=Shape::FOLDER />
+            </a>
+        }
+    });
+    view! {
+        {folder_marks(&folder)}
+        {settings}
+    }
+    .into_any()
+}
+
+/// Returns the colour of a folder and how many conversations it has.
+pub(super) fn folder_marks(folder: &Folder) -> AnyView {
+    let dot = folder.color.clone().map(|color| view! { <span class="cw-folder-dot" data-color=color></span> });
+    view! {
+        {dot}
+        <span class="cw-folder-count">{folder.count}</span>
     }
     .into_any()
 }

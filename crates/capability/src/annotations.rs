@@ -131,7 +131,7 @@ impl ToolSource for AnnotatedSource {
 
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
         async move {
-            let SourceTools { tools, context, context_annotations: declared, left_out } =
+            let SourceTools { tools, context, context_annotations: declared, note_annotations, left_out } =
                 self.source.tools(scope).await?;
             let mark = |tool: Arc<dyn Tool>| {
                 let marks = self.annotations_for(tool.spec());
@@ -147,6 +147,7 @@ impl ToolSource for AnnotatedSource {
                 tools: tools.into_iter().map(mark).collect(),
                 context,
                 context_annotations: context_marks,
+                note_annotations,
                 left_out,
             })
         }

@@ -4,6 +4,7 @@ mod additions;
 mod annotations;
 mod context;
 mod job;
+mod libraries;
 mod quotes;
 mod running;
 mod service_tokens;
@@ -13,6 +14,7 @@ pub use additions::{ConfigAdditions, StoredAdditions};
 pub use annotations::{annotated, annotated_source};
 pub use context::{Context, CurrentConfig, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion};
 pub use job::{Job, RepeatedJob};
+pub use libraries::{FindLibraries, Libraries, ListLibraries, ReadableLibrary};
 pub use quotes::{FindQuotes, QuotedDocument, Quotes};
 pub use running::Capabilities;
 pub use service_tokens::{
@@ -90,6 +92,8 @@ pub struct Host {
     pub databases: OpenDatabases,
     /// What finds quotes in the documents of agents.
     pub quotes: Quotes,
+    /// The libraries that users may read, and those that conversations have of their own.
+    pub libraries: Libraries,
     /// Tokens of users for services that are called on their behalf.
     pub tokens: ServiceTokens,
 }

@@ -228,6 +228,7 @@ mod tests {
             store,
             databases: Default::default(),
             quotes: Default::default(),
+            libraries: Default::default(),
             tokens: Default::default(),
         };
         let panics = Definition { start: Some(|_| Ok(Arc::new(Panics))), ..Definition::new("panics") };

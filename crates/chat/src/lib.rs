@@ -32,6 +32,7 @@ pub use files::sniff::media_type;
 pub use files::uploads::{FileLimits, NewUpload};
 pub use history::exchange::Exchange;
 pub use history::export::{ExportedConversation, ExportedMessage, FORMAT};
+pub use history::folder_links::FolderPage;
 pub use history::share::SharedSnapshot;
 pub use outside::RunResponse;
 pub use outside::completion::{CompletionRequest, CompletionRun};

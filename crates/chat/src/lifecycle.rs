@@ -4,6 +4,7 @@ use crate::admission::memory::MemoryGuard;
 use crate::admission::permits::RunPermits;
 use crate::events::{Events, LifecycleObserver};
 use crate::files::attachments::{AttachmentReader, AttachmentTexts};
+use crate::history::folder_links::{FolderLinks, FolderPage};
 use crate::outside;
 use crate::outside::invoke::{self, Invocations};
 use crate::run::title::Titles;
@@ -56,6 +57,7 @@ pub(crate) struct Inner {
     pub(crate) events: Events,
     /// Reports the runs that recovery closes.
     pub(crate) recovery: RecoveryReports,
+    pub(crate) folder_links: FolderLinks,
 }
 
 impl Chat {
@@ -136,6 +138,7 @@ impl Chat {
                 telemetry,
                 events,
                 recovery,
+                folder_links: FolderLinks::default(),
             }),
         };
         outside::add_handlers(&chat.inner.workers, &chat.inner);
@@ -181,6 +184,11 @@ impl Chat {
     /// effect.
     pub fn set_observer(&self, observer: Arc<dyn LifecycleObserver>) {
         self.inner.recovery.set_observer(observer);
+    }
+
+    /// Sets what returns the page about a folder, to which lists of folders link. Only the first call has an effect.
+    pub fn set_folder_page(&self, page: FolderPage) {
+        self.inner.folder_links.set(page);
     }
 
     /// Returns the backlog of the journal and the database.

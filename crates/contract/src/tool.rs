@@ -278,6 +278,8 @@ pub struct SourceTools {
     pub context: Option<String>,
     /// The annotations of the context.
     pub context_annotations: Annotations,
+    /// The annotations of the notes that the source has for the model in this turn.
+    pub note_annotations: Annotations,
     /// Tools of the source that cannot be used.
     pub left_out: Vec<OmittedTool>,
 }

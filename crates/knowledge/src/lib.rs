@@ -63,7 +63,9 @@ struct KnowledgeCapability {
 impl KnowledgeCapability {
     fn new(host: &Host) -> Self {
         let knowledge = Knowledge::new(host.store.clone(), host.jobs.clone());
+        knowledge.use_libraries(host.libraries.clone());
         host.quotes.provide(Arc::new(knowledge.clone()));
+        host.libraries.provide_list(Arc::new(knowledge.clone()));
         Self { knowledge }
     }
 }

@@ -50,6 +50,7 @@ pub(crate) const GROUPS: &[Group] = &[
             page!("plans"),
             page!("skills"),
             page!("prompts"),
+            page!("projects"),
             page!("workspace"),
         ],
     },

@@ -46,6 +46,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0047_wrong_codes",
     "0050_savings_of_caches",
     "0059_lists_of_invocations",
+    "0060_projects",
     "0065_groups",
     "0075_usage_by_model",
 ];
@@ -73,6 +74,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0047_wrong_codes",
     "0050_savings_of_caches",
     "0059_lists_of_invocations",
+    "0060_projects",
     "0065_groups",
     "0075_usage_by_model",
 ];

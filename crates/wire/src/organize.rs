@@ -65,9 +65,24 @@ pub struct Folder {
     pub id: String,
     /// The name, 1 to 60 characters.
     pub name: String,
+    /// The name of the colour of its project; absent for a folder that is no project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub color: Option<String>,
+    /// How many conversations are in it, without those in the archive.
+    pub count: u32,
+    /// The path of the page with its project, or on which it becomes one; absent on servers without projects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<String>,
 }
 
-read_struct!(Folder { id: "id", name: "name" });
+impl Folder {
+    /// A folder without conversations that is no project.
+    pub fn new(id: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { id: id.into(), name: name.into(), color: None, count: 0, settings: None }
+    }
+}
+
+read_struct!(Folder { id: "id", name: "name", color: "color", count: "count" or default, settings: "settings" });
 
 /// The caller's folders, sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -33,6 +33,7 @@ pub(crate) async fn sources(config: &Config) -> Vec<(String, Result<SourceReport
         store,
         databases: OpenDatabases::default(),
         quotes: Quotes::default(),
+        libraries: Default::default(),
         tokens: Default::default(),
     };
     let capabilities = match Capabilities::start(definitions(), &host) {

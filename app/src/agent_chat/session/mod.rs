@@ -230,7 +230,7 @@ impl Session {
             queue: RwSignal::new(Vec::new()),
             switch_states: RwSignal::new(switched),
             plan_mode: RwSignal::new(false),
-            model: RwSignal::new(None),
+            model: RwSignal::new(view.and_then(|view| view.first_model.clone())),
             thinks: RwSignal::new(false),
             is_retrying: RwSignal::new(false),
             dragging: RwSignal::new(false),

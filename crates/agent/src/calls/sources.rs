@@ -30,8 +30,9 @@ pub(crate) async fn with_source_tools<'a, S: EventSink>(
     let sources = std::mem::take(&mut agent.sources);
     for (source, tools) in sources.iter().zip(answers) {
         match tools {
-            Ok(SourceTools { tools, context, context_annotations: context_marks, .. }) => {
+            Ok(SourceTools { tools, context, context_annotations: context_marks, note_annotations, .. }) => {
                 add(&mut agent, source.name(), tools);
+                exposure::expose(seen, source.name(), note_annotations, sink).await?;
                 if let Some(context) = context {
                     exposure::expose(seen, source.name(), context_marks, sink).await?;
                     contexts.push((source.name().to_owned(), context));

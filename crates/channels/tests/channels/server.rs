@@ -179,8 +179,14 @@ impl TestServer {
         let current = Arc::new(TestConfig(Mutex::new(config.clone())));
         let context = Context { store: store.clone(), chat: chat.clone(), current: current.clone() };
         let databases = OpenDatabases::default();
-        let host =
-            Host { store: store.clone(), jobs, databases, quotes: Quotes::default(), tokens: Default::default() };
+        let host = Host {
+            store: store.clone(),
+            jobs,
+            databases,
+            quotes: Quotes::default(),
+            libraries: Default::default(),
+            tokens: Default::default(),
+        };
         let capability = (DEFINITION.start.unwrap())(&host).unwrap();
         capability.config_changed(&config);
         let stop = CancellationToken::new();

@@ -67,7 +67,7 @@ impl Inner {
         let conversation = self.store.conversation(&caller.user_id, id).await?;
         let conversation = conversation.ok_or_else(UserError::not_found)?;
         let remote = remote::active_run(&self.store, &caller.user_id, &conversation).filter(|_| live.is_none());
-        let summary = conversation.summary;
+        let (summary, first_model) = (conversation.summary, conversation.model_id);
         let mut branch = self.store.branch(&caller.user_id, id).await?;
         if live.is_none() && remote.is_none() {
             let expired = self.expire_when_opened(caller, &summary.agent_id, id, &mut branch).await;
@@ -93,7 +93,7 @@ impl Inner {
             |(id, siblings): (&str, Vec<&str>)| (id.to_owned(), siblings.into_iter().map(str::to_owned).collect());
         let forks = forks.into_iter().map(owned).collect();
         let feedback = self.store.feedback(&caller.user_id, id).await?;
-        Ok(ConversationView { summary, messages, active, forks, feedback: feedback.into_iter().collect() })
+        Ok(ConversationView { summary, messages, active, first_model, forks, feedback: feedback.into_iter().collect() })
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod change;
 pub(crate) mod conversations;
 pub(crate) mod exchange;
 pub(crate) mod export;
+pub(crate) mod folder_links;
 pub(crate) mod import;
 pub(crate) mod organize;
 pub(crate) mod page_events;

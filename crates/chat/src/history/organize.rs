@@ -148,13 +148,13 @@ impl Inner {
 
     /// See [`Chat::folders`].
     async fn folders(&self, caller: &Caller) -> Result<FolderList> {
-        let items = self.store.folders(&caller.user_id).await?;
-        Ok(FolderList { items })
+        let folders = self.store.folders(&caller.user_id).await?;
+        Ok(FolderList { items: folders.into_iter().map(|folder| self.folder_links.linked(folder)).collect() })
     }
 
     /// See [`Chat::add_folder`].
     async fn add_folder(&self, caller: &Caller, name: &str) -> Result<Folder> {
-        let folder = Folder { id: new_id(), name: folder_name(name)? };
+        let folder = self.folder_links.linked(Folder::new(new_id(), folder_name(name)?));
         let added = self.store.add_folder(&caller.user_id, folder.clone(), crate::now());
         if added.await? {
             return Ok(folder);

@@ -115,7 +115,7 @@ impl Inner {
         self.check_capacity()?;
         let mut options = RunOptions::default();
         let models = self.agents.models(&conversation.summary.agent_id);
-        model_choice::complete(&mut options, &models, &branch, true);
+        model_choice::complete(&mut options, &models, (&branch, None), true);
         if self.agents.offers_delegation(&conversation.summary.agent_id) {
             options.delegate = model_choice::delegates(&branch);
         }

@@ -23,8 +23,13 @@ impl Inner {
         if !keeps_delegation && (models.is_empty() || is_complete && !goes_on) {
             return Ok(());
         }
-        let branch = self.store.branch(&caller.user_id, &request.conversation_id).await?;
-        complete(&mut request.options, &models, &branch, goes_on);
+        let (user_id, id) = (&caller.user_id, &request.conversation_id);
+        let branch = self.store.branch(user_id, id).await?;
+        let first = match request.options.model.is_none() && branch.is_empty() {
+            true => self.store.conversation(user_id, id).await?.and_then(|conversation| conversation.model_id),
+            false => None,
+        };
+        complete(&mut request.options, &models, (&branch, first), goes_on);
         if keeps_delegation {
             request.options.delegate = delegates(&branch);
         }
@@ -32,15 +37,23 @@ impl Inner {
     }
 }
 
-/// Completes options by the choice of the newest answer of a branch, or by the first of the models.
-pub(super) fn complete(options: &mut RunOptions, models: &[SelectableModel], branch: &[StoredMessage], goes_on: bool) {
+/// Completes options by the choice of the newest answer of a branch, by the model that the conversation began with,
+/// or by the first of the models.
+pub(super) fn complete(
+    options: &mut RunOptions,
+    models: &[SelectableModel],
+    (branch, began_with): (&[StoredMessage], Option<String>),
+    goes_on: bool,
+) {
+    let is_known = |id: &str| models.iter().any(|known| known.id == id);
     let before = branch.iter().rev().find_map(|stored| choice(&stored.message, models));
     if goes_on && before.is_some() {
         (options.model, options.thinking) = (None, None);
     }
     let thought = before.as_ref().is_some_and(|(_, thinks)| *thinks);
     let Some(first) = models.first() else { return };
-    let model = options.model.get_or_insert_with(|| before.map_or_else(|| first.id.clone(), |(id, _)| id));
+    let first = || began_with.filter(|id| is_known(id)).unwrap_or_else(|| first.id.clone());
+    let model = options.model.get_or_insert_with(|| before.map_or_else(first, |(id, _)| id));
     let can_think = models.iter().any(|known| known.id == *model && known.can_think);
     options.thinking.get_or_insert(thought && can_think);
 }
@@ -90,7 +103,7 @@ mod tests {
             let branch: Vec<_> = before.iter().copied().map(answer).collect();
             let (model, thinking) = asked;
             let mut completed = options(model, thinking);
-            complete(&mut completed, &models, &branch, goes_on);
+            complete(&mut completed, &models, (&branch, None), goes_on);
             assert_eq!(completed, options(Some(expected.0), Some(expected.1)), "{before:?} {asked:?} {goes_on}");
         };
         let deep = (Some("deep"), Some(true));
@@ -106,5 +119,14 @@ mod tests {
         // An approval does not change the model, and nothing is refused because of what a client sends.
         check(&[deep], (Some("fast"), Some(false)), true, ("deep", true));
         check(&[], (Some("deep"), Some(true)), true, ("deep", true));
+        // A conversation may begin with a model.
+        let check = |began_with: &str, asked: Option<&str>, expected: &str| {
+            let mut completed = options(asked, None);
+            complete(&mut completed, &models, (&[], Some(began_with.to_owned())), false);
+            assert_eq!(completed, options(Some(expected), Some(false)), "{began_with} {asked:?}");
+        };
+        check("deep", None, "deep");
+        check("deep", Some("fast"), "fast");
+        check("old", None, "fast");
     }
 }

@@ -142,8 +142,9 @@ impl Inner {
             message_id: message_id.to_owned(),
             run_id: run_id.to_owned(),
         };
-        let is_new = branch.is_none();
+        let is_unknown = branch.is_none();
         let mut branch = branch.unwrap_or_default();
+        let is_new = branch.is_empty();
         let results = match frontend {
             Some(frontend) => frontend.record_results(&mut branch, request, subject)?,
             None => None,
@@ -159,7 +160,7 @@ impl Inner {
                     // The message may be a repeated one: the store returns the run that it started.
                     None => branch.into_iter().take_while(|known| known.id != message.id).collect(),
                 };
-                let preset = match is_new {
+                let preset = match is_unknown {
                     true => preset::preset_messages(&self.store, &caller.user_id, history, &message.id).await?,
                     false => Vec::new(),
                 };

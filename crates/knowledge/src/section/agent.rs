@@ -80,6 +80,13 @@ impl KnowledgeOptions {
         has_any && !chose_none && documents.is_none_or(|switch| switch.is_on(scope.documents))
     }
 
+    /// Returns whether the agent searches the libraries that the conversation has of its own, in a turn. A user who
+    /// chooses among all libraries chooses among these as well.
+    pub(crate) fn searches_libraries_of_run(&self, scope: &RunScope) -> bool {
+        let is_chosen = self.choose == Some(LibraryChoice::All) && scope.libraries.is_some();
+        !is_chosen && self.documents.is_none_or(|switch| switch.is_on(scope.documents))
+    }
+
     /// Returns whether the agent's config names the library.
     pub(crate) fn names(&self, id: &str) -> bool {
         self.libraries.iter().any(|library| library.0 == id)

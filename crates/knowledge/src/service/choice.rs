@@ -5,8 +5,10 @@ use super::{Access, Knowledge, Viewer};
 use crate::section::{AgentKnowledge, KnowledgeOptions, LibraryChoice};
 use crate::store::LibraryRow;
 use auth::rights::{AccessDecision, check_rule};
+use capability::{ListLibraries, ReadableLibrary};
 use chat::Caller;
 use contract::RunScope;
+use futures::future::BoxFuture;
 use wire::{ErrorCode, UserError};
 
 /// The path of the option in a request.
@@ -83,9 +85,34 @@ impl Knowledge {
         }
     }
 
+    /// Returns the libraries that the conversation of a turn has of its own, such as those of its project, as far as
+    /// the agent searches them and the user may read them. The agent has no rights to them beside the user's.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub(crate) async fn libraries_of_run(
+        &self,
+        scope: &RunScope,
+        options: &KnowledgeOptions,
+    ) -> Result<Vec<LibraryRow>, UserError> {
+        let Some(known) = self.0.libraries.get().filter(|_| options.searches_libraries_of_run(scope)) else {
+            return Ok(Vec::new());
+        };
+        let user = Viewer { is_agent: false, ..Viewer::from(scope) };
+        let mut readable = Vec::new();
+        for id in known.of_run(scope).await.map_err(super::failed)?.into_iter().take(MAX_LIBRARIES) {
+            match self.library(&user, &id, Access::Read).await {
+                Ok(library) => readable.push(library),
+                Err(error) if error.code == ErrorCode::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(readable)
+    }
+
     /// Returns the libraries that an agent searches in a turn: what is attached in the conversation, if the agent
-    /// searches that, and the libraries that the user has chosen, otherwise those that the agent names, otherwise
-    /// all that the user may read.
+    /// searches that; those that the conversation has of its own; and the libraries that the user has chosen,
+    /// otherwise those that the agent names, otherwise all that the user may read, unless the conversation has some.
     ///
     /// # Errors
     /// The database failed.
@@ -98,16 +125,34 @@ impl Knowledge {
             true => self.attachments(scope).await?,
             false => None,
         };
-        if !options.searches_libraries(scope) {
-            return Ok(attached.into_iter().collect());
-        }
-        let mut libraries = self.offered(&Viewer::from(scope), options).await?;
+        let own = self.libraries_of_run(scope, options).await?;
+        let mut libraries = match options.searches_libraries(scope) {
+            true => self.offered(&Viewer::from(scope), options).await?,
+            false => Vec::new(),
+        };
         match &scope.libraries {
             Some(chosen) if options.choose.is_some() => libraries.retain(|library| chosen.contains(&library.id)),
             _ if !options.libraries.is_empty() => libraries.retain(|library| options.names(&library.id)),
+            _ if !own.is_empty() => libraries.clear(),
             _ => {}
         }
-        libraries.truncate(MAX_LIBRARIES - attached.iter().len());
-        Ok(attached.into_iter().chain(libraries).collect())
+        libraries.retain(|library| !own.iter().any(|known| known.id == library.id));
+        Ok(attached.into_iter().chain(own).chain(libraries).take(MAX_LIBRARIES).collect())
+    }
+}
+
+impl ListLibraries for Knowledge {
+    fn readable<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<ReadableLibrary>, UserError>> {
+        Box::pin(async move {
+            let viewer = Viewer::from(caller);
+            let own = self.libraries(&viewer).await?.into_iter().filter(|library| !library.owner.is_empty());
+            let own = own.map(|library| ReadableLibrary { id: library.id, name: library.name });
+            // Those of the config are listed from the start on, also before their documents are read.
+            let declared = self.declared().into_iter().map(|(declared, _)| declared);
+            let declared = declared.filter(|declared| viewer.access_to_declared(declared).is_some());
+            let declared =
+                declared.map(|library| ReadableLibrary { name: library.title().to_owned(), id: library.id.0 });
+            Ok(own.chain(declared).collect())
+        })
     }
 }

@@ -34,7 +34,7 @@ use contract::ModelUse;
 use jobs::Jobs;
 use serde_json::json;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio::sync::Semaphore;
 use web::times::now_millis;
 use wire::{ErrorCode, UserError};
@@ -58,6 +58,8 @@ struct Inner {
     searches: Semaphore,
     uploads: Semaphore,
     followers: Semaphore,
+    /// What knows which libraries conversations have of their own.
+    libraries: OnceLock<capability::Libraries>,
 }
 
 /// The body that creates a library.
@@ -94,6 +96,7 @@ impl Knowledge {
             searches: Semaphore::new(PARALLEL_SEARCHES),
             uploads: Semaphore::new(PARALLEL_UPLOADS),
             followers: Semaphore::new(follow::MAX_FOLLOWERS),
+            libraries: OnceLock::new(),
         }))
     }
 
@@ -111,6 +114,11 @@ impl Knowledge {
     /// Returns the models in use.
     pub(crate) fn models(&self) -> Arc<Models> {
         self.0.models.load_full()
+    }
+
+    /// Sets what knows which libraries conversations have of their own. Only the first call has an effect.
+    pub(crate) fn use_libraries(&self, libraries: capability::Libraries) {
+        let _ = self.0.libraries.set(libraries);
     }
 
     /// Sets where the usage of models outside of runs is recorded.

@@ -83,7 +83,10 @@ impl Documents {
             true => self.knowledge.follow_attachments(scope).await.map_err(told)?,
             false => false,
         };
-        Ok(has_attachments || self.options.searches_libraries(scope))
+        if has_attachments || self.options.searches_libraries(scope) {
+            return Ok(true);
+        }
+        Ok(!self.knowledge.libraries_of_run(scope, &self.options).await.map_err(told)?.is_empty())
     }
 }
 

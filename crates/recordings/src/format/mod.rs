@@ -179,6 +179,9 @@ pub enum Entry {
         context: Option<String>,
         /// The annotations of the context, as in [`RecordedTool::annotations`].
         context_annotations: Vec<String>,
+        /// The annotations of its notes in this turn.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        note_annotations: Vec<String>,
         /// Why the source was unavailable.
         error: Option<String>,
     },

@@ -26,11 +26,11 @@ impl ToolSource for RecordingSource {
             let (tools, context, annotations, error) = match &answer {
                 Ok(offered) => {
                     let tools = tool_list(&self.session, offered.tools.iter().map(|tool| tool.spec()));
-                    (tools, offered.context.clone(), offered.context_annotations, None)
+                    (tools, offered.context.clone(), [offered.context_annotations, offered.note_annotations], None)
                 }
                 Err(error) => {
                     let none = tool_list(&self.session, std::iter::empty());
-                    (none, None, contract::Annotations::default(), Some(error.message.clone()))
+                    (none, None, Default::default(), Some(error.message.clone()))
                 }
             };
             self.session.push(Entry::Source {
@@ -38,7 +38,8 @@ impl ToolSource for RecordingSource {
                 source: self.name().to_owned(),
                 tools,
                 context,
-                context_annotations: annotation_names(annotations),
+                context_annotations: annotation_names(annotations[0]),
+                note_annotations: annotation_names(annotations[1]),
                 error,
             });
             if let Ok(offered) = &mut answer {

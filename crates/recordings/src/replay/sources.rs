@@ -37,7 +37,7 @@ impl ToolSource for ReplaySource {
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
         Box::pin(async move {
             let Some(taped) = self.tape.source(&self.agent, self.name()) else { return self.ask(scope).await };
-            let TapedSource { tools, context, context_annotations, error } = taped;
+            let TapedSource { tools, context, context_annotations, note_annotations, error } = taped;
             if let Some(error) = error {
                 return Err(ToolError::new(error));
             }
@@ -49,7 +49,7 @@ impl ToolSource for ReplaySource {
                 Some(offered) => offered.tools,
                 None => tools.into_iter().map(|spec| self.tool(spec, None)).collect(),
             };
-            Ok(SourceTools { tools, context, context_annotations, left_out: Vec::new() })
+            Ok(SourceTools { tools, context, context_annotations, note_annotations, left_out: Vec::new() })
         })
     }
 

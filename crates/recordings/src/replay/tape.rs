@@ -57,6 +57,7 @@ pub(super) struct TapedSource {
     pub(super) tools: Vec<ToolSpec>,
     pub(super) context: Option<String>,
     pub(super) context_annotations: Annotations,
+    pub(super) note_annotations: Annotations,
     pub(super) error: Option<String>,
 }
 
@@ -254,7 +255,10 @@ impl State {
 
     /// Adds what a source has answered; of the answers before the first step, the newest counts.
     fn add_source(&mut self, recording: &Recording, entry: &Entry, is_before: bool) -> Result<(), ReplayError> {
-        let Entry::Source { agent, source, tools, context, context_annotations, error } = entry else { return Ok(()) };
+        let Entry::Source { agent, source, tools, context, context_annotations, note_annotations, error } = entry
+        else {
+            return Ok(());
+        };
         let tools: Vec<RecordedTool> = serde_json::from_value(recording.blob(tools).clone())
             .map_err(|error| ReplayError::Damaged(format!("the tools of {source}: {error}")))?;
         let key = (agent.clone(), source.clone());
@@ -265,6 +269,7 @@ impl State {
             tools: tools.into_iter().map(ToolSpec::from).collect(),
             context: context.clone(),
             context_annotations: annotations_of(context_annotations),
+            note_annotations: annotations_of(note_annotations),
             error: error.clone(),
         };
         self.sources.push(Item::new(key, value));

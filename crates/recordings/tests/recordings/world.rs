@@ -33,8 +33,14 @@ impl World {
         );
         let (config, _) = capability::language(&[recordings::DEFINITION]).read_text(&text).unwrap();
         let (jobs, databases) = (Jobs::new(store.clone()), OpenDatabases::default());
-        let host =
-            Host { store: store.clone(), jobs, databases, quotes: Quotes::default(), tokens: Default::default() };
+        let host = Host {
+            store: store.clone(),
+            jobs,
+            databases,
+            quotes: Quotes::default(),
+            libraries: Default::default(),
+            tokens: Default::default(),
+        };
         let capability = recordings::DEFINITION.start.unwrap()(&host).unwrap();
         Self { store, capability, config }
     }

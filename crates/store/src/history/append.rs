@@ -38,10 +38,12 @@ const CREATE: &str = "
     INSERT INTO conversations (id, owner, page_id, agent_id, title, head, epoch, created_at, updated_at, read_at)
     VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7, $7) ON CONFLICT (id) DO NOTHING";
 
-/// A user who sends a message has read the conversation.
+/// A user who sends a message has read the conversation. The first message of a prepared conversation gives it its
+/// title.
 const ADVANCE: &str = "
     UPDATE conversations
     SET head = $2,
+        title = CASE WHEN epoch = 0 AND head = '' AND named_by_user = 0 AND $4 <> '' THEN $4 ELSE title END,
         updated_at = CASE WHEN updated_at > $3 THEN updated_at ELSE $3 END,
         read_at = CASE WHEN updated_at > $3 THEN updated_at ELSE $3 END
     WHERE id = $1";
@@ -121,7 +123,7 @@ async fn add_to(
 ) -> Result<(), StoreError> {
     let AddMessages { conversation_id: id, page_id, agent_id, title, insert, now } = add;
     let head = insert.last().map(|last| last.message.id.clone()).unwrap_or_default();
-    let create = sql::query(CREATE).bind(&id).bind(owner).bind(page_id).bind(agent_id).bind(title).bind(&head);
+    let create = sql::query(CREATE).bind(&id).bind(owner).bind(page_id).bind(agent_id).bind(&title).bind(&head);
     let is_new = create.bind(now).execute(&mut *db).await?.rows_affected() > 0;
     if !is_new {
         match messages::check_idle(db, owner, &id).await {
@@ -129,7 +131,7 @@ async fn add_to(
             Err(StoreError::Busy) if is_busy_allowed => {}
             checked => {
                 checked?;
-                sql::query(ADVANCE).bind(&id).bind(head).bind(now).execute(&mut *db).await?;
+                sql::query(ADVANCE).bind(&id).bind(head).bind(now).bind(title).execute(&mut *db).await?;
             }
         }
     }

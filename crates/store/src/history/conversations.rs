@@ -40,6 +40,8 @@ pub struct Conversation {
     pub head: Option<String>,
     /// The active run, if any.
     pub active_run: Option<RunRow>,
+    /// The model that answers first, if the conversation began with one.
+    pub model_id: Option<String>,
 }
 
 /// An active run.
@@ -84,7 +86,7 @@ const LIST_OF_FOLDER: &str = concat!(
 const ONE: &str = concat!(
     "SELECT ",
     summary_columns!(),
-    ", c.head, r.epoch, r.message_id
+    ", c.head, c.model_id, r.epoch, r.message_id
     FROM conversations c LEFT JOIN runs r ON r.conversation_id = c.id AND r.status = 'running'
     WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL"
 );
@@ -194,7 +196,8 @@ async fn one(db: &mut Db, owner: String, id: String) -> Result<Option<Conversati
     };
     let mut summary = summary(&row)?;
     refine_waiting(db, &mut summary).await?;
-    Ok(Some(Conversation { summary, head: row.try_get("head")?, active_run }))
+    let (head, model_id) = (row.try_get("head")?, row.try_get("model_id")?);
+    Ok(Some(Conversation { summary, head, active_run, model_id }))
 }
 
 /// Sets whether a waiting run waits for its user or for a page that executes a call, which needs no

@@ -1,13 +1,17 @@
 //! Table `folders`: folders of conversations. Deleting a folder keeps its conversations.
 
-use crate::sql;
+use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
 use wire::organize::Folder;
 
 /// The maximum number of folders of one owner.
 pub const MAX_FOLDERS: u32 = 100;
 
-const LIST: &str = "SELECT id, name FROM folders WHERE owner = $1 ORDER BY lower(name), created_at, id LIMIT $2";
+const LIST: &str = "
+    SELECT id, name, color, (
+        SELECT count(*) FROM conversations c WHERE c.folder_id = f.id AND c.archived = 0 AND c.deleted_at IS NULL
+    ) AS conversations
+    FROM folders f WHERE owner = $1 ORDER BY lower(name), created_at, id LIMIT $2";
 
 /// Inserts nothing if the owner has the maximum number.
 const INSERT: &str = "
@@ -15,6 +19,10 @@ const INSERT: &str = "
     SELECT $2, $1, $3, $4 WHERE (SELECT count(*) FROM folders WHERE owner = $1) < $5";
 
 const RENAME: &str = "UPDATE folders SET name = $3 WHERE owner = $1 AND id = $2";
+
+const RENAME_FROM: &str = "UPDATE folders SET name = $4 WHERE owner = $1 AND id = $2 AND name = $3";
+
+const COLOR: &str = "UPDATE folders SET color = $3 WHERE owner = $1 AND id = $2";
 
 const DELETE: &str = "DELETE FROM folders WHERE owner = $1 AND id = $2";
 
@@ -28,7 +36,7 @@ impl Store {
         self.read(move |db| {
             Box::pin(async move {
                 let rows = sql::query(LIST).bind(owner).bind(MAX_FOLDERS).fetch_all(db).await?;
-                rows.iter().map(|row| Ok(Folder { id: row.try_get("id")?, name: row.try_get("name")? })).collect()
+                rows.iter().map(read).collect()
             })
         })
         .await
@@ -41,13 +49,7 @@ impl Store {
     /// The database failed, or the id is in use.
     pub async fn add_folder(&self, owner: &str, folder: Folder, now: i64) -> Result<bool, StoreError> {
         let owner = owner.to_owned();
-        self.write(move |db| {
-            Box::pin(async move {
-                let insert = sql::query(INSERT).bind(owner).bind(folder.id).bind(folder.name).bind(now);
-                Ok(insert.bind(MAX_FOLDERS).execute(db).await?.rows_affected() > 0)
-            })
-        })
-        .await
+        self.write(move |db| Box::pin(async move { insert_folder(db, &owner, &folder, now).await })).await
     }
 
     /// Renames a folder. Returns false when it is unknown or belongs to another user.
@@ -80,4 +82,51 @@ impl Store {
         })
         .await
     }
+}
+
+/// Does the same as [`Store::add_folder`] within another write.
+///
+/// # Errors
+/// The database failed, or the id is in use.
+pub async fn insert_folder(db: &mut Db, owner: &str, folder: &Folder, now: i64) -> Result<bool, StoreError> {
+    let insert = sql::query(INSERT).bind(owner).bind(&folder.id).bind(&folder.name).bind(now).bind(MAX_FOLDERS);
+    let is_added = insert.execute(&mut *db).await?.rows_affected() > 0;
+    if is_added && let Some(color) = &folder.color {
+        color_folder(db, owner, &folder.id, Some(color)).await?;
+    }
+    Ok(is_added)
+}
+
+/// Sets the name of a folder's colour, or removes it, within another write. Has no effect on a folder of
+/// another user.
+///
+/// # Errors
+/// The database failed.
+pub async fn color_folder(db: &mut Db, owner: &str, id: &str, color: Option<&str>) -> Result<(), StoreError> {
+    sql::query(COLOR).bind(owner).bind(id).bind(color).execute(db).await?;
+    Ok(())
+}
+
+/// Renames a folder that has this name, within another write. Has no effect on one that its owner has named
+/// otherwise.
+///
+/// # Errors
+/// The database failed.
+pub async fn rename_folder_from(
+    db: &mut Db,
+    owner: &str,
+    id: &str,
+    (from, to): (&str, &str),
+) -> Result<(), StoreError> {
+    sql::query(RENAME_FROM).bind(owner).bind(id).bind(from).bind(to).execute(db).await?;
+    Ok(())
+}
+
+fn read(row: &Row) -> Result<Folder, StoreError> {
+    let count: i64 = row.try_get("conversations")?;
+    Ok(Folder {
+        color: row.try_get("color")?,
+        count: u32::try_from(count).unwrap_or(u32::MAX),
+        ..Folder::new(row.try_get::<String>("id")?, row.try_get::<String>("name")?)
+    })
 }

@@ -11,4 +11,5 @@ pub(crate) mod event_claims;
 pub(crate) mod feedback;
 pub(crate) mod folders;
 pub(crate) mod messages;
+pub(crate) mod prepare;
 pub(crate) mod retention;

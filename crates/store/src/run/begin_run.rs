@@ -85,10 +85,12 @@ const INSERT_CONVERSATION: &str = "
     INSERT INTO conversations (id, owner, page_id, agent_id, title, head, epoch, created_at, updated_at, read_at)
     VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $7, $7)";
 
-/// A user who sends a message has read the conversation.
+/// A user who sends a message has read the conversation. The first message of a prepared conversation gives it its
+/// title.
 const ADVANCE_CONVERSATION: &str = "
     UPDATE conversations
     SET head = $2, epoch = $3,
+        title = CASE WHEN epoch = 0 AND head = '' AND named_by_user = 0 AND $5 <> '' THEN $5 ELSE title END,
         updated_at = CASE WHEN updated_at > $4 THEN updated_at ELSE $4 END,
         read_at = CASE WHEN updated_at > $4 THEN updated_at ELSE $4 END
     WHERE id = $1";
@@ -190,7 +192,7 @@ impl PreparedSubmission {
     async fn advance_conversation(&self, db: &mut Db, epoch: i64) -> Result<(), StoreError> {
         let begin = &self.begin;
         let advance = sql::query(ADVANCE_CONVERSATION).bind(&begin.conversation_id).bind(&begin.message_id);
-        advance.bind(epoch).bind(begin.now).execute(db).await?;
+        advance.bind(epoch).bind(begin.now).bind(&begin.title).execute(db).await?;
         Ok(())
     }
 

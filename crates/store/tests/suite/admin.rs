@@ -137,7 +137,7 @@ async fn deleting_a_user_keeps_only_usage_and_audit_rows() {
         add(store, "ada", &[], 1).await;
         turn(store, "c", "m", None, 1).await;
         store.append_steps(vec![step("ada", "c", DAY, 0.5)]).await.unwrap();
-        assert!(store.add_folder("ada", Folder { id: "f".to_owned(), name: "Work".to_owned() }, 1).await.unwrap());
+        assert!(store.add_folder("ada", Folder::new("f", "Work"), 1).await.unwrap());
         store.begin_invocation("ada", "i", "agent", 1).await.unwrap();
         // Only a user whose deletion has begun is deleted.
         assert!(!store.delete_user("ada").await.unwrap());

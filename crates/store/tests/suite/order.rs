@@ -1,7 +1,7 @@
 //! Pins, the archive, folders, unread marks, and deletion that can be undone.
 
 use crate::support::{begin, branch, end, on_each_database, submission, turn};
-use store::{ConversationToDelete, MAX_FOLDERS, Store, StoreError};
+use store::{ConversationToDelete, MAX_FOLDERS, PrepareConversation, Store, StoreError};
 use wire::UiMessage;
 use wire::organize::{ConversationChange, Folder, ListFilter};
 
@@ -51,7 +51,8 @@ async fn deleting_a_folder_keeps_its_conversations() {
         for (id, now) in [("a", 10), ("b", 20), ("c", 30)] {
             turn(store, id, &format!("m{id}"), None, now).await;
         }
-        let folder = |id: &str, name: &str| Folder { id: id.to_owned(), name: name.to_owned() };
+        let folder = |id: &str, name: &str| Folder::new(id, name);
+        let counted = |id: &str, name: &str, count: u32| Folder { count, ..folder(id, name) };
         for (id, name) in [("g", "Zoo"), ("f", "apes")] {
             assert!(store.add_folder("ada", folder(id, name), 1).await.unwrap());
         }
@@ -65,10 +66,10 @@ async fn deleting_a_folder_keeps_its_conversations() {
         assert_eq!(list(store, &in_folder("f")).await, "a");
         assert!(store.rename_folder("ada", "g", "Birds").await.unwrap());
         assert!(store.delete_folder("ada", "f").await.unwrap());
-        assert_eq!(store.folders("ada").await.unwrap(), [folder("g", "Birds")]);
+        assert_eq!(store.folders("ada").await.unwrap(), [counted("g", "Birds", 1)]);
         assert_eq!(list(store, &ListFilter::default()).await, "c* b a", "a folder takes nothing along");
         assert_eq!(change(store, "a", r#"{"folderId":"f"}"#).await, Err(StoreError::NotFound));
-        let more = (1..MAX_FOLDERS).map(|number| folder(&number.to_string(), "x"));
+        let more = (1..MAX_FOLDERS).map(|number| Folder::new(number.to_string(), "x"));
         for folder in more {
             assert!(store.add_folder("ada", folder, 2).await.unwrap());
         }
@@ -127,6 +128,48 @@ async fn deleted_conversation_is_hidden_and_completely_restored() {
         assert_eq!(list(store, &ListFilter::default()).await, "c*!");
         assert_eq!(branch(store, "c").await, "m=text of m | a-m=done m | n=text of n | a-n=done n");
         assert_eq!(store.conversations_deleted_before(100, 10).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_prepared_conversation_gets_its_title_with_the_first_message() {
+    on_each_database(async |store| {
+        assert!(store.add_folder("ada", Folder::new("f", "Work"), 1).await.unwrap());
+        let prepare = async |owner: &str, id: &str, model: Option<&str>, now: i64| {
+            let prepare = PrepareConversation {
+                id: id.to_owned(),
+                page_id: "p".to_owned(),
+                agent_id: "helper".to_owned(),
+                title: "New conversation".to_owned(),
+                folder_id: "f".to_owned(),
+                model_id: model.map(str::to_owned),
+                now,
+            };
+            store.prepare_conversation(owner, prepare).await
+        };
+        assert_eq!(prepare("bob", "b", None, 2).await, Err(StoreError::NotFound), "it is not his folder");
+        assert_eq!(prepare("ada", "a", None, 2).await.unwrap(), "a");
+        assert_eq!(prepare("ada", "b", Some("deep"), 3).await.unwrap(), "a", "the empty one is used");
+        let found = store.conversation("ada", "a").await.unwrap().unwrap();
+        let summary = &found.summary;
+        assert_eq!((summary.title.as_str(), summary.folder_id.as_deref()), ("New conversation", Some("f")));
+        assert_eq!((found.model_id.as_deref(), found.head.as_deref(), summary.unread), (Some("deep"), Some(""), false));
+        assert_eq!(store.branch("ada", "a").await.unwrap(), []);
+        turn(store, "a", "m", None, 4).await;
+        let title = async || store.conversation("ada", "a").await.unwrap().unwrap().summary.title;
+        let first = title().await;
+        assert_ne!(first, "New conversation");
+        assert_eq!(prepare("ada", "b", None, 5).await.unwrap(), "b", "the other one has begun");
+        // A title that the user has set stays.
+        change(store, "b", r#"{"title":"Mine"}"#).await.unwrap();
+        turn(store, "b", "n", None, 6).await;
+        assert_eq!(store.conversation("ada", "b").await.unwrap().unwrap().summary.title, "Mine");
+        assert_eq!(title().await, first);
+        assert_eq!(list(store, &in_folder("f")).await, "b a");
+        assert_eq!(store.folders("ada").await.unwrap()[0].count, 2);
+        change(store, "a", r#"{"archived":true}"#).await.unwrap();
+        assert_eq!(store.folders("ada").await.unwrap()[0].count, 1);
     })
     .await;
 }

@@ -30,7 +30,7 @@ async fn ids_of_another_user_are_treated_as_unknown() {
         let epoch = begin(store, "c", "m", None, 1).await;
         store.append_events(vec![batch("m", epoch, 1, 2)]).await.unwrap();
         store.tool_started("ada", "r-m", "call", "tool", &json!({}), 1).await.unwrap();
-        let folder = Folder { id: "f".to_owned(), name: "Work".to_owned() };
+        let folder = Folder::new("f", "Work");
         assert!(store.add_folder("ada", folder.clone(), 1).await.unwrap());
 
         // The empty string and wildcards stand for owners that a careless query would match.

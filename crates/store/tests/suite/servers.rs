@@ -121,7 +121,7 @@ async fn interrupted_commit_is_reported_as_failed() {
         .await;
     let add = tokio::spawn({
         let store = store.clone();
-        let folder = wire::organize::Folder { id: "f".to_owned(), name: "folder".to_owned() };
+        let folder = wire::organize::Folder::new("f", "folder");
         async move { store.add_folder("ada", folder, 1).await }
     });
     let committing = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
@@ -150,7 +150,7 @@ async fn writers_of_several_servers_are_serialized() {
         begun.iter().filter(|begun| matches!(begun, Ok(BeginRunOutcome::Duplicate { active: true, .. }))).count();
     assert_eq!((started, known), (1, 29), "{begun:?}");
     let folders = (0..150).map(|number| {
-        let folder = wire::organize::Folder { id: format!("f{number}"), name: "folder".to_owned() };
+        let folder = wire::organize::Folder::new(format!("f{number}"), "folder");
         stores[number % 3].add_folder("ada", folder, 1)
     });
     let added = futures::future::join_all(folders).await;

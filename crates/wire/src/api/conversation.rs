@@ -102,6 +102,9 @@ pub struct ConversationView {
     /// The active run, if any. Its stream, read from the start, contains its whole message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active: Option<ActiveRun>,
+    /// The id of the model that answers first, until the user chooses another one, if the conversation began with one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_model: Option<String>,
     /// For each message of the branch that has siblings: all siblings including itself, oldest
     /// first.
     #[serde(skip_serializing_if = "LiteMap::is_empty")]
@@ -117,9 +120,10 @@ impl Read for ConversationView {
     fn read(value: Value) -> Result<Self, Unreadable> {
         let mut fields = Fields::of(value)?;
         let (messages, active) = (fields.take("messages")?, fields.take("active")?);
+        let first_model = fields.take("firstModel")?;
         let forks = fields.take::<Option<_>>("forks")?.unwrap_or_default();
         let feedback = fields.take::<Option<_>>("feedback")?.unwrap_or_default();
-        Ok(Self { messages, active, forks, feedback, summary: Read::read(fields.rest())? })
+        Ok(Self { messages, active, first_model, forks, feedback, summary: Read::read(fields.rest())? })
     }
 }
 

@@ -174,6 +174,7 @@ texts! { 0;
     RenameFolder = "Rename this folder",
     DeleteFolder = "Delete this folder and keep its conversations",
     FolderName = "New name of the folder",
+    ProjectSettings = "Project settings",
     SearchConversations = "Search conversations",
     Search = "Search",
     NothingFound = "No results.",

@@ -67,7 +67,14 @@ impl CurrentConfig {
     ) -> anyhow::Result<Self> {
         let open_databases = OpenDatabases::default();
         let (store, databases) = (auth_state.store.clone(), open_databases.clone());
-        let host = Host { store, jobs, databases, quotes: Quotes::default(), tokens: Default::default() };
+        let host = Host {
+            store,
+            jobs,
+            databases,
+            quotes: Quotes::default(),
+            libraries: Default::default(),
+            tokens: Default::default(),
+        };
         let capabilities = Capabilities::start(definitions(), &host)?;
         let models = ModelBuilder { circuits: Arc::default(), capabilities: capabilities.clone() };
         let kept = RetainedState { models, capabilities, meters: RoutineMeters::default(), open_databases };

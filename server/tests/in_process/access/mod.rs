@@ -55,7 +55,7 @@ fn expected_scope(method: &str, path: &str) -> Option<KeyScope> {
     }
     match path.strip_prefix("/api/")?.split('/').next()? {
         "agent" | "models" | "runs" | "tool-questions" => Some(KeyScope::Agents),
-        "conversations" | "folders" | "memory" | "notifications" | "profile" | "prompts" | "search" | "shares" => {
+        "conversations" | "folders" | "memory" | "notifications" | "profile" | "projects" | "prompts" | "search" | "shares" => {
             Some(KeyScope::Conversations)
         }
         "collections" | "documents" | "endpoints" | "events" | "libraries" | "workflows" => Some(KeyScope::Endpoints),

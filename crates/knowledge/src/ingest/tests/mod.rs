@@ -1,6 +1,7 @@
 mod attachments;
 mod kill;
 mod life;
+mod of_run;
 mod quotes;
 mod vectors;
 

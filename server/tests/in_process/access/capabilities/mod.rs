@@ -7,6 +7,7 @@ pub(super) mod knowledge;
 mod memory;
 mod notifications;
 mod own_agents;
+mod projects;
 mod prompts;
 mod skills;
 mod workflow_lists;

@@ -39,6 +39,7 @@ customAgents: { from: [a], auth: { roles: [tester] }, users: {} }
 data: [{ id: notes, writers: [noter], schema: { type: object } }]
 knowledge: { userGraph: { model: { connectionId: demo, model: demo }, entities: [{ type: person }] } }
 workflows: [{ id: w, steps: [{ id: ask, type: human, title: { _input: title }, users: [ada] }] }]
+projects: {}
 prompts: {}
 pages: [{ id: p }]
 openaiApi: { bodyBytes: 1048576 }
@@ -151,6 +152,8 @@ impl TestServer {
         let own = id(&made(&ADA, "/api/own-agents", own).await);
         let prompt = json!({ "name": "sum", "description": CANARY, "text": CANARY });
         let prompt = id(&made(&ADA, "/api/prompts", prompt).await);
+        let project = json!({ "name": format!("Project {CANARY}"), "instructions": CANARY });
+        let project = id(&made(&ADA, "/api/projects", project).await);
         let work = id(&made(&ADA, "/api/workflows/w/runs", json!({ "input": { "title": CANARY } })).await);
         let record = json!({ "records": [{ "text": CANARY }] });
         let record = made(&ADA, "/api/collections/notes/records", record).await["ids"][0].as_str().unwrap().to_owned();
@@ -192,6 +195,7 @@ impl TestServer {
             ("custom agent", custom),
             ("own agent", own),
             ("group", group),
+            ("project", project),
             ("prompt", prompt),
             ("file", file),
             ("version of a file", "1".to_owned()),
@@ -247,7 +251,7 @@ impl TestServer {
     pub(super) async fn everything_of_ada(&self) -> String {
         let of_kind = |kind: &str| &self.fixtures.iter().find(|(known, _)| *known == kind).unwrap().1;
         let (file, library, record) = (of_kind("file"), of_kind("library"), of_kind("record"));
-        let response = of_kind("response");
+        let (project, response) = (of_kind("project"), of_kind("response"));
         let mut all = String::new();
         for path in [
             "/api/conversations?limit=100",
@@ -267,6 +271,8 @@ impl TestServer {
             &format!("/api/libraries/{library}/graph/entities"),
             &format!("/api/libraries/{library}/graph/explore?entity=ada-entity"),
             "/api/own-agents",
+            "/api/projects",
+            &format!("/api/projects/{project}"),
             "/api/prompts",
             "/api/memory",
             "/api/profile",
@@ -391,6 +397,7 @@ fn kind_of_segment(part: &str) -> Option<&'static str> {
         "groups" => "group",
         "custom-agents" => "custom agent",
         "own-agents" => "own agent",
+        "projects" => "project",
         "prompts" => "prompt",
         "agents" => "a",
         _ => return None,

@@ -17,6 +17,10 @@ const ACCEPTED_FIELDS: &[(&str, &[&str])] = &[
     ("/account/agents", OWN),
     ("/account/agents/{id}", OWN),
     ("/account/profile", &["content"]),
+    ("/account/projects", PROJECT),
+    ("/account/projects/{id}", PROJECT),
+    ("/account/projects/{id}/members", &["name", "role"]),
+    ("/account/projects/{id}/members/{member}", &["role"]),
     ("/account/prompts", PROMPT),
     ("/account/prompts/{id}", PROMPT),
     ("/account/agents/{id}/sharing", &["roles"]),
@@ -44,6 +48,7 @@ const CUSTOM: &[&str] = &["description", "instructions", "model", "name", "versi
 const SERVER: &[&str] = &["agent", "description", "name", "scope", "url", "version"];
 const MODELS: &[&str] = &["agent", "model", "name", "provider", "version"];
 const PROMPT: &[&str] = &["description", "name", "roles", "text", "version"];
+const PROJECT: &[&str] = &["agent", "color", "folder", "instructions", "library", "model", "name", "version"];
 const OWN: &[&str] = &["description", "instructions", "model", "name", "title", "version"];
 
 /// Required fields that a form does not report as missing.

@@ -1,0 +1,90 @@
+//! Libraries of documents, about which capabilities ask each other.
+
+use chat::Caller;
+use contract::RunScope;
+use futures::future::BoxFuture;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use store::StoreError;
+use wire::UserError;
+
+/// A library that a user may read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadableLibrary {
+    /// The id.
+    pub id: String,
+    /// The name that people see.
+    pub name: String,
+}
+
+/// Lists libraries: the capability with documents does.
+pub trait ListLibraries: Send + Sync + 'static {
+    /// Returns the libraries that a caller may read, those of the config included.
+    ///
+    /// # Errors
+    /// The database failed.
+    fn readable<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<ReadableLibrary>, UserError>>;
+}
+
+/// Finds the libraries that belong to a conversation: the capability with projects does.
+pub trait FindLibraries: Send + Sync + 'static {
+    /// Returns the ids of the libraries that belong to the conversation of a run. Whoever searches them checks
+    /// whether the user of the run may read them.
+    ///
+    /// # Errors
+    /// The database failed.
+    fn of_run<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<Vec<String>, StoreError>>;
+}
+
+/// What is known about libraries. Each part is set by one capability when it starts; cheap to clone.
+#[derive(Clone, Default)]
+pub struct Libraries {
+    list: Arc<OnceLock<Arc<dyn ListLibraries>>>,
+    find: Arc<OnceLock<Arc<dyn FindLibraries>>>,
+}
+
+impl Libraries {
+    /// Sets what lists libraries. Only the first one counts.
+    pub fn provide_list(&self, list: Arc<dyn ListLibraries>) {
+        if self.list.set(list).is_err() {
+            tracing::warn!("two capabilities list libraries; the first one is used");
+        }
+    }
+
+    /// Sets what finds the libraries of conversations. Only the first one counts.
+    pub fn provide_find(&self, find: Arc<dyn FindLibraries>) {
+        if self.find.set(find).is_err() {
+            tracing::warn!("two capabilities find libraries of conversations; the first one is used");
+        }
+    }
+
+    /// Returns the libraries that a caller may read; none on a server without documents.
+    ///
+    /// # Errors
+    /// As [`ListLibraries::readable`].
+    pub async fn readable(&self, caller: &Caller) -> Result<Vec<ReadableLibrary>, UserError> {
+        match self.list.get() {
+            Some(list) => list.readable(caller).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the ids of the libraries that belong to the conversation of a run.
+    ///
+    /// # Errors
+    /// As [`FindLibraries::of_run`].
+    pub async fn of_run(&self, scope: &RunScope) -> Result<Vec<String>, StoreError> {
+        match self.find.get() {
+            Some(find) if !scope.conversation_id.is_empty() => find.of_run(scope).await,
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Formats which parts are set.
+impl fmt::Debug for Libraries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (list, find) = (self.list.get().is_some(), self.find.get().is_some());
+        f.debug_struct("Libraries").field("lists", &list).field("finds", &find).finish()
+    }
+}

@@ -1,0 +1,235 @@
+//! The page of a project.
+
+use super::form::{Choices, ProjectForm};
+use super::people::{self, MemberForm};
+use super::{PATH, account_page, is_shown, path_of};
+use crate::project::Role;
+use crate::service::{self, Service};
+use crate::views::ProjectView;
+use axum::Extension;
+use axum::extract::{Path, Query, RawForm, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use chat::Caller;
+use leptos::prelude::*;
+use serde::Deserialize;
+use web::html::{error_message, success_message};
+use web::times::day;
+use web::{HttpError, query_encoded, see_other, status_of};
+use wire::api::ConversationSummary;
+use wire::organize::ListFilter;
+use wire::{ErrorCode, UserError};
+
+/// How many conversations the page shows.
+const SHOWN: u32 = 20;
+
+/// The query of the page: set after a change.
+#[derive(Default, Deserialize)]
+pub(super) struct DoneQuery {
+    done: Option<String>,
+}
+
+/// What the page shows beside the project.
+#[derive(Default)]
+pub(super) struct Shown {
+    pub(super) done: Option<&'static str>,
+    /// The settings as they were refused.
+    pub(super) form: Option<ProjectForm>,
+    /// Why they were refused.
+    pub(super) refused: Option<UserError>,
+    pub(super) members: MemberForm,
+    /// Why something else is not possible.
+    pub(super) problem: Option<UserError>,
+}
+
+/// `GET /account/projects/{id}`
+pub(super) async fn show(
+    State(service): State<Service>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    Query(query): Query<DoneQuery>,
+) -> Result<Response, HttpError> {
+    let done = match query.done.as_deref() {
+        Some("created") => Some("Created. The folder is in your list of conversations."),
+        Some("saved") => Some("Saved. It holds from the next message on."),
+        Some("added") => Some("Added."),
+        Some("changed") => Some("Changed."),
+        Some("removed") => Some("Removed."),
+        _ => None,
+    };
+    render(&service, &caller, &id, Shown { done, ..Shown::default() }).await
+}
+
+/// `POST /account/projects/{id}`
+pub(super) async fn save(
+    State(service): State<Service>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    RawForm(sent): RawForm,
+) -> Result<Response, HttpError> {
+    let form = ProjectForm { folder_id: None, ..ProjectForm::parse(&sent) };
+    match service.save(&caller, &id, form.body()).await {
+        Ok(()) => Ok(see_other(&format!("{}?done=saved", path_of(&id)), None)),
+        Err(error) if is_shown(&error) => {
+            let shown = Shown { form: Some(form), refused: Some(error), ..Shown::default() };
+            render(&service, &caller, &id, shown).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `POST /account/projects/{id}/begin`
+pub(super) async fn begin(
+    State(service): State<Service>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, HttpError> {
+    // 404 for the project, and not for its agent.
+    service.project(&caller, &id).await?;
+    match service::begin(&service, &caller, &id, None).await {
+        Ok(begun) => Ok(see_other(&begun.path(), None)),
+        Err(error) if is_shown(&error) || error.code == ErrorCode::NotFound => {
+            render(&service, &caller, &id, Shown { problem: Some(error), ..Shown::default() }).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `POST /account/projects/{id}/delete`
+pub(super) async fn delete(
+    State(service): State<Service>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, HttpError> {
+    service.delete(&caller, &id).await?;
+    Ok(see_other(&format!("{PATH}?done=deleted"), None))
+}
+
+/// Renders the page of a project.
+pub(super) async fn render(service: &Service, caller: &Caller, id: &str, shown: Shown) -> Result<Response, HttpError> {
+    let project = service.view(caller, id).await?;
+    let choices = Choices::load(service, caller).await?;
+    let Shown { done, form, refused, members, problem } = shown;
+    let errors = [&refused, &members.refused, &problem];
+    let status = errors.into_iter().flatten().next().map_or(StatusCode::OK, status_of);
+    let conversations = conversations(service, caller, &project).await?;
+    let title = (project.name.clone(), Some(project.color));
+    let content = view! {
+        {success_message(done)}
+        {error_message(problem.map(|error| error.message))}
+        {conversations}
+        {settings(&project, form, refused, &choices)}
+        {people::section(&project, caller, members)}
+        {end(&project)}
+    };
+    Ok(account_page(status, title, (PATH, "All projects"), content))
+}
+
+async fn conversations(service: &Service, caller: &Caller, project: &ProjectView) -> Result<AnyView, UserError> {
+    let (mut items, mut has_more) = (Vec::new(), false);
+    if let Some(folder_id) = &project.folder_id {
+        let filter = ListFilter { folder_id: Some(folder_id.clone()), ..ListFilter::default() };
+        let list = service.context.chat.conversations(caller, filter, SHOWN, None).await?;
+        (has_more, items) = (list.next.is_some(), list.items);
+    }
+    let is_empty = items.is_empty();
+    let items = items.into_iter().map(conversation).collect_view();
+    let begin = format!("{}/begin", path_of(&project.id));
+    Ok(view! {
+        <section class="cw-account-part" aria-labelledby="conversations">
+            <h2 id="conversations">"My conversations"</h2>
+            <form class="cw-admin-acts" method="post" action=begin>
+                <button class="cw-button cw-primary">"New conversation in this project"</button>
+            </form>
+            {is_empty.then(|| view! { <p class="cw-account-note">"You have no conversations in it yet. Move some to its folder, or begin one."</p> })}
+            {(!is_empty).then(|| view! { <ul class="cw-memory-list">{items}</ul> })}
+            {has_more.then(|| view! { <p class="cw-account-note">"There are more in the folder of your list."</p> })}
+            <p class="cw-account-note">"Other members do not see them."</p>
+        </section>
+    }
+    .into_any())
+}
+
+fn conversation(summary: ConversationSummary) -> impl IntoView {
+    let ConversationSummary { id, title, page_id, updated_at, .. } = summary;
+    let path = format!("/{}?conversation={}", query_encoded(&page_id), query_encoded(&id));
+    view! {
+        <li class="cw-memory-fact">
+            <p><a href=path dir="auto">{title}</a>" "<span class="cw-account-note">{day(updated_at)}</span></p>
+        </li>
+    }
+}
+
+/// Renders the settings: a form for those who may change them.
+fn settings(
+    project: &ProjectView,
+    form: Option<ProjectForm>,
+    refused: Option<UserError>,
+    choices: &Choices,
+) -> AnyView {
+    let content = match project.role {
+        Role::Viewer => read_only(project, choices),
+        Role::Editor | Role::Owner => {
+            let form = form.unwrap_or_else(|| ProjectForm::from(project.clone()));
+            form.view(path_of(&project.id), "Save", choices)
+        }
+    };
+    view! {
+        <section class="cw-account-part" aria-labelledby="settings">
+            <h2 id="settings">"Settings"</h2>
+            {error_message(refused.map(|error| error.message))}
+            {content}
+        </section>
+    }
+    .into_any()
+}
+
+fn read_only(project: &ProjectView, choices: &Choices) -> AnyView {
+    let instructions = match project.instructions.as_str() {
+        "" => view! { <p class="cw-account-note">"There are no instructions."</p> }.into_any(),
+        text => view! { <p class="cw-project-text" dir="auto">{text.to_owned()}</p> }.into_any(),
+    };
+    let (mut libraries, others) = choices.library_names(&project.libraries);
+    if others > 0 {
+        libraries.push(format!("{others} that you may not read"));
+    }
+    let libraries = (!libraries.is_empty()).then(|| {
+        view! { <p class="cw-account-note" dir="auto">{format!("Libraries: {}", libraries.join(", "))}</p> }
+    });
+    view! {
+        {instructions}
+        {libraries}
+        <p class="cw-account-note">"The owner of the project decides who may change this."</p>
+    }
+    .into_any()
+}
+
+/// Renders the download, and how the user leaves or deletes the project.
+fn end(project: &ProjectView) -> AnyView {
+    let path = path_of(&project.id);
+    let export = format!("/api/projects/{}/export", query_encoded(&project.id));
+    let (action, act, about) = match project.role {
+        Role::Owner => (
+            format!("{path}/delete"),
+            "Delete project",
+            "Deleting removes the settings and the members for everybody. All conversations stay with their owners.",
+        ),
+        Role::Viewer | Role::Editor => (
+            format!("{path}/leave"),
+            "Leave project",
+            "When you leave, your conversations stay in your folder, without the instructions and libraries of the project.",
+        ),
+    };
+    view! {
+        <section class="cw-account-part" aria-label="Download and leave">
+            <div class="cw-memory-actions">
+                <a class="cw-button" href=export download="">"Download with my conversations"</a>
+                <form method="post" action=action>
+                    <button class="cw-button cw-danger">{act}</button>
+                </form>
+            </div>
+            <p class="cw-account-note">{about}</p>
+        </section>
+    }
+    .into_any()
+}

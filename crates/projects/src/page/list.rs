@@ -1,0 +1,163 @@
+//! The list of projects, and the form of a new one.
+
+use super::form::{Choices, ProjectForm};
+use super::{PATH, TITLE, account_page, counted, dot, is_shown, path_of};
+use crate::project::Role;
+use crate::service::Service;
+use crate::store::ListedProject;
+use crate::views::{Sort, sorted};
+use axum::Extension;
+use axum::extract::{Path, Query, RawForm, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use chat::Caller;
+use leptos::prelude::*;
+use serde::Deserialize;
+use web::html::{error_message, success_message};
+use web::times::day;
+use web::{HttpError, see_other, status_of};
+use wire::UserError;
+
+/// The query of the page.
+#[derive(Default, Deserialize)]
+pub(super) struct PageQuery {
+    /// Set after a change.
+    done: Option<String>,
+    #[serde(default)]
+    sort: Option<String>,
+}
+
+impl PageQuery {
+    fn sort(&self) -> Sort {
+        match self.sort.as_deref() {
+            Some("used") => Sort::Used,
+            Some("count") => Sort::Count,
+            _ => Sort::Name,
+        }
+    }
+}
+
+/// `GET /account/projects`
+pub(super) async fn show(
+    State(service): State<Service>,
+    Extension(caller): Extension<Caller>,
+    Query(query): Query<PageQuery>,
+) -> Result<Response, HttpError> {
+    let done = match query.done.as_deref() {
+        Some("deleted") => Some("Deleted. The conversations are still in your folder."),
+        Some("left") => Some("You have left the project. Your conversations are still in your folder."),
+        _ => None,
+    };
+    render(&service, &caller, query.sort(), ProjectForm::default(), (done, None)).await
+}
+
+/// `GET /account/projects/folder/{id}`: the project of a folder, or the form that makes it one.
+pub(super) async fn show_folder(
+    State(service): State<Service>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, HttpError> {
+    if let Some(project) = service.project_of_folder(&caller, &id).await? {
+        return Ok(see_other(&path_of(&project), None));
+    }
+    let folders = service.context.chat.folders(&caller).await?.items;
+    let folder = folders.into_iter().find(|folder| folder.id == id).ok_or_else(UserError::not_found)?;
+    let form = ProjectForm { name: folder.name, folder_id: Some(folder.id), ..ProjectForm::default() };
+    render(&service, &caller, Sort::Name, form, (None, None)).await
+}
+
+/// `POST /account/projects`
+pub(super) async fn create(
+    State(service): State<Service>,
+    Extension(caller): Extension<Caller>,
+    RawForm(sent): RawForm,
+) -> Result<Response, HttpError> {
+    let form = ProjectForm { version: None, ..ProjectForm::parse(&sent) };
+    match service.create(&caller, form.body()).await {
+        Ok(id) => Ok(see_other(&format!("{}?done=created", path_of(&id)), None)),
+        Err(error) if is_shown(&error) => render(&service, &caller, Sort::Name, form, (None, Some(error))).await,
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn render(
+    service: &Service,
+    caller: &Caller,
+    sort: Sort,
+    form: ProjectForm,
+    (done, refused): (Option<&'static str>, Option<UserError>),
+) -> Result<Response, HttpError> {
+    let projects = sorted(service.list(caller).await?, sort);
+    let choices = Choices::load(service, caller).await?;
+    let status = refused.as_ref().map_or(StatusCode::OK, status_of);
+    let has_several = projects.len() > 1;
+    let of_folder = form.folder_id.is_some();
+    let (heading, act) = match of_folder {
+        true => ("Make a project of this folder", "Make a project"),
+        false => ("New project", "Create project"),
+    };
+    let about = match of_folder {
+        true => "Its conversations stay in it. The folder gets instructions, libraries and members.",
+        false => "A project is a folder of conversations with instructions, libraries and members.",
+    };
+    let content = view! {
+        {success_message(done)}
+        <section class="cw-account-part" aria-labelledby="mine">
+            <h2 id="mine">"My projects"</h2>
+            {has_several.then(|| orders(sort))}
+            {items(projects)}
+        </section>
+        <section class="cw-account-part" aria-labelledby="new">
+            <h2 id="new">{heading}</h2>
+            <p class="cw-account-note">{about}</p>
+            {error_message(refused.map(|error| error.message))}
+            {form.view(PATH.to_owned(), act, &choices)}
+        </section>
+    };
+    Ok(account_page(status, (TITLE.to_owned(), None), ("/", "Back"), content))
+}
+
+/// Renders the links to the orders of the list.
+fn orders(sort: Sort) -> impl IntoView {
+    let links =
+        [("name", "Name", Sort::Name), ("used", "Last used", Sort::Used), ("count", "Conversations", Sort::Count)];
+    let links = links.map(|(key, label, order)| {
+        let current = (order == sort).then_some("true");
+        view! { <a href=format!("{PATH}?sort={key}") aria-current=current>{label}</a> }
+    });
+    let links: Vec<_> = links.into();
+    view! {
+        <nav class="cw-project-orders" aria-label="Order">
+            {links.into_iter().collect_view()}
+        </nav>
+    }
+}
+
+fn items(projects: Vec<ListedProject>) -> AnyView {
+    if projects.is_empty() {
+        return view! { <p class="cw-account-note">"You are in no projects yet."</p> }.into_any();
+    }
+    let items = projects.into_iter().map(item).collect_view();
+    view! { <ul class="cw-memory-list">{items}</ul> }.into_any()
+}
+
+fn item(project: ListedProject) -> impl IntoView {
+    let ListedProject { id, name, color, role, members, conversations, used_at, .. } = project;
+    let role = match role {
+        Role::Owner => "you own it",
+        Role::Editor => "you may change it",
+        Role::Viewer => "you may use it",
+    };
+    let about = format!(
+        "{} · {} · {role} · last used on {}",
+        counted(conversations, "conversation", "conversations"),
+        counted(members, "member", "members"),
+        day(used_at),
+    );
+    view! {
+        <li class="cw-memory-fact">
+            <p>{dot(color)} <a href=path_of(&id)><strong dir="auto">{name}</strong></a></p>
+            <p class="cw-account-note">{about}</p>
+        </li>
+    }
+}

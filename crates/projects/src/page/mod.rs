@@ -1,0 +1,82 @@
+//! The pages `/account/projects`, on which users see and change their projects. They need no script.
+
+mod detail;
+mod form;
+mod list;
+mod people;
+
+use crate::project::Color;
+use crate::service::Service;
+use axum::Router;
+use axum::http::StatusCode;
+use axum::middleware::from_fn_with_state;
+use axum::response::Response;
+use axum::routing::{get, post};
+use leptos::prelude::*;
+use web::html::page;
+use web::{query_encoded, require_account};
+use wire::{ErrorCode, UserError};
+
+/// The page with the list.
+pub(crate) const PATH: &str = "/account/projects";
+/// Its title.
+pub(crate) const TITLE: &str = "Projects";
+
+/// Returns the path of the page to which the list of conversations links from a folder.
+pub(crate) fn path_of_folder(folder_id: &str) -> String {
+    format!("{PATH}/folder/{}", query_encoded(folder_id))
+}
+
+fn path_of(project_id: &str) -> String {
+    format!("{PATH}/{}", query_encoded(project_id))
+}
+
+/// Returns the pages and the routes of their forms.
+pub(crate) fn routes() -> Router<Service> {
+    Router::new()
+        .route(PATH, get(list::show).post(list::create))
+        .route("/account/projects/folder/{id}", get(list::show_folder))
+        .route("/account/projects/{id}", get(detail::show).post(detail::save))
+        .route("/account/projects/{id}/begin", post(detail::begin))
+        .route("/account/projects/{id}/delete", post(detail::delete))
+        .route("/account/projects/{id}/members", post(people::add))
+        .route("/account/projects/{id}/members/{member}", post(people::change))
+        .route("/account/projects/{id}/members/{member}/remove", post(people::remove))
+        .route("/account/projects/{id}/leave", post(people::leave))
+        .layer(from_fn_with_state(PATH, require_account))
+}
+
+/// Whether a refused form is shown again, with what is wrong about it.
+fn is_shown(error: &UserError) -> bool {
+    matches!(error.code, ErrorCode::Invalid | ErrorCode::Conflict | ErrorCode::Forbidden)
+}
+
+/// Renders the colour of a project, which its name stands beside.
+fn dot(color: Color) -> impl IntoView {
+    view! { <span class="cw-folder-dot" data-color=color.name() aria-hidden="true"></span> }
+}
+
+/// Returns how many there are of something.
+fn counted(count: u32, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// Renders a page with its heading and the way back.
+fn account_page(
+    status: StatusCode,
+    (title, color): (String, Option<Color>),
+    (back, label): (&'static str, &'static str),
+    content: impl IntoView + 'static,
+) -> Response {
+    let heading = title.clone();
+    let content = view! {
+        <div class="cw-account">
+            <header class="cw-account-head">
+                <h1 dir="auto">{color.map(dot)} {heading}</h1>
+                <a class="cw-button" href=back>{label}</a>
+            </header>
+            {content}
+        </div>
+    };
+    page(status, &title, content)
+}

@@ -1,0 +1,85 @@
+//! A project as a file: its settings, and the caller's conversations in it.
+
+use super::Service;
+use crate::views::ExportedProject;
+use axum::body::{Body, Bytes};
+use chat::Caller;
+use futures::{StreamExt, stream};
+use serde::Serialize;
+use std::collections::VecDeque;
+use wire::organize::ListFilter;
+use wire::{ErrorCode, UserError};
+
+/// How many conversations are listed at a time.
+const PAGE: u32 = 100;
+
+/// Where an export is in the list of conversations.
+struct Progress {
+    service: Service,
+    caller: Caller,
+    folder_id: String,
+    /// The conversations of the page that was read last.
+    ids: VecDeque<String>,
+    /// The next page: whether of the archive, and its cursor; `None` after the last one.
+    next: Option<(bool, Option<String>)>,
+}
+
+/// Returns the title of a project of the caller, and the lines of its file, each of them JSON: its settings, then each
+/// conversation of the caller in the form of its own export, one in memory at a time.
+///
+/// # Errors
+/// 401 for visitors, 404 for an unknown project.
+pub(crate) async fn export(service: &Service, caller: &Caller, id: &str) -> Result<(String, Body), UserError> {
+    let project = service.project(caller, id).await?;
+    let name = project.settings.name.clone();
+    let first = line(&ExportedProject::new(project.settings));
+    let progress = project.folder_id.map(|folder_id| Progress {
+        service: service.clone(),
+        caller: caller.clone(),
+        folder_id,
+        ids: VecDeque::new(),
+        next: Some((false, None)),
+    });
+    let rest = stream::try_unfold(progress, |progress| async move {
+        let Some(mut progress) = progress else { return Ok(None) };
+        Ok(progress.line().await?.map(|line| (line, Some(progress))))
+    });
+    // The response has begun, so an error can only break it off.
+    let rest = rest.map(|line: Result<Bytes, UserError>| line.map_err(|error| std::io::Error::other(error.message)));
+    Ok((
+        name,
+        Body::from_stream(stream::iter([first.map_err(|error| std::io::Error::other(error.message))]).chain(rest)),
+    ))
+}
+
+impl Progress {
+    /// Returns the line of the next conversation.
+    async fn line(&mut self) -> Result<Option<Bytes>, UserError> {
+        loop {
+            while let Some(id) = self.ids.pop_front() {
+                match self.service.context.chat.export(&self.caller, &id).await {
+                    Ok(conversation) => return line(&conversation).map(Some),
+                    // It was deleted meanwhile.
+                    Err(error) if error.code == ErrorCode::NotFound => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            let Some((archived, cursor)) = self.next.take() else { return Ok(None) };
+            let filter = ListFilter { archived, folder_id: Some(self.folder_id.clone()) };
+            let chat = &self.service.context.chat;
+            let page = chat.conversations(&self.caller, filter, PAGE, cursor.as_deref()).await?;
+            self.ids = page.items.into_iter().map(|item| item.id).collect();
+            self.next = match page.next {
+                Some(cursor) => Some((archived, Some(cursor))),
+                None => (!archived).then_some((true, None)),
+            };
+        }
+    }
+}
+
+fn line(value: &impl Serialize) -> Result<Bytes, UserError> {
+    let mut line = serde_json::to_vec(value)
+        .map_err(|_| UserError::new(ErrorCode::Internal, "The project cannot be exported."))?;
+    line.push(b'\n');
+    Ok(line.into())
+}

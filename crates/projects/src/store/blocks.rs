@@ -1,0 +1,120 @@
+//! The table `project_blocks`, and what runs read of a project.
+
+use super::DAMAGED;
+use ::store::sql::{self, Db};
+use ::store::{AuditEntry, Store, StoreError, append_audit};
+
+/// What runs of a conversation read of its project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RunProject {
+    pub(crate) id: String,
+    /// The agent of the conversation.
+    pub(crate) agent_id: String,
+    pub(crate) name: String,
+    pub(crate) instructions: String,
+    pub(crate) libraries: Vec<String>,
+    /// Whether the owner of the conversation has changed the instructions last.
+    pub(crate) is_own_text: bool,
+    /// Whether others may change the instructions.
+    pub(crate) has_other_writers: bool,
+}
+
+/// What a conversation was told when it began.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Block {
+    /// Empty if it was told nothing.
+    pub(crate) content: String,
+    /// Whether others than the owner of the conversation may have written it.
+    pub(crate) is_foreign: bool,
+}
+
+const OF_CONVERSATION: &str = "
+    SELECT p.id, c.agent_id, p.name, p.instructions, p.libraries, p.written_by,
+        EXISTS (SELECT 1 FROM project_members u WHERE u.project_id = p.id AND u.user_id <> $1 AND u.role <> 'viewer')
+            AS others
+    FROM conversations c
+    JOIN project_members m ON m.folder_id = c.folder_id AND m.user_id = c.owner
+    JOIN projects p ON p.id = m.project_id
+    WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL";
+
+const FIND: &str = "SELECT content, is_foreign FROM project_blocks WHERE conversation_id = $1 AND owner = $2";
+
+const INSERT: &str = "
+    INSERT INTO project_blocks (conversation_id, owner, project_id, content, is_foreign, created_at)
+    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (conversation_id) DO NOTHING";
+
+const DELETE: &str = "DELETE FROM project_blocks WHERE project_id = $1 AND owner = $2";
+
+/// Returns the project of a user's conversation.
+///
+/// # Errors
+/// The database failed, or a row is damaged.
+pub(crate) async fn project_of_conversation(
+    store: &Store,
+    owner: &str,
+    conversation_id: &str,
+) -> Result<Option<RunProject>, StoreError> {
+    let owner = owner.to_owned();
+    let find = sql::query(OF_CONVERSATION).bind(&owner).bind(conversation_id);
+    let read = store.read(move |db| {
+        Box::pin(async move {
+            let Some(row) = find.fetch_optional(db).await? else { return Ok(None) };
+            let (libraries, written_by): (String, String) = (row.try_get("libraries")?, row.try_get("written_by")?);
+            Ok(Some(RunProject {
+                id: row.try_get("id")?,
+                agent_id: row.try_get("agent_id")?,
+                name: row.try_get("name")?,
+                instructions: row.try_get("instructions")?,
+                libraries: serde_json::from_str(&libraries).map_err(|_| DAMAGED)?,
+                is_own_text: written_by == owner,
+                has_other_writers: row.try_get("others")?,
+            }))
+        })
+    });
+    read.await
+}
+
+/// Returns what a conversation of a user was told when it began; `None` if it was told nothing.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn block(store: &Store, owner: &str, conversation_id: &str) -> Result<Option<Block>, StoreError> {
+    let find = sql::query(FIND).bind(conversation_id).bind(owner);
+    let read = store.read(move |db| {
+        Box::pin(async move {
+            let Some(row) = find.fetch_optional(db).await? else { return Ok(None) };
+            Ok(Some(Block { content: row.try_get("content")?, is_foreign: row.try_get("is_foreign")? }))
+        })
+    });
+    read.await
+}
+
+/// Stores what a conversation is told when it begins, with its row in the audit log.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn insert_block(
+    store: &Store,
+    (owner, conversation_id, project_id): (&str, &str, &str),
+    block: Block,
+    now: i64,
+    audit: AuditEntry,
+) -> Result<(), StoreError> {
+    let insert = sql::query(INSERT).bind(conversation_id).bind(owner).bind(project_id).bind(block.content);
+    let insert = insert.bind(block.is_foreign).bind(now);
+    let write = store.write(move |db| {
+        Box::pin(async move {
+            match insert.execute(&mut *db).await?.rows_affected() {
+                0 => Ok(()),
+                _ => append_audit(db, vec![audit]).await,
+            }
+        })
+    });
+    write.await
+}
+
+/// Deletes what the conversations of a user were told about a project.
+pub(super) async fn delete(db: &mut Db, project_id: &str, owner: &str) -> Result<(), StoreError> {
+    sql::query(DELETE).bind(project_id).bind(owner).execute(db).await?;
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! The tables. Every function takes the user, and returns and changes only what they may.
+
+mod blocks;
+mod members;
+mod projects;
+
+pub(crate) use blocks::{Block, RunProject, block, insert_block, project_of_conversation};
+pub(crate) use members::{
+    AddMember, AddOutcome, RemoveOutcome, add_member, change_role, ensure_folder, members, remove_member,
+};
+pub(crate) use projects::{
+    CreateOutcome, CreateProject, FolderOfProject, ListedProject, SaveOutcome, SaveProject, StoredProject, create,
+    delete, find, list, project_of_folder, save,
+};
+
+use crate::project::Role;
+use ::store::sql::Row;
+use ::store::{CapabilityTables, Migration, StoreError, Table};
+
+/// The tables.
+pub(crate) const TABLES: CapabilityTables = CapabilityTables {
+    capability: "projects",
+    migrations: &[Migration {
+        name: "projects",
+        sqlite: include_str!("../../migrations/sqlite/0001_projects.sql"),
+        postgres: include_str!("../../migrations/postgres/0001_projects.sql"),
+    }],
+    tables: &[
+        Table { name: "projects", key: "id", owner: Some("owner") },
+        Table { name: "project_members", key: "project_id, user_id", owner: Some("user_id") },
+        Table { name: "project_blocks", key: "conversation_id", owner: Some("owner") },
+    ],
+};
+
+/// The error about a row that this version cannot read.
+const DAMAGED: StoreError = StoreError::Invalid("a row of a project is damaged");
+
+fn role(row: &Row) -> Result<Role, StoreError> {
+    Role::from_name(row.try_get("role")?).ok_or(DAMAGED)
+}

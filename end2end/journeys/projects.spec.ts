@@ -1,0 +1,113 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Locator, Page } from "@playwright/test";
+import { first, signUp, toAccount } from "../fixtures/accounts.ts";
+import { Chat } from "../fixtures/chat.ts";
+import { everySize } from "../fixtures/sizes.ts";
+import { expect, open, test } from "../fixtures/test.ts";
+
+test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/projects.yaml") } });
+test.describe.configure({ timeout: 120_000 });
+
+/** A part of a page without scripts. */
+function part(page: Page, name: string): Locator {
+  return page.getByRole("region", { name, exact: true });
+}
+
+test("a project has settings, conversations, members and a download", async ({ page, server, browser, console }) => {
+  console.expect(/status of 422/);
+  await first(page, server, "ada");
+  await toAccount(page);
+  await page.getByRole("link", { name: "Projects" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Projects" })).toBeVisible();
+  const form = part(page, "New project");
+  await form.getByLabel("Name").fill("Sales");
+  await form.getByLabel("Colour").selectOption("Green");
+  await form.getByLabel("Instructions (optional)").fill("Answer briefly.");
+  await form.getByLabel("House rules").check();
+  await form.getByLabel("Model of new conversations").selectOption("Thorough");
+  await everySize(page, "projects-list");
+  await form.getByRole("button", { name: "Create project" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Sales" })).toBeVisible();
+  await everySize(page, "projects-page");
+
+  // The conversation begins with the model of the project, and gets its title with the first message.
+  await page.getByRole("button", { name: "New conversation in this project" }).click();
+  const chat = new Chat(page);
+  await expect(page.getByLabel("Model", { exact: true })).toHaveValue("thorough");
+  await chat.ask("Hello there");
+  await expect(page.locator("[data-conversation]")).toContainText("Hello there");
+
+  // In the list the folder has its colour, its count and the way back to the project.
+  await page.getByLabel("Show", { exact: true }).selectOption("Sales");
+  await expect(page.locator(".cw-scope .cw-folder-dot")).toHaveAttribute("data-color", "green");
+  await expect(page.locator(".cw-scope .cw-folder-count")).toHaveText("1");
+  await everySize(page, "projects-folder");
+  await page.getByRole("link", { name: "Project settings" }).click();
+  await expect(part(page, "My conversations").getByRole("link", { name: "Hello there" })).toBeVisible();
+
+  const members = part(page, "Members");
+  await members.getByLabel("User name").fill("bob");
+  await members.getByRole("button", { name: "Add", exact: true }).click();
+  await expect(members.getByRole("alert")).toContainText("no user with this name");
+  const bob = await browser.newContext({ baseURL: server.url });
+  const desk = await bob.newPage();
+  await signUp(desk, "bob");
+  await members.getByRole("button", { name: "Add", exact: true }).click();
+  await expect(members.getByRole("listitem")).toHaveCount(2);
+  await everySize(page, "projects-members");
+
+  // Bob sees the settings, and not Ada's conversations.
+  await desk.goto("/account/projects");
+  await desk.getByRole("link", { name: "Sales" }).click();
+  await expect(desk.getByText("Answer briefly.")).toBeVisible();
+  await expect(desk.getByText("You have no conversations in it yet.")).toBeVisible();
+  await expect(part(desk, "Settings").getByRole("button")).toHaveCount(0);
+  await everySize(desk, "projects-viewer");
+  await members.getByRole("button", { name: "Let change: bob" }).click();
+  await desk.reload();
+  await part(desk, "Settings").getByLabel("Instructions (optional)").fill("Answer at length.");
+  await part(desk, "Settings").getByRole("button", { name: "Save" }).click();
+  await expect(desk.getByRole("status")).toContainText("Saved");
+  await desk.getByRole("button", { name: "Leave project" }).click();
+  await expect(desk.getByText("You are in no projects yet.")).toBeVisible();
+  await bob.close();
+
+  await page.reload();
+  await expect(part(page, "Settings").getByLabel("Instructions (optional)")).toHaveValue("Answer at length.");
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("link", { name: "Download with my conversations" }).click();
+  const lines = (await readFile(await (await downloading).path(), "utf8")).trim().split("\n");
+  const [settings, conversation] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines).toHaveLength(2);
+  expect([settings.name, settings.instructions]).toEqual(["Sales", "Answer at length."]);
+  expect([conversation.format, conversation.title]).toEqual(["chatwright.conversation.1", "Hello there"]);
+  await page.getByRole("button", { name: "Delete project" }).click();
+  await expect(page.getByRole("status")).toContainText("Deleted");
+});
+
+test("a conversation is dragged onto a folder, or moved to it with the keyboard", async ({ page, server }) => {
+  await first(page, server, "ada");
+  for (const name of ["Sales", "Trade"]) {
+    expect((await page.request.post("/api/projects", { data: { name } })).status()).toBe(201);
+  }
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("Hello there");
+  const row = page.locator("[data-conversation]").getByRole("link");
+  await row.hover();
+  await row.dragTo(page.locator(".cw-drop-targets .cw-move-target", { hasText: "Sales" }));
+  await expect(page.locator(".cw-drop-targets")).toBeHidden();
+  await page.getByLabel("Show", { exact: true }).selectOption("Sales");
+  await expect(page.locator("[data-conversation]")).toHaveCount(1);
+
+  await page.getByRole("button", { name: "Options for Hello there" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("menuitem", { name: "Move to a folder…" }).press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Move to a folder" });
+  await everySize(page, "projects-move");
+  await dialog.getByRole("button", { name: /^Trade/ }).press("Enter");
+  await expect(page.locator("[data-conversation]")).toHaveCount(0);
+  await page.getByLabel("Show", { exact: true }).selectOption("Trade");
+  await expect(page.locator("[data-conversation]")).toHaveCount(1);
+});
