@@ -36,7 +36,8 @@ pub use admin::{
     AgentUsage, AuditFilter, AuditKind, ChangeUserOutcome, ConversationFilter, ConversationSort, DayRatings, DayUsage,
     EventKind, FeedbackRow, FeedbackSort, GrantFilter, GrantSort, InvocationFilter, ListCursor, MAX_LISTED,
     MAX_RECENT_CALLS, MAX_RECENT_RUNS, ModelUsage, NewEvent, NumberedEvent, OwnerUsage, RatingFilter, RecentRun,
-    StoredEvent, ToolHealth, UsageFilter, UsageTotals, UserChange, UserFilter, UserGroup, UserRow, UserSort, append_event,
+    StoredEvent, ToolHealth, UsageFilter, UsageTotals, UserChange, UserFilter, UserGroup, UserRow, UserSort,
+    append_event,
 };
 pub use audit::chain::{AuditFault, AuditHead, AuditReport};
 pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerdict, MAX_AUDIT_ROWS, append_audit};

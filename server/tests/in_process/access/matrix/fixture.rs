@@ -41,6 +41,7 @@ knowledge: { userGraph: { model: { connectionId: demo, model: demo }, entities: 
 workflows: [{ id: w, steps: [{ id: ask, type: human, title: { _input: title }, users: [ada] }] }]
 projects: {}
 prompts: {}
+notifications: { contact: mailto:ops@example.com }
 pages: [{ id: p }]
 openaiApi: { bodyBytes: 1048576 }
 agUi: { bodyBytes: 1048576 }
@@ -77,7 +78,7 @@ pub(super) const BOSS: TestCaller =
 
 pub(super) struct TestServer {
     routes: Router,
-    accounts: Arc<Accounts>,
+    pub(super) accounts: Arc<Accounts>,
     key: String,
     /// The cookie of a session of each user.
     sessions: Mutex<HashMap<&'static str, String>>,
@@ -154,6 +155,11 @@ impl TestServer {
         let prompt = id(&made(&ADA, "/api/prompts", prompt).await);
         let project = json!({ "name": format!("Project {CANARY}"), "instructions": CANARY });
         let project = id(&made(&ADA, "/api/projects", project).await);
+        // The public key is a point on the curve P-256.
+        let point = "BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU";
+        let keys = json!({ "p256dh": point, "auth": "AAAAAAAAAAAAAAAAAAAAAA" });
+        let browser = json!({ "endpoint": format!("https://push.test/{CANARY}"), "keys": keys });
+        let browser = id(&made(&ADA, "/api/notifications/browsers", browser).await);
         let work = id(&made(&ADA, "/api/workflows/w/runs", json!({ "input": { "title": CANARY } })).await);
         let record = json!({ "records": [{ "text": CANARY }] });
         let record = made(&ADA, "/api/collections/notes/records", record).await["ids"][0].as_str().unwrap().to_owned();
@@ -197,6 +203,7 @@ impl TestServer {
             ("group", group),
             ("project", project),
             ("prompt", prompt),
+            ("browser", browser),
             ("file", file),
             ("version of a file", "1".to_owned()),
             ("key", key),
@@ -206,33 +213,6 @@ impl TestServer {
             ("update", "ada-update".to_owned()),
             ("user", "ada".to_owned()),
         ];
-    }
-
-    /// Stores a fact about Ada, as a conversation that has rested does.
-    async fn remember(&self, message_id: &str) {
-        let fact =
-            "INSERT INTO memory_facts (id, owner, agent_id, content, category, topic, confidence, conversation_id,
-                message_id, created_at, updated_at, edited, update_id)
-            VALUES ('ada-fact', 'ada', '', $1, 'context', 'workContext', 1.0, 'ada-c', $2, 1, 1, 0, 'ada-update')";
-        let update = "INSERT INTO memory_updates (id, owner, conversation_id, created_at) VALUES ('ada-update', 'ada', 'ada-c', 1)";
-        let fact = store::sql::query(fact).bind(CANARY).bind(message_id);
-        let write = self.accounts.store.write(move |db| {
-            Box::pin(async move {
-                fact.execute(&mut *db).await?;
-                store::sql::query(update).execute(db).await?;
-                Ok(())
-            })
-        });
-        write.await.unwrap();
-    }
-
-    /// Stores an entity of a library of Ada, as the extraction does.
-    async fn mention(&self, library: &str) {
-        let entity = "INSERT INTO knowledge_entities (id, library_id, kind, name, name_key, created_at)
-            VALUES ('ada-entity', $1, 'person', $2, $2, 1)";
-        let entity = store::sql::query(entity).bind(library).bind(CANARY);
-        let write = self.accounts.store.write(move |db| Box::pin(async move { Ok(entity.execute(db).await?) }));
-        write.await.unwrap();
     }
 
     /// Returns the id that the owner uses for a route. If a new route is about another kind,
@@ -274,6 +254,7 @@ impl TestServer {
             "/api/projects",
             &format!("/api/projects/{project}"),
             "/api/prompts",
+            "/api/notifications",
             "/api/memory",
             "/api/profile",
             "/api/memory/updates?conversationId=ada-c",
@@ -399,6 +380,8 @@ fn kind_of_segment(part: &str) -> Option<&'static str> {
         "own-agents" => "own agent",
         "projects" => "project",
         "prompts" => "prompt",
+        "browsers" => "browser",
+        "notifications" => "browser",
         "agents" => "a",
         _ => return None,
     })

@@ -2,6 +2,7 @@
 //! router, bodies from the OpenAPI document, columns from the migrations, so new ones are covered
 //! automatically.
 
+mod background;
 mod bodies;
 mod fixture;
 mod malformed;
