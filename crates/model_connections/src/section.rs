@@ -18,7 +18,7 @@ pub(crate) struct ModelConnections {
     /// Whether administrators may add connections.
     pub(crate) at_run_time: bool,
     /// Environment variables with keys of at least 32 characters. API keys that administrators enter are
-    /// encrypted with the first one and can be read with all of them. Default: `[CHATWRIGHT_SECRETS_KEY]`.
+    /// encrypted with the first one and can be read with all of them.
     #[schemars(length(max = 5))]
     pub(crate) keys: Vec<Variable>,
     /// Whether the addresses of added connections may be on this machine and its networks, also over `http://`.

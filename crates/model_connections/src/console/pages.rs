@@ -294,8 +294,8 @@ async fn render(
 
 /// Renders a link to the page of an agent that answers with the connection's models.
 fn question(context: &Context, admin: &Admin, detail: &ConnectionDetail) -> Option<AnyView> {
-    let agents = detail.agent_id.iter().chain(&detail.used_by);
-    let page = agents.filter_map(|id| context.current.page_for_agent(&admin.caller, id)).next()?;
+    let mut agents = detail.agent_id.iter().chain(&detail.used_by);
+    let page = agents.find_map(|id| context.current.page_for_agent(&admin.caller, id))?;
     let link = view! {
         <p class="cw-admin-links">
             <a class="cw-button cw-primary" href=format!("/{page}")>"Ask the first question"</a>
