@@ -4,7 +4,6 @@
 pub mod actions;
 mod change;
 mod chunk_table;
-mod drag;
 mod events;
 mod highlight;
 pub mod import;

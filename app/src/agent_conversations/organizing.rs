@@ -3,11 +3,10 @@
 
 use super::actions::menu_items;
 use super::chunk_table::{ORGANIZING, OrganizingFunctions};
-use super::drag::{DropTargets, drag_row};
 use super::import::import_file;
 use super::items::{ItemList, list_head};
 use super::list::ConversationListState;
-use super::move_dialog::MoveDialog;
+use super::move_dialog::{DropTargets, MoveDialog, drag_row};
 use super::rename::RenameField;
 use super::scope::folder_tools;
 use super::search::{ConversationSearch, SearchResults};

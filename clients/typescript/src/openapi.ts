@@ -650,6 +650,8 @@ export interface components {
             messages: components["schemas"]["UiMessage"][];
             /** @description The active run, if any. Its stream, read from the start, contains its whole message. */
             active?: components["schemas"]["ActiveRun"];
+            /** @description The id of the model that answers first, until the user chooses another one, if the conversation began with one. */
+            firstModel?: string;
             /** @description For each message of the branch that has siblings: all siblings including itself, oldest first. */
             forks?: {
                 [key: string]: string[];

@@ -201,8 +201,10 @@ pub(crate) struct ExportedProject {
     /// The ids of the libraries.
     pub(crate) libraries: Vec<String>,
     /// The agent of new conversations.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) agent_id: Option<String>,
     /// The model of new conversations.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) model_id: Option<String>,
 }
 

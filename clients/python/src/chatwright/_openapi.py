@@ -276,6 +276,9 @@ class ConversationView(TypedDict):
     active: NotRequired[ActiveRun]
     """The active run, if any. Its stream, read from the start, contains its whole message."""
 
+    firstModel: NotRequired[str]
+    """The id of the model that answers first, until the user chooses another one, if the conversation began with one."""
+
     forks: NotRequired[dict[str, list[str]]]
     """For each message of the branch that has siblings: all siblings including itself, oldest first."""
 

@@ -11,9 +11,10 @@ pub use file::{FormatError, read, write};
 pub(crate) use parts::masked_parts;
 pub use request::{Message, NeutralRequest};
 pub use tool::RecordedTool;
+pub(crate) use tool::{annotation_names, annotations_of};
 
 use agent::{Decision, Grant, PendingCall, TurnUsage};
-use contract::{Annotations, Exposure, FinishReason, Part, ToolCall, Usage};
+use contract::{Exposure, FinishReason, Part, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -373,29 +374,4 @@ pub struct End {
     pub waiting: Vec<String>,
     /// How long the run took in milliseconds.
     pub ms: u64,
-}
-
-/// Returns the names of the annotations that are set.
-pub(crate) fn annotation_names(annotations: Annotations) -> Vec<String> {
-    let Annotations { reads_private, returns_untrusted, egress, idempotent, reads_only } = annotations;
-    let all = [
-        ("readsPrivate", reads_private),
-        ("returnsUntrusted", returns_untrusted),
-        ("egress", egress),
-        ("idempotent", idempotent),
-        ("readsOnly", reads_only),
-    ];
-    all.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name.to_owned()).collect()
-}
-
-/// Returns the annotations with these names.
-pub(crate) fn annotations_of(names: &[String]) -> Annotations {
-    let has = |wanted: &str| names.iter().any(|name| name == wanted);
-    Annotations {
-        reads_private: has("readsPrivate"),
-        returns_untrusted: has("returnsUntrusted"),
-        egress: has("egress"),
-        idempotent: has("idempotent"),
-        reads_only: has("readsOnly"),
-    }
 }

@@ -1,6 +1,6 @@
 //! The declaration of a tool in a recording.
 
-use super::{annotation_names, annotations_of};
+use contract::Annotations;
 use contract::tool::{ApprovalTerms, Execution, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -66,5 +66,30 @@ impl From<RecordedTool> for ToolSpec {
             deferrable: tool.deferrable,
             ..Self::new(tool.name, tool.description, tool.input_schema)
         }
+    }
+}
+
+/// Returns the names of the annotations that are set.
+pub(crate) fn annotation_names(annotations: Annotations) -> Vec<String> {
+    let Annotations { reads_private, returns_untrusted, egress, idempotent, reads_only } = annotations;
+    let all = [
+        ("readsPrivate", reads_private),
+        ("returnsUntrusted", returns_untrusted),
+        ("egress", egress),
+        ("idempotent", idempotent),
+        ("readsOnly", reads_only),
+    ];
+    all.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Returns the annotations with these names.
+pub(crate) fn annotations_of(names: &[String]) -> Annotations {
+    let has = |wanted: &str| names.iter().any(|name| name == wanted);
+    Annotations {
+        reads_private: has("readsPrivate"),
+        returns_untrusted: has("returnsUntrusted"),
+        egress: has("egress"),
+        idempotent: has("idempotent"),
+        reads_only: has("readsOnly"),
     }
 }

@@ -194,3 +194,27 @@ fn camel(name: &str) -> String {
         text + &head.to_uppercase() + rest
     })
 }
+
+/// Returns the kind of object that a path segment is about.
+pub(super) fn kind_of_segment(part: &str) -> Option<&'static str> {
+    Some(match part {
+        "conversations" => "conversation",
+        "facts" => "fact",
+        "folders" => "folder",
+        "updates" => "update",
+        "libraries" => "library",
+        "records" => "record",
+        "responses" => "response",
+        "documents" => "document",
+        "users" => "user",
+        "groups" => "group",
+        "custom-agents" => "custom agent",
+        "own-agents" => "own agent",
+        "projects" => "project",
+        "prompts" => "prompt",
+        "browsers" => "browser",
+        "notifications" => "browser",
+        "agents" => "a",
+        _ => return None,
+    })
+}

@@ -1,7 +1,7 @@
 //! A server with users, one of whom has an object of every kind.
 
 use super::Route;
-use super::bodies::RequestBody;
+use super::bodies::{RequestBody, kind_of_segment};
 use super::tables::Tables;
 use crate::access::{message, open};
 use auth::Credentials;
@@ -361,28 +361,4 @@ pub(super) fn owner(route: &Route) -> &'static TestCaller {
     // Whoever else may store definitions is named by the config.
     let is_for_editors = route.path.starts_with("/api/workflows/definitions");
     if route.is_for_admins() || is_for_editors { &BOSS } else { &ADA }
-}
-
-/// Returns the kind of object that a path segment is about.
-fn kind_of_segment(part: &str) -> Option<&'static str> {
-    Some(match part {
-        "conversations" => "conversation",
-        "facts" => "fact",
-        "folders" => "folder",
-        "updates" => "update",
-        "libraries" => "library",
-        "records" => "record",
-        "responses" => "response",
-        "documents" => "document",
-        "users" => "user",
-        "groups" => "group",
-        "custom-agents" => "custom agent",
-        "own-agents" => "own agent",
-        "projects" => "project",
-        "prompts" => "prompt",
-        "browsers" => "browser",
-        "notifications" => "browser",
-        "agents" => "a",
-        _ => return None,
-    })
 }
