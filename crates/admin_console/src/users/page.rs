@@ -242,7 +242,7 @@ fn groups_view(user: &UserRow) -> AnyView {
     if user.groups.is_empty() {
         return text("–");
     }
-    let item = |group: &UserGroup| view! { <li>{link(format!("/admin/groups/{}", group.id), &group_text(group))}</li> };
+    let item = |group: &UserGroup| view! { <li>{link(format!("/admin/groups/{}", group.id), group_text(group))}</li> };
     view! { <ul class="cw-account-list">{user.groups.iter().map(item).collect_view()}</ul> }.into_any()
 }
 
