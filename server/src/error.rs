@@ -46,7 +46,7 @@ pub(crate) async fn format_api_errors(State(state): State<AppState>, request: Re
         }
         return with_headers_of(formatted, &answer);
     }
-    if !(is_for_programs || format.is_some()) || !is_error || kind.starts_with("application/json") {
+    if !(is_for_programs || format.is_some()) || !is_error || is_json(kind) {
         return answer;
     }
     let (code, message) = match answer.status() {
@@ -70,6 +70,12 @@ pub(crate) async fn format_api_errors(State(state): State<AppState>, request: Re
     };
     *coded.status_mut() = answer.status();
     with_headers_of(coded, &answer)
+}
+
+/// Returns whether a media type is JSON, or a format in it such as `application/scim+json`.
+fn is_json(kind: &str) -> bool {
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind == "application/json" || kind.starts_with("application/") && kind.ends_with("+json")
 }
 
 /// Returns a response with the headers of another one, except for those about its body.

@@ -14,9 +14,9 @@ const RESOURCE_TYPE: &str = "urn:ietf:params:scim:schemas:core:2.0:ResourceType"
 const SCHEMA: &str = "urn:ietf:params:scim:schemas:core:2.0:Schema";
 
 /// `GET /scim/v2/ServiceProviderConfig`
-pub(crate) async fn service(directory: Directory) -> Found {
+pub(crate) async fn service(directory: Directory) -> Result<Found, ScimError> {
     let no = json!({ "supported": false });
-    Found(json!({
+    Ok(Found(json!({
         "schemas": [SERVICE],
         "patch": { "supported": true },
         "bulk": { "supported": false, "maxOperations": 0, "maxPayloadSize": 0 },
@@ -31,12 +31,12 @@ pub(crate) async fn service(directory: Directory) -> Found {
             "primary": true,
         }],
         "meta": { "resourceType": "ServiceProviderConfig", "location": format!("{}/ServiceProviderConfig", directory.base) },
-    }))
+    })))
 }
 
 /// `GET /scim/v2/ResourceTypes`
-pub(crate) async fn types(directory: Directory) -> Found {
-    all(resource_types(&directory.base))
+pub(crate) async fn types(directory: Directory) -> Result<Found, ScimError> {
+    Ok(all(resource_types(&directory.base)))
 }
 
 /// `GET /scim/v2/ResourceTypes/{id}`
@@ -45,8 +45,8 @@ pub(crate) async fn one_type(directory: Directory, Path(id): Path<String>) -> Re
 }
 
 /// `GET /scim/v2/Schemas`
-pub(crate) async fn schemas(directory: Directory) -> Found {
-    all(schema_list(&directory.base))
+pub(crate) async fn schemas(directory: Directory) -> Result<Found, ScimError> {
+    Ok(all(schema_list(&directory.base)))
 }
 
 /// `GET /scim/v2/Schemas/{id}`

@@ -122,11 +122,45 @@ fn second_factors_need_a_key() {
 #[test]
 fn settings_of_a_directory_are_checked() {
     let auth = |rest: &str| format!("auth: {{ mode: password, publicUrls: ['https://a.test'], scim: {{ {rest} }} }}\n");
-    assert_snapshot!(check(&auth("tokens: [{ _secret: KEY }]")), @"");
-    assert_snapshot!(check(&auth("tokens: []")), @"");
-    assert_snapshot!(check(&auth("tokens: [secret]")), @"");
-    assert_snapshot!(check(&auth("tokens: [{ _secret: LONG_KEY }], provider: company")), @"");
-    assert_snapshot!(check(&auth("tokens: [{ _secret: LONG_KEY }], claim: oid")), @"");
+    assert_snapshot!(check(&auth("tokens: [{ _secret: KEY }]")), @r"
+    refused
+    chatwright.yaml:1:74: error: a token for SCIM needs at least 32 characters
+       |
+     1 | auth: { mode: password, publicUrls: ['https://a.test'], scim: { tokens: [{ _secret: KEY }] } }
+       |                                                                          ^
+       = help: make one with `openssl rand -base64 32`
+    ");
+    assert_snapshot!(check(&auth("tokens: []")), @r"
+    refused
+    chatwright.yaml:1:73: error: expected a list of at least 1, found 0
+       |
+     1 | auth: { mode: password, publicUrls: ['https://a.test'], scim: { tokens: [] } }
+       |                                                                         ^
+    ");
+    assert_snapshot!(check(&auth("tokens: [secret]")), @r"
+    refused
+    chatwright.yaml:1:74: error: expected a mapping, found the text `secret`
+       |
+     1 | auth: { mode: password, publicUrls: ['https://a.test'], scim: { tokens: [secret] } }
+       |                                                                          ^^^^^^
+       = help: its keys are `_secret`
+    ");
+    assert_snapshot!(check(&auth("tokens: [{ _secret: LONG_KEY }], provider: company")), @r"
+    refused
+    chatwright.yaml:1:108: error: there is no provider `company`
+       |
+     1 | … [{ _secret: LONG_KEY }], provider: company } }
+       |                                      ^^^^^^^
+       = help: name one of `openidConnect` by its id
+    ");
+    assert_snapshot!(check(&auth("tokens: [{ _secret: LONG_KEY }], claim: oid")), @r"
+    refused
+    chatwright.yaml:1:105: error: without `provider` the claim is not read
+       |
+     1 | …ns: [{ _secret: LONG_KEY }], claim: oid } }
+       |                                      ^^^
+       = help: name the provider whose claim it is: `provider: company`
+    ");
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Line>, String> {
     // Spreadsheets of some countries write semicolons.
     let delimiter = if first.contains(';') && !first.contains(',') { b';' } else { b',' };
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_reader(text.as_bytes());
-    let headers = reader.headers().map_err(|error| describe(&error))?.clone();
+    let headers = reader.headers().map_err(|error| describe(&error, text))?.clone();
     let known = ["name", "roles", "groups"];
     if let Some(unknown) = headers.iter().find(|header| !known.iter().any(|known| known.eq_ignore_ascii_case(header))) {
         let unknown: String = unknown.chars().take(40).collect();
@@ -42,9 +42,9 @@ pub(super) fn read(text: &str) -> Result<Vec<Line>, String> {
         return Err("The first line names the columns, and “name” is missing.".to_owned());
     };
     let (roles, groups) = (column("roles"), column("groups"));
-    let mut lines = Vec::new();
+    let (mut lines, mut count) = (Vec::new(), LineCount::new(text));
     for record in reader.records() {
-        let record = record.map_err(|error| describe(&error))?;
+        let record = record.map_err(|error| describe(&error, text))?;
         if record.iter().all(str::is_empty) {
             continue;
         }
@@ -53,7 +53,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Line>, String> {
         }
         let cell = |column: Option<usize>| column.and_then(|column| record.get(column)).unwrap_or_default();
         lines.push(Line {
-            number: record.position().map_or(0, csv::Position::line),
+            number: record.position().map_or(0, |position| count.at(position)),
             name: cell(Some(name)).to_owned(),
             roles: parse_roles(&cell(roles).replace(';', ",")),
             groups: group_names(cell(groups)),
@@ -73,8 +73,34 @@ fn group_names(text: &str) -> Vec<String> {
     names
 }
 
-fn describe(error: &csv::Error) -> String {
-    let line = error.position().map(|position| format!("Line {}: ", position.line())).unwrap_or_default();
+/// Counts the lines of a text. The reader's own numbers are too small after `\r\n` and empty lines, which it skips
+/// with the record after them.
+struct LineCount<'t> {
+    text: &'t str,
+    /// How many bytes are counted.
+    counted: usize,
+    number: u64,
+}
+
+impl<'t> LineCount<'t> {
+    fn new(text: &'t str) -> Self {
+        Self { text, counted: 0, number: 1 }
+    }
+
+    /// Returns the number of the line at which a record begins; later calls are about later records.
+    fn at(&mut self, position: &csv::Position) -> u64 {
+        let begin = usize::try_from(position.byte()).unwrap_or(usize::MAX).min(self.text.len()).max(self.counted);
+        let bytes = self.text.as_bytes();
+        let skipped = bytes[begin..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        let breaks = bytes[self.counted..begin + skipped].iter().filter(|byte| **byte == b'\n').count();
+        (self.counted, self.number) = (begin + skipped, self.number.saturating_add(breaks as u64));
+        self.number
+    }
+}
+
+fn describe(error: &csv::Error, text: &str) -> String {
+    let line =
+        error.position().map(|position| format!("Line {}: ", LineCount::new(text).at(position))).unwrap_or_default();
     match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("{line}there are {len} cells, and the first line has {expected_len}.")
