@@ -213,7 +213,8 @@ async fn free_name(accounts: &Accounts, names: &[String]) -> Result<String, Acco
         }
     }
     let random = Uuid::new_v4().simple().to_string();
-    let short: String = wanted.first().map_or("user", String::as_str).chars().take(credential_rules::MAX_NAME - 9).collect();
+    let short: String =
+        wanted.first().map_or("user", String::as_str).chars().take(credential_rules::MAX_NAME - 9).collect();
     let numbered = format!("{short}-{}", &random[..8]);
     match is_free(accounts, &numbered).await? {
         true => Ok(numbered),
