@@ -86,9 +86,9 @@ pub(crate) fn apply(change: &mut GroupChange, operation: &Operation) -> Result<(
             change.name = Some(name(&operation.value)?);
         }
         ("externalId", PatchPath::Attr(_), Operator::Add | Operator::Replace) => {
-            change.external_id = Some(text("externalId", &operation.value)?);
+            change.external_id = Some(text("externalId", &operation.value)?.unwrap_or_default());
         }
-        ("externalId", PatchPath::Attr(_), Operator::Remove) => change.external_id = Some(None),
+        ("externalId", PatchPath::Attr(_), Operator::Remove) => change.external_id = Some(String::new()),
         ("members", PatchPath::Attr(_), operator) => {
             let ids = members(&operation.value)?;
             change.members.push(match operator {

@@ -107,7 +107,7 @@ pub(crate) async fn replace(
     let SentGroup { name, external_id, members } = group::read(&body)?;
     let change = GroupChange {
         name: Some(name),
-        external_id: Some(external_id),
+        external_id: Some(external_id.unwrap_or_default()),
         members: vec![MemberChange::Replace(members.unwrap_or_default())],
         ..GroupChange::default()
     };
@@ -177,7 +177,8 @@ async fn update(scim: &Scim, before: &Group, change: GroupChange) -> Result<(), 
         }
     }
     let name = change.name.filter(|(name, _)| *name != before.name);
-    let external_id = change.external_id.filter(|id| *id != before.external_id);
+    let known_id = before.external_id.as_deref().unwrap_or_default();
+    let external_id = change.external_id.filter(|id| id != known_id);
     let mut about = json!({ "groupId": before.id, "name": before.name });
     if let Some((name, _)) = &name {
         about["after"]["name"] = name.clone().into();

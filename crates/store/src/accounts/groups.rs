@@ -70,8 +70,8 @@ pub struct GroupChange {
     pub roles: Option<Vec<String>>,
     /// Whether a directory sets its name and its members.
     pub provisioned: Option<bool>,
-    /// The id in the directory, or none.
-    pub external_id: Option<Option<String>>,
+    /// The id in the directory; empty for none.
+    pub external_id: Option<String>,
     /// Changes of the members, in this order.
     pub members: Vec<MemberChange>,
 }
@@ -246,6 +246,7 @@ fn updates(id: &str, change: &GroupChange) -> Vec<Query> {
         updates.push(set("UPDATE user_groups SET provisioned = $2 WHERE id = $1").bind(provisioned));
     }
     if let Some(external_id) = &change.external_id {
+        let external_id = (!external_id.is_empty()).then(|| external_id.clone());
         updates.push(set("UPDATE user_groups SET external_id = $2 WHERE id = $1").bind(external_id));
     }
     updates
