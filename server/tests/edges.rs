@@ -69,11 +69,12 @@ rust-page ► app server wire
 schedules ►
 schemas ► offload
 scim ► auth capability config store web wire
+search_terms ►
 server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config connected_accounts contract custom_agents documents egress endpoints evaluation experiments faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory model_connections notifications offload openai_api operators plans projects prompt_library providers recordings remote_agents scim skills sse store tools triggers user_profile web web_research wire workflows workspace
 settings ►
 skills ► agent auth capability config contract settings store web wire
 sse ►
-store ► faults wire
+store ► faults search_terms wire
 test_postgres ►
 test_process ►
 tools ► contract schemas

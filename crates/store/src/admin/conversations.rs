@@ -1,10 +1,10 @@
 //! The conversations of all users, with filters, sorting and search.
 
 use super::{ListCursor, MAX_LISTED};
-use crate::search::SearchTerms;
 use crate::sql::{self, Db, QueryBuilder, Row, Sql};
 use crate::{AuditEntry, Store, StoreError, audit};
 use schemars::JsonSchema;
+use search_terms::SearchTerms;
 use serde::Serialize;
 
 /// A row of the list.

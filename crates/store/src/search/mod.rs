@@ -2,14 +2,10 @@
 //! only read. SQLite uses FTS5, PostgreSQL a `tsvector` of the same words: without case and
 //! diacritics, separated by everything that is neither a letter nor a digit.
 
-mod passage;
-mod terms;
-
-pub(crate) use terms::SearchTerms;
-
 use crate::history::conversations::{refine_waiting, summary, summary_columns};
 use crate::sql::{self, Db, Row, Sql};
 use crate::{Store, StoreError};
+use search_terms::SearchTerms;
 use wire::api::Outcome;
 use wire::organize::SearchHit;
 
@@ -65,7 +61,7 @@ macro_rules! search {
     };
 }
 
-/// SQLite extracts the passage itself; for PostgreSQL, [`passage::excerpt`] extracts it from the whole
+/// SQLite extracts the passage itself; for PostgreSQL, [`search_terms::passage`] extracts it from the whole
 /// text.
 const SEARCH: Sql = Sql::pair(
     search!(
@@ -135,7 +131,7 @@ fn incomplete_outcome(status: &str) -> Option<Outcome> {
 fn found(row: &Row, whole: Option<&SearchTerms>) -> Result<SearchHit, StoreError> {
     let text: &str = row.try_get::<Option<&str>>("passage")?.unwrap_or_default();
     let passage = match whole {
-        Some(terms) => passage::extract(text, terms),
+        Some(terms) => search_terms::passage(text, terms),
         None => text.split([BEGIN, END]).map(str::to_owned).collect(),
     };
     let outcome = row.try_get::<Option<&str>>("status")?.and_then(incomplete_outcome);

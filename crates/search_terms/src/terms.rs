@@ -11,14 +11,15 @@ const MAX_WORDS: usize = 16;
 const MAX_WORD: usize = 64;
 
 /// The words of a search, at least one. All must match, the last one also as a prefix.
-pub(crate) struct SearchTerms {
+#[derive(Debug)]
+pub struct SearchTerms {
     words: Vec<String>,
 }
 
 impl SearchTerms {
     /// Parses a text; `None` if it has no word. A word without a letter or a digit is ignored,
     /// because the index has no such words.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let words = text.split(|c: char| c.is_whitespace() || c.is_control());
         let words = words.filter(|word| word.chars().any(char::is_alphanumeric)).take(MAX_WORDS);
         let words: Vec<_> = words.map(|word| word.chars().take(MAX_WORD).collect()).collect();
@@ -26,18 +27,18 @@ impl SearchTerms {
     }
 
     /// Returns the FTS5 query for the texts of all users.
-    pub(crate) fn fts5(&self) -> String {
+    pub fn fts5(&self) -> String {
         self.fts5_whole() + " *"
     }
 
     /// Returns the same query without prefix matching of the last word.
-    pub(crate) fn fts5_whole(&self) -> String {
+    pub fn fts5_whole(&self) -> String {
         let quoted = |word: &String| format!("text : \"{}\"", word.replace('"', "\"\""));
         self.words.iter().map(quoted).collect::<Vec<_>>().join(" AND ")
     }
 
     /// Returns the FTS5 query for an owner's texts.
-    pub(super) fn fts5_for_owner(&self, owner: &str) -> String {
+    pub fn fts5_for_owner(&self, owner: &str) -> String {
         let mut expression = String::from("owner : \"o");
         for byte in owner.bytes() {
             // Writing to a string cannot fail.
@@ -48,7 +49,7 @@ impl SearchTerms {
     }
 
     /// Returns the argument of PostgreSQL's `to_tsquery`.
-    pub(crate) fn tsquery(&self) -> String {
+    pub fn tsquery(&self) -> String {
         let phrase = |parts: Vec<String>| {
             let parts: Vec<_> = parts.iter().map(|part| format!("'{part}'")).collect();
             parts.join(" <-> ")
@@ -57,7 +58,7 @@ impl SearchTerms {
     }
 
     /// Returns each word as the sequence of index words that it consists of.
-    pub(super) fn phrases(&self) -> Vec<Vec<String>> {
+    pub(crate) fn phrases(&self) -> Vec<Vec<String>> {
         let parts = |word: &String| {
             let folded = fold(word);
             folded.split(|c| !is_word_character(c)).filter(|part| !part.is_empty()).map(str::to_owned).collect()
@@ -67,18 +68,18 @@ impl SearchTerms {
 }
 
 /// Removes case and diacritics, as `search_fold` of the schema does.
-pub(super) fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     text.nfd().filter(|c| !is_mark(*c)).flat_map(char::to_lowercase).collect()
 }
 
 /// Returns whether a character is a combining diacritic.
-pub(super) fn is_mark(c: char) -> bool {
+pub(crate) fn is_mark(c: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&c)
 }
 
 /// Returns whether a character is part of a word. Some scripts use combining marks, which are not
 /// letters themselves.
-pub(super) fn is_word_character(c: char) -> bool {
+pub(crate) fn is_word_character(c: char) -> bool {
     c.is_alphanumeric() || unicode_normalization::char::is_combining_mark(c)
 }
 

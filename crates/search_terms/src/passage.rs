@@ -1,6 +1,6 @@
 //! Extracts the passage of a text that matches a search.
 
-use super::terms::{self, SearchTerms};
+use crate::terms::{self, SearchTerms};
 use std::ops::Range;
 
 /// The number of words of a passage, the same as for FTS5's `snippet`.
@@ -11,7 +11,7 @@ const BEFORE: usize = 4;
 
 /// Returns the passage that matches most of the search terms, as a list in which every second
 /// element is a match.
-pub(super) fn extract(text: &str, terms: &SearchTerms) -> Vec<String> {
+pub fn passage(text: &str, terms: &SearchTerms) -> Vec<String> {
     let words = words(text);
     let finds = find_matches(text, &words, &terms.phrases());
     let from = best(&finds, words.len());
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn passage_has_the_most_matches() {
         let check = |text: &str, query: &str, expected: &str| {
-            let pieces = extract(text, &SearchTerms::parse(query).unwrap());
+            let pieces = passage(text, &SearchTerms::parse(query).unwrap());
             let shown = |(at, piece): (usize, &String)| if at % 2 == 1 { format!("[{piece}]") } else { piece.clone() };
             assert_eq!(pieces.iter().enumerate().map(shown).collect::<String>(), expected, "{query}");
         };
