@@ -54,8 +54,8 @@ mcp_servers ► capability config contract egress mcp settings store web wire
 memory ► auth capability chat config contract jobs settings store web wire
 model_connections ► auth capability config contract egress settings store web wire
 notes ► capability chat config contract server store web wire
-offload ►
 notifications ► auth capability chat config egress jobs settings store web wire
+offload ►
 openai_api ► auth capability chat config contract schemas settings store web wire
 operators ►
 plans ► agent auth capability chat config contract store web wire

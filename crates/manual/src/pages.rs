@@ -62,6 +62,7 @@ pub(crate) const GROUPS: &[Group] = &[
             page!("messages"),
             page!("composer"),
             page!("conversations"),
+            page!("notifications"),
             page!("events"),
             page!("language"),
         ],

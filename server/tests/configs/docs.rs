@@ -203,10 +203,12 @@ fn example_configs_cause_no_unexpected_warnings() {
     end2end/configs/accounts.yaml: Warning: without `publicUrls` the server can be used from this machine only
     end2end/configs/agents.yaml: Warning: without `publicUrls` the server can be used from this machine only
     end2end/configs/console.yaml: Warning: without `publicUrls` the server can be used from this machine only
+    end2end/configs/groups.yaml: Warning: without `publicUrls` the server can be used from this machine only
     end2end/configs/home.yaml: Warning: without `publicUrls` the server can be used from this machine only
     end2end/configs/libraries-accounts.yaml: Warning: without `publicUrls` the server can be used from this machine only
     end2end/configs/libraries.yaml: Warning: nobody may use this: in the auth mode `local` the one owner has the role `admin` only
     end2end/configs/memory.yaml: Warning: without `publicUrls` the server can be used from this machine only
+    end2end/configs/notifications.yaml: Warning: without `publicUrls` the server can be used from this machine only
     end2end/configs/projects.yaml: Warning: without `publicUrls` the server can be used from this machine only
     end2end/configs/prompts-visitors.yaml: Warning: without `publicUrls` the server can be used from this machine only
     end2end/configs/prompts.yaml: Warning: without `publicUrls` the server can be used from this machine only

@@ -31,7 +31,10 @@ fn check(section: &str) -> String {
 fn mistakes_are_named_with_their_position() {
     assert_snapshot!(check("{ contact: mailto:ops@example.com }"), @"");
     assert_snapshot!(check("{ contact: \"https://example.com/contact\", afterSeconds: 60, showTitles: true, perUser: 3 }"), @"");
-    assert_snapshot!(check("{}"), @"");
+    assert_snapshot!(check("{}"), @r"
+    chatwright.yaml:1:16: error: `contact` is missing here
+       = help: `contact`: Whom the push services of browsers can reach when something is wrong: `mailto:ops@example.com` or the address of a page. They require it.
+    ");
     assert_snapshot!(check("{ contact: ops@example.com }"), @"");
     assert_snapshot!(check("{ contact: mailto:ops, afterSecond: 5 }"), @"");
 }
@@ -88,7 +91,8 @@ async fn a_browser_can_read_what_it_is_sent() {
         assert_eq!((header("urgency"), header("ttl"), header("content-encoding")), ("high".into(), "86400".into(), "aes128gcm".into()));
         assert!(header("authorization").ends_with(&format!(", k={}", key.public())));
         let read = decrypt(sent.body.unwrap(), &secret, &Auth::from([3; 16])).unwrap();
-        assert_snapshot!(String::from_utf8(read).unwrap(), @r#"{"title":"Helper: Refund","body":"A decision is needed to go on.","tag":"c1","url":"/p?conversation=c1"}"#);
+let expected = r#"{"title":"Helper: Refund","body":"A decision is needed to go on.","tag":"c1","url":"/p?conversation=c1"}"#;
+        assert_eq!(String::from_utf8(read).unwrap(), expected);
     })
     .await;
 }

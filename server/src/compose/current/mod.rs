@@ -32,6 +32,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use snapshot::Snapshot;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write;
 use std::sync::Arc;
 use wire::UserError;
 use wire::page::{Page, PageLink};
@@ -195,7 +196,9 @@ impl CurrentConfig {
     pub(crate) fn announce_first_steps(&self) {
         let config = self.config();
         if matches!(config.auth.mode, config::AuthMode::Local) && !config.has_model_provider() {
-            println!("only the built-in demo model answers: add a model at {}", web::admin::START_PATH);
+            let hint = format!("only the built-in demo model answers: add a model at {}", web::admin::START_PATH);
+            // A program that started the server may read no more than the address.
+            let _ = writeln!(std::io::stdout(), "{hint}");
         }
     }
 

@@ -132,7 +132,7 @@ fn preview_page(admin: &Admin, status: StatusCode, sent: &str, items: &[ImportLi
     let refused = match problems {
         0 => None,
         1 => Some("One line cannot be imported. Mend it, then nothing is left out.".to_owned()),
-        count => Some(format!("{count} lines cannot be imported. Mend them, then nothing is left out.")),
+        count => Some(format!("{count} lines cannot be imported. Correct them, and look at the preview again.")),
     };
     let button = match items.len() {
         1 => "Invite one user".to_owned(),

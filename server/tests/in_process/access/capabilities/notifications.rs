@@ -44,7 +44,7 @@ async fn browsers_are_managed_by_their_user_alone() {
         check(who, Method::DELETE, &own, None, if who.is_authenticated { 404 } else { 401 }).await;
     }
     let refused = check(&ada, Method::POST, BROWSERS, subscription("http://10.0.0.1/"), 422).await;
-    assert_eq!(refused["path"], "endpoint", "{refused}");
+    assert_eq!(refused["error"]["path"], "endpoint", "{refused}");
     assert_eq!(check(&bob, Method::POST, "/api/notifications/test", None, 200).await, json!({ "browsers": 0 }));
     check(&ada, Method::DELETE, &own, None, 204).await;
     check(&ada, Method::DELETE, &own, None, 404).await;
