@@ -131,7 +131,7 @@ fn preview_page(admin: &Admin, status: StatusCode, sent: &str, items: &[ImportLi
     let problems = items.iter().filter(|item| item.problem.is_some()).count();
     let refused = match problems {
         0 => None,
-        1 => Some("One line cannot be imported. Mend it, then nothing is left out.".to_owned()),
+        1 => Some("One line cannot be imported. Correct it, and look at the preview again.".to_owned()),
         count => Some(format!("{count} lines cannot be imported. Correct them, and look at the preview again.")),
     };
     let button = match items.len() {
