@@ -35,8 +35,14 @@ fn mistakes_are_named_with_their_position() {
     chatwright.yaml:1:16: error: `contact` is missing here
        = help: `contact`: Whom the push services of browsers can reach when something is wrong: `mailto:ops@example.com` or the address of a page. They require it.
     ");
-    assert_snapshot!(check("{ contact: ops@example.com }"), @"");
-    assert_snapshot!(check("{ contact: mailto:ops, afterSecond: 5 }"), @"");
+    assert_snapshot!(check("{ contact: ops@example.com }"), @r"
+    chatwright.yaml:1:27: error: this is neither a `mailto:` nor an `https:` address
+       = help: for example `mailto:ops@example.com`
+    ");
+    assert_snapshot!(check("{ contact: mailto:ops@example.com, afterSecond: 5 }"), @r"
+    chatwright.yaml:1:51: error: there is no key `afterSecond` here
+       = help: did you mean `afterSeconds`?
+    ");
 }
 
 fn settings(more: serde_json::Value) -> Notifications {

@@ -329,10 +329,11 @@ async fn lists_are_paged_and_errors_have_the_form_of_scim() {
     refused(Method::POST, "/Users", json!([]), 400, json!("invalidSyntax")).await;
     refused(Method::POST, "/Users", json!({ "userName": "<>" }), 400, json!("invalidValue")).await;
     refused(Method::PATCH, "/Users/x", json!({}), 404, Value::Null).await;
-    refused(Method::POST, "/Users", json!({ "userName": "x".repeat(1 << 20) }), 413, Value::Null).await;
     let wrong = server.request(Method::POST, "/scim/v2/Users").header(AUTHORIZATION, format!("Bearer {TOKEN}"));
     assert_eq!(status(wrong.header(CONTENT_TYPE, "text/plain").body("{}")).await, 415);
     let made = server.request(Method::POST, "/scim/v2/Users").header(AUTHORIZATION, format!("bearer {TOKEN}"));
     let made = made.json(&json!({ "userName": "last" })).send().await.unwrap();
     assert!(made.headers()[LOCATION].to_str().unwrap().starts_with(&format!("{}/scim/v2/Users/", server.origin)));
+    // The last one: the server closes the connection on which the rest of the body comes.
+    refused(Method::POST, "/Users", json!({ "userName": "x".repeat(1 << 20) }), 413, Value::Null).await;
 }
