@@ -13,7 +13,7 @@ use axum::{Json, Router};
 use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{AgentUsage, DayRatings, DayUsage, ModelUsage, OwnerUsage, UsageFilter, UsageTotals};
+use store::{AgentUsage, DayRatings, DayUsage, ModelUsage, OwnerUsage, Ratings, UsageFilter, UsageTotals};
 use web::admin::filters::{Choice, DAY_MS, field, field_with_suggestions, non_empty, select_field, user_id};
 use web::admin::{ADMINISTRATION, Admin, PageError, START_PATH, UserNames, from_store_error, page};
 use web::html::{link, text};
@@ -22,7 +22,7 @@ use web::times::iso_day;
 use web::{HttpError, query_encoded, valid_query};
 use wire::UserError;
 
-use views::{charts, model_table, totals, usage_row, usage_table};
+use views::{charts, model_table, sum, totals, usage_row, usage_table};
 pub(crate) use views::{reply_ms, signed_dollars};
 
 pub(crate) fn routes() -> ApiRouter<ConsoleState> {
@@ -85,9 +85,9 @@ struct Overview {
     days: Vec<DayUsage>,
     /// The ratings of each day that has any.
     ratings: Vec<DayRatings>,
-    /// The ratings of the period before, without a day.
+    /// All ratings of the period before.
     #[serde(skip)]
-    previous_ratings: DayRatings,
+    previous_ratings: Ratings,
     /// The most expensive agents, at most 50.
     agents: Vec<AgentUsage>,
     /// The most expensive models, at most 50.
@@ -121,7 +121,7 @@ async fn overview(state: &ConsoleState, query: &OverviewQuery, now: i64) -> Resu
         previous: store.total_usage(&before).await.map_err(from_store_error)?,
         days: (first_day..=last_day).map(of_day).collect(),
         ratings: store.ratings_by_day(&filter).await.map_err(from_store_error)?,
-        previous_ratings: rated_before.iter().fold(DayRatings::default(), views::add_ratings),
+        previous_ratings: sum(&rated_before),
         agents: store.usage_by_agent(&filter).await.map_err(from_store_error)?,
         models: store.usage_by_model(&filter).await.map_err(from_store_error)?,
         users: store.usage_by_user(&filter).await.map_err(from_store_error)?,

@@ -3,7 +3,7 @@
 use super::Overview;
 use crate::chart;
 use leptos::prelude::*;
-use store::{DayRatings, DayUsage, ModelUsage, UsageTotals};
+use store::{DayRatings, DayUsage, ModelUsage, Ratings, UsageTotals};
 use web::html::Heading::{Number, Text};
 use web::html::{dollars, link, number, seconds, table, text};
 
@@ -17,8 +17,8 @@ pub(super) fn charts(days: &[DayUsage], ratings: &[DayRatings]) -> impl IntoView
     };
     let rated = (!ratings.is_empty()).then(|| {
         view! {
-            {chart::bars("Good ratings", &rated(|rated| rated.up), number)}
-            {chart::bars("Bad ratings", &rated(|rated| rated.down), number)}
+            {chart::bars("Good ratings", &rated(|rated| rated.ratings.up), number)}
+            {chart::bars("Bad ratings", &rated(|rated| rated.ratings.down), number)}
         }
     });
     view! {
@@ -58,8 +58,7 @@ pub(super) fn totals(seen: &Overview, range: &str, days: i64) -> impl IntoView +
     let (used, before) = (&seen.total, &seen.previous);
     let count = |value: fn(&UsageTotals) -> f64| (number(value(used)), change(Some(value(used)), Some(value(before))));
     let average = |value: fn(&UsageTotals) -> Option<f64>| (time(value(used)), change(value(used), value(before)));
-    let rated = (seen.ratings.iter().fold(DayRatings::default(), add_ratings), &seen.previous_ratings);
-    let (share, share_before) = (good_share(&rated.0), good_share(rated.1));
+    let (share, share_before) = (good_share(sum(&seen.ratings)), good_share(seen.previous_ratings));
     let is_rated = share.is_some();
     let satisfaction =
         (share.map_or_else(String::new, |share| format!("{} %", number(share * 100.0))), change(share, share_before));
@@ -91,14 +90,15 @@ pub(super) fn totals(seen: &Overview, range: &str, days: i64) -> impl IntoView +
 }
 
 /// Returns the share of good ratings, from 0 to 1; none without ratings.
-fn good_share(rated: &DayRatings) -> Option<f64> {
-    let count = rated.up + rated.down;
-    (count > 0).then(|| rated.up as f64 / count as f64)
+fn good_share(Ratings { up, down }: Ratings) -> Option<f64> {
+    (up + down > 0).then(|| up as f64 / (up + down) as f64)
 }
 
-/// Adds the ratings of a day to those of the days before.
-pub(super) fn add_ratings(sum: DayRatings, day: &DayRatings) -> DayRatings {
-    DayRatings { up: sum.up + day.up, down: sum.down + day.down, ..sum }
+/// Returns the ratings of all days together.
+pub(super) fn sum(days: &[DayRatings]) -> Ratings {
+    let add =
+        |sum: Ratings, day: &DayRatings| Ratings { up: sum.up + day.ratings.up, down: sum.down + day.ratings.down };
+    days.iter().fold(Ratings::default(), add)
 }
 
 /// Formats an amount that may be below zero.
@@ -201,7 +201,7 @@ mod tests {
                 previous: UsageTotals::default(),
                 days: Vec::new(),
                 ratings: Vec::new(),
-                previous_ratings: DayRatings::default(),
+                previous_ratings: Ratings::default(),
                 agents: Vec::new(),
                 models: Vec::new(),
                 users: Vec::new(),
@@ -222,10 +222,10 @@ mod tests {
     #[test]
     fn the_share_of_good_ratings_is_shown_where_something_was_rated() {
         let check = |rated: &[(i64, i64)], before: (i64, i64), expected: Option<(&str, &str)>| {
-            let of = |&(up, down): &(i64, i64)| DayRatings { day: 1, up, down };
-            let ratings: Vec<_> = rated.iter().map(of).collect();
-            let sum = ratings.iter().fold(DayRatings::default(), add_ratings);
-            let shown = good_share(&sum).map(|share| (share, change(Some(share), good_share(&of(&before)))));
+            let rated_on = |&(up, down): &(i64, i64)| DayRatings { day: 1, ratings: Ratings { up, down } };
+            let ratings: Vec<_> = rated.iter().map(rated_on).collect();
+            let before = good_share(rated_on(&before).ratings);
+            let shown = good_share(sum(&ratings)).map(|share| (share, change(Some(share), before)));
             let shown = shown.map(|(share, change)| (format!("{share:.2}"), change.unwrap_or_default()));
             assert_eq!(shown.as_ref().map(|(share, change)| (share.as_str(), change.as_str())), expected);
         };

@@ -32,15 +32,23 @@ pub struct FeedbackRow {
     pub updated_at: i64,
 }
 
-/// The ratings of a day.
+/// How users have rated answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Ratings {
+    /// How many as good.
+    pub up: i64,
+    /// How many as bad.
+    pub down: i64,
+}
+
+/// The ratings of a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DayRatings {
     /// Days since 1970, UTC.
     pub day: i64,
-    /// How many answers users have rated as good.
-    pub up: i64,
-    /// How many they have rated as bad.
-    pub down: i64,
+    /// Its ratings.
+    #[serde(flatten)]
+    pub ratings: Ratings,
 }
 
 /// The order of the list.
@@ -83,8 +91,10 @@ impl Store {
             query.push(" AND f.owner = ").push_bind(user);
         }
         query.push(" GROUP BY 1 ORDER BY 1");
-        let read =
-            |row: &Row| Ok(DayRatings { day: row.try_get("day")?, up: row.try_get("up")?, down: row.try_get("down")? });
+        let read = |row: &Row| {
+            let ratings = Ratings { up: row.try_get("up")?, down: row.try_get("down")? };
+            Ok(DayRatings { day: row.try_get("day")?, ratings })
+        };
         self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(read).collect() }))
             .await
     }

@@ -19,7 +19,7 @@ pub use access::{AccessFilter, AccessKind, AccessSort, AdminAccess};
 pub use audit::{AuditFilter, AuditKind};
 pub use conversations::{AdminConversation, ConversationFilter, ConversationSort, RatingFilter};
 pub use events::{EventKind, StoredEvent};
-pub use feedback::{DayRatings, FeedbackRow, FeedbackSort};
+pub use feedback::{DayRatings, FeedbackRow, FeedbackSort, Ratings};
 pub use grants::{AdminGrant, GrantFilter, GrantSort};
 pub use health::{MAX_RECENT_CALLS, MAX_RECENT_RUNS, RecentRun, ToolHealth};
 pub use invocations::{AdminInvocation, InvocationFilter};

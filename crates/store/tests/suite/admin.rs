@@ -189,7 +189,7 @@ async fn all_conversations_are_filtered_sorted_and_paged() {
         store.set_feedback("ada", "c", "a-mc", down, 1).await.unwrap();
         let rated = async |filter| {
             let days = store.ratings_by_day(&filter).await.unwrap();
-            days.iter().map(|rated| (rated.day, rated.up, rated.down)).collect::<Vec<_>>()
+            days.iter().map(|rated| (rated.day, rated.ratings.up, rated.ratings.down)).collect::<Vec<_>>()
         };
         let first_day = || UsageFilter::days(0, 1);
         assert_eq!(rated(first_day()).await, [(0, 0, 1)]);
