@@ -74,8 +74,7 @@ impl ConversationListState {
             self.items.update(|items| items.retain(|item| !ids.contains(&item.id)));
         }
         let deleted = ids.clone();
-        // Of the folders.
-        let counts_change = change.folder_id.is_some() || change.archived.is_some() || change.deleted.is_some();
+        let folder_counts_change = change.folder_id.is_some() || change.archived.is_some() || change.deleted.is_some();
         self.send_change(
             ids,
             change,
@@ -83,7 +82,7 @@ impl ConversationListState {
                 if is_end {
                     self.offer_undo(deleted);
                 }
-                if counts_change {
+                if folder_counts_change {
                     self.update_folders(None, None);
                 }
             }),

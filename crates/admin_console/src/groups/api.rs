@@ -28,7 +28,7 @@ pub(super) fn routes() -> ApiRouter<ConsoleState> {
 pub(super) struct NewGroupBody {
     /// The name, up to 200 characters.
     pub(super) name: String,
-    /// What it is for, up to 500 characters.
+    /// The purpose of the group, up to 500 characters.
     #[serde(default)]
     pub(super) description: String,
     /// The roles of its members.
@@ -74,7 +74,7 @@ async fn show(
 pub(super) struct GroupChangeBody {
     /// The new name.
     pub(super) name: Option<String>,
-    /// What it is for.
+    /// The purpose of the group.
     pub(super) description: Option<String>,
     /// The new roles of its members.
     pub(super) roles: Option<Vec<String>>,

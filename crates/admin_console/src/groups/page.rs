@@ -44,7 +44,7 @@ enum GroupAction {
     Delete,
 }
 
-/// What was entered and refused.
+/// Why a form was refused, and the roles that were entered in it.
 #[derive(Default)]
 struct Refused {
     error: Option<UserError>,

@@ -19,7 +19,7 @@ pub struct Group {
     pub id: String,
     /// The name.
     pub name: String,
-    /// What it is for; may be empty.
+    /// The purpose of the group; may be empty.
     pub description: String,
     /// The roles of its members.
     pub roles: Vec<String>,
@@ -45,7 +45,7 @@ pub struct NewGroup {
     pub name: String,
     /// The name in normalized form, which is unique.
     pub name_key: String,
-    /// What it is for.
+    /// The purpose of the group.
     pub description: String,
     /// The roles of its members.
     pub roles: Vec<String>,
@@ -64,7 +64,7 @@ pub struct NewGroup {
 pub struct GroupChange {
     /// The name, and its normalized form.
     pub name: Option<(String, String)>,
-    /// What it is for.
+    /// The purpose of the group.
     pub description: Option<String>,
     /// The roles of its members.
     pub roles: Option<Vec<String>>,

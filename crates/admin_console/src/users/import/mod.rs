@@ -60,7 +60,7 @@ struct ImportLine {
     roles: Vec<String>,
     /// The names of its groups.
     groups: Vec<String>,
-    /// What is wrong with the line.
+    /// Why the line cannot be imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
     /// The link of the invitation, which is shown only once.
