@@ -3,7 +3,7 @@
 
 use crate::fact::{Category, Fact, MAX_CONTENT, Topic, single_line};
 use crate::prompt::is_kept;
-use crate::service::{Memory, Switches, failed, not_a_fact, signed_in};
+use crate::service::{Memory, Switches, failed, not_a_fact};
 use crate::store::{self, FactChange, Update};
 use axum::extract::{Path, RawForm, State};
 use axum::http::StatusCode;
@@ -16,7 +16,7 @@ use leptos::prelude::*;
 use serde::de::DeserializeOwned;
 use web::html::{error_message, not_found_page, page, text_area_content};
 use web::times::{minute, now_millis};
-use web::{HttpError, query_encoded, require_account, see_other};
+use web::{HttpError, query_encoded, require_account, see_other, signed_in};
 use wire::{ErrorCode, UserError};
 
 /// The page.

@@ -3,7 +3,7 @@
 use crate::fact::{Category, single_line};
 use crate::page;
 use crate::prompt::is_kept;
-use crate::service::{Memory, failed, not_a_fact, signed_in};
+use crate::service::{Memory, failed, not_a_fact};
 use crate::store::{self, FactChange};
 use crate::views::{ConfigView, MemoryView, StatusView, UpdateItem, UpdateItems};
 use auth::password::KeyScope;
@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use web::openapi::{Access, ApiRouter, Description, RouteOutput, Tag};
 use web::times::now_millis;
-use web::{HttpError, json_error, valid_query};
+use web::{HttpError, json_error, signed_in, valid_query};
 use wire::UserError;
 
 /// The group in the OpenAPI document.

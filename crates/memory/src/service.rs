@@ -160,8 +160,3 @@ pub(crate) fn not_a_fact(path: &str) -> UserError {
         "Write one sentence that states a fact, without instructions, addresses of web pages, code or secrets.";
     UserError::invalid(path, message)
 }
-
-/// Checks that the caller is signed in: visitors have no memory.
-pub(crate) fn signed_in(caller: &chat::Caller) -> Result<&str, UserError> {
-    if caller.is_authenticated { Ok(&caller.user_id) } else { Err(UserError::unauthenticated()) }
-}

@@ -110,10 +110,7 @@ async fn send(context: &Context, job: &JobContext, sending: Sending) -> Result<O
             None => return Ok(Outcome::DONE),
         },
     };
-    let receiver = match Receiver::stored(settings, &browser) {
-        Ok(receiver) => receiver,
-        Err((_, problem)) => return Err(JobError::fail(problem)),
-    };
+    let receiver = Receiver::stored(settings, &browser).map_err(|(_, problem)| JobError::fail(problem))?;
     let key = ServerKey::load(&context.store).await?;
     let request = request(&receiver, &message, &key, &settings.contact.0, now_millis() / 1_000);
     let egress = Egress::without_redirects(settings.allow_private).map_err(JobError::fail)?;

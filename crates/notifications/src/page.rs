@@ -1,7 +1,7 @@
 //! The page `/account/notifications`. Switching notifications on in a browser needs a script
 //! (`public/assets/notifications.js`); the rest does not.
 
-use crate::service::{NotificationSettings, Service, SubscribedBrowser, signed_in};
+use crate::service::{NotificationSettings, Service, SubscribedBrowser};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
@@ -11,9 +11,9 @@ use axum::{Extension, Router};
 use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
-use web::html::{page_with_script, success_message};
+use web::html::{account_content, page_with_script, success_message};
 use web::times::iso_day;
-use web::{HttpError, query_encoded, require_account, see_other};
+use web::{HttpError, query_encoded, require_account, see_other, signed_in};
 
 /// The page.
 pub(crate) const PATH: &str = "/account/notifications";
@@ -51,11 +51,6 @@ async fn show(
     let has_browsers = !settings.browsers.is_empty();
     let NotificationSettings { public_key, browsers, most } = settings;
     let content = view! {
-        <div class="cw-account">
-            <header class="cw-account-head">
-                <h1>{TITLE}</h1>
-                <a class="cw-button" href="/">"Back"</a>
-            </header>
             {success_message(done)}
             <section class="cw-account-part" aria-labelledby="here">
                 <h2 id="here">"This browser"</h2>
@@ -74,8 +69,8 @@ async fn show(
                     <form method="post" action="/account/notifications/test"><button class="cw-button">"Send a test"</button></form>
                 })}
             </section>
-        </div>
     };
+    let content = account_content(TITLE, ("/", "Back"), content);
     Ok(page_with_script(StatusCode::OK, TITLE, "/assets/notifications.js", content))
 }
 

@@ -12,7 +12,7 @@ use chat::Caller;
 use schemars::JsonSchema;
 use serde::Serialize;
 use web::openapi::{Access, ApiRouter, Created, Tag};
-use web::{HttpError, json_error};
+use web::{HttpError, json_error, signed_in};
 
 /// The group in the OpenAPI document.
 const NOTIFICATIONS: Tag = Tag {
@@ -57,7 +57,7 @@ async fn subscribe(
     headers: HeaderMap,
     sent: Result<Json<BrowserSubscription>, JsonRejection>,
 ) -> Result<Created<AddedBrowser>, HttpError> {
-    crate::service::signed_in(&caller)?;
+    signed_in(&caller)?;
     let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
     let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
     Ok(Created(AddedBrowser { id: service.subscribe(&caller, sent, agent).await? }))

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use web::admin::from_store_error;
 use web::html::browser_name;
+use web::signed_in;
 use web::times::now_millis;
 use wire::UserError;
 
@@ -157,12 +158,4 @@ impl Service {
         }
         Ok(browsers.len())
     }
-}
-
-/// Checks that the caller is signed in.
-///
-/// # Errors
-/// 401 for visitors.
-pub(crate) fn signed_in(caller: &Caller) -> Result<&str, UserError> {
-    if caller.is_authenticated { Ok(&caller.user_id) } else { Err(UserError::unauthenticated()) }
 }

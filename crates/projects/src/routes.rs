@@ -1,7 +1,7 @@
 //! The routes for programs.
 
 use crate::page;
-use crate::service::{self, Service, signed_in};
+use crate::service::{self, Service};
 use crate::views::{
     BeginBody, ListQuery, MemberBody, ProjectBody, ProjectConversation, ProjectItem, ProjectList, ProjectView,
     RoleBody, sorted,
@@ -17,7 +17,7 @@ use chat::Caller;
 use serde_json::json;
 use web::openapi::{Access, ApiRouter, Created, Description, RouteOutput, Tag};
 use web::times::now_millis;
-use web::{HttpError, conversation_disposition, json_error, valid_query};
+use web::{HttpError, conversation_disposition, json_error, signed_in, valid_query};
 
 /// The group in the OpenAPI document.
 const PROJECTS: Tag = Tag {

@@ -15,8 +15,8 @@ use capability::Context;
 use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
-use web::html::{error_message, page, success_message};
-use web::{HttpError, query_encoded, require_account, see_other, status_of};
+use web::html::{account_page, error_message, success_message};
+use web::{HttpError, query_encoded, require_account, see_other, signed_in, status_of};
 use wire::{ErrorCode, UserError};
 
 /// The page.
@@ -60,7 +60,7 @@ async fn list_page(
     done: Option<&'static str>,
     refused: Option<UserError>,
 ) -> Result<Response, HttpError> {
-    service::signed_in(caller)?;
+    signed_in(caller)?;
     let prompts = service::list(context, caller).await?;
     let status = refused.as_ref().map_or(StatusCode::OK, status_of);
     let (own, shared): (Vec<_>, Vec<_>) = prompts.items.into_iter().partition(|item| item.origin == Origin::Own);
@@ -90,7 +90,7 @@ async fn list_page(
             {form.view(PATH.to_owned(), "Add prompt")}
         </section>
     };
-    Ok(account_page(status, TITLE.to_owned(), ("/", "Back"), content))
+    Ok(account_page(status, TITLE, ("/", "Back"), content))
 }
 
 fn prompts_view(prompts: Vec<PromptItem>, none: &'static str) -> AnyView {
@@ -125,26 +125,6 @@ fn prompt_view(prompt: PromptItem) -> impl IntoView {
             {acts}
         </li>
     }
-}
-
-/// Renders a page with its heading and the way back.
-fn account_page(
-    status: StatusCode,
-    title: String,
-    (back, label): (&'static str, &'static str),
-    content: impl IntoView + 'static,
-) -> Response {
-    let heading = title.clone();
-    let content = view! {
-        <div class="cw-account">
-            <header class="cw-account-head">
-                <h1 dir="auto">{heading}</h1>
-                <a class="cw-button" href=back>{label}</a>
-            </header>
-            {content}
-        </div>
-    };
-    page(status, &title, content)
 }
 
 /// `POST /account/prompts`
@@ -187,7 +167,7 @@ fn edit_page(id: &str, form: PromptForm, refused: Option<UserError>) -> Response
             {form.view(format!("{PATH}/{}", query_encoded(id)), "Save")}
         </section>
     };
-    account_page(status, "Change a prompt".to_owned(), (PATH, "All prompts"), content)
+    account_page(status, "Change a prompt", (PATH, "All prompts"), content)
 }
 
 /// `POST /account/prompts/{id}`

@@ -12,7 +12,7 @@ use axum::{Extension, Json};
 use capability::Context;
 use chat::Caller;
 use web::openapi::{Access, ApiRouter, Created, Description, RouteOutput, Tag};
-use web::{HttpError, json_error};
+use web::{HttpError, json_error, signed_in};
 
 /// The group in the OpenAPI document.
 const PROMPTS: Tag = Tag {
@@ -46,7 +46,7 @@ async fn add(
     Extension(caller): Extension<Caller>,
     sent: Result<Json<PromptBody>, JsonRejection>,
 ) -> Result<Created<PromptDetail>, HttpError> {
-    service::signed_in(&caller)?;
+    signed_in(&caller)?;
     let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
     let id = service::save_own(&context, &caller, None, sent).await?;
     Ok(Created(service::own(&context, &caller, &id).await?))
@@ -66,7 +66,7 @@ async fn change(
     Path(id): Path<String>,
     sent: Result<Json<PromptBody>, JsonRejection>,
 ) -> Result<Json<PromptDetail>, HttpError> {
-    service::signed_in(&caller)?;
+    signed_in(&caller)?;
     let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
     service::save_own(&context, &caller, Some(&id), sent).await?;
     Ok(Json(service::own(&context, &caller, &id).await?))

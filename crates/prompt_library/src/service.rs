@@ -12,19 +12,12 @@ use capability::Context;
 use chat::Caller;
 use serde_json::{Value, json};
 use web::admin::{Admin, from_store_error};
+use web::signed_in;
 use web::times::now_millis;
 use wire::{ErrorCode, UserError};
 
 /// The most prompts that administrators share.
 pub(crate) const MAX_SHARED: u32 = 200;
-
-/// Checks that the caller is signed in: visitors have no prompts of their own.
-///
-/// # Errors
-/// 401 for visitors.
-pub(crate) fn signed_in(caller: &Caller) -> Result<&str, UserError> {
-    if caller.is_authenticated { Ok(&caller.user_id) } else { Err(UserError::unauthenticated()) }
-}
 
 /// Returns what the config says about prompts; `None` if there are none.
 pub(crate) fn settings(context: &Context) -> Option<Prompts> {

@@ -1,6 +1,6 @@
 //! The page `/account/profile`, on which users write how they want to be answered. It needs no script.
 
-use crate::service::{MAX_CONTENT, Profiles, signed_in};
+use crate::service::{MAX_CONTENT, Profiles};
 use axum::extract::{Query, RawForm, State};
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
@@ -10,8 +10,8 @@ use axum::{Extension, Router};
 use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
-use web::html::{error_message, page, success_message, text_area_content};
-use web::{HttpError, require_account, see_other};
+use web::html::{account_page, error_message, success_message, text_area_content};
+use web::{HttpError, require_account, see_other, signed_in};
 use wire::ErrorCode;
 
 /// The page.
@@ -90,11 +90,6 @@ fn render(
     let is_unread = !profiles.is_used();
     let is_there = !content.is_empty();
     let content = view! {
-        <div class="cw-account">
-            <header class="cw-account-head">
-                <h1>{TITLE}</h1>
-                <a class="cw-button" href="/">"Back"</a>
-            </header>
             {success_message(done)}
             {is_unread.then(|| view! { <p class="cw-account-note">"No assistant on this server reads it at the moment."</p> })}
             <section class="cw-account-part" aria-label=TITLE>
@@ -119,7 +114,6 @@ fn render(
                     <p class="cw-account-note">"When it is deleted, conversations that were told it are told nothing any more."</p>
                 </section>
             })}
-        </div>
     };
-    page(status, TITLE, content)
+    account_page(status, TITLE, ("/", "Back"), content)
 }

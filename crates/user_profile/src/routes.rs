@@ -1,7 +1,7 @@
 //! The routes for programs and pages.
 
 use crate::page;
-use crate::service::{MAX_CONTENT, Profiles, signed_in};
+use crate::service::{MAX_CONTENT, Profiles};
 use auth::password::KeyScope;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
@@ -12,7 +12,7 @@ use chat::Caller;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use web::openapi::{Access, ApiRouter, Description, RouteOutput, Tag};
-use web::{HttpError, json_error};
+use web::{HttpError, json_error, signed_in};
 use wire::UserError;
 
 /// The group in the OpenAPI document.

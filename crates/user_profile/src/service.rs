@@ -3,7 +3,6 @@
 use crate::store::{self, Profile};
 use ::store::{AuditEntry, Store, StoreError};
 use auth::audit_row;
-use chat::Caller;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -107,12 +106,4 @@ pub(crate) fn checked(content: &str) -> Result<String, UserError> {
         return Err(UserError::invalid("/content", "This has control characters. Remove them."));
     }
     Ok(content)
-}
-
-/// Checks that the caller is signed in: visitors have no profile.
-///
-/// # Errors
-/// 401 for visitors.
-pub(crate) fn signed_in(caller: &Caller) -> Result<&str, UserError> {
-    if caller.is_authenticated { Ok(&caller.user_id) } else { Err(UserError::unauthenticated()) }
 }

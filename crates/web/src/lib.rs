@@ -21,5 +21,5 @@ pub use error::{HttpError, json_error, status_of, valid_query};
 pub use event_stream::EventStream;
 pub use file_content::{FileContent, SentFile};
 pub use redirect::{SIGN_IN_PATH, query_encoded, see_other, with_retry_after};
-pub use request::{API_KEYS_REFUSED, Origin, RequestContext, require_account, require_signed_in};
+pub use request::{API_KEYS_REFUSED, Origin, RequestContext, require_account, require_signed_in, signed_in};
 pub use upload::read_rest;

@@ -80,6 +80,14 @@ pub(crate) async fn require_key_scope(scope: Option<KeyScope>, request: Request,
     HttpError(UserError::new(ErrorCode::Forbidden, message)).into_response()
 }
 
+/// Returns the id of the caller, for what visitors do not have.
+///
+/// # Errors
+/// 401 for visitors.
+pub fn signed_in(caller: &Caller) -> Result<&str, UserError> {
+    if caller.is_authenticated { Ok(&caller.user_id) } else { Err(UserError::unauthenticated()) }
+}
+
 /// Middleware of the pages about a user's account: as [`require_signed_in`], but sends visitors who open a
 /// page to the sign-in page, if there is one, which leads them to `path`.
 pub async fn require_account(State(path): State<&'static str>, request: Request, next: Next) -> Response {

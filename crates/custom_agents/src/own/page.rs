@@ -15,8 +15,8 @@ use capability::Context;
 use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
-use web::html::{error_message, page, success_message};
-use web::{HttpError, query_encoded, require_account, see_other, status_of};
+use web::html::{account_page, error_message, success_message};
+use web::{HttpError, query_encoded, require_account, see_other, signed_in, status_of};
 use wire::{ErrorCode, UserError};
 
 /// The page with the list.
@@ -32,26 +32,6 @@ pub(super) fn routes() -> Router<Context> {
         .route("/account/agents/{id}/versions/{version}/restore", post(restore))
         .route("/account/agents/{id}/delete", get(confirm).post(delete))
         .layer(from_fn_with_state(PATH, require_account))
-}
-
-/// Renders a page with its heading and the way back.
-fn account_page(
-    status: StatusCode,
-    title: String,
-    (back, label): (&'static str, &'static str),
-    content: impl IntoView + 'static,
-) -> Response {
-    let heading = title.clone();
-    let content = view! {
-        <div class="cw-account">
-            <header class="cw-account-head">
-                <h1 dir="auto">{heading}</h1>
-                <a class="cw-button" href=back>{label}</a>
-            </header>
-            {content}
-        </div>
-    };
-    page(status, &title, content)
 }
 
 /// `GET /account/agents`
@@ -77,7 +57,7 @@ async fn show_all(State(state): State<Context>, Extension(caller): Extension<Cal
         {agents_view("mine", "My agents", "You have made no agents yet.", &agents.own, true)}
         {agents_view("shared", "Shared with me", "Nobody has shared an agent with you.", &agents.shared, false)}
     };
-    Ok(account_page(StatusCode::OK, "Agents".to_owned(), ("/", "Back"), content))
+    Ok(account_page(StatusCode::OK, "Agents", ("/", "Back"), content))
 }
 
 /// The query of the form for a new agent: its base agent.
@@ -93,7 +73,7 @@ async fn new(
     Extension(caller): Extension<Caller>,
     Query(BaseQuery { from }): Query<BaseQuery>,
 ) -> Result<Response, HttpError> {
-    service::signed_in(&caller)?;
+    signed_in(&caller)?;
     new_page(&state, &caller, OwnAgentBody { from, ..OwnAgentBody::default() }, None)
 }
 
@@ -112,7 +92,7 @@ fn new_page(
             {agent_form(PATH.to_owned(), sent, &base, "Make agent")}
         </section>
     };
-    Ok(account_page(status, "New agent".to_owned(), (PATH, "All agents"), content))
+    Ok(account_page(status, "New agent", (PATH, "All agents"), content))
 }
 
 /// `POST /account/agents`
@@ -224,7 +204,7 @@ fn agent_page(
             <div class="cw-memory-actions"><a class="cw-button" href=format!("{path}/delete")>"Delete…"</a></div>
         </section>
     };
-    Ok(account_page(status, title, (PATH, "All agents"), content))
+    Ok(account_page(status, &title, (PATH, "All agents"), content))
 }
 
 /// `POST /account/agents/{id}/sharing`
@@ -286,7 +266,7 @@ async fn confirm(
             </form>
         </section>
     };
-    Ok(account_page(StatusCode::OK, "Delete agent".to_owned(), (PATH, "All agents"), content))
+    Ok(account_page(StatusCode::OK, "Delete agent", (PATH, "All agents"), content))
 }
 
 /// `POST /account/agents/{id}/delete`

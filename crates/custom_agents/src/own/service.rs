@@ -15,17 +15,13 @@ use chat::Caller;
 use config::Config;
 use serde_json::{Value, json};
 use web::admin::from_store_error;
+use web::signed_in;
 use web::times::now_millis;
 use wire::{ErrorCode, UserError};
 
 /// The most roles with which an agent is shared, and their longest name.
 const MAX_ROLES: usize = 20;
 const MAX_ROLE: usize = 64;
-
-/// Checks that the caller is signed in: visitors have no agents.
-pub(super) fn signed_in(caller: &Caller) -> Result<&str, UserError> {
-    if caller.is_authenticated { Ok(&caller.user_id) } else { Err(UserError::unauthenticated()) }
-}
 
 /// Returns what of the config is about agents of users.
 ///

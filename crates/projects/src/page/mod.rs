@@ -13,7 +13,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{get, post};
 use leptos::prelude::*;
-use web::html::page;
+use web::html::{account_content, page};
 use web::{query_encoded, require_account};
 use wire::{ErrorCode, UserError};
 
@@ -61,22 +61,13 @@ fn counted(count: u32, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Renders a page with its heading and the way back.
+/// Renders a page whose heading may have the colour of a project.
 fn account_page(
     status: StatusCode,
     (title, color): (String, Option<Color>),
-    (back, label): (&'static str, &'static str),
+    back: (&'static str, &'static str),
     content: impl IntoView + 'static,
 ) -> Response {
-    let heading = title.clone();
-    let content = view! {
-        <div class="cw-account">
-            <header class="cw-account-head">
-                <h1 dir="auto">{color.map(dot)} {heading}</h1>
-                <a class="cw-button" href=back>{label}</a>
-            </header>
-            {content}
-        </div>
-    };
-    page(status, &title, content)
+    let heading = view! { {color.map(dot)} {title.clone()} };
+    page(status, &title, account_content(heading, back, content))
 }

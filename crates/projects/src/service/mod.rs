@@ -25,6 +25,7 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
 use web::admin::{UserNames, from_store_error};
+use web::signed_in;
 use web::times::now_millis;
 use wire::{ErrorCode, UserError};
 
@@ -91,14 +92,6 @@ impl Projects {
     fn section(&self) -> Result<ProjectsSection, UserError> {
         self.settings.load().as_ref().map(|in_use| in_use.section).ok_or_else(UserError::not_found)
     }
-}
-
-/// Checks that the caller is signed in: visitors have no projects.
-///
-/// # Errors
-/// 401 for visitors.
-pub(crate) fn signed_in(caller: &Caller) -> Result<&str, UserError> {
-    if caller.is_authenticated { Ok(&caller.user_id) } else { Err(UserError::unauthenticated()) }
 }
 
 impl Service {

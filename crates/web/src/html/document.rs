@@ -14,6 +14,34 @@ pub fn page(status: StatusCode, title: &str, content: impl IntoView + 'static) -
     document(status, title, view! { <main class="cw-account-page">{content}</main> })
 }
 
+/// Renders a page about a user's account: its title, the way back, and the content.
+pub fn account_page(
+    status: StatusCode,
+    title: &str,
+    back: (&'static str, &'static str),
+    content: impl IntoView + 'static,
+) -> Response {
+    page(status, title, account_content(title.to_owned(), back, content))
+}
+
+/// Renders what [`account_page`] shows, for a page with another heading than its title, or with a script. `back` is an address and its label.
+pub fn account_content(
+    heading: impl IntoView + 'static,
+    (back, label): (&'static str, &'static str),
+    content: impl IntoView + 'static,
+) -> AnyView {
+    view! {
+        <div class="cw-account">
+            <header class="cw-account-head">
+                <h1 dir="auto">{heading}</h1>
+                <a class="cw-button" href=back>{label}</a>
+            </header>
+            {content}
+        </div>
+    }
+    .into_any()
+}
+
 /// As [`page`], with a script, which may ask this server and start workers. It is a file of the site.
 pub fn page_with_script(
     status: StatusCode,

@@ -8,7 +8,8 @@ mod table;
 
 pub use browsers::browser_name;
 pub use document::{
-    document, form_page, live_document, message_page, not_found_page, page, page_with_script, too_many_requests_page,
+    account_content, account_page, document, form_page, live_document, message_page, not_found_page, page,
+    page_with_script, too_many_requests_page,
 };
 pub use forms::{error_message, success_message, text_area_content};
 pub use numbers::{dollars, number, seconds};
