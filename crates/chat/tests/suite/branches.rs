@@ -1,11 +1,7 @@
 //! Changes that a user makes to a conversation without the agent: branches, deletions, copies,
 //! feedback.
 
-#[path = "audit/house.rs"]
-#[expect(dead_code, reason = "shared with the tests of the audit log")]
-mod house;
-
-use crate::house::{TestChat, ada, answers, decide, message};
+use crate::audit::house::{self, TestChat, ada, answers, decide, message};
 use chat::Caller;
 use contract::testing::{Cue, text_reply, tool_call_reply};
 use futures::StreamExt;

@@ -1,6 +1,6 @@
 //! Tool trials by an administrator: the same gates, with an audit entry.
 
-use crate::house::{TestChat, ada, helper, tool};
+use crate::gates::house::{TestChat, ada, helper, tool};
 use agent::{Policy, PolicyQuery, Ruling};
 use chat::TrialRequest;
 use contract::testing::RecordingTool;

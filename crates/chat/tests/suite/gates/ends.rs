@@ -1,8 +1,8 @@
 //! The end reasons of runs, in the message and in the run's row. Also that turns end: their usage
 //! counts on over approvals, page calls and restarts.
 
-use crate::house::{TestChat, ada, agent, helper, message, yes};
-use crate::paid;
+use crate::gates::house::{TestChat, ada, agent, helper, message, yes};
+use crate::gates::paid;
 use chat::{LifecycleEvent, LifecycleObserver, RunFacts, Telemetry, ToolEnd};
 use contract::testing::{Cue, RecordingTool, model_error, text_reply, tool_call_reply};
 use contract::{

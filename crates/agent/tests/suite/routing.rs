@@ -1,8 +1,6 @@
 //! Agents with routes: which one a turn takes, and what it has then.
 
-#[expect(dead_code, reason = "this file needs some of it only")]
-mod support;
-
+use crate::support::{self, doing, object};
 use agent::{
     Agent, ContextInput, Event, EventSink, ExposureState, Route, RouteNeed, RunOutcome, RunSettings, SinkClosed,
     StepRule, ToolStrategy, TurnInput, TurnUsage,
@@ -15,7 +13,6 @@ use contract::{
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use support::{doing, object};
 use tokio_util::sync::CancellationToken;
 
 static ROUTES: [Route; 3] = [

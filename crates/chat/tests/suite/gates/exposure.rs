@@ -1,7 +1,7 @@
 //! An agent that has read private data and text from outside cannot send anything out without the
 //! user's approval, whatever its model makes of that text.
 
-use crate::house::{Effects, TestChat, agent, yes};
+use crate::gates::house::{Effects, TestChat, agent, yes};
 use agent::{Agent, SubAgent};
 use contract::testing::{Cue, RecordingTool, text_reply, tool_call_reply};
 use contract::{
@@ -94,7 +94,8 @@ fn says_user(id: &str, text: &str) -> Submission {
 
 /// Returns the reason that the newest approval request shows, if any.
 async fn reason(test: &TestChat, conversation: &str) -> String {
-    let message = test.chat.conversation(&crate::house::ada(), conversation).await.unwrap().messages.pop().unwrap();
+    let message =
+        test.chat.conversation(&crate::gates::house::ada(), conversation).await.unwrap().messages.pop().unwrap();
     let open = message.parts.iter().rev().find_map(UiPart::as_tool).and_then(|tool| tool.approval.clone());
     let exposed = open.and_then(|approval| approval.terms?.exposed);
     exposed.map_or_else(String::new, |why| [why.private, why.untrusted].map(Option::unwrap_or_default).join("+"))
@@ -102,7 +103,7 @@ async fn reason(test: &TestChat, conversation: &str) -> String {
 
 /// Approves the open request of conversation `c1`.
 async fn agree(test: &TestChat, remember: Option<ApprovalScope>) {
-    let message = test.chat.conversation(&crate::house::ada(), "c1").await.unwrap().messages.pop().unwrap();
+    let message = test.chat.conversation(&crate::gates::house::ada(), "c1").await.unwrap().messages.pop().unwrap();
     let open = message.tools().find(|tool| tool.state == ToolState::ApprovalRequested).unwrap();
     test.ask("c1", yes(&open.tool_call_id, None, remember)).await;
 }
@@ -151,7 +152,7 @@ async fn injected_send_needs_approval_after_reading_private_data() {
 async fn imported_results_count_as_exposure() {
     let check = async |text: &str, expected: &str, why: &str| {
         let test = TestChat::open(office().0).await;
-        let ada = crate::house::ada();
+        let ada = crate::gates::house::ada();
         test.ask("c1", says_user("m1", text)).await;
         let file = serde_json::to_value(test.chat.export(&ada, "c1").await.unwrap()).unwrap();
         let imported = test.chat.import(&ada, serde_json::from_value(file).unwrap()).await.unwrap();

@@ -1,8 +1,8 @@
 //! The audit log of whole conversations: one entry per call, however it ended.
 
-mod house;
+pub(crate) mod house;
 
-use crate::house::{TestChat, ada, agent, answers, decide, message, output, tools};
+use crate::audit::house::{TestChat, ada, agent, answers, decide, message, output, tools};
 use agent::{Agent, Policy, PolicyQuery, Ruling, SubAgent};
 use contract::testing::{Cue, finish_cue, text_reply, tool_call_reply};
 use contract::{FinishReason, Part, ToolSpec};

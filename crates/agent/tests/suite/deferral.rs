@@ -1,7 +1,6 @@
 //! Tools that are found by search and called through a bridge.
 
-mod support;
-
+use crate::support::{TASK, agent, asked, below, doing, object, run_turn};
 use agent::{
     Agent, Decision, DeferTools, Ending, Event, EventSink, ExposureState, PendingCall, Policy, PolicyQuery, Ruling,
     RunOutcome, SinkClosed, StepRule,
@@ -11,7 +10,6 @@ use contract::{AssistantPart, Message, Request, Tool, ToolChoice, ToolOutput, To
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use support::{TASK, agent, asked, below, doing, object, run_turn};
 use tokio_util::sync::CancellationToken;
 
 /// Records the names of the tools in the events.

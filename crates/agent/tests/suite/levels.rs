@@ -1,8 +1,7 @@
 //! What applies on all levels of agents: policies, the exposure, and the number of concurrent
 //! sub-agents.
 
-mod support;
-
+use crate::support::{TASK, agent, agent_of, asked, below, doing, object, run_turn};
 use agent::{
     Agent, Decision, Ending, Event, EventSink, ExposureState, PendingCall, Policy, PolicyQuery, Ruling, RunOutcome,
     SinkClosed,
@@ -17,7 +16,6 @@ use serde_json::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use support::{TASK, agent, agent_of, asked, below, doing, object, run_turn};
 use tokio_util::sync::CancellationToken;
 
 /// The approval requests and the rulings on all levels.

@@ -1,6 +1,6 @@
 //! Admission of work while memory is short, with a probe that the test controls.
 
-use crate::house::{TestChat, ada, agent, message};
+use crate::gates::house::{TestChat, ada, agent, message};
 use bytes::Bytes;
 use chat::{FileLimits, MemoryLevel, MemoryProbe, MemoryUse, NewUpload};
 use contract::Part;

@@ -1,8 +1,7 @@
 //! Agents as tools: what the calling agent reads, what the user sees, and how an approval request
 //! within a task is answered.
 
-mod support;
-
+use crate::support::{self, TASK, agent, asked, below, object, run_turn};
 use agent::{
     Agent, Decision, Ending, Event, EventSink, ExposureState, Limit, PendingCall, RunOutcome, RunSettings, SinkClosed,
     SubAgent, TurnLimits,
@@ -13,7 +12,6 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use support::{TASK, agent, asked, below, object, run_turn};
 use tokio_util::sync::CancellationToken;
 
 /// The events of the root agent's calls.

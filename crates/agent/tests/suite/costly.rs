@@ -1,8 +1,6 @@
 //! Schemas that are too costly: they are refused, or checks end with their budget or with the run.
 
-#[expect(dead_code, reason = "this file needs some of it only")]
-mod support;
-
+use crate::support;
 use agent::{
     Agent, AnswerForm, Ending, Event, EventSink, ExposureState, InvocationInput, InvocationRequest, InvokeError,
     RunOutcome, SinkClosed, TurnInput, TurnUsage,

@@ -1,7 +1,7 @@
 //! Calls that were running when the server died: repeated if their tool is idempotent, otherwise if
 //! the user approves it.
 
-use crate::house::{Effects, TestChat, ada, agent, bob, message, yes};
+use crate::gates::house::{Effects, TestChat, ada, agent, bob, message, yes};
 use agent::Agent;
 use contract::testing::{Cue, RecordingTool, ScriptedModel, text_reply, tool_call_reply};
 use contract::{Annotations, Tool, ToolSpec};

@@ -1,8 +1,6 @@
 //! Which calls a step accepts, and which of them end the turn.
 
-#[expect(dead_code, reason = "this file needs some of it only")]
-mod support;
-
+use crate::support::{agent, asked, doing, run_turn};
 use agent::StepRule;
 use agent::{
     Agent, Decision, Ending, Event, EventSink, ExposureState, Limit, PendingCall, Policy, PolicyQuery, Ruling,
@@ -13,7 +11,6 @@ use contract::{Message, Tool, ToolOutput, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use support::{agent, asked, doing, run_turn};
 use tokio_util::sync::CancellationToken;
 
 struct Nobody;

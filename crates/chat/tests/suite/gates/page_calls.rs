@@ -1,6 +1,6 @@
 //! Calls that run in a page: approved, handed over, claimed by one page and answered once.
 
-use crate::house::{TestChat, agent, bob, message, yes};
+use crate::gates::house::{TestChat, agent, bob, message, yes};
 use agent::Agent;
 use contract::testing::{Cue, RecordingTool, text_reply, tool_call_reply};
 use contract::{Annotations, Execution, ToolSpec};

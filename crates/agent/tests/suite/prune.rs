@@ -1,7 +1,6 @@
 //! Pruning the history.
 
-mod history;
-
+use crate::history;
 use agent::prune;
 use contract::{AssistantPart, Message};
 use insta::assert_snapshot;

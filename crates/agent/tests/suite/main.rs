@@ -1,0 +1,16 @@
+//! What agents do, with scripted models.
+
+mod context;
+mod costly;
+mod deferral;
+mod execution_modes;
+mod going_on;
+mod grants;
+mod history;
+mod levels;
+mod offer;
+mod prune;
+mod routing;
+mod sub_agents;
+mod support;
+mod turns;
