@@ -126,28 +126,38 @@ async fn required_fields(server: &TestServer, route: &Route, own: &str) -> Map<S
     known
 }
 
+/// Reading all tables takes longer than most requests, so it is done once after so many routes.
+const ROUTES_PER_SEARCH: usize = 10;
+
 #[tokio::test(flavor = "multi_thread")]
 async fn extra_columns_in_bodies_are_not_stored() {
     let server = TestServer::open().await;
     let (mut tried, mut done, mut wrong) = (0, 0, Vec::new());
-    for (number, route) in routes().await.into_iter().filter(is_writing).enumerate() {
-        // Another test tries these routes with one column at a time.
-        if schema(&route).is_some_and(|schema| schema["additionalProperties"] == Value::Bool(false)) {
-            continue;
+    // Another test tries routes with a closed body with one column at a time.
+    let is_closed =
+        |route: &Route| schema(route).is_some_and(|schema| schema["additionalProperties"] == Value::Bool(false));
+    let routes: Vec<_> = routes().await.into_iter().filter(|route| is_writing(route) && !is_closed(route)).collect();
+    for (number, routes) in routes.chunks(ROUTES_PER_SEARCH).enumerate() {
+        let canary = format!("smuggled{number}x");
+        for route in routes {
+            tried += 1;
+            let own = server.own_id(route);
+            let [plain, full] = plain_and_full_body(&server, route, &own, &canary).await;
+            let (of_plain, _) = server.ask(owner(route), route, &own, plain, "").await;
+            let (status, answer) = server.ask(owner(route), route, &own, full, "").await;
+            done += usize::from(of_plain < 400);
+            // A field of another type may repeat the value in its error.
+            let is_right =
+                status < 500 && !answer.contains(&canary) && (of_plain >= 400 || ![400, 422].contains(&status));
+            if !is_right {
+                let at = answer.find(&canary).map_or(0, |at| answer.floor_char_boundary(at.saturating_sub(150)));
+                let case = format!("{} {}: {of_plain}, then {status} {}", route.method, route.path, &answer[at..]);
+                wrong.push(case.chars().take(500).collect::<String>());
+            }
         }
-        tried += 1;
-        let (own, canary) = (server.own_id(&route), format!("smuggled{number}x"));
-        let [plain, full] = plain_and_full_body(&server, &route, &own, &canary).await;
-        let (of_plain, _) = server.ask(owner(&route), &route, &own, plain, "").await;
-        let (status, answer) = server.ask(owner(&route), &route, &own, full, "").await;
-        done += usize::from(of_plain < 400);
-        // A field of another type may repeat the value in its error.
-        let is_right = status < 500 && !answer.contains(&canary) && (of_plain >= 400 || ![400, 422].contains(&status));
         let found = server.tables.columns_with(&canary).await;
-        if !is_right || !found.is_empty() {
-            let at = answer.find(&canary).map_or(0, |at| answer.floor_char_boundary(at.saturating_sub(150)));
-            let case = format!("{} {}: {of_plain}, then {status} {}", route.method, route.path, &answer[at..]);
-            wrong.push(format!("{found:?} {}", case.chars().take(500).collect::<String>()));
+        if !found.is_empty() {
+            wrong.push(format!("one of {routes:?} has written {found:?}"));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
