@@ -89,7 +89,9 @@ fn wasm(shell: &Shell, package: &str, features: &[&str], profile: Profile) -> Re
     let _flags = shell.push_env("CARGO_ENCODED_RUSTFLAGS", wasm_flags(shell, profile).join("\u{1f}"));
     // Line numbers in panics would be megabytes.
     let _debug = shell.push_env("CARGO_PROFILE_DEV_DEBUG", "false");
-    let build = cargo(shell).args(["rustc", "--package", package, "--lib"]).args(features);
+    // What users download does not come from the compiler of the tests in CI.
+    let build = cargo(shell).env_remove("RUSTC_WORKSPACE_WRAPPER");
+    let build = build.args(["rustc", "--package", package, "--lib"]).args(features);
     let build = build.args(["--target", "wasm32-unknown-unknown", "--profile", profile.wasm_profile()]);
     // Relocations tell which functions and data refer to each other; the WASM cannot be split
     // without them.

@@ -46,6 +46,14 @@ const CLIENT_ARGUMENTS: &[&str] = &[
     "wasm32-unknown-unknown",
 ];
 
+/// Makes Clippy's compiler compile the workspace, with warnings as errors. Used where `CI` is set: it lints what it
+/// compiles for the tests. `cargo clippy` reads everything a second time, also all dependencies. Measured with `agent`
+/// and its tests: 49 s of processor time instead of 62 s, and 18 minutes less for the whole workspace.
+///
+/// Not used on the machine of a developer: the next `cargo build` would compile the workspace again.
+const LINTING_COMPILER: [(&str, &str); 2] =
+    [("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings")];
+
 /// The tests that try every variation where the others try a sample: those whose names end so.
 const THOROUGH: &str = "test(/_thoroughly$/)";
 
@@ -71,9 +79,14 @@ fn run_steps(shell: &Shell, is_thorough: bool) -> Result<()> {
         shell.create_dir(site)?;
     }
     step("check the formatting", || Ok(cargo(shell).args(["fmt", "--all", "--check"]).run()?))?;
-    step("lint the server", || lint(shell, SERVER_ARGUMENTS, &["--all-targets"]))?;
-    step("lint xtask", || lint(shell, XTASK_ARGUMENTS, &["--all-targets"]))?;
     step("lint the WASM client", || lint(shell, CLIENT_ARGUMENTS, &["--lib"]))?;
+    let _linting_compiler = if is_ci() {
+        LINTING_COMPILER.map(|(variable, value)| shell.push_env(variable, value)).into()
+    } else {
+        step("lint the server", || lint(shell, SERVER_ARGUMENTS, &["--all-targets"]))?;
+        step("lint xtask", || lint(shell, XTASK_ARGUMENTS, &["--all-targets"]))?;
+        Vec::new()
+    };
     // The tests and the journeys share a server, with a database for each.
     let postgres = test_postgres::Cluster::start();
     let _shared = postgres.as_ref().map(|cluster| shell.push_env(test_postgres::SHARED, cluster.folder()));
@@ -91,6 +104,10 @@ fn with_flaky_ones(shell: &Shell, report: &str, tests: impl FnOnce() -> Result<(
         Err(error) => notice(format!("which tests are flaky is not known: {error:#}")),
     }
     result
+}
+
+fn is_ci() -> bool {
+    std::env::var_os("CI").is_some()
 }
 
 fn lint(shell: &Shell, half: &[&str], targets: &[&str]) -> Result<()> {
@@ -130,7 +147,7 @@ fn test(shell: &Shell, is_thorough: bool) -> Result<()> {
 /// of 131 s.
 fn nextest(shell: &Shell) -> Cmd<'_> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let profile = if std::env::var_os("CI").is_some() { "ci" } else { "default" };
+    let profile = if is_ci() { "ci" } else { "default" };
     let run = cargo(shell).args(["nextest", "run", "--no-fail-fast", "--profile", profile]);
     run.arg("--test-threads").arg((2 * cores).to_string())
 }
