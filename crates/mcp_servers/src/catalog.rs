@@ -61,9 +61,7 @@ pub(crate) fn with_catalog(mut config: Config, stored: &StoredCatalog, env: &dyn
     if section.at_run_time {
         catalog.switch_off(&mut config, &stored.switched_off);
         let keys = Keys::read(&section.keys, env);
-        if !section.keys.is_empty() {
-            keys.warn();
-        }
+        keys.warn();
         for server in &stored.servers {
             catalog.add(&mut config, server, &section, &keys, env);
         }

@@ -199,7 +199,11 @@ fn what_is_sent_is_checked() {
     // Without a key nothing can be entered.
     bench.written = load(&CONFIG.replace("keys: [KEY], ", ""));
     let refused = bench.save("second", json!({ "url": "https://mcp.example.com/?key=1" })).unwrap_err();
-    assert!(refused.starts_with("/: A secret can only be entered if the config names a key"), "{refused}");
+    assert!(
+        refused
+            .starts_with("/: This server cannot store secrets yet: name an environment variable in `mcpServers.keys`"),
+        "{refused}"
+    );
 }
 
 #[test]
