@@ -1,7 +1,7 @@
 //! Secrets are written, kept and never shown.
 
 use super::*;
-use crate::address::MASK;
+use added_entries::MASK;
 use insta::assert_snapshot;
 use secrecy::ExposeSecret;
 use serde_json::json;
@@ -128,7 +128,7 @@ fn an_address_that_is_not_allowed_any_more_may_stay() {
     let mut update = serde_json::to_value(bench.current().mcp_config()).unwrap();
     update["mcpServers"]["news"] = json!({ "url": "https://news.example.com/mcp" });
     let planned = bench.current().replacement(serde_json::from_value(update).unwrap()).unwrap();
-    assert_eq!(planned.iter().map(|planned| planned.action).collect::<Vec<_>>(), ["add_mcp_server"]);
+    assert_eq!(planned.iter().map(|planned| planned.action.as_str()).collect::<Vec<_>>(), ["add_mcp_server"]);
 }
 
 /// Who may change addresses must not get the secrets sent to one of their own.
@@ -214,7 +214,7 @@ fn the_whole_catalog_is_replaced_or_nothing() {
     let plan = |bench: &Bench, update: Value| {
         let planned = bench.current().replacement(serde_json::from_value(update).unwrap());
         planned
-            .map(|planned| planned.iter().map(|planned| planned.action.to_owned()).collect::<Vec<_>>().join(" "))
+            .map(|planned| planned.iter().map(|planned| planned.action.clone()).collect::<Vec<_>>().join(" "))
             .unwrap_or_else(|error| format!("{}: {}", error.path.unwrap_or_default(), error.message))
     };
     let mut update = serde_json::to_value(bench.current().mcp_config()).unwrap();
