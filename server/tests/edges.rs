@@ -13,12 +13,13 @@ use std::process::Command;
 const EDGES: &str = "\
 a2a ► auth capability chat config settings store web wire
 accounts ► auth chat config store web wire
+added_entries ► capability config egress store web wire
 admin_console ► agent auth capability chat config contract custom_agents jobs store web wire
 ag_ui ► auth capability chat config contract schemas settings store web wire
 agent ► contract schemas settings
 alerts ► auth capability chat config egress jobs mail settings store triggers web webhooks wire workflows
 app ► chat markdown_stream operators sse wire
-auth ► chat config egress endpoints offload store wire
+auth ► chat config egress endpoints offload settings store wire
 bench ► sse test_postgres
 capability ► agent chat config contract endpoints jobs operators settings store web wire
 channels ► auth capability chat config egress jobs mail settings store web wire
@@ -50,9 +51,9 @@ manual ► capability chat config retrieval web
 markdown_stream ►
 mcp ► auth capability chat config contract egress schemas settings sse store tools web wire
 mcp_server ► auth capability chat config contract schemas settings store web wire
-mcp_servers ► capability config contract egress mcp settings store web wire
+mcp_servers ► added_entries auth capability config contract mcp settings store web wire
 memory ► auth capability chat config contract jobs settings store web wire
-model_connections ► auth capability config contract egress settings store web wire
+model_connections ► added_entries auth capability config contract egress settings store web wire
 notes ► capability chat config contract server store web wire
 notifications ► auth capability chat config egress jobs settings store web wire
 offload ►

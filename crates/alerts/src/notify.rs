@@ -4,7 +4,7 @@ use crate::section::{OutgoingWebhook, Target, alerts};
 use crate::store::{self, Event};
 use capability::Context;
 use config::Config;
-use egress::{Egress, EgressRequest};
+use egress::{Clients, Egress, EgressRequest};
 use jobs::{Backoff, Handler, JobContext, JobError, Kind, Outcome};
 use mail::{Mail, MailError};
 use reqwest::Method;
@@ -49,19 +49,25 @@ enum Failure {
 
 /// Returns what runs the jobs.
 pub(crate) fn handler(context: Context) -> Handler {
+    let clients = Clients::default();
     Handler::new(NOTIFY, move |job, notification| {
-        let context = context.clone();
-        async move { deliver(&context, &job, notification).await }
+        let (context, clients) = (context.clone(), clients.clone());
+        async move { deliver(&context, &clients, &job, notification).await }
     })
 }
 
-async fn deliver(context: &Context, job: &JobContext, notification: Notification) -> Result<Outcome, JobError> {
+async fn deliver(
+    context: &Context,
+    clients: &Clients,
+    job: &JobContext,
+    notification: Notification,
+) -> Result<Outcome, JobError> {
     let Notification { event_id, number } = notification;
     let Some((event, label)) = store::waiting(&context.store, event_id.clone(), number).await? else {
         return Ok(Outcome::DONE);
     };
     let config = context.current.config();
-    let sent = tokio::time::timeout(ATTEMPT_TIMEOUT, send(&config, &event, number, &label)).await;
+    let sent = tokio::time::timeout(ATTEMPT_TIMEOUT, send(&config, clients, &event, number, &label)).await;
     let late = |_| Err(Failure::Temporary("The receiver did not answer in time.".to_owned()));
     let failure = match sent.unwrap_or_else(late) {
         Ok(()) => {
@@ -89,14 +95,18 @@ async fn deliver(context: &Context, job: &JobContext, notification: Notification
 }
 
 /// Sends a message to a receiver of the config, which must be the one that the message was stored for.
-async fn send(config: &Config, event: &Event, number: i64, label: &str) -> Result<(), Failure> {
+async fn send(config: &Config, clients: &Clients, event: &Event, number: i64, label: &str) -> Result<(), Failure> {
     let alert = alerts(config).iter().find(|alert| alert.id.0 == event.alert_id);
     let receiver = usize::try_from(number).ok().and_then(|number| alert?.notify.get(number));
     let console = config.auth.public_urls.first().and_then(|url| url.join("/admin/alerts").ok()).map(String::from);
     let gone = || Failure::Final("The config does not have this receiver any more.".to_owned());
     let receiver = receiver.filter(|receiver| receiver.label() == label).ok_or_else(gone)?;
     match receiver.target(config).ok_or_else(gone)? {
-        Target::Webhook(webhook) => send_request(webhook, event, number, console).await,
+        // The address may contain a key, so the client does not follow redirects to another origin.
+        Target::Webhook(webhook) => {
+            let client = clients.get(webhook.allow_private).map_err(Failure::Temporary)?;
+            send_request(client, webhook, event, number, console).await
+        }
         Target::Email(smtp) => {
             smtp.send(&mail(event, number, &receiver.to, console)).await.map_err(|error| match error {
                 MailError::Refused(cause) => Failure::Final(cause),
@@ -118,6 +128,7 @@ fn mail(event: &Event, number: i64, to: &[String], console: Option<String>) -> M
 }
 
 async fn send_request(
+    client: &Egress,
     webhook: &OutgoingWebhook,
     event: &Event,
     number: i64,
@@ -134,11 +145,9 @@ async fn send_request(
             headers.insert(HeaderName::from_static(name), value);
         }
     }
-    // The address may contain a key, so it is not sent on to another origin.
-    let egress = Egress::without_redirects(webhook.allow_private).map_err(Failure::Temporary)?;
     let request =
         EgressRequest { method: Method::POST, url, headers, body: Some(body), timeout: TIMEOUT, max_bytes: MAX_ANSWER };
-    match egress.send(request).await {
+    match client.send(request).await {
         Err(error) => Err(Failure::Temporary(error.to_string())),
         Ok(response) => match response.status {
             200..300 => Ok(()),

@@ -15,7 +15,7 @@ use capability::Context;
 use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
-use web::html::{page, success_message};
+use web::html::{account_page, success_message};
 use web::openapi::{Access, ApiRouter, Tag};
 use web::times::{day, now_millis};
 use web::{HttpError, require_account, see_other};
@@ -144,18 +144,12 @@ async fn render(
         channel_view(channel, shown)
     });
     let content = view! {
-        <div class="cw-account">
-            <header class="cw-account-head">
-                <h1>{TITLE}</h1>
-                <a class="cw-button" href="/">"Back"</a>
-            </header>
-            {success_message(done)}
-            {has_none.then(|| view! { <p class="cw-account-note">"No assistant that you may use answers in a messenger."</p> })}
-            {channels.collect_view()}
-            {links_view(links)}
-        </div>
+        {success_message(done)}
+        {has_none.then(|| view! { <p class="cw-account-note">"No assistant that you may use answers in a messenger."</p> })}
+        {channels.collect_view()}
+        {links_view(links)}
     };
-    Ok(page(StatusCode::OK, TITLE, content))
+    Ok(account_page(StatusCode::OK, TITLE, ("/", "Back"), content))
 }
 
 fn channel_view(channel: OfferedChannel, code: Option<String>) -> impl IntoView + use<> {

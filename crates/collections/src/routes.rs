@@ -6,7 +6,6 @@ use crate::input::{Computation, Deletion, FacetQuery, Insertion, Query, Update};
 use crate::records::{Data, Deleted, Facets, Found, Groups, Inserted, RecordItem, Records, Updated};
 use crate::section::{Collection, Collections, Sharing};
 use auth::password::KeyScope;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
@@ -17,7 +16,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use web::openapi::{self, ApiRouter, Created, Tag};
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 use wire::UserError;
 
 /// The group in the OpenAPI document.
@@ -109,12 +108,6 @@ struct CollectionDetails {
     schema: Map<String, Value>,
 }
 
-type Body<T> = Result<Json<T>, JsonRejection>;
-
-fn read<T>(body: Body<T>) -> Result<T, HttpError> {
-    body.map(|Json(body)| body).map_err(|rejection| json_error(&rejection))
-}
-
 async fn list(State(state): State<RouteState>, Extension(caller): Extension<Caller>) -> Json<CollectionItems> {
     let (config, viewer) = (state.current.config(), Viewer::from(&caller));
     let all = config.section::<Collections>().map_or(&[][..], |all| &all.0);
@@ -139,9 +132,9 @@ async fn query(
     State(state): State<RouteState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    body: Body<Query>,
+    body: SentJson<Query>,
 ) -> Result<Json<Found>, HttpError> {
-    let query = read(body)?;
+    let query = valid_json(body)?;
     state.with_records(&caller, &id, async |records| records.query(query).await).await.map(Json)
 }
 
@@ -149,9 +142,9 @@ async fn aggregate(
     State(state): State<RouteState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    body: Body<Computation>,
+    body: SentJson<Computation>,
 ) -> Result<Json<Groups>, HttpError> {
-    let computation = read(body)?;
+    let computation = valid_json(body)?;
     state.with_records(&caller, &id, async |records| records.aggregate(&computation).await).await.map(Json)
 }
 
@@ -159,9 +152,9 @@ async fn facets(
     State(state): State<RouteState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    body: Body<FacetQuery>,
+    body: SentJson<FacetQuery>,
 ) -> Result<Json<Facets>, HttpError> {
-    let query = read(body)?;
+    let query = valid_json(body)?;
     state.with_records(&caller, &id, async |records| records.facets(&query).await).await.map(Json)
 }
 
@@ -169,9 +162,9 @@ async fn insert(
     State(state): State<RouteState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    body: Body<Insertion>,
+    body: SentJson<Insertion>,
 ) -> Result<Created<Inserted>, HttpError> {
-    let insertion = read(body)?;
+    let insertion = valid_json(body)?;
     state.with_records(&caller, &id, async |records| records.insert(insertion).await).await.map(Created)
 }
 
@@ -179,9 +172,9 @@ async fn update(
     State(state): State<RouteState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    body: Body<Update>,
+    body: SentJson<Update>,
 ) -> Result<Json<Updated>, HttpError> {
-    let update = read(body)?;
+    let update = valid_json(body)?;
     state.with_records(&caller, &id, async |records| records.update(update).await).await.map(Json)
 }
 
@@ -189,9 +182,9 @@ async fn delete(
     State(state): State<RouteState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    body: Body<Deletion>,
+    body: SentJson<Deletion>,
 ) -> Result<Json<Deleted>, HttpError> {
-    let deletion = read(body)?;
+    let deletion = valid_json(body)?;
     state.with_records(&caller, &id, async |records| records.delete(deletion).await).await.map(Json)
 }
 

@@ -55,7 +55,9 @@ impl Capability for ConnectedAccountsCapability {
         let variables = services::variables(config, agents.clone());
         let is_used = !services::with_accounts(config, agents).is_empty() || !variables.is_empty();
         if is_used || !names.is_empty() {
-            self.accounts.set_keys(Keys::read(&names, &ProcessEnv));
+            let keys = Keys::read(&names, &ProcessEnv);
+            keys.warn();
+            self.accounts.set_keys(keys);
         }
         self.is_used.store(is_used, Ordering::Relaxed);
     }

@@ -2,6 +2,7 @@
 
 mod address;
 mod client;
+mod clients;
 mod error;
 mod path;
 mod resolver;
@@ -9,6 +10,7 @@ mod retry_after;
 
 pub use address::is_public;
 pub use client::{Egress, EgressRequest, EgressResponse, is_localhost};
+pub use clients::Clients;
 pub use error::EgressError;
 pub use path::{PathError, encode_segment, join_below};
 pub use retry_after::retry_after;

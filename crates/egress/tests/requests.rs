@@ -3,11 +3,12 @@
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::ConnectInfo;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect};
 use axum::routing::get;
-use egress::{Egress, EgressError, EgressRequest};
+use egress::{Clients, Egress, EgressError, EgressRequest};
 use futures::future::join_all;
 use futures::stream;
 use std::convert::Infallible;
@@ -180,4 +181,21 @@ async fn client_without_redirects_returns_them() {
     let egress = Egress::without_redirects(false).unwrap();
     let refused = egress.send(request(&format!("http://{}/", server.address))).await;
     assert_eq!(refused.unwrap_err(), EgressError::NotPublic);
+}
+
+#[tokio::test]
+async fn clients_are_created_once_and_keep_their_connections() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let peer = |ConnectInfo(peer): ConnectInfo<SocketAddr>| async move { peer.to_string() };
+    let router = Router::new().route("/", get(peer)).into_make_service_with_connect_info::<SocketAddr>();
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let clients = Clients::default();
+    let ask = async |clients: &Clients, allow_private: bool| {
+        let answer = clients.get(allow_private).unwrap().send(request(&url)).await;
+        answer.map(|answer| String::from_utf8(answer.body).unwrap())
+    };
+    let first = ask(&clients, true).await.unwrap();
+    assert_eq!(ask(&clients.clone(), true).await.unwrap(), first, "another connection was opened");
+    assert_eq!(ask(&clients, false).await, Err(EgressError::NotPublic));
 }

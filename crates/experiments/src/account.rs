@@ -12,7 +12,7 @@ use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
 use web::admin::ADMINISTRATION;
-use web::html::page;
+use web::html::account_page;
 use web::openapi::ApiRouter;
 use web::times::now_millis;
 use web::{HttpError, require_account, see_other};
@@ -35,23 +35,17 @@ async fn show(State(context): State<Context>, Extension(caller): Extension<Calle
         false => ("You have not agreed. What you have rated is only kept with personal data masked.", "1", "Agree"),
     };
     let content = view! {
-        <div class="cw-account">
-            <header class="cw-account-head">
-                <h1>{TITLE}</h1>
-                <a class="cw-button" href="/">"Back"</a>
-            </header>
-            <section class="cw-account-part" aria-label="Consent">
-                <p class="cw-account-note">
-                    "When you rate an answer, an administrator may keep your messages and the answer as a test case, with which assistants are checked before they change. E-mail addresses, numbers, keys and your name are masked, unless you agree that cases are kept as they are. If you withdraw, those are deleted with their results. All cases go with your account."
-                </p>
-                <form class="cw-memory-actions" method="post" action=PATH>
-                    <p>{state}</p>
-                    <button class="cw-button" name="agrees" value=value>{label}</button>
-                </form>
-            </section>
-        </div>
+        <section class="cw-account-part" aria-label="Consent">
+            <p class="cw-account-note">
+                "When you rate an answer, an administrator may keep your messages and the answer as a test case, with which assistants are checked before they change. E-mail addresses, numbers, keys and your name are masked, unless you agree that cases are kept as they are. If you withdraw, those are deleted with their results. All cases go with your account."
+            </p>
+            <form class="cw-memory-actions" method="post" action=PATH>
+                <p>{state}</p>
+                <button class="cw-button" name="agrees" value=value>{label}</button>
+            </form>
+        </section>
     };
-    Ok(page(StatusCode::OK, TITLE, content))
+    Ok(account_page(StatusCode::OK, TITLE, ("/", "Back"), content))
 }
 
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@ use crate::report::report;
 use crate::service::{NewExperiment, Service};
 use crate::store::{self, CaseRow, Dataset, Experiment};
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::response::NoContent;
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use web::admin::{ADMINISTRATION, Admin};
 use web::openapi::ApiRouter;
-use web::{HttpError, busy, json_error, valid_query};
+use web::{HttpError, SentJson, busy, valid_json, valid_query};
 
 /// The most experiments of a list.
 const MAX_LISTED: i64 = 1_000;
@@ -36,13 +36,6 @@ pub(crate) fn routes() -> ApiRouter<Service> {
         .post("/api/admin/experiments/{id}/stop", stop, "Stop an experiment")
         .post("/api/admin/experiments/{id}/continue", go_on, "Continue an experiment that is not complete")
         .post("/api/admin/experiments/{id}/decision", decide, "Decide about an experiment")
-}
-
-/// A body that may not be what it should be.
-type Sent<T> = Result<Json<T>, JsonRejection>;
-
-fn body<T>(sent: Sent<T>) -> Result<T, HttpError> {
-    sent.map(|Json(body)| body).map_err(|rejection| json_error(&rejection))
 }
 
 /// Datasets.
@@ -76,9 +69,9 @@ struct MadeId {
 async fn add_dataset(
     admin: Admin,
     State(service): State<Service>,
-    sent: Sent<NewDatasetBody>,
+    sent: SentJson<NewDatasetBody>,
 ) -> Result<Json<MadeId>, HttpError> {
-    let body = body(sent)?;
+    let body = valid_json(sent)?;
     Ok(Json(MadeId { id: service.add_dataset(&admin, &body.name, &body.agent_id).await? }))
 }
 
@@ -114,9 +107,9 @@ async fn change_dataset(
     admin: Admin,
     State(service): State<Service>,
     Path(id): Path<String>,
-    sent: Sent<ChangedDataset>,
+    sent: SentJson<ChangedDataset>,
 ) -> Result<NoContent, HttpError> {
-    let body = body(sent)?;
+    let body = valid_json(sent)?;
     service.change_dataset(&admin, &id, (&body.name, body.scorers)).await?;
     Ok(NoContent)
 }
@@ -149,9 +142,9 @@ async fn put_cases(
     admin: Admin,
     State(service): State<Service>,
     Path(id): Path<String>,
-    sent: Sent<NewCases>,
+    sent: SentJson<NewCases>,
 ) -> Result<Json<StoredCases>, HttpError> {
-    let body = body(sent)?;
+    let body = valid_json(sent)?;
     Ok(Json(StoredCases { cases: service.put_cases(&admin, &id, body.cases).await?.len() }))
 }
 
@@ -178,9 +171,9 @@ async fn keep(
     admin: Admin,
     State(service): State<Service>,
     Path(id): Path<String>,
-    sent: Sent<KeptAnswer>,
+    sent: SentJson<KeptAnswer>,
 ) -> Result<Json<MadeId>, HttpError> {
-    let body = body(sent)?;
+    let body = valid_json(sent)?;
     let kept = keep_answer(&service, &admin, (&body.conversation_id, &body.message_id), Some(id)).await?;
     Ok(Json(MadeId { id: kept.id }))
 }
@@ -213,9 +206,9 @@ async fn start(
     admin: Admin,
     State(service): State<Service>,
     Path(id): Path<String>,
-    sent: Sent<NewExperimentBody>,
+    sent: SentJson<NewExperimentBody>,
 ) -> Result<Json<MadeId>, HttpError> {
-    let body = body(sent)?;
+    let body = valid_json(sent)?;
     let NewExperimentBody { name, agents, split, repeat, max_cost_usd } = body;
     let new = NewExperiment { name, agents, split, repeat, max_cost_usd };
     Ok(Json(MadeId { id: service.start(&admin, &id, new).await? }))
@@ -254,9 +247,9 @@ async fn upload(
     admin: Admin,
     State(service): State<Service>,
     query: Result<Query<UploadQuery>, QueryRejection>,
-    sent: Sent<UploadBody>,
+    sent: SentJson<UploadBody>,
 ) -> Result<Json<MadeId>, HttpError> {
-    let body = body(sent)?;
+    let body = valid_json(sent)?;
     let query = valid_query(query)?;
     let of = (query.name.as_deref(), query.dataset_id.as_deref());
     Ok(Json(MadeId { id: service.upload(&admin, of, &body.results).await? }))
@@ -300,9 +293,9 @@ async fn go_on(
     admin: Admin,
     State(service): State<Service>,
     Path(id): Path<String>,
-    sent: Sent<ContinueBody>,
+    sent: SentJson<ContinueBody>,
 ) -> Result<NoContent, HttpError> {
-    let body = body(sent)?;
+    let body = valid_json(sent)?;
     service.go_on(&admin, &id, body.max_cost_usd).await?;
     Ok(NoContent)
 }
@@ -322,9 +315,9 @@ async fn decide(
     admin: Admin,
     State(service): State<Service>,
     Path(id): Path<String>,
-    sent: Sent<DecisionBody>,
+    sent: SentJson<DecisionBody>,
 ) -> Result<NoContent, HttpError> {
-    let body = body(sent)?;
+    let body = valid_json(sent)?;
     service.decide(&admin, &id, (body.is_adopted, body.note)).await?;
     Ok(NoContent)
 }

@@ -14,7 +14,7 @@ use axum::{Extension, Router};
 use chat::Caller;
 use leptos::prelude::*;
 use serde::de::DeserializeOwned;
-use web::html::{error_message, not_found_page, page, text_area_content};
+use web::html::{account_page, error_message, not_found_page, page, text_area_content};
 use web::times::{minute, now_millis};
 use web::{HttpError, query_encoded, require_account, see_other, signed_in};
 use wire::{ErrorCode, UserError};
@@ -56,30 +56,22 @@ async fn show(State(memory): State<Memory>, Extension(caller): Extension<Caller>
     let has_facts = count > 0;
     let now = now_millis();
     let content = view! {
-        <div class="cw-account">
-            <header class="cw-account-head">
-                <div>
-                    <h1>"Memory"</h1>
-                    <p class="cw-account-note">
-                        "What assistants remember about you from what you have written. Only you see it. Answers, documents and web pages are never remembered."
-                    </p>
+        <p class="cw-account-note">
+            "What assistants remember about you from what you have written. Only you see it. Answers, documents and web pages are never remembered."
+        </p>
+        {switch_view(switches)}
+        {updates_view(updates)}
+        {facts_view(&facts, now)}
+        {has_facts.then(|| view! {
+            <section class="cw-account-part" aria-label="All facts">
+                <div class="cw-memory-actions">
+                    <a class="cw-button" href="/api/memory/export" download="memory.json">"Download as JSON"</a>
+                    <a class="cw-button" href="/account/memory/delete-all">"Delete all…"</a>
                 </div>
-                <a class="cw-button" href="/">"Back"</a>
-            </header>
-            {switch_view(switches)}
-            {updates_view(updates)}
-            {facts_view(&facts, now)}
-            {has_facts.then(|| view! {
-                <section class="cw-account-part" aria-label="All facts">
-                    <div class="cw-memory-actions">
-                        <a class="cw-button" href="/api/memory/export" download="memory.json">"Download as JSON"</a>
-                        <a class="cw-button" href="/account/memory/delete-all">"Delete all…"</a>
-                    </div>
-                </section>
-            })}
-        </div>
+            </section>
+        })}
     };
-    Ok(page(StatusCode::OK, "Memory", content))
+    Ok(account_page(StatusCode::OK, "Memory", ("/", "Back"), content))
 }
 
 fn switch_view(switches: Switches) -> impl IntoView {
@@ -192,28 +184,22 @@ fn edit_page(status: StatusCode, id: &str, content: &str, category: Category, wr
         })
         .collect();
     let content = view! {
-        <div class="cw-account">
-            <header class="cw-account-head">
-                <h1>"Change a fact"</h1>
-                <a class="cw-button" href=PATH>"Back"</a>
-            </header>
-            <section class="cw-account-part" aria-label="Fact">
-                {error_message(wrong)}
-                <form class="cw-account-form" method="post" action=format!("/account/memory/facts/{id}")>
-                    <label class="cw-account-field">
-                        <span>"Fact"</span>
-                        <textarea name="content" rows="3" maxlength=MAX_CONTENT.to_string() required dir="auto" inner_html=text_area_content(content)></textarea>
-                    </label>
-                    <label class="cw-account-field">
-                        <span>"Category"</span>
-                        <select name="category">{options}</select>
-                    </label>
-                    <button class="cw-button">"Save"</button>
-                </form>
-            </section>
-        </div>
+        <section class="cw-account-part" aria-label="Fact">
+            {error_message(wrong)}
+            <form class="cw-account-form" method="post" action=format!("/account/memory/facts/{id}")>
+                <label class="cw-account-field">
+                    <span>"Fact"</span>
+                    <textarea name="content" rows="3" maxlength=MAX_CONTENT.to_string() required dir="auto" inner_html=text_area_content(content)></textarea>
+                </label>
+                <label class="cw-account-field">
+                    <span>"Category"</span>
+                    <select name="category">{options}</select>
+                </label>
+                <button class="cw-button">"Save"</button>
+            </form>
+        </section>
     };
-    page(status, "Change a fact", content)
+    account_page(status, "Change a fact", (PATH, "Back"), content)
 }
 
 async fn edit(

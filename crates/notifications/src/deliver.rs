@@ -6,7 +6,7 @@ use crate::server_key::ServerKey;
 use crate::store;
 use ::store::StoreError;
 use capability::Context;
-use egress::{Egress, retry_after};
+use egress::{Clients, retry_after};
 use jobs::{Backoff, Handler, JobContext, JobError, Kind, NewJob, OnPending, Outcome};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, SystemTime};
@@ -52,14 +52,14 @@ pub(crate) fn look_later(owner: &str, ended: &Ended, after: Duration) -> NewJob 
 
 /// Returns the handlers of the jobs.
 pub(crate) fn handlers(context: &Context) -> [Handler; 2] {
-    let (for_look, for_send) = (context.clone(), context.clone());
+    let (for_look, for_send, clients) = (context.clone(), context.clone(), Clients::default());
     let look = Handler::new(LOOK, move |job, ended| {
         let context = for_look.clone();
         async move { look(&context, &job, ended).await }
     });
     let send = Handler::new(SEND, move |job, sending| {
-        let context = for_send.clone();
-        async move { send(&context, &job, sending).await }
+        let (context, clients) = (for_send.clone(), clients.clone());
+        async move { send(&context, &clients, &job, sending).await }
     });
     [look, send]
 }
@@ -95,7 +95,7 @@ async fn unseen(
     Ok(found.filter(|found| !found.running && (found.unread || found.waiting)))
 }
 
-async fn send(context: &Context, job: &JobContext, sending: Sending) -> Result<Outcome, JobError> {
+async fn send(context: &Context, clients: &Clients, job: &JobContext, sending: Sending) -> Result<Outcome, JobError> {
     let config = context.current.config();
     let Some(settings) = config.section::<Notifications>() else { return Ok(Outcome::DONE) };
     let Some(browser) = store::find(&context.store, &sending.subscription_id).await? else {
@@ -113,8 +113,8 @@ async fn send(context: &Context, job: &JobContext, sending: Sending) -> Result<O
     let receiver = Receiver::stored(settings, &browser).map_err(|(_, problem)| JobError::fail(problem))?;
     let key = ServerKey::load(&context.store).await?;
     let request = request(&receiver, &message, &key, &settings.contact.0, now_millis() / 1_000);
-    let egress = Egress::without_redirects(settings.allow_private).map_err(JobError::fail)?;
-    let answer = egress.send(request.map_err(JobError::fail)?).await.map_err(JobError::retry)?;
+    let client = clients.get(settings.allow_private).map_err(JobError::fail)?;
+    let answer = client.send(request.map_err(JobError::fail)?).await.map_err(JobError::retry)?;
     match answer.status {
         200..300 => store::mark_sent(&context.store, &browser.id, now_millis()).await?,
         // The user has taken the permission back, or the browser is gone.

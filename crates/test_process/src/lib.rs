@@ -1,6 +1,10 @@
 #![doc = include_str!("../README.md")]
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot start a process")]
 
+mod kill_test;
+
+pub use kill_test::KillTest;
+
 use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

@@ -97,6 +97,18 @@ pub fn json_error(rejection: &JsonRejection) -> HttpError {
     }
 }
 
+/// The JSON body of a request of the API, as an argument of a handler that first finds out who the caller is: others do
+/// not learn what is wrong with it.
+pub type SentJson<T> = Result<Json<T>, JsonRejection>;
+
+/// Returns the JSON body of a request of the API.
+///
+/// # Errors
+/// 400 or 422 for a body that is something else, 413 for one that is too large.
+pub fn valid_json<T>(sent: SentJson<T>) -> Result<T, HttpError> {
+    sent.map(|Json(body)| body).map_err(|rejection| json_error(&rejection))
+}
+
 /// Returns the query of a request of the API.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ use leptos::prelude::*;
 use settings::user_auth::UserVariable;
 use url::Url;
 use web::admin::from_store_error;
-use web::html::{error_message, success_message};
+use web::html::{account_page, error_message, success_message};
 use web::times::minute;
 use web::{HttpError, query_encoded};
 
@@ -79,19 +79,13 @@ fn render(status: StatusCode, accounts: Vec<ConnectedAccount>, entries: Vec<Entr
         }
     });
     let content = view! {
-        <div class="cw-account">
-            <header class="cw-account-head">
-                <h1>{TITLE}</h1>
-                <a class="cw-button" href="/">"Back"</a>
-            </header>
-            {success_message(notice.done)}
-            {error_message(notice.wrong)}
-            {is_empty.then(|| view! { <p class="cw-account-note">"No assistant that you can use needs an account."</p> })}
-            {accounts}
-            {entries}
-        </div>
+        {success_message(notice.done)}
+        {error_message(notice.wrong)}
+        {is_empty.then(|| view! { <p class="cw-account-note">"No assistant that you can use needs an account."</p> })}
+        {accounts}
+        {entries}
     };
-    web::html::page(status, TITLE, content)
+    account_page(status, TITLE, ("/", "Back"), content)
 }
 
 fn entry_form(entry: Entry) -> impl IntoView {

@@ -6,10 +6,12 @@ use ::store::{Schema, Store};
 use auth::audit_row;
 use serde_json::json;
 use std::time::Duration;
+use test_process::KillTest;
 
-const URL: &str = "OWN_AGENTS_KILL_URL";
-const TEST: &str =
-    "own::kill_tests::an_agent_and_its_versions_are_stored_as_a_whole_however_often_the_server_is_killed";
+const KILLS: KillTest = KillTest {
+    variable: "OWN_AGENTS_KILL_URL",
+    test: "own::kill_tests::an_agent_and_its_versions_are_stored_as_a_whole_however_often_the_server_is_killed",
+};
 const AGENTS: usize = 20;
 /// The versions of each agent when all is done.
 const VERSIONS: i64 = 3;
@@ -43,7 +45,7 @@ async fn serve(url: &str) {
 
 /// Checks that each agent has all its versions, and each version its row in the audit log; returns the
 /// number of versions.
-async fn check(url: &str) -> i64 {
+async fn check(url: &str) -> usize {
     let store = open(url).await;
     let mut count = 0;
     for row in all(&store).await.unwrap() {
@@ -52,32 +54,15 @@ async fn check(url: &str) -> i64 {
         count += row.version;
     }
     let rows = store.audit_rows(i64::MIN, i64::MIN).await.unwrap();
-    assert_eq!(i64::try_from(rows.len()).unwrap(), count);
     store.close().await;
-    count
+    assert_eq!(i64::try_from(rows.len()).unwrap(), count);
+    rows.len()
 }
 
-/// Runs this test as another process, as [`test_process::run`] does.
-fn process(url: &str, delay: Option<Duration>) -> Option<Duration> {
-    test_process::run(test_process::command(TEST, URL, url), delay)
-}
-
-#[test]
-fn an_agent_and_its_versions_are_stored_as_a_whole_however_often_the_server_is_killed() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    if let Some(url) = std::env::var_os(URL) {
-        return runtime.block_on(serve(url.to_str().unwrap()));
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_and_its_versions_are_stored_as_a_whole_however_often_the_server_is_killed() {
+    if let Some(url) = KILLS.url() {
+        return serve(&url).await;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let url = |name: &str| format!("sqlite://{}", folder.path().join(name).display());
-    let took = process(&url("whole.db"), None).unwrap();
-    let killed = url("killed.db");
-    let mut kills = 0;
-    for moment in 1..8 {
-        kills += u32::from(process(&killed, Some(took * moment / 8)).is_none());
-        runtime.block_on(check(&killed));
-    }
-    process(&killed, None).unwrap();
-    assert_eq!(runtime.block_on(check(&killed)), i64::try_from(AGENTS).unwrap() * VERSIONS);
-    assert!(kills > 0, "each process was done before it was to be killed");
+    KILLS.run(AGENTS * VERSIONS as usize, check).await;
 }

@@ -1,11 +1,11 @@
 //! Compares the answers of two configs, after all cases are evaluated.
 
 use super::results::{ComparisonResult, Results, Winner};
-use super::{Run, RunError, ended};
+use super::running::Running;
+use super::{Run, RunError};
 use crate::case::Case;
 use crate::definition::Comparison;
 use crate::scorer::judge::compare;
-use futures::stream::FuturesUnordered;
 use std::collections::{HashMap, HashSet};
 
 /// Two answers to a case.
@@ -25,24 +25,15 @@ pub(super) async fn compare_answers(
     let Some(comparison) = &run.evaluation.compare else { return Ok(file) };
     let mut pairs = open_pairs(run, cases, &file).into_iter();
     run.budget().next_kind();
-    let (mut running, mut left_out) = (FuturesUnordered::new(), 0);
     // The first one is made alone: it says what the others will cost.
-    let mut most = 1;
+    let (mut running, mut most) = (Running::new(), 1);
     loop {
-        while running.len() < most
-            && let Some(pair) = pairs.next()
-        {
-            running.push(evaluate(run, comparison, pair));
-        }
-        let compared = ended(&mut running).await;
-        if compared.is_empty() {
-            break;
-        }
-        left_out += compared.iter().filter(|compared| compared.is_none()).count();
-        file = keep(compared, file).await?;
+        running.fill(most, || Some(evaluate(run, comparison, pairs.next()?)));
+        let Some(compared) = running.ended().await else { break };
+        file.append_comparisons(compared).await.map_err(RunError::Results)?;
         most = parallel;
     }
-    if left_out > 0 { Err(run.too_costly(left_out)) } else { Ok(file) }
+    run.complete(running.left_out(), file)
 }
 
 /// Returns the cases that both configs have answered and that are not compared yet.
@@ -84,11 +75,4 @@ async fn evaluate(run: &Run<'_>, comparison: &Comparison, pair: Pair<'_>) -> Opt
         judge_cost_usd: compared.cost_usd,
         is_error,
     })
-}
-
-/// Appends comparisons to the file.
-async fn keep(compared: Vec<Option<ComparisonResult>>, mut file: Results) -> Result<Results, RunError> {
-    let compared = compared.into_iter().flatten().collect();
-    file.append_comparisons(compared).await.map_err(RunError::Results)?;
-    Ok(file)
 }

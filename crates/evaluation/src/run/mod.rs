@@ -4,21 +4,18 @@ mod budget;
 mod comparisons;
 pub(crate) mod file;
 pub(crate) mod results;
+mod running;
 mod score_case;
 
 use crate::case::Case;
 use crate::definition::Evaluation;
 use crate::subject::Subject;
 use budget::Budget;
-use futures::FutureExt;
-use futures::stream::{FuturesUnordered, StreamExt};
 use results::{CaseResult, ComparisonResult, Results};
+use running::Running;
 use score_case::score_case;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// The most results that are written together.
-const MAX_WRITTEN: usize = 64;
 
 /// A config that is evaluated.
 #[derive(Clone)]
@@ -83,18 +80,6 @@ struct Task<'a> {
     candidate: &'a Candidate,
     case: &'a Case,
     repeat: u32,
-}
-
-/// Waits until one of the futures has ended, and returns what has ended by then; nothing if there is none.
-async fn ended<T>(running: &mut FuturesUnordered<impl Future<Output = T>>) -> Vec<T> {
-    let mut ended = Vec::new();
-    ended.extend(running.next().await);
-    while ended.len() < MAX_WRITTEN
-        && let Some(Some(next)) = running.next().now_or_never()
-    {
-        ended.push(next);
-    }
-    ended
 }
 
 /// Evaluates the cases that have no result yet, with each config.
@@ -176,22 +161,17 @@ impl Run<'_> {
         parallel: usize,
         mut file: Results,
     ) -> Result<Results, RunError> {
-        let (mut tasks, mut running, mut left_out) = (tasks, FuturesUnordered::new(), 0);
+        let (mut tasks, mut running) = (tasks, Running::new());
         loop {
-            while running.len() < parallel
-                && let Some(task) = tasks.next()
-            {
-                running.push(self.evaluate(task));
-            }
-            let ended = ended(&mut running).await;
-            if ended.is_empty() {
-                break;
-            }
-            let count = ended.len();
-            let results: Vec<_> = ended.into_iter().flatten().collect();
-            left_out += count - results.len();
+            running.fill(parallel, || Some(self.evaluate(tasks.next()?)));
+            let Some(results) = running.ended().await else { break };
             file = self.keep(results, file).await?;
         }
+        self.complete(running.left_out(), file)
+    }
+
+    /// Returns the results, unless something was left out because of its cost.
+    fn complete(&self, left_out: usize, file: Results) -> Result<Results, RunError> {
         if left_out > 0 { Err(self.too_costly(left_out)) } else { Ok(file) }
     }
 

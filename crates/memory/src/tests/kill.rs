@@ -1,18 +1,24 @@
 //! Kills the process at many moments while conversations are read, and lets another one go on.
 
 use super::*;
-use test_process::{command, run};
+use test_process::KillTest;
 
-const URL: &str = "MEMORY_KILL_URL";
-const TEST: &str = "tests::kill::each_fact_is_stored_once_however_often_the_server_is_killed";
+const KILLS: KillTest = KillTest {
+    variable: "MEMORY_KILL_URL",
+    test: "tests::kill::each_fact_is_stored_once_however_often_the_server_is_killed",
+};
 const CONVERSATIONS: usize = 12;
+
+/// Opens a server that runs no jobs.
+async fn open_idle(url: &str) -> Server {
+    let store = Schema::new(TABLES).open(url, "", Duration::from_secs(10)).await.unwrap();
+    let jobs = Jobs::new(store.clone());
+    Server::new(Memory::new(store, jobs.clone()), Workers::new(jobs), false)
+}
 
 /// Stores conversations that are to be read.
 async fn write(url: &str) {
-    let store = Schema::new(TABLES).open(url, "", Duration::ZERO).await.unwrap();
-    let jobs = Jobs::new(store.clone());
-    // Not started: nothing is read here.
-    let server = Server::new(Memory::new(store, jobs.clone()), Workers::new(jobs), false);
+    let server = open_idle(url).await;
     for number in 0..CONVERSATIONS {
         server.turn("ada", &format!("c-{number}"), "helper", &format!("I like dish {number}.").as_str().into()).await;
     }
@@ -27,36 +33,18 @@ async fn serve(url: &str) {
     server.close().await;
 }
 
-#[test]
-fn each_fact_is_stored_once_however_often_the_server_is_killed() {
-    if let Some(url) = std::env::var_os(URL) {
-        return runtime().block_on(serve(url.to_str().unwrap()));
+/// Returns how many facts are stored.
+async fn check(url: &str) -> usize {
+    let server = open_idle(url).await;
+    let known = server.known("ada").await.len();
+    server.close().await;
+    known
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_fact_is_stored_once_however_often_the_server_is_killed() {
+    if let Some(url) = KILLS.url() {
+        return serve(&url).await;
     }
-    kill_at_moments(3);
-}
-
-#[test]
-#[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
-fn each_fact_is_stored_once_thoroughly() {
-    kill_at_moments(1);
-}
-
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
-}
-
-/// Kills a process at every `step`-th moment.
-fn kill_at_moments(step: usize) {
-    let folder = tempfile::tempdir().unwrap();
-    let url = |name: &str| format!("sqlite://{}", folder.path().join(name).display());
-    runtime().block_on(write(&url("whole.db")));
-    let took = run(command(TEST, URL, url("whole.db")), None).unwrap();
-    let killed = url("killed.db");
-    runtime().block_on(write(&killed));
-    let mut kills = 0;
-    for moment in (1..8).step_by(step) {
-        kills += u32::from(run(command(TEST, URL, &killed), Some(took * moment / 8)).is_none());
-    }
-    run(command(TEST, URL, &killed), None).unwrap();
-    assert!(kills > 0, "each process was done before it was to be killed");
+    KILLS.run_after(write, CONVERSATIONS, check).await;
 }

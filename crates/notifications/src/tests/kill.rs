@@ -1,10 +1,12 @@
 //! Kills the process at many moments while browsers subscribe.
 
 use super::*;
-use test_process::{command, run};
+use test_process::KillTest;
 
-const URL: &str = "NOTIFICATIONS_KILL_URL";
-const TEST: &str = "tests::kill::a_browser_is_never_lost_or_known_twice_however_often_the_server_is_killed";
+const KILLS: KillTest = KillTest {
+    variable: "NOTIFICATIONS_KILL_URL",
+    test: "tests::kill::a_browser_is_never_lost_or_known_twice_however_often_the_server_is_killed",
+};
 const TIMES: i64 = 60;
 /// The most browsers of the user.
 const MOST: u32 = 5;
@@ -37,24 +39,10 @@ async fn check(url: &str) -> usize {
     browsers.len()
 }
 
-#[test]
-fn a_browser_is_never_lost_or_known_twice_however_often_the_server_is_killed() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    if let Some(url) = std::env::var_os(URL) {
-        return runtime.block_on(serve(url.to_str().unwrap()));
+#[tokio::test(flavor = "multi_thread")]
+async fn a_browser_is_never_lost_or_known_twice_however_often_the_server_is_killed() {
+    if let Some(url) = KILLS.url() {
+        return serve(&url).await;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let url = |name: &str| format!("sqlite://{}", folder.path().join(name).display());
-    let took = run(command(TEST, URL, url("whole.db")), None).unwrap();
-    let killed = url("killed.db");
-    let (mut kills, mut least) = (0, 0);
-    for moment in 1..8 {
-        kills += u32::from(run(command(TEST, URL, &killed), Some(took * moment / 8)).is_none());
-        let count = runtime.block_on(check(&killed));
-        assert!(count >= least, "a browser is lost");
-        least = count;
-    }
-    run(command(TEST, URL, &killed), None).unwrap();
-    assert_eq!(runtime.block_on(check(&killed)), MOST as usize);
-    assert!(kills > 0, "each process was done before it was to be killed");
+    KILLS.run(MOST as usize, check).await;
 }

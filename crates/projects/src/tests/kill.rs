@@ -1,10 +1,12 @@
 //! Kills the process at many moments while a project is changed and gets members.
 
 use super::*;
-use test_process::{command, run};
+use test_process::KillTest;
 
-const URL: &str = "PROJECTS_KILL_URL";
-const TEST: &str = "tests::kill::each_change_is_stored_whole_however_often_the_server_is_killed";
+const KILLS: KillTest = KillTest {
+    variable: "PROJECTS_KILL_URL",
+    test: "tests::kill::each_change_is_stored_whole_however_often_the_server_is_killed",
+};
 const MEMBERS: usize = 40;
 
 async fn open(url: &str) -> Store {
@@ -58,22 +60,10 @@ async fn check(url: &str) -> usize {
     all.len()
 }
 
-#[test]
-fn each_change_is_stored_whole_however_often_the_server_is_killed() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    if let Some(url) = std::env::var_os(URL) {
-        return runtime.block_on(serve(url.to_str().unwrap()));
+#[tokio::test(flavor = "multi_thread")]
+async fn each_change_is_stored_whole_however_often_the_server_is_killed() {
+    if let Some(url) = KILLS.url() {
+        return serve(&url).await;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let url = |name: &str| format!("sqlite://{}", folder.path().join(name).display());
-    let took = run(command(TEST, URL, url("whole.db")), None).unwrap();
-    let killed = url("killed.db");
-    let mut kills = 0;
-    for moment in 1..8 {
-        kills += u32::from(run(command(TEST, URL, &killed), Some(took * moment / 8)).is_none());
-        runtime.block_on(check(&killed));
-    }
-    run(command(TEST, URL, &killed), None).unwrap();
-    assert_eq!(runtime.block_on(check(&killed)), MEMBERS + 1);
-    assert!(kills > 0, "each process was done before it was to be killed");
+    KILLS.run(MEMBERS + 1, check).await;
 }

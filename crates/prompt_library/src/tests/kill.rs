@@ -1,10 +1,12 @@
 //! Kills the process at many moments while prompts are added and changed.
 
 use super::*;
-use test_process::{command, run};
+use test_process::KillTest;
 
-const URL: &str = "PROMPTS_KILL_URL";
-const TEST: &str = "tests::kill::each_change_is_stored_with_its_audit_row_however_often_the_server_is_killed";
+const KILLS: KillTest = KillTest {
+    variable: "PROMPTS_KILL_URL",
+    test: "tests::kill::each_change_is_stored_with_its_audit_row_however_often_the_server_is_killed",
+};
 const PROMPTS: usize = 30;
 /// The versions of each prompt when all is done.
 const VERSIONS: i64 = 3;
@@ -38,33 +40,21 @@ async fn serve(url: &str) {
 
 /// Checks that each version has its row in the audit log and each prompt the text of its version; returns the
 /// number of versions.
-async fn check(url: &str) -> i64 {
+async fn check(url: &str) -> usize {
     let store = open(url).await;
     let prompts = list(&store, "ada").await.unwrap();
     assert!(prompts.iter().all(|prompt| prompt.content.text == format!("Version {}.", prompt.version - 1)));
-    let count: i64 = prompts.iter().map(|prompt| prompt.version).sum();
+    let count = usize::try_from(prompts.iter().map(|prompt| prompt.version).sum::<i64>()).unwrap();
     let rows = store.audit_rows(i64::MIN, i64::MIN).await.unwrap();
-    assert_eq!(i64::try_from(rows.len()).unwrap(), count);
+    assert_eq!(rows.len(), count);
     store.close().await;
     count
 }
 
-#[test]
-fn each_change_is_stored_with_its_audit_row_however_often_the_server_is_killed() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    if let Some(url) = std::env::var_os(URL) {
-        return runtime.block_on(serve(url.to_str().unwrap()));
+#[tokio::test(flavor = "multi_thread")]
+async fn each_change_is_stored_with_its_audit_row_however_often_the_server_is_killed() {
+    if let Some(url) = KILLS.url() {
+        return serve(&url).await;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let url = |name: &str| format!("sqlite://{}", folder.path().join(name).display());
-    let took = run(command(TEST, URL, url("whole.db")), None).unwrap();
-    let killed = url("killed.db");
-    let mut kills = 0;
-    for moment in 1..8 {
-        kills += u32::from(run(command(TEST, URL, &killed), Some(took * moment / 8)).is_none());
-        runtime.block_on(check(&killed));
-    }
-    run(command(TEST, URL, &killed), None).unwrap();
-    assert_eq!(runtime.block_on(check(&killed)), i64::try_from(PROMPTS).unwrap() * VERSIONS);
-    assert!(kills > 0, "each process was done before it was to be killed");
+    KILLS.run(PROMPTS * VERSIONS as usize, check).await;
 }

@@ -1,10 +1,12 @@
 //! Kills the process at many moments while skills are installed.
 
 use super::*;
-use test_process::{command, run};
+use test_process::KillTest;
 
-const URL: &str = "SKILLS_KILL_URL";
-const TEST: &str = "installed_tests::kill::a_skill_is_installed_as_a_whole_however_often_the_server_is_killed";
+const KILLS: KillTest = KillTest {
+    variable: "SKILLS_KILL_URL",
+    test: "installed_tests::kill::a_skill_is_installed_as_a_whole_however_often_the_server_is_killed",
+};
 const SKILLS: usize = 20;
 
 /// Installs those skills that are not there.
@@ -32,22 +34,10 @@ async fn check(url: &str) -> usize {
     skills.len()
 }
 
-#[test]
-fn a_skill_is_installed_as_a_whole_however_often_the_server_is_killed() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    if let Some(url) = std::env::var_os(URL) {
-        return runtime.block_on(serve(url.to_str().unwrap()));
+#[tokio::test(flavor = "multi_thread")]
+async fn a_skill_is_installed_as_a_whole_however_often_the_server_is_killed() {
+    if let Some(url) = KILLS.url() {
+        return serve(&url).await;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let url = |name: &str| format!("sqlite://{}", folder.path().join(name).display());
-    let took = run(command(TEST, URL, url("whole.db")), None).unwrap();
-    let killed = url("killed.db");
-    let mut kills = 0;
-    for moment in 1..8 {
-        kills += u32::from(run(command(TEST, URL, &killed), Some(took * moment / 8)).is_none());
-        runtime.block_on(check(&killed));
-    }
-    run(command(TEST, URL, &killed), None).unwrap();
-    assert_eq!(runtime.block_on(check(&killed)), SKILLS);
-    assert!(kills > 0, "each process was done before it was to be killed");
+    KILLS.run(SKILLS, check).await;
 }
