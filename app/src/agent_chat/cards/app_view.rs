@@ -38,7 +38,7 @@ pub(super) fn app_view(part: &DataPart) -> AnyView {
         }
         let conversation = encode_component(&session.id.get_untracked()?);
         let address = ["/mcp-apps/", &conversation, "/", &encode_component(&call_id)].concat();
-        let frame = view! { <iframe class="cw-app" title=title.clone() loading="lazy" src=address on:app-message=add_text></iframe> };
+        let frame = view! { <iframe class="cw-app" prop:loading="lazy" title=title.clone() src=address on:app-message=add_text></iframe> };
         Some(frame.into_any())
     };
     frame.into_any()

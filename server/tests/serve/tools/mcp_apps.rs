@@ -60,7 +60,11 @@ pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agent
         let sent = self.server.message_to("demo/helper", conversation, text).send().await.unwrap();
         let received = chunks(sent).await;
         let of = |kind: &str| received.iter().find(|chunk| chunk["type"] == kind).cloned();
-        let ended = received.iter().find(|chunk| chunk["type"].as_str().unwrap_or_default().starts_with("tool-output"));
+        let ended = received.iter().find(|chunk| {
+            ["tool-output", "tool-input-error"]
+                .iter()
+                .any(|kind| chunk["type"].as_str().unwrap_or_default().starts_with(kind))
+        });
         let app = of("data-mcp-app").map(|part| (part["id"].as_str().unwrap().to_owned(), part["data"].clone()));
         (ended.cloned().unwrap_or_else(|| panic!("{received:?}")), app)
     }
@@ -167,7 +171,7 @@ async fn apps_call_tools_of_their_server_through_the_gates_of_the_agent() {
     assert_eq!(paid["result"]["structuredContent"]["calls"], calls, "nothing else has reached the server");
 
     // All calls that ended are in the audit log, in the conversation.
-    let log = apps.get("/api/admin/audit?conversationId=c1").await.text().await.unwrap();
+    let log = apps.get("/api/admin/audit?conversation=c1").await.text().await.unwrap();
     let log: Value = serde_json::from_str(&log).unwrap();
     let line = |row: &Value| {
         format!("{} {} {}", row["tool"].as_str().unwrap(), row["outcome"].as_str().unwrap(), row["gates"])
