@@ -1,5 +1,6 @@
 //! Messages of MCP servers: a sanitized message is JSON if it was before, an error has the id of
-//! the request, and its size grows only by a bounded amount.
+//! the request, and its size grows only by a bounded amount. Domains that a user interface declares are one source of a
+//! policy each.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,6 +9,10 @@ use serde_json::Value;
 const REQUEST_ID: i64 = 7;
 
 fuzz_target!(|text: &str| {
+    for source in mcp::declared_sources(text) {
+        let is_allowed = |sign: char| sign.is_ascii_alphanumeric() || ".-:/*".contains(sign);
+        assert!(source.contains("://") && source.chars().all(is_allowed), "{source}");
+    }
     let fitted = mcp::fit(text, REQUEST_ID);
     // Numbers may become longer.
     assert!(fitted.len() <= 8 * text.len() + 4096, "{} of {}", fitted.len(), text.len());

@@ -64,8 +64,8 @@ pub(crate) static TOOLS: Chunk<ToolFunctions> = Chunk::new("tools");
 /// The functions of the chunk.
 pub(crate) struct ToolFunctions {
     pub(in crate::agent_chat) card: fn(ArcRwSignal<ToolPart>) -> AnyView,
-    /// The card of an item of a provider's reply, given the data of the part.
-    pub(in crate::agent_chat) provider_output: fn(&Value) -> AnyView,
+    /// The card of an item of a provider's reply, or the user interface of a tool.
+    pub(in crate::agent_chat) call_data: fn(&DataPart) -> AnyView,
     pub(in crate::agent_chat) run_calls: fn(Session),
     pub(in crate::agent_chat) run_calls_later: fn(Session),
     /// The dialog that lists standing approvals.

@@ -27,7 +27,7 @@ impl ChunkTable for ToolFunctions {
 fn tools() -> Result<ToolFunctions, ChunkError> {
     Ok(ToolFunctions {
         card: |tool| view! { <tool_card::ToolCard tool /> }.into_any(),
-        provider_output: provider_output::provider_output,
+        call_data: provider_output::call_data,
         run_calls: Session::run_calls,
         run_calls_later: Session::run_calls_later,
         standing_dialog: || view! { <standing_approvals::StandingDialog /> }.into_any(),

@@ -29,9 +29,9 @@ pub use deferral::{DeferTools, TOOL_CALL, TOOL_SEARCH};
 pub use event::{Event, EventSink, RepeatTerms, SinkClosed};
 pub use execution_mode::{ExecutionMode, ToolStrategy};
 pub use invoke::{
-    AnswerForm, Checkpoint, InvocationInput, InvocationObserver, InvocationReply, InvocationRequest, InvocationResult,
-    InvocationTools, InvokeError, RunQuestion, SchemaError, ToolCallResult, ToolFailure, ToolRequest, call_tool,
-    invoke,
+    AnswerForm, AppCall, AppDecision, Checkpoint, InvocationInput, InvocationObserver, InvocationReply,
+    InvocationRequest, InvocationResult, InvocationTools, InvokeError, RunQuestion, SchemaError, ToolCallResult,
+    ToolFailure, ToolRequest, call_tool, invoke,
 };
 pub use limits::TurnLimits;
 pub use limits::turn_usage::TurnUsage;

@@ -20,7 +20,7 @@ mod upkeep;
 
 pub use admission::memory::{MemoryLevel, MemoryProbe, MemoryStatus, MemoryUse};
 pub use admission::quota::{QuotaUsage, quota_span};
-pub use agent::ToolFailure;
+pub use agent::{AppDecision, ToolFailure};
 pub use agents::{AgentRequest, AgentSource, SelectableModel, SubmissionLimits, TitleAgent};
 pub use caller::{Caller, SiteClaims};
 pub use chat::Chat;
@@ -41,7 +41,7 @@ pub use outside::routine::RoutineMeters;
 pub use outside::suspended::{
     DecidedState, SuspendableInvocation, SuspendableRequest, SuspendedInvocation, decide_suspended, lapse_suspended,
 };
-pub use outside::tool_call::{CountedToolCall, ToolCallRequest};
+pub use outside::tool_call::{AppToolCall, CountedToolCall, ToolCallRequest};
 pub use outside::trial::{TrialRequest, TrialResult};
 pub use record::mask::mask_secrets;
 pub use record::steps::ConversationUsage;

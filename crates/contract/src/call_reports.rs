@@ -7,6 +7,9 @@ use tokio::sync::mpsc;
 /// The name of the data part with a question of a running tool to the user.
 pub const TOOL_QUESTION: &str = "tool-question";
 
+/// The name of the data part of a call whose result has a user interface of the tool's server (an MCP App).
+pub const MCP_APP: &str = "mcp-app";
+
 /// A report of a running call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallReport {
@@ -28,6 +31,11 @@ pub enum CallReport {
     Question {
         /// The id of the question.
         id: String,
+        /// The content.
+        data: Value,
+    },
+    /// The result has a user interface: the data part [`MCP_APP`] with the call's id. A report of its own, as a question is.
+    App {
         /// The content.
         data: Value,
     },
@@ -91,6 +99,11 @@ impl CallReports {
     /// Shows a question to the user, or how it ended.
     pub async fn question(&self, id: impl Into<String>, data: Value) {
         self.send(CallReport::Question { id: id.into(), data }).await;
+    }
+
+    /// Shows the user interface of the call's result.
+    pub async fn app(&self, data: Value) {
+        self.send(CallReport::App { data }).await;
     }
 
     /// Lets the run ask its tool sources again before its next step.

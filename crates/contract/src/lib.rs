@@ -20,7 +20,7 @@ pub mod usage;
 
 pub use annotations::{Annotations, DeclaredAnnotations};
 pub use bearer::Bearer;
-pub use call_reports::{CallReport, CallReports, TOOL_QUESTION};
+pub use call_reports::{CallReport, CallReports, MCP_APP, TOOL_QUESTION};
 pub use call_time::{CallTime, MAX_USER_WAIT, UserWait};
 pub use displayed_item::displayed_item;
 pub use error::{ModelError, ModelErrorKind, ToolError};

@@ -47,6 +47,9 @@ pub struct RunScope {
     pub web: Option<bool>,
     /// Whether the user's message that the turn answers has files.
     pub has_files: bool,
+    /// Whether a user interface calls that a source of tools has shown to the user (an MCP App), instead of a model. A
+    /// source may have tools for one of the two only.
+    pub for_app: bool,
     /// For a step of a workflow: the workflows that led to it, from the first one, its own last. A workflow that a
     /// tool starts has them as its causes, so that events of runs do not start each other without end.
     pub causes: Vec<String>,

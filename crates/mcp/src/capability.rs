@@ -2,7 +2,7 @@
 
 use crate::content::PromptInfo;
 use crate::questions::{self, ConversationQuestions};
-use crate::{McpSelection, McpServer, McpSettings, McpSource};
+use crate::{McpSelection, McpServer, McpSettings, McpSource, apps};
 use anyhow::anyhow;
 use capability::{
     AgentTools, Capability, Context, Definition, Host, Job, LifecycleEvent, ServiceTokens, ToolServerStatus,
@@ -31,7 +31,7 @@ fn start(host: &Host) -> anyhow::Result<Arc<dyn Capability>> {
 /// The MCP servers that agents use. Agents with the same settings share a server, which keeps its
 /// connections across reloads of the config for as long as its settings stay the same.
 #[derive(Clone)]
-struct McpServers {
+pub(crate) struct McpServers {
     servers: Arc<Mutex<Vec<Weak<McpServer>>>>,
     /// Asks users the questions of servers.
     ask: Arc<ConversationQuestions>,
@@ -78,7 +78,8 @@ impl McpServers {
         refreshed
     }
 
-    fn source(&self, config: &Config, used: &McpRef) -> anyhow::Result<Arc<dyn ToolSource>> {
+    /// Returns a server of an agent, and which of its tools the agent uses.
+    pub(crate) fn used(&self, config: &Config, used: &McpRef) -> (Arc<McpServer>, McpSelection) {
         let server = self.server(settings(used));
         let selection = McpSelection {
             tools: used.tools.clone(),
@@ -88,6 +89,11 @@ impl McpServers {
             timeout: used.timeout.unwrap_or(config.limits.tool),
             idempotent_hint: used.idempotent_hint,
         };
+        (server, selection)
+    }
+
+    fn source(&self, config: &Config, used: &McpRef) -> anyhow::Result<Arc<dyn ToolSource>> {
+        let (server, selection) = self.used(config, used);
         let source = McpSource::new(server, selection).map_err(|error| anyhow!(error))?;
         annotated_source(Arc::new(source), &used.prefix, &used.annotations)
     }
@@ -125,7 +131,7 @@ impl Capability for McpServers {
     }
 
     fn routes(&self, context: &Context) -> Option<ApiRouter> {
-        Some(questions::routes(context.store.clone()))
+        Some(questions::routes(context.store.clone()).merge(apps::routes(self.clone(), context)))
     }
 
     fn jobs(&self, context: &Context) -> Vec<Job> {

@@ -2,6 +2,7 @@
 //! tools, and ask the user of a running call. Everything else that a server can request of a client
 //! (sampling, roots) is refused.
 
+use crate::apps;
 use crate::asking::{self, AskUser, QuestionRequest, UserAnswer};
 use crate::content::{KnownPrompts, PromptInfo};
 use crate::message::ANSWERED_CALL;
@@ -44,6 +45,8 @@ pub(crate) struct ConnectionEvents {
     pub(crate) server: String,
     /// How often the server has reported a change of its tools or prompts.
     pub(crate) revision: Arc<AtomicU64>,
+    /// Whether the user interfaces of its tools are shown.
+    pub(crate) shows_apps: bool,
     /// Asks users; `None` if the server may not.
     pub(crate) ask: Option<Arc<dyn AskUser>>,
     /// The prompts of the server, which all its connections record.
@@ -114,6 +117,11 @@ impl NotificationHandler {
     /// Returns how often the list of prompts has changed.
     pub(crate) fn prompt_changes(&self) -> u64 {
         self.inner.prompt_changes.load(Ordering::Relaxed)
+    }
+
+    /// Returns how often the server has reported a change of its tools or prompts.
+    pub(crate) fn changes(&self) -> u64 {
+        self.inner.events.revision.load(Ordering::Relaxed)
     }
 
     /// Records the prompts for the commands of composers.
@@ -299,6 +307,7 @@ impl ClientHandler for NotificationHandler {
             let (form, url) = (FormElicitationCapability::new(), UrlElicitationCapability::new());
             ElicitationCapability::new().with_form(form).with_url(url)
         });
+        capabilities.extensions = self.inner.events.shows_apps.then(apps::capability);
         // The latest version that has `initialize`. Later versions have none, so offering one in it
         // would violate the protocol.
         ClientConfig::new(capabilities, name).with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)

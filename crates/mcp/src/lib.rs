@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod apps;
 mod asking;
 mod capability;
 mod connection;
@@ -61,6 +62,12 @@ const MAX_ERROR: usize = 2000;
 #[cfg(feature = "fuzz")]
 pub fn fit(text: &str, asked: i64) -> String {
     message::fit(text, Some(&rmcp::model::RequestId::Number(asked))).into_owned()
+}
+
+/// Returns the domains that the resource of a user interface declares, as sources of a policy; for the fuzzer.
+#[cfg(feature = "fuzz")]
+pub fn declared_sources(resource: &str) -> Vec<String> {
+    apps::declared_sources(resource)
 }
 
 /// Returns the visible text of a server for a model or a user, truncated to `most` bytes.

@@ -1,5 +1,6 @@
 //! Converts a server's tools into those that an agent can use.
 
+use crate::apps::ToolUi;
 use crate::message::TASK_SUPPORT;
 use crate::settings::McpSelection;
 use crate::{MAX_DESCRIPTION, MAX_SCHEMA, clean};
@@ -13,6 +14,8 @@ use sha2::{Digest, Sha256};
 
 /// The maximum size of an unusable name that is shown, in bytes.
 const MAX_NAME_SHOWN: usize = 100;
+/// The maximum size of a title in bytes.
+const MAX_TITLE: usize = 200;
 
 /// A tool of a server, within limits.
 #[derive(Clone, Debug)]
@@ -29,6 +32,10 @@ pub(crate) struct ListedTool {
     pub(crate) is_idempotent: bool,
     /// Whether the server declares that the tool changes nothing.
     pub(crate) is_read_only: bool,
+    /// The title, or else the name, for users.
+    pub(crate) title: String,
+    /// Its user interface, and who can call it.
+    pub(crate) ui: ToolUi,
 }
 
 /// The tools of a server.
@@ -82,6 +89,9 @@ async fn read_one(tool: Tool) -> Result<ListedTool, String> {
         Err(SchemaError::Invalid { .. }) => return Err("its schema is not a valid JSON Schema".to_owned()),
         Err(SchemaError::Refused(reason)) => return Err(format!("its schema cannot be used: {}", clean(&reason, 300))),
     }
+    let ui = ToolUi::read(tool.meta.as_ref());
+    let title = tool.title.as_ref().or_else(|| tool.annotations.as_ref()?.title.as_ref());
+    let title = title.map_or_else(|| name.clone(), |title| clean(title, MAX_TITLE));
     let described = tool.description.unwrap_or_default();
     let fingerprint = Sha256::new().chain_update(&*described).chain_update([0]).chain_update(&text).finalize().into();
     let is_hinted = |hint: fn(&ToolAnnotations) -> Option<bool>| tool.annotations.as_ref().and_then(hint) == Some(true);
@@ -89,7 +99,7 @@ async fn read_one(tool: Tool) -> Result<ListedTool, String> {
     // A read-only tool is idempotent.
     let is_idempotent = is_read_only || is_hinted(|hints| hints.idempotent_hint);
     let description = clean(&described, MAX_DESCRIPTION);
-    Ok(ListedTool { name, description, schema, fingerprint, is_idempotent, is_read_only })
+    Ok(ListedTool { name, description, schema, fingerprint, is_idempotent, is_read_only, title, ui })
 }
 
 /// Sanitizes the texts in a schema, which the model reads like the description.
@@ -116,10 +126,14 @@ impl ToolSelector {
         Ok(Self { allow, deny: compile_patterns(&selection.tools.deny)?, selection })
     }
 
-    /// Returns the declaration of a tool for the model, if the agent uses it.
+    /// Returns whether the agent uses a tool of the server.
+    pub(crate) fn is_used(&self, tool: &str) -> bool {
+        self.allow.as_ref().is_none_or(|allow| allow.is_match(tool)) && !self.deny.is_match(tool)
+    }
+
+    /// Returns the declaration of a tool for whoever calls it, if the agent uses it.
     pub(crate) fn spec(&self, offered: &ListedTool, is_changed: bool) -> Option<ToolSpec> {
-        let is_allowed = self.allow.as_ref().is_none_or(|allow| allow.is_match(&offered.name));
-        if !is_allowed || self.deny.is_match(&offered.name) {
+        if !self.is_used(&offered.name) {
             return None;
         }
         let name = format!("{}{}", self.selection.prefix, offered.name);

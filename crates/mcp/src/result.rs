@@ -28,6 +28,16 @@ pub(crate) fn into_value(result: CallToolResult) -> Result<Value, ToolError> {
     }
 }
 
+/// Returns the result for a user interface of the server: as the server has sent it.
+///
+/// # Errors
+/// It is too large.
+pub(crate) fn for_app(result: &CallToolResult) -> Result<Value, ToolError> {
+    let too_large = || ToolError::new(format!("The result is larger than {} MB.", MAX_RESULT >> 20));
+    let value = serde_json::to_value(result).ok().filter(|value| value.to_string().len() <= MAX_RESULT);
+    value.ok_or_else(too_large)
+}
+
 /// Returns the value of a resource that was read.
 pub(crate) fn resource_value(contents: Vec<ResourceContents>) -> Value {
     blocks_value(bounded(contents.into_iter().map(embedded).collect()))

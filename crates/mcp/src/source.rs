@@ -2,10 +2,10 @@
 
 use crate::connection::{Connection, RequestError};
 use crate::content::{self, ListResources, PromptTool, ReadResource};
-use crate::listing::ToolSelector;
+use crate::listing::{ListedTool, ToolSelector};
 use crate::server::McpServer;
 use crate::settings::McpSelection;
-use crate::tool::McpTool;
+use crate::tool::{McpTool, ResultReaders};
 use crate::users::{ConnectAccount, UserConnection};
 use contract::{RunScope, SourceTools, Tool, ToolError, ToolSource};
 use futures::FutureExt;
@@ -32,6 +32,18 @@ impl McpSource {
         let name = self.selected.content_name(self.name(), "connect_account");
         let tool = ConnectAccount::new(name, self.name(), seat.clone());
         SourceTools { tools: vec![Arc::new(tool)], ..SourceTools::default() }
+    }
+
+    /// Returns who reads the results of a tool in a run.
+    fn readers(&self, scope: &RunScope, tool: &ListedTool) -> ResultReaders {
+        let shows_app = self.server.features().apps.is_some() && tool.ui.address.is_some();
+        match scope.for_app {
+            true => ResultReaders::App,
+            false if shows_app => {
+                ResultReaders::ModelAndApp { server: self.name().to_owned(), title: tool.title.clone() }
+            }
+            false => ResultReaders::Model,
+        }
     }
 
     /// Adds the tools for resources and prompts, as far as they are used and the server has them.
@@ -96,13 +108,17 @@ impl ToolSource for McpSource {
                 return Ok(self.connect_account(&seat));
             }
             let (connection, offered) = offered?;
-            let tools = offered.offered.iter().filter_map(|tool| {
+            let is_for_caller = |tool: &&ListedTool| if scope.for_app { tool.ui.for_apps } else { tool.ui.for_models };
+            let tools = offered.offered.iter().filter(is_for_caller).filter_map(|tool| {
                 let spec = self.selected.spec(tool, seat.is_changed(&tool.name, tool.fingerprint))?;
-                let (name, fingerprint) = (tool.name.clone(), tool.fingerprint);
-                Some(Arc::new(McpTool { spec, name, fingerprint, seat: seat.clone() }) as Arc<dyn Tool>)
+                let (name, fingerprint, readers) = (tool.name.clone(), tool.fingerprint, self.readers(scope, tool));
+                Some(Arc::new(McpTool { spec, name, fingerprint, seat: seat.clone(), readers }) as Arc<dyn Tool>)
             });
             let left_out = offered.left_out.clone();
             let mut sourced = SourceTools { tools: tools.collect(), left_out, ..SourceTools::default() };
+            if scope.for_app {
+                return Ok(sourced);
+            }
             // The server's tools stay if its prompts cannot be listed.
             if let Err(error) = self.add_content(&seat, &connection, &mut sourced).await {
                 tracing::warn!(server = self.name(), %error, "resources and prompts of an MCP server are left out");

@@ -1,5 +1,7 @@
 //! A tool of an MCP server.
 
+use crate::apps::ShownApp;
+use crate::result;
 use crate::users::UserConnection;
 use contract::{Tool, ToolContext, ToolError, ToolSpec};
 use futures::FutureExt;
@@ -15,6 +17,23 @@ pub(crate) struct McpTool {
     /// The fingerprint that the user accepts by approving the call.
     pub(crate) fingerprint: [u8; 32],
     pub(crate) seat: Arc<UserConnection>,
+    pub(crate) readers: ResultReaders,
+}
+
+/// Who reads the results of a tool.
+#[derive(Clone, Debug)]
+pub(crate) enum ResultReaders {
+    /// A model.
+    Model,
+    /// A model, and the user in the tool's user interface.
+    ModelAndApp {
+        /// The name of the server.
+        server: String,
+        /// The title of the tool.
+        title: String,
+    },
+    /// The user interface of the server that calls the tool.
+    App,
 }
 
 impl Tool for McpTool {
@@ -29,7 +48,19 @@ impl Tool for McpTool {
             let Value::Object(arguments) = input else {
                 return Err(ToolError::new("The arguments must be a JSON object."));
             };
-            self.seat.call(&self.name, self.fingerprint, arguments, context).await
+            let reports = context.reports.clone();
+            let result = self.seat.call(&self.name, self.fingerprint, arguments.clone(), context).await?;
+            match &self.readers {
+                ResultReaders::App => result::for_app(&result),
+                ResultReaders::ModelAndApp { server, title } => {
+                    let data = ShownApp::data(server, (&self.name, title), &self.spec, arguments, &result);
+                    if let Some(data) = data {
+                        reports.app(data).await;
+                    }
+                    result::into_value(result)
+                }
+                ResultReaders::Model => result::into_value(result),
+            }
         }
         .boxed()
     }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod app_domain;
 mod compile;
 mod durations;
 mod forms;

@@ -1,5 +1,6 @@
 //! How to reach an MCP server.
 
+pub use crate::app_domain::{AppDomain, InvalidDomain};
 use crate::user_auth::{Service, UserAuth};
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
@@ -26,11 +27,20 @@ pub struct McpFeatures {
     pub resources: bool,
     /// Whether its prompts are commands of the composer.
     pub prompts: bool,
+    /// How its user interfaces (MCP Apps) are shown. `None`: they are not shown.
+    pub apps: Option<McpApps>,
+}
+
+/// How the user interfaces of a server (MCP Apps) are shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct McpApps {
+    /// The domains that they may reach, if they declare them.
+    pub domains: Vec<AppDomain>,
 }
 
 impl Default for McpFeatures {
     fn default() -> Self {
-        Self { elicitation: true, resources: false, prompts: false }
+        Self { elicitation: true, resources: false, prompts: false, apps: None }
     }
 }
 

@@ -7,6 +7,7 @@ mod download;
 mod error;
 mod event_stream;
 mod file_content;
+pub mod frame;
 pub mod html;
 pub mod openapi;
 mod redirect;
@@ -21,5 +22,7 @@ pub use error::{HttpError, SentJson, json_error, status_of, valid_json, valid_qu
 pub use event_stream::EventStream;
 pub use file_content::{FileContent, SentFile};
 pub use redirect::{SIGN_IN_PATH, query_encoded, see_other, with_retry_after};
-pub use request::{API_KEYS_REFUSED, Origin, RequestContext, require_account, require_signed_in, signed_in};
+pub use request::{
+    API_KEYS_REFUSED, Origin, RequestContext, refuse_api_keys, require_account, require_signed_in, signed_in,
+};
 pub use upload::read_rest;

@@ -80,6 +80,11 @@ pub(crate) async fn require_key_scope(scope: Option<KeyScope>, request: Request,
     HttpError(UserError::new(ErrorCode::Forbidden, message)).into_response()
 }
 
+/// Middleware of pages: refuses requests with an API key.
+pub async fn refuse_api_keys(request: Request, next: Next) -> Response {
+    require_key_scope(None, request, next).await
+}
+
 /// Returns the id of the caller, for what visitors do not have.
 ///
 /// # Errors

@@ -89,6 +89,10 @@ pub const WORKFLOW_RESULT: &str = "data-workflow-result";
 /// server adds it.
 pub const TOOL_QUESTION: &str = "data-tool-question";
 
+/// The name of the data part of a call whose result has a user interface of its MCP server (an MCP App), by the call's id:
+/// `{server, tool, title, …}`. Only the server adds it.
+pub const MCP_APP: &str = "data-mcp-app";
+
 /// The name of the data part of a message whose run summarises the conversation, because the user has
 /// demanded it with the message before it. The model reads neither of the two.
 pub const COMPACTION: &str = "data-compaction";

@@ -1,5 +1,6 @@
 //! The cards of tool calls, approval requests and questions to the user, and standing approvals.
 
+mod app_view;
 pub(super) mod approval_card;
 pub(super) mod card;
 pub(super) mod labels;

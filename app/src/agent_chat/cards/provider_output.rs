@@ -1,5 +1,6 @@
-//! The card of an item of a provider's reply that no other part shows.
+//! The data parts of calls: the card of an item of a provider's reply that no other part shows, and the user interface of a tool.
 
+use super::app_view::app_view;
 use super::card::{Card, section};
 use super::labels::CallStatus;
 use super::tool_name::tool_label;
@@ -10,10 +11,15 @@ use crate::texts::{Text, t};
 use crate::ui::icons::Shape;
 use crate::ui::node::reactive_nodes;
 use serde_json::Value;
-use wire::ProviderOutput;
+use wire::{DataPart, MCP_APP, ProviderOutput};
 
-/// The card, given the data of the part. It is shown where the calls of tools are.
-pub(in crate::agent_chat) fn provider_output(data: &Value) -> AnyView {
+/// The view of a data part of a call.
+pub(in crate::agent_chat) fn call_data(part: &DataPart) -> AnyView {
+    if part.kind == MCP_APP { app_view(part) } else { provider_output(&part.data) }
+}
+
+/// The card of an item. It is shown where the calls of tools are.
+fn provider_output(data: &Value) -> AnyView {
     if !expect_context::<Session>().display(|display| display.show_thought_chain) {
         return ().into_any();
     }

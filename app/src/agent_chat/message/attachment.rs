@@ -10,7 +10,7 @@ use crate::workflows::WORKFLOWS;
 use wire::file::{is_shown_inline, stored_file_id};
 use wire::message::FilePart;
 use wire::{
-    CONTEXT_EDITS, CONTEXT_SUMMARY, PROVIDER_OUTPUT, STANDING_APPROVAL, SUMMARY_FAILED, TOOL_QUESTION, UiPart,
+    CONTEXT_EDITS, CONTEXT_SUMMARY, MCP_APP, PROVIDER_OUTPUT, STANDING_APPROVAL, SUMMARY_FAILED, TOOL_QUESTION, UiPart,
     WORKFLOW_RESULT, WORKFLOW_RUN,
 };
 
@@ -29,9 +29,9 @@ pub(in crate::agent_chat) fn fixed_part(part: &UiPart) -> AnyView {
             let data = data.clone();
             EXTRAS.view(move |code| (code.context_note)(&data))
         }
-        UiPart::Data(data) if data.kind == PROVIDER_OUTPUT => {
-            let data = data.data.clone();
-            TOOLS.view(move |code| (code.provider_output)(&data))
+        UiPart::Data(data) if data.kind == PROVIDER_OUTPUT || data.kind == MCP_APP => {
+            let data = data.clone();
+            TOOLS.view(move |code| (code.call_data)(&data))
         }
         UiPart::Data(data) if data.kind == WORKFLOW_RUN || data.kind == TOOL_QUESTION => {
             let (data, session) = (data.clone(), expect_context::<Session>());

@@ -9,7 +9,7 @@ use crate::sub_agent::parent::AgentPermit;
 use crate::sub_agent::{self, Resumption};
 use crate::{Event, EventSink, ExposureState, GrantLookup, Policy, ROUTING, RepeatTerms, SinkClosed};
 use contract::{
-    ApprovalTerms, CallReport, CallReports, CallTime, ModelUse, Part, RunScope, TOOL_QUESTION, Tool, ToolCall,
+    ApprovalTerms, CallReport, CallReports, CallTime, MCP_APP, ModelUse, Part, RunScope, TOOL_QUESTION, Tool, ToolCall,
     ToolContext, ToolError,
 };
 use futures::FutureExt;
@@ -184,12 +184,13 @@ async fn handle_report<S: EventSink>(
         CallReport::Progress(output) => sink.emit(Event::ToolProgress { call_id, output }).await,
         CallReport::Source(source) => sink.emit(Event::Part(Part::Source(source))).await,
         // A remote agent chooses the names of its parts; the decision about a route is the run's own, and a
-        // question comes from a tool of this server.
-        CallReport::Data { name, .. } if name == ROUTING || name == TOOL_QUESTION => Ok(()),
+        // question or a user interface comes from a tool of this server.
+        CallReport::Data { name, .. } if [ROUTING, TOOL_QUESTION, MCP_APP].contains(&name.as_str()) => Ok(()),
         CallReport::Data { name, id, data } => sink.emit(Event::Data { name, id, data }).await,
         CallReport::Question { id, data } => {
             sink.emit(Event::Data { name: TOOL_QUESTION.to_owned(), id: Some(id), data }).await
         }
+        CallReport::App { data } => sink.emit(Event::Data { name: MCP_APP.to_owned(), id: Some(call_id), data }).await,
         CallReport::ToolsChanged => {
             caller.tools_changed.store(true, Ordering::Relaxed);
             Ok(())

@@ -2,6 +2,8 @@
 //! answer is text, or JSON that fits a schema.
 
 mod answer;
+#[cfg(test)]
+mod app_tests;
 mod checkpoint;
 mod sink;
 mod tool_call;
@@ -25,7 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-pub use tool_call::{ToolCallResult, ToolFailure, ToolRequest, call_tool};
+pub use tool_call::{AppCall, AppDecision, ToolCallResult, ToolFailure, ToolRequest, call_tool};
 use tools::GivenApprovals;
 pub use tools::{InvocationObserver, InvocationTools};
 

@@ -113,7 +113,8 @@ pub(crate) fn settled(id: String, mut message: UiMessage) -> UiMessage {
         settle_texts(&mut message);
     }
     // A question of a tool would ask in the name of a server.
-    let is_servers = |kind: &str| is_private(kind) || wire::is_context(kind) || kind == wire::TOOL_QUESTION;
+    let is_servers =
+        |kind: &str| is_private(kind) || wire::is_context(kind) || [wire::TOOL_QUESTION, wire::MCP_APP].contains(&kind);
     message.parts.retain(|part| !matches!(part, UiPart::Data(data) if is_servers(&data.kind)));
     for part in &mut message.parts {
         match part {

@@ -1,5 +1,5 @@
-//! A call of an agent's tool by a program, without a request to the agent's model. It passes the same
-//! gates as the calls of the model, and is recorded as an invocation.
+//! A call of an agent's tool by a program or by the user interface of a tool, without a request to the
+//! agent's model. It passes the same gates as the calls of the model, and is recorded as an invocation.
 
 use crate::errors::Result;
 use crate::outside::call_record::CallRecord;
@@ -10,7 +10,7 @@ use crate::record::audit::RunContext;
 use crate::record::telemetry::{self, Recorder, RunFacts, in_trace};
 use crate::run::ending;
 use crate::{Caller, Chat, Inner, errors, now};
-use agent::{ToolCallResult, ToolFailure, ToolRequest, call_tool};
+use agent::{AppCall, AppDecision, ToolCallResult, ToolFailure, ToolRequest, call_tool};
 use contract::{RunScope, ToolCall};
 use serde_json::Value;
 use std::pin::pin;
@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::FinishInvocation;
 use tokio_util::sync::CancellationToken;
+use transcript::exposure;
 use wire::invoke::{InvocationStatus, InvokeLimits};
 use wire::{EndReason, ErrorCode, UserError};
 
@@ -35,6 +36,8 @@ pub struct ToolCallRequest {
     pub arguments: Value,
     /// Whether the call is approved in advance.
     pub is_approved: bool,
+    /// Set if a user interface makes the call, which is shown in a conversation of the caller.
+    pub app: Option<AppToolCall>,
     /// A key that is the same whenever the call is made again.
     pub idempotency_key: Option<String>,
     /// The workflows that led to it; see [`RunScope::causes`].
@@ -43,6 +46,17 @@ pub struct ToolCallRequest {
     pub limits: InvokeLimits,
     /// The time limit.
     pub time: Duration,
+}
+
+/// A call by the user interface of a tool (an MCP App), see [`agent::AppCall`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppToolCall {
+    /// The conversation that shows the user interface.
+    pub conversation_id: String,
+    /// The source of the tools that it may call.
+    pub source: String,
+    /// The user's decision, if they were asked about this call.
+    pub decision: Option<AppDecision>,
 }
 
 /// A call that has ended, with what it has used.
@@ -86,7 +100,13 @@ impl Inner {
         if request.arguments.to_string().len() > MAX_ARGUMENTS {
             return Err(UserError::new(ErrorCode::TooLarge, "The arguments are larger than 1 MB.").into());
         }
-        let ToolCallRequest { agent_id, tool, arguments, is_approved, idempotency_key, causes, limits, time } = request;
+        let ToolCallRequest { agent_id, tool, arguments, is_approved, app, idempotency_key, causes, limits, time } =
+            request;
+        let conversation_id = app.as_ref().map(|app| app.conversation_id.clone()).unwrap_or_default();
+        let app = match app {
+            Some(app) => Some(self.app_call(caller, app).await?),
+            None => None,
+        };
         let agent = self.agents.by_id(caller, &agent_id).await?;
         self.memory.admit(self.is_answering())?;
         let (id, cancel) = (uuid::Uuid::now_v7().simple().to_string(), self.stopping.child_token());
@@ -94,7 +114,7 @@ impl Inner {
         self.store.begin_invocation(&caller.user_id, &id, &agent_id, now()).await?;
         let facts = RunFacts {
             run_id: id.clone(),
-            conversation_id: None,
+            conversation_id: Some(conversation_id.clone()).filter(|id| !id.is_empty()),
             agent_id: agent_id.clone(),
             trace: telemetry::current_trace(),
         };
@@ -102,7 +122,7 @@ impl Inner {
         let subject = RunContext {
             user_id: caller.user_id.clone(),
             agent_id: agent_id.clone(),
-            conversation_id: String::new(),
+            conversation_id: conversation_id.clone(),
             message_id: id.clone(),
             run_id: id.clone(),
         };
@@ -119,7 +139,14 @@ impl Inner {
             is_approved,
             limits: invoke_request::limits(&limits),
             time,
-            scope: RunScope { key: idempotency_key.unwrap_or_default(), causes, ..caller.scope() },
+            scope: RunScope {
+                conversation_id,
+                for_app: app.is_some(),
+                key: idempotency_key.unwrap_or_default(),
+                causes,
+                ..caller.scope()
+            },
+            app,
             observer: record.clone(),
             cancel: cancel.clone(),
         };
@@ -170,6 +197,16 @@ impl Inner {
         };
         self.store.finish_invocation(finish).await?;
         Ok(CountedToolCall { output, usage })
+    }
+
+    /// Returns the call with what has been read in its conversation.
+    async fn app_call(&self, caller: &Caller, app: AppToolCall) -> Result<AppCall> {
+        let AppToolCall { conversation_id, source, decision } = app;
+        let conversation = self.store.conversation(&caller.user_id, &conversation_id).await?;
+        conversation.ok_or_else(UserError::not_found)?;
+        let branch = self.store.branch(&caller.user_id, &conversation_id).await?;
+        let messages: Vec<_> = branch.into_iter().map(|stored| stored.message).collect();
+        Ok(AppCall { source, decision, exposure: exposure::for_branch(&messages).snapshot() })
     }
 }
 

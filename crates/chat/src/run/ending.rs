@@ -159,6 +159,7 @@ pub(crate) fn tool_reason(failure: &ToolFailure) -> EndReason {
         ToolFailure::Limit(limit, _) => limit_reason(*limit),
         ToolFailure::TimedOut(_) => EndReason::Time,
         ToolFailure::Stopped => EndReason::Shutdown,
+        ToolFailure::NeedsApproval(_) => EndReason::Waiting,
         ToolFailure::NotRecorded => EndReason::Storage,
         ToolFailure::Failed(_) => EndReason::Other,
     }

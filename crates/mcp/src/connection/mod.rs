@@ -4,21 +4,21 @@ mod open;
 
 pub(crate) use open::OpenFailure;
 
+use crate::apps::CachedApp;
 use crate::content::PromptInfo;
 use crate::events::{ConnectionEvents, NotificationHandler};
 use crate::failure::FailureKind;
 use crate::listing::{self, ServerTools};
 use crate::process::ServerProcess;
 use crate::settings::McpSettings;
-use crate::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_RENEWALS, MAX_TOOLS, PROBE_TIME, RENEWAL_TIME, clean, result};
+use crate::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_RENEWALS, MAX_TOOLS, PROBE_TIME, RENEWAL_TIME, clean};
 use contract::{Bearer, OmittedTool, ToolContext, ToolError};
 use open::{OpenError, begin};
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, JsonObject,
+    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest, JsonObject,
     PaginatedRequestParams, PingRequest, RequestId, RequestMetaObject, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
-use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,6 +32,8 @@ pub(crate) struct Connection {
     offered: Mutex<Option<Arc<ServerTools>>>,
     /// The prompts, with the number of changes when they were listed.
     pub(crate) prompts: Mutex<Option<(u64, Arc<Vec<PromptInfo>>)>>,
+    /// The user interface that was read last.
+    pub(crate) app: parking_lot::Mutex<CachedApp>,
     /// When tools or prompts were listed again because the server reported a change.
     renewals: parking_lot::Mutex<VecDeque<Instant>>,
     begun: Instant,
@@ -181,7 +183,7 @@ impl Connection {
         arguments: JsonObject,
         context: ToolContext,
         gone: impl Future<Output = ()> + Send + 'static,
-    ) -> Result<Value, RequestError> {
+    ) -> Result<CallToolResult, RequestError> {
         let request = CallToolRequest::new(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments));
         let sending = self.events.sending();
         let sent = self
@@ -219,7 +221,7 @@ impl Connection {
         };
         let answered = |text: &str| RequestError::Answered(ToolError::new(text));
         match answer {
-            ServerResult::CallToolResult(result) => result::into_value(result).map_err(RequestError::Answered),
+            ServerResult::CallToolResult(result) => Ok(result),
             ServerResult::InputRequiredResult(_) => {
                 Err(answered("The tool requested further input, which is not supported."))
             }

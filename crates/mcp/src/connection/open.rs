@@ -12,7 +12,7 @@ use rmcp::service::{ClientInitializeError, RoleClient};
 use rmcp::transport::Transport;
 use std::sync::Arc;
 use std::time::Instant;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::watch;
 
 /// What the user is told of a server that wants another token.
 const NOT_ACCEPTED: &str = "it does not accept the key";
@@ -116,13 +116,14 @@ async fn serve(
     })?;
     let begun = Instant::now();
     let probes = Arc::new(watch::Sender::new(0));
-    let (offered, prompts, renewals) = (Mutex::default(), Mutex::default(), parking_lot::Mutex::default());
+    let (offered, prompts, app, renewals) = Default::default();
     Ok(Connection {
         name,
         service,
         events,
         offered,
         prompts,
+        app,
         renewals,
         begun,
         probes,

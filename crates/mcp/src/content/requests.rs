@@ -51,6 +51,12 @@ impl Connection {
         Ok(read.map_err(|error| self.request_error("resources/read", &error))?.contents)
     }
 
+    /// Reads a resource outside of a call, within a time limit.
+    pub(crate) async fn read_resource_in_time(&self, uri: String) -> Result<Vec<ResourceContents>, RequestError> {
+        let read = self.service.peer().read_resource(ReadResourceRequestParams::new(uri));
+        Ok(self.in_time("resources/read", read).await?.contents)
+    }
+
     /// Returns the prompts. They are listed again after the server has reported a change, as tools are.
     pub(crate) async fn prompts(&self) -> Result<Arc<Vec<PromptInfo>>, RequestError> {
         let mut listed = self.prompts.lock().await;

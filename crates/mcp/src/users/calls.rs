@@ -6,8 +6,7 @@ use capability::MAX_TOKEN_RENEWALS;
 use contract::{Bearer, ToolContext, ToolError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use rmcp::model::JsonObject;
-use serde_json::Value;
+use rmcp::model::{CallToolResult, JsonObject};
 use std::sync::Arc;
 
 impl UserConnection {
@@ -19,7 +18,7 @@ impl UserConnection {
         fingerprint: [u8; 32],
         arguments: JsonObject,
         context: ToolContext,
-    ) -> Result<Value, ToolError> {
+    ) -> Result<CallToolResult, ToolError> {
         let called = self.with_token(&context, |token| {
             let (arguments, context) = (arguments.clone(), context.clone());
             self.call_with_repetition(token, tool, fingerprint, arguments, context).boxed()
@@ -99,10 +98,10 @@ impl UserConnection {
         fingerprint: [u8; 32],
         arguments: JsonObject,
         context: ToolContext,
-    ) -> Result<Value, RequestError> {
+    ) -> Result<CallToolResult, RequestError> {
         let connection = self.connect(token.clone()).await?;
         let failed = match self.call_on(&connection, tool, arguments.clone(), context.clone()).await {
-            Ok(value) => return Ok(value),
+            Ok(result) => return Ok(result),
             Err(failed) => failed,
         };
         let is_again = match &failed {
@@ -132,7 +131,7 @@ impl UserConnection {
         tool: &str,
         arguments: JsonObject,
         context: ToolContext,
-    ) -> Result<Value, RequestError> {
+    ) -> Result<CallToolResult, RequestError> {
         let (seat, used) = (Arc::downgrade(self), Arc::downgrade(connection));
         let gone = async move {
             if let (Some(seat), Some(connection)) = (seat.upgrade(), used.upgrade()) {

@@ -54,7 +54,8 @@ impl UserConnection {
         let access = server.service.clone().map(|service| UserAccess::new(service, server.tokens.clone()));
         let used = parking_lot::Mutex::new(Instant::now());
         let (settings, ask, prompts) = (server.settings.clone(), server.ask.clone(), server.prompts.clone());
-        let events = ConnectionEvents { server: settings.name.clone(), ask, prompts, revision: Arc::default() };
+        let (server, shows_apps) = (settings.name.clone(), settings.features.apps.is_some());
+        let events = ConnectionEvents { server, shows_apps, ask, prompts, revision: Arc::default() };
         Self { settings, access, events, state: Mutex::default(), used, known: parking_lot::Mutex::default() }
     }
 

@@ -1,5 +1,6 @@
 //! MCP servers: the reference servers over each transport, one in Python, and malicious ones.
 
+mod apps;
 mod asks;
 mod conformance;
 mod content;

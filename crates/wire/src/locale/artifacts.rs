@@ -1,4 +1,4 @@
-//! The texts of the panel with files that agents show as results, in English.
+//! The texts of the panel with files that agents show as results, and of user interfaces of tools, in English.
 
 use super::texts;
 
@@ -37,4 +37,9 @@ texts! { super::OF_LIBRARIES;
     DiffOldLine = "Old line",
     DiffNewLine = "New line",
     DiffText = "Text",
+    AppOf = "App of {1}",
+    AppAsksCall = "The app asks to call {1} with:",
+    AppAsksLink = "The app asks to open this address in a new tab:",
+    AppFailed = "That did not work. Try again.",
+    AppUnsafe = "The app cannot be shown safely in this browser or in this frame.",
 }

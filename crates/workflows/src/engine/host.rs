@@ -130,6 +130,7 @@ impl ContextHost {
             tool: called.tool_name.0.clone(),
             arguments: call.input.clone(),
             is_approved: called.approved,
+            app: None,
             idempotency_key: Some(call.key.clone()),
             causes: call.causes.clone(),
             limits: call.remaining.invoke_limits(),

@@ -73,7 +73,7 @@ pub(super) fn used(usage: InvocationUsage) -> Used {
 pub(super) fn tool_error(failure: &ToolFailure, is_draining: bool) -> CallError {
     let kind = match failure {
         ToolFailure::Stopped if is_draining => return CallError::Interrupted,
-        ToolFailure::Refused(_) => "invalid",
+        ToolFailure::Refused(_) | ToolFailure::NeedsApproval(_) => "invalid",
         ToolFailure::Limit(..) => "limit",
         ToolFailure::TimedOut(_) => "timeout",
         ToolFailure::Failed(_) | ToolFailure::Stopped | ToolFailure::NotRecorded => "failed",

@@ -1,7 +1,6 @@
 //! The routes with which pages and programs read and change the files of a conversation.
 
 mod archive;
-mod frame;
 mod restore;
 mod upload;
 
@@ -18,13 +17,15 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::NoContent;
-use axum::{Extension, Json};
+use axum::routing::get;
+use axum::{Extension, Json, Router};
 use capability::{Context, CurrentConfig};
 use chat::Caller;
 use futures::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use web::frame::artifact_frame;
 use web::openapi::{Access, ApiRouter, Tag};
 use web::{FileContent, HttpError, SentFile, content_disposition, valid_query};
 use wire::file::FILES;
@@ -62,7 +63,7 @@ pub(crate) fn routes(all: Workspaces, context: &Context) -> ApiRouter {
             restore::restore,
             "Restore a version of a file, as its newest one",
         )
-        .with_pages(frame::routes())
+        .with_pages(Router::new().route("/api/artifacts/frame", get(async || artifact_frame())))
         .map(|router| router.with_state(state))
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Routes for browsers, which the document does not contain, and what answers for SCIM that there is nothing.
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 13] = [
     "/account/",
     "/admin",
     "/auth/",
@@ -18,6 +18,7 @@ const PAGES: [&str; 12] = [
     "/docs/",
     "/embed.js",
     "/api/artifacts/frame",
+    "/mcp-apps/",
     "/scim/v2/{*rest}",
 ];
 

@@ -4,6 +4,7 @@ mod connected_accounts;
 mod documents;
 mod files;
 mod mcp;
+mod mcp_apps;
 mod mcp_content;
 mod mcp_servers;
 mod model_connections;

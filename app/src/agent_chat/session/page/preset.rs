@@ -115,8 +115,10 @@ fn is_kept(part: &UiPart) -> bool {
     match part {
         UiPart::Text(text) => !text.text.is_empty(),
         UiPart::Tool(tool) => tool.is_final(),
-        // A question of a tool would ask in the name of a server.
-        UiPart::Data(data) => !wire::is_private(&data.kind) && data.kind != wire::TOOL_QUESTION,
+        // A question or an app of a tool would stand for a server.
+        UiPart::Data(data) => {
+            !wire::is_private(&data.kind) && data.kind != wire::TOOL_QUESTION && data.kind != wire::MCP_APP
+        }
         UiPart::Other(_) => false,
         _ => true,
     }

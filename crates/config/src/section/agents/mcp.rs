@@ -1,9 +1,11 @@
 //! MCP servers: connections of the type `Mcp`, and an agent's `mcp`, which refers to a connection,
 //! overrides its settings or defines a server of its own.
 
+mod apps;
 mod http;
 mod programs;
 
+use self::apps::AppsEntry;
 use self::http::http;
 use self::programs::{LOADER_VARIABLES, refuse_inline};
 use crate::agent::{McpRef, SourceAnnotations};
@@ -57,6 +59,8 @@ pub(crate) struct McpProperties {
     resources: Option<bool>,
     /// Makes the server's prompts commands of the composer. Default: `false`.
     prompts: Option<bool>,
+    /// Shows the user interfaces of its tools (MCP Apps) in the chat. Default: `false`.
+    apps: Option<AppsEntry>,
     /// Uses one connection for all users, so that the MCP server cannot distinguish them. Default:
     /// `false`, one connection for each user.
     shared: Option<bool>,
@@ -264,7 +268,8 @@ fn merge_settings(
         context.report.error(node.span_at(&[PathStep::Key("auth")]), message, Some(help));
         return None;
     }
-    let McpProperties { elicitation, resources, prompts, .. } = properties;
+    let McpProperties { elicitation, resources, prompts, ref apps, .. } = properties;
+    let apps = apps.as_ref().map(|apps| apps::read(apps, node, context));
     if shared && properties.auth.is_some() {
         let help = "leave out `shared`, or `auth`".to_owned();
         let message = "one connection for all users cannot be authorized for each of them";
@@ -281,6 +286,7 @@ fn merge_settings(
         elicitation: elicitation.unwrap_or(base.elicitation),
         resources: resources.unwrap_or(base.resources),
         prompts: prompts.unwrap_or(base.prompts),
+        apps: apps.unwrap_or(base.apps),
     };
     Some(McpConnection { transport, shared, features })
 }

@@ -27,6 +27,8 @@ agents:
 fn invalid_mcp_connections_are_rejected() {
     assert_snapshot!(connection("{ url: 'https://mcp.example.com/mcp?team=1' }"), @"accepted");
     assert_snapshot!(connection("{ command: npx, args: [-y, server] }"), @"accepted");
+    assert_snapshot!(connection("{ command: npx, apps: { domains: ['https://*.cdn.example/'] } }"), @"accepted");
+    assert_snapshot!(connection("{ command: npx, apps: { domains: ['http://cdn.example', 'https://a.example; x'] } }"), @"");
     assert_snapshot!(connection("{ }"), @r#"
     refused
     chatwright.yaml:1:47: error: the MCP server `a` has no `url`

@@ -1,6 +1,6 @@
 // The outer of the two frames of an artifact. It has no content of its own: the page sends it the artifact, `{html, title}`, which runs in
 // the inner frame. The inner one has the policy of this document, and this document decides where the inner one may go: nowhere.
-const START = /* the beginning of the artifact's document */ null;
+const START = /* the beginning of the inner document */ null;
 
 if (window.trustedTypes) {
   trustedTypes.createPolicy("default", { createHTML: (html) => html });

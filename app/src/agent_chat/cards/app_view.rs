@@ -1,0 +1,45 @@
+//! The user interface of a tool (an MCP App). It is in a page of its own, which answers it and asks the user; see
+//! `crates/mcp/src/apps/`. That page sets the height of its frame, and says what is to be put into the composer.
+
+use crate::address::encode_component;
+use crate::agent_chat::session::Session;
+use crate::prelude::*;
+use crate::texts::{Text, fill, t};
+use crate::ui::hidden_characters::{TextKind, text_with_code_points};
+use leptos::web_sys::CustomEvent;
+use serde_json::Value;
+use wire::DataPart;
+
+/// The frame with the page.
+pub(super) fn app_view(part: &DataPart) -> AnyView {
+    let session = expect_context::<Session>();
+    let server = part.data.get("server").and_then(Value::as_str).unwrap_or_default();
+    let title = fill(Text::AppOf, &[&text_with_code_points(server, TextKind::Value)]);
+    let call_id = part.id.clone().unwrap_or_default();
+    let add_text = move |event: CustomEvent| {
+        if let Some(text) = event.detail().as_string() {
+            session.draft.update(|draft| {
+                if !draft.is_empty() {
+                    draft.push('\n');
+                }
+                draft.push_str(&text);
+            });
+            session.focus_requests.update(|count| *count += 1);
+        }
+    };
+    let frame = move || {
+        // What happens before would be lost.
+        if !session.is_hydrated.get() {
+            return None;
+        }
+        // Where a whole chat is in the frame of another site, browsers refuse the frame in it.
+        if window().parent().ok().flatten().is_none_or(|parent| parent != window()) {
+            return Some(view! { <p class="cw-value-word">{t(Text::AppUnsafe)}</p> }.into_any());
+        }
+        let conversation = encode_component(&session.id.get_untracked()?);
+        let address = ["/mcp-apps/", &conversation, "/", &encode_component(&call_id)].concat();
+        let frame = view! { <iframe class="cw-app" prop:loading="lazy" title=title.clone() src=address on:app-message=add_text></iframe> };
+        Some(frame.into_any())
+    };
+    frame.into_any()
+}

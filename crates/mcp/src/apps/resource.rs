@@ -1,0 +1,200 @@
+//! The HTML of user interfaces, with the domains that they may reach.
+
+use super::{MEDIA_TYPE, META};
+use crate::connection::{Connection, RequestError};
+use crate::listing::ListedTool;
+use crate::server::McpServer;
+use ::settings::mcp::AppDomain;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use contract::{RunScope, ToolError};
+use futures::FutureExt;
+use rmcp::model::{MetaObject, ResourceContents};
+use std::sync::Arc;
+use web::frame::FrameSources;
+
+/// The maximum size of a user interface in bytes.
+const MAX_HTML: usize = 2 << 20;
+/// The maximum size of the one that a connection remembers, in bytes.
+const MAX_CACHED: usize = 1 << 20;
+/// The maximum number of domains of a kind that a user interface may declare; further ones are ignored.
+const MAX_DOMAINS: usize = 50;
+
+/// A user interface.
+#[derive(Debug)]
+pub(crate) struct AppResource {
+    /// The document.
+    pub(crate) html: String,
+    /// The domains for requests that it declares.
+    connect: Vec<AppDomain>,
+    /// The domains for scripts, styles, pictures, fonts and media that it declares.
+    resource: Vec<AppDomain>,
+}
+
+/// The user interface that a connection has read last: its address, the number of changes of the server before, and the content.
+pub(crate) type CachedApp = Option<(String, u64, Arc<AppResource>)>;
+
+impl AppResource {
+    /// Reads the content of a resource.
+    ///
+    /// # Errors
+    /// Why it is not shown.
+    fn read(contents: Vec<ResourceContents>) -> Result<Self, &'static str> {
+        let content = contents.into_iter().find(|content| media_type(content).is_some_and(is_html));
+        let (html, meta) = match content.ok_or("the server has no HTML for it")? {
+            ResourceContents::TextResourceContents { text, meta, .. } => (text, meta),
+            ResourceContents::BlobResourceContents { blob, meta, .. } => {
+                let bytes = STANDARD.decode(blob).map_err(|_| "its HTML cannot be read")?;
+                (String::from_utf8(bytes).map_err(|_| "its HTML cannot be read")?, meta)
+            }
+            _ => return Err("its HTML cannot be read"),
+        };
+        if html.len() > MAX_HTML {
+            return Err("it is larger than 2 MB");
+        }
+        let domains = |key: &str| declared_domains(meta.as_ref(), key);
+        Ok(Self { html, connect: domains("connectDomains"), resource: domains("resourceDomains") })
+    }
+
+    /// Returns the declared domains that the administrator allows.
+    pub(crate) fn sources(&self, allowed: &[AppDomain]) -> FrameSources {
+        let chosen = |declared: &[AppDomain]| {
+            let is_allowed = |domain: &&AppDomain| allowed.iter().any(|one| one.covers(domain));
+            declared.iter().filter(is_allowed).map(ToString::to_string).collect()
+        };
+        FrameSources { connect: chosen(&self.connect), resource: chosen(&self.resource) }
+    }
+}
+
+fn media_type(content: &ResourceContents) -> Option<&str> {
+    match content {
+        ResourceContents::TextResourceContents { mime_type, .. }
+        | ResourceContents::BlobResourceContents { mime_type, .. } => mime_type.as_deref(),
+        _ => None,
+    }
+}
+
+fn is_html(media_type: &str) -> bool {
+    media_type.chars().filter(|sign| !sign.is_whitespace()).collect::<String>().eq_ignore_ascii_case(MEDIA_TYPE)
+}
+
+/// Returns the valid domains of a list in `_meta.ui.csp`.
+fn declared_domains(meta: Option<&MetaObject>, key: &str) -> Vec<AppDomain> {
+    let list = meta.and_then(|meta| meta.get(META)?.get("csp")?.get(key)?.as_array());
+    list.into_iter().flatten().take(MAX_DOMAINS).filter_map(|domain| domain.as_str()?.parse().ok()).collect()
+}
+
+/// Returns the domains that a resource declares, for the fuzzer.
+#[cfg(feature = "fuzz")]
+pub(crate) fn declared_sources(resource: &str) -> Vec<String> {
+    let read = serde_json::from_str(resource).ok().and_then(|content| AppResource::read(vec![content]).ok());
+    let domains = read.into_iter().flat_map(|app| app.connect.into_iter().chain(app.resource));
+    domains.map(|domain| domain.to_string()).collect()
+}
+
+impl Connection {
+    /// Returns a user interface of the server.
+    async fn app(&self, address: &str) -> Result<Arc<AppResource>, RequestError> {
+        let changes = self.events.changes();
+        if let Some((known, at, app)) = &*self.app.lock()
+            && (known.as_str(), *at) == (address, changes)
+        {
+            return Ok(app.clone());
+        }
+        let contents = self.read_resource_in_time(address.to_owned()).await?;
+        let read = AppResource::read(contents).map_err(|reason| {
+            tracing::warn!(server = self.name, address, reason, "a user interface of an MCP server is not shown");
+            RequestError::Answered(ToolError::new(format!("The app of `{}` cannot be shown: {reason}.", self.name)))
+        })?;
+        let app = Arc::new(read);
+        if app.html.len() <= MAX_CACHED {
+            *self.app.lock() = Some((address.to_owned(), changes, app.clone()));
+        }
+        Ok(app)
+    }
+}
+
+impl McpServer {
+    /// Returns a tool of the server as the user of a run has it.
+    ///
+    /// # Errors
+    /// The server does not answer, has no such tool, or the user has to connect their account first.
+    pub(crate) async fn tool(&self, scope: &RunScope, name: &str) -> Result<ListedTool, ToolError> {
+        let seat = self.connection_for(scope);
+        let (_, listed) = seat.offered(seat.token().await?).await?;
+        let tool = listed.offered.iter().find(|tool| tool.name == name);
+        tool.cloned().ok_or_else(|| ToolError::new(format!("`{}` has no tool `{name}` any more.", self.name())))
+    }
+
+    /// Returns the user interface of a tool for the user of a run.
+    ///
+    /// # Errors
+    /// As [`McpServer::tool`], or the tool has none that can be shown.
+    pub(crate) async fn app(&self, scope: &RunScope, tool: &str) -> Result<Arc<AppResource>, ToolError> {
+        let address = self.tool(scope, tool).await?.ui.address;
+        let none = || ToolError::new(format!("The tool `{tool}` of `{}` has no app any more.", self.name()));
+        let address = address.ok_or_else(none)?;
+        let seat = self.connection_for(scope);
+        seat.read(|connection| {
+            let address = address.clone();
+            async move { connection.app(&address).await }.boxed()
+        })
+        .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn read(content: Value) -> Result<AppResource, &'static str> {
+        AppResource::read(vec![serde_json::from_value(content).unwrap()])
+    }
+
+    #[test]
+    fn only_html_for_apps_is_shown() {
+        let check = |content: Value, expected: Result<&str, &str>| {
+            let mut content = content;
+            content["uri"] = "ui://a".into();
+            assert_eq!(
+                read(content.clone()).map(|app| app.html).as_deref().map_err(|error| *error),
+                expected,
+                "{content}"
+            );
+        };
+        check(json!({ "mimeType": MEDIA_TYPE, "text": "<p>" }), Ok("<p>"));
+        check(json!({ "mimeType": "Text/HTML; profile=mcp-app", "text": "<p>" }), Ok("<p>"));
+        check(json!({ "mimeType": MEDIA_TYPE, "blob": "PHA+" }), Ok("<p>"));
+        check(json!({ "mimeType": MEDIA_TYPE, "blob": "?" }), Err("its HTML cannot be read"));
+        check(json!({ "mimeType": "text/html", "text": "<p>" }), Err("the server has no HTML for it"));
+        check(json!({ "text": "<p>" }), Err("the server has no HTML for it"));
+        check(json!({ "mimeType": MEDIA_TYPE, "text": "x".repeat(MAX_HTML + 1) }), Err("it is larger than 2 MB"));
+    }
+
+    #[test]
+    fn domains_must_be_declared_and_allowed() {
+        let check = |csp: Value, allowed: &[&str], (connect, resource): (&[&str], &[&str])| {
+            let meta = json!({ "ui": { "csp": csp.clone() } });
+            let app = read(json!({ "uri": "ui://a", "mimeType": MEDIA_TYPE, "text": "", "_meta": meta })).unwrap();
+            let allowed: Vec<_> = allowed.iter().map(|domain| domain.parse().unwrap()).collect();
+            let owned = |list: &[&str]| list.iter().map(|&domain| domain.to_owned()).collect();
+            assert_eq!(
+                app.sources(&allowed),
+                FrameSources { connect: owned(connect), resource: owned(resource) },
+                "{csp}"
+            );
+        };
+        let csp = json!({ "connectDomains": ["https://a.example", "https://b.example"], "resourceDomains": ["https://cdn.c.example"] });
+        check(csp.clone(), &[], (&[], &[]));
+        check(csp.clone(), &["https://a.example"], (&["https://a.example"], &[]));
+        check(csp, &["https://*.c.example", "https://unused.example"], (&[], &["https://cdn.c.example"]));
+        let hostile = json!({ "connectDomains": ["*", "https://a.example; script-src *", 7, "https://a.example 'self'"], "resourceDomains": "https://a.example" });
+        check(hostile, &["https://a.example"], (&[], &[]));
+        check(
+            json!({ "frameDomains": ["https://a.example"], "baseUriDomains": ["https://a.example"] }),
+            &["https://a.example"],
+            (&[], &[]),
+        );
+    }
+}

@@ -1,0 +1,50 @@
+// An MCP server over stdio with user interfaces (MCP Apps). Its argument is a JSON file: `{name: {html, csp}}`. Each name is a tool
+// `show_NAME` whose result the HTML shows. What it is told of the client, and the calls that arrive, are in the results.
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+const MEDIA_TYPE = "text/html;profile=mcp-app";
+const apps = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const text = { type: "object", properties: { text: { type: "string" } } };
+const tool = (name, ui) => ({ name, title: `The tool ${name}`, description: name, inputSchema: text, ...(ui ? { _meta: { ui } } : {}) });
+const address = (name) => `ui://apps/${name}.html`;
+const tools = [
+  ...Object.keys(apps).map((name) => tool(`show_${name}`, { resourceUri: address(name) })),
+  tool("refresh", { visibility: ["app"] }),
+  tool("for_models", { visibility: ["model"] }),
+  tool("pay"),
+  tool("fail"),
+];
+
+let capabilities;
+const calls = [];
+
+function call({ name, arguments: given = {} }) {
+  calls.push(name);
+  const content = [{ type: "text", text: `${name}: ${given.text ?? ""}` }];
+  if (name === "fail") return { content, isError: true };
+  return { content, structuredContent: { calls: [...calls], extensions: capabilities.extensions }, _meta: { hidden: "for the app" } };
+}
+
+function read({ uri }) {
+  const { html, csp } = apps[Object.keys(apps).find((name) => address(name) === uri)];
+  return { contents: [{ uri, mimeType: MEDIA_TYPE, text: html, _meta: { ui: { csp, permissions: { camera: {} } } } }] };
+}
+
+const METHODS = {
+  initialize: ({ capabilities: own }) => {
+    capabilities = own;
+    const offered = { tools: {}, resources: {} };
+    return { protocolVersion: "2025-11-25", capabilities: offered, serverInfo: { name: "apps", version: "1" } };
+  },
+  "tools/list": () => ({ tools }),
+  "tools/call": call,
+  "resources/read": read,
+  ping: () => ({}),
+};
+
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id !== undefined && method in METHODS) say({ id, result: METHODS[method](params) });
+});
