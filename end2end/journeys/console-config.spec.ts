@@ -19,7 +19,7 @@ test("an administrator changes a page: a mistake, a trial, the publication, and 
   const field = page.getByLabel("Changes (YAML)");
 
   await page.goto("/admin/config/files");
-  const file = page.getByLabel("chatwright.yaml", { exact: true }).or(page.getByLabel("console-config.yaml", { exact: true })).last();
+  const file = page.getByLabel("console-config.yaml", { exact: true }).last();
   await expect(file).toContainText("apiKey: ***");
   expect(await page.content()).not.toContain("canary");
   await everySize(page, "config-files");

@@ -30,8 +30,7 @@ pub(super) fn lines_view(name: &str, lines: &[String], problems: &[&Diagnostic])
         let number = index + 1;
         let here = problems.iter().filter(|problem| problem.line as usize == number).map(problem_view);
         view! {
-            <span class="cw-account-note">{format!("{number:>width$}")}</span>
-            {format!(" | {line}\n")}
+            {format!("{number:>width$} | {line}\n")}
             {here.collect_view()}
         }
     };
