@@ -11,6 +11,8 @@ use store::{CapabilityTables, Schema};
 
 /// The capabilities of the product.
 const BUILT_IN: &[Definition] = &[
+    // Before all that add to the config: it changes what its files say.
+    config_editor::DEFINITION,
     connected_accounts::DEFINITION,
     mcp::DEFINITION,
     remote_agents::DEFINITION,

@@ -7,7 +7,7 @@ use crate::router::AppState;
 use admin_console::{ConfigState, ConsoleHost, ConsoleState};
 use auth::Authentication;
 use axum::Extension;
-use capability::{EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus};
+use capability::{DraftConfigs, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus};
 use chat::Caller;
 use config::{Config, ConnectionKind, Language};
 use contract::{Model, Tool};
@@ -88,6 +88,10 @@ impl capability::CurrentConfig for CurrentConfig {
 
     fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>> {
         Box::pin(CurrentConfig::refresh_additions(self))
+    }
+
+    fn drafts(&self) -> &dyn DraftConfigs {
+        self
     }
 
     fn tool_servers(&self) -> Vec<ToolServerStatus> {

@@ -29,6 +29,7 @@ child_process ►
 client ► sse wire
 collections ► auth capability chat config contract dialect endpoints schemas settings store web wire
 config ► agent config_source contract dialect operators schemas settings wire
+config_editor ► auth capability config store web wire
 config_source ►
 connected_accounts ► auth capability chat config contract egress settings store web wire
 contract ► settings
@@ -71,7 +72,7 @@ schedules ►
 schemas ► offload
 scim ► auth capability config store web wire
 search_terms ►
-server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config connected_accounts contract custom_agents documents egress endpoints evaluation experiments faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory model_connections notifications offload openai_api operators plans projects prompt_library providers recordings remote_agents scim skills sse store tools triggers user_profile web web_research wire workflows workspace
+server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config config_editor connected_accounts contract custom_agents documents egress endpoints evaluation experiments faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory model_connections notifications offload openai_api operators plans projects prompt_library providers recordings remote_agents scim skills sse store tools triggers user_profile web web_research wire workflows workspace
 settings ►
 skills ► agent auth capability config contract settings store web wire
 sse ►

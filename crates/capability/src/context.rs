@@ -9,7 +9,7 @@ use operators::Operators;
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use store::Store;
 use tokio_util::sync::CancellationToken;
 use wire::UserError;
@@ -51,6 +51,9 @@ pub trait CurrentConfig: Send + Sync {
     /// The config cannot be rebuilt; the one in use stays.
     fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>>;
 
+    /// Returns what tries configs that are not in use.
+    fn drafts(&self) -> &dyn DraftConfigs;
+
     /// Returns the status of the servers whose tools this server offers, as far as they were used since it
     /// started.
     fn tool_servers(&self) -> Vec<ToolServerStatus>;
@@ -83,6 +86,34 @@ pub trait CurrentConfig: Send + Sync {
     /// # Errors
     /// There is no answer.
     fn ask_model<'a>(&'a self, question: ModelQuestion<'a>) -> BoxFuture<'a, Result<Value, ModelFailure>>;
+}
+
+/// Tries configs that are not in use.
+pub trait DraftConfigs: Send + Sync {
+    /// Builds everything of a config, as if it were in use, and drops it again. The config has no stored additions; those
+    /// are added. Databases that it names are opened.
+    ///
+    /// # Errors
+    /// The config cannot be used, for example because a database cannot be opened.
+    fn try_config(&self, config: Config) -> BoxFuture<'_, anyhow::Result<()>>;
+
+    /// Lets a user's own requests to this server use a config in place of the one in use, until the time or
+    /// [`DraftConfigs::end_preview`]. It replaces an earlier preview of the user.
+    ///
+    /// # Errors
+    /// As [`DraftConfigs::try_config`], or there are too many previews.
+    fn start_preview<'a>(
+        &'a self,
+        user_id: &'a str,
+        config: Config,
+        until: SystemTime,
+    ) -> BoxFuture<'a, anyhow::Result<()>>;
+
+    /// Returns until when a user has a preview on this server.
+    fn preview(&self, user_id: &str) -> Option<SystemTime>;
+
+    /// Ends the preview of a user, if there is one.
+    fn end_preview(&self, user_id: &str);
 }
 
 /// A question to a model.

@@ -10,9 +10,9 @@ mod running;
 mod service_tokens;
 mod status;
 
-pub use additions::{ConfigAdditions, StoredAdditions};
+pub use additions::{ConfigAdditions, ConfigOverlay, StoredAdditions, Written};
 pub use annotations::{annotated, annotated_source};
-pub use context::{Context, CurrentConfig, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion};
+pub use context::{Context, CurrentConfig, DraftConfigs, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion};
 pub use job::{Job, RepeatedJob};
 pub use libraries::{FindLibraries, Libraries, ListLibraries, ReadableLibrary};
 pub use quotes::{FindQuotes, QuotedDocument, Quotes};
@@ -59,6 +59,8 @@ pub struct Definition {
     pub operators: &'static [operators::Definition],
     /// The tables that it stores its data in.
     pub tables: Option<CapabilityTables>,
+    /// Changes of the config's files that it stores in the database.
+    pub config_overlay: Option<ConfigOverlay>,
     /// Entries of the config that it stores in the database.
     pub config_additions: Option<ConfigAdditions>,
     /// Starts the capability. `None` if it does nothing while the server runs.
@@ -75,6 +77,7 @@ impl Definition {
             connections: &[],
             operators: &[],
             tables: None,
+            config_overlay: None,
             config_additions: None,
             start: None,
         }

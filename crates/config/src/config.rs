@@ -11,7 +11,7 @@ use crate::rule::AccessRule;
 use crate::section_type::Sections;
 use crate::served::ServedAgent;
 use agent::PolicySettings;
-use config_source::Location;
+use config_source::{ConfigSource, Location};
 use contract::{Confirm, DeclaredAnnotations, Price};
 use indexmap::IndexMap;
 use ipnet::IpNet;
@@ -74,6 +74,8 @@ pub struct Config {
     pub models: IndexMap<String, Model>,
     /// The prices of models by a prefix of the model's name. `default` is the price of all others.
     pub prices: IndexMap<String, Price>,
+    /// The texts of the files that it was read from. They may hold secrets.
+    pub source: Arc<ConfigSource>,
     /// The folder of the main file, if the config is on disk.
     pub folder: Option<PathBuf>,
     /// The URL of the database, if the config sets it: `sqlite://PATH`, `sqlite::memory:` or

@@ -8,7 +8,7 @@ use crate::section::ConnectionEntry;
 use crate::section_type::SectionType;
 use crate::shape::Shape;
 use crate::{Config, MAIN_FILE, reference, section, shape};
-use config_source::{ConfigFiles, Diagnostic, Node, Report};
+use config_source::{ConfigFiles, ConfigSource, Diagnostic, Node, Overlay, Report, ShownText};
 use operators::Operators;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -96,6 +96,12 @@ impl Language {
         self.blocks.iter().filter(|block| block.holds_blocks).map(|block| block.name)
     }
 
+    /// Returns the names of all sections of a config.
+    pub(crate) fn section_names(&self) -> impl Iterator<Item = &str> {
+        let sections = self.schema.get("properties").and_then(Value::as_object);
+        sections.into_iter().flatten().map(|(name, _)| name.as_str())
+    }
+
     /// Returns the names of all types of connections.
     pub(crate) fn connection_types(&self) -> impl Iterator<Item = &str> {
         let shape = Shape::of_entry::<ConnectionEntry>(&self.schema);
@@ -138,14 +144,41 @@ impl Language {
         report.into_diagnostics()
     }
 
+    /// Reads a config again from its texts, with changes.
+    pub fn read_with_overlay(&self, source: &ConfigSource, overlay: &Overlay<'_>, env: &dyn Env) -> LoadAttempt {
+        let (files, mut report) = (ConfigFiles::Captured(source), Report::default());
+        let root = config_source::load_with_overlay(&files, source.main(), overlay, &mut report);
+        self.finish(root, &files, report, env)
+    }
+
+    /// Returns the texts of a config, and those of changes at the end, for people: secrets that are written in them
+    /// are hidden.
+    pub fn shown_texts(&self, source: &ConfigSource, overlay: Option<&Overlay<'_>>) -> Vec<ShownText> {
+        let (files, mut report) = (ConfigFiles::Captured(source), Report::default());
+        let root = match overlay {
+            Some(overlay) => config_source::load_with_overlay(&files, source.main(), overlay, &mut report),
+            None => config_source::load(&files, source.main(), &mut report),
+        };
+        let secrets = root.as_ref().map(|root| shape::written_secrets(root, Shape::root(&self.schema)));
+        report.shown_texts(&secrets.unwrap_or_default())
+    }
+
     fn read(&self, files: &ConfigFiles<'_>, main: &str, env: &dyn Env) -> LoadAttempt {
         let mut report = Report::default();
         let root = config_source::load(files, main, &mut report);
+        self.finish(root, files, report, env)
+    }
+
+    /// Checks what was read.
+    fn finish(&self, root: Option<Node>, files: &ConfigFiles<'_>, mut report: Report, env: &dyn Env) -> LoadAttempt {
         let outline = root.as_ref().map(Outline::from_tree).unwrap_or_default();
         let config = root.map(|root| section::read(&root, self, files.folder(), &mut report, env));
+        let source = report.source(files.folder().map(Path::to_owned));
         let (asked, fingerprint) = (report.requested_files().to_vec(), report.fingerprint());
         let outcome = match config {
-            Some(config) if !report.has_errors() => Ok((config, report.into_diagnostics())),
+            Some(config) if !report.has_errors() => {
+                Ok((Config { source: Arc::new(source), ..config }, report.into_diagnostics()))
+            }
             _ => Err(report.into_diagnostics()),
         };
         LoadAttempt { outcome, files: asked, fingerprint, outline }

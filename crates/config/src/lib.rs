@@ -34,8 +34,8 @@ pub use config::{
     McpConnection, ModelConnection, Page, RemoteAgentConnection, SqlConnection,
 };
 pub use config_source::{
-    Diagnostic, Excerpt, FileOf, Location, MapEntry, Node, NodeKind, PathStep, Severity, SourceReader, Span, YamlTree,
-    YamlValue, render, render_short, to_yaml, write_yaml,
+    ConfigSource, Diagnostic, Excerpt, FileOf, Location, MapEntry, Node, NodeKind, Overlay, PathStep, Severity,
+    ShownText, SourceReader, SourceText, Span, YamlTree, YamlValue, render, render_short, to_yaml, write_yaml,
 };
 pub use connection_type::{ConnectionProperties, ConnectionType, SecretText};
 pub use embed::Embed;

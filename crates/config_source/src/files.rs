@@ -1,6 +1,6 @@
 //! The files of a config: in a folder on disk, or embedded in the binary.
 
-use crate::MAX_FILE_BYTES;
+use crate::{ConfigSource, MAX_FILE_BYTES};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -11,6 +11,8 @@ pub enum ConfigFiles<'a> {
     Folder(PathBuf),
     /// Pairs of a file name and a text.
     Embedded(&'a [(&'a str, &'a str)]),
+    /// The files of a config that was read before.
+    Captured(&'a ConfigSource),
 }
 
 impl ConfigFiles<'_> {
@@ -21,6 +23,8 @@ impl ConfigFiles<'_> {
             Self::Folder(folder) if folder.as_os_str().is_empty() => Some(Path::new(".")),
             Self::Folder(folder) => Some(folder),
             Self::Embedded(_) => None,
+            // The folder was named when the files were read.
+            Self::Captured(source) => source.folder.as_deref(),
         }
     }
 
@@ -28,7 +32,7 @@ impl ConfigFiles<'_> {
     pub(crate) fn display_name(&self, name: &str) -> String {
         match self {
             Self::Folder(folder) => folder.join(name).display().to_string(),
-            Self::Embedded(_) => name.to_owned(),
+            Self::Embedded(_) | Self::Captured(_) => name.to_owned(),
         }
     }
 
@@ -36,7 +40,7 @@ impl ConfigFiles<'_> {
     pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
         match self {
             Self::Folder(folder) => Some(folder.join(name)),
-            Self::Embedded(_) => None,
+            Self::Embedded(_) | Self::Captured(_) => None,
         }
     }
 
@@ -52,6 +56,9 @@ impl ConfigFiles<'_> {
                 .find(|(known, _)| *known == name)
                 .map(|(_, text)| (*text).to_owned())
                 .ok_or_else(|| "there is no such file".to_owned()),
+            Self::Captured(source) => {
+                source.text(name).map(str::to_owned).ok_or_else(|| "the config does not include it".to_owned())
+            }
         }
     }
 
@@ -66,6 +73,7 @@ impl ConfigFiles<'_> {
                 .filter_map(|file| Some(parent.join(file.ok()?.file_name()).to_str()?.to_owned()))
                 .collect(),
             Self::Embedded(files) => files.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            Self::Captured(source) => source.files.iter().map(|file| file.name.to_string()).collect(),
         }
     }
 }

@@ -20,11 +20,11 @@ impl Loader<'_> {
             let known = match read {
                 Ok(text) => {
                     let text: Arc<str> = text.strip_prefix('\u{feff}').unwrap_or(&text).into();
-                    Some((self.report.add_file(&shown, Some(Arc::clone(&text))), text))
+                    Some((self.report.add_file(&shown, Some(name), Some(Arc::clone(&text))), text))
                 }
                 Err(problem) => {
                     let at = asked_at
-                        .unwrap_or_else(|| Span { file: self.report.add_file(&shown, None), ..Span::default() });
+                        .unwrap_or_else(|| Span { file: self.report.add_file(&shown, None, None), ..Span::default() });
                     let beside = self.files.beside(name);
                     let near = suggest::nearest(name, beside.iter().map(String::as_str));
                     let message = match asked_at {

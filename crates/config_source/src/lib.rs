@@ -4,19 +4,23 @@ mod diagnostic;
 mod files;
 mod include;
 mod mask;
+mod overlay;
 mod parse;
 mod reader;
 mod report;
 mod scalar;
+mod source;
 pub mod suggest;
 mod tree;
 mod yaml;
 
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render, render_short};
 pub use files::ConfigFiles;
+pub use overlay::{Overlay, load_with_overlay};
 pub use parse::load;
 pub use reader::SourceReader;
-pub use report::{Location, Report, Span};
+pub use report::{Location, Report, ShownText, Span};
+pub use source::{ConfigSource, SourceText};
 pub use tree::{MapEntry, Node, NodeKind, PathStep};
 pub use yaml::{FileOf, YamlTree, YamlValue, to_yaml, write_yaml};
 

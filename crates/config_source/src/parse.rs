@@ -1,7 +1,9 @@
 //! Parses YAML into the tree, within limits and with includes resolved.
 
 use crate::report::to_u32;
-use crate::{ConfigFiles, MAX_DEPTH, MAX_VALUES, MapEntry, Node, NodeKind, Report, Span, scalar};
+use crate::{
+    ConfigFiles, MAX_DEPTH, MAX_TOTAL_BYTES, MAX_VALUES, MapEntry, Node, NodeKind, Overlay, Report, Span, scalar,
+};
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput, Tag};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,20 +12,7 @@ use std::sync::Arc;
 /// Reads the main file and all files that it includes. `None` if it cannot be parsed; the reason
 /// has been reported.
 pub fn load(files: &ConfigFiles<'_>, main: &str, report: &mut Report) -> Option<Node> {
-    let mut loader = Loader {
-        files,
-        report,
-        cache: HashMap::new(),
-        bytes: 0,
-        values: 0,
-        include_stack: Vec::new(),
-        limit_exceeded: false,
-        resolves_refs: true,
-    };
-    let (file, text) = loader.open_file(main, None)?;
-    loader.include_stack.push(main.to_owned());
-    let node = loader.document(file, &text, 0);
-    (!matches!(node.kind, NodeKind::Broken)).then_some(node)
+    Loader::new(files, report).main(main)
 }
 
 /// Aborts reading a file. The reason has been reported.
@@ -58,6 +47,42 @@ struct AnchoredNode {
     node: Node,
     size: usize,
     height: usize,
+}
+
+impl<'a> Loader<'a> {
+    /// A loader that resolves includes.
+    pub(crate) fn new(files: &'a ConfigFiles<'a>, report: &'a mut Report) -> Self {
+        Self {
+            files,
+            report,
+            cache: HashMap::new(),
+            bytes: 0,
+            values: 0,
+            include_stack: Vec::new(),
+            limit_exceeded: false,
+            resolves_refs: true,
+        }
+    }
+
+    /// Reads the main file with all that it includes. `None` if it cannot be parsed.
+    pub(crate) fn main(&mut self, name: &str) -> Option<Node> {
+        let (file, text) = self.open_file(name, None)?;
+        self.include_stack.push(name.to_owned());
+        let node = self.document(file, &text, 0);
+        (!matches!(node.kind, NodeKind::Broken)).then_some(node)
+    }
+
+    /// Reads changes after the main file, within the same limits. `None` if they cannot be parsed.
+    pub(crate) fn changes(&mut self, overlay: &Overlay<'_>) -> Option<Node> {
+        let file = self.report.add_file(overlay.name, None, Some(overlay.text.into()));
+        self.bytes += overlay.text.len();
+        if self.bytes > MAX_TOTAL_BYTES {
+            self.report_limit(Span { file, ..Span::default() }, "the config with its changes is larger than 10 MiB");
+            return None;
+        }
+        let node = self.document(file, overlay.text, 0);
+        (!matches!(node.kind, NodeKind::Broken)).then_some(node)
+    }
 }
 
 impl Loader<'_> {

@@ -1,14 +1,11 @@
 //! Positions in files, and the report in which problems are collected.
 
 use crate::diagnostic::{Diagnostic, Excerpt, Severity};
-use crate::mask::{mask_passwords, mask_secrets};
+use crate::mask::{MIN_SECRET, hidden_lines, mask_passwords, mask_secrets};
+use crate::{ConfigSource, Node, SourceText};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// The least length in bytes of a secret that is replaced in messages; a shorter one may be a part of a
-/// word.
-const MIN_SECRET: usize = 4;
 
 /// The number of diagnostics that are kept; further ones are only counted.
 const MAX_DIAGNOSTICS: usize = 100;
@@ -47,8 +44,19 @@ impl std::fmt::Display for Location {
 #[derive(Debug)]
 struct SourceFile {
     name: Arc<str>,
+    /// The name in the folder of the config, for the files of a config.
+    relative: Option<Arc<str>>,
     /// The text. `None` if the file could not be read.
     text: Option<Arc<str>>,
+}
+
+/// A text that was read, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownText {
+    /// The name of the file in the folder of the config, or of the changes.
+    pub name: Arc<str>,
+    /// The lines. Secrets are hidden, and control characters replaced.
+    pub lines: Vec<String>,
 }
 
 /// Collects the files that are read and the diagnostics about them.
@@ -72,8 +80,8 @@ impl Report {
     }
 
     /// Adds a file, so that spans can refer to it.
-    pub(crate) fn add_file(&mut self, name: &str, text: Option<Arc<str>>) -> u32 {
-        self.files.push(SourceFile { name: name.into(), text });
+    pub(crate) fn add_file(&mut self, name: &str, relative: Option<&str>, text: Option<Arc<str>>) -> u32 {
+        self.files.push(SourceFile { name: name.into(), relative: relative.map(Into::into), text });
         u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX)
     }
 
@@ -84,6 +92,28 @@ impl Report {
     /// Returns the files on disk that were requested.
     pub fn requested_files(&self) -> &[PathBuf] {
         &self.requested
+    }
+
+    /// Returns the texts of the config's files. `folder` is where they are, if they are on disk.
+    pub fn source(&self, folder: Option<PathBuf>) -> ConfigSource {
+        let file = |file: &SourceFile| Some(SourceText { name: file.relative.clone()?, text: file.text.clone()? });
+        ConfigSource { folder, files: self.files.iter().filter_map(file).collect() }
+    }
+
+    /// Returns all texts that were read, changes of a config included, for people: each with its name, and its lines
+    /// in which `secrets` are hidden. A secret that is included from a file of its own is hidden there.
+    pub fn shown_texts(&self, secrets: &[&Node]) -> Vec<ShownText> {
+        let texts: Vec<_> = secrets.iter().filter_map(|secret| secret.text()).collect();
+        let files =
+            self.files.iter().enumerate().filter_map(|(index, file)| Some((index, file, file.text.as_deref()?)));
+        let shown = files.map(|(index, file, text)| {
+            let here = secrets.iter().map(|secret| secret.at).filter(|at| at.file as usize == index);
+            ShownText {
+                name: file.relative.clone().unwrap_or_else(|| Arc::clone(&file.name)),
+                lines: hidden_lines(text, &here.collect::<Vec<_>>(), &texts),
+            }
+        });
+        shown.collect()
     }
 
     /// Returns a hash of the texts of all files.

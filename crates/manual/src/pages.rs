@@ -82,7 +82,15 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { title: "Processes", pages: &[page!("workflows"), page!("triggers")] },
     Group {
         title: "People",
-        pages: &[page!("accounts"), page!("sign-in"), page!("groups"), page!("rights"), page!("admin"), page!("audit")],
+        pages: &[
+            page!("accounts"),
+            page!("sign-in"),
+            page!("groups"),
+            page!("rights"),
+            page!("admin"),
+            page!("console-config"),
+            page!("audit"),
+        ],
     },
     Group { title: "Quality", pages: &[page!("replay"), page!("evaluation")] },
     Group {

@@ -67,10 +67,12 @@ async fn readiness(state: &AppState) -> Response {
 }
 
 /// Returns the warnings that apply now.
-fn warnings(state: &AppState) -> Vec<&'static str> {
+fn warnings(state: &AppState) -> Vec<String> {
     let proxy = state.composition.current.rates().has_unreadable_proxy().then_some(PROXY_WARNING);
     let memory = (state.composition.chat.memory_status().level != MemoryLevel::Ample).then_some(MEMORY_WARNING);
-    proxy.into_iter().chain(memory).collect()
+    let changes = config_editor::warning(&state.composition.current.config());
+    let others = proxy.into_iter().chain(memory).map(str::to_owned);
+    others.chain(changes.map(|problem| format!("warning: {problem}"))).collect()
 }
 
 /// Returns at which levels the commands of agents run, if any agent has a shell.
@@ -80,8 +82,8 @@ fn shell_level(state: &AppState) -> Option<String> {
     (!levels.is_empty()).then(|| format!("shell: {}", levels.into_iter().collect::<Vec<_>>().join(", ")))
 }
 
-fn ready_with(shell: Option<&str>, warnings: &[&str]) -> String {
-    let lines: Vec<_> = shell.into_iter().chain(warnings.iter().copied()).collect();
+fn ready_with(shell: Option<&str>, warnings: &[String]) -> String {
+    let lines: Vec<_> = shell.into_iter().chain(warnings.iter().map(String::as_str)).collect();
     match lines[..] {
         [] => "ready".to_owned(),
         _ => format!("ready\n{}\n", lines.join("\n")),

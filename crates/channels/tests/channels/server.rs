@@ -6,8 +6,8 @@ use axum::Extension;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use capability::{
-    Capability, Context, CurrentConfig, EndpointCall, EndpointFailure, Host, Job, ModelFailure, ModelQuestion, Quotes,
-    ToolServerStatus,
+    Capability, Context, CurrentConfig, DraftConfigs, EndpointCall, EndpointFailure, Host, Job, ModelFailure,
+    ModelQuestion, Quotes, ToolServerStatus,
 };
 use channels::DEFINITION;
 use chat::{AgentRequest, AgentSource, Caller, Chat, Clock, FileLimits, NewUpload};
@@ -77,6 +77,10 @@ impl CurrentConfig for TestConfig {
 
     fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>> {
         Box::pin(async { Ok(()) })
+    }
+
+    fn drafts(&self) -> &dyn DraftConfigs {
+        panic!("not used")
     }
 
     fn tool_servers(&self) -> Vec<ToolServerStatus> {

@@ -44,6 +44,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A Chatwright config.
 // The sections are read one by one, so that one error does not hide others. This type only provides
@@ -222,6 +223,7 @@ pub(crate) fn read(
         store,
         retention,
         sections: Sections::of_root(root, &mut context),
+        source: Arc::default(),
         folder: folder.map(Path::to_owned),
         limits,
         quotas: bounds.quotas,

@@ -100,6 +100,14 @@ impl SectionProblems<'_, '_, '_> {
         cost_limits::check_use(config, self.context, limit, agents, endpoints);
     }
 
+    /// Checks that a config may have a section with this name.
+    pub fn check_section_name(&mut self, path: &[PathStep<'_>], name: &str) {
+        if !self.context.language.section_names().any(|known| known == name) {
+            let help = suggest::help(name, self.context.language.section_names());
+            self.context.report.error(self.node.span_at(path), format!("a config has no section `{name}`"), help);
+        }
+    }
+
     /// Returns the most similar of the known names, if one is similar enough.
     pub fn nearest_name<'n>(wrong: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
         suggest::nearest(wrong, known)

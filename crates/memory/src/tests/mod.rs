@@ -11,7 +11,9 @@ use crate::source::MemorySource;
 use crate::{extract, store};
 use ::store::{BeginRun, BeginRunOutcome, CapabilityTables, FinishRun, NewMessage, Schema};
 use agent::{Agent, AnswerForm, InvocationInput, InvocationRequest, TurnLimits, invoke};
-use capability::{CurrentConfig, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus};
+use capability::{
+    CurrentConfig, DraftConfigs, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus,
+};
 use chat::{Caller, TextOrigin};
 use config::{Config, ConnectionKind, Language, SectionType};
 use contract::{Model, ModelUse, ResponseFormat, RunScope, SourceTools, Tool, ToolSource};
@@ -51,6 +53,10 @@ impl CurrentConfig for DemoModel {
 
     fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>> {
         Box::pin(async { Ok(()) })
+    }
+
+    fn drafts(&self) -> &dyn DraftConfigs {
+        panic!("not used")
     }
 
     fn tool_servers(&self) -> Vec<ToolServerStatus> {

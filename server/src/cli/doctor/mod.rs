@@ -3,6 +3,7 @@
 
 mod connections;
 mod providers;
+mod published_changes;
 mod storage;
 
 use super::{ConfigArgument, DatabaseArgument, probe};
@@ -93,6 +94,7 @@ async fn run_checks(arguments: &DoctorArguments) -> Vec<CheckResult> {
     findings.extend(check_traces(arguments.offline).await);
     if let Some(config) = &config {
         findings.extend(check_shells(config, arguments));
+        findings.extend(published_changes::check_published_changes(config, database).await);
         findings.extend(
             auth_state::check_listen_address(Some(arguments.addr), &config.auth.mode)
                 .err()

@@ -1,6 +1,7 @@
 //! The current config as running objects. A changed config is built beside the old one and replaces
 //! it atomically; requests that began with the old one finish with it.
 
+mod previews;
 mod snapshot;
 
 use super::endpoints;
@@ -19,7 +20,7 @@ use auth::password::FailedAttempts;
 use auth::rates::RateLimits;
 use auth::{AuthState, Authentication};
 use capability::{
-    Capabilities, EndpointCall, EndpointFailure, Host, ModelFailure, ModelQuestion, Quotes, StoredAdditions,
+    Capabilities, EndpointCall, EndpointFailure, Host, ModelFailure, ModelQuestion, Quotes, StoredAdditions, Written,
 };
 use chat::{
     AgentRequest, AgentSource, Caller, Chat, Hooks, InvocationTiers, Quota, Retention, RoutineMeters, SelectableModel,
@@ -29,6 +30,7 @@ use config::Config;
 use futures::future::BoxFuture;
 use jobs::Jobs;
 use parking_lot::Mutex;
+use previews::Previews;
 use serde_json::Value;
 use snapshot::Snapshot;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -46,6 +48,8 @@ pub(crate) struct CurrentConfig {
     retained: RetainedState,
     /// Serializes rebuilds, since each one takes over parts of the one before.
     build_lock: tokio::sync::Mutex<()>,
+    /// The configs that administrators try.
+    previews: Previews,
 }
 
 /// State of external services that is kept across reloads of the config.
@@ -79,11 +83,28 @@ impl CurrentConfig {
         let capabilities = Capabilities::start(definitions(), &host)?;
         let models = ModelBuilder { circuits: Arc::default(), capabilities: capabilities.clone() };
         let kept = RetainedState { models, capabilities, meters: RoutineMeters::default(), open_databases };
-        let snapshot = Snapshot::build(Arc::new(config), &auth_state, site, &kept, None).await?;
+        let config = Arc::new(config);
+        let snapshot = match Snapshot::build(config.clone(), Written::WithOverlay, &auth_state, site, &kept, None).await
+        {
+            Ok(snapshot) => snapshot,
+            // Changes that administrators have published never keep the server from starting.
+            Err(error) => {
+                let files_alone = |config| Written::FilesAlone(config, error.to_string());
+                Snapshot::build(config, files_alone, &auth_state, site, &kept, None).await?
+            }
+        };
         kept.open_databases.replace(endpoints::connections(&snapshot.databases));
         kept.capabilities.config_changed(&snapshot.config);
         let (snapshot, history) = (ArcSwap::from_pointee(snapshot), Mutex::new(ConfigHistory::new(read)));
-        Ok(Self { snapshot, auth_state, site, history, retained: kept, build_lock: tokio::sync::Mutex::default() })
+        Ok(Self {
+            snapshot,
+            auth_state,
+            site,
+            history,
+            retained: kept,
+            build_lock: tokio::sync::Mutex::default(),
+            previews: Previews::default(),
+        })
     }
 
     /// Records the model requests of routines with this chat.
@@ -99,13 +120,27 @@ impl CurrentConfig {
     pub(crate) async fn replace(&self, config: Config, read: LoadSummary) -> anyhow::Result<()> {
         let _alone = self.build_lock.lock().await;
         let before = self.snapshot.load_full();
-        let snapshot =
-            Snapshot::build(Arc::new(config), &self.auth_state, self.site, &self.retained, Some(&before)).await?;
+        let snapshot = self.build(Arc::new(config), Written::WithOverlay, &before).await?;
         self.use_snapshot(snapshot);
+        self.previews.clear();
         // The new config may reach a failed model in another way.
         self.retained.models.circuits.close();
         self.history.lock().record_replaced(read);
         Ok(())
+    }
+
+    async fn build(
+        &self,
+        source: Arc<Config>,
+        written: impl FnOnce(Config) -> Written,
+        before: &Snapshot,
+    ) -> anyhow::Result<Snapshot> {
+        Snapshot::build(source, written, &self.auth_state, self.site, &self.retained, Some(before)).await
+    }
+
+    /// Returns what the caller's requests use: the config that they try, or the one in use.
+    fn snapshot_of(&self, caller: &Caller) -> Arc<Snapshot> {
+        self.previews.get(caller).unwrap_or_else(|| self.snapshot.load_full())
     }
 
     fn use_snapshot(&self, snapshot: Snapshot) {
@@ -127,9 +162,7 @@ impl CurrentConfig {
     pub(crate) async fn refresh_additions(&self) -> anyhow::Result<()> {
         let _alone = self.build_lock.lock().await;
         let before = self.snapshot.load_full();
-        let snapshot =
-            Snapshot::build(before.source_config.clone(), &self.auth_state, self.site, &self.retained, Some(&before))
-                .await?;
+        let snapshot = self.build(before.source_config.clone(), Written::WithOverlay, &before).await?;
         self.use_snapshot(snapshot);
         Ok(())
     }
@@ -149,7 +182,7 @@ impl CurrentConfig {
     /// Returns a hash of what a page shows to the caller: its definition with resolved agents, and
     /// the UI texts. `None` if the caller may not open the page.
     pub(crate) fn page_version(&self, caller: &Caller, id: Option<&str>) -> Option<String> {
-        let snapshot = self.snapshot.load();
+        let snapshot = self.snapshot_of(caller);
         let page = serde_json::to_string(&*snapshot.pages.page(caller, id).ok()?).ok()?;
         let mut hasher = DefaultHasher::new();
         page.hash(&mut hasher);
@@ -230,7 +263,7 @@ impl CurrentConfig {
         payload: Value,
     ) -> Result<Value, UserError> {
         let (endpoints, rights) = {
-            let snapshot = self.snapshot.load();
+            let snapshot = self.snapshot_of(caller);
             (snapshot.endpoints.clone(), snapshot.rights.clone())
         };
         rights.check_page(caller, page_id)?;
@@ -242,7 +275,7 @@ impl CurrentConfig {
     /// Runs an endpoint for a capability; the caller's rights apply.
     pub(crate) async fn call_endpoint_inside(&self, call: EndpointCall<'_>) -> Result<Value, EndpointFailure> {
         let (endpoints, rights) = {
-            let snapshot = self.snapshot.load();
+            let snapshot = self.snapshot_of(call.caller);
             (snapshot.endpoints.clone(), snapshot.rights.clone())
         };
         let gate = rights.gate(call.caller);
@@ -256,14 +289,14 @@ impl CurrentConfig {
 
     /// Returns a page on which the caller may use this agent, if there is one.
     pub(crate) fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String> {
-        let snapshot = self.snapshot.load();
+        let snapshot = self.snapshot_of(caller);
         snapshot.rights.check_agent(caller, agent_id).ok()?;
         snapshot.pages.for_agent(caller, agent_id).map(str::to_owned)
     }
 
     /// Returns the ids of the agents that the caller may use, in the order of the config.
     pub(crate) fn usable_agents(&self, caller: &Caller) -> Vec<String> {
-        let snapshot = self.snapshot.load();
+        let snapshot = self.snapshot_of(caller);
         let may_use = |id: &&String| {
             // There is no page, so a token that is limited to one is not valid.
             let claims = caller.check_page("").and(caller.check_agent(id));
@@ -274,7 +307,7 @@ impl CurrentConfig {
 
     /// Returns the models of the agents that the caller may use.
     pub(crate) fn models(&self, caller: &Caller) -> ModelList {
-        let snapshot = self.snapshot.load();
+        let snapshot = self.snapshot_of(caller);
         model_list::models(&snapshot.config, &snapshot.rights, caller)
     }
 
@@ -283,7 +316,7 @@ impl CurrentConfig {
     /// # Errors
     /// 401 and 404 by the access rules of page and agent.
     pub(crate) fn check_agent_on_page(&self, caller: &Caller, page_id: &str, agent_id: &str) -> Result<(), UserError> {
-        self.snapshot.load().agents.check_agent_on_page(caller, page_id, agent_id)
+        self.snapshot_of(caller).agents.check_agent_on_page(caller, page_id, agent_id)
     }
 }
 
@@ -296,12 +329,12 @@ fn runs_per_user(config: &Config) -> usize {
 
 impl AgentSource for CurrentConfig {
     fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<agent::Agent>, UserError>> {
-        let snapshot = self.snapshot.load_full();
+        let snapshot = self.snapshot_of(request.caller);
         Box::pin(async move { snapshot.agents.agent(request).await })
     }
 
     fn hooks(&self, request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
-        self.snapshot.load().agents.hooks(request)
+        self.snapshot_of(request.caller).agents.hooks(request)
     }
 
     fn offers_delegation(&self, agent_id: &str) -> bool {
@@ -314,7 +347,7 @@ impl AgentSource for CurrentConfig {
     }
 
     fn title_agent(&self, request: &AgentRequest<'_>, agent: &agent::Agent) -> Option<TitleAgent> {
-        self.snapshot.load().agents.title_agent(request, agent)
+        self.snapshot_of(request.caller).agents.title_agent(request, agent)
     }
 
     fn quotas(&self, caller: &Caller) -> Vec<Quota> {
@@ -339,21 +372,21 @@ impl AgentSource for CurrentConfig {
     }
 
     fn by_id<'a>(&'a self, caller: &'a Caller, id: &'a str) -> BoxFuture<'a, Result<Arc<agent::Agent>, UserError>> {
-        let snapshot = self.snapshot.load_full();
+        let snapshot = self.snapshot_of(caller);
         Box::pin(async move { snapshot.agents.by_id(caller, id).await })
     }
 }
 
 impl PageSource for CurrentConfig {
     fn page(&self, caller: &Caller, id: Option<&str>) -> Result<Arc<Page>, UserError> {
-        self.snapshot.load().pages.page(caller, id)
+        self.snapshot_of(caller).pages.page(caller, id)
     }
 
     fn tasks_page(&self, caller: &Caller) -> Option<String> {
-        self.snapshot.load().pages.with_tasks(caller)
+        self.snapshot_of(caller).pages.with_tasks(caller)
     }
 
     fn links(&self, caller: &Caller) -> Vec<PageLink> {
-        self.snapshot.load().pages.links(caller)
+        self.snapshot_of(caller).pages.links(caller)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::RetainedState;
 use crate::Site;
-use crate::capabilities::definitions;
+use crate::capabilities::{config_language, definitions};
 use crate::compose::agents::ConfiguredAgents;
 use crate::compose::endpoints::{self, Databases};
 use crate::compose::pages::Pages;
@@ -13,7 +13,7 @@ use app::texts::Texts;
 use auth::rates::RateLimits;
 use auth::rights::Rights;
 use auth::{AuthState, Authentication};
-use capability::{Capabilities, StoredAdditions};
+use capability::{Capabilities, StoredAdditions, Written};
 use config::Config;
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(super) struct Snapshot {
     pub(super) rates: Arc<RateLimits>,
     /// The UI texts, if they are not the English ones.
     pub(super) texts: Option<Texts>,
-    /// The config as written, without stored additions.
+    /// The config as it was read from files, without stored changes and additions.
     pub(super) source_config: Arc<Config>,
     /// The config with stored additions, such as the custom agents of administrators.
     pub(super) config: Arc<Config>,
@@ -38,17 +38,19 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Builds a snapshot. Connections of the snapshot `before` that have the same settings stay
+    /// Builds a snapshot of a config, with what `written` makes of it. Connections of the snapshot `before` that have the same settings stay
     /// open.
     pub(super) async fn build(
-        written: Arc<Config>,
+        source: Arc<Config>,
+        written: impl FnOnce(Config) -> Written,
         auth_state: &AuthState,
         site: Site,
         kept: &RetainedState,
         before: Option<&Self>,
     ) -> anyhow::Result<Self> {
+        let written = written(Config::clone(&source));
         let (mut config, additions) =
-            StoredAdditions::apply(definitions(), &auth_state.store, Config::clone(&written)).await?;
+            StoredAdditions::apply(definitions(), config_language(), &auth_state.store, written).await?;
         config.add_agent_pages();
         let config = Arc::new(config);
         let authentication = Arc::new(authentication(&config, auth_state, &kept.capabilities).await?);
@@ -83,7 +85,7 @@ impl Snapshot {
             served,
             rates,
             texts,
-            source_config: written,
+            source_config: source,
             config,
             additions,
         })

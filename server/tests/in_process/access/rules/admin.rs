@@ -16,7 +16,7 @@ fn form(path: String) -> TestRequest {
     TestRequest { method: Method::POST, path, body: None }
 }
 
-const ROUTES: [(&str, AdminRoute, u16); 138] = [
+const ROUTES: [(&str, AdminRoute, u16); 149] = [
     ("overview", |_| get("/admin".to_owned()), 200),
     ("users", |_| get("/admin/users".to_owned()), 200),
     ("users, with an invalid order", |_| get("/admin/users?sort=name;drop".to_owned()), 400),
@@ -196,6 +196,18 @@ const ROUTES: [(&str, AdminRoute, u16); 138] = [
     ("retrying an unknown job in the API", |_| post(format!("/api/admin/jobs/{NO_ID}/retry"), json!({})), 404),
     ("cancelling an unknown job in the API", |_| post(format!("/api/admin/jobs/{NO_ID}/cancel"), json!({})), 404),
     ("the config", |_| get("/admin/config".to_owned()), 200),
+    ("the files of the config", |_| get("/admin/config/files".to_owned()), 200),
+    // The config names no role that may change it.
+    ("the draft of the config", |_| get("/admin/config/draft".to_owned()), 403),
+    ("saving a draft of the config", |_| form("/admin/config/draft".to_owned()), 403),
+    ("basing a draft on the newest config", |_| form("/admin/config/draft/rebase".to_owned()), 403),
+    ("trying a draft of the config", |_| form("/admin/config/draft/preview".to_owned()), 403),
+    ("ending a trial of the config", |_| form("/admin/config/draft/preview/end".to_owned()), 403),
+    ("publishing a draft of the config", |_| form("/admin/config/draft/publish".to_owned()), 403),
+    ("discarding a draft of the config", |_| form("/admin/config/draft/discard".to_owned()), 403),
+    ("published versions of the config", |_| get("/admin/config/versions".to_owned()), 403),
+    ("a published version of the config", |_| get("/admin/config/versions/1".to_owned()), 403),
+    ("publishing an earlier config", |_| form("/admin/config/versions/0".to_owned()), 403),
     ("agents in the API", |_| get("/api/admin/agents".to_owned()), 200),
     ("an agent in the API", |_| get("/api/admin/agents/a_open".to_owned()), 200),
     ("an agent's tools in the API", |_| get("/api/admin/agents/t_e_open/tools".to_owned()), 200),

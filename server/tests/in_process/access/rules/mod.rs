@@ -1,6 +1,7 @@
 //! Who may do what: access rules, roles and approvals.
 
 mod admin;
+mod console_config;
 mod exposure;
 mod grants;
 mod home;
