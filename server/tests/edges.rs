@@ -13,6 +13,7 @@ use std::process::Command;
 const EDGES: &str = "\
 a2a ► auth capability chat config settings store web wire
 accounts ► auth chat config store web wire
+added_entries ► capability config egress store web wire
 admin_console ► agent auth capability chat config contract custom_agents jobs store web wire
 ag_ui ► auth capability chat config contract schemas settings store web wire
 agent ► contract schemas settings
@@ -50,9 +51,9 @@ manual ► capability chat config retrieval web
 markdown_stream ►
 mcp ► auth capability chat config contract egress schemas settings sse store tools web wire
 mcp_server ► auth capability chat config contract schemas settings store web wire
-mcp_servers ► auth capability config contract egress mcp settings store web wire
+mcp_servers ► added_entries auth capability config contract mcp settings store web wire
 memory ► auth capability chat config contract jobs settings store web wire
-model_connections ► auth capability config contract egress settings store web wire
+model_connections ► added_entries auth capability config contract egress settings store web wire
 notes ► capability chat config contract server store web wire
 notifications ► auth capability chat config egress jobs settings store web wire
 offload ►

@@ -1,8 +1,9 @@
 //! A server as the API shows and reads it, in the form of `mcpServers` of other programs.
 
-use crate::address::{self, MASK};
+use crate::address;
 use crate::definition::{Rules, SecretField, ServerDefinition, Slot, TransportKind};
 use crate::secrets::Secrets;
+use added_entries::MASK;
 use schemars::JsonSchema;
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};

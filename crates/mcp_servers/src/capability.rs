@@ -1,7 +1,8 @@
 //! The capability: MCP servers that administrators add at run time.
 
 use crate::section::McpServers;
-use crate::{catalog, console, store};
+use crate::store::{SERVERS, TABLES};
+use crate::{catalog, console};
 use ::capability::{Capability, ConfigAdditions, Context, Definition};
 use config::SectionType;
 use std::sync::Arc;
@@ -11,9 +12,9 @@ use web::admin;
 /// servers to these agents.
 pub const DEFINITION: Definition = Definition {
     sections: &[SectionType::of::<McpServers>()],
-    tables: Some(store::TABLES),
+    tables: Some(TABLES),
     config_additions: Some(ConfigAdditions {
-        version: |store| Box::pin(store::version(store)),
+        version: |store| Box::pin(SERVERS.tables.version(store)),
         add: |store, config| Box::pin(catalog::with_stored(store, config)),
     }),
     start: Some(|_| Ok(Arc::new(Management))),

@@ -3,7 +3,7 @@
 use crate::definition::Rules;
 use crate::secrets::Keys;
 use crate::section::McpServers;
-use crate::store::{self, StoredCatalog, StoredServer};
+use crate::store::{SERVERS, StoredServer, StoredServers};
 use ::store::{Store, StoreError};
 use config::{AccessRule, Config, ConnectionKind, Env, McpRef, ProcessEnv};
 use settings::mcp::McpTransport;
@@ -51,18 +51,18 @@ pub(crate) struct ConfigAgent {
 
 /// Returns the config with the added servers, and without those that are switched off.
 pub(crate) async fn with_stored(store: &Store, config: Config) -> Result<Config, StoreError> {
-    Ok(with_catalog(config, &store::read(store).await?, &ProcessEnv))
+    Ok(with_catalog(config, &SERVERS.tables.read(store, SERVERS.most).await?, &ProcessEnv))
 }
 
 /// As [`with_stored`], for what was read.
-pub(crate) fn with_catalog(mut config: Config, stored: &StoredCatalog, env: &dyn Env) -> Config {
+pub(crate) fn with_catalog(mut config: Config, stored: &StoredServers, env: &dyn Env) -> Config {
     let section = config.section::<McpServers>().cloned().unwrap_or_default();
     let mut catalog = Catalog::of_config(&config);
     if section.at_run_time {
         catalog.switch_off(&mut config, &stored.switched_off);
         let keys = Keys::read(&section.keys, env);
         keys.warn();
-        for server in &stored.servers {
+        for server in &stored.entries {
             catalog.add(&mut config, server, &section, &keys, env);
         }
     }
@@ -158,7 +158,7 @@ impl Catalog {
 fn usable(server: &StoredServer, keys: &Keys, rules: Rules<'_>) -> Result<McpRef, String> {
     let definition = server.definition.as_ref().ok_or("its row in the database is damaged")?;
     definition.check_patterns()?;
-    let secrets = keys.open(&server.name, &server.secrets)?;
+    let secrets = keys.open(&server.name, &server.secret)?;
     let connection = definition.connection(&secrets, rules)?;
     Ok(definition.reference(&server.name, connection))
 }

@@ -2,9 +2,10 @@
 
 use crate::current::Current;
 use crate::definition::{SecretField, ServerDefinition, Slot, TransportKind};
+use added_entries::export::comment;
 use config::to_yaml;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 impl Current {
     /// Returns the added servers as YAML: their connections, and what is added to agents. Secrets are
@@ -13,7 +14,7 @@ impl Current {
         let mut variables = Variables::default();
         let (mut connections, mut off) = (Vec::new(), Vec::new());
         let mut agents: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
-        for server in &self.stored.servers {
+        for server in &self.stored.entries {
             let Some(definition) = &server.definition else { continue };
             let properties = self.properties(&server.name, definition, &mut variables);
             connections.push(json!({ "id": server.name, "type": "Mcp", "properties": properties }));
@@ -105,20 +106,10 @@ fn entry(name: &str, definition: &ServerDefinition) -> Value {
     entry
 }
 
-/// Adds a line with names, if there are any.
-fn comment(text: &mut String, what: &str, names: &[impl AsRef<str>]) {
-    if names.is_empty() {
-        return;
-    }
-    // A name of an agent's own server is part of a config and may hold anything.
-    let names = names.iter().map(|name| name.as_ref().replace(char::is_control, " "));
-    text.push_str(&format!("# {what}: {}\n", names.collect::<Vec<_>>().join(", ")));
-}
-
 /// Environment variables that stand for secrets.
 #[derive(Default)]
 struct Variables {
-    names: BTreeSet<String>,
+    names: added_entries::export::Variables,
     /// Those that stand for secrets that administrators have entered.
     added: Vec<String>,
 }
@@ -130,21 +121,10 @@ impl Variables {
             Slot::Plain(text) => text.clone().into(),
             Slot::Reference(name) => json!({ "_secret": name }),
             Slot::Sealed => {
-                let name = self.name(server, what);
+                let name = self.names.name(&format!("MCP_{server}_{what}"));
                 self.added.push(name.clone());
                 json!({ "_secret": name })
             }
         }
-    }
-
-    /// Returns a name that no other secret has.
-    fn name(&mut self, server: &str, what: &str) -> String {
-        let sign = |sign: char| if sign.is_ascii_alphanumeric() { sign.to_ascii_uppercase() } else { '_' };
-        let plain: String = format!("MCP_{server}_{what}").chars().map(sign).take(100).collect();
-        let numbered = (2..).map(|number| format!("{plain}_{number}"));
-        let free = std::iter::once(plain.clone()).chain(numbered).find(|name| !self.names.contains(name));
-        let name = free.unwrap_or(plain);
-        self.names.insert(name.clone());
-        name
     }
 }

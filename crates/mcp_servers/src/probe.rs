@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use web::times::now_millis;
-use wire::{ErrorCode, UserError};
+use wire::UserError;
 
 /// The longest test.
 const TEST_TIME: Duration = Duration::from_secs(15);
@@ -26,8 +26,7 @@ pub(crate) fn start(
     connection: McpConnection,
     user_id: &str,
 ) -> Result<impl Future<Output = TestResult> + Send + use<>, UserError> {
-    let busy = || UserError::new(ErrorCode::RateLimited, "Too many tests are running. Try again in a moment.");
-    let permit = PERMITS.try_acquire().map_err(|_| busy())?;
+    let permit = added_entries::permit(&PERMITS)?;
     let McpConnection { transport, features, .. } = connection;
     let settings = McpSettings { name: name.to_owned(), transport, shared: true, features };
     let scope = RunScope { user_id: user_id.to_owned(), ..RunScope::default() };

@@ -1,19 +1,22 @@
 //! Reads what an administrator has sent about a server: checks it, and puts stored secrets in place of masks.
 
-use crate::address::{self, MASK};
+use crate::address;
 use crate::body::{OauthBody, SecretValue, ServerBody, shown_address};
 use crate::definition::{OauthDefinition, Rules, SecretField, ServerDefinition, Slot, TransportKind, not_allowed};
 use crate::secrets::Secrets;
+use added_entries::MASK;
+use added_entries::address::origin;
+use added_entries::checks::{refuse, sentence, unique};
 use axum::http::{HeaderName, HeaderValue};
 use secrecy::ExposeSecret;
 use std::collections::{BTreeMap, BTreeSet};
 use wire::UserError;
 
 /// The most characters of a name, of a description, of other texts and of a secret.
-const MAX_NAME: usize = 64;
+pub(crate) const MAX_NAME: usize = 64;
 pub(crate) const MAX_DESCRIPTION: usize = 500;
-const MAX_TEXT: usize = 500;
-const MAX_SECRET: usize = 8 * 1024;
+pub(crate) const MAX_TEXT: usize = 500;
+pub(crate) const MAX_SECRET: usize = 8 * 1024;
 /// The most headers, agents, patterns of tools and arguments.
 const MAX_HEADERS: usize = 20;
 const MAX_AGENTS: usize = 500;
@@ -44,21 +47,6 @@ pub(crate) struct StoredState {
     pub(crate) definition: ServerDefinition,
     /// Its secrets, or why they cannot be read.
     pub(crate) secrets: Result<Secrets, &'static str>,
-}
-
-/// Checks the name of a new server.
-///
-/// # Errors
-/// 422.
-pub(crate) fn check_name(name: &str) -> Result<(), UserError> {
-    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let is_name = (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_allowed) && !name.starts_with('-');
-    if !is_name || name == "new" {
-        let message =
-            format!("A name has 1 to {MAX_NAME} letters, digits, `-` and `_`, begins with no `-`, and is not `new`.");
-        return Err(UserError::invalid("/name", message));
-    }
-    Ok(())
 }
 
 /// Returns the server that was sent, with its secrets. `known` is the stored server with its name.
@@ -111,9 +99,9 @@ impl Reader<'_> {
             headers: self.headers(&body.headers)?,
             oauth: body.oauth.as_ref().map(|oauth| self.oauth(oauth)).transpose()?,
             command,
-            agents: unique(&body.agents),
-            allow: body.allow.as_deref().map(unique),
-            deny: unique(&body.deny),
+            agents: once(&body.agents),
+            allow: body.allow.as_deref().map(once),
+            deny: once(&body.deny),
             prefix: body.prefix.clone(),
             confirm: body.confirm,
             shared: body.shared,
@@ -142,10 +130,10 @@ impl Reader<'_> {
             let path = format!("/headers/{name}");
             let lower = name.to_ascii_lowercase();
             if name.len() > MAX_NAME || name.parse::<HeaderName>().is_err() || REFUSED_HEADERS.contains(&&*lower) {
-                return refuse(&path, "This is not the name of a header that can be set.".to_owned());
+                return refuse(&path, "This is not the name of a header that can be set.");
             }
             if !names.insert(lower) {
-                return refuse(&path, "This header is there twice.".to_owned());
+                return refuse(&path, "This header is there twice.");
             }
             let known = self.known.and_then(|known| {
                 let own = known.definition.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -154,7 +142,7 @@ impl Reader<'_> {
             if let SecretValue::Text(text) = value
                 && HeaderValue::from_str(text).is_err()
             {
-                return refuse(&path, "The value has characters that a header cannot have.".to_owned());
+                return refuse(&path, "The value has characters that a header cannot have.");
             }
             headers.insert(name.clone(), self.secret(&SecretField::header(name), &path, value, known)?);
         }
@@ -165,7 +153,7 @@ impl Reader<'_> {
         check_text("/oauth/clientId", &sent.client_id, MAX_TEXT)?;
         check_text("/oauth/scope", sent.scope.as_deref().unwrap_or_default(), MAX_TEXT)?;
         if sent.client_id.is_empty() {
-            return refuse("/oauth/clientId", "Enter the client id.".to_owned());
+            return refuse("/oauth/clientId", "Enter the client id.");
         }
         let known = self.known.and_then(|known| known.definition.oauth.as_ref());
         let token_url = known.map(|known| &known.token_url);
@@ -212,10 +200,10 @@ impl Reader<'_> {
             }
         }
         if text.contains(MASK) {
-            return refuse(path, "Enter the whole address, or leave it as it was.".to_owned());
+            return refuse(path, "Enter the whole address, or leave it as it was.");
         }
         let url = address::parse(text, self.rules.section.allow_private);
-        let url = url.map_err(|problem| UserError::invalid(path, sentence(problem)))?;
+        let url = url.map_err(|problem| UserError::invalid(path, sentence(&problem)))?;
         if address::is_shown(&url) {
             return Ok(Slot::Plain(url.to_string()));
         }
@@ -234,9 +222,9 @@ impl Reader<'_> {
             }
             SecretValue::Text(text) if text == MASK => match known {
                 Some(Slot::Sealed) => self.keep(place, path),
-                _ => refuse(path, "There is no stored value that could be kept: enter one.".to_owned()),
+                _ => refuse(path, "There is no stored value that could be kept: enter one."),
             },
-            SecretValue::Text(text) if text.is_empty() => refuse(path, "Enter a value.".to_owned()),
+            SecretValue::Text(text) if text.is_empty() => refuse(path, "Enter a value."),
             SecretValue::Text(text) if text.len() > MAX_SECRET => {
                 refuse(path, format!("A value has at most {MAX_SECRET} characters."))
             }
@@ -252,7 +240,7 @@ impl Reader<'_> {
         let known = self.known.map(|known| known.secrets.as_ref());
         let secrets = known.transpose().map_err(|problem| unreadable(path, problem))?;
         let Some(value) = secrets.and_then(|secrets| secrets.0.get(place)) else {
-            return refuse(path, "There is no stored value that could be kept: enter one.".to_owned());
+            return refuse(path, "There is no stored value that could be kept: enter one.");
         };
         self.secrets.0.insert(place.to_owned(), value.clone());
         self.kept.push((place.to_owned(), path.to_owned()));
@@ -283,7 +271,7 @@ fn check_kept(
         return Ok(());
     }
     let message = "The address is on another server than the one for which this secret was entered: enter it again.";
-    refuse(path, message.to_owned())
+    refuse(path, message)
 }
 
 /// Returns whether the addresses are those that are stored. They may be ones that are not allowed any more.
@@ -305,7 +293,7 @@ fn token_url(definition: &ServerDefinition) -> Option<&Slot> {
 
 /// Returns the servers to which secrets are sent.
 fn targets(definition: &ServerDefinition, secrets: &Secrets, rules: Rules<'_>) -> Vec<Result<String, String>> {
-    let origin = |slot: &Slot, place: &str| rules.address(slot, place, secrets).map(|url| address::origin(&url));
+    let origin = |slot: &Slot, place: &str| rules.address(slot, place, secrets).map(|url| origin(&url));
     let url = definition.url.iter().map(|url| origin(url, SecretField::URL));
     let token = definition.oauth.iter().map(|oauth| origin(&oauth.token_url, SecretField::TOKEN_URL));
     url.chain(token).collect()
@@ -322,8 +310,8 @@ fn check_form(body: &ServerBody, transport: TransportKind) -> Result<(), UserErr
         return refuse(path, format!("A server of the type `{}` does not have this.", transport.name()));
     }
     match is_program {
-        true if body.command.is_none() => refuse("/command", "Enter the command.".to_owned()),
-        false if body.url.is_none() => refuse("/url", "Enter the address.".to_owned()),
+        true if body.command.is_none() => refuse("/command", "Enter the command."),
+        false if body.url.is_none() => refuse("/url", "Enter the address."),
         _ => Ok(()),
     }
 }
@@ -336,7 +324,7 @@ fn check_texts(body: &ServerBody) -> Result<(), UserError> {
     check_list("/allow", body.allow.as_deref().unwrap_or_default(), MAX_PATTERNS)?;
     check_list("/deny", &body.deny, MAX_PATTERNS)?;
     if body.allow.as_ref().is_some_and(Vec::is_empty) {
-        return refuse("/allow", "Name at least one tool, or leave `allow` out.".to_owned());
+        return refuse("/allow", "Name at least one tool, or `*` for all.");
     }
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if body.prefix.len() > MAX_PREFIX || !body.prefix.bytes().all(is_allowed) {
@@ -360,28 +348,15 @@ fn check_list(path: &str, texts: &[String], most: usize) -> Result<(), UserError
         return refuse(path, format!("This list has at most {most} entries."));
     }
     if texts.iter().any(String::is_empty) {
-        return refuse(path, "None of them may be empty.".to_owned());
+        return refuse(path, "None of them may be empty.");
     }
     texts.iter().try_for_each(|text| check_text(path, text, MAX_TEXT))
 }
 
-/// Returns the texts in their order, each once.
-fn unique(texts: &[String]) -> Vec<String> {
-    let mut seen = BTreeSet::new();
-    texts.iter().filter(|text| seen.insert(text.as_str())).cloned().collect()
+fn once(texts: &[String]) -> Vec<String> {
+    unique(texts.iter().map(String::as_str))
 }
 
 fn unreadable(path: &str, problem: &str) -> UserError {
     UserError::invalid(path, format!("The server cannot be used: {problem}."))
-}
-
-/// Returns a sentence out of a problem in words.
-pub(crate) fn sentence(problem: &str) -> String {
-    let mut letters = problem.chars();
-    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-    format!("{first}{}.", letters.as_str())
-}
-
-fn refuse<T>(path: &str, message: String) -> Result<T, UserError> {
-    Err(UserError::invalid(path, message))
 }

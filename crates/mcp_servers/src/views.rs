@@ -4,11 +4,11 @@ use crate::body::ServerBody;
 use crate::catalog::{ConfigServer, program_name};
 use crate::current::Current;
 use crate::definition::TransportKind;
-use crate::store::{StoredServer, TestResult};
+use crate::store::{StoredServer, TESTED, TestResult};
+use added_entries::console::Origin;
 use capability::{Context, ToolServerStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
-use wire::UserError;
 
 /// An added server with its state.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -40,17 +40,6 @@ pub(crate) struct ServerDetail {
     pub(crate) changed_by: String,
     /// Unix time, milliseconds.
     pub(crate) changed_at: i64,
-}
-
-/// Where a server comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "McpServerOrigin")]
-pub(crate) enum Origin {
-    /// The config.
-    Config,
-    /// An administrator has added it.
-    Added,
 }
 
 /// What a server does now.
@@ -120,27 +109,23 @@ pub(crate) struct ServerItem {
 
 impl Current {
     /// Returns an added server with its state.
-    ///
-    /// # Errors
-    /// 404.
-    pub(crate) fn detail(&self, context: &Context, name: &str) -> Result<ServerDetail, UserError> {
-        let server = self.find(name)?;
+    pub(crate) fn detail(&self, context: &Context, server: &StoredServer) -> ServerDetail {
         let (_, place) = self.reached(server);
         let agents = server.definition.iter().flat_map(|definition| &definition.agents);
         let missing = agents.filter(|id| !self.section.catalog.has_agent(id)).cloned();
-        Ok(ServerDetail {
+        ServerDetail {
             name: server.name.clone(),
             version: server.version,
             server: self.body(server),
             problem: self.problem(server),
             missing_agents: missing.collect(),
-            tested: server.tested.clone(),
+            tested: server.found(TESTED),
             status: status(context, &server.name, &place),
             created_by: server.created_by.clone(),
             created_at: server.created_at,
             changed_by: server.changed_by.clone(),
             changed_at: server.changed_at,
-        })
+        }
     }
 
     /// Returns all servers: those of the config, and the added ones.
@@ -149,7 +134,7 @@ impl Current {
         let of_config = self.section.catalog.servers.iter().map(|server| config_item(context, server, is_allowed));
         let known = |key: &str| self.section.catalog.servers.iter().any(|server| server.key == key);
         let gone = self.stored.switched_off.iter().filter(|key| is_allowed && !known(key)).map(|key| gone_item(key));
-        let added = self.stored.servers.iter().map(|server| self.added_item(context, server));
+        let added = self.stored.entries.iter().map(|server| self.added_item(context, server));
         let mut items: Vec<_> = of_config.chain(gone).chain(added).collect();
         items.sort_by(|one, other| (&one.name, &one.key).cmp(&(&other.name, &other.key)));
         items
@@ -158,13 +143,13 @@ impl Current {
     fn added_item(&self, context: &Context, server: &StoredServer) -> ServerItem {
         let (transport, place) = self.reached(server);
         let status = status(context, &server.name, &place);
-        let tested = server.tested.as_ref();
+        let tested: Option<TestResult> = server.found(TESTED);
         let agents = server.definition.iter().flat_map(|definition| &definition.agents);
         let agents: Vec<_> = agents.filter(|id| self.section.catalog.has_agent(id)).cloned().collect();
         let problem = self.problem(server);
         let failure = match &status {
             Some(status) if status.error.is_some() || status.open > 0 => status.error.clone(),
-            _ => tested.and_then(|test| test.error.clone()),
+            _ => tested.as_ref().and_then(|test| test.error.clone()),
         };
         let state = state_of(server.enabled, problem.as_deref(), &agents, failure.as_deref());
         let used = status.map(|status| status.tools.len()).filter(|count| *count > 0);

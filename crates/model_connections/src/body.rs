@@ -2,12 +2,10 @@
 
 use crate::definition::ConnectionDefinition;
 use crate::provider::Provider;
+use added_entries::MASK;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-
-/// Stands for a stored key.
-pub(crate) const MASK: &str = "***";
 
 /// A connection to a model provider that administrators add.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

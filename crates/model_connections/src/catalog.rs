@@ -3,7 +3,7 @@
 use crate::definition::{Additions, ConnectionDefinition};
 use crate::secrets::Keys;
 use crate::section::ModelConnections;
-use crate::store::{self, StoredCatalog, StoredConnection};
+use crate::store::{CONNECTIONS, StoredConnection, StoredConnections};
 use ::store::{Store, StoreError};
 use config::{AccessRule, Agent, Config, Env, Model, ProcessEnv};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,17 +50,17 @@ pub(crate) enum Answers {
 
 /// Returns the config with the added connections, their models and what agents have of them.
 pub(crate) async fn with_stored(store: &Store, config: Config) -> Result<Config, StoreError> {
-    Ok(with_catalog(config, &store::read(store).await?, &ProcessEnv))
+    Ok(with_catalog(config, &CONNECTIONS.tables.read(store, CONNECTIONS.most).await?, &ProcessEnv))
 }
 
 /// As [`with_stored`], for what was read.
-pub(crate) fn with_catalog(mut config: Config, stored: &StoredCatalog, env: &dyn Env) -> Config {
+pub(crate) fn with_catalog(mut config: Config, stored: &StoredConnections, env: &dyn Env) -> Config {
     let section = ModelConnections::from_config(&config);
     let mut catalog = Catalog::of_config(&config);
     if section.at_run_time {
         let keys = Keys::read(&section.keys, env);
         let allow_private = section.allows_private(&config);
-        for connection in stored.connections.iter().filter(|connection| connection.enabled) {
+        for connection in stored.entries.iter().filter(|connection| connection.enabled) {
             catalog.add(&mut config, connection, &keys, allow_private);
         }
     }

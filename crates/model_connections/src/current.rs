@@ -1,55 +1,38 @@
 //! The connections as they are, and the changes that are planned for them.
 
 use crate::body::ConnectionBody;
-use crate::read::{self, Rules, StoredState, check_name, sentence};
+use crate::definition::ConnectionDefinition;
+use crate::read::{self, MAX_NAME, Rules, StoredState};
 use crate::secrets::Keys;
 use crate::section::ModelConnections;
-use crate::store::{self, Change, ConnectionWrite, MAX_CONNECTIONS, StoredCatalog, StoredConnection};
-use capability::Context;
+use crate::store::{CONNECTIONS, StoredConnection, StoredConnections};
+use added_entries::checks::{check_name, refuse, sentence};
+use added_entries::{Entries, EntryKind, EntryWrite};
 use config::{Config, Env, ProcessEnv};
-use secrecy::ExposeSecret;
-use serde_json::{Value, json};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::json;
 use std::sync::Arc;
-use web::admin::from_store_error;
 use wire::UserError;
 
-/// A change with what the audit log says of it.
-#[derive(Debug)]
-pub(crate) struct Planned {
-    pub(crate) change: Change,
-    pub(crate) action: &'static str,
-    pub(crate) about: Value,
-}
+/// A change of a connection.
+pub(crate) type Planned = added_entries::Planned<ConnectionDefinition>;
 
 /// The connections at the moment of a request.
 pub(crate) struct Current {
     pub(crate) config: Arc<Config>,
     pub(crate) section: ModelConnections,
     pub(crate) keys: Keys,
-    pub(crate) stored: StoredCatalog,
+    pub(crate) stored: StoredConnections,
 }
 
 impl Current {
-    pub(crate) async fn load(context: &Context) -> Result<Self, UserError> {
-        let stored = store::read(&context.store).await.map_err(from_store_error)?;
-        Ok(Self::new(context.current.config(), stored, &ProcessEnv))
-    }
-
-    pub(crate) fn new(config: Arc<Config>, stored: StoredCatalog, env: &dyn Env) -> Self {
+    pub(crate) fn new(config: Arc<Config>, stored: StoredConnections, env: &dyn Env) -> Self {
         let section = ModelConnections::from_config(&config);
         Self { keys: Keys::read(&section.keys, env), config, section, stored }
     }
 
     pub(crate) fn allows_private(&self) -> bool {
         self.section.allows_private(&self.config)
-    }
-
-    /// Returns an added connection.
-    ///
-    /// # Errors
-    /// 404.
-    pub(crate) fn find(&self, name: &str) -> Result<&StoredConnection, UserError> {
-        self.stored.connections.iter().find(|connection| connection.name == name).ok_or_else(UserError::not_found)
     }
 
     /// Returns a connection without its key.
@@ -62,24 +45,35 @@ impl Current {
         Some(StoredState { definition, key: self.keys.open(&connection.name, &connection.secret) })
     }
 
-    /// # Errors
-    /// 422 if the config does not allow changes.
-    pub(crate) fn check_allowed(&self) -> Result<(), UserError> {
-        match self.section.at_run_time {
-            true => Ok(()),
-            false => Err(UserError::invalid(
-                "/",
-                "The config does not allow changes of connections at run time (`modelConnections.atRunTime`).",
-            )),
+    fn check_new(&self, name: &str) -> Result<(), UserError> {
+        check_name(name, MAX_NAME)?;
+        match self.section.catalog.has_connection(name) {
+            false => Ok(()),
+            true => refuse("/name", format!("The config has a connection with the name `{name}`. Choose another one.")),
         }
     }
+}
 
-    /// Returns the change that stores a connection; `None` if it is stored like this already.
-    ///
-    /// # Errors
-    /// 422 for invalid fields.
-    pub(crate) fn save(&self, name: &str, body: &ConnectionBody) -> Result<Option<Planned>, UserError> {
-        let stored = self.find(name).ok();
+impl Entries for Current {
+    type Definition = ConnectionDefinition;
+    type Body = ConnectionBody;
+
+    const KIND: EntryKind = CONNECTIONS;
+
+    fn from_stored(config: Arc<Config>, stored: StoredConnections) -> Self {
+        Self::new(config, stored, &ProcessEnv)
+    }
+
+    fn stored(&self) -> &StoredConnections {
+        &self.stored
+    }
+
+    fn is_allowed(&self) -> bool {
+        self.section.at_run_time
+    }
+
+    fn save(&self, name: &str, body: &ConnectionBody) -> Result<Option<Planned>, UserError> {
+        let stored = self.stored.find(name).ok();
         if stored.is_none() {
             self.check_new(name)?;
         }
@@ -88,11 +82,10 @@ impl Current {
             Rules { config: &self.config, catalog: &self.section.catalog, allow_private: self.allows_private() };
         let (definition, key) = read::read(name, body, known.as_ref(), rules)?;
         // The same key is not encrypted anew, so that nothing seems to have changed.
-        let text = |key: Option<&secrecy::SecretString>| key.map(|key| key.expose_secret().to_owned());
-        let same_key = known
-            .as_ref()
-            .is_some_and(|known| known.key.as_ref().is_ok_and(|stored| text(stored.as_ref()) == text(key.as_ref())));
-        let secret = match stored.filter(|_| same_key) {
+        let text = |key: &Option<SecretString>| key.as_ref().map(|key| key.expose_secret().to_owned());
+        let is_same = |known: &StoredState| known.key.as_ref().is_ok_and(|stored| text(stored) == text(&key));
+        let is_kept = known.as_ref().is_some_and(is_same);
+        let secret = match stored.filter(|_| is_kept) {
             Some(connection) => connection.secret.clone(),
             None => {
                 let sealed = self.keys.seal(name, key.as_ref());
@@ -102,42 +95,8 @@ impl Current {
         let about = json!({ "connection": name, "provider": definition.provider.name(), "host": definition.host(),
             "models": definition.models, "agents": definition.agents,
             "agent": definition.agent.as_ref().map(|agent| &agent.id), "enabled": body.enabled });
-        let keeps_found = same_key
-            && known.is_some_and(|known| {
-                known.definition.provider == definition.provider && known.definition.address() == definition.address()
-            });
-        let write = ConnectionWrite { name: name.to_owned(), enabled: body.enabled, definition, secret, keeps_found };
-        Ok(match stored {
-            None => Some(Planned { change: Change::Add(write), action: "add_model_connection", about }),
-            Some(connection) if is_same(connection, &write) => None,
-            Some(connection) => {
-                let change = Change::Update(write, connection.version);
-                Some(Planned { change, action: "change_model_connection", about })
-            }
-        })
+        let keeps_found = is_kept && known.is_some_and(|known| known.definition.is_reached_as(&definition));
+        let write = EntryWrite { name: name.to_owned(), enabled: body.enabled, definition, secret, keeps_found };
+        Ok(CONNECTIONS.saved(&self.stored, write, about))
     }
-
-    fn check_new(&self, name: &str) -> Result<(), UserError> {
-        check_name(name)?;
-        if self.section.catalog.has_connection(name) {
-            let message = format!("The config has a connection with the name `{name}`. Choose another one.");
-            return Err(UserError::invalid("/name", message));
-        }
-        Ok(())
-    }
-}
-
-fn is_same(connection: &StoredConnection, write: &ConnectionWrite) -> bool {
-    connection.enabled == write.enabled
-        && connection.definition.as_ref() == Some(&write.definition)
-        && connection.secret == write.secret
-}
-
-pub(crate) fn deletion(name: &str, version: Option<i64>) -> Planned {
-    let change = Change::Delete { name: name.to_owned(), version };
-    Planned { change, action: "delete_model_connection", about: json!({ "connection": name }) }
-}
-
-pub(crate) fn full(path: &str) -> UserError {
-    UserError::invalid(path, format!("There are at most {MAX_CONNECTIONS} added connections. Delete one first."))
 }

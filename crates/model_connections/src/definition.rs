@@ -1,7 +1,9 @@
 //! A connection as it is stored, and what it becomes in the config: the same entries that a config would have.
 
-use crate::address;
+use crate::address::check_address;
 use crate::provider::Provider;
+use added_entries::address::origin;
+use added_entries::export::first_free;
 use config::{Agent, Connection, ConnectionKind, Language, Model, Page, to_yaml};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
@@ -67,7 +69,12 @@ impl ConnectionDefinition {
 
     /// Returns the origin that the key is sent to; `None` for an invalid address.
     pub(crate) fn origin(&self) -> Option<String> {
-        Url::parse(self.address()).ok().map(|url| address::origin(&url))
+        Url::parse(self.address()).ok().map(|url| origin(&url))
+    }
+
+    /// Returns whether the other one is reached in the same way, given the same key.
+    pub(crate) fn is_reached_as(&self, other: &Self) -> bool {
+        self.provider == other.provider && self.address() == other.address()
     }
 
     /// Returns the ids of the models in the config, each with the provider's name.
@@ -75,18 +82,16 @@ impl ConnectionDefinition {
         let mut ids: Vec<(String, &str)> = Vec::new();
         for model in &self.models {
             let plain = format!("{connection}-{}", slug(model, MAX_MODEL_ID));
-            let numbered = (2..).map(|number| format!("{plain}-{number}"));
-            let free =
-                std::iter::once(plain.clone()).chain(numbered).find(|id| ids.iter().all(|(known, _)| known != id));
-            ids.push((free.unwrap_or(plain), model));
+            let id = first_free(plain, '-', |id| ids.iter().all(|(known, _)| known != id));
+            ids.push((id, model));
         }
         ids
     }
 
-    /// Returns what a config would have for it. The key is in this environment variable.
-    pub(crate) fn entries(&self, name: &str, variable: &str) -> Map<String, Value> {
+    /// Returns what a config would have for it. The key, if it has one, is in this environment variable.
+    pub(crate) fn entries(&self, name: &str, variable: Option<&str>) -> Map<String, Value> {
         let mut properties = Map::new();
-        if self.has_key {
+        if let Some(variable) = variable {
             properties.insert("apiKey".to_owned(), json!({ "_secret": variable }));
         }
         if let Some(address) = self.base_url.as_deref().or_else(|| self.provider.config_address()) {
@@ -120,9 +125,9 @@ impl ConnectionDefinition {
     ) -> Result<Additions, String> {
         let own = self.base_url.as_deref().or_else(|| self.provider.config_address());
         if let Some(address) = own {
-            address::parse(address, allow_private)?;
+            check_address(address, allow_private)?;
         }
-        let text = to_yaml(&self.entries(name, KEY).into());
+        let text = to_yaml(&self.entries(name, self.has_key.then_some(KEY)).into());
         let env: HashMap<_, _> = key.map(|key| (KEY.to_owned(), key.expose_secret().to_owned())).into_iter().collect();
         let read = LANGUAGE.read_embedded(&[(SOURCE, &text)], &env).outcome;
         let (mut read, _) = read.map_err(|problems| {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use web::times::now_millis;
-use wire::{ErrorCode, UserError};
+use wire::UserError;
 
 /// The longest test.
 const TEST_TIME: Duration = Duration::from_secs(30);
@@ -27,8 +27,7 @@ const MAX_CAUSE: usize = 300;
 /// # Errors
 /// 429 if too many are running.
 pub(crate) fn permit() -> Result<tokio::sync::SemaphorePermit<'static>, UserError> {
-    let busy = |_| UserError::new(ErrorCode::RateLimited, "Too many tests are running. Try again in a moment.");
-    PERMITS.try_acquire().map_err(busy)
+    added_entries::permit(&PERMITS)
 }
 
 /// Asks a model. `price` is that of its tokens.

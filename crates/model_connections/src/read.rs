@@ -1,14 +1,15 @@
 //! Reads what an administrator has sent about a connection: checks it, and puts the stored key in place of its mask.
 
-use crate::address;
-use crate::body::{ConnectionBody, MASK, OwnAgentBody};
+use crate::address::check_address;
+use crate::body::{ConnectionBody, OwnAgentBody};
 use crate::catalog::{Catalog, with_models};
 use crate::definition::{ConnectionDefinition, OwnAgent, slug};
 use crate::provider::Provider;
+use added_entries::MASK;
+use added_entries::checks::{refuse, sentence, unique};
 use axum::http::HeaderValue;
 use config::Config;
 use secrecy::SecretString;
-use std::collections::BTreeSet;
 use wire::UserError;
 
 /// The most characters of a connection's name, of a model's and of an agent's, of instructions and of a key.
@@ -35,22 +36,6 @@ pub(crate) struct Rules<'r> {
     pub(crate) config: &'r Config,
     pub(crate) catalog: &'r Catalog,
     pub(crate) allow_private: bool,
-}
-
-/// Checks the name of a new connection.
-///
-/// # Errors
-/// 422.
-pub(crate) fn check_name(name: &str) -> Result<(), UserError> {
-    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let is_name = (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_allowed) && !name.starts_with('-');
-    match is_name && name != "new" {
-        true => Ok(()),
-        false => refuse(
-            "/name",
-            format!("A name has 1 to {MAX_NAME} letters, digits, `-` and `_`, begins with no `-`, and is not `new`."),
-        ),
-    }
 }
 
 /// Returns the connection that was sent, with its key. `known` is the stored connection with its name.
@@ -86,15 +71,15 @@ fn base_url(
     let sent = sent.map(|text| text.trim_end_matches('/').to_owned());
     let Some(address) = sent.as_deref().or_else(|| body.provider.config_address()) else {
         return match body.provider {
-            Provider::Compatible => refuse("/baseURL", "Enter the address.".to_owned()),
+            Provider::Compatible => refuse("/baseURL", "Enter the address."),
             _ => Ok(None),
         };
     };
     // What was allowed when it was entered may stay.
     let is_kept = known.is_some_and(|known| known.definition.address() == address);
     if !is_kept {
-        let checked = address::parse(address, allow_private);
-        checked.map_err(|problem| UserError::invalid("/baseURL", sentence(problem)))?;
+        let checked = check_address(address, allow_private);
+        checked.map_err(|problem| UserError::invalid("/baseURL", sentence(&problem)))?;
     }
     Ok(sent.filter(|sent| Some(sent.as_str()) != body.provider.address()))
 }
@@ -150,12 +135,12 @@ fn key(
         Some(MASK) => {
             let known = known.filter(|known| known.definition.has_key);
             let Some(known) = known else {
-                return refuse(PATH, "There is no stored key that could be kept: enter it.".to_owned());
+                return refuse(PATH, "There is no stored key that could be kept: enter it.");
             };
             if known.definition.origin() != definition.origin() {
                 let message =
                     "The address is on another server than the one for which the key was entered: enter the key again.";
-                return refuse(PATH, message.to_owned());
+                return refuse(PATH, message);
             }
             known.key.clone().map_err(|problem| UserError::invalid(PATH, sentence(problem)))
         }
@@ -214,23 +199,6 @@ fn check_use(
     Ok(())
 }
 
-/// Returns the texts in their order, each once.
-fn unique<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {
-    let mut seen = BTreeSet::new();
-    texts.filter(|text| seen.insert(*text)).map(str::to_owned).collect()
-}
-
 fn shortened(text: &str) -> String {
     text.chars().filter(|sign| !sign.is_control()).take(MAX_MODEL).collect()
-}
-
-/// Returns a sentence out of a problem in words.
-pub(crate) fn sentence(problem: &str) -> String {
-    let mut letters = problem.chars();
-    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-    format!("{first}{}.", letters.as_str())
-}
-
-fn refuse<T>(path: &str, message: String) -> Result<T, UserError> {
-    Err(UserError::invalid(path, message))
 }

@@ -1,7 +1,8 @@
 //! The first steps on a new server, and which of them are done.
 
 use crate::current::Current;
-use crate::views::{ConnectionState, Origin};
+use crate::views::ConnectionState;
+use added_entries::console::Origin;
 use capability::{Caller, Context};
 use config::{AuthMode, Config, ConnectionKind};
 

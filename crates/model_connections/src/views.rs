@@ -2,11 +2,11 @@
 
 use crate::body::ConnectionBody;
 use crate::current::Current;
-use crate::store::{ListResult, StoredConnection, TestResult};
+use crate::store::{LISTED, ListResult, StoredConnection, TESTED, TestResult};
+use added_entries::console::Origin;
 use config::Agent;
 use schemars::JsonSchema;
 use serde::Serialize;
-use wire::UserError;
 
 /// An added connection with its state.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -42,17 +42,6 @@ pub(crate) struct ConnectionDetail {
     pub(crate) changed_by: String,
     /// Unix time, milliseconds.
     pub(crate) changed_at: i64,
-}
-
-/// Where a connection comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "ModelConnectionOrigin")]
-pub(crate) enum Origin {
-    /// The config.
-    Config,
-    /// An administrator has added it.
-    Added,
 }
 
 /// What a connection does now.
@@ -112,35 +101,31 @@ pub(crate) struct ConnectionItem {
 
 impl Current {
     /// Returns an added connection with its state.
-    ///
-    /// # Errors
-    /// 404.
-    pub(crate) fn detail(&self, name: &str) -> Result<ConnectionDetail, UserError> {
-        let stored = self.find(name)?;
+    pub(crate) fn detail(&self, stored: &StoredConnection) -> ConnectionDetail {
         let agents = stored.definition.iter().flat_map(|definition| &definition.agents);
         let missing = agents.filter(|id| self.section.catalog.agent(id).is_none()).cloned();
-        Ok(ConnectionDetail {
+        ConnectionDetail {
             name: stored.name.clone(),
             version: stored.version,
             connection: Self::body(stored),
             problems: self.problems(stored),
-            used_by: self.used_by(name),
+            used_by: self.used_by(&stored.name),
             agent_id: self.own_agent(stored),
             missing_agents: missing.collect(),
-            tested: stored.tested.clone(),
-            listed: stored.listed.clone(),
+            tested: stored.found(TESTED),
+            listed: stored.found(LISTED),
             created_by: stored.created_by.clone(),
             created_at: stored.created_at,
             changed_by: stored.changed_by.clone(),
             changed_at: stored.changed_at,
-        })
+        }
     }
 
     /// Returns all connections with models: those of the config, and the added ones.
     pub(crate) fn items(&self) -> Vec<ConnectionItem> {
         let of_config = self.section.catalog.connections.iter();
         let of_config = of_config.map(|(id, type_name)| self.config_item(id, type_name));
-        let added = self.stored.connections.iter().map(|stored| self.added_item(stored));
+        let added = self.stored.entries.iter().map(|stored| self.added_item(stored));
         let mut items: Vec<_> = of_config.chain(added).collect();
         items.sort_by(|one, other| one.name.cmp(&other.name));
         items
@@ -157,7 +142,7 @@ impl Current {
         let definition = stored.definition.clone().unwrap_or_default();
         let agents = self.used_by(&stored.name);
         let problem = self.problems(stored).into_iter().next();
-        let failure = stored.tested.as_ref().and_then(|test| test.error.clone());
+        let failure = stored.found(TESTED).and_then(|test: TestResult| test.error);
         let state = match (&problem, &failure) {
             _ if !stored.enabled => ConnectionState::Off,
             (Some(_), _) => ConnectionState::Unusable,

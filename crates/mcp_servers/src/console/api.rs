@@ -5,29 +5,27 @@ use crate::current::{Current, McpConfig, McpConfigUpdate};
 use crate::service;
 use crate::store::TestResult;
 use crate::views::ServerDetail;
+use added_entries::console::{export, remove};
+use added_entries::load;
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
-use axum::response::{IntoResponse, NoContent};
 use capability::Context;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
-use store::append_audit;
-use web::admin::{ADMINISTRATION, Admin, from_store_error};
-use web::openapi::{ApiRouter, Created, PlainText};
-use web::{HttpError, json_error};
+use web::admin::{ADMINISTRATION, Admin};
+use web::openapi::{ApiRouter, Created};
+use web::{HttpError, SentJson, valid_json};
 use wire::UserError;
 
 pub(super) fn routes() -> ApiRouter<Context> {
     ApiRouter::new(&ADMINISTRATION)
         .get("/api/mcp/config", show_config, "Get the MCP servers that administrators have added")
         .put("/api/mcp/config", replace_config, "Replace the MCP servers that administrators have added")
-        .get("/api/mcp/config/export", export, "Export the added MCP servers as YAML for the config")
+        .get("/api/mcp/config/export", export::<Current>, "Export the added MCP servers as YAML for the config")
         .post("/api/admin/mcp-servers", add, "Add an MCP server")
         .get("/api/admin/mcp-servers/{name}", show, "Get an added MCP server with its state")
         .put("/api/admin/mcp-servers/{name}", change, "Change an added MCP server")
-        .delete("/api/admin/mcp-servers/{name}", remove, "Delete an added MCP server")
+        .delete("/api/admin/mcp-servers/{name}", remove::<Current>, "Delete an added MCP server")
         .post("/api/admin/mcp-servers/{name}/test", test_stored, "Test an added MCP server, and keep what was found")
         .post("/api/admin/mcp-server-tests", test, "Test an MCP server that need not be stored")
 }
@@ -66,39 +64,19 @@ struct TestOutcome {
     result: Option<TestResult>,
 }
 
-type Sent<T> = Result<Json<T>, JsonRejection>;
-
-fn body<T>(sent: Sent<T>) -> Result<T, HttpError> {
-    sent.map(|Json(sent)| sent).map_err(|rejection| json_error(&rejection))
-}
-
 /// `GET /api/mcp/config`
 async fn show_config(_: Admin, State(context): State<Context>) -> Result<Json<McpConfig>, HttpError> {
-    Ok(Json(Current::load(&context).await?.mcp_config()))
+    Ok(Json(load::<Current>(&context).await?.mcp_config()))
 }
 
 /// `PUT /api/mcp/config`
 async fn replace_config(
     admin: Admin,
     State(context): State<Context>,
-    sent: Sent<McpConfigUpdate>,
+    sent: SentJson<McpConfigUpdate>,
 ) -> Result<Json<McpConfig>, HttpError> {
-    service::replace(&context, &admin, body(sent)?).await?;
-    Ok(Json(Current::load(&context).await?.mcp_config()))
-}
-
-/// `GET /api/mcp/config/export`
-async fn export(admin: Admin, State(context): State<Context>) -> Result<PlainText, HttpError> {
-    Ok(PlainText(yaml(&context, &admin).await?.into_response()))
-}
-
-/// Returns the export, which is recorded in the audit log.
-pub(super) async fn yaml(context: &Context, admin: &Admin) -> Result<String, UserError> {
-    let text = Current::load(context).await?.yaml();
-    let entry = admin.audit_entry("export_mcp_servers", "", json!({}));
-    let write = context.store.write(move |db| Box::pin(async move { append_audit(db, vec![entry]).await }));
-    write.await.map_err(from_store_error)?;
-    Ok(text)
+    service::replace(&context, &admin, valid_json(sent)?).await?;
+    Ok(Json(load::<Current>(&context).await?.mcp_config()))
 }
 
 /// `GET /api/admin/mcp-servers/{name}`
@@ -111,17 +89,18 @@ async fn show(
 }
 
 async fn detail(context: &Context, name: &str) -> Result<ServerDetail, UserError> {
-    Current::load(context).await?.detail(context, name)
+    let current: Current = load(context).await?;
+    Ok(current.detail(context, current.stored.find(name)?))
 }
 
 /// `POST /api/admin/mcp-servers`
 async fn add(
     admin: Admin,
     State(context): State<Context>,
-    sent: Sent<NewServer>,
+    sent: SentJson<NewServer>,
 ) -> Result<Created<ServerDetail>, HttpError> {
-    let NewServer { name, server } = body(sent)?;
-    service::add(&context, &admin, &name, &server).await?;
+    let NewServer { name, server } = valid_json(sent)?;
+    added_entries::add::<Current>(&context, &admin, &name, &server).await?;
     Ok(Created(detail(&context, &name).await?))
 }
 
@@ -130,21 +109,11 @@ async fn change(
     admin: Admin,
     State(context): State<Context>,
     Path(name): Path<String>,
-    sent: Sent<ServerChange>,
+    sent: SentJson<ServerChange>,
 ) -> Result<Json<ServerDetail>, HttpError> {
-    let ServerChange { version, server } = body(sent)?;
-    service::update(&context, &admin, &name, version, &server).await?;
+    let ServerChange { version, server } = valid_json(sent)?;
+    added_entries::update::<Current>(&context, &admin, &name, version, &server).await?;
     Ok(Json(detail(&context, &name).await?))
-}
-
-/// `DELETE /api/admin/mcp-servers/{name}`
-async fn remove(
-    admin: Admin,
-    State(context): State<Context>,
-    Path(name): Path<String>,
-) -> Result<NoContent, HttpError> {
-    service::delete(&context, &admin, &name, None).await?;
-    Ok(NoContent)
 }
 
 /// `POST /api/admin/mcp-servers/{name}/test`
@@ -161,8 +130,8 @@ async fn test_stored(
 async fn test(
     admin: Admin,
     State(context): State<Context>,
-    sent: Sent<NewServer>,
+    sent: SentJson<NewServer>,
 ) -> Result<Json<TestResult>, HttpError> {
-    let NewServer { name, server } = body(sent)?;
+    let NewServer { name, server } = valid_json(sent)?;
     Ok(Json(service::test(&context, &admin, &name, &server).await?))
 }

@@ -5,46 +5,28 @@ use super::{PATH, TEST_PATH};
 use crate::body::{OauthBody, ServerBody};
 use crate::catalog::ConfigAgent;
 use crate::definition::TransportKind;
-use crate::read::{MAX_DESCRIPTION, MAX_PREFIX};
+use crate::read::{MAX_DESCRIPTION, MAX_NAME, MAX_PREFIX, MAX_SECRET, MAX_TEXT};
 use crate::section::McpServers;
+use added_entries::address::MAX_ADDRESS;
+use added_entries::console::{FormState, agent_boxes, checkbox, name_field, text_field};
 use leptos::prelude::*;
 use web::html::{error_message, text_area_content};
 use web::query_encoded;
 
-/// What the form shows.
-pub(super) struct FormView {
-    /// The name, and the version that the form is based on; `None` for a new server.
-    pub(super) stored: Option<(String, i64)>,
-    /// The name that was entered for a new server.
-    pub(super) name: String,
-    pub(super) body: ServerBody,
-    /// The tools that are known of it.
-    pub(super) tools: Vec<String>,
-    /// Why what was sent was refused.
-    pub(super) problem: Option<String>,
-}
-
-/// Renders the form.
-pub(super) fn form(section: &McpServers, shows: FormView) -> AnyView {
-    let FormView { stored, name, body, tools, problem } = shows;
+/// Renders the form. `tools` are those that are known of the server.
+pub(super) fn form(section: &McpServers, shows: FormState<ServerBody>, tools: Vec<String>) -> AnyView {
+    let FormState { stored, name, body, problem } = shows;
     let is_limited = stored.is_some() && body.allow.is_some();
     let (action, act) = match &stored {
         Some((name, _)) => (format!("{PATH}/{}", query_encoded(name)), "Save"),
         None => (PATH.to_owned(), "Add server"),
     };
-    let name_field = match &stored {
-        Some((name, version)) => view! {
-            <input type="hidden" name="name" value=name.clone() />
-            <input type="hidden" name="version" value=version.to_string() />
-        }
-        .into_any(),
-        None => text_field("name", "Name", name, "64", true),
-    };
+    let new_name = text_field("name", "Name", name, MAX_NAME, true);
     view! {
         {error_message(problem)}
         <form class="cw-account-form" method="post" action=action>
-            {name_field}
-            {text_field("description", "What it is for", body.description.clone(), &MAX_DESCRIPTION.to_string(), false)}
+            {name_field(stored.as_ref(), new_name)}
+            {text_field("description", "What it is for", body.description.clone(), MAX_DESCRIPTION, false)}
             {reached_fields(section, &body)}
             {agent_fields(section, &body)}
             {is_limited.then(|| view! { <input type="hidden" name="limited" value="1" /> })}
@@ -84,7 +66,7 @@ fn reached_fields(section: &McpServers, body: &ServerBody) -> AnyView {
             <span>"Reached by"</span>
             <select name="type">{kinds}</select>
         </label>
-        {text_field("url", "Address", address, "2048", false)}
+        {text_field("url", "Address", address, MAX_ADDRESS, false)}
         <p class="cw-account-note">{about}</p>
         {area_field("headers", "Headers, one a line, as Name: value", &headers)}
         {oauth_fields(body.oauth.as_ref())}
@@ -99,11 +81,11 @@ fn oauth_fields(oauth: Option<&OauthBody>) -> AnyView {
         <details open=oauth.is_some()>
             <summary>"Access token by OAuth"</summary>
             <div class="cw-account-form">
-                {text_field("tokenUrl", "Address of the token endpoint", value(|oauth| Some(shown(&oauth.token_url))), "2048", false)}
-                {text_field("clientId", "Client id", value(|oauth| Some(oauth.client_id.clone())), "500", false)}
-                {text_field("clientSecret", "Client secret", value(|oauth| Some(shown(&oauth.client_secret))), "8192", false)}
-                {text_field("refreshToken", "Refresh token, in place of client credentials", value(|oauth| oauth.refresh_token.as_ref().map(shown)), "8192", false)}
-                {text_field("scope", "Scope", value(|oauth| oauth.scope.clone()), "500", false)}
+                {text_field("tokenUrl", "Address of the token endpoint", value(|oauth| Some(shown(&oauth.token_url))), MAX_ADDRESS, false)}
+                {text_field("clientId", "Client id", value(|oauth| Some(oauth.client_id.clone())), MAX_TEXT, false)}
+                {text_field("clientSecret", "Client secret", value(|oauth| Some(shown(&oauth.client_secret))), MAX_SECRET, false)}
+                {text_field("refreshToken", "Refresh token, in place of client credentials", value(|oauth| oauth.refresh_token.as_ref().map(shown)), MAX_SECRET, false)}
+                {text_field("scope", "Scope", value(|oauth| oauth.scope.clone()), MAX_TEXT, false)}
             </div>
         </details>
     }
@@ -136,23 +118,16 @@ fn command_field(section: &McpServers, body: &ServerBody) -> Option<AnyView> {
 }
 
 fn agent_fields(section: &McpServers, body: &ServerBody) -> AnyView {
-    let catalog = &section.catalog;
-    let missing = body.agents.iter().filter(|id| !catalog.has_agent(id));
-    let missing = missing.map(|id| (id.clone(), format!("{id} (not in the config any more)")));
     let label = |agent: &ConfigAgent| match agent.is_public {
         true => format!("{} (everybody may use it, signed in or not)", agent.id),
         false => agent.id.clone(),
     };
-    let agents = catalog.agents.iter().map(|agent| (agent.id.clone(), label(agent)));
-    let boxes = agents.chain(missing).map(|(id, label)| {
-        let is_chosen = body.agents.contains(&id);
-        view! { <label><input type="checkbox" name="agent" value=id checked=is_chosen />{label}</label> }
-    });
+    let agents = section.catalog.agents.iter().map(|agent| (agent.id.clone(), label(agent)));
     view! {
         <fieldset class="cw-account-scopes">
             <legend>"Agents that get its tools"</legend>
             <p class="cw-account-note">"Without a choice, no agent gets them. Agents that are made at run time choose among the servers of their base."</p>
-            {boxes.collect_view()}
+            {agent_boxes(agents.collect(), &body.agents)}
         </fieldset>
     }
     .into_any()
@@ -164,7 +139,7 @@ fn tool_fields(body: &ServerBody, tools: Vec<String>) -> AnyView {
     let others = allow.iter().filter(|pattern| !tools.contains(pattern)).cloned().collect::<Vec<_>>().join("\n");
     let boxes = tools.into_iter().map(|tool| {
         let is_chosen = allow.contains(&tool);
-        view! { <label><input type="checkbox" name="allow" value=tool.clone() checked=is_chosen />{tool.clone()}</label> }
+        checkbox("allow", tool.clone(), tool, is_chosen)
     });
     let boxes: Vec<_> = boxes.collect();
     let boxes = (!boxes.is_empty()).then(|| {
@@ -194,27 +169,17 @@ fn other_fields(body: &ServerBody) -> AnyView {
         ("readsPrivate", "Its results may hold private data", body.reads_private.unwrap_or(is_program)),
         ("shared", "All users share one connection", body.shared),
     ];
-    let checks = checks.into_iter().map(|(name, label, is_checked)| {
-        view! { <label><input type="checkbox" name=name value="1" checked=is_checked />{label}</label> }
-    });
+    let checks = checks
+        .into_iter()
+        .map(|(name, label, is_checked)| checkbox(name, "1".to_owned(), label.to_owned(), is_checked));
     let time = body.timeout_ms.map(|time| time.to_string()).unwrap_or_default();
     view! {
-        {text_field("prefix", "Prefix of the names of its tools", body.prefix.clone(), &MAX_PREFIX.to_string(), false)}
-        {text_field("timeoutMs", "Timeout of a call in milliseconds (default: limits.toolMs)", time, "7", false)}
+        {text_field("prefix", "Prefix of the names of its tools", body.prefix.clone(), MAX_PREFIX, false)}
+        {text_field("timeoutMs", "Timeout of a call in milliseconds (default: limits.toolMs)", time, 7, false)}
         <fieldset class="cw-account-scopes">
             <legend>"Settings"</legend>
             {checks.collect_view()}
         </fieldset>
-    }
-    .into_any()
-}
-
-fn text_field(name: &'static str, label: &'static str, value: String, most: &str, is_required: bool) -> AnyView {
-    view! {
-        <label class="cw-account-field">
-            <span>{label}</span>
-            <input name=name value=value required=is_required maxlength=most.to_owned() autocomplete="off" />
-        </label>
     }
     .into_any()
 }

@@ -2,14 +2,16 @@
 
 use super::{EXPORT_PATH, PATH, SWITCH_PATH, TITLE};
 use crate::current::Current;
-use crate::views::{Origin, ServerItem, ServerState};
+use crate::views::{ServerItem, ServerState};
+use added_entries::console::{Origin, OriginQuery};
+use added_entries::load;
 use capability::Context;
 use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::Store;
 use web::admin::MenuGroup;
-use web::admin::filters::{Choice, row_button, select_field};
+use web::admin::filters::{row_button, select_field};
 use web::admin::list::{Cell, Column, List, ListPage, ListView, PageRequest};
 use web::html::{link, name};
 use web::query_encoded;
@@ -28,25 +30,6 @@ pub(super) struct ServerQuery {
     from: OriginQuery,
 }
 
-/// Where the listed servers come from.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(rename = "McpServerOriginQuery")]
-enum OriginQuery {
-    /// From anywhere.
-    #[default]
-    All,
-    /// The config.
-    Config,
-    /// Those that administrators have added.
-    Added,
-}
-
-impl Choice for OriginQuery {
-    const ALL: &'static [(Self, &'static str, &'static str)] =
-        &[(Self::All, "all", "All"), (Self::Config, "config", "The config"), (Self::Added, "added", "Administrators")];
-}
-
 impl List for ServerList {
     type State = Context;
     type Query = ServerQuery;
@@ -63,7 +46,7 @@ impl List for ServerList {
             Origin::Added => link(format!("{PATH}/{}", query_encoded(&item.name)), &item.name),
         }),
         ServerColumn::in_file("key", |item| Cell::text(&item.key)),
-        ServerColumn::new("From", "origin", |item| Cell::text(origin(item.origin))),
+        ServerColumn::new("From", "origin", |item| Cell::text(item.origin.text())),
         ServerColumn::new("State", "state", |item| Cell::text(item.state.text())),
         ServerColumn::new("Reached by", "type", |item| Cell::text(item.transport)),
         ServerColumn::new("Host or program", "place", |item| Cell::text(&item.place))
@@ -83,12 +66,8 @@ impl List for ServerList {
         query: &ServerQuery,
         page: &PageRequest,
     ) -> Result<ListPage<ServerItem>, UserError> {
-        let mut items = Current::load(context).await?.items(context);
-        items.retain(|item| match query.from {
-            OriginQuery::All => true,
-            OriginQuery::Config => item.origin == Origin::Config,
-            OriginQuery::Added => item.origin == Origin::Added,
-        });
+        let mut items = load::<Current>(context).await?.items(context);
+        items.retain(|item| query.from.includes(item.origin));
         page.page_in(items)
     }
 
@@ -97,7 +76,7 @@ impl List for ServerList {
     }
 
     async fn content(context: &Context, _: &ServerQuery, list: ListView) -> Result<AnyView, UserError> {
-        let current = Current::load(context).await?;
+        let current: Current = load(context).await?;
         let is_allowed = current.section.at_run_time;
         let about = match is_allowed {
             true => {
@@ -115,13 +94,6 @@ impl List for ServerList {
             {difference(current.items(context))}
         }
         .into_any())
-    }
-}
-
-fn origin(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Config => "config",
-        Origin::Added => "administrators",
     }
 }
 

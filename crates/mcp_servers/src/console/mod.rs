@@ -7,8 +7,9 @@ mod pages;
 mod sent;
 mod state;
 
+use crate::store::SERVERS;
 use capability::Context;
-use web::admin::{MenuEntry, MenuGroup, Section};
+use web::admin::Section;
 
 /// The path of the list.
 const PATH: &str = "/admin/mcp-servers";
@@ -24,18 +25,5 @@ const TITLE: &str = "MCP servers";
 /// Returns the section of the console.
 pub(crate) fn section(context: Context) -> Section {
     let routes = web::admin::list::routes::<list::ServerList>().merge(api::routes()).with_pages(pages::routes());
-    let actions = [
-        "add_mcp_server",
-        "change_mcp_server",
-        "enable_mcp_server",
-        "disable_mcp_server",
-        "delete_mcp_server",
-        "test_mcp_server",
-        "export_mcp_servers",
-    ];
-    Section {
-        menu: vec![MenuEntry { group: MenuGroup::Agents, path: PATH, title: TITLE }],
-        actions: actions.map(|action| format!("admin:{action}")).to_vec(),
-        routes: routes.map(|router| router.with_state(context)),
-    }
+    added_entries::console::section(SERVERS, (PATH, TITLE), &[], routes.map(|router| router.with_state(context)))
 }

@@ -1,71 +1,56 @@
 //! Reads the form of a server.
 
+use crate::address::is_shown;
 use crate::body::{OauthBody, SecretReference, SecretValue, ServerBody};
 use crate::definition::TransportKind;
+use added_entries::MASK;
+use added_entries::console::{SentEntry, SentFields};
 use std::collections::BTreeMap;
-use url::form_urlencoded;
 use wire::UserError;
 
-/// What a form has sent.
-pub(super) struct SentForm {
-    pub(super) name: String,
-    /// The version that the change is based on.
-    pub(super) version: Option<i64>,
-    pub(super) body: ServerBody,
-}
-
-/// Parses a form in which a field may occur several times.
+/// Parses a form.
 ///
 /// # Errors
 /// 422 for a line of headers that has no name and value.
-pub(super) fn parse(form: &[u8]) -> Result<SentForm, UserError> {
-    let pairs: Vec<(String, String)> = form_urlencoded::parse(form).into_owned().collect();
-    let all = |name: &'static str| pairs.iter().filter(move |(of, _)| of == name).map(|(_, value)| value.as_str());
-    let one = |name: &'static str| all(name).next().unwrap_or_default().trim();
-    let filled = |name: &'static str| Some(one(name)).filter(|value| !value.is_empty());
-    let is_checked = |name: &'static str| all(name).next().is_some();
-    let lines = |name: &'static str| -> Vec<String> {
-        let lines = all(name).flat_map(str::lines).map(str::trim).filter(|line| !line.is_empty());
-        lines.map(str::to_owned).collect()
-    };
-    let transport = match one("type") {
+pub(super) fn parse(form: &[u8]) -> Result<SentEntry<ServerBody>, UserError> {
+    let sent = SentFields::parse(form);
+    let transport = match sent.one("type") {
         "sse" => TransportKind::Sse,
         "stdio" => TransportKind::Stdio,
         _ => TransportKind::Http,
     };
     let is_program = transport == TransportKind::Stdio;
-    let command = filled("command").filter(|_| is_program).unwrap_or_default();
+    let command = sent.filled("command").filter(|_| is_program).unwrap_or_default();
     let mut words = command.split_whitespace().map(str::to_owned);
-    let allow = lines("allow");
-    let time = filled("timeoutMs").map(|text| text.parse().unwrap_or(0));
+    let allow = sent.lines("allow");
     let body = ServerBody {
-        enabled: is_checked("enabled"),
-        description: one("description").to_owned(),
+        enabled: sent.is_checked("enabled"),
+        description: sent.one("description").to_owned(),
         transport: Some(transport),
-        url: filled("url").filter(|_| !is_program).map(secret),
-        headers: if is_program { BTreeMap::new() } else { headers(&lines("headers"))? },
-        oauth: filled("tokenUrl").filter(|_| !is_program).map(|token_url| OauthBody {
+        url: sent.filled("url").filter(|_| !is_program).map(secret),
+        headers: if is_program { BTreeMap::new() } else { headers(&sent.lines("headers"))? },
+        oauth: sent.filled("tokenUrl").filter(|_| !is_program).map(|token_url| OauthBody {
             token_url: secret(token_url),
-            client_id: one("clientId").to_owned(),
-            client_secret: secret(one("clientSecret")),
-            refresh_token: filled("refreshToken").map(secret),
-            scope: filled("scope").map(str::to_owned),
+            client_id: sent.one("clientId").to_owned(),
+            client_secret: secret(sent.one("clientSecret")),
+            refresh_token: sent.filled("refreshToken").map(secret),
+            scope: sent.filled("scope").map(str::to_owned),
         }),
         command: words.next(),
         args: words.collect(),
-        agents: all("agent").map(str::to_owned).collect(),
+        agents: sent.all("agent").map(str::to_owned).collect(),
         // Without a choice, all tools would be offered: that is refused if there was one.
-        allow: (!allow.is_empty() || is_checked("limited")).then_some(allow),
-        deny: lines("deny"),
-        prefix: one("prefix").to_owned(),
-        confirm: is_checked("confirm"),
-        shared: is_checked("shared"),
-        timeout_ms: time,
-        reads_private: Some(is_checked("readsPrivate")),
-        returns_untrusted: Some(is_checked("returnsUntrusted")),
-        egress: Some(is_checked("egress")),
+        allow: (!allow.is_empty() || sent.is_checked("limited")).then_some(allow),
+        deny: sent.lines("deny"),
+        prefix: sent.one("prefix").to_owned(),
+        confirm: sent.is_checked("confirm"),
+        shared: sent.is_checked("shared"),
+        timeout_ms: sent.filled("timeoutMs").map(|text| text.parse().unwrap_or(0)),
+        reads_private: Some(sent.is_checked("readsPrivate")),
+        returns_untrusted: Some(sent.is_checked("returnsUntrusted")),
+        egress: Some(sent.is_checked("egress")),
     };
-    Ok(SentForm { name: one("name").to_owned(), version: one("version").parse().ok(), body })
+    Ok(SentEntry { name: sent.one("name").to_owned(), version: sent.one("version").parse().ok(), body })
 }
 
 /// Reads lines of the form `Name: value`.
@@ -105,7 +90,7 @@ pub(super) fn shown(value: &SecretValue) -> String {
 /// Removes what was entered where secrets are entered, so that a page does not repeat it.
 pub(super) fn without_secrets(mut body: ServerBody) -> ServerBody {
     let forget = |value: &mut SecretValue| {
-        if matches!(value, SecretValue::Text(text) if text != crate::address::MASK) {
+        if matches!(value, SecretValue::Text(text) if text != MASK) {
             *value = SecretValue::Text(String::new());
         }
     };
@@ -122,14 +107,11 @@ pub(super) fn without_secrets(mut body: ServerBody) -> ServerBody {
 /// Removes an address that may hold a key.
 fn forget_address(value: &mut SecretValue) {
     let SecretValue::Text(text) = value else { return };
-    if text.contains(crate::address::MASK) {
+    if text.contains(MASK) {
         return;
     }
     let is_harmless = url::Url::parse(text).is_ok_and(|url| {
-        crate::address::is_shown(&url)
-            && url.username().is_empty()
-            && url.password().is_none()
-            && url.fragment().is_none()
+        is_shown(&url) && url.username().is_empty() && url.password().is_none() && url.fragment().is_none()
     });
     if !is_harmless {
         text.clear();

@@ -145,14 +145,14 @@ fn stored_servers_cannot_break_the_config() {
         assert_eq!(servers(&bench.config(), "helper"), "files | weather");
         bench.current().section.catalog.problems["weather"].clone()
     };
-    let server = bench.stored.servers[0].clone();
-    bench.stored.servers[0].secrets = "1.AAAA".to_owned();
+    let server = bench.stored.entries[0].clone();
+    bench.stored.entries[0].secret = "1.AAAA".to_owned();
     assert!(problem(&bench).contains("cannot be read with the keys"), "{}", problem(&bench));
-    bench.stored.servers[0] = server.clone();
-    bench.stored.servers[0].definition.as_mut().unwrap().allow = Some(vec!["{".to_owned()]);
+    bench.stored.entries[0] = server.clone();
+    bench.stored.entries[0].definition.as_mut().unwrap().allow = Some(vec!["{".to_owned()]);
     assert!(problem(&bench).contains("not a valid pattern"), "{}", problem(&bench));
-    bench.stored.servers[0] = server;
-    bench.stored.servers[0].definition = None;
+    bench.stored.entries[0] = server;
+    bench.stored.entries[0].definition = None;
     assert_eq!(servers(&bench.config(), "helper"), "files | ");
 }
 
@@ -161,7 +161,7 @@ fn stored_servers_cannot_break_the_config() {
 fn agents_made_at_run_time_keep_their_choice_while_a_server_is_off() {
     let text = format!("{CONFIG}customAgents: {{ from: [helper] }}\n");
     let language = Language::new(&[DEFINITION.sections, custom_agents::DEFINITION.sections].concat(), &[]);
-    let mut bench = Bench { written: language.read_text(&text).unwrap().0, stored: StoredCatalog::default() };
+    let mut bench = Bench { written: language.read_text(&text).unwrap().0, stored: StoredServers::default() };
     let row = CustomAgentRow {
         id: "custom-a".to_owned(),
         name: None,
@@ -184,6 +184,6 @@ fn agents_made_at_run_time_keep_their_choice_while_a_server_is_off() {
     off["enabled"] = false.into();
     bench.save("weather", off).unwrap();
     check(&bench, " | weather", true);
-    bench.stored.servers.clear();
+    bench.stored.entries.clear();
     check(&bench, " | ", false);
 }

@@ -1,7 +1,7 @@
 //! Secrets are written, kept and never shown.
 
 use super::*;
-use crate::address::MASK;
+use added_entries::MASK;
 use insta::assert_snapshot;
 use secrecy::ExposeSecret;
 use serde_json::json;
@@ -34,7 +34,7 @@ fn secrets_are_sent_to_the_server_and_shown_nowhere() {
     let planned = bench.current().save("weather", &body(secret())).unwrap().unwrap();
     assert_snapshot!(planned.about, @r#"{"server":"weather","type":"http","place":"mcp.example.com","agents":["helper"],"enabled":true}"#);
     let Change::Add(write) = &planned.change else { panic!() };
-    let stored = format!("{} {}", serde_json::to_string(&write.definition).unwrap(), write.secrets);
+    let stored = format!("{} {}", serde_json::to_string(&write.definition).unwrap(), write.secret);
     assert!(!stored.contains("canary"), "{stored}");
     assert!(!format!("{planned:?} {:?}", body(secret())).contains("canary"));
     bench.keep(planned);
@@ -63,7 +63,7 @@ fn masked_values_stay_as_they_are() {
     let keeps_test = |bench: &Bench, changed: Value| {
         let planned = bench.current().save("weather", &body(changed)).unwrap().unwrap();
         let Change::Update(write, _) = planned.change else { panic!() };
-        write.keeps_test
+        write.keeps_found
     };
     assert!(keeps_test(&bench, with("/confirm", true.into())));
     assert!(!keeps_test(&bench, with("/headers/Authorization", "Bearer new".into())));
@@ -128,7 +128,7 @@ fn an_address_that_is_not_allowed_any_more_may_stay() {
     let mut update = serde_json::to_value(bench.current().mcp_config()).unwrap();
     update["mcpServers"]["news"] = json!({ "url": "https://news.example.com/mcp" });
     let planned = bench.current().replacement(serde_json::from_value(update).unwrap()).unwrap();
-    assert_eq!(planned.iter().map(|planned| planned.action).collect::<Vec<_>>(), ["add_mcp_server"]);
+    assert_eq!(planned.iter().map(|planned| planned.action.as_str()).collect::<Vec<_>>(), ["add_mcp_server"]);
 }
 
 /// Who may change addresses must not get the secrets sent to one of their own.
@@ -188,14 +188,14 @@ fn what_is_sent_is_checked() {
     let many: serde_json::Map<_, _> = (0..21).map(|n| (format!("X-{n}"), "1".into())).collect();
     check(json!({ "headers": many }), "/headers: A server has at most 20");
     check(json!({ "allow": ["{"] }), "/allow: A pattern of tools is wrong");
-    check(json!({ "allow": [] }), "/allow: Name at least one tool, or leave `allow` out.");
+    check(json!({ "allow": [] }), "/allow: Name at least one tool, or `*` for all.");
     check(json!({ "prefix": "a b" }), "/prefix:");
     check(json!({ "timeoutMs": 0 }), "/timeoutMs:");
     check(json!({ "description": "x".repeat(501) }), "/description:");
     check(json!({ "agents": [""] }), "/agents:");
     check(json!({ "url": { "_secret": "TOKEN" } }), "/: The server cannot be used: `url`: this is not a web address.");
     check(json!({}), "");
-    assert_eq!(bench.stored.servers.len(), 1);
+    assert_eq!(bench.stored.entries.len(), 1);
     // Without a key nothing can be entered.
     bench.written = load(&CONFIG.replace("keys: [KEY], ", ""));
     let refused = bench.save("second", json!({ "url": "https://mcp.example.com/?key=1" })).unwrap_err();
@@ -214,7 +214,7 @@ fn the_whole_catalog_is_replaced_or_nothing() {
     let plan = |bench: &Bench, update: Value| {
         let planned = bench.current().replacement(serde_json::from_value(update).unwrap());
         planned
-            .map(|planned| planned.iter().map(|planned| planned.action.to_owned()).collect::<Vec<_>>().join(" "))
+            .map(|planned| planned.iter().map(|planned| planned.action.clone()).collect::<Vec<_>>().join(" "))
             .unwrap_or_else(|error| format!("{}: {}", error.path.unwrap_or_default(), error.message))
     };
     let mut update = serde_json::to_value(bench.current().mcp_config()).unwrap();

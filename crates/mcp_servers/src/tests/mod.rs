@@ -10,10 +10,11 @@ use crate::body::ServerBody;
 use crate::capability::DEFINITION;
 use crate::catalog::with_catalog;
 use crate::current::{Current, Planned};
-use crate::store::{Change, StoredCatalog, StoredServer};
+use crate::store::{StoredServer, StoredServers};
+use added_entries::{Change, Entries};
 use config::{Config, Env, Language};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock};
 
 /// A secret that must not be seen anywhere.
@@ -55,12 +56,12 @@ fn body(value: Value) -> ServerBody {
 /// The servers of a config, changed as administrators do, without a database.
 struct Bench {
     written: Config,
-    stored: StoredCatalog,
+    stored: StoredServers,
 }
 
 impl Bench {
     fn new(config: &str) -> Self {
-        Self { written: load(config), stored: StoredCatalog::default() }
+        Self { written: load(config), stored: StoredServers::default() }
     }
 
     /// Returns the config with what is stored.
@@ -75,7 +76,7 @@ impl Bench {
     /// Stores what was planned.
     fn keep(&mut self, planned: Planned) {
         self.stored.version += 1;
-        let servers = &mut self.stored.servers;
+        let servers = &mut self.stored.entries;
         match planned.change {
             Change::Add(write) | Change::Update(write, _) => {
                 let version = servers.iter().find(|server| server.name == write.name).map_or(1, |old| old.version + 1);
@@ -85,12 +86,12 @@ impl Bench {
                     version,
                     enabled: write.enabled,
                     definition: Some(write.definition),
-                    secrets: write.secrets,
+                    secret: write.secret,
                     created_by: "ada".to_owned(),
                     changed_by: "ada".to_owned(),
                     created_at: 1,
                     changed_at: 1,
-                    tested: None,
+                    found: BTreeMap::new(),
                 });
                 servers.sort_by(|one, other| one.name.cmp(&other.name));
             }
@@ -98,8 +99,8 @@ impl Bench {
                 servers.iter_mut().filter(|server| server.name == name).for_each(|server| server.enabled = enabled);
             }
             Change::Delete { name, .. } => servers.retain(|server| server.name != name),
-            Change::Switch { server, off: true } => self.stored.switched_off.push(server),
-            Change::Switch { server, off: false } => self.stored.switched_off.retain(|off| *off != server),
+            Change::Switch { key, off: true } => self.stored.switched_off.push(key),
+            Change::Switch { key, off: false } => self.stored.switched_off.retain(|off| *off != key),
         }
     }
 

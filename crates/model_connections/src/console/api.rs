@@ -5,25 +5,29 @@ use crate::current::Current;
 use crate::service;
 use crate::store::{ListResult, TestResult};
 use crate::views::ConnectionDetail;
+use added_entries::console::{export, remove};
+use added_entries::load;
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
-use axum::response::{IntoResponse, NoContent};
 use capability::Context;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use web::admin::{ADMINISTRATION, Admin};
-use web::openapi::{ApiRouter, Created, PlainText};
-use web::{HttpError, json_error};
+use web::openapi::{ApiRouter, Created};
+use web::{HttpError, SentJson, valid_json};
 use wire::UserError;
 
 pub(super) fn routes() -> ApiRouter<Context> {
     ApiRouter::new(&ADMINISTRATION)
-        .get("/api/admin/model-connections.yaml", export, "Export the added connections to model providers as YAML")
+        .get(
+            "/api/admin/model-connections.yaml",
+            export::<Current>,
+            "Export the added connections to model providers as YAML",
+        )
         .post("/api/admin/models", add, "Add a connection to a model provider")
         .get("/api/admin/models/{name}", show, "Get an added connection to a model provider with its state")
         .put("/api/admin/models/{name}", change, "Change an added connection to a model provider")
-        .delete("/api/admin/models/{name}", remove, "Delete an added connection to a model provider")
+        .delete("/api/admin/models/{name}", remove::<Current>, "Delete an added connection to a model provider")
         .post("/api/admin/models/{name}/test", test, "Ask a model of an added connection for one word")
         .post("/api/admin/models/{name}/list", list, "Ask the provider of an added connection for its models")
 }
@@ -60,24 +64,6 @@ struct TestBody {
     model: Option<String>,
 }
 
-type Sent<T> = Result<Json<T>, JsonRejection>;
-
-fn body<T>(sent: Sent<T>) -> Result<T, HttpError> {
-    sent.map(|Json(sent)| sent).map_err(|rejection| json_error(&rejection))
-}
-
-/// `GET /api/admin/model-connections.yaml`
-async fn export(admin: Admin, State(context): State<Context>) -> Result<PlainText, HttpError> {
-    Ok(PlainText(yaml(&context, &admin).await?.into_response()))
-}
-
-/// Returns the export, which is recorded in the audit log.
-pub(super) async fn yaml(context: &Context, admin: &Admin) -> Result<String, UserError> {
-    let text = Current::load(context).await?.yaml();
-    service::record_export(context, admin).await?;
-    Ok(text)
-}
-
 /// `GET /api/admin/models/{name}`
 async fn show(
     _: Admin,
@@ -88,17 +74,18 @@ async fn show(
 }
 
 async fn detail(context: &Context, name: &str) -> Result<ConnectionDetail, UserError> {
-    Current::load(context).await?.detail(name)
+    let current: Current = load(context).await?;
+    Ok(current.detail(current.stored.find(name)?))
 }
 
 /// `POST /api/admin/models`
 async fn add(
     admin: Admin,
     State(context): State<Context>,
-    sent: Sent<NewConnection>,
+    sent: SentJson<NewConnection>,
 ) -> Result<Created<ConnectionDetail>, HttpError> {
-    let NewConnection { name, connection } = body(sent)?;
-    service::add(&context, &admin, &name, &connection).await?;
+    let NewConnection { name, connection } = valid_json(sent)?;
+    added_entries::add::<Current>(&context, &admin, &name, &connection).await?;
     Ok(Created(detail(&context, &name).await?))
 }
 
@@ -107,21 +94,11 @@ async fn change(
     admin: Admin,
     State(context): State<Context>,
     Path(name): Path<String>,
-    sent: Sent<ConnectionChange>,
+    sent: SentJson<ConnectionChange>,
 ) -> Result<Json<ConnectionDetail>, HttpError> {
-    let ConnectionChange { version, connection } = body(sent)?;
-    service::update(&context, &admin, &name, version, &connection).await?;
+    let ConnectionChange { version, connection } = valid_json(sent)?;
+    added_entries::update::<Current>(&context, &admin, &name, version, &connection).await?;
     Ok(Json(detail(&context, &name).await?))
-}
-
-/// `DELETE /api/admin/models/{name}`
-async fn remove(
-    admin: Admin,
-    State(context): State<Context>,
-    Path(name): Path<String>,
-) -> Result<NoContent, HttpError> {
-    service::delete(&context, &admin, &name, None).await?;
-    Ok(NoContent)
 }
 
 /// `POST /api/admin/models/{name}/test`
@@ -129,9 +106,9 @@ async fn test(
     admin: Admin,
     State(context): State<Context>,
     Path(name): Path<String>,
-    sent: Sent<TestBody>,
+    sent: SentJson<TestBody>,
 ) -> Result<Json<TestResult>, HttpError> {
-    let TestBody { model } = body(sent)?;
+    let TestBody { model } = valid_json(sent)?;
     Ok(Json(service::test(&context, &admin, &name, model.as_deref()).await?))
 }
 

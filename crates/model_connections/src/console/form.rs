@@ -6,50 +6,32 @@ use crate::catalog::{Answers, Catalog, ConfigAgent};
 use crate::current::Current;
 use crate::provider::Provider;
 use crate::read::{MAX_AGENT_NAME, MAX_KEY, MAX_MODEL, MAX_MODELS, MAX_NAME};
+use added_entries::address::MAX_ADDRESS;
+use added_entries::console::{FormState, agent_boxes, checkbox, name_field, text_field};
 use leptos::prelude::*;
 use web::html::{error_message, text_area_content};
 use web::query_encoded;
 
-/// What the form shows.
-pub(super) struct FormView {
-    /// The name, and the version that the form is based on; `None` for a new connection.
-    pub(super) stored: Option<(String, i64)>,
-    /// The name that was entered for a new connection.
-    pub(super) name: String,
-    pub(super) body: ConnectionBody,
-    /// The models that the provider has named.
-    pub(super) listed: Vec<String>,
-    /// Why what was sent was refused.
-    pub(super) problem: Option<String>,
-}
-
-/// Renders the form.
-pub(super) fn form(current: &Current, shows: FormView) -> AnyView {
-    let FormView { stored, name, body, listed, problem } = shows;
+/// Renders the form. `listed` are the models that the provider has named.
+pub(super) fn form(current: &Current, shows: FormState<ConnectionBody>, listed: Vec<String>) -> AnyView {
+    let FormState { stored, name, body, problem } = shows;
     let (action, act) = match &stored {
         Some((name, _)) => (format!("{PATH}/{}", query_encoded(name)), "Save"),
         None => (PATH.to_owned(), "Add model"),
     };
-    let name_field = match &stored {
-        Some((name, version)) => view! {
-            <input type="hidden" name="name" value=name.clone() />
-            <input type="hidden" name="version" value=version.to_string() />
-        }
-        .into_any(),
-        None => text_field("name", "Name of the connection (default: that of the provider)", name, MAX_NAME),
-    };
+    let new_name = text_field("name", "Name of the connection (default: that of the provider)", name, MAX_NAME, false);
     let off = (!body.enabled).then(|| view! { <input type="hidden" name="disabled" value="1" /> });
     view! {
         {error_message(problem)}
         <form class="cw-account-form" method="post" action=action>
             {provider_field(body.provider)}
-            {text_field("address", "Address (only for another one than the provider's)", body.base_url.clone().unwrap_or_default(), 2048)}
+            {text_field("address", "Address (only for another one than the provider's)", body.base_url.clone().unwrap_or_default(), MAX_ADDRESS, false)}
             <p class="cw-account-note">"Ollama: http://localhost:11434/v1. Another server: the address before /chat/completions."</p>
             {key_field(current, &body, stored.is_some())}
             {model_fields(&body, &listed, stored.is_some())}
             {agent_fields(&current.section.catalog, &body)}
             {own_agent_fields(body.agent.as_ref())}
-            {name_field}
+            {name_field(stored.as_ref(), new_name)}
             {off}
             <button class="cw-button cw-primary">{act}</button>
         </form>
@@ -102,9 +84,7 @@ fn key_field(current: &Current, body: &ConnectionBody, is_stored: bool) -> AnyVi
 
 /// Renders the models: boxes for the chosen ones, and a field with the provider's names.
 fn model_fields(body: &ConnectionBody, listed: &[String], is_stored: bool) -> AnyView {
-    let boxes = body.models.iter().map(|model| {
-        view! { <label><input type="checkbox" name="model" value=model.clone() checked=true />{model.clone()}</label> }
-    });
+    let boxes = body.models.iter().map(|model| checkbox("model", model.clone(), model.clone(), true));
     let boxes: Vec<_> = boxes.collect();
     let boxes = (!boxes.is_empty()).then(|| {
         view! {
@@ -135,14 +115,8 @@ fn model_fields(body: &ConnectionBody, listed: &[String], is_stored: bool) -> An
 }
 
 fn agent_fields(catalog: &Catalog, body: &ConnectionBody) -> Option<AnyView> {
-    let missing = body.agents.iter().filter(|id| catalog.agent(id).is_none());
-    let missing = missing.map(|id| (id.clone(), format!("{id} (not in the config any more)")));
     let agents = catalog.agents.iter().map(|agent| (agent.id.clone(), label(agent)));
-    let boxes = agents.chain(missing).map(|(id, label)| {
-        let is_chosen = body.agents.contains(&id);
-        view! { <label><input type="checkbox" name="agent" value=id checked=is_chosen />{label}</label> }
-    });
-    let boxes: Vec<_> = boxes.collect();
+    let boxes = agent_boxes(agents.collect(), &body.agents);
     (!boxes.is_empty()).then(|| {
         view! {
             <fieldset class="cw-account-scopes">
@@ -178,20 +152,10 @@ fn own_agent_fields(agent: Option<&OwnAgentBody>) -> AnyView {
                 "Make an agent with a page, for all signed-in users"
             </label>
         </fieldset>
-        {text_field("agentName", "Name of the agent", name, MAX_AGENT_NAME)}
+        {text_field("agentName", "Name of the agent", name, MAX_AGENT_NAME, false)}
         <label class="cw-account-field">
             <span>"Instructions"</span>
             <textarea name="agentInstructions" rows="3" inner_html=text_area_content(&instructions)></textarea>
-        </label>
-    }
-    .into_any()
-}
-
-fn text_field(name: &'static str, label: &'static str, value: String, most: usize) -> AnyView {
-    view! {
-        <label class="cw-account-field">
-            <span>{label}</span>
-            <input name=name value=value maxlength=most.to_string() autocomplete="off" />
         </label>
     }
     .into_any()

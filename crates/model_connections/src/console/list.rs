@@ -2,13 +2,15 @@
 
 use super::{EXPORT_PATH, PATH, TITLE};
 use crate::current::Current;
-use crate::views::{ConnectionItem, Origin};
+use crate::views::ConnectionItem;
+use added_entries::console::{Origin, OriginQuery};
+use added_entries::load;
 use capability::Context;
 use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::Store;
-use web::admin::filters::{Choice, select_field};
+use web::admin::filters::select_field;
 use web::admin::list::{Cell, Column, List, ListPage, ListView, PageRequest};
 use web::admin::{MenuGroup, START_PATH};
 use web::html::{link, name};
@@ -28,25 +30,6 @@ pub(super) struct ConnectionQuery {
     from: OriginQuery,
 }
 
-/// Where the listed connections come from.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(rename = "ModelConnectionOriginQuery")]
-enum OriginQuery {
-    /// From anywhere.
-    #[default]
-    All,
-    /// The config.
-    Config,
-    /// Those that administrators have added.
-    Added,
-}
-
-impl Choice for OriginQuery {
-    const ALL: &'static [(Self, &'static str, &'static str)] =
-        &[(Self::All, "all", "All"), (Self::Config, "config", "The config"), (Self::Added, "added", "Administrators")];
-}
-
 impl List for ConnectionList {
     type State = Context;
     type Query = ConnectionQuery;
@@ -62,7 +45,7 @@ impl List for ConnectionList {
             Origin::Config => name(&item.name),
             Origin::Added => link(format!("{PATH}/{}", query_encoded(&item.name)), &item.name),
         }),
-        ConnectionColumn::new("From", "origin", |item| Cell::text(origin(item.origin))),
+        ConnectionColumn::new("From", "origin", |item| Cell::text(item.origin.text())),
         ConnectionColumn::new("State", "state", |item| Cell::text(item.state.text())),
         ConnectionColumn::new("Provider", "provider", |item| Cell::text(&item.provider)),
         ConnectionColumn::new("Models", "models", |item| Cell::text(item.models.join(", "))),
@@ -79,12 +62,8 @@ impl List for ConnectionList {
         query: &ConnectionQuery,
         page: &PageRequest,
     ) -> Result<ListPage<ConnectionItem>, UserError> {
-        let mut items = Current::load(context).await?.items();
-        items.retain(|item| match query.from {
-            OriginQuery::All => true,
-            OriginQuery::Config => item.origin == Origin::Config,
-            OriginQuery::Added => item.origin == Origin::Added,
-        });
+        let mut items = load::<Current>(context).await?.items();
+        items.retain(|item| query.from.includes(item.origin));
         page.page_in(items)
     }
 
@@ -93,7 +72,7 @@ impl List for ConnectionList {
     }
 
     async fn content(context: &Context, _: &ConnectionQuery, list: ListView) -> Result<AnyView, UserError> {
-        let current = Current::load(context).await?;
+        let current: Current = load(context).await?;
         let is_allowed = current.section.at_run_time;
         let about = match is_allowed {
             true => {
@@ -102,7 +81,7 @@ impl List for ConnectionList {
             false => "The config does not allow changes of connections at run time, so added ones are not used.",
         };
         let new = is_allowed.then(|| view! { <a class="cw-button" href=format!("{PATH}/new")>"Add a model"</a> });
-        let export = (!current.stored.connections.is_empty()).then(export);
+        let export = (!current.stored.entries.is_empty()).then(export);
         Ok(view! {
             <p class="cw-account-note">{about}" "<a href=START_PATH>"First steps"</a></p>
             <p class="cw-admin-links">{new}</p>
@@ -110,13 +89,6 @@ impl List for ConnectionList {
             {export}
         }
         .into_any())
-    }
-}
-
-fn origin(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Config => "config",
-        Origin::Added => "administrators",
     }
 }
 

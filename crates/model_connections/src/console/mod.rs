@@ -8,8 +8,9 @@ mod sent;
 mod start;
 mod state;
 
+use crate::store::CONNECTIONS;
 use capability::Context;
-use web::admin::{MenuEntry, MenuGroup, Section};
+use web::admin::Section;
 
 /// The path of the list.
 const PATH: &str = "/admin/models";
@@ -22,20 +23,6 @@ const TITLE: &str = "Models";
 pub(crate) fn section(context: Context) -> Section {
     let pages = pages::routes().merge(start::routes());
     let routes = web::admin::list::routes::<list::ConnectionList>().merge(api::routes()).with_pages(pages);
-    let actions = [
-        "add_model_connection",
-        "change_model_connection",
-        "enable_model_connection",
-        "disable_model_connection",
-        "delete_model_connection",
-        "test_model_connection",
-        "list_provider_models",
-        "export_model_connections",
-        "export_models",
-    ];
-    Section {
-        menu: vec![MenuEntry { group: MenuGroup::Agents, path: PATH, title: TITLE }],
-        actions: actions.map(|action| format!("admin:{action}")).to_vec(),
-        routes: routes.map(|router| router.with_state(context)),
-    }
+    let own = ["list_provider_models", "export_models"];
+    added_entries::console::section(CONNECTIONS, (PATH, TITLE), &own, routes.map(|router| router.with_state(context)))
 }

@@ -1,39 +1,28 @@
 //! Reads the form of a connection.
 
-use crate::body::{ConnectionBody, MASK, OwnAgentBody};
+use crate::body::{ConnectionBody, OwnAgentBody};
 use crate::provider::Provider;
-use url::form_urlencoded;
+use added_entries::MASK;
+use added_entries::console::{SentEntry, SentFields};
 
-/// What a form has sent.
-pub(super) struct SentForm {
-    pub(super) name: String,
-    /// The version that the change is based on.
-    pub(super) version: Option<i64>,
-    pub(super) body: ConnectionBody,
-}
-
-/// Parses a form in which a field may occur several times. An empty key leaves a stored one as it is.
-pub(super) fn parse(form: &[u8]) -> SentForm {
-    let pairs: Vec<(String, String)> = form_urlencoded::parse(form).into_owned().collect();
-    let all = |name: &'static str| pairs.iter().filter(move |(of, _)| of == name).map(|(_, value)| value.trim());
-    let one = |name: &'static str| all(name).next().unwrap_or_default();
-    let filled = |name: &'static str| Some(one(name)).filter(|value| !value.is_empty()).map(str::to_owned);
-    let is_checked = |name: &'static str| all(name).next().is_some();
-    let kept_key = (is_checked("hasKey") && !is_checked("removeKey")).then(|| MASK.to_owned());
-    let entered = all("model").chain(all("addModel")).filter(|model| !model.is_empty());
+/// Parses a form. An empty key leaves a stored one as it is.
+pub(super) fn parse(form: &[u8]) -> SentEntry<ConnectionBody> {
+    let sent = SentFields::parse(form);
+    let kept_key = (sent.is_checked("hasKey") && !sent.is_checked("removeKey")).then(|| MASK.to_owned());
+    let models = sent.all("model").chain(sent.all("addModel")).map(str::trim).filter(|model| !model.is_empty());
     let body = ConnectionBody {
-        enabled: !is_checked("disabled"),
-        provider: Provider::from_name(one("provider")).unwrap_or_default(),
-        base_url: filled("address"),
-        api_key: filled("apiKey").or(kept_key),
-        models: entered.map(str::to_owned).collect(),
-        agents: all("agent").map(str::to_owned).collect(),
-        agent: is_checked("makeAgent").then(|| OwnAgentBody {
-            name: one("agentName").to_owned(),
-            instructions: one("agentInstructions").to_owned(),
+        enabled: !sent.is_checked("disabled"),
+        provider: Provider::from_name(sent.one("provider")).unwrap_or_default(),
+        base_url: sent.filled("address").map(str::to_owned),
+        api_key: sent.filled("apiKey").map(str::to_owned).or(kept_key),
+        models: models.map(str::to_owned).collect(),
+        agents: sent.all("agent").map(|agent| agent.trim().to_owned()).collect(),
+        agent: sent.is_checked("makeAgent").then(|| OwnAgentBody {
+            name: sent.one("agentName").to_owned(),
+            instructions: sent.one("agentInstructions").to_owned(),
         }),
     };
-    SentForm { name: one("name").to_owned(), version: one("version").parse().ok(), body }
+    SentEntry { name: sent.one("name").to_owned(), version: sent.one("version").parse().ok(), body }
 }
 
 #[cfg(test)]
@@ -43,7 +32,7 @@ mod tests {
     #[test]
     fn forms_are_read() {
         let check = |form: &str, expected: &str| {
-            let SentForm { name, version, body } = parse(form.as_bytes());
+            let SentEntry { name, version, body } = parse(form.as_bytes());
             let ConnectionBody { enabled, provider, base_url, api_key, models, agents, agent } = body;
             let agent = agent.map(|agent| format!("{}: {}", agent.name, agent.instructions));
             let (models, agents) = (models.join(" "), agents.join(" "));

@@ -3,6 +3,7 @@
 use super::PATH;
 use crate::current::Current;
 use crate::start::FirstSteps;
+use added_entries::load;
 use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -19,7 +20,7 @@ pub(super) fn routes() -> Router<Context> {
 
 /// `GET /admin/start`
 async fn show(admin: Admin, State(context): State<Context>) -> Result<Response, PageError> {
-    let current = Current::load(&context).await?;
+    let current: Current = load(&context).await?;
     let steps = FirstSteps::new(&context, &admin.caller, &current);
     let content = view! {
         <section class="cw-account-part" aria-labelledby="model">

@@ -1,11 +1,11 @@
 //! Renders the state of an added connection, and what was found about it.
 
-use super::PATH;
-use crate::store::{ListResult, TestResult};
+use crate::current::Current;
+use crate::store::{ListResult, StoredConnection, TestResult};
 use crate::views::ConnectionDetail;
+use added_entries::console::{entry_path, switch_button};
 use leptos::prelude::*;
 use web::html::{error_message, facts, number, seconds, text};
-use web::query_encoded;
 use web::times::minute;
 
 /// Renders what is wrong, who uses it, the last test and the provider's list.
@@ -75,9 +75,8 @@ fn list_result(list: &ListResult) -> AnyView {
 }
 
 /// Renders the buttons: test, list, switch.
-pub(super) fn buttons(detail: &ConnectionDetail) -> AnyView {
-    let path = format!("{PATH}/{}", query_encoded(&detail.name));
-    let act = if detail.connection.enabled { "Switch off" } else { "Switch on" };
+pub(super) fn buttons(connection: &StoredConnection, detail: &ConnectionDetail) -> AnyView {
+    let path = entry_path::<Current>(&detail.name);
     let option = |model: &String| view! { <option value=model.clone()>{model.clone()}</option> };
     let models = &detail.connection.models;
     let choice = (models.len() > 1).then(|| {
@@ -97,11 +96,7 @@ pub(super) fn buttons(detail: &ConnectionDetail) -> AnyView {
             <form method="post" action=format!("{path}/list")>
                 <button class="cw-button">"List the provider's models"</button>
             </form>
-            <form method="post" action=format!("{path}/enabled")>
-                <input type="hidden" name="version" value=detail.version.to_string() />
-                <input type="hidden" name="enabled" value=(!detail.connection.enabled).to_string() />
-                <button class="cw-button">{act}</button>
-            </form>
+            {switch_button::<Current>(connection)}
         </div>
         <p class="cw-account-note">"A test asks the model for one word, and is paid for as any other request."</p>
     }

@@ -48,7 +48,7 @@ fn models_are_added_to_the_agents_that_are_named() {
     bench.save("openai", off).unwrap();
     check(&bench, "helper", "zeta/m [zeta-m]");
     check(&bench, "chooser", "demo/demo-quick [quick slow]");
-    bench.stored.connections.clear();
+    bench.stored.entries.clear();
     check(&bench, "helper", "demo/demo-one []");
 }
 
@@ -66,7 +66,7 @@ fn an_agent_is_made_of_a_connection() {
     let page = config.pages.last().unwrap();
     assert_eq!((page.definition.id.as_str(), &page.auth), ("my-assistant", &AccessRule::Protected));
     assert_eq!(config.pages[0].definition.id, "home", "the start page stays");
-    assert_eq!(bench.current().detail("openai").unwrap().agent_id.as_deref(), Some("my-assistant"));
+    assert_eq!(detail(&bench, "openai").agent_id.as_deref(), Some("my-assistant"));
 
     // Without a model there is no agent yet; a name of other letters takes the connection's.
     own["models"] = json!([]);
@@ -103,7 +103,7 @@ fn names_of_the_config_come_first() {
     bench.written = load(CONFIG);
     let lost = CONFIG.replace("id: helper", "id: other").replace("agentId: helper", "agentId: other");
     bench.written = load(&lost);
-    assert_eq!(bench.current().detail("openai").unwrap().missing_agents, ["helper"]);
+    assert_eq!(detail(&bench, "openai").missing_agents, ["helper"]);
 }
 
 #[test]
@@ -119,20 +119,20 @@ fn nothing_is_applied_if_the_config_does_not_allow_it() {
 fn stored_connections_cannot_break_the_config() {
     let mut bench = Bench::new(CONFIG);
     bench.save("openai", openai(&["helper"])).unwrap();
-    let stored = bench.stored.connections[0].clone();
+    let stored = bench.stored.entries[0].clone();
     let problem = |bench: &Bench| {
         assert_eq!(answers(&bench.config(), "helper"), "demo/demo-one []");
         bench.current().section.catalog.problems["openai"].join(" ")
     };
-    bench.stored.connections[0].secret = "AAAA".to_owned();
+    bench.stored.entries[0].secret = "AAAA".to_owned();
     assert!(problem(&bench).contains("cannot be read with the keys"), "{}", problem(&bench));
-    bench.stored.connections[0] = stored.clone();
-    bench.stored.connections[0].secret = String::new();
+    bench.stored.entries[0] = stored.clone();
+    bench.stored.entries[0].secret = String::new();
     assert!(problem(&bench).contains("KEY"), "{}", problem(&bench));
-    bench.stored.connections[0] = StoredConnection { definition: None, ..stored.clone() };
+    bench.stored.entries[0] = StoredConnection { definition: None, ..stored.clone() };
     assert!(problem(&bench).contains("damaged"));
     // Other keys than those that it was encrypted with.
-    bench.stored.connections[0] = stored;
+    bench.stored.entries[0] = stored;
     bench.written = load(&CONFIG.replace("keys: [KEY]", "keys: [NEW_KEY]"));
     assert!(problem(&bench).contains("enter it again"));
     bench.written = load(&CONFIG.replace("keys: [KEY]", "keys: [NEW_KEY, KEY]"));

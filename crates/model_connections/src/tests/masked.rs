@@ -26,7 +26,7 @@ fn keys_are_used_and_shown_nowhere() {
     bench.keep(planned);
     assert_eq!(key(&bench), CANARY);
     let current = bench.current();
-    let detail = current.detail("llm").unwrap();
+    let detail = detail(&bench, "llm");
     assert_eq!(detail.connection.api_key.as_deref(), Some("***"));
     let shown = [
         serde_json::to_string(&detail).unwrap(),
@@ -65,7 +65,7 @@ fn a_masked_key_stays_for_the_same_server_only() {
     assert_eq!(key(&bench), "another");
     masked.as_object_mut().unwrap().remove("apiKey");
     bench.save("llm", masked).unwrap();
-    assert_eq!((key(&bench).as_str(), bench.stored.connections[0].secret.as_str()), ("", ""));
+    assert_eq!((key(&bench).as_str(), bench.stored.entries[0].secret.as_str()), ("", ""));
 }
 
 #[test]

@@ -10,10 +10,12 @@ use crate::body::ConnectionBody;
 use crate::capability::DEFINITION;
 use crate::catalog::with_catalog;
 use crate::current::{Current, Planned};
-use crate::store::{Change, StoredCatalog, StoredConnection};
+use crate::store::{StoredConnection, StoredConnections};
+use crate::views::ConnectionDetail;
+use added_entries::{Change, Entries};
 use config::{Config, Language};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock};
 
 /// A key that must not be seen anywhere.
@@ -53,12 +55,12 @@ fn body(value: Value) -> ConnectionBody {
 /// The connections of a config, changed as administrators do, without a database.
 struct Bench {
     written: Config,
-    stored: StoredCatalog,
+    stored: StoredConnections,
 }
 
 impl Bench {
     fn new(config: &str) -> Self {
-        Self { written: load(config), stored: StoredCatalog::default() }
+        Self { written: load(config), stored: StoredConnections::default() }
     }
 
     /// Returns the config with what is stored.
@@ -72,7 +74,7 @@ impl Bench {
 
     /// Stores what was planned.
     fn keep(&mut self, planned: Planned) {
-        let connections = &mut self.stored.connections;
+        let connections = &mut self.stored.entries;
         match planned.change {
             Change::Add(write) | Change::Update(write, _) => {
                 let known = connections.iter().find(|known| known.name == write.name);
@@ -88,8 +90,7 @@ impl Bench {
                     changed_by: "ada".to_owned(),
                     created_at: 1,
                     changed_at: 1,
-                    tested: None,
-                    listed: None,
+                    found: BTreeMap::new(),
                 });
                 connections.sort_by(|one, other| one.name.cmp(&other.name));
             }
@@ -97,6 +98,7 @@ impl Bench {
                 connections.iter_mut().filter(|known| known.name == name).for_each(|known| known.enabled = enabled);
             }
             Change::Delete { name, .. } => connections.retain(|known| known.name != name),
+            Change::Switch { .. } => panic!("connections of the config cannot be switched"),
         }
     }
 
@@ -106,6 +108,12 @@ impl Bench {
         let planned = planned.map_err(|error| format!("{}: {}", error.path.unwrap_or_default(), error.message))?;
         planned.map(|planned| self.keep(planned)).ok_or_else(|| "unchanged".to_owned())
     }
+}
+
+/// Returns a connection as administrators see it.
+fn detail(bench: &Bench, name: &str) -> ConnectionDetail {
+    let current = bench.current();
+    current.detail(current.stored.find(name).unwrap())
 }
 
 /// Returns what an agent answers with: the connection and the model of its default, and its choices.
