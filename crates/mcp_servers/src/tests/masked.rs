@@ -170,7 +170,10 @@ fn what_is_sent_is_checked() {
         assert!(!refused.contains("canary"), "{refused}");
     };
     check(json!({ "url": "http://mcp.example.com/" }), "/url: The address must start with `https://`");
-    check(json!({ "url": "https://127.0.0.1/" }), "/url: The address is not public, and the config does not allow");
+    check(
+        json!({ "url": "https://127.0.0.1/" }),
+        "/url: The address is not public: to allow addresses of this machine",
+    );
     check(json!({ "url": format!("https://ada:{CANARY}@example.com/") }), "/url: The address holds a user name");
     check(json!({ "url": null }), "/url: Enter the address.");
     check(json!({ "type": "stdio" }), "/url: A server of the type `stdio` does not have this.");
