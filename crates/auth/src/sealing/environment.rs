@@ -1,6 +1,6 @@
 //! Keys from the environment with which a capability encrypts what it stores.
 
-use crate::sealing::SealingKeys;
+use super::SealingKeys;
 use config::Env;
 use settings::Variable;
 

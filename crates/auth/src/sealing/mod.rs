@@ -1,5 +1,9 @@
 //! Authenticated encryption (AES-256-GCM) of small texts that the server keeps in cookies, in forms or in its database.
 
+mod environment;
+
+pub use environment::EnvironmentKeys;
+
 use crate::visitors::random_bytes;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
