@@ -72,7 +72,7 @@ const test = base.extend<{ evil: Awaited<ReturnType<typeof listener>> }>({
     const apps = Object.entries({ asking, requests, documents }).map(([name, html]) => [name, { html, csp }]);
     const file = join(mkdtempSync(join(tmpdir(), "chatwright-apps-")), "apps.json");
     writeFileSync(file, JSON.stringify(Object.fromEntries(apps)));
-    const provider = await Provider.start((role, text) => (role === "tool" ? "Here it is." : [{ name: text, arguments: { text: "hello" } }]));
+    const provider = await Provider.start((role, text) => (role === "tool" ? "Here it is." : [{ name: text, arguments: text === "get-time" ? {} : { text: "hello" } }]));
     await configured(provider, config(provider.url, file), use);
   },
 });

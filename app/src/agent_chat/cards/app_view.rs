@@ -6,9 +6,15 @@ use crate::agent_chat::session::Session;
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
 use crate::ui::hidden_characters::{TextKind, text_with_code_points};
+use leptos::ev::Custom;
+use leptos::html;
+use leptos::wasm_bindgen::JsValue;
 use leptos::web_sys::CustomEvent;
 use serde_json::Value;
 use wire::DataPart;
+
+/// The event of the frame with a text for the composer.
+const MESSAGE: &str = "app-message";
 
 /// The frame with the page.
 pub(super) fn app_view(part: &DataPart) -> AnyView {
@@ -16,18 +22,7 @@ pub(super) fn app_view(part: &DataPart) -> AnyView {
     let server = part.data.get("server").and_then(Value::as_str).unwrap_or_default();
     let title = fill(Text::AppOf, &[&text_with_code_points(server, TextKind::Value)]);
     let call_id = part.id.clone().unwrap_or_default();
-    let add_text = move |event: CustomEvent| {
-        if let Some(text) = event.detail().as_string() {
-            session.draft.update(|draft| {
-                if !draft.is_empty() {
-                    draft.push('\n');
-                }
-                draft.push_str(&text);
-            });
-            session.focus_requests.update(|count| *count += 1);
-        }
-    };
-    let frame = move || {
+    let shown = move || {
         // What happens before would be lost.
         if !session.is_hydrated.get() {
             return None;
@@ -36,10 +31,37 @@ pub(super) fn app_view(part: &DataPart) -> AnyView {
         if window().parent().ok().flatten().is_none_or(|parent| parent != window()) {
             return Some(view! { <p class="cw-value-word">{t(Text::AppUnsafe)}</p> }.into_any());
         }
+        let frame = NodeRef::<html::Iframe>::new();
+        let heard = window_event_listener(Custom::<CustomEvent>::new(MESSAGE), move |event: CustomEvent| {
+            let own = frame.get_untracked().map(JsValue::from);
+            if own.is_some() && own == event.target().map(JsValue::from) {
+                add_text(session, event.detail().as_string().unwrap_or_default());
+            }
+        });
+        on_cleanup(move || heard.remove());
         let conversation = encode_component(&session.id.get_untracked()?);
         let address = ["/mcp-apps/", &conversation, "/", &encode_component(&call_id)].concat();
-        let frame = view! { <iframe class="cw-app" prop:loading="lazy" title=title.clone() src=address on:app-message=add_text></iframe> };
-        Some(frame.into_any())
+        let page = view! {
+            <iframe
+                node_ref=frame
+                class="cw-app"
+                prop:loading="lazy"
+                title=title.clone()
+                src=address
+            ></iframe>
+        };
+        Some(page.into_any())
     };
-    frame.into_any()
+    shown.into_any()
+}
+
+/// Adds a text to the composer, after what the user has written.
+fn add_text(session: Session, text: String) {
+    session.draft.update(|draft| {
+        if !draft.is_empty() {
+            draft.push('\n');
+        }
+        draft.push_str(&text);
+    });
+    session.focus_requests.update(|count| *count += 1);
 }

@@ -109,7 +109,7 @@ function addMessage({ role, content } = {}) {
   if (joined.length > MAX_TEXT) throw new RpcError(INVALID_PARAMS, "The text is too long.");
   // The page around this one is of the same site, or there is none.
   if (!window.frameElement) refuse("There is no message field.");
-  window.frameElement.dispatchEvent(new CustomEvent("app-message", { detail: joined }));
+  window.frameElement.dispatchEvent(new CustomEvent("app-message", { detail: joined, bubbles: true }));
   return {};
 }
 

@@ -27,8 +27,15 @@ agents:
 fn invalid_mcp_connections_are_rejected() {
     assert_snapshot!(connection("{ url: 'https://mcp.example.com/mcp?team=1' }"), @"accepted");
     assert_snapshot!(connection("{ command: npx, args: [-y, server] }"), @"accepted");
-    assert_snapshot!(connection("{ command: npx, apps: { domains: ['https://*.cdn.example/'] } }"), @"accepted");
-    assert_snapshot!(connection("{ command: npx, apps: { domains: ['http://cdn.example', 'https://a.example; x'] } }"), @"");
+    let apps = |apps: &str| connection(&format!("{{ command: npx, args: [-y, server], apps: {apps} }}"));
+    assert_snapshot!(apps("{ domains: ['https://*.cdn.example/'] }"), @"accepted");
+    for domain in ["http://cdn.example", "https://a.example; script-src *", "https://*"] {
+        let refused = apps(&format!("{{ domains: [\"{domain}\"] }}"));
+        assert!(
+            refused.starts_with("refused") && refused.contains(&format!("`{domain}` is not a domain")),
+            "{refused}"
+        );
+    }
     assert_snapshot!(connection("{ }"), @r#"
     refused
     chatwright.yaml:1:47: error: the MCP server `a` has no `url`
