@@ -137,7 +137,7 @@ async fn frame(
     let app = found.server.app(&scope(&caller, &conversation_id, &found), &found.shown.tool).await;
     Ok(match app {
         Ok(app) => web::frame::app_frame(&app.html, &found.shown.title, &app.sources(&found.apps.domains)),
-        Err(ToolError { message, .. }) => message_page(&message),
+        Err(ToolError { message }) => message_page(&message),
     })
 }
 
