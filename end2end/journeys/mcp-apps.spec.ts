@@ -54,7 +54,8 @@ agents:
   - id: helper
     type: Agent
     connectionId: model
-    properties: { model: helper, policy: { rules: [{ tools: [pay], action: ask }] } }
+    properties: { model: helper }
+    policy: { rules: [{ tools: [pay], action: ask }] }
     mcp: [clock, own]
 pages:
   - { id: desk, blocks: [{ id: list, type: AgentConversations }, { id: chat, type: AgentChat, properties: { agentId: helper } }] }

@@ -42,7 +42,8 @@ agents:
   - id: helper
     type: Agent
     connectionId: model
-    properties: {{ model: m, policy: {{ rules: [{{ tools: [a_pay], action: ask }}] }} }}
+    properties: {{ model: m }}
+    policy: {{ rules: [{{ tools: [a_pay], action: ask }}] }}
     mcp:
       - {{ connectionId: apps, prefix: a_, deny: [fail] }}
       - {{ connectionId: other, prefix: b_ }}
