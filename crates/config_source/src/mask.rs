@@ -189,7 +189,7 @@ mod tests {
         check("key: |\n  one two\n\n  x\nb: one two", "key: |\n  ***\n\n  ***\nb: ***");
         check("key: >-\n  one two\n  x\nb: 1", "key: >-\n  ***\n  ***\nb: 1");
         check("key: one\n  two three\nb: 1", "key: ***\n  ***\nb: 1");
-        check("b: &k s3cret\nkey: *k\n", "b: &k ***\nkey: *k");
+        check("b: &k s3cret\nkey: *k\n", "b: ***\nkey: *k");
         check("key: x\tyz\nurl: postgres://a:b@c", "key: ***\nurl: postgres://a:*@c");
     }
 

@@ -182,7 +182,7 @@ auth: { mode: password }
         );
         check(
             "a: [",
-            "changes:1:5: error: this is not valid YAML: while parsing a flow node, did not find expected node content\n   = help: a value is missing here, or a bracket is not closed",
+            "changes:1:5: error: this is not valid YAML: while parsing a node, did not find expected node content\n   = help: a value is missing here, or a bracket is not closed",
         );
     }
 }
