@@ -76,10 +76,15 @@ pub(crate) async fn check(
 ) -> Result<Checked, UserError> {
     let LoadAttempt { outcome, outline, .. } = read(language, config, section, text).await?;
     let (config, diagnostics) = match outcome {
-        Ok((config, warnings)) => (Some(config), warnings),
-        Err(problems) => (None, problems),
+        Ok((config, warnings)) => (Some(config), own(warnings)),
+        Err(problems) => (None, own(problems)),
     };
     Ok(Checked { config, diagnostics, outline })
+}
+
+/// Returns the errors, and the warnings about changes; those about the files are shown with the files.
+pub(crate) fn own(problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    problems.into_iter().filter(|problem| problem.severity == Severity::Error || problem.file == NAME).collect()
 }
 
 /// Returns the lines of the config's files and of changes, without the secrets that are written in them.

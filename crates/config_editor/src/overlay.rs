@@ -48,7 +48,7 @@ async fn with_changes(
     }
     let read = check::read(language, config, section, &changes.text).await.map_err(|error| error.message)?;
     match read.outcome {
-        Ok((changed, warnings)) => Ok((changed, OverlayState { used, warnings, rejected: None })),
+        Ok((changed, warnings)) => Ok((changed, OverlayState { used, warnings: check::own(warnings), rejected: None })),
         Err(problems) => Err(render_short(&problems)),
     }
 }

@@ -34,7 +34,7 @@ pub(crate) struct OverlayState {
     pub(crate) used: Option<i64>,
     /// Newer changes that are not in use.
     pub(crate) rejected: Option<Rejected>,
-    /// The warnings of the checker about the config with its changes.
+    /// The warnings of the checker about the changes.
     pub(crate) warnings: Vec<Diagnostic>,
 }
 

@@ -71,7 +71,7 @@ agents:
         let source = ConfigSource { folder: None, files: vec![file] };
         let shown = Language::default().shown_texts(&source, None);
         assert_eq!(shown.len(), 1);
-        insta::assert_snapshot!(shown[0].lines.join("\n"), @r"
+        insta::assert_snapshot!(shown[0].lines.join("\n").trim_start(), @r"
         connections:
           - { id: a, type: Anthropic, properties: { apiKey: ***, baseURL: 'https://a.example.com', headers: { X-Team: *** } } }
           - { id: b, type: Sql, properties: { url: *** } }

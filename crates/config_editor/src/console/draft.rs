@@ -263,7 +263,7 @@ async fn draft_parts(admin: &Admin, context: &Context, current: &Current, draft:
         <section class="cw-account-part" aria-labelledby="publish">
             <h2 id="publish">"Publish"</h2>
             <p class="cw-account-note">
-                "All servers of this database take the changes at once. Answers that are being written end as they began. Every version is kept, and you can go back to each."
+                "All servers of this database take the changes at once. Answers that are being written end as they began. You can go back to each of the newest 50 versions."
             </p>
             {publish}
             {button(format!("{DRAFT_PATH}/discard"), "Discard the draft", "cw-button cw-danger", ("revision", draft.revision))}

@@ -89,7 +89,7 @@ fn warnings_view(state: &OverlayState) -> Option<AnyView> {
     Some(
         view! {
             <section class="cw-account-part" aria-labelledby="warnings">
-                <h2 id="warnings">"Warnings about the config with its changes"</h2>
+                <h2 id="warnings">"Warnings about the published changes"</h2>
                 {problems}
             </section>
         }

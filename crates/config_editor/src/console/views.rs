@@ -54,11 +54,7 @@ pub(super) fn problem_list(problems: &[Diagnostic]) -> AnyView {
             (line, file) => format!("{file}, line {line}, column {}", problem.column),
         };
         let help = problem.help.clone().map(|help| format!(" – {help}"));
-        let excerpt = problem.excerpt.as_ref().map(|excerpt| {
-            let marker = format!("{}{}", " ".repeat(excerpt.offset), "^".repeat(excerpt.width));
-            view! { <pre class="cw-admin-exact" aria-hidden="true">{format!("{}\n{marker}", excerpt.text)}</pre> }
-        });
-        view! { <li><strong>{place}</strong>{format!(": {}: {}", problem.severity, problem.message)}{help}{excerpt}</li> }
+        view! { <li><strong>{place}</strong>{format!(": {}: {}", problem.severity, problem.message)}{help}</li> }
     };
     view! { <ul class="cw-admin-problems">{problems.iter().map(one).collect_view()}</ul> }.into_any()
 }
