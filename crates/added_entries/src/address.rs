@@ -10,7 +10,7 @@ pub const MAX_ADDRESS: usize = 2048;
 /// section of the config that allows that.
 ///
 /// # Errors
-/// What is wrong with it, without the address.
+/// A message that says what is wrong with the address and does not repeat it.
 pub fn parse(text: &str, allow_private: bool, section: &str) -> Result<Url, String> {
     if text.len() > MAX_ADDRESS {
         return Err(format!("the address is longer than {MAX_ADDRESS} characters"));

@@ -15,7 +15,7 @@ const MAX_DIGITS: usize = 4;
 /// Reads an address. With `allow_private` it may be on this machine and its networks, and use `http://`.
 ///
 /// # Errors
-/// What is wrong with it, without the address.
+/// A message that says what is wrong with the address and does not repeat it.
 pub(crate) fn parse(text: &str, allow_private: bool) -> Result<Url, String> {
     let url = address::parse(text, allow_private, "mcpServers")?;
     match url.fragment() {

@@ -23,7 +23,7 @@ pub(super) fn app_view(part: &DataPart) -> AnyView {
     let title = fill(Text::AppOf, &[&text_with_code_points(server, TextKind::Value)]);
     let call_id = part.id.clone().unwrap_or_default();
     let shown = move || {
-        // What happens before would be lost.
+        // Before the page is hydrated, nothing would hear the message of an app.
         if !session.is_hydrated.get() {
             return None;
         }

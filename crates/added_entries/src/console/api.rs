@@ -1,4 +1,4 @@
-//! What the APIs of all kinds of entries have in common.
+//! Handlers and bodies that the APIs of all kinds of entries share.
 
 use super::pages::{EntryPages, yaml};
 use crate::kind::Entries;

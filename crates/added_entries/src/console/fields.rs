@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use url::form_urlencoded;
 
-/// What a form shows.
+/// The values with which a form is shown.
 pub struct FormState<B> {
     /// The name, and the version that the form is based on; `None` for a new entry.
     pub stored: Option<(String, i64)>,

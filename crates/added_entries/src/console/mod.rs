@@ -1,4 +1,4 @@
-//! What the console's pages of all kinds of entries have in common.
+//! Parts of the console that the pages of all kinds of entries share.
 
 mod api;
 mod fields;
