@@ -2,8 +2,8 @@
 
 use crate::support;
 use agent::{
-    Agent, AnswerForm, Ending, Event, EventSink, ExposureState, InvocationInput, InvocationRequest, InvokeError,
-    RunOutcome, SinkClosed, TurnInput, TurnUsage,
+    Agent, AnswerForm, Ending, Event, EventSink, InvocationInput, InvocationRequest, InvokeError, RunOutcome,
+    SinkClosed, TurnInput,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, text_reply, tool_call_reply};
 use contract::{Message, ModelUse, ResponseFormat, Tool, ToolSpec, UserPart};
@@ -45,19 +45,13 @@ impl EventSink for Invalid {
 
 async fn run(agent: &Agent, cancel: CancellationToken) -> (RunOutcome, Vec<String>) {
     let turn = TurnInput {
-        context: agent::ContextInput::default(),
-        earlier: TurnUsage::default(),
-        turn_start: 0,
-        messages: vec![Arc::new(Message::User(vec![UserPart::Text { text: "Hi".to_owned() }]))],
-        pending: Vec::new(),
         scope: contract::RunScope {
             user_id: "ada".to_owned(),
             conversation_id: "c".to_owned(),
             ..contract::RunScope::default()
         },
-        grants: None,
-        exposure: ExposureState::default(),
         cancel,
+        ..support::turn(vec![Arc::new(Message::User(vec![UserPart::Text { text: "Hi".to_owned() }]))])
     };
     let mut invalid = Invalid::default();
     let outcome = agent::run(agent, turn, &mut invalid).await;

@@ -1,15 +1,14 @@
 //! How often an agent goes on by itself, and in which way it uses its tools.
 
+use crate::support;
 use agent::{
-    Agent, Ending, Event, EventSink, ExecutionMode, ExposureState, RunSettings, SinkClosed, SubAgent, ToolStrategy,
-    TurnInput, TurnUsage,
+    Agent, Ending, Event, EventSink, ExecutionMode, RunSettings, SinkClosed, SubAgent, ToolStrategy, TurnInput,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, text_reply, tool_call_reply};
-use contract::{Message, RunScope, Tool, ToolChoice, ToolError, ToolSpec, UserPart};
+use contract::{RunScope, Tool, ToolChoice, ToolError, ToolSpec};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio_util::sync::CancellationToken;
 
 /// Records when calls begin and how they end.
 #[derive(Default)]
@@ -54,15 +53,8 @@ fn agent(replies: Vec<Vec<Cue>>, mode: ExecutionMode, strategy: ToolStrategy) ->
 async fn run(agent: &Agent) -> (Ending, Vec<String>) {
     let mut calls = Calls::default();
     let turn = TurnInput {
-        context: agent::ContextInput::default(),
-        earlier: TurnUsage::default(),
-        turn_start: 0,
-        messages: vec![Arc::new(Message::User(vec![UserPart::Text { text: "hi".to_owned() }]))],
-        pending: Vec::new(),
         scope: RunScope { user_id: "u".to_owned(), ..RunScope::default() },
-        grants: None,
-        exposure: ExposureState::default(),
-        cancel: CancellationToken::new(),
+        ..support::turn(support::asked())
     };
     let outcome = agent::run(agent, turn, &mut calls).await;
     (outcome.ending, calls.0)

@@ -1,8 +1,9 @@
 //! Turns of several runs: the usage from before the turn waited for the user or the page continues
 //! to count.
 
+use crate::support;
 use agent::{
-    Agent, Decision, EmptyMessages, Ending, Event, EventSink, ExposureState, Limit, PendingCall, Prune, PruneReasoning,
+    Agent, Decision, EmptyMessages, Ending, Event, EventSink, Limit, PendingCall, Prune, PruneReasoning,
     PruneToolCalls, PrunedCalls, RunOutcome, RunSettings, SinkClosed, TurnInput, TurnLimits, TurnUsage,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, text_reply, tool_call_reply};
@@ -13,7 +14,6 @@ use contract::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio_util::sync::CancellationToken;
 
 /// Records the usage of the requests of tools.
 #[derive(Default)]
@@ -61,21 +61,7 @@ fn user(text: &str) -> Arc<Message> {
 }
 
 fn turn(messages: Vec<Arc<Message>>, pending: Vec<PendingCall>, own_from: usize, earlier: TurnUsage) -> TurnInput {
-    TurnInput {
-        messages,
-        pending,
-        scope: contract::RunScope {
-            user_id: "u".to_owned(),
-            conversation_id: "c".to_owned(),
-            ..contract::RunScope::default()
-        },
-        grants: None,
-        exposure: ExposureState::default(),
-        turn_start: own_from,
-        context: agent::ContextInput::default(),
-        earlier,
-        cancel: CancellationToken::new(),
-    }
+    TurnInput { pending, turn_start: own_from, earlier, ..support::turn(messages) }
 }
 
 fn approved(call: ToolCall) -> PendingCall {

@@ -1,11 +1,12 @@
 //! Standing approvals: which calls they cover, on every level, and which they do not.
 
+use crate::support;
 use agent::{
-    Agent, Decision, Ending, Event, EventSink, ExposureState, Grant, GrantLookup, GrantQuery, PendingCall, Policy,
-    PolicyQuery, Ruling, RunOutcome, SinkClosed, SubAgent, TurnInput, TurnUsage, waiting_nested_calls,
+    Agent, Decision, Ending, Event, EventSink, Grant, GrantLookup, GrantQuery, PendingCall, Policy, PolicyQuery,
+    Ruling, RunOutcome, SinkClosed, SubAgent, TurnInput, waiting_nested_calls,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, text_reply, tool_call_reply};
-use contract::{ApprovalTerms, Message, Tool, ToolSpec, UserPart};
+use contract::{ApprovalTerms, Message, Tool, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -93,23 +94,15 @@ async fn run(
     agent::run(
         agent,
         TurnInput {
-            messages,
             pending,
             scope: contract::RunScope { user_id, conversation_id, ..contract::RunScope::default() },
             grants,
-            exposure: ExposureState::default(),
-            context: agent::ContextInput::default(),
-            earlier: TurnUsage::default(),
-            turn_start: 0,
             cancel,
+            ..support::turn(messages)
         },
         told,
     )
     .await
-}
-
-fn hello() -> Vec<Arc<Message>> {
-    vec![Arc::new(Message::User(vec![UserPart::Text { text: "hi".to_owned() }]))]
 }
 
 #[tokio::test(start_paused = true)]
@@ -120,7 +113,7 @@ async fn a_standing_approval_covers_the_tools_confirmation_only() {
             let mut agent = agent("writer", vec![reply, text_reply("ok")], Some(spec));
             agent.policy = policy.clone().map(|ruling| Arc::new(Says(ruling)) as Arc<dyn Policy>);
             let mut told = Told::default();
-            run(&agent, hello(), Vec::new(), Some(Given(given, asked.fingerprint())), &mut told).await;
+            run(&agent, support::asked(), Vec::new(), Some(Given(given, asked.fingerprint())), &mut told).await;
             assert_eq!(told.lines, expected, "{given} {policy:?}");
         };
     let runs = ["granted a write g", "run a"];
@@ -142,7 +135,7 @@ async fn a_standing_approval_covers_the_tools_confirmation_only() {
 async fn a_standing_approval_covers_calls_of_sub_agents() {
     let mut told = Told::default();
     let given = Given("helper", write(true).fingerprint());
-    let outcome = run(&above(), hello(), Vec::new(), Some(given), &mut told).await;
+    let outcome = run(&above(), support::asked(), Vec::new(), Some(given), &mut told).await;
     assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
     let granted = ["granted a/w1 write g", "granted a/w2 write g", "run a/w1", "run a/w2"];
     assert_eq!(told.lines, [&["run a"], &granted[..]].concat());
@@ -152,7 +145,7 @@ async fn a_standing_approval_covers_calls_of_sub_agents() {
 async fn a_standing_approval_given_within_a_task_covers_the_rest_of_it() {
     let above = above();
     let mut told = Told::default();
-    let outcome = run(&above, hello(), Vec::new(), None, &mut told).await;
+    let outcome = run(&above, support::asked(), Vec::new(), None, &mut told).await;
     assert_eq!(told.lines, ["run a", "ask a/w1", "ask a/w2", "ask a"]);
     let state = told.state.take().unwrap();
     let within = waiting_nested_calls("a", &state);

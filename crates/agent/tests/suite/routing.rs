@@ -2,8 +2,8 @@
 
 use crate::support::{self, doing, object};
 use agent::{
-    Agent, ContextInput, Event, EventSink, ExposureState, Route, RouteNeed, RunOutcome, RunSettings, SinkClosed,
-    StepRule, ToolStrategy, TurnInput, TurnUsage,
+    Agent, Event, EventSink, Route, RouteNeed, RunOutcome, RunSettings, SinkClosed, StepRule, ToolStrategy, TurnInput,
+    TurnUsage,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, model_error, text_reply, tool_call_reply};
 use contract::{
@@ -13,7 +13,6 @@ use contract::{
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 
 static ROUTES: [Route; 3] = [
     Route { name: "files", needs: RouteNeed::Files, without_tools: &["search"], without_sources: &[], ..BASE },
@@ -88,15 +87,10 @@ async fn run_after(
 ) -> (RunOutcome, Decisions) {
     messages.push(Arc::new(Message::User(vec![UserPart::Text { text: "Hi".to_owned() }])));
     let turn = TurnInput {
-        context: ContextInput::default(),
         earlier,
         turn_start,
-        messages,
-        pending: Vec::new(),
         scope: RunScope { has_files, ..RunScope::default() },
-        grants: None,
-        exposure: ExposureState::default(),
-        cancel: CancellationToken::new(),
+        ..support::turn(messages)
     };
     let mut decisions = Decisions::default();
     (agent::run(agent, turn, &mut decisions).await, decisions)

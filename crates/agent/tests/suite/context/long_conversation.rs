@@ -1,9 +1,10 @@
 //! A conversation of 2,000 turns with 400 tool calls on a model with a context of 32,000 tokens: it
 //! never exceeds it, recalls a fact of the third turn, and its cost grows linearly.
 
+use crate::support;
 use agent::{
-    Agent, ContextInput, ContextSettings, ContextSummary, ContextTriggers, Event, EventSink, ExposureState, Projection,
-    RunSettings, SinkClosed, TurnBoundary, TurnInput, TurnUsage,
+    Agent, ContextInput, ContextSettings, ContextSummary, ContextTriggers, Event, EventSink, Projection, RunSettings,
+    SinkClosed, TurnBoundary, TurnInput,
 };
 use contract::testing::{Cue, history_error};
 use contract::testing::{RecordingTool, text_reply, tool_call_reply};
@@ -116,14 +117,9 @@ async fn conversation_of_two_thousand_turns_fits_its_budget() {
         let projection = kept.projection.clone();
         let input = TurnInput {
             turn_start: messages.len(),
-            messages,
-            pending: Vec::new(),
             scope: contract::RunScope::default(),
-            grants: None,
-            exposure: ExposureState::default(),
             context: ContextInput { projection, boundaries: boundaries.clone(), ..ContextInput::default() },
-            earlier: TurnUsage::default(),
-            cancel: CancellationToken::new(),
+            ..support::turn(messages)
         };
         let outcome = agent::run(&agent, input, &mut kept).await;
         assert!(matches!(outcome.ending, agent::Ending::Done), "{:?}", outcome.ending);

@@ -5,9 +5,10 @@ mod limits;
 mod long_conversation;
 mod projections;
 
+use crate::support;
 use agent::{
-    Agent, ContextInput, ContextSettings, ContextSummary, ContextTriggers, Event, EventSink, ExposureState,
-    PageContext, Projection, RunOutcome, RunSettings, SinkClosed, SummarySettings, TurnBoundary, TurnInput, TurnUsage,
+    Agent, ContextInput, ContextSettings, ContextSummary, ContextTriggers, Event, EventSink, PageContext, Projection,
+    RunOutcome, RunSettings, SinkClosed, SummarySettings, TurnBoundary, TurnInput,
 };
 use contract::testing::{
     Cue, RecordingTool, ScriptedModel, finish_cue, history_error, model_error, text_reply, tool_call_reply,
@@ -19,7 +20,6 @@ use contract::{
 use futures::future::BoxFuture;
 use serde_json::json;
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 
 /// Records the events about the context.
 #[derive(Default)]
@@ -98,17 +98,7 @@ async fn turn_from(
     context: ContextInput,
 ) -> (RunOutcome, Vec<Event>) {
     let mut events = Events::default();
-    let turn = TurnInput {
-        turn_start,
-        messages,
-        pending: Vec::new(),
-        scope: RunScope::default(),
-        grants: None,
-        exposure: ExposureState::default(),
-        context,
-        earlier: TurnUsage::default(),
-        cancel: CancellationToken::new(),
-    };
+    let turn = TurnInput { turn_start, scope: RunScope::default(), context, ..support::turn(messages) };
     let outcome = agent::run(agent, turn, &mut events).await;
     (outcome, events.0)
 }

@@ -60,20 +60,24 @@ pub(crate) async fn run_turn<S: EventSink>(
     (seen, cancel): (ExposureState, CancellationToken),
     sink: &mut S,
 ) -> RunOutcome {
-    let turn = TurnInput {
+    agent::run(agent, TurnInput { pending, exposure: seen, cancel, ..turn(messages) }, sink).await
+}
+
+/// Returns a turn of the conversation `c` of the user `u`, which begins with the first message.
+pub(crate) fn turn(messages: Vec<Arc<Message>>) -> TurnInput {
+    TurnInput {
         context: agent::ContextInput::default(),
         earlier: TurnUsage::default(),
         turn_start: 0,
         messages,
-        pending,
+        pending: Vec::new(),
         scope: contract::RunScope {
             user_id: "u".to_owned(),
             conversation_id: "c".to_owned(),
             ..contract::RunScope::default()
         },
         grants: None,
-        exposure: seen,
-        cancel,
-    };
-    agent::run(agent, turn, sink).await
+        exposure: ExposureState::default(),
+        cancel: CancellationToken::new(),
+    }
 }

@@ -5,9 +5,10 @@ mod limits;
 mod requests;
 mod tool_calls;
 
+use crate::support;
 use agent::{
-    Agent, Decision, Event, EventSink, ExposureState, PendingCall, Policy, PolicyQuery, Prune, PruneToolCalls,
-    PrunedCalls, Ruling, RunSettings, SinkClosed, StepRule, Timeouts, TurnInput, TurnLimits, TurnUsage,
+    Agent, Decision, Event, EventSink, PendingCall, Policy, PolicyQuery, Prune, PruneToolCalls, PrunedCalls, Ruling,
+    RunSettings, SinkClosed, StepRule, Timeouts, TurnInput, TurnLimits,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, finish_cue, model_error, text_reply, tool_call_reply};
 use contract::{
@@ -159,10 +160,7 @@ impl Case {
         let cancel = CancellationToken::new();
         let mut notes = Notes { stop_at: self.stop_at.map(|at| (at, cancel.clone())), ..Notes::default() };
         let turn = TurnInput {
-            context: agent::ContextInput::default(),
-            earlier: TurnUsage::default(),
             turn_start: self.messages.len(),
-            messages: self.messages.into_iter().map(Arc::new).collect(),
             pending: self.pending,
             scope: RunScope {
                 user_id: "u".to_owned(),
@@ -170,9 +168,8 @@ impl Case {
                 page_id: Some("p".to_owned()),
                 ..RunScope::default()
             },
-            grants: None,
-            exposure: ExposureState::default(),
             cancel,
+            ..support::turn(self.messages.into_iter().map(Arc::new).collect())
         };
         let outcome = agent::run(&agent, turn, &mut notes).await;
         let _ = write!(notes.text, "{:?}", outcome.ending);
