@@ -9,7 +9,7 @@ use operators::Operators;
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use store::Store;
 use tokio_util::sync::CancellationToken;
 use wire::UserError;
@@ -97,20 +97,15 @@ pub trait DraftConfigs: Send + Sync {
     /// The config cannot be used, for example because a database cannot be opened.
     fn try_config(&self, config: Config) -> BoxFuture<'_, anyhow::Result<()>>;
 
-    /// Lets a user's own requests to this server use a config in place of the one in use, until the time or
-    /// [`DraftConfigs::end_preview`]. It replaces an earlier preview of the user.
+    /// Lets a user's own requests to this server use a config in place of the one in use, until the time (Unix time in
+    /// milliseconds) or [`DraftConfigs::end_preview`]. It replaces an earlier preview of the user.
     ///
     /// # Errors
     /// As [`DraftConfigs::try_config`], or there are too many previews.
-    fn start_preview<'a>(
-        &'a self,
-        user_id: &'a str,
-        config: Config,
-        until: SystemTime,
-    ) -> BoxFuture<'a, anyhow::Result<()>>;
+    fn start_preview<'a>(&'a self, user_id: &'a str, config: Config, until: i64) -> BoxFuture<'a, anyhow::Result<()>>;
 
-    /// Returns until when a user has a preview on this server.
-    fn preview(&self, user_id: &str) -> Option<SystemTime>;
+    /// Returns until when a user has a preview on this server, as Unix time in milliseconds.
+    fn preview(&self, user_id: &str) -> Option<i64>;
 
     /// Ends the preview of a user, if there is one.
     fn end_preview(&self, user_id: &str);

@@ -8,13 +8,12 @@ use capability::Context;
 use config::{Config, Outline};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 use web::admin::{Admin, from_store_error};
 use web::times::now_millis;
 use wire::{ErrorCode, UserError};
 
 /// How long an administrator tries a draft.
-pub(crate) const PREVIEW_TIME: Duration = Duration::from_secs(30 * 60);
+pub(crate) const PREVIEW_MINUTES: i64 = 30;
 
 /// The config at the moment of a request.
 pub(crate) struct Current {
@@ -113,7 +112,7 @@ pub(crate) async fn discard(context: &Context, admin: &Admin) -> Result<(), User
 pub(crate) async fn start_preview(context: &Context, admin: &Admin, revision: i64) -> Result<(), UserError> {
     let (draft, config) = valid_draft(context, admin, revision).await?;
     record(context, admin, "try_config", json!({ "basedOn": draft.based_on })).await?;
-    let until = SystemTime::now() + PREVIEW_TIME;
+    let until = now_millis() + PREVIEW_MINUTES * 60_000;
     let started = context.current.drafts().start_preview(&admin.caller.user_id, config, until).await;
     started.map_err(|error| unusable(&error))
 }

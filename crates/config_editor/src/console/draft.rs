@@ -6,7 +6,7 @@ use super::views::{button, changes_view, diff_view, lines_view, problems_view};
 use super::{DRAFT_PATH, FILES_PATH, VERSIONS_PATH};
 use crate::check::{MAX_BYTES, NAME};
 use crate::diff::diff;
-use crate::service::{self, Current, PREVIEW_TIME};
+use crate::service::{self, Current, PREVIEW_MINUTES};
 use crate::store::{self, Draft};
 use axum::extract::{Form, Query, State};
 use axum::http::StatusCode;
@@ -14,7 +14,6 @@ use axum::response::Response;
 use capability::Context;
 use leptos::prelude::*;
 use serde::Deserialize;
-use std::time::{SystemTime, UNIX_EPOCH};
 use web::admin::{Admin, PageError, UserNames, from_store_error, page};
 use web::html::{error_message, success_message, text_area_content};
 use web::times::minute;
@@ -295,14 +294,13 @@ async fn outdated_view(context: &Context, current: &Current, draft: &Draft) -> R
 
 fn preview_view(admin: &Admin, context: &Context, draft: &Draft) -> AnyView {
     let until = context.current.drafts().preview(&admin.caller.user_id);
-    let minutes = PREVIEW_TIME.as_secs() / 60;
     let (note, act) = match until {
         None => (
-            format!("For {minutes} minutes your own requests to this server use the draft: pages, agents and endpoints. Nobody else sees it. Conversations that you have meanwhile are kept."),
+            format!("For {PREVIEW_MINUTES} minutes your own requests to this server use the draft: pages, agents and endpoints. Nobody else sees it. Conversations that you have meanwhile are kept."),
             button(format!("{DRAFT_PATH}/preview"), "Try it", "cw-button", ("revision", draft.revision)),
         ),
         Some(until) => (
-            format!("Until {} (UTC) your own requests to this server use the draft as it was when you began to try it.", minute(millis(until))),
+            format!("Until {} (UTC) your own requests to this server use the draft as it was when you began to try it.", minute(until)),
             view! {
                 <a class="cw-button" href="/">"Open the app"</a>
                 {button(format!("{DRAFT_PATH}/preview"), "Try it as it is now", "cw-button", ("revision", draft.revision))}
@@ -319,9 +317,4 @@ fn preview_view(admin: &Admin, context: &Context, draft: &Draft) -> AnyView {
         </section>
     }
     .into_any()
-}
-
-fn millis(time: SystemTime) -> i64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -121,7 +121,7 @@ pub(super) fn changes_view(changes: &[ConfigChange]) -> AnyView {
     match changes {
         [] => view! { <p class="cw-account-note">"No entry of the config changes."</p> }.into_any(),
         _ => view! {
-            <ul>{changes.iter().take(MAX_CHANGES).map(one).collect_view()}</ul>
+            <ul class="cw-admin-changes">{changes.iter().take(MAX_CHANGES).map(one).collect_view()}</ul>
             {(hidden > 0).then(|| view! { <p class="cw-account-note">{format!("… and {hidden} more.")}</p> })}
         }
         .into_any(),

@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::SystemTime;
+use web::times::now_millis;
 
 /// The most previews at the same time: each is a whole config.
 const MAX_PREVIEWS: usize = 4;
@@ -21,7 +21,8 @@ pub(super) struct Previews(Mutex<HashMap<String, Preview>>);
 
 struct Preview {
     snapshot: Arc<Snapshot>,
-    until: SystemTime,
+    /// A Unix time in milliseconds.
+    until: i64,
 }
 
 impl Previews {
@@ -52,7 +53,7 @@ impl Previews {
 }
 
 fn remove_ended(previews: &mut HashMap<String, Preview>) {
-    let now = SystemTime::now();
+    let now = now_millis();
     previews.retain(|_, preview| preview.until > now);
 }
 
@@ -74,19 +75,14 @@ impl DraftConfigs for CurrentConfig {
         Box::pin(async move { self.build_draft(config).await.map(drop) })
     }
 
-    fn start_preview<'a>(
-        &'a self,
-        user_id: &'a str,
-        config: Config,
-        until: SystemTime,
-    ) -> BoxFuture<'a, anyhow::Result<()>> {
+    fn start_preview<'a>(&'a self, user_id: &'a str, config: Config, until: i64) -> BoxFuture<'a, anyhow::Result<()>> {
         Box::pin(async move {
             let snapshot = Arc::new(self.build_draft(config).await?);
             self.previews.start(user_id, Preview { snapshot, until })
         })
     }
 
-    fn preview(&self, user_id: &str) -> Option<SystemTime> {
+    fn preview(&self, user_id: &str) -> Option<i64> {
         let mut previews = self.previews.0.lock();
         remove_ended(&mut previews);
         previews.get(user_id).map(|preview| preview.until)
