@@ -9,6 +9,7 @@ mod contents;
 mod endpoints;
 mod event_fields;
 mod events;
+mod http;
 mod input;
 mod layout;
 mod operators;

@@ -1,7 +1,7 @@
 //! Routines: requests and controls.
 
 use super::operators::Renamed;
-use super::{Notes, connections, make_list, operators, sql, templates};
+use super::{Notes, connections, http, make_list, operators, sql};
 use crate::tree::{Tree, Value};
 use std::collections::HashMap;
 
@@ -92,9 +92,9 @@ fn request(step: &mut Tree, kind: &str, shapes: &mut HashMap<String, Renamed>, n
         shapes.insert(id.to_owned(), shape);
     }
     match kind {
-        "AxiosHttp" => http(step, notes),
+        "AxiosHttp" => http::convert(step, notes),
         "KnexRaw" => {
-            if let Err(help) = sql::convert(step) {
+            if let Err(help) = sql::convert(step, notes) {
                 replace(step, kind, help, notes);
             }
         }
@@ -138,31 +138,4 @@ pub(crate) fn put_failure(step: &mut Tree, what: &str) {
     let what = what.strip_prefix("the ").unwrap_or(&what);
     *step = Tree::map_at(at, vec![(":throw", Tree::text_at(at, format!("Not taken over from Lowdefy: {what}")))]);
     step.comment = vec!["to do: the import left out this step".to_owned()];
-}
-
-/// Converts `AxiosHttp` to `Http`.
-fn http(step: &mut Tree, notes: &mut Notes<'_>) {
-    step.set("type", Tree::text_at(step.at, "Http"));
-    let Some(properties) = step.get_mut("properties") else { return };
-    for (from, to) in [("url", "path"), ("params", "query"), ("data", "body")] {
-        properties.rename(from, to);
-    }
-    if let Some(method) = properties.get_mut("method")
-        && let Value::Text(text) = &mut method.value
-    {
-        *text = text.to_ascii_uppercase();
-    }
-    if let Some(path) = properties.get_mut("path")
-        && let Some(("_string.concat" | "_string", pieces)) = path.operator()
-        && let Some(template) = templates::from_pieces(pieces)
-    {
-        // A template encodes each value as one step of the path.
-        path.value = Tree::map_at(path.at, vec![("_template", Tree::text_at(path.at, template))]).value;
-    }
-    if let Some(entry) = properties.remove("timeout") {
-        notes.left_out(entry.key_at, "`timeout` of a request", "set `timeoutMs` of the connection");
-    }
-    if let Some(entry) = properties.remove("responseType") {
-        notes.left_out(entry.key_at, "`responseType`", "JSON is parsed, anything else is text");
-    }
 }
