@@ -173,7 +173,8 @@ pub struct Hooks {
     #[serde(rename = "onStepStart")]
     #[schemars(inner(regex(pattern = pattern::ENDPOINT_ID)))]
     pub step_start: Vec<String>,
-    /// Before a tool runs: `stepNumber`, `toolCall`.
+    /// Before a tool runs: `stepNumber` (0 for a call of an earlier turn that the user has approved), `toolCall` with
+    /// `toolCallId`, `toolName` and `input`.
     #[serde(rename = "onToolCallStart")]
     #[schemars(inner(regex(pattern = pattern::ENDPOINT_ID)))]
     pub tool_call_start: Vec<String>,
@@ -183,11 +184,11 @@ pub struct Hooks {
     #[schemars(inner(regex(pattern = pattern::ENDPOINT_ID)))]
     pub tool_call_finish: Vec<String>,
     /// When a step is done, tool calls included: `stepNumber`, `text`, `toolCalls`, `toolResults`,
-    /// `finishReason`, `usage`.
+    /// `finishReason`, `usage`, `costUsd` (null without known prices).
     #[serde(rename = "onStepFinish")]
     #[schemars(inner(regex(pattern = pattern::ENDPOINT_ID)))]
     pub step_finish: Vec<String>,
-    /// When the run ends: `messages`, `steps`, `toolResults`, `finishReason`, `isAborted`, `usage`.
+    /// When the run ends: `messages`, `steps`, `toolResults`, `finishReason`, `isAborted`, `usage`, `costUsd`.
     /// They are called one after the other. The `dataParts: [{ type, data, id }]` that they return
     /// become part of the message. `data-chat-title` with `{ title }` names the conversation.
     #[serde(rename = "onFinish")]

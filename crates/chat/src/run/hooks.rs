@@ -89,6 +89,8 @@ pub(crate) struct HookObserver {
     steps: Vec<Value>,
     tool_results: Vec<Value>,
     running: HashMap<String, (Value, Instant)>,
+    /// The calls of an earlier run that the user has decided on.
+    decided: Vec<Value>,
 }
 
 /// The current step.
@@ -118,6 +120,7 @@ impl HookObserver {
             steps: Vec::new(),
             tool_results: Vec::new(),
             running: HashMap::new(),
+            decided: Vec::new(),
         };
         observer.notify(HookEvent::Start, || json!({ "model": model.to_string(), "tools": tools }));
         observer
@@ -140,6 +143,7 @@ impl HookObserver {
             }
             Event::Part(Part::TextDelta { delta, .. }) => self.step.text.push_str(delta),
             Event::ToolCall { call, .. } => self.step.calls.push(described(call)),
+            Event::CallDecided { call, .. } => self.decided.push(described(call)),
             Event::ToolStarted { call_id, .. } => self.tool_started(call_id),
             Event::ToolFinished { call_id, name, result, .. } => self.tool_finished(call_id, name, result),
             Event::StepFinish { finish_reason, usage, cost_usd, .. } => {
@@ -153,8 +157,8 @@ impl HookObserver {
 
     fn tool_started(&mut self, call_id: &str) {
         let is_it = |call: &&Value| call.get("toolCallId").and_then(Value::as_str) == Some(call_id);
-        // A call that the user approved was made by an earlier run.
-        let call = self.step.calls.iter().find(is_it).cloned().unwrap_or_else(|| json!({ "toolCallId": call_id }));
+        let call = self.step.calls.iter().chain(&self.decided).find(is_it);
+        let call = call.cloned().unwrap_or_else(|| json!({ "toolCallId": call_id }));
         let payload = json!({ "stepNumber": self.step.number, "toolCall": call });
         self.running.insert(call_id.to_owned(), (call, Instant::now()));
         self.notify(HookEvent::ToolCallStart, || payload);

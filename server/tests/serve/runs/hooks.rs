@@ -138,6 +138,37 @@ async fn all_hooks_are_called_and_on_finish_adds_data_parts() {
     assert_eq!(end["messages"][1]["role"], "assistant");
 }
 
+/// The turn in which an approved call runs begins after the reply that contained the call.
+#[tokio::test]
+async fn hooks_are_told_which_call_was_approved() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("chatwright.yaml");
+    let asking = "tools: [{ endpointId: search_articles, confirm: true }]";
+    std::fs::write(&file, CONFIG.replace("tools: [search_articles]", asking)).unwrap();
+    let server = Server::start_with(&["--config", file.to_str().unwrap()]);
+    let ask = server.message_to("demo/helper", "c1", "What do you know about refunds?");
+    let asked = chunks(ask.send().await.unwrap()).await;
+    let call = asked.iter().find(|chunk| chunk["type"] == "tool-approval-request").unwrap();
+    let answer = json!({ "kind": "approval", "toolCallId": call["toolCallId"], "approved": true });
+    let submission = json!({ "kind": "answers", "answers": [answer] });
+    let request = json!({ "pageId": "demo", "agentId": "helper", "conversationId": "c1", "submission": submission });
+    let sent = server.request(Method::POST, "/ui/send").json(&json!({ "request": request })).send().await.unwrap();
+    sent.text().await.unwrap();
+    for _ in 0..1200 {
+        let seen = hook_calls(&server).await;
+        if let Some((_, finished)) = seen.iter().find(|(hook, _)| hook == "tool finish") {
+            let started = &seen.iter().find(|(hook, _)| hook == "tool start").unwrap().1;
+            assert_eq!((&started["stepNumber"], &started["toolCall"]), (&json!(0), &finished["toolCall"]));
+            let told = &finished["toolCall"];
+            assert_eq!((&told["toolCallId"], &told["toolName"]), (&call["toolCallId"], &json!("search_articles")));
+            assert!(told["input"]["query"].as_str().is_some_and(|query| query.contains("refunds")), "{told}");
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the hook was not called");
+}
+
 /// Starts a service that never responds, or responds with a very large body.
 async fn start_hanging_service() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
