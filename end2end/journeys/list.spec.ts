@@ -31,6 +31,15 @@ test("a list can show items of the page", async ({ page }) => {
   await expect(says("none")).toBeVisible();
 });
 
+test("a list of the page's items has the width of the config, by default 250", async ({ page }) => {
+  const list = page.getByRole("navigation", { name: "Conversations" });
+  for (const [path, width] of [["/", 220], ["/changing", 250]] as const) {
+    await page.goto(path);
+    // Set when the page has come to life.
+    await expect(async () => expect((await list.boundingBox())?.width).toBe(width)).toPass();
+  }
+});
+
 test("an open menu stays with its entry when the list changes", async ({ page }) => {
   await page.goto("/changing");
   const list = page.getByRole("navigation", { name: "Conversations" });

@@ -106,7 +106,7 @@ fn calls_are_pruned_with_their_results() {
 /// `prune.json`; the tests above cover the same cases. Deliberate difference: a history has no
 /// approvals here, since they are decided before it is built.
 #[test]
-fn pruning_matches_the_ai_sdk() {
+fn golden_pruning_matches_the_ai_sdk() {
     let Ok(folder) = std::env::var("GOLDEN") else { return };
     let text = std::fs::read_to_string(std::path::Path::new(&folder).join("prune.json")).unwrap();
     let golden: Value = serde_json::from_str(&text).unwrap();

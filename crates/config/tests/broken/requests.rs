@@ -124,6 +124,38 @@ api:
 }
 
 #[test]
+fn paths_that_every_request_would_refuse_are_rejected() {
+    let check = |path: &str| {
+        check(&format!(
+            "connections: [{{ id: shop, type: Http, properties: {{ baseURL: 'https://shop.example.com' }} }}]
+api:
+  - id: ask
+    payloadSchema: {{ type: object, properties: {{ city: {{ type: string }} }} }}
+    routine: [{{ id: a, type: Http, connectionId: shop, properties: {{ path: {path} }} }}]
+"
+        ))
+    };
+    for (path, message) in [
+        ("/current?city=Bern", "5:76: error: a path cannot contain `?`"),
+        ("'/a#b'", "5:76: error: a path cannot contain `#`"),
+        ("{ _template: \"/{{ 'days?' }}{# ? #}?city={{ payload.city }}\" }", "5:89: error: a path cannot contain `?`"),
+        ("https://other.example.com/x", "5:76: error: a path cannot be a whole address"),
+        ("{ _template: 'https://{{ payload.city }}.example.com' }", "5:89: error: a path cannot be a whole address"),
+    ] {
+        let found = check(path);
+        assert!(found.contains(message), "{path}: {found}");
+    }
+    for path in [
+        "/current",
+        "{ _template: \"/{{ 'days?' }}{# ? #}{% if payload.city != '?' %}/{% endif %}\" }",
+        "{ _payload: city }",
+    ] {
+        let found = check(path);
+        assert!(found.starts_with("accepted"), "{path}: {found}");
+    }
+}
+
+#[test]
 fn invalid_http_and_model_requests_are_rejected() {
     assert_snapshot!(check("connections:
   - { id: shop, type: Http, properties: { baseURL: 'ftp://shop', headers: { X-Key: { _secret: SHOP_KEY } } } }

@@ -35,12 +35,15 @@ fn upload_settings_are_checked() {
         let sender = format!("{{ attachments: {{ enabled: true, {own} }} }}");
         let block =
             format!("      - {{ id: chat, type: AgentChat, properties: {{ agentId: helper, sender: {sender} }} }}");
-        let api = "api:\n  - { id: sign, routine: [{ ':return': x }] }\n  - { id: inner, type: InternalApi, routine: [{ ':return': x }] }\n";
+        let api = "api:\n  - { id: sign, routine: [{ ':return': x }] }\n  - { id: files/sign, routine: [{ ':return': x }] }\n  - { id: inner, type: InternalApi, routine: [{ ':return': x }] }\n";
         check(&format!("{api}{}", page(&block)))
     };
     let site = "uploadOrigin: 'https://b.example'";
     let right = attachments(&format!("uploadPolicyRequestId: sign, downloadPolicyRequestId: sign, {site}"));
     assert!(right.starts_with("accepted"), "{right}");
+    let grouped =
+        attachments(&format!("uploadPolicyRequestId: files/sign, downloadPolicyRequestId: files/sign, {site}"));
+    assert!(grouped.starts_with("accepted"), "{grouped}");
     for (own, said) in [
         ("uploadPolicyRequestId: sign".to_owned(), "`uploadPolicyRequestId` needs `uploadOrigin`"),
         (site.to_owned(), "`uploadOrigin` needs `uploadPolicyRequestId`"),

@@ -3,7 +3,7 @@
 use super::define::{choices, properties};
 use super::property::{Property, truthy};
 #[cfg(feature = "schema")]
-use super::schema::{Dynamic, Id, Or, Text};
+use super::schema::{Dynamic, EndpointId, Id, Or, Text};
 use serde_json::Value;
 
 properties! {
@@ -137,12 +137,12 @@ properties! {
         pub max_size: Option<u64>,
         /// The id of an endpoint that authorizes uploads to a storage of your own instead of the
         /// server. It converts `{name, type, size}` to `{url, fields}`, as in a POST policy of S3.
-        #[schemars(with = "Id")]
+        #[schemars(with = "EndpointId")]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub upload_policy_request_id: Option<String>,
         /// The id of an endpoint that converts an uploaded file, `{key, name, type, size}`, to the
         /// address for downloading it.
-        #[schemars(with = "Id")]
+        #[schemars(with = "EndpointId")]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub download_policy_request_id: Option<String>,
         /// The origin of that storage, such as `https://files.example.com`. Pages upload files to no

@@ -84,7 +84,43 @@ pub(crate) fn check(step: &Node, context: &mut Context<'_, '_>) {
         Shape::for_type::<HttpRequest>().and_then(|shape| decode(step, shape, context.report));
     if let Some(request) = request {
         step_connection(&request.connection_id.0, "Http", "the type Http", |found| found == "Http", step, context);
+        if let Some(path) = step.get("properties").and_then(|properties| properties.value.get("path")) {
+            check_path(&path.value, context);
+        }
     }
+}
+
+/// Checks the text of a path, or what a template has outside of its expressions: requests with a character that ends the
+/// path, or with another address, are refused.
+fn check_path(path: &Node, context: &mut Context<'_, '_>) {
+    let template = path.get("_template").map(|entry| &entry.value);
+    let Some((node, text)) = template.into_iter().chain([path]).find_map(|node| Some((node, node.text()?))) else {
+        return;
+    };
+    let literal = if template.is_some() { without_expressions(text) } else { text.to_owned() };
+    if literal.starts_with("http://") || literal.starts_with("https://") {
+        let help = "the path is below the connection's `baseURL`; another site needs a connection of its own";
+        context.report.error(node.at, "a path cannot be a whole address", Some(help.to_owned()));
+    } else if let Some(character) = literal.chars().find(|c| ['?', '#', '\\'].contains(c)) {
+        let help = "write parameters as `query: { name: value }`; a value inserted by `_template` is encoded";
+        context.report.error(node.at, format!("a path cannot contain `{character}`"), Some(help.to_owned()));
+    }
+}
+
+/// Returns a template without its expressions, tags and comments.
+fn without_expressions(template: &str) -> String {
+    let (mut literal, mut rest) = (String::new(), template);
+    while let Some((at, end)) = rest.find('{').and_then(|at| {
+        let end =
+            [("{{", "}}"), ("{%", "%}"), ("{#", "#}")].into_iter().find(|(start, _)| rest[at..].starts_with(start));
+        Some((at, end?.1))
+    }) {
+        literal.push_str(&rest[..at]);
+        // What is not closed is an error of its own.
+        rest = rest[at..].split_once(end).map_or("", |(_, after)| after);
+    }
+    literal.push_str(rest);
+    literal
 }
 
 /// Whether a step may change data, judging by its method.
