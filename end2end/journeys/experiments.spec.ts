@@ -62,6 +62,10 @@ test("a disliked answer becomes a case, an experiment, and a decision", async ({
   await expect(page.getByText("First divergence", { exact: true })).toBeVisible();
   await expect(page.getByText(/They first differ in step 1/)).toBeVisible();
   await everySize(page, "experiments-answers");
+  await expect(page.getByRole("heading", { name: "What do you know about refunds?", level: 1 })).toBeVisible();
+  await page.getByRole("link", { name: "all cases" }).click();
+  await expect(page.getByRole("row", { name: /searcher/ })).toHaveCount(3);
+  await everySize(page, "experiments-all-cases");
   await page.getByRole("link", { name: "Let it search" }).click();
 
   // Experiment → decision, with who and when.
@@ -88,7 +92,9 @@ test("a recorded run is replayed with another agent, and the first divergence is
     await page.goto("/admin/recordings");
     await expect(page.getByRole("row", { name: /helper/ })).toBeVisible({ timeout: 1_000 });
   }).toPass();
+  await everySize(page, "recordings-list");
   await page.getByRole("row", { name: /helper/ }).getByRole("link").click();
+  await expect(page.getByRole("region", { name: "The user writes" })).toContainText("What do you know about refunds?");
   await everySize(page, "recordings-run");
   await page.getByRole("button", { name: "Replay" }).click();
   await expect(page.getByText("Both are the same.")).toBeVisible();
@@ -98,5 +104,6 @@ test("a recorded run is replayed with another agent, and the first divergence is
   await page.getByRole("button", { name: "Replay" }).click();
   await expect(page.getByText(/They first differ in step 1 of helper/)).toBeVisible();
   await expect(page.getByText("First divergence", { exact: true })).toBeVisible();
+  await expect(page.getByRole("columnheader", { name: "replayed" })).toBeVisible();
   await everySize(page, "recordings-replay");
 });

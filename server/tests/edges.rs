@@ -64,7 +64,7 @@ plans ► agent auth capability chat config contract store web wire
 projects ► auth capability chat config contract store web wire
 prompt_library ► auth capability chat config settings store web wire
 providers ► contract egress sse
-recordings ► agent capability chat config contract store web wire
+recordings ► agent capability chat config contract providers store web wire
 remote_agents ► capability config contract egress settings tools
 retrieval ►
 rust-page ► app server wire

@@ -280,17 +280,21 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
             br#"{"entities":[{"type":"person","name":"Ada","aliases":["Bob"],"passage":1,"quote":"Ada knows Bob"},{"type":"person","name":"Eve","aliases":[],"passage":1,"quote":"knows eve."}],"relations":[{"type":"knows","from":"bob","to":"the Eve","passage":1,"quote":"Bob knows Eve"}]}"#
                 .to_vec(),
         ),
-        "recordings" => inputs.extend(
-            [concat!(
-                r#"{"type":"recording","version":1,"runId":"r","conversationId":"c","agentId":"a","program":"1","config":"0","startedAt":1,"#,
-                r#""input":{"pageId":"","blockId":null,"sharedState":{},"urlQuery":{},"switches":{},"options":{}}}"#,
-                "\n",
-                r#"{"type":"turn","messages":[],"turnStart":0,"pending":[],"scope":{"userId":"u","roles":[],"isAuthenticated":false,"hasFiles":false},"#,
-                r#""exposure":{"private":null,"untrusted":null},"earlier":{"requests":0,"tool_calls":0,"usage":{},"cost_usd":null},"canAsk":true,"#,
-                r#""context":{"summary":null,"clearedThrough":null,"boundaries":[],"rests":false,"page":null,"compaction":null}}"#,
-            )]
-            .map(|text| text.as_bytes().to_vec()),
-        ),
+        "recordings" => {
+            read_files(&mut inputs, Path::new("crates/providers/fixtures"), &["jsonl"])?;
+            inputs.push(
+                concat!(
+                    r#"{"type":"recording","version":1,"runId":"r","conversationId":"c","agentId":"a","program":"1","config":"0","startedAt":1,"#,
+                    r#""input":{"pageId":"","blockId":null,"sharedState":{},"urlQuery":{},"switches":{},"options":{}}}"#,
+                    "\n",
+                    r#"{"type":"turn","messages":[],"turnStart":0,"pending":[],"scope":{"userId":"u","roles":[],"isAuthenticated":false,"hasFiles":false},"#,
+                    r#""exposure":{"private":null,"untrusted":null},"earlier":{"requests":0,"tool_calls":0,"usage":{},"cost_usd":null},"canAsk":true,"#,
+                    r#""context":{"summary":null,"clearedThrough":null,"boundaries":[],"rests":false,"page":null,"compaction":null}}"#,
+                )
+                .as_bytes()
+                .to_vec(),
+            );
+        }
         "webhooks" => inputs.extend(
             ["v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", "sha256=00", "t=1800000000,v1=00", "Bearer key"]
                 .map(|text| text.as_bytes().to_vec()),

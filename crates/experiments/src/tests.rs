@@ -130,6 +130,45 @@ async fn cases_of_a_user_who_withdraws_meanwhile_are_not_stored_again() {
         let held = store.write(|db| Box::pin(async move { store::hold_consent(db, "ada").await }));
         assert!(!held.await.unwrap());
         assert_eq!(put(&store, case("4", "x", "ada", false), true).await, Put::Gone, "the edit comes too late");
+
+        // Since the withdrawal, the answer was kept again, masked. An edit of the case as it was must not replace that.
+        assert_eq!(put(&store, case("5", "x", "ada", true), false).await, Put::Stored);
+        assert_eq!(put(&store, case("6", "x", "ada", false), true).await, Put::Gone, "the user has not agreed");
+        assert_eq!(put(&store, case("7", "x", "bob", true), true).await, Put::Gone, "the case is another user's");
+        let left = store::current_cases(&store, "d").await.unwrap();
+        assert_eq!(left.iter().map(|row| (row.id.as_str(), row.is_masked)).collect::<Vec<_>>(), [("5", true)]);
+        assert_eq!(put(&store, case("8", "x", "ada", true), true).await, Put::Stored, "the masked case can be edited");
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_withdrawal_during_an_edit_deletes_what_the_edit_has_stored() {
+    for store in stores().await {
+        add_dataset(&store).await;
+        store::set_consent(&store, "ada", true, 1).await.unwrap();
+        assert_eq!(put(&store, case("1", "x", "ada", false), false).await, Put::Stored);
+        // The transaction of the edit has done everything but its commit when the user withdraws.
+        let (reached, wait) = tokio::sync::oneshot::channel();
+        let (go_on, waiting) = tokio::sync::oneshot::channel::<()>();
+        let edit = store.write(move |db| {
+            Box::pin(async move {
+                let put = store::put_cases(db, "d", vec![case("2", "x", "ada", false)]).await?;
+                let _ = reached.send(());
+                let _ = waiting.await;
+                Ok(put)
+            })
+        });
+        let withdraw = async {
+            wait.await.unwrap();
+            let withdrawal = store::set_consent(&store, "ada", false, 2);
+            let (_, withdrawn) = tokio::join!(async { go_on.send(()) }, withdrawal);
+            withdrawn.unwrap();
+        };
+        let (edited, ()) = tokio::join!(edit, withdraw);
+        assert_eq!(edited.unwrap(), Put::Stored);
+        assert!(store::current_cases(&store, "d").await.unwrap().is_empty());
+        assert_eq!(rows(&store, 2).await, Vec::<String>::new(), "no version has the case");
         store.close().await;
     }
 }

@@ -89,6 +89,11 @@ impl<C: Codec> StreamReader<C> {
         Self { decoder, codec, bytes_read: 0, event_count: 0 }
     }
 
+    /// Returns whether the reply is complete. Everything after that is ignored.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.codec.is_complete()
+    }
+
     /// Decodes the next bytes and appends their parts.
     pub(crate) fn push(&mut self, bytes: &[u8], parts: &mut Vec<Part>) -> Result<(), ModelError> {
         let pushed = self.decoder.push(bytes);

@@ -17,6 +17,9 @@ const MAX_CALLS: usize = 1_000;
 /// one is invalid.
 const MAX_COUNT: f64 = 9_007_199_254_740_991.0;
 
+/// The beginning of ids that are made; a UUID follows.
+const MADE_ID: &str = "call_";
+
 /// A number of tokens. A negative or invalid one is 0, a huge one is limited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TokenCount(pub(crate) u64);
@@ -44,10 +47,16 @@ impl CallIds {
             return Err(stream_error("too many tool calls in one reply"));
         }
         let given = given.filter(|id| !id.trim().is_empty() && !self.0.contains(id));
-        let id = given.unwrap_or_else(|| format!("call_{}", uuid::Uuid::now_v7().simple()));
+        let id = given.unwrap_or_else(|| format!("{MADE_ID}{}", uuid::Uuid::now_v7().simple()));
         self.0.insert(id.clone());
         Ok(id)
     }
+}
+
+/// Returns whether this is an id that [`CallIds::assign`] has made.
+pub(crate) fn is_made_id(id: &str) -> bool {
+    let made = id.strip_prefix(MADE_ID).and_then(|made| uuid::Uuid::try_parse(made).ok());
+    made.is_some_and(|made| made.get_version_num() == 7)
 }
 
 /// Returns the tool name of a call, or a placeholder if it has none; the loop then tells the model

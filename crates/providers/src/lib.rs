@@ -24,6 +24,7 @@ pub mod openai_responses;
 mod option_tests;
 mod options;
 mod parallel;
+pub mod recorded;
 #[cfg(test)]
 mod requests;
 #[cfg(test)]

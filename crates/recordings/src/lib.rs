@@ -3,6 +3,7 @@
 mod capability;
 mod console;
 pub mod format;
+pub mod import;
 mod observe;
 mod record;
 pub mod replay;

@@ -12,6 +12,7 @@ mod export;
 mod import;
 mod migrate;
 mod probe;
+mod provider_reply;
 mod recordings;
 mod replay;
 mod schema;
@@ -56,7 +57,7 @@ enum Command {
     Docs(docs::DocsArguments),
     /// Verify or export the audit log.
     Audit(audit::AuditArguments),
-    /// List or export recordings of runs.
+    /// List, export or import recordings of runs.
     Run(recordings::RunArguments),
     /// Replay a recorded run, with its config or another one, and report what differs.
     Replay(replay::ReplayArguments),
@@ -177,7 +178,7 @@ pub(crate) async fn run(arguments: CommandLine, site: Site) -> ExitCode {
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Docs(arguments) => docs::run(&arguments, site),
         Command::Audit(arguments) => audit::run(arguments).await,
-        Command::Run(arguments) => recordings::run(arguments).await,
+        Command::Run(arguments) => recordings::run(arguments, site).await,
         Command::Replay(arguments) => replay::run(arguments, site).await,
         Command::Backup(arguments) => backup::backup(arguments).await,
         Command::Restore(arguments) => backup::restore(arguments).await,

@@ -1,6 +1,7 @@
 //! `chatwright replay`: replays recorded runs and reports what differs.
 
 use super::diagnostics::valid_or_printed;
+use super::provider_reply::ProviderReplyArguments;
 use super::{ConfigArgument, DatabaseArgument, fail};
 use crate::Site;
 use crate::capabilities::database_schema;
@@ -9,11 +10,12 @@ use crate::telemetry::logs::is_coloured;
 use anyhow::Context;
 use clap::ValueEnum;
 use recordings::NewReplay;
-use recordings::format::{self, Recording};
+use recordings::format::{AnyFile, Recording};
 use recordings::replay::{Options, Replayed, Replies, ToolMode, replay};
-use recordings::report::{Comparison, Finding, JsonReport, Kind, Style, compare, junit, mark_unstable, terminal};
-use std::fs::File;
-use std::io::{BufReader, IsTerminal, Write, stdout};
+use recordings::report::{
+    Comparison, Finding, JsonReport, Kind, Style, compare, imported_turn, junit, mark_unstable, terminal,
+};
+use std::io::{IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::Store;
@@ -22,7 +24,8 @@ use tokio_util::sync::CancellationToken;
 /// The arguments of `chatwright replay`.
 #[derive(clap::Args)]
 pub(crate) struct ReplayArguments {
-    /// Id of a recorded run or conversation, or a file of `chatwright run export`.
+    /// Id of a recorded run or conversation, a file of `chatwright run export` or `chatwright run import`, or the
+    /// streamed reply of a model provider.
     #[arg(value_name = "RUN|FILE")]
     run: String,
     #[command(flatten)]
@@ -32,6 +35,8 @@ pub(crate) struct ReplayArguments {
     against: Option<PathBuf>,
     #[command(flatten)]
     database: DatabaseArgument,
+    #[command(flatten)]
+    provider: ProviderReplyArguments,
     /// Another model of the agent's connection.
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
@@ -147,7 +152,7 @@ pub(crate) async fn run(arguments: ReplayArguments, site: Site) -> ExitCode {
 
 /// Returns whether nothing was found that fails.
 async fn replay_all(arguments: &ReplayArguments, site: Site) -> anyhow::Result<bool> {
-    let recorded = read(arguments).await?;
+    let recorded = read(arguments, site).await?;
     let same_config = arguments.against.is_none() && arguments.model.is_none();
     let path = arguments.against.as_deref().or(arguments.config.path.as_deref());
     let (config, version) = build(path, arguments.model.as_deref(), &recorded, site).await?;
@@ -188,15 +193,20 @@ async fn replay_all(arguments: &ReplayArguments, site: Site) -> anyhow::Result<b
     if arguments.keep {
         keep(arguments, replays).await?;
     }
-    report(arguments, &comparisons)
+    report(arguments, &recorded, &comparisons)
 }
 
-/// Reads the recordings of a file or of the database.
-async fn read(arguments: &ReplayArguments) -> anyhow::Result<Vec<Recording>> {
+/// Reads the recordings of a file or of the database. For the reply of a provider, the agent of the config makes one.
+async fn read(arguments: &ReplayArguments, site: Site) -> anyhow::Result<Vec<Recording>> {
     let path = Path::new(&arguments.run);
     if path.is_file() {
-        let file = BufReader::new(File::open(path)?);
-        return format::read(file).with_context(|| path.display().to_string());
+        return match arguments.provider.read(path)? {
+            AnyFile::Recordings(recordings) => Ok(recordings),
+            AnyFile::Reply(reply) => {
+                let (config, version) = build(arguments.config.path.as_deref(), None, &[], site).await?;
+                Ok(vec![arguments.provider.record(&reply, &config, &version).await?])
+            }
+        };
     }
     let store = database_schema().open_existing(&arguments.database.resolve(&arguments.config)?).await?;
     let found = recordings::find(&store, &arguments.run).await?;
@@ -210,7 +220,7 @@ async fn read(arguments: &ReplayArguments) -> anyhow::Result<Vec<Recording>> {
 }
 
 /// Builds the agents of a config; returns them with the config's hash.
-async fn build(
+pub(super) async fn build(
     path: Option<&Path>,
     model: Option<&str>,
     recorded: &[Recording],
@@ -234,7 +244,8 @@ async fn compared(
     config: &ReplayedConfig,
     options: &Options,
 ) -> anyhow::Result<(Comparison, Replayed)> {
-    let agent = config.agent(recording).await?;
+    let scope = recording.turn().map(|turn| turn.scope.clone()).unwrap_or_default();
+    let agent = config.agent(&recording.header, scope).await?;
     let replayed = replay(recording, &agent, options, CancellationToken::new()).await?;
     Ok((compare(recording, &replayed.recording, &replayed.misses, options.from_step), replayed))
 }
@@ -277,7 +288,7 @@ async fn repetitions(
 }
 
 /// Prints and writes the report; returns whether nothing was found that fails.
-fn report(arguments: &ReplayArguments, comparisons: &[Comparison]) -> anyhow::Result<bool> {
+fn report(arguments: &ReplayArguments, recorded: &[Recording], comparisons: &[Comparison]) -> anyhow::Result<bool> {
     let fails =
         |finding: &Finding| !finding.unstable && arguments.fail_on.iter().any(|fail_on| fail_on.applies_to(finding));
     let passed = !comparisons.iter().flat_map(Comparison::findings).any(fails);
@@ -289,8 +300,10 @@ fn report(arguments: &ReplayArguments, comparisons: &[Comparison]) -> anyhow::Re
     } else {
         let has_colours = is_coloured(stdout().is_terminal(), std::env::var_os("NO_COLOR").as_deref());
         let style = if has_colours { Style::Colour } else { Style::Plain };
-        let reports: Vec<_> = comparisons.iter().map(|comparison| terminal(comparison, style)).collect();
-        reports.join("\n")
+        let turn = |recording| imported_turn(recording).map(|turn| turn + "\n").unwrap_or_default();
+        let reports = recorded.iter().zip(comparisons);
+        let reports = reports.map(|(recording, comparison)| turn(recording) + &terminal(comparison, style));
+        reports.collect::<Vec<_>>().join("\n")
     };
     // The reader of a pipe may have closed it early, which is no error.
     let _ = stdout().write_all(text.as_bytes());

@@ -1,5 +1,6 @@
 //! The page of an experiment: its measures, what got worse, and the decision.
 
+use super::case_names::CaseNames;
 use super::experiment_parts::{changes_part, decision_part, failures_part, measures_part, run_part};
 use super::experiments::people_of;
 use super::{DATASETS, EXPERIMENTS, amount};
@@ -53,11 +54,14 @@ pub(super) async fn show(
     let with = earlier.map(|earlier| earlier.id.clone());
     let has_results = shown.configs.iter().any(|config| config.cases > 0);
     let about = about_part(&service, &experiment, &names).await?;
+    let changed = shown.comparison.iter().flat_map(|pair| &pair.changes).map(|change| change.case.as_str());
+    let failed = own.failures.iter().map(|result| result.case.as_str());
+    let cases = CaseNames::load(&service.context.store, &experiment, changed.chain(failed)).await?;
     let results = has_results.then(|| {
         view! {
             {measures_part(shown, with_form(&experiment, &others, with.as_deref()))}
-            {changes_part(&experiment, shown.comparison.as_ref(), with.as_deref())}
-            {failures_part(&experiment, &own.failures)}
+            {changes_part(&experiment, shown.comparison.as_ref(), (with.as_deref(), &cases))}
+            {failures_part(&experiment, &own.failures, &cases)}
         }
     });
     let content = view! {
@@ -119,7 +123,7 @@ fn with_form(experiment: &Experiment, others: &[Experiment], with: Option<&str>)
     };
     let options = others.iter().map(option).collect_view();
     let form = view! {
-        <form class="cw-admin-filter" method="get" action=format!("{EXPERIMENTS}/{}", experiment.id)>
+        <form class="cw-admin-filter cw-replay-form" method="get" action=format!("{EXPERIMENTS}/{}", experiment.id)>
             <label class="cw-admin-field">
                 <span>"Compare with"</span>
                 <span class="cw-select"><select name="with"><option value="">"No other experiment"</option>{options}</select></span>

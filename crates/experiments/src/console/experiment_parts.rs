@@ -1,6 +1,7 @@
 //! The parts of an experiment's page.
 
 use super::EXPERIMENTS;
+use super::case_names::CaseNames;
 use super::experiments::{measure_label, percent, state_view};
 use super::plot::interval;
 use crate::store::Experiment;
@@ -112,7 +113,7 @@ pub(super) fn measures_part(report: &Report, form: Option<AnyView>) -> AnyView {
             {form}
             {configs_line(report)}
             {table_of(&columns, rows, "")}
-            <p class="cw-account-note">"The bars and brackets are 95 % intervals over the cases. A difference whose interval contains 0 may be chance."</p>
+            <p class="cw-account-note">"The bars and brackets are 95 % intervals over the cases. A difference whose interval contains 0, or that only one case has measured, may be chance."</p>
         </section>
     }
     .into_any()
@@ -158,18 +159,23 @@ fn bare(part: f64) -> String {
 fn difference_cell(difference: Option<&Difference>) -> AnyView {
     let Some(difference) = difference else { return text("") };
     let Estimate { mean, low, high, .. } = difference.difference;
-    let points = |part: f64| format!("{:+.0}", part * 100.0);
+    let points = |part: f64| if part == 0.0 { "0".to_owned() } else { format!("{:+.0}", part * 100.0) };
     let numbers = format!("{} [{}, {}]", points(mean), points(low), points(high));
     let (class, verdict) = match (difference.is_worse(), difference.is_better()) {
         (true, _) => ("cw-eval-worse", "worse"),
         (_, true) => ("cw-eval-better", "better"),
+        _ if low == high && mean == 0.0 => ("cw-eval-even", "same"),
         _ => ("cw-eval-even", "may be chance"),
     };
     view! { <span class="cw-eval-measure">{numbers}" "<span class=class>{verdict}</span></span> }.into_any()
 }
 
 /// Renders the cases that differ, those that got worse first.
-pub(super) fn changes_part(experiment: &Experiment, pair: Option<&PairReport>, with: Option<&str>) -> Option<AnyView> {
+pub(super) fn changes_part(
+    experiment: &Experiment,
+    pair: Option<&PairReport>,
+    (with, cases): (Option<&str>, &CaseNames),
+) -> Option<AnyView> {
     let pair = pair?;
     let row = |change: &Change| {
         let measures = change.measures.iter().map(|(name, before, after)| {
@@ -180,7 +186,7 @@ pub(super) fn changes_part(experiment: &Experiment, pair: Option<&PairReport>, w
             _ => view! { <span class="cw-eval-better">"better"</span> }.into_any(),
         };
         [
-            link(case_path(experiment, &change.case, with), change.case.clone()),
+            link(case_path(experiment, &change.case, with), cases.get(&change.case)),
             verdict,
             text(measures.collect::<Vec<_>>().join("; ")),
         ]
@@ -202,7 +208,7 @@ fn case_path(experiment: &Experiment, case: &str, with: Option<&str>) -> String 
 }
 
 /// Renders the results that did not pass.
-pub(super) fn failures_part(experiment: &Experiment, failures: &[CaseResult]) -> AnyView {
+pub(super) fn failures_part(experiment: &Experiment, failures: &[CaseResult], cases: &CaseNames) -> AnyView {
     let row = |result: &CaseResult| {
         let failed = result.scores.iter().filter(|score| !score.passed);
         let reasons = failed.map(|score| format!("{}: {}", score.scorer, score.reason));
@@ -210,7 +216,7 @@ pub(super) fn failures_part(experiment: &Experiment, failures: &[CaseResult]) ->
         let score = result.scores.iter().map(|score| score.score).fold(0.0, |sum, score| sum + score);
         let score = if result.scores.is_empty() { String::new() } else { percent(score / result.scores.len() as f64) };
         [
-            link(case_path(experiment, &result.case, None), result.case.clone()),
+            link(case_path(experiment, &result.case, None), cases.get(&result.case)),
             text(result.config.clone()),
             text(score),
             text(why.join("; ")),

@@ -1,5 +1,6 @@
 //! The pages with which administrators keep cases, run experiments, and decide.
 
+mod case_names;
 mod case_page;
 mod dataset_page;
 mod datasets;

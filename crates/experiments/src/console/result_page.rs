@@ -1,10 +1,12 @@
 //! The page of a case in an experiment: the answers beside each other, with what differs, and how they came about.
 
+use super::case_names::{CaseNames, case_of, input_text};
+use super::dataset_page::shortened;
 use super::experiment_page::ExperimentQuery;
 use super::experiments::percent;
 use super::{DATASETS, EXPERIMENTS};
 use crate::service::Service;
-use crate::store::{self, Experiment};
+use crate::store::{self, CaseRow, Experiment};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -63,17 +65,25 @@ pub(super) async fn show(
     if sides.iter().all(|side| side.result.is_none()) {
         return Err(UserError::not_found().into());
     }
-    let question = question_part(&service, &experiment, &case).await?;
+    let found = case_of(&service.context.store, &experiment, &case).await?;
+    let (title, question) = match found {
+        Some(row) => {
+            let input = input_text(&row.content);
+            (shortened(&input), Some(question_part(&row, &experiment, input)))
+        }
+        // It is no longer in the dataset.
+        None => (format!("Case {case}"), None),
+    };
     let content = view! {
         <p class="cw-account-note">
             {link(format!("{EXPERIMENTS}/{id}"), experiment.name.clone())}" · "
-            {link(format!("{EXPERIMENTS}/{id}/case"), "all cases")}
+            {link(format!("{EXPERIMENTS}/{id}/case"), "all cases")}" · "<span class="cw-admin-id">{case}</span>
         </p>
         {question}
         {answers_part(&sides)}
         {steps_part(&sides)}
     };
-    Ok(page(&admin, EXPERIMENTS, StatusCode::OK, &format!("Case {case}"), content))
+    Ok(page(&admin, EXPERIMENTS, StatusCode::OK, &title, content))
 }
 
 /// Returns the answers of an experiment to a case, in the order of its configs.
@@ -92,19 +102,11 @@ async fn sides(service: &Service, experiment: &Experiment, case: &str) -> Result
     Ok(sides)
 }
 
-/// Renders what the user writes, if the case is still in the dataset.
-async fn question_part(service: &Service, experiment: &Experiment, case: &str) -> Result<Option<AnyView>, PageError> {
-    let (Some(dataset), Some(version)) = (&experiment.dataset_id, experiment.dataset_version) else { return Ok(None) };
-    let found = store::case_of_version(&service.context.store, dataset, version, case).await?;
-    let Some(row) = found else { return Ok(None) };
-    let input = match &row.content["input"] {
-        serde_json::Value::Array(messages) => {
-            messages.iter().filter_map(|message| message.as_str()).collect::<Vec<_>>().join("\n\n")
-        }
-        input => input.as_str().unwrap_or_default().to_owned(),
-    };
+/// Renders what the user writes.
+fn question_part(row: &CaseRow, experiment: &Experiment, input: String) -> AnyView {
+    let dataset = experiment.dataset_id.clone().unwrap_or_default();
     let expected = serde_json::to_string_pretty(&row.content["expected"]).unwrap_or_default();
-    let part = view! {
+    view! {
         <section class="cw-account-part" aria-labelledby="question">
             <h2 id="question">"The user writes"</h2>
             <p class="cw-admin-text" dir="auto">{input}</p>
@@ -114,8 +116,8 @@ async fn question_part(service: &Service, experiment: &Experiment, case: &str) -
             </details>
             <p>{link(format!("{DATASETS}/{dataset}"), "Open the dataset")}</p>
         </section>
-    };
-    Ok(Some(part.into_any()))
+    }
+    .into_any()
 }
 
 fn answers_part(sides: &[Side]) -> AnyView {
@@ -200,20 +202,23 @@ fn steps_part(sides: &[Side]) -> Option<AnyView> {
 /// Renders the list of all cases of an experiment.
 async fn all(admin: &Admin, service: &Service, experiment: &Experiment) -> Result<Response, PageError> {
     let results = service.results(&experiment.id).await?.results;
+    let shown = results.iter().take(MAX_LISTED);
+    let names =
+        CaseNames::load(&service.context.store, experiment, shown.clone().map(|result| result.case.as_str())).await?;
     let row = |result: &CaseResult| {
         let path = format!("{EXPERIMENTS}/{}/case?case={}", experiment.id, query_encoded(&result.case));
         [
-            link(path, result.case.clone()),
+            link(path, names.get(&result.case)),
             text(result.config.clone()),
             text(if result.passed { "yes" } else { "no" }),
-            text(super::dataset_page::shortened(&result.answer)),
+            text(shortened(&result.answer)),
             text(format!("{:.2} s", result.seconds)),
         ]
     };
     let columns = [Text("Case"), Text("Config"), Text("Passes"), Text("Answer"), Number("Time")];
     let content = view! {
         <p class="cw-account-note">{link(format!("{EXPERIMENTS}/{}", experiment.id), experiment.name.clone())}</p>
-        {table(columns, results.iter().take(MAX_LISTED).map(row), "There is no result yet.")}
+        {table(columns, shown.map(row), "There is no result yet.")}
     };
     Ok(page(admin, EXPERIMENTS, StatusCode::OK, "All cases", content))
 }

@@ -26,6 +26,12 @@ const COUNTS: &str = "
 const IS_CURRENT: &str =
     "SELECT count(*) FROM eval_cases WHERE dataset_id = $1 AND case_id = $2 AND removed_in IS NULL";
 
+/// Finds the case of a user that a new version may replace. What is not masked replaces only what is not masked: that is
+/// deleted when the user withdraws, and an administrator may have kept the answer again since, masked.
+const IS_REPLACEABLE: &str = "
+    SELECT count(*) FROM eval_cases
+    WHERE dataset_id = $1 AND case_id = $2 AND owner = $3 AND removed_in IS NULL AND (is_masked = 0 OR is_masked = $4)";
+
 const INSERT: &str = "
     INSERT INTO eval_cases
         (id, dataset_id, case_id, added_in, owner, conversation_id, message_id, is_masked, created_by, created_at, content)
@@ -125,19 +131,21 @@ pub(crate) async fn add_case(db: &mut Db, dataset_id: &str, case: NewCase) -> Re
 }
 
 /// Stores cases in one new version of their dataset. Each replaces the one with the same id. If it returns [`Put::Full`],
-/// some may be stored: the transaction must be undone. A case of a user that was deleted meanwhile is [`Put::Gone`], since
-/// the user may have withdrawn their consent.
+/// some may be stored: the transaction must be undone. A case of a user that was deleted meanwhile, or of which only a masked
+/// form is left, is [`Put::Gone`]: the user has withdrawn their consent.
 pub(crate) async fn put_cases(db: &mut Db, dataset_id: &str, cases: Vec<NewCase>) -> Result<Put, StoreError> {
     let Some(first) = cases.first() else { return Ok(Put::Stored) };
     let unmasked: BTreeSet<_> = cases.iter().filter(|case| !case.is_masked).map(|case| case.owner.as_str()).collect();
     for owner in unmasked.into_iter().filter(|owner| !owner.is_empty()) {
+        // A withdrawal waits from here on. Whether there was one before, the rows tell: it has deleted them.
         hold_consent(db, owner).await?;
     }
     if !lock(db, dataset_id, first.created_at).await? {
         return Ok(Put::Gone);
     }
     for case in cases.iter().filter(|case| !case.owner.is_empty()) {
-        if !is_current(db, dataset_id, &case.case_id).await? {
+        let find = sql::query_scalar::<i64>(IS_REPLACEABLE).bind(dataset_id.to_owned()).bind(case.case_id.clone());
+        if find.bind(case.owner.clone()).bind(case.is_masked).fetch_one(&mut *db).await? == 0 {
             return Ok(Put::Gone);
         }
     }

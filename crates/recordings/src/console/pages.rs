@@ -1,6 +1,7 @@
 //! The pages.
 
 use super::{Console, ReplayForm, RepliesChoice};
+use crate::format::{Message, Recording};
 use crate::replays::{self, ReplaySummary};
 use crate::store::{RecordingSummary, list};
 use crate::view::{comparison_view, recording_view};
@@ -9,6 +10,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use contract::UserPart;
 use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -105,6 +107,7 @@ async fn show(admin: Admin, State(state): State<Console>, Path(run): Path<String
     let agents = state.context.current.usable_agents(&admin.caller);
     let content = view! {
         <section class="cw-account-part" aria-label="About">{facts(about)}</section>
+        {question_part(&recording)}
         <section class="cw-account-part" aria-labelledby="replay">
             <h2 id="replay">"Replay"</h2>
             <p class="cw-account-note">
@@ -121,6 +124,28 @@ async fn show(admin: Admin, State(state): State<Console>, Path(run): Path<String
     Ok(page(&admin, PATH, StatusCode::OK, "Recorded run", content))
 }
 
+/// Renders the message of the user that the run has answered.
+fn question_part(recording: &Recording) -> Option<AnyView> {
+    let messages = recording.turn()?.messages.iter().rev();
+    let parts =
+        messages.map(|id| serde_json::from_value(recording.blob(id).clone())).find_map(|message| match message {
+            Ok(Message::User(parts)) => Some(parts),
+            _ => None,
+        })?;
+    let texts = parts.into_iter().map(|part| match part {
+        UserPart::Text { text } => text,
+        UserPart::File { filename, media_type, .. } => format!("[{}]", filename.unwrap_or(media_type)),
+    });
+    let text = texts.collect::<Vec<_>>().join("\n\n");
+    let part = view! {
+        <section class="cw-account-part" aria-labelledby="question">
+            <h2 id="question">"The user writes"</h2>
+            <p class="cw-admin-text" dir="auto">{text}</p>
+        </section>
+    };
+    Some(part.into_any())
+}
+
 fn replay_form(run: &str, recorded: &str, agents: Vec<String>) -> impl IntoView + use<> {
     let option = |agent: String| {
         let is_recorded = agent == recorded;
@@ -128,7 +153,7 @@ fn replay_form(run: &str, recorded: &str, agents: Vec<String>) -> impl IntoView 
     };
     let options = agents.into_iter().map(option).collect_view();
     view! {
-        <form class="cw-admin-filter" method="post" action=format!("{PATH}/{run}/replays")>
+        <form class="cw-admin-filter cw-replay-form" method="post" action=format!("{PATH}/{run}/replays")>
             <label class="cw-admin-field">
                 <span>"Agent"</span>
                 <span class="cw-select"><select name="agent">{options}</select></span>
@@ -176,6 +201,7 @@ async fn show_replay(
             {link(format!("{PATH}/{run}"), "The recorded run")}
             {format!(" beside its replay with {}, {} UTC.", replay.summary.label, minute(replay.summary.created_at))}
         </p>
+        {question_part(&recording)}
         <section class="cw-account-part" aria-labelledby="steps">
             <h2 id="steps">"Steps"</h2>
             {comparison_view(&comparison, ("recorded", "replayed"), 1)}

@@ -1,16 +1,15 @@
 //! Files of recordings: JSON lines. Each recording begins with its header; its blobs precede its entries.
 
-use super::{BlobId, Entry, Header, Recording, VERSION, blob_id};
+use super::lines::{Lines, Problem};
+use super::{BlobId, Entry, FormatError, Header, Recording, VERSION, blob_id};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufRead, Write};
-use thiserror::Error;
 
-/// The longest line that is read, in bytes.
-const MAX_LINE: usize = 64 * 1024 * 1024;
-/// The most bytes that are read of one file.
-const MAX_FILE: usize = 512 * 1024 * 1024;
+/// The types of lines.
+const TYPES: [&str; 12] =
+    ["recording", "blob", "turn", "request", "reply", "tool", "source", "note", "ruling", "approval", "grant", "end"];
 
 /// A line that is no entry.
 #[derive(Serialize, Deserialize)]
@@ -27,23 +26,12 @@ enum Line {
     },
 }
 
-/// Why a file cannot be read.
-#[derive(Debug, Error)]
-pub enum FormatError {
-    /// The file cannot be read.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-    /// A line is wrong.
-    #[error("line {line}: {problem}")]
-    Line {
-        /// The number of the line, from 1.
-        line: usize,
-        /// What is wrong.
-        problem: String,
-    },
-    /// There is no recording in it.
-    #[error("the file has no recording; `chatwright run export` writes one")]
-    Empty,
+/// The beginning of each line.
+#[derive(Deserialize)]
+struct Kind {
+    #[serde(rename = "type")]
+    kind: String,
+    version: Option<u32>,
 }
 
 /// Returns the line of an entry, without its end.
@@ -64,68 +52,58 @@ pub fn write(recording: &Recording, out: &mut impl Write) -> io::Result<()> {
     recording.entries.iter().try_for_each(|entry| line(entry_line(entry)))
 }
 
+/// Returns whether a line is one of a file of recordings, and not of another kind of file.
+pub(super) fn is_own_line(line: &[u8]) -> bool {
+    serde_json::from_slice::<Kind>(line).is_ok_and(|line| TYPES.contains(&line.kind.as_str()))
+}
+
 /// Reads all recordings of a file.
 ///
 /// # Errors
 /// The file cannot be read, is too large, has another version, or is damaged: a blob that is missing or
 /// does not have its hash, or a recording without a turn.
-pub fn read(mut file: impl BufRead) -> Result<Vec<Recording>, FormatError> {
-    let (mut recordings, mut text, mut number, mut size) = (Vec::<Recording>::new(), Vec::new(), 0, 0);
-    loop {
-        text.clear();
-        let length = io::Read::take(&mut file, MAX_LINE as u64 + 1).read_until(b'\n', &mut text)?;
-        number += 1;
-        size += length;
-        let failed = |problem: String| FormatError::Line { line: number, problem };
-        if length > MAX_LINE || size > MAX_FILE {
-            return Err(failed("the file is too large".to_owned()));
+pub fn read(file: impl BufRead) -> Result<Vec<Recording>, FormatError> {
+    let (mut recordings, mut lines) = (Vec::<Recording>::new(), Lines::new(file));
+    while let Some((number, text)) = lines.next()? {
+        if !text.is_empty() {
+            add_line(&mut recordings, text).map_err(|problem| problem.in_line(number))?;
         }
-        if length == 0 {
-            break;
-        }
-        if text.trim_ascii().is_empty() {
-            continue;
-        }
-        add_line(&mut recordings, &text).map_err(failed)?;
     }
-    recordings.iter().try_for_each(check).map_err(|problem| FormatError::Line { line: number, problem })?;
+    let last = lines.number.max(1);
+    recordings.iter().try_for_each(check).map_err(|problem| Problem::new(problem).in_line(last))?;
     if recordings.is_empty() { Err(FormatError::Empty) } else { Ok(recordings) }
 }
 
-fn add_line(recordings: &mut Vec<Recording>, text: &[u8]) -> Result<(), String> {
-    #[derive(Deserialize)]
-    struct Kind {
-        #[serde(rename = "type")]
-        kind: String,
-        version: Option<u32>,
-    }
-    let kind: Kind = serde_json::from_slice(text).map_err(|error| format!("not a line of a recording: {error}"))?;
+fn add_line(recordings: &mut Vec<Recording>, text: &[u8]) -> Result<(), Problem> {
+    let invalid = |error: serde_json::Error| Problem::from_json("", &error, 0);
+    let no_line = |error| Problem::from_json("not a line of a recording: ", &error, 0);
+    let kind: Kind = serde_json::from_slice(text).map_err(no_line)?;
     match (kind.kind.as_str(), recordings.last_mut()) {
         ("recording", _) if kind.version != Some(VERSION) => {
             let version = kind.version.map_or_else(|| "unknown".to_owned(), |version| version.to_string());
-            Err(format!("the recording has the version {version}, and this program reads {VERSION}"))
+            Err(Problem::new(format!("the recording has the version {version}, and this program reads {VERSION}")))
         }
         ("recording" | "blob", last) => {
-            let line = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+            let line = serde_json::from_slice(text).map_err(invalid)?;
             match (line, last) {
                 (Line::Recording(header), _) => {
                     recordings.push(Recording { header: *header, entries: Vec::new(), blobs: BTreeMap::new() });
                 }
                 (Line::Blob { id, value }, Some(recording)) => {
                     if blob_id(&value) != id {
-                        return Err("the value does not have this hash; the file is damaged".to_owned());
+                        return Err(Problem::new("the value does not have this hash; the file is damaged"));
                     }
                     recording.blobs.insert(id, value);
                 }
-                (Line::Blob { .. }, None) => return Err("the first line must be a `recording`".to_owned()),
+                (Line::Blob { .. }, None) => return Err(Problem::new("the first line must be a `recording`")),
             }
             Ok(())
         }
         (_, Some(recording)) => {
-            recording.entries.push(serde_json::from_slice(text).map_err(|error| error.to_string())?);
+            recording.entries.push(serde_json::from_slice(text).map_err(invalid)?);
             Ok(())
         }
-        (_, None) => Err("the first line must be a `recording`".to_owned()),
+        (_, None) => Err(Problem::new("the first line must be a `recording`")),
     }
 }
 
@@ -138,6 +116,7 @@ fn check(recording: &Recording) -> Result<(), String> {
             Entry::Request { request, .. } => {
                 wanted.extend(request.messages.iter().chain(&request.system).chain([&request.tools]));
             }
+            Entry::Reply { raw: Some(raw), .. } => drop(wanted.insert(&raw.events)),
             Entry::Source { tools, .. } => drop(wanted.insert(tools)),
             Entry::End(end) => wanted.extend(&end.messages),
             _ => {}

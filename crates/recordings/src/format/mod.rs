@@ -2,13 +2,17 @@
 //! are values that entries refer to by their hash.
 
 mod file;
+mod lines;
 mod parts;
+mod provider;
 mod request;
 mod tool;
 
 pub(crate) use file::entry_line;
-pub use file::{FormatError, read, write};
+pub use file::{read, write};
+pub use lines::FormatError;
 pub(crate) use parts::masked_parts;
+pub use provider::{AnyFile, ProviderReply, RawReply, read_any};
 pub use request::{Message, NeutralRequest};
 pub use tool::RecordedTool;
 pub(crate) use tool::{annotation_names, annotations_of};
@@ -146,6 +150,9 @@ pub enum Entry {
         parts: Vec<Part>,
         /// Why it failed, if it did: the kind of the failure.
         error: Option<String>,
+        /// The reply as the provider sent it, if it was imported. A replay decodes it anew.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        raw: Option<RawReply>,
         /// The cost in US dollars, if the price is known.
         cost_usd: Option<f64>,
         /// The time to the first part in milliseconds.

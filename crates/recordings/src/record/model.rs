@@ -74,6 +74,7 @@ impl Drop for RecordedReply {
             id: self.id,
             parts,
             error: self.error.take(),
+            raw: None,
             cost_usd: self.price.zip(usage).map(|(price, usage)| price.cost(usage)),
             first_part_ms: self.first_part_ms.unwrap_or(whole_ms),
             whole_ms,

@@ -153,7 +153,7 @@ impl Layer for ReplayLayer {
 }
 
 /// Drops all events: what is compared is recorded below them.
-struct NoSink;
+pub(crate) struct NoSink;
 
 impl EventSink for NoSink {
     async fn emit(&mut self, _: Event) -> Result<(), SinkClosed> {

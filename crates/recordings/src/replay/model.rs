@@ -38,11 +38,11 @@ impl ReplayModel {
     fn play(&self, reply: TapedReply) -> Result<PartStream, ModelError> {
         let TapedReply { parts, error } = reply;
         let is_complete = matches!(parts.last(), Some(Part::Finish { .. }));
+        let is_stopped = error.as_ref().is_none_or(|error| *error == ModelErrorKind::Cancelled.to_string());
         let error = match error {
-            Some(error) => Some(recorded_error(&error)),
             None if is_complete => None,
             // The user has stopped the run while the model wrote.
-            None if self.tape.was_stopped => {
+            _ if is_stopped && self.tape.was_stopped => {
                 let (tape, parts) = (self.tape.clone(), stream::iter(parts.into_iter().map(Ok)));
                 let stopped = stream::once(async move {
                     tape.stop.cancel();
@@ -50,6 +50,7 @@ impl ReplayModel {
                 });
                 return Ok(parts.chain(stopped).boxed());
             }
+            Some(error) => Some(recorded_error(&error)),
             None => Some(recorded_error(&ModelErrorKind::Timeout.to_string())),
         };
         match error {

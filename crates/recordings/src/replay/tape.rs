@@ -1,12 +1,13 @@
 //! What a replay takes from the recording, each entry once, and what it did not find there.
 
 use super::{Options, ReplayError, Replies, ToolMode};
-use crate::format::{Entry, NeutralRequest, Outcome, RecordedTool, Recording, annotations_of, blob_id};
+use crate::format::{Entry, NeutralRequest, Outcome, RawReply, RecordedTool, Recording, annotations_of, blob_id};
 use crate::record::Session;
 use agent::{Agent, Grant, GrantQuery, Ruling};
 use contract::Annotations;
 use contract::{Model, Part, ToolSpec};
 use parking_lot::Mutex;
+use providers::recorded::decode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -86,8 +87,17 @@ struct State {
     rulings: Vec<Item<(String, String), Ruling>>,
     approvals: Vec<Item<(String, String, String), bool>>,
     grants: Vec<Item<(String, String, String), Option<Grant>>>,
+    /// In a run that was stopped: how many calls of an agent and a tool have no result.
+    cut_off: HashMap<(String, String), usize>,
     steps: HashMap<String, u32>,
     seen: Seen,
+}
+
+/// A recorded request: its agent, and the hashes of the whole and of the conversation.
+struct Asked {
+    agent: String,
+    whole: String,
+    conversation: String,
 }
 
 struct Item<K, V> {
@@ -124,7 +134,7 @@ impl Tape {
         if options.from_step > 1 {
             state.steps.insert(agent.id.clone(), options.from_step - 1);
         }
-        let mut asked: HashMap<u32, (String, String)> = HashMap::new();
+        let mut asked: HashMap<u32, Asked> = HashMap::new();
         for (at, entry) in recording.entries.iter().enumerate() {
             match entry {
                 Entry::Source { .. } => state.add_source(recording, entry, at < begin)?,
@@ -137,12 +147,19 @@ impl Tape {
                 }
                 _ if at < begin => {}
                 Entry::Request { id, agent, request } => {
-                    asked.insert(*id, (request.hash(agent), request.conversation_hash(agent)));
+                    let (whole, conversation) = (request.hash(agent), request.conversation_hash(agent));
+                    asked.insert(*id, Asked { agent: agent.clone(), whole, conversation });
                 }
-                Entry::Reply { id, parts, error, .. } => {
-                    let Some(key) = asked.remove(id) else { continue };
-                    let reply = TapedReply { parts: parts.clone(), error: error.clone() };
-                    state.replies.push(Item::new(key, reply));
+                Entry::Reply { id, parts, error, raw, .. } => {
+                    let Some(asked) = asked.remove(id) else { continue };
+                    let reply = match raw {
+                        Some(raw) => decoded(recording, raw)?,
+                        None => TapedReply { parts: parts.clone(), error: error.clone() },
+                    };
+                    if was_stopped {
+                        state.add_calls(&asked.agent, &reply.parts);
+                    }
+                    state.replies.push(Item::new((asked.whole, asked.conversation), reply));
                 }
                 entry => state.add(entry),
             }
@@ -184,6 +201,13 @@ impl Tape {
         let same = take(&mut state.tools, |key, call| *key == wanted && call.id == call_id);
         let found = same.or_else(|| take(&mut state.tools, |key, _| *key == wanted));
         found.map(|call| call.outcome)
+    }
+
+    /// Returns whether the recorded run was stopped before such a call had its result, and nobody else has one.
+    pub(super) fn was_cut_off(&self, agent: &str, tool: &str) -> bool {
+        let is_recorded = matches!(self.options.tools, ToolMode::Recorded | ToolMode::Stop);
+        is_recorded
+            && self.state.lock().cut_off.get(&(agent.to_owned(), tool.to_owned())).is_some_and(|calls| *calls > 0)
     }
 
     /// Returns the recorded results of a tool, as examples.
@@ -276,9 +300,21 @@ impl State {
         Ok(())
     }
 
+    /// Counts the calls of a reply that have no result yet.
+    fn add_calls(&mut self, agent: &str, parts: &[Part]) {
+        for part in parts {
+            if let Part::ToolCall { name, provider_executed: false, .. } = part {
+                *self.cut_off.entry((agent.to_owned(), name.clone())).or_default() += 1;
+            }
+        }
+    }
+
     fn add(&mut self, entry: &Entry) {
         match entry {
             Entry::Tool { agent, call_id, tool, input, outcome, .. } => {
+                if let Some(calls) = self.cut_off.get_mut(&(agent.clone(), tool.clone())) {
+                    *calls = calls.saturating_sub(1);
+                }
                 let key = (agent.clone(), tool.clone(), arguments_id(input));
                 let call = TapedCall { id: call_id.clone(), outcome: outcome.clone() };
                 self.tools.push(Item::new(key, call));
@@ -305,6 +341,14 @@ impl State {
             _ => {}
         }
     }
+}
+
+/// Decodes a reply as the provider sent it.
+fn decoded(recording: &Recording, raw: &RawReply) -> Result<TapedReply, ReplayError> {
+    let events: Vec<String> = serde_json::from_value(recording.blob(&raw.events).clone())
+        .map_err(|error| ReplayError::Damaged(format!("the events of the provider: {error}")))?;
+    let decoded = decode(raw.api, events.iter().map(String::as_str));
+    Ok(TapedReply { parts: decoded.parts, error: decoded.failure.map(|error| error.kind.to_string()) })
 }
 
 /// Returns the hash of arguments, in which the order of keys does not matter.

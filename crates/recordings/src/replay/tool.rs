@@ -49,6 +49,11 @@ impl Tool for ReplayTool {
         match self.tape.outcome(&self.agent, &self.spec.name, &context.call_id, &input) {
             Some(Outcome::Output(output)) => Box::pin(std::future::ready(Ok(output))),
             Some(Outcome::Error(message)) => Box::pin(std::future::ready(Err(ToolError::new(message)))),
+            // The recorded run was stopped here, and so is its replay.
+            None if self.tape.was_cut_off(&self.agent, &self.spec.name) => {
+                self.tape.stop.cancel();
+                Box::pin(std::future::pending())
+            }
             None => self.answer_missing(input, context),
         }
     }

@@ -149,12 +149,15 @@ pub fn compare(recorded: &Recording, replayed: &Recording, misses: &[Miss], from
     pairs.iter().for_each(|pair| total_before.add(pair.before));
     pairs.iter().for_each(|pair| total_after.add(pair.after));
     let first_divergence = pairs.iter().position(|pair| pair.findings.iter().any(|it| it.kind.is_divergence()));
-    let run = run_findings(recorded, replayed, total_before, total_after);
+    let mut run = run_findings(recorded, replayed, total_before, total_after);
+    if first_divergence.is_none() {
+        run.extend(super::imported::decoding_finding(recorded, replayed));
+    }
     let run_id = recorded.header.run_id.clone();
     Comparison { run_id, steps: pairs, run, first_divergence, before: total_before, after: total_after }
 }
 
-fn finding(kind: Kind, what: &str, before: impl Into<String>, after: impl Into<String>) -> Finding {
+pub(super) fn finding(kind: Kind, what: &str, before: impl Into<String>, after: impl Into<String>) -> Finding {
     Finding { kind, what: what.to_owned(), before: before.into(), after: after.into(), unstable: false }
 }
 

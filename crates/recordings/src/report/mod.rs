@@ -1,6 +1,7 @@
 //! Compares two recordings of a run step by step, and reports the differences.
 
 mod compare;
+mod imported;
 mod json;
 mod junit;
 mod steps;
@@ -8,6 +9,7 @@ mod terminal;
 mod words;
 
 pub use compare::{Comparison, Finding, Kind, StepPair, compare, mark_unstable};
+pub use imported::imported_turn;
 pub use json::JsonReport;
 pub use junit::junit;
 pub use steps::{Call, Step, Totals};

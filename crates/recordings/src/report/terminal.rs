@@ -119,13 +119,13 @@ fn coloured(text: &str, colour: &str) -> String {
 }
 
 /// Returns a text of models and tools without control characters, which a terminal would obey.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     let is_hidden = |c: &char| c.is_control() && *c != '\n' && *c != '\t';
     text.chars().map(|c| if is_hidden(&c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// Writes a text in lines of at most [`WIDTH`] columns.
-fn wrap(out: &mut String, text: &str, indent: &str) {
+pub(super) fn wrap(out: &mut String, text: &str, indent: &str) {
     let mut lines = Vec::new();
     for paragraph in text.lines() {
         let (mut line, mut width) = (indent.to_owned(), indent.len());

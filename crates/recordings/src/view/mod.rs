@@ -7,8 +7,7 @@ use crate::format::Recording;
 use crate::report::{Comparison, Finding, Kind, Piece, Step, StepPair, Totals, pieces, steps};
 use leptos::prelude::*;
 use sides::sides_view;
-use web::html::Heading::{Number, Text};
-use web::html::{number, table, text};
+use web::html::{number, text};
 
 /// The number of a comparison on its page, which makes the ids of its elements unique.
 pub type ComparisonNumber = usize;
@@ -108,8 +107,9 @@ fn step_view(step: &StepPair, is_first: bool, names: (&str, &str), place: (Compa
         (false, true) => ("Same", "cw-replay-mark"),
         (false, false) => ("Differs", "cw-replay-mark cw-replay-changed"),
     };
-    let other =
-        step.findings.iter().filter(|finding| !matches!(finding.kind, Kind::Text | Kind::Tools | Kind::Results));
+    // The sides show the others.
+    let is_beside = |kind| matches!(kind, Kind::Text | Kind::Tools | Kind::Results | Kind::Steps);
+    let other = step.findings.iter().filter(|finding| !is_beside(finding.kind));
     let other: Vec<_> = other.map(finding_view).collect();
     let agent = step.agent.clone();
     view! {
@@ -125,14 +125,46 @@ fn step_view(step: &StepPair, is_first: bool, names: (&str, &str), place: (Compa
 /// Renders a difference with the words that differ.
 fn finding_view(finding: &Finding) -> AnyView {
     let unstable = if finding.unstable { " (also differs without the change)" } else { "" };
-    let what = format!("{}: {}{unstable}", kind_name(finding.kind), finding.what);
+    let what = format!("{}{unstable}", heading(finding));
+    let difference = (finding.kind != Kind::Miss).then(|| {
+        let pieces = pieces(&readable(&finding.before), &readable(&finding.after));
+        view! { <pre class="cw-admin-pre cw-admin-diff" tabindex="0">{words(&pieces, Side::Both)}</pre> }
+    });
     view! {
         <div class="cw-replay-finding">
             <p>{what}</p>
-            <pre class="cw-admin-pre cw-admin-diff" tabindex="0">{words(&pieces(&finding.before, &finding.after), Side::Both)}</pre>
+            {difference}
         </div>
     }
     .into_any()
+}
+
+/// Returns what is above a difference.
+fn heading(finding: &Finding) -> String {
+    let what = &finding.what;
+    match finding.kind {
+        Kind::Model | Kind::Prompt | Kind::Settings => format!("{} differs", capital(what)),
+        Kind::Schema | Kind::Ending => capital(what),
+        Kind::Messages => format!("What the model reads: {what}"),
+        Kind::Miss => format!("Not in the recording: {what}"),
+        Kind::Tokens => "More tokens".to_owned(),
+        Kind::Cost => "A higher cost".to_owned(),
+        Kind::Tools | Kind::Text | Kind::Results | Kind::Steps => {
+            format!("{}: {what}", capital(kind_name(finding.kind)))
+        }
+    }
+}
+
+/// Returns a text with a capital at its beginning.
+fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
+/// Returns a JSON object in lines, and any other text as it is.
+fn readable(text: &str) -> String {
+    let object = text.starts_with('{').then(|| serde_json::from_str::<serde_json::Value>(text).ok()).flatten();
+    object.and_then(|object| serde_json::to_string_pretty(&object).ok()).unwrap_or_else(|| text.to_owned())
 }
 
 /// Which words of a difference are shown.
@@ -156,18 +188,36 @@ fn words(pieces: &[Piece], side: Side) -> Vec<AnyView> {
 
 fn totals_table(before: Totals, after: Totals, names: (&str, &str)) -> AnyView {
     let cost = |totals: Totals| totals.cost_usd.map_or_else(String::new, |cost| format!("${cost:.4}"));
-    let row = |name: &'static str, before: String, after: String| [text(name), text(before), text(after)];
     let rows = [
-        row("Tokens read", number(before.input_tokens as f64), number(after.input_tokens as f64)),
-        row("Tokens written", number(before.output_tokens as f64), number(after.output_tokens as f64)),
-        row("Cost", cost(before), cost(after)),
-        row("Time of the models", time(before), time(after)),
+        ("Tokens read", number(before.input_tokens as f64), number(after.input_tokens as f64)),
+        ("Tokens written", number(before.output_tokens as f64), number(after.output_tokens as f64)),
+        ("Cost", cost(before), cost(after)),
+        ("Time of the models", time(before), time(after)),
     ];
-    let note = format!("First column of numbers: {}; second: {}.", names.0, names.1);
+    // The headings are the names of the sides, which `web::html::table` cannot have.
+    let (first, second) = (names.0.to_owned(), names.1.to_owned());
+    let row = |(name, before, after): (&'static str, String, String)| {
+        view! {
+            <tr>
+                <th scope="row">{name}</th>
+                <td class="cw-admin-number" data-label=first.clone()>{text(before)}</td>
+                <td class="cw-admin-number" data-label=second.clone()>{text(after)}</td>
+            </tr>
+        }
+    };
+    let rows: Vec<_> = rows.into_iter().map(row).collect();
     view! {
         <div class="cw-replay-totals">
-            {table([Text("Used"), Number("Before"), Number("After")], rows, "")}
-            <p class="cw-account-note">{note}</p>
+            <table class="cw-admin-table">
+                <thead>
+                    <tr>
+                        <th scope="col">"Used"</th>
+                        <th scope="col" class="cw-admin-number">{first}</th>
+                        <th scope="col" class="cw-admin-number">{second}</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
         </div>
     }
     .into_any()

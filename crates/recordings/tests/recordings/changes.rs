@@ -240,7 +240,7 @@ async fn pages_mark_the_first_divergence_and_the_words_that_differ() {
     ];
     check(prompt, &["Differs", "Differs", "First divergence"], &expected).await;
     let other = scripted(script(&[steps()[0].clone(), Step::Calls(vec![(0, 3)])], answer), tools());
-    let expected = ["<del>2</del>", "<ins>3</ins>", ": the calls of tools", "not in the recording"];
+    let expected = ["<del>2</del>", "<ins>3</ins>", ": the calls of tools", "Not in the recording: "];
     check(other, &["Same", "First divergence", "Same"], &expected).await;
     let more = scripted(script(&[steps()[0].clone()], answer), tools());
     check(more, &["Same", "First divergence", "Differs"], &["There is no such step."]).await;

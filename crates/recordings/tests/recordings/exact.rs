@@ -149,15 +149,15 @@ async fn a_file_has_the_whole_recording_and_no_secret() {
         assert!(error.contains(expected), "{error}");
     };
     check(String::new(), "the file has no recording");
-    check("{}\n".to_owned(), "line 1: not a line of a recording");
-    check(text.replacen("\"version\":1", "\"version\":2", 1), "line 1: the recording has the version 2");
+    check("{}\n".to_owned(), "1:2: not a line of a recording");
+    check(text.replacen("\"version\":1", "\"version\":2", 1), "1:1: the recording has the version 2");
     check(text.replacen("Help, and", "Help, or", 1), "the value does not have this hash");
     let without = |kind: &str| {
         text.lines().filter(|line| !line.contains(kind)).fold(String::new(), |all, line| all + line + "\n")
     };
     check(without("\"type\":\"blob\""), "lacks the blob");
     check(without("\"type\":\"turn\""), "has no turn");
-    check(without("\"type\":\"recording\""), "line 1: the first line must be a `recording`");
+    check(without("\"type\":\"recording\""), "1:1: the first line must be a `recording`");
 }
 
 /// Returns an agent that hands a task to another one.

@@ -3,5 +3,6 @@
 mod agents;
 mod changes;
 mod exact;
+mod imported;
 mod stored;
 mod world;

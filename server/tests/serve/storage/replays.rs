@@ -8,11 +8,18 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Returns the config of the page.
-fn documented_config() -> String {
+/// Returns the first snippet of the page in this language.
+fn documented(language: &str) -> String {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/replay.md")).unwrap();
-    let (_, config) = page.split_once("```yaml\n").unwrap();
-    config.split_once("```").unwrap().0.to_owned()
+    let (_, snippet) = page.split_once(&format!("```{language}\n")).unwrap();
+    snippet.split_once("```").unwrap().0.to_owned()
+}
+
+/// Runs a command in a folder; returns whether it succeeded, its output and what it said is wrong.
+fn run_in(folder: &Path, arguments: &[&str]) -> (bool, String, String) {
+    let output = chatwright(folder, arguments);
+    let text = String::from_utf8(output.stdout).unwrap();
+    (output.status.success(), text, String::from_utf8(output.stderr).unwrap())
 }
 
 fn chatwright(folder: &Path, arguments: &[&str]) -> Output {
@@ -24,15 +31,11 @@ fn chatwright(folder: &Path, arguments: &[&str]) -> Output {
 async fn a_changed_config_is_compared_with_a_recorded_run() {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
-    let config = documented_config();
+    let config = documented("yaml");
     fs::write(path("chatwright.yaml"), &config).unwrap();
     fs::write(path("next.yaml"), config.replace("query", "number")).unwrap();
     let database = format!("sqlite://{}", path("chat.db"));
-    let run = |arguments: &[&str]| {
-        let output = chatwright(folder.path(), arguments);
-        let text = String::from_utf8(output.stdout).unwrap();
-        (output.status.success(), text, String::from_utf8(output.stderr).unwrap())
-    };
+    let run = |arguments: &[&str]| run_in(folder.path(), arguments);
     let mut server = Server::start_with(&["--config", &path("chatwright.yaml"), "--database", &database]);
     let sent = server.message_to("shop/orders", "c", "Look up 1234").send().await.unwrap();
     chunks(sent).await;
@@ -79,4 +82,50 @@ async fn a_changed_config_is_compared_with_a_recorded_run() {
     assert_eq!((passed, &report["passed"], &report["runs"][0]["firstDivergence"]), (false, &false.into(), &0.into()));
     let (found, _, problem) = run(&["replay", "nothing", "--database", &database]);
     assert!(!found && problem.contains("`nothing` is neither a file nor a recorded run"), "{problem}");
+}
+
+#[test]
+fn the_reply_of_a_provider_is_replayed_and_imported() {
+    let folder = TempDir::new().unwrap();
+    let config = documented("yaml");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let run = |arguments: &[&str]| run_in(folder.path(), arguments);
+    write("chatwright.yaml", &config);
+    write("next.yaml", &config.replace("Look orders up", "Always look orders up"));
+    write("reply.jsonl", &documented("jsonl"));
+    let replay = ["replay", "reply.jsonl", "--config", "chatwright.yaml", "--message", "Look up 1234"];
+    let (passed, text, problem) = run(&[&replay[..], &["--fail-on", "divergence"]].concat());
+    assert!(passed && text.ends_with("\nthe replay is the same as the recording\n"), "{text}{problem}");
+    for line in ["user: Look up 1234", "call: search_orders {\"query\":\"1234\"}", "end: tool-calls, 40 tokens in, 12"]
+    {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    // The same reply with another prompt, and the demo model in its place.
+    let against = [&replay[..], &["--against", "next.yaml", "--fail-on", "divergence"]].concat();
+    let (passed, text, problem) = run(&[&against[..], &["--replies", "recorded"]].concat());
+    assert!(passed && text.contains("prompt: the system prompt"), "{text}{problem}");
+    let (passed, text, problem) = run(&against);
+    assert!(!passed && text.contains("first divergence"), "{text}{problem}");
+
+    // A file that keeps what was decoded.
+    let import = ["run", "import", "reply.jsonl", "--config", "chatwright.yaml", "--output", "kept.jsonl"];
+    let (imported, text, problem) = run(&import);
+    assert!(imported && text.contains("call: search_orders"), "{text}{problem}");
+    let kept = ["replay", "kept.jsonl", "--config", "chatwright.yaml", "--fail-on", "divergence"];
+    let (passed, text, problem) = run(&kept);
+    assert!(passed && text.ends_with("\nthe replay is the same as the recording\n"), "{text}{problem}");
+    // As if the version that has imported it had decoded other arguments.
+    let text = fs::read_to_string(folder.path().join("kept.jsonl")).unwrap();
+    let parts = |line: &&str| line.contains("\"type\":\"reply\"");
+    let reply = text.lines().find(parts).unwrap();
+    write("kept.jsonl", &text.replace(reply, &reply.replace("1234", "12")));
+    let (passed, text, problem) = run(&kept);
+    assert!(!passed && text.contains("tools: call 1"), "{text}{problem}");
+
+    // What is wrong has its place.
+    write("damaged.jsonl", "{\"choices\":[]}\n{\"choices\": [}\n");
+    let (passed, _, problem) = run(&["replay", "damaged.jsonl", "--config", "chatwright.yaml"]);
+    assert!(!passed && problem.contains("damaged.jsonl:2:14: neither an event as JSON"), "{problem}");
+    let (passed, _, problem) = run(&["replay", "reply.jsonl", "--config", "chatwright.yaml", "--agent", "nobody"]);
+    assert!(!passed && problem.contains("the agent `nobody`"), "{problem}");
 }
