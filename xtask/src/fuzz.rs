@@ -43,6 +43,7 @@ const TARGETS: &[&str] = &[
     "recordings",
     "scim",
     "discord",
+    "feishu",
     "mails",
     "slack",
     "telegram",

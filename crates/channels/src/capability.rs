@@ -2,7 +2,7 @@
 
 use crate::messenger::Pacer;
 use crate::receive::{Receiver, events};
-use crate::section::{Channels, Discord, Mailbox, Slack, Telegram, channels};
+use crate::section::{Channels, Discord, Feishu, Mailbox, Slack, Telegram, channels};
 use crate::sweep::sweep;
 use crate::turn::Turns;
 use crate::{page, store};
@@ -28,6 +28,7 @@ pub const DEFINITION: Definition = Definition {
         ConnectionType::of::<Telegram>(),
         ConnectionType::of::<Slack>(),
         ConnectionType::of::<Discord>(),
+        ConnectionType::of::<Feishu>(),
         ConnectionType::of::<Mailbox>(),
     ],
     tables: Some(store::TABLES),

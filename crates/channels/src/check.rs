@@ -38,6 +38,9 @@ fn wrong_token(messenger: Messenger) -> &'static str {
         Messenger::Discord => {
             "Discord does not know the token; discord.com/developers/applications makes a new one under Bot, Reset Token"
         }
+        Messenger::Feishu => {
+            "Feishu does not know the app or its secret; open.feishu.cn/app (Lark: open.larksuite.com/app) shows them under Credentials & Basic Info"
+        }
         Messenger::Slack => {
             "Slack does not know the token; api.slack.com/apps shows it under OAuth & Permissions once the app is installed"
         }

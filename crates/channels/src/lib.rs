@@ -4,6 +4,7 @@ mod capability;
 mod check;
 mod discord;
 mod email;
+mod feishu;
 mod ids;
 mod markdown;
 mod messenger;
@@ -58,6 +59,19 @@ pub fn fuzz_discord(bytes: &[u8]) {
     }
 }
 
+/// What the fuzz target of Feishu calls: what is sent is opened or refused, read or ignored, and can be stored.
+#[cfg(feature = "fuzz")]
+pub fn fuzz_feishu(bytes: &[u8]) {
+    let properties = serde_json::json!({ "appId": "cli_1", "appSecret": "a", "encryptKey": "a" });
+    let Ok(settings) = serde_json::from_value(properties) else { return };
+    let _ = feishu::open(&http::HeaderMap::new(), bytes, &settings, 0);
+    let Ok(event) = serde_json::from_slice(bytes) else { return };
+    let bot = messenger::BotAccount { id: "ou_bot".to_owned(), name: "helper".to_owned() };
+    if let Some(read) = feishu::read_event(&event, &bot, "cli_1") {
+        assert_can_be_stored(read);
+    }
+}
+
 /// What the fuzz target of mails calls: what is delivered is read or ignored, and can be stored.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_mail(bytes: &[u8]) {
@@ -82,7 +96,8 @@ fn assert_can_be_stored(read: messenger::ReadUpdate) {
 /// What the fuzz targets call: each Markdown text becomes messages that the messengers accept.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_markdown(markdown: &str) {
-    for messenger in [messenger::Messenger::Telegram, messenger::Messenger::Slack, messenger::Messenger::Discord] {
+    use messenger::Messenger::{Discord, Feishu, Slack, Telegram};
+    for messenger in [Telegram, Slack, Discord, Feishu] {
         let limits = messenger.limits();
         for message in markdown::messages(markdown, limits) {
             markdown::assert_valid(&message, limits);

@@ -1,4 +1,5 @@
-//! The capability with real conversations, jobs and databases, against stand-ins of Telegram's Bot API, of Slack and of Discord.
+//! The capability with real conversations, jobs and databases, against stand-ins of Telegram's Bot API, of Slack, of Discord
+//! and of Feishu.
 
 #[path = "channels/config.rs"]
 mod config_errors;
@@ -16,6 +17,14 @@ mod discord_messages;
 mod email;
 #[path = "channels/email_conversations.rs"]
 mod email_conversations;
+#[path = "channels/feishu/fake.rs"]
+mod feishu;
+#[path = "channels/feishu/cards.rs"]
+mod feishu_cards;
+#[path = "channels/feishu/conversations.rs"]
+mod feishu_conversations;
+#[path = "channels/feishu/events.rs"]
+mod feishu_events;
 #[path = "channels/files.rs"]
 mod files;
 #[path = "channels/forms.rs"]

@@ -22,6 +22,9 @@ impl Env for Everything {
         if name.starts_with("DISCORD_") {
             return Some("MTIz.of.documentation".to_owned());
         }
+        if name.starts_with("FEISHU_") {
+            return Some("a-secret-of-the-documentation".to_owned());
+        }
         if name.starts_with("SLACK_") {
             let prefix = if name.ends_with("_APP_TOKEN") { "xapp" } else { "xoxb" };
             return Some(format!("{prefix}-1-documentation"));

@@ -1,13 +1,13 @@
 //! Messages as Discord's Markdown. Everything that Discord would read as a mark is escaped, so that a text shows as it
 //! was meant, whatever a model has written.
 
-use crate::markdown::{Entity, Rendered, Style, parts};
-use std::borrow::Cow;
+use crate::markdown::{
+    Entity, MarkWriter, Rendered, SEPARATOR, Style, address_length, code_span, is_web_address, style_mark,
+    without_fences, write_marks,
+};
 
 /// The longest address that becomes a link, in bytes. A text with a longer one is shown without.
 const MAX_URL: usize = 512;
-/// Separates marks of the same character, which Discord would read as one.
-const SEPARATOR: char = '\u{200b}';
 /// What Discord reads as a mark anywhere.
 const MARKS: [char; 9] = ['\\', '*', '_', '~', '`', '|', '<', '[', ']'];
 /// What it reads as a mark at the beginning of a line.
@@ -36,58 +36,50 @@ pub(crate) fn length_of(sign: char, style: &Style) -> usize {
 /// Returns a message as Discord's Markdown.
 pub(crate) fn markup(message: &Rendered) -> String {
     let mut writer = Writer::default();
-    for (text, styles) in parts(message) {
-        writer.write(&text, &styles);
-    }
-    writer.close(0);
+    write_marks(message, &mut writer);
     writer.out
 }
 
 #[derive(Default)]
-struct Writer<'m> {
+struct Writer {
     out: String,
-    /// The styles that are open, the outer ones first.
-    open: Vec<&'m Entity>,
 }
 
-impl<'m> Writer<'m> {
-    fn write(&mut self, text: &str, styles: &[&'m Entity]) {
-        let is_same = |(one, other): &(&&Entity, &&Entity)| std::ptr::eq(**one, **other);
-        self.close(self.open.iter().zip(styles).take_while(is_same).count());
-        for style in &styles[self.open.len()..] {
-            if let Some(mark) = mark(style.kind) {
-                self.separate(mark);
-                self.out.push_str(mark);
-            } else if target(style).is_some() {
-                self.out.push('[');
-            }
-            self.open.push(style);
+impl<'m> MarkWriter<'m> for Writer {
+    fn open(&mut self, style: &'m Entity) {
+        if let Some(mark) = style_mark(style.kind) {
+            self.separate(mark);
+            self.out.push_str(mark);
+        } else if target(style).is_some() {
+            self.out.push('[');
         }
+    }
+
+    fn close(&mut self, style: &'m Entity) {
+        if let Some(mark) = style_mark(style.kind) {
+            self.separate(mark);
+            self.out.push_str(mark);
+        } else if let Some(url) = target(style) {
+            self.out.push_str("](<");
+            self.out.push_str(&url.replace('(', "%28").replace(')', "%29"));
+            self.out.push_str(">)");
+        }
+    }
+
+    fn text(&mut self, text: &str, styles: &[&'m Entity]) {
         let has = |kind: &str| styles.iter().find(|style| style.kind == kind);
         if let Some(block) = has("pre") {
             self.block(text, block.language.as_deref().unwrap_or_default());
         } else if has("code").is_some() {
-            self.code(text);
+            self.separate("`");
+            self.out.push_str(&code_span(text));
         } else {
-            self.text(text, has("blockquote").is_some(), styles.iter().any(|style| target(style).is_some()));
+            self.plain(text, has("blockquote").is_some(), styles.iter().any(|style| target(style).is_some()));
         }
     }
+}
 
-    /// Closes the styles from the one with this index on.
-    fn close(&mut self, from: usize) {
-        while self.open.len() > from {
-            let Some(style) = self.open.pop() else { return };
-            if let Some(mark) = mark(style.kind) {
-                self.separate(mark);
-                self.out.push_str(mark);
-            } else if let Some(url) = target(style) {
-                self.out.push_str("](<");
-                self.out.push_str(&url.replace('(', "%28").replace(')', "%29"));
-                self.out.push_str(">)");
-            }
-        }
-    }
-
+impl Writer {
     fn separate(&mut self, mark: &str) {
         if mark.chars().next().is_some_and(|first| self.out.ends_with(first)) {
             self.out.push(SEPARATOR);
@@ -106,20 +98,7 @@ impl<'m> Writer<'m> {
         self.out.push_str("```");
     }
 
-    fn code(&mut self, text: &str) {
-        self.separate("`");
-        if text.contains('`') {
-            self.out.push_str("`` ");
-            self.out.push_str(&without_fences(text));
-            self.out.push_str(" ``");
-        } else {
-            self.out.push('`');
-            self.out.push_str(text);
-            self.out.push('`');
-        }
-    }
-
-    fn text(&mut self, text: &str, is_quote: bool, is_link: bool) {
+    fn plain(&mut self, text: &str, is_quote: bool, is_link: bool) {
         let mut rest = text;
         while let Some(sign) = rest.chars().next() {
             let is_line_start = self.out.is_empty() || self.out.ends_with('\n');
@@ -127,7 +106,7 @@ impl<'m> Writer<'m> {
                 self.out.push_str("> ");
             }
             // Discord reads an address as a link, with all its characters.
-            let address = if is_link { 0 } else { address(rest) };
+            let address = if is_link { 0 } else { address_length(rest) };
             if address > 0 {
                 self.out.push_str(&rest[..address]);
                 rest = &rest[address..];
@@ -147,43 +126,17 @@ impl<'m> Writer<'m> {
     }
 }
 
-/// Returns the length of the address with which a text begins; 0 if it begins with none.
-fn address(text: &str) -> usize {
-    if !text.starts_with("https://") && !text.starts_with("http://") {
-        return 0;
-    }
-    text.find(|sign: char| sign.is_whitespace() || matches!(sign, '<' | '>' | '`')).unwrap_or(text.len())
-}
-
-fn mark(kind: &str) -> Option<&'static str> {
-    match kind {
-        "bold" => Some("**"),
-        "italic" => Some("*"),
-        "strikethrough" => Some("~~"),
-        _ => None,
-    }
-}
-
 /// Returns the address of a link that Discord opens.
 fn target(style: &Entity) -> Option<&str> {
     style.url.as_deref().filter(|url| is_shown(url))
 }
 
 fn is_shown(url: &str) -> bool {
-    url.len() <= MAX_URL && (url.starts_with("https://") || url.starts_with("http://"))
+    is_web_address(url, MAX_URL)
 }
 
 fn parentheses(url: &str) -> usize {
     url.matches(['(', ')']).count()
-}
-
-/// Returns a code in which no two backticks, which would end it, follow each other.
-fn without_fences(code: &str) -> Cow<'_, str> {
-    if !code.contains("``") {
-        return Cow::Borrowed(code);
-    }
-    let separated = format!("`{SEPARATOR}");
-    Cow::Owned(code.replace('`', &separated))
 }
 
 #[cfg(test)]

@@ -1,10 +1,14 @@
 //! Markdown as messages: texts with the positions of their styles, so that nothing has to be escaped, and no text can
 //! break the markup. Each messenger shows the styles in its own way.
 
+mod marks;
 mod parts;
 mod render;
 mod split;
 
+pub(crate) use marks::{
+    MarkWriter, SEPARATOR, address_length, code_span, is_web_address, style_mark, without_fences, write_marks,
+};
 pub(crate) use parts::{Part, parts};
 pub(crate) use render::Style;
 pub(crate) use split::{Entity, Limits, Markup, Rendered, code_message};

@@ -3,7 +3,7 @@
 //! several blocks.
 
 use super::render::{Run, Style};
-use crate::discord;
+use crate::{discord, feishu};
 use serde::Serialize;
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// How long a message of a messenger may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// The longest text, in UTF-16 code units.
+    /// The longest text, in UTF-16 code units, or as the markup counts.
     pub(crate) units: usize,
     /// The most styles.
     pub(crate) entities: usize,
@@ -26,22 +26,26 @@ pub(crate) enum Markup {
     Beside,
     /// Within the text, as Discord's Markdown.
     Discord,
+    /// Within the text, as the Markdown of Feishu's cards. Its length is in bytes of the request that sends it.
+    Feishu,
 }
 
 impl Markup {
-    /// Returns how long the marks around a part with a style are at most, in UTF-16 code units.
+    /// Returns how long the marks around a part with a style are at most.
     fn around(self, style: &Style) -> usize {
         match self {
             Self::Beside => 0,
             Self::Discord => discord::length_around(style),
+            Self::Feishu => feishu::length_around(style),
         }
     }
 
-    /// Returns how long a character is at most where it is shown with a style, in UTF-16 code units.
+    /// Returns how long a character is at most where it is shown with a style.
     pub(crate) fn length(self, sign: char, style: &Style) -> usize {
         match self {
             Self::Beside => sign.len_utf16(),
             Self::Discord => discord::length_of(sign, style),
+            Self::Feishu => feishu::length_of(sign, style),
         }
     }
 }
@@ -52,6 +56,7 @@ impl Limits {
         let length = match self.markup {
             Markup::Beside => units(&message.text),
             Markup::Discord => units(&discord::markup(message)),
+            Markup::Feishu => feishu::sent_length(&feishu::markup(message)),
         };
         length <= self.units
     }

@@ -3,8 +3,9 @@
 use super::{ApiError, BotAccount, ChatPlace, Messenger, OpenedMail, Pace};
 use crate::discord::DiscordBot;
 use crate::email::EmailBot;
+use crate::feishu::FeishuBot;
 use crate::markdown::Rendered;
-use crate::section::{Discord, Mailbox, Slack, Telegram};
+use crate::section::{Discord, Feishu, Mailbox, Slack, Telegram};
 use crate::slack::SlackBot;
 use crate::telegram::TelegramBot;
 use std::time::Instant;
@@ -15,6 +16,7 @@ pub(crate) enum Settings<'c> {
     Telegram(&'c Telegram),
     Slack(&'c Slack),
     Discord(&'c Discord),
+    Feishu(&'c Feishu),
     Email(&'c Mailbox, &'c mail::Smtp),
 }
 
@@ -24,6 +26,7 @@ impl Settings<'_> {
             Self::Telegram(_) => Messenger::Telegram,
             Self::Slack(_) => Messenger::Slack,
             Self::Discord(_) => Messenger::Discord,
+            Self::Feishu(_) => Messenger::Feishu,
             Self::Email(..) => Messenger::Email,
         }
     }
@@ -69,6 +72,7 @@ pub(crate) enum Bot {
     Telegram(TelegramBot),
     Slack(SlackBot),
     Discord(DiscordBot),
+    Feishu(FeishuBot),
     Email(EmailBot),
 }
 
@@ -80,6 +84,7 @@ macro_rules! call {
             Bot::Telegram(bot) => bot.$method($($argument),*).await,
             Bot::Slack(bot) => bot.$method($($argument),*).await,
             Bot::Discord(bot) => bot.$method($($argument),*).await,
+            Bot::Feishu(bot) => bot.$method($($argument),*).await,
         }
     };
 }
@@ -94,6 +99,7 @@ impl Bot {
             Settings::Telegram(settings) => Self::Telegram(TelegramBot::new(settings, pace)?),
             Settings::Slack(settings) => Self::Slack(SlackBot::new(settings, pace)?),
             Settings::Discord(settings) => Self::Discord(DiscordBot::new(settings, pace)?),
+            Settings::Feishu(settings) => Self::Feishu(FeishuBot::new(settings, pace)?),
             Settings::Email(mailbox, smtp) => Self::Email(EmailBot::new(mailbox, smtp)),
         })
     }
@@ -103,6 +109,7 @@ impl Bot {
             Self::Telegram(_) => Messenger::Telegram,
             Self::Slack(_) => Messenger::Slack,
             Self::Discord(_) => Messenger::Discord,
+            Self::Feishu(_) => Messenger::Feishu,
             Self::Email(_) => Messenger::Email,
         }
     }
@@ -113,6 +120,7 @@ impl Bot {
             Self::Telegram(bot) => bot.id(),
             Self::Slack(_) => "slack",
             Self::Discord(_) => "discord",
+            Self::Feishu(_) => "feishu",
             Self::Email(bot) => bot.address(),
         }
     }
@@ -123,6 +131,7 @@ impl Bot {
             Self::Telegram(bot) => bot.account().await,
             Self::Slack(bot) => bot.account().await,
             Self::Discord(bot) => bot.account().await,
+            Self::Feishu(bot) => bot.account().await,
             Self::Email(bot) => bot.account().await,
         }
     }
@@ -133,6 +142,7 @@ impl Bot {
             Self::Telegram(bot) => bot.pace().free_at(place),
             Self::Slack(bot) => bot.pace().free_at(place),
             Self::Discord(bot) => bot.pace().free_at(place),
+            Self::Feishu(bot) => bot.pace().free_at(place),
             Self::Email(_) => Instant::now(),
         }
     }
@@ -150,6 +160,7 @@ impl Bot {
             Self::Telegram(bot) => bot.send(place, message, buttons).await,
             Self::Slack(bot) => bot.send(place, message, buttons).await,
             Self::Discord(bot) => bot.send(place, message, buttons, key).await,
+            Self::Feishu(bot) => bot.send(place, message, buttons, key).await,
             Self::Email(_) => Err(no_chat()),
         }
     }
@@ -159,9 +170,21 @@ impl Bot {
         match self {
             Self::Telegram(bot) => bot.send(place, message, &[]).await.map(drop),
             Self::Slack(bot) => bot.whisper(place, person_id, message).await,
+            Self::Feishu(bot) => bot.whisper(place, person_id, message).await,
             Self::Discord(bot) => bot.send(place, message, &[], &crate::ids::new_id()).await.map(drop),
             Self::Email(_) => Err(no_chat()),
         }
+    }
+
+    /// Returns the name of a person whose name is not sent with what they send. In Feishu, it is their id if the app may not
+    /// read their name.
+    pub(crate) async fn person_name(&self, person_id: &str) -> String {
+        let Self::Feishu(bot) = self else { return String::new() };
+        let name = bot.person_name(person_id).await.unwrap_or_else(|error| {
+            tracing::debug!(%error, "the name of a person is not known");
+            String::new()
+        });
+        if name.trim().is_empty() { person_id.to_owned() } else { name }
     }
 
     /// Replaces a message. One that its reader has deleted stays deleted.
@@ -180,11 +203,11 @@ impl Bot {
         call!(self, delete(place, message_id))
     }
 
-    /// Shows for a few seconds that the bot is typing. Bots of Slack cannot.
+    /// Shows for a few seconds that the bot is typing. Bots of Slack and Feishu cannot.
     pub(crate) async fn show_typing(&self, place: &ChatPlace) -> Result<(), ApiError> {
         match self {
             Self::Telegram(bot) => bot.show_typing(place).await,
-            Self::Slack(_) | Self::Email(_) => Ok(()),
+            Self::Slack(_) | Self::Feishu(_) | Self::Email(_) => Ok(()),
             Self::Discord(bot) => bot.show_typing(place).await,
         }
     }
@@ -193,8 +216,9 @@ impl Bot {
     pub(crate) async fn acknowledge(&self, press: Press<'_>, text: &str) -> Result<(), ApiError> {
         match self {
             Self::Telegram(bot) => bot.acknowledge(press.id, text).await,
-            Self::Slack(_) | Self::Discord(_) if press.is_shown || text.is_empty() => Ok(()),
+            Self::Slack(_) | Self::Discord(_) | Self::Feishu(_) if press.is_shown || text.is_empty() => Ok(()),
             Self::Slack(bot) => bot.whisper(press.place, press.id, &Rendered::plain(text)).await,
+            Self::Feishu(bot) => bot.whisper(press.place, press.id, &Rendered::plain(text)).await,
             Self::Discord(bot) => bot.acknowledge(press.id, text).await,
             Self::Email(_) => Ok(()),
         }
@@ -206,6 +230,7 @@ impl Bot {
             Self::Telegram(bot) => bot.send_file(place, &file).await,
             Self::Slack(bot) => bot.send_file(place, file).await,
             Self::Discord(bot) => bot.send_file(place, &file, key).await,
+            Self::Feishu(bot) => bot.send_file(place, &file, key).await,
             Self::Email(_) => Err(no_chat()),
         }
     }
@@ -217,6 +242,7 @@ impl Bot {
             Self::Telegram(bot) => bot.download(file_id, max).await,
             Self::Slack(bot) => bot.download(file_id, max).await,
             Self::Discord(bot) => bot.download(file_id, max).await,
+            Self::Feishu(bot) => bot.download(file_id, max).await,
             Self::Email(bot) => bot.download(file_id, max, opened).await,
         }
     }

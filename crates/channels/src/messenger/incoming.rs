@@ -2,6 +2,7 @@
 
 use crate::turn::COMMANDS;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 /// The longest name of a person, in characters.
 const MAX_NAME: usize = 64;
@@ -104,6 +105,18 @@ pub(crate) struct ReadUpdate {
     /// Whether the answer begins a thread: before it, nobody sees what is whispered there.
     pub(crate) begins_thread: bool,
     pub(crate) incoming: Incoming,
+}
+
+/// Returns the number of an update: its time, with which later ones are larger, and some bits of a hash, which tell apart
+/// what happens at once. What is sent again has the same number. `None` if the time is beyond what a number holds.
+pub(crate) fn number_of_update(time: i64, bits: u32, what: &str) -> Option<i64> {
+    let hash = Sha256::digest(what);
+    let bytes = hash
+        .iter()
+        .take(usize::try_from(bits.div_ceil(8)).ok()?)
+        .fold(0, |bytes, byte| (bytes << 8) | i64::from(*byte));
+    let factor = 1_i64.checked_shl(bits)?;
+    time.checked_mul(factor).map(|number| number | (bytes & (factor - 1)))
 }
 
 /// Returns a person's name without hidden characters.

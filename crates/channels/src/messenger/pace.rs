@@ -2,6 +2,7 @@
 //! as well. It is kept in memory: several servers that answer in one chat are slowed down by the messenger itself, which
 //! then pauses the chat on each of them.
 
+use super::tokens::TokenCache;
 use super::{ApiError, ChatPlace};
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -17,15 +18,20 @@ const MANY: usize = 1_000;
 /// The id of a channel, and a chat of its bot.
 type ChatKey = (String, String);
 
-/// When each chat of each channel may get its next message.
+/// What all bots of a server share.
 #[derive(Debug, Default)]
-pub(crate) struct Pacer(Mutex<HashMap<ChatKey, Instant>>);
+pub(crate) struct Pacer {
+    /// When each chat of each channel may get its next message.
+    next: Mutex<HashMap<ChatKey, Instant>>,
+    /// The access tokens of messengers that give them for a while.
+    tokens: TokenCache,
+}
 
 impl Pacer {
     /// Takes the next time at which a chat may get a message, and returns how long that is from now on. If it is longer
     /// than [`MAX_WAIT`], it is the error, and nothing is taken.
     fn take(&self, key: ChatKey, interval: Duration, now: Instant) -> Result<Duration, Duration> {
-        let mut next = self.0.lock();
+        let mut next = self.next.lock();
         if next.len() >= MANY {
             next.retain(|_, at| *at > now);
         }
@@ -39,11 +45,11 @@ impl Pacer {
     }
 
     fn free_at(&self, key: &ChatKey, now: Instant) -> Instant {
-        self.0.lock().get(key).copied().unwrap_or(now).max(now)
+        self.next.lock().get(key).copied().unwrap_or(now).max(now)
     }
 
     fn pause(&self, key: ChatKey, until: Instant) {
-        let mut next = self.0.lock();
+        let mut next = self.next.lock();
         let at = next.entry(key).or_insert(until);
         *at = until.max(*at);
     }
@@ -61,6 +67,11 @@ pub(crate) struct Pace {
 impl Pace {
     pub(crate) fn new(pacer: Arc<Pacer>, channel_id: &str, stop: CancellationToken) -> Self {
         Self { pacer, channel_id: channel_id.to_owned(), stop }
+    }
+
+    /// Returns the access tokens that all bots of the server share.
+    pub(crate) fn tokens(&self) -> &TokenCache {
+        &self.pacer.tokens
     }
 
     /// Returns when the chat may get a message.

@@ -1,14 +1,15 @@
-//! `POST /api/channels/{channel}/slack`: events that Slack sends and signs.
+//! Events that messengers send over HTTP and sign: `POST /api/channels/{channel}/slack`, and what those of Feishu share
+//! with them.
 
 use super::sort::accept;
-use super::{MAX_OPEN, Receiver, Session};
-use crate::messenger::{Bot, BotAccount, Pace, SendError, Settings};
+use super::{MAX_OPEN, Receiver, Session, feishu};
+use crate::messenger::{Bot, BotAccount, Pace, ReadUpdate, SendError, Settings};
 use crate::section::find;
 use crate::slack::{is_signed, read_form, read_payload};
 use crate::store;
 use ::config::Config;
 use axum::Json;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, header};
 use schemars::JsonSchema;
@@ -24,7 +25,7 @@ use wire::{ErrorCode, UserError};
 
 /// The largest body in bytes.
 const MAX_BODY: usize = 1 << 20;
-/// How long answers to strangers may take. Slack waits for three seconds.
+/// How long answers to strangers may take. Slack and Feishu wait for three seconds.
 const MAX_REPLIES: Duration = Duration::from_secs(2);
 
 /// The group in the OpenAPI document.
@@ -34,19 +35,20 @@ const EVENTS: Tag = Tag {
     access: Access::Senders,
 };
 
-/// Returns the route.
+/// Returns the routes.
 pub(crate) fn routes(receiver: Arc<Receiver>) -> ApiRouter {
     ApiRouter::new(&EVENTS)
         .post("/api/channels/{channel}/slack", receive, "Deliver an event of Slack")
+        .post("/api/channels/{channel}/feishu", feishu::receive, "Deliver an event of Feishu")
         .map(|router| router.with_state(receiver))
 }
 
-/// What Slack is answered. The status says that an event was stored.
+/// What a messenger is answered. The status says that an event was stored.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-struct EventResponse {
-    /// When the address is entered in Slack: what Slack has sent.
+pub(super) struct EventResponse {
+    /// When the address is entered in the messenger: what the messenger has sent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    challenge: Option<String>,
+    pub(super) challenge: Option<String>,
 }
 
 /// `POST /api/channels/{channel}/slack`
@@ -57,14 +59,12 @@ async fn receive(
     body: Body,
 ) -> Result<Json<EventResponse>, HttpError> {
     let config = receiver.context.current.config();
-    let secret = match find(&config, &channel_id) {
-        Some((_, Settings::Slack(slack))) => slack.signing_secret.as_ref(),
-        _ => None,
+    let (secret, team_id) = match find(&config, &channel_id) {
+        Some((_, Settings::Slack(slack))) => (slack.signing_secret.as_ref(), slack.team_id.as_deref()),
+        _ => (None, None),
     };
     let secret = secret.ok_or_else(UserError::not_found)?;
-    let body = to_bytes(body, MAX_BODY).await.map_err(|_| {
-        UserError::new(ErrorCode::TooLarge, format!("An event has at most {MAX_BODY} bytes, and must arrive in time."))
-    })?;
+    let body = read_body(body).await?;
     if !is_signed(&headers, &body, secret.expose(), now_millis() / 1_000) {
         let message = "The signature of this event is missing or not valid. Check `signingSecret`.";
         return Err(UserError::new(ErrorCode::Unauthenticated, message).into());
@@ -78,21 +78,40 @@ async fn receive(
         let challenge = payload["challenge"].as_str().map(|text| text.chars().take(1_000).collect());
         return Ok(Json(EventResponse { challenge }));
     }
-    match receiver.take(&config, &channel_id, &payload).await {
-        Ok(()) => Ok(Json(EventResponse::default())),
-        // Slack sends it again.
-        Err(error) => {
-            if let SendError::Api(error) = &error {
-                tracing::warn!(channel = channel_id, %error, "an event cannot be read");
-            }
-            Err(UserError::new(ErrorCode::Unavailable, "This cannot be stored right now. Send it again later.").into())
-        }
-    }
+    receiver.answer(&config, &channel_id, |account| read_payload(&payload, account, team_id)).await
+}
+
+/// Reads the body of an event.
+pub(super) async fn read_body(body: Body) -> Result<Bytes, HttpError> {
+    to_bytes(body, MAX_BODY).await.map_err(|_| {
+        let message = format!("An event has at most {MAX_BODY} bytes, and must arrive in time.");
+        UserError::new(ErrorCode::TooLarge, message).into()
+    })
 }
 
 impl Receiver {
+    /// Stores an event, and returns the response to the messenger.
+    pub(super) async fn answer(
+        &self,
+        config: &Arc<Config>,
+        channel_id: &str,
+        read: impl FnOnce(&BotAccount) -> Option<ReadUpdate>,
+    ) -> Result<Json<EventResponse>, HttpError> {
+        let Err(error) = self.take(config, channel_id, read).await else { return Ok(Json(EventResponse::default())) };
+        if let SendError::Api(error) = &error {
+            tracing::warn!(channel = channel_id, %error, "an event cannot be read");
+        }
+        // The messenger sends it again.
+        Err(UserError::new(ErrorCode::Unavailable, "This cannot be stored right now. Send it again later.").into())
+    }
+
     /// Stores an event, and answers people whose events start nothing.
-    async fn take(&self, config: &Arc<Config>, channel_id: &str, payload: &Value) -> Result<(), SendError> {
+    async fn take(
+        &self,
+        config: &Arc<Config>,
+        channel_id: &str,
+        read: impl FnOnce(&BotAccount) -> Option<ReadUpdate>,
+    ) -> Result<(), SendError> {
         let Some((channel, settings)) = find(config, channel_id) else { return Ok(()) };
         let store = &self.context.store;
         if store::count_open(store, channel_id).await? >= MAX_OPEN {
@@ -101,11 +120,7 @@ impl Receiver {
         let pace = Pace::new(self.pacer.clone(), channel_id, CancellationToken::new());
         let bot = Bot::new(settings, pace)?;
         let account = self.account(config, channel_id, &bot).await?;
-        let team_id = match settings {
-            Settings::Slack(slack) => slack.team_id.as_deref(),
-            Settings::Telegram(_) | Settings::Discord(_) | Settings::Email(..) => None,
-        };
-        let Some(read) = read_payload(payload, &account, team_id) else { return Ok(()) };
+        let Some(read) = read(&account) else { return Ok(()) };
         let session = Session { receiver: self, channel: channel.clone(), bot, account };
         let batch = session.sort(vec![read]).await?;
         let (jobs, accepted) = (self.jobs.clone(), batch.accepted);

@@ -81,7 +81,11 @@ impl Session<'_> {
         if !read.is_private || !self.receiver.codes.allows(&read.person_id, Instant::now()) {
             return Ok(());
         }
-        let person = (read.person_id.clone(), read.person_name.clone());
+        let name = match read.person_name.as_str() {
+            "" => self.bot.person_name(&read.person_id).await,
+            name => name.to_owned(),
+        };
+        let person = (read.person_id.clone(), name);
         let store = &self.receiver.context.store;
         let used = store::use_code(store, hash_code(&code), self.channel.id.0.clone(), person, now_millis()).await?;
         let text = match used {

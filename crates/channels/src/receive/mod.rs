@@ -1,11 +1,12 @@
-//! Receives what people send. The messages of a bot are read by one server: a job with a lease. Those that Slack sends
-//! over HTTP come to any server. What linked people send is stored with the job that handles it, in one transaction,
+//! Receives what people send. The messages of a bot are read by one server: a job with a lease. Those that Slack and
+//! Feishu send over HTTP come to any server. What linked people send is stored with the job that handles it, in one transaction,
 //! before the messenger is told to forget it.
 
 mod discord;
 mod email;
 pub(crate) mod events;
 mod failed_mails;
+mod feishu;
 pub(crate) mod linking;
 mod reply;
 mod slack;
@@ -168,8 +169,8 @@ impl Receiver {
             Bot::Slack(bot) if bot.has_socket() => session.read_socket(job, bot, pause).await,
             Bot::Email(bot) => session.read_mailbox(job, bot, pause).await,
             Bot::Discord(bot) => session.read_gateway(job, bot, pause).await,
-            // Its messages come over HTTP.
-            Bot::Slack(_) => {
+            // Their messages come over HTTP.
+            Bot::Slack(_) | Bot::Feishu(_) => {
                 tokio::time::sleep(SESSION).await;
                 Ok(())
             }

@@ -2,11 +2,13 @@
 
 mod discord;
 mod email;
+mod feishu;
 mod slack;
 mod telegram;
 
 pub(crate) use discord::Discord;
 pub(crate) use email::{ImapSecurity, Mailbox};
+pub(crate) use feishu::Feishu;
 pub(crate) use slack::Slack;
 pub(crate) use telegram::Telegram;
 
@@ -28,7 +30,7 @@ pub(crate) struct Channels(#[schemars(length(max = 8))] pub(crate) Vec<Channel>)
 pub(crate) struct Channel {
     /// The id, which is stored with what people send. With another id, everybody has to link again.
     pub(crate) id: Id,
-    /// The connection to the bot, of the type `Telegram`, `Slack`, `Discord` or `Mailbox`. Each bot has one channel.
+    /// The connection to the bot, of the type `Telegram`, `Slack`, `Discord`, `Feishu` or `Mailbox`. Each bot has one channel.
     pub(crate) connection_id: String,
     /// The agent that answers. A page with a chat of it must exist: the conversations are shown there, too.
     pub(crate) agent_id: Id,
@@ -36,8 +38,8 @@ pub(crate) struct Channel {
     #[serde(default = "default_waiting")]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) max_waiting: u32,
-    /// In how many chats, such as groups, one user may use the bot. In Slack, Discord and mailboxes, each thread is a chat, and beyond it,
-    /// the one that was not used for the longest time is forgotten.
+    /// In how many chats, such as groups, one user may use the bot. In Slack, Discord, Feishu and mailboxes, each thread is a
+    /// chat, and beyond it, the one that was not used for the longest time is forgotten.
     #[serde(default = "default_chats")]
     #[schemars(range(min = 1, max = 10_000))]
     pub(crate) max_chats: u32,
@@ -76,7 +78,7 @@ impl Section for Channels {
             if !ids.insert(&channel.id.0) {
                 problems.error(&at("id"), format!("there are two channels with the id `{}`", channel.id.0), None);
             }
-            let types = [Telegram::TYPE, Slack::TYPE, Discord::TYPE, Mailbox::TYPE];
+            let types = [Telegram::TYPE, Slack::TYPE, Discord::TYPE, Feishu::TYPE, Mailbox::TYPE];
             problems.check_connection_type(&at("connectionId"), &channel.connection_id, &types);
             if !connections.insert(&channel.connection_id) {
                 let message =
@@ -142,12 +144,13 @@ pub(crate) fn settings<'c>(config: &'c Config, channel: &Channel) -> Option<Sett
     let telegram = || connection.properties::<Telegram>().map(Settings::Telegram);
     let slack = || connection.properties::<Slack>().map(Settings::Slack);
     let discord = || connection.properties::<Discord>().map(Settings::Discord);
+    let feishu = || connection.properties::<Feishu>().map(Settings::Feishu);
     let email = || {
         let mailbox = connection.properties::<Mailbox>()?;
         let smtp = config.connections.get(&mailbox.smtp_connection_id)?;
         smtp.properties::<mail::Smtp>().map(|smtp| Settings::Email(mailbox, smtp))
     };
-    telegram().or_else(slack).or_else(discord).or_else(email)
+    telegram().or_else(slack).or_else(discord).or_else(feishu).or_else(email)
 }
 
 /// Returns the connection that a mailbox names for its answers if it is not one that sends mails.

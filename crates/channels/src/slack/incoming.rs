@@ -3,12 +3,11 @@
 use super::text::read_text;
 use super::types::{Action, ActionMessage, BlockActions, Event, EventFile, Payload};
 use crate::messenger::{
-    BotAccount, ChatPlace, Incoming, IncomingFile, MAX_DATA, ReadUpdate, bang_command, person_name,
+    BotAccount, ChatPlace, Incoming, IncomingFile, MAX_DATA, ReadUpdate, bang_command, number_of_update, person_name,
 };
 use crate::receive::linking::start_code;
 use serde::Deserialize;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 /// The most files of a message that are attached.
 const MAX_FILES: usize = 10;
@@ -116,13 +115,10 @@ fn micros(ts: &str) -> Option<i64> {
     Some(seconds.parse::<i64>().ok()? * 1_000_000 + fraction.parse::<i64>().ok()?)
 }
 
-/// Returns the number of an update: that of its time, in which later ones are larger, with ten bits that tell apart
-/// what happens at once in different places. A message that Slack sends again, also as another event, has the same.
+/// Returns the number of an update, with ten bits of the place in which it happens. A message that Slack sends again, also
+/// as another event, has the same. It fits until the year 2255.
 fn update_id(ts: &str, place: &str) -> Option<i64> {
-    let hash = Sha256::digest(place);
-    let bits = hash.iter().take(2).fold(0, |bits, byte| (bits << 8) | i64::from(*byte)) & 0x3ff;
-    // Fits until the year 2255.
-    micros(ts)?.checked_mul(1_024).map(|number| number | bits)
+    number_of_update(micros(ts)?, 10, place)
 }
 
 fn file(file: EventFile) -> Option<IncomingFile> {

@@ -1,6 +1,7 @@
 //! What the author of a config reads about mistakes.
 
 use crate::discord::{FakeDiscord, TOKEN as DISCORD_TOKEN};
+use crate::feishu::{APP_SECRET, FakeFeishu};
 use crate::server::language;
 use crate::slack::{BOT_TOKEN, FakeSlack};
 use crate::telegram::{FakeTelegram, TOKEN};
@@ -45,7 +46,7 @@ fn mistakes_are_named_with_their_position() {
     "#);
     assert_snapshot!(check("{ token: \"1:a\" }", "[{ id: help, connectionId: demo, agentId: helpr }]"), @r"
     chatwright.yaml:5:38: error: `demo` is a connection of the type Demo, which cannot be used here
-       = help: use one of the type Telegram, Slack, Discord, Mailbox
+       = help: use one of the type Telegram, Slack, Discord, Feishu, Mailbox
     chatwright.yaml:5:53: error: there is no agent `helpr`
        = help: did you mean `helper`?
     ");
@@ -79,6 +80,10 @@ async fn bots_are_checked() {
     let discord = FakeDiscord::connection(&discord_url);
     assert_eq!(check(&discord).await.as_deref(), Ok("helper"));
     assert_snapshot!(check(&discord.replace(DISCORD_TOKEN, "a.wrong.token")).await.unwrap_err(), @"Discord does not know the token; discord.com/developers/applications makes a new one under Bot, Reset Token");
+    let (_feishu, feishu_url) = FakeFeishu::start().await;
+    let feishu = FakeFeishu::connection(&feishu_url);
+    assert_eq!(check(&feishu).await.as_deref(), Ok("Helper"));
+    assert_snapshot!(check(&feishu.replace(APP_SECRET, "wrong")).await.unwrap_err(), @"Feishu does not know the app or its secret; open.feishu.cn/app (Lark: open.larksuite.com/app) shows them under Credentials & Basic Info");
     let other = slack.replace("teamId: T1", "teamId: T2");
     assert_snapshot!(check(&other).await.unwrap_err(), @"the messenger refuses it: the token is of the workspace T1, not of `teamId`");
 }
@@ -115,6 +120,25 @@ fn discord_connections_are_checked() {
     assert_snapshot!(check_bot(&discord("token: \"Bot a.b.c\""), GOOD), @r"
     chatwright.yaml:3:50: error: this is not the token of a bot
        = help: it has three parts with dots between them; discord.com/developers/applications shows it under Bot, after Reset Token
+    ");
+}
+
+#[test]
+fn feishu_connections_are_checked() {
+    let feishu = |properties: &str| format!("type: Feishu, properties: {{ {properties} }}");
+    let good = "appId: cli_a1b2, appSecret: s3cret, encryptKey: 0123456789abcdef";
+    assert_eq!(check_bot(&feishu(good), GOOD), "");
+    let all = format!("{good}, verificationToken: v, baseURL: \"https://open.larksuite.com\", allowPrivate: false");
+    assert_eq!(check_bot(&feishu(&all), GOOD), "");
+    assert_snapshot!(check_bot(&feishu("appId: app_1, appSecret: \"a b\", encryptKey: short, baseURL: \"http://a.test\""), GOOD), @r"
+    chatwright.yaml:3:49: error: this is not the id of an app
+       = help: it begins with `cli_`; open.feishu.cn/app shows it under Credentials & Basic Info
+    chatwright.yaml:3:67: error: this is not the secret of an app
+       = help: open.feishu.cn/app shows it under Credentials & Basic Info
+    chatwright.yaml:3:86: error: this key is too short to protect events
+       = help: open.feishu.cn/app makes one under Events & Callbacks, Encryption Strategy
+    chatwright.yaml:3:102: error: messages would be sent without encryption
+       = help: write `https://`, or `allowPrivate: true` for a server of your own network
     ");
 }
 

@@ -1,6 +1,8 @@
 //! Files that the agent shows, in each messenger.
 
 use crate::discord::FakeDiscord;
+use crate::feishu::FakeFeishu;
+use crate::feishu_events::Delivery;
 use crate::forms::SentFile;
 use crate::server::{self, CHANNEL, TestServer};
 use crate::slack::FakeSlack;
@@ -95,6 +97,35 @@ async fn files_are_attached_in_discord_once() {
         discord.write(7, 907, "A large one");
         discord.until_text(907, "📎 large.bin (on the website)").await;
         assert_eq!(discord.files().len(), 2);
+        server.shutdown().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn files_are_attached_in_feishu_once() {
+    server::on_each_database(async |database| {
+        let (fake, url) = FakeFeishu::start().await;
+        let server = TestServer::start(&database, &FakeFeishu::connection(&url), replies()).await;
+        server.add_user("ada", "support").await;
+        fake.link(&server, "ou_7", &server.code("ada").await).await;
+        let delivery = Delivery { fake: &fake, server: &server };
+        add_files(&server).await;
+        delivery.write("ou_7", "ou_7", "The report").await;
+        fake.until("two files", |fake| fake.files().len() == 2).await;
+        assert_eq!(fake.files(), expected("ou_7", "report \"1\".txt"));
+        fake.until_text("ou_7", "Here it is.").await;
+        // One that Feishu refuses. An image is sent as one.
+        fake.fail("upload", 234_006);
+        server.add_file("c.txt", b"c".to_vec()).await;
+        server.add_file("d.png", b"\x89PNG\r\n\x1a\n".to_vec()).await;
+        delivery.write("ou_7", "ou_7", "Another").await;
+        fake.until_text("ou_7", "📎 c.txt (on the website)\n\n📎 d.png\n\nRefused.").await;
+        assert_eq!(fake.files()[2].0, "image in ou_7");
+        server.add_file("large.bin", vec![b'x'; (20 << 20) + 1]).await;
+        delivery.write("ou_7", "ou_7", "A large one").await;
+        fake.until_text("ou_7", "📎 large.bin (on the website)").await;
+        assert_eq!(fake.files().len(), 3);
         server.shutdown().await;
     })
     .await;

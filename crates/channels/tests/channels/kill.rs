@@ -3,12 +3,15 @@
 
 use crate::discord::FakeDiscord;
 use crate::email::MailServer;
+use crate::feishu::FakeFeishu;
+use crate::feishu_events::Delivery;
 use crate::server::TestServer;
 use crate::slack::FakeSlack;
 use crate::telegram::FakeTelegram;
 use contract::testing::text_reply;
 use futures::future::join_all;
 use std::process::{Child, Stdio};
+use std::time::Duration;
 use store::sql;
 
 const PLACE: &str = "CHANNELS_KILL";
@@ -154,7 +157,7 @@ async fn check_discord(database: &str, call: usize, is_command: bool) -> bool {
     discord.link(7, &server.code("ada").await).await;
     // The code and the pressed button: where the session goes on is stored behind them.
     while !position(&server).await.contains(r#""sequence":2"#) {
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
     server.shutdown().await;
     let place = format!("{database} {bot}");
@@ -185,6 +188,39 @@ async fn check_discord(database: &str, call: usize, is_command: bool) -> bool {
     assert_eq!(answers.len(), 1, "killed at call {call}, {reached:?}: {texts:?}");
     assert!(!texts.contains(&"…".to_owned()), "killed at call {call}, {reached:?}: {texts:?}");
     assert_eq!(discord.calls().iter().filter(|call| *call == "gateway").count(), 1, "the session goes on");
+    was_reached
+}
+
+/// The same in Feishu, whose events come over HTTP: a server stores one, and ends before it handles it. Feishu knows a
+/// message that is sent again, so no placeholder is left.
+async fn check_feishu(database: &str, call: usize) -> bool {
+    let (feishu, url) = FakeFeishu::start().await;
+    let bot = FakeFeishu::connection(&url);
+    let server = TestServer::start(database, &bot, Vec::new()).await;
+    server.add_user("ada", "support").await;
+    feishu.link(&server, "ou_7", &server.code("ada").await).await;
+    server.end_jobs(Duration::from_secs(5)).await;
+    Delivery { fake: &feishu, server: &server }.write("ou_7", "ou_7", "What is it?").await;
+    server.shutdown().await;
+    let silent = feishu.calls().len() + call;
+    feishu.be_silent_from(Some(silent));
+    let first = Victim::start(&format!("{database} {bot}"));
+    let is_complete = |fake: &FakeFeishu| fake.texts("ou_7").iter().any(|text| text.contains("It is 42."));
+    feishu.until("the call", |fake| fake.calls().len() >= silent || is_complete(fake)).await;
+    let was_reached = feishu.calls().len() >= silent;
+    let reached = feishu.calls().get(silent - 1).cloned();
+    drop(first);
+    feishu.be_silent_from(None);
+    let second = TestServer::start(database, &bot, (0..9).map(|_| text_reply("It is 42.")).collect()).await;
+    let is_answer = |text: &String| text.contains("It is 42") || text.contains("cut off");
+    feishu.until("the answer", |fake| fake.texts("ou_7").iter().any(is_answer)).await;
+    Delivery { fake: &feishu, server: &second }.write("ou_7", "ou_7", "/status").await;
+    feishu.until_text("ou_7", "You write as ada").await;
+    let texts = feishu.texts("ou_7");
+    second.shutdown().await;
+    let answers: Vec<_> = texts.iter().filter(|text| is_answer(text)).collect();
+    assert_eq!(answers.len(), 1, "killed at call {call}, {reached:?}: {texts:?}");
+    assert!(!texts.contains(&"…".to_owned()), "killed at call {call}, {reached:?}: {texts:?}");
     was_reached
 }
 
@@ -231,6 +267,19 @@ async fn there_is_exactly_one_answer_in_discord_at_each_call_thoroughly() {
     }
 }
 
+#[tokio::test]
+async fn there_is_exactly_one_answer_in_feishu_whenever_the_server_is_killed() {
+    let calls = at_calls(&[1, 2, 3], async |database, call| check_feishu(&database, call).await).await;
+    assert!(calls >= 2, "the placeholder and the answer are calls");
+}
+
+#[tokio::test]
+#[ignore = "thorough: takes minutes; run by cargo xtask test --thorough"]
+async fn there_is_exactly_one_answer_in_feishu_at_each_call_thoroughly() {
+    let calls = at_each_call(async |database, call| check_feishu(&database, call).await).await;
+    assert!(calls >= 2, "the placeholder and the answer are calls");
+}
+
 /// A mail server that has taken the answer and has not said so gets it again, with the same id.
 #[tokio::test]
 async fn there_is_one_answer_by_mail_when_the_server_is_killed() {
@@ -258,7 +307,7 @@ async fn there_is_one_answer_by_mail_when_the_server_is_killed() {
         let answers =
             || mails.mails(ADA).into_iter().filter(|mail| mail["text"].as_str().unwrap().contains("It is 42"));
         while answers().count() < 2 {
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
         drop(second);
         let ids: std::collections::HashSet<_> = answers().map(|mail| mail["head"]["message-id"].to_string()).collect();

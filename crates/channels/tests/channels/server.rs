@@ -267,7 +267,8 @@ impl TestServer {
         let (status, page) =
             self.page(user, "support", "POST", "/account/messengers/help/code", AuthMethod::Primary).await;
         assert_eq!(status, 200, "{page}");
-        let shown = ["/start ", "!link ", "value=\"link "].iter().find_map(|before| page.split(before).nth(1));
+        let shown =
+            ["/start ", "!link ", "/link ", "value=\"link "].iter().find_map(|before| page.split(before).nth(1));
         let code = shown.unwrap();
         code.chars().take_while(char::is_ascii_hexdigit).collect()
     }

@@ -112,6 +112,9 @@ proptest! {
         let markdown = pieces.concat();
         let sent = messages(&markdown);
         sent.iter().for_each(|message| assert_valid(message, LIMITS));
+        // Where the marks of styles count as well.
+        let limits = Messenger::Feishu.limits();
+        crate::markdown::messages(&markdown, limits).iter().for_each(|message| assert_valid(message, limits));
         let visible = |text: &str| text.chars().filter(|sign| !sign.is_whitespace()).collect::<String>();
         let all: String = render(&markdown).iter().map(|run| run.text.as_str()).collect();
         let shown: String = sent.iter().map(|message| message.text.as_str()).collect();

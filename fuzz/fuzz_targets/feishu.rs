@@ -1,0 +1,6 @@
+//! Feishu: whatever is sent as a request, it is opened or refused, read or ignored, and can be stored.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| channels::fuzz_feishu(bytes));
