@@ -239,7 +239,9 @@ impl Container {
         }
         let status = child.wait().await.map_err(|error| unavailable(error.to_string()))?;
         if !status.success() {
-            return Err(ShellError::Ended(format!("its files cannot be read: {errors}")));
+            tracing::debug!(errors, "the files of a container cannot be read");
+            let reason = "its files cannot be read, for example because it has started too many processes";
+            return Err(ShellError::Ended(reason.to_owned()));
         }
         let unpacked = tokio::task::spawn_blocking(move || unpack(&archive, &limits)).await;
         unpacked.map_err(|error| unavailable(error.to_string()))
