@@ -25,7 +25,7 @@ pub mod properties;
 pub mod routes;
 mod scope;
 #[cfg(feature = "ssr")]
-mod shared_conversation;
+mod shared;
 #[cfg(feature = "ssr")]
 pub mod shell;
 mod tab_sync;
@@ -41,6 +41,6 @@ pub mod workflows;
 pub use pages::account::AccountLink;
 pub use routes::App;
 #[cfg(feature = "ssr")]
-pub use shared_conversation::{CONTENT_SECURITY_POLICY as SHARED_POLICY, shared_page};
+pub use shared::{CONVERSATION_POLICY, FILE_POLICY, SharedFileContent, file_has_text, shared_file_page, shared_page};
 #[cfg(feature = "ssr")]
 pub use shell::{embedded_shell, shell};

@@ -8,7 +8,8 @@ use crate::error;
 use crate::gates;
 use crate::routes::conversations::{self, change, folders, search, sharing};
 use crate::routes::{
-    agent, agents, config, embed, endpoints, files, grants, health, models, openapi, pages, remote_agent, runs, site,
+    agent, agents, config, embed, endpoints, files, grants, health, models, openapi, pages, remote_agent, runs,
+    shared_files, site,
 };
 use crate::telemetry::requests;
 use accounts::AccountState;
@@ -47,6 +48,7 @@ pub(crate) fn router(state: AppState) -> Router {
     let platforms = platforms.mount(described).layer(from_fn(gates::check_origin));
     let anyone = Router::new()
         .route("/shared/{id}", get(sharing::shared))
+        .merge(shared_files::routes())
         .route("/embed.js", get(embed::script))
         .merge(openapi::routes().mount(described));
     // The caller is named by the token in the form, not by a header.

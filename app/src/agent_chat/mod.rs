@@ -9,7 +9,7 @@
 
 #![expect(unreachable_pub, reason = "the component macro makes what it generates pub")]
 
-mod artifacts;
+pub(crate) mod artifacts;
 mod below;
 mod cards;
 mod choices;

@@ -1,11 +1,14 @@
-//! The dialog for links to copies of a conversation: create, copy and revoke.
+//! The dialog for links to copies of a conversation: create, copy and revoke. Links to files of the conversation are made in
+//! the panel of the file, and listed here as well.
 
 use super::list::{ConversationListState, use_conversations};
 use super::move_dialog::open_dialog;
+use crate::api::file_links::{FileLink, file_links};
 use crate::api::shares;
 use crate::prelude::*;
-use crate::texts::{Text, error_text, t};
-use crate::ui::browser;
+use crate::texts::{Text, error_text, fill, t};
+use crate::ui::dates::local_time;
+use crate::ui::share_link::share_link;
 use leptos::html;
 use leptos::task::spawn_local;
 use wire::organize::Share;
@@ -17,7 +20,11 @@ const DIALOG_ID: &str = "cw-share-conversation";
 pub fn ShareDialog() -> AnyView {
     let list = use_conversations();
     let results = NodeRef::<html::Input>::new();
-    let link = move |share: Share| share_link(list, share);
+    let link = move |share: Share| {
+        let id = share.id.clone();
+        let revoke = Callback::new(move |()| update_shares(list, None, Some(id.clone())));
+        share_link(None, ["/shared/", &share.id].concat(), revoke)
+    };
     let create =
         move |_| update_shares(list, Some(results.get_untracked().is_some_and(|results| results.checked())), None);
     // Once there is a link, copying it is what the user wants next.
@@ -34,6 +41,7 @@ pub fn ShareDialog() -> AnyView {
                     {t(Text::ShareResults)}
                 </label>
                 <ul class="cw-share-links"><For each=move || list.shares.get() key=|share| share.id.clone() children=link /></ul>
+                {links_to_files(list)}
                 <p class="cw-share-error" role="alert">
                     {error}
                 </p>
@@ -74,25 +82,43 @@ fn update_shares(list: ConversationListState, create: Option<bool>, revoke: Opti
     });
 }
 
-fn share_link(list: ConversationListState, share: Share) -> AnyView {
-    let address = move || {
-        let origin = window().location().origin().unwrap_or_default();
-        format!("{origin}/shared/{}", share.id)
+/// The links to files of the conversation, if there are any.
+fn links_to_files(list: ConversationListState) -> AnyView {
+    let links = RwSignal::new(Vec::<FileLink>::new());
+    let load = move |revoke: Option<String>| {
+        let Some(subject) = list.subject.get_untracked() else { return };
+        spawn_local(async move {
+            let files = ["/api/conversations/", &subject.id, "/files"].concat();
+            let loaded = file_links(&files, revoke.as_deref()).await;
+            // The dialog may be open for another conversation by now.
+            let is_current = list.subject.try_get_untracked().flatten().is_some_and(|now| now.id == subject.id);
+            match loaded {
+                Ok(all) if is_current => drop(links.try_set(all)),
+                Err(error) if is_current => drop(list.error.try_set(Some(error))),
+                _ => {}
+            }
+        });
     };
-    let (shown, id) = (address(), address().rsplit('/').next().map(str::to_owned));
-    let copied = RwSignal::new(false);
-    let copy = move |_| copied.set(browser::copy(&address()));
-    let label = move || if copied.get() { t(Text::Copied) } else { t(Text::Copy) }.to_owned();
+    // The list of the other links is emptied when the dialog opens, and filled.
+    Effect::new(move |_| {
+        if list.shares.with(Vec::is_empty) {
+            links.set(Vec::new());
+        }
+        load(None);
+    });
+    let link = move |link: FileLink| {
+        let about = [
+            &*link.path,
+            ", ",
+            &*fill(Text::ArtifactVersionAt, &[&link.version.to_string(), &local_time(link.created_at)]),
+        ]
+        .concat();
+        let id = link.id.clone();
+        share_link(Some(about), link.url, Callback::new(move |()| load(Some(id.clone()))))
+    };
     view! {
-        <li>
-            <textarea class="cw-control" dir="ltr" rows="1" readonly=true aria-label=t(Text::ShareLink) prop:value=shown></textarea>
-            <button type="button" class="cw-button" on:click=copy>
-                {label}
-            </button>
-            <button type="button" class="cw-button" on:click=move |_| update_shares(list, None, id.clone())>
-                {t(Text::ShareRevoke)}
-            </button>
-        </li>
+        <h3 class="cw-share-files" hidden=move || links.with(Vec::is_empty)>{t(Text::ArtifactLinks)}</h3>
+        <ul class="cw-share-links"><For each=move || links.get() key=|link| link.id.clone() children=link /></ul>
     }
     .into_any()
 }

@@ -5,6 +5,7 @@ pub mod change;
 pub mod claim;
 pub mod conversation;
 pub mod conversations;
+pub(crate) mod file_links;
 pub mod folders;
 pub mod grants;
 pub mod import;

@@ -15,5 +15,6 @@ pub(crate) mod node;
 pub(crate) mod numbers;
 pub(crate) mod pdf;
 pub(crate) mod script;
+pub(crate) mod share_link;
 pub(crate) mod side_panel;
 pub(crate) mod switch_button;

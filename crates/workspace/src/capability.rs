@@ -1,7 +1,11 @@
 //! The capability: workspaces of conversations.
 
 use crate::routes;
+#[cfg(feature = "shell")]
+use crate::section::{ContainerKey, ShellSettings};
 use crate::section::{ShellLevel, WorkspaceKey, WorkspaceLimits};
+#[cfg(all(feature = "shell", target_os = "linux"))]
+use crate::shell::probe_containers;
 use crate::source::WorkspaceSource;
 use crate::store::TABLES;
 use crate::tools::AgentWorkspace;
@@ -10,6 +14,8 @@ use ::capability::{AgentTools, Capability, Context, Definition};
 #[cfg(all(feature = "shell", target_os = "linux"))]
 use child_process::sandbox::shows as is_shown;
 use config::{Config, SectionType};
+#[cfg(feature = "shell")]
+use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::Arc;
 #[cfg(feature = "shell")]
@@ -29,6 +35,8 @@ pub const DEFINITION: Definition = Definition {
             shell: Arc::default(),
             #[cfg(feature = "shell")]
             runs_programs: OnceLock::new(),
+            #[cfg(feature = "shell")]
+            runs_containers: Mutex::default(),
         }))
     }),
     ..Definition::new("workspace")
@@ -42,6 +50,9 @@ struct WorkspaceCapability {
     /// Set when a script has run with the programs of this machine.
     #[cfg(feature = "shell")]
     runs_programs: OnceLock<()>,
+    /// The containers in which a script has run.
+    #[cfg(feature = "shell")]
+    runs_containers: Mutex<Vec<ContainerKey>>,
 }
 
 /// The shell of an agent.
@@ -65,9 +76,15 @@ pub fn shell_levels(config: &Config) -> Vec<AgentShell<'_>> {
 pub fn shell_problem(config: &Config) -> Option<String> {
     let needs_programs = agent_levels(config).any(|(_, level)| level == ShellLevel::Process);
     #[cfg(feature = "shell")]
-    return needs_programs.then(|| crate::shell::ScriptShell::default().probe_programs().err()).flatten();
+    return needs_programs.then(|| crate::shell::ScriptShell::default().probe_programs().err()).flatten().or_else(
+        || {
+            let keys = config.agents.values().filter_map(|agent| agent.section::<WorkspaceKey>());
+            keys.filter_map(contained).find_map(|(key, settings)| probe_containers(key, &settings).err())
+        },
+    );
     #[cfg(not(feature = "shell"))]
-    return needs_programs.then(|| "this program has no shell".to_owned());
+    return (needs_programs || agent_levels(config).any(|(_, level)| level == ShellLevel::Container))
+        .then(|| "this program has no shell".to_owned());
 }
 
 /// Returns why a server with these files and folders may not run the commands of agents at their levels, and what to do;
@@ -94,6 +111,19 @@ fn agent_levels(config: &Config) -> impl Iterator<Item = (&str, ShellLevel)> {
     config.agents.iter().filter_map(move |(id, agent)| Some((id.as_str(), level(agent)?)))
 }
 
+/// Returns the containers of an agent whose commands run in some.
+#[cfg(feature = "shell")]
+fn contained(key: &WorkspaceKey) -> Option<(&ContainerKey, ShellSettings)> {
+    let settings = key.shell.settings().filter(|settings| settings.level == ShellLevel::Container)?;
+    Some((key.container.as_ref()?, settings))
+}
+
+/// Containers are used on Linux only.
+#[cfg(all(feature = "shell", not(target_os = "linux")))]
+fn probe_containers(_: &ContainerKey, _: &ShellSettings) -> Result<(), String> {
+    Err("containers are used on Linux only".to_owned())
+}
+
 /// Runs what blocks the thread for long, so that other tasks of the runtime go on meanwhile.
 #[cfg(feature = "shell")]
 fn blocking<T>(run: impl FnOnce() -> T) -> T {
@@ -117,6 +147,14 @@ impl WorkspaceCapability {
                 anyhow::anyhow!("this machine cannot run commands at the level `process`: {reason}")
             })?;
             let _ = self.runs_programs.set(());
+        }
+        if let Some((container, settings)) = contained(key)
+            && !self.runs_containers.lock().contains(container)
+        {
+            blocking(|| probe_containers(container, &settings)).map_err(|reason| {
+                anyhow::anyhow!("this machine cannot run commands at the level `container`: {reason}")
+            })?;
+            self.runs_containers.lock().push(container.clone());
         }
         Ok(())
     }

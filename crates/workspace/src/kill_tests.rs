@@ -1,8 +1,9 @@
 //! Kills processes that write files: what was acknowledged is there, whole, and nothing is there in part.
 
+use crate::SharedFile;
 use crate::path::WorkspacePath;
 use crate::section::WorkspaceLimits;
-use crate::store::{Conversation, TABLES, tree};
+use crate::store::{Conversation, NewShare, TABLES, share, shares, tree};
 use crate::workspace::{Change, Workspaces};
 use ::store::sql::query_scalar;
 use ::store::{BeginRun, CapabilityTables, NewMessage, Schema, Store};
@@ -29,7 +30,8 @@ fn path(name: &str) -> WorkspacePath {
 async fn victim() {
     let store = open(&std::env::var(URL).unwrap()).await;
     let of = Conversation { owner: "ada".to_owned(), id: "c".to_owned() };
-    let workspace = Workspaces::new(store.clone()).open("ada", "c", WorkspaceLimits::default());
+    let workspace =
+        Workspaces::new(store.clone()).open("ada", "c", WorkspaceLimits { versions: 2, ..WorkspaceLimits::default() });
     for number in 0.. {
         let known = tree(&store, &of).await.unwrap();
         let content = format!("{}-{number} {}", std::process::id(), "x".repeat(300_000));
@@ -37,8 +39,13 @@ async fn victim() {
             let base = known.get(&path(name)).and_then(|entry| entry.version());
             Change { path: path(name), base, content: Some(content.clone().into()) }
         };
-        workspace.apply(vec![change("a"), change("/outputs/b")]).await.unwrap();
-        println!("\nwritten {}", content.split(' ').next().unwrap());
+        let versions = workspace.apply(vec![change("a"), change("/outputs/b")]).await.unwrap();
+        // A link for each round, of which the version is dropped later on.
+        let id = content.split(' ').next().unwrap().to_owned();
+        let new = NewShare { id: id.clone(), version: versions[0].unwrap(), path: String::new(), created_at: 1 };
+        let row = auth::audit_row("ada", "workspace:share", "c", serde_json::json!({}));
+        share(&store, &of, new, None, row).await.unwrap();
+        println!("\nwritten {id}");
     }
 }
 
@@ -118,11 +125,26 @@ async fn check(url: &str, step: usize) {
         let number = |text: &str| text.split([' ', '-']).nth(1).unwrap().parse::<u64>().unwrap();
         // The next one may have been stored and not acknowledged.
         assert!(number(&contents[0]) >= number(&acknowledged), "{acknowledged} is lost");
-        let dangling = "SELECT count(*) FROM workspace_versions v WHERE NOT EXISTS
+        check_links(&store, &acknowledged).await;
+        let dangling = "SELECT count(*) FROM (SELECT file_id, conversation_id FROM workspace_versions
+            UNION ALL SELECT file_id, conversation_id FROM artifact_shares) v WHERE NOT EXISTS
             (SELECT 1 FROM file_uses u WHERE u.file_id = v.file_id AND u.conversation_id = v.conversation_id)";
         let dangling =
             store.read(move |db| Box::pin(async move { Ok(query_scalar::<i64>(dangling).fetch_one(db).await?) }));
         assert_eq!(dangling.await.unwrap(), 0);
         store.close().await;
+    }
+}
+
+/// Checks that the acknowledged link is there, unless there were too many before it, and that all links show what was
+/// shared, whole, also where the version was dropped meanwhile.
+async fn check_links(store: &Store, acknowledged: &str) {
+    let links = shares(store, &Conversation { owner: "ada".to_owned(), id: "c".to_owned() }).await.unwrap();
+    let is_full = links.len() == ::store::MAX_SHARES as usize;
+    assert!(is_full || links.iter().any(|link| link.id == acknowledged), "the link {acknowledged} is lost");
+    for link in links {
+        let file = SharedFile::find(store, &link.id).await.unwrap().expect("a link without a file");
+        let text = file.text(1 << 20).await.unwrap();
+        assert_eq!((text.len() as u64, text.split(' ').next()), (file.size(), Some(&*link.id)));
     }
 }

@@ -5,6 +5,7 @@ mod path;
 mod results;
 mod routes;
 mod section;
+mod shared_file;
 #[cfg(feature = "shell")]
 mod shell;
 mod source;
@@ -17,9 +18,12 @@ mod workspace;
 #[cfg(test)]
 mod kill_tests;
 #[cfg(test)]
+mod share_tests;
+#[cfg(test)]
 mod tests;
 
 pub use self::capability::{AgentShell, DEFINITION, shell_levels, shell_place_problem, shell_problem};
+pub use self::shared_file::SharedFile;
 #[cfg(all(feature = "shell", target_os = "linux"))]
 pub use self::shell::{RUN_CONFINED, RUN_PROGRAMS, run_confined, run_programs_process};
 #[cfg(feature = "shell")]

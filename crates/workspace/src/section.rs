@@ -12,9 +12,12 @@ use std::time::Duration;
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct WorkspaceKey {
     /// The shell for the tool `bash`: `virtual`, which is emulated, without other programs and without a
-    /// network; `process`, for the programs of the machine in a sandbox; `none`; or settings. A server that was
-    /// built without it refuses the config, and a machine that has no sandbox does not start it with `process`.
+    /// network; `process`, for the programs of the machine in a sandbox; `container`, for those of an image; `none`; or
+    /// settings. A server that was built without it refuses the config, and a machine that has no sandbox does not start it
+    /// with `process`, nor one without containers with `container`.
     pub(crate) shell: ShellKey,
+    /// The containers in which commands run at the level `container`.
+    pub(crate) container: Option<ContainerKey>,
     /// Whether the model sees images: then the agent gets the tool `view_image`.
     pub(crate) view_images: bool,
     /// Whether results of tools that are too large for the model, or that were cleared, become files in
@@ -26,7 +29,13 @@ pub(crate) struct WorkspaceKey {
 
 impl Default for WorkspaceKey {
     fn default() -> Self {
-        Self { shell: ShellKey::default(), view_images: false, save_results: true, limits: WorkspaceLimits::default() }
+        Self {
+            shell: ShellKey::default(),
+            container: None,
+            view_images: false,
+            save_results: true,
+            limits: WorkspaceLimits::default(),
+        }
     }
 }
 
@@ -89,6 +98,9 @@ pub(crate) enum ShellLevel {
     Virtual,
     /// With the programs of the machine, in a sandbox, over a copy of the files of the conversation. On Linux.
     Process,
+    /// With the programs of an image, in a container of Podman or Docker, over a copy of the files of the conversation. On
+    /// Linux.
+    Container,
 }
 
 impl ShellLevel {
@@ -98,6 +110,61 @@ impl ShellLevel {
             Self::None => "none",
             Self::Virtual => "virtual",
             Self::Process => "process",
+            Self::Container => "container",
+        }
+    }
+}
+
+/// The containers in which commands run.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ContainerKey {
+    /// The image. It must be on the machine, since nothing is fetched, and needs `/bin/sh` and `tar`.
+    pub(crate) image: String,
+    /// The program that runs containers.
+    #[serde(default)]
+    pub(crate) engine: ContainerEngine,
+    /// The runtime of the engine, such as `runsc`; that of the engine's own settings by default.
+    #[serde(default)]
+    pub(crate) runtime: Option<String>,
+    /// The processors that a container may use.
+    #[serde(default = "one_processor")]
+    #[schemars(range(min = 1, max = 64))]
+    pub(crate) cpus: u32,
+}
+
+fn one_processor() -> u32 {
+    1
+}
+
+/// A program that runs containers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum ContainerEngine {
+    /// Podman.
+    #[default]
+    Podman,
+    /// Docker.
+    Docker,
+}
+
+#[cfg(feature = "shell")]
+impl ContainerEngine {
+    /// Returns the name of the program.
+    pub(crate) fn program(self) -> &'static str {
+        match self {
+            Self::Podman => "podman",
+            Self::Docker => "docker",
+        }
+    }
+
+    /// Returns the option for a folder in memory.
+    pub(crate) fn memory_folder(self, path: &str, bytes: u64, mode: &str) -> String {
+        let folder = format!("type=tmpfs,destination={path},tmpfs-size={bytes},tmpfs-mode={mode}");
+        match self {
+            // Without a copy of what the image has there.
+            Self::Podman => folder + ",notmpcopyup",
+            Self::Docker => folder,
         }
     }
 }
@@ -114,10 +181,10 @@ pub(crate) struct ShellSettings {
     pub(crate) timeout: Duration,
     /// The memory of a call in bytes. `virtual`: for what it reads, for variables, and for what passes between
     /// commands; 64 MB by default, 256 MB at most. `process`: for all of its processes together, beside its files;
-    /// 512 MB by default.
+    /// `container`: for all processes of the container, with their files; 512 MB by default.
     #[schemars(range(min = 1_048_576, max = 17_179_869_184_u64))]
     pub(crate) memory_bytes: Option<u64>,
-    /// `process`: the most processes and threads of a call; 64 by default.
+    /// `process` and `container`: the most processes and threads of a call; 64 by default.
     #[schemars(range(min = 4, max = 1024))]
     pub(crate) processes: Option<u64>,
     /// How much of the output the model reads, in bytes.
@@ -150,7 +217,7 @@ impl ShellSettings {
     /// Returns the memory of a call in bytes.
     pub(crate) fn memory(&self) -> u64 {
         match self.level {
-            ShellLevel::Process => self.memory_bytes.unwrap_or(512 << 20),
+            ShellLevel::Process | ShellLevel::Container => self.memory_bytes.unwrap_or(512 << 20),
             ShellLevel::Virtual | ShellLevel::None => self.memory_bytes.unwrap_or(64 << 20).min(MAX_EMULATED_MEMORY),
         }
     }
@@ -204,21 +271,24 @@ impl Section for WorkspaceKey {
     const PLACE: SectionPlace = SectionPlace::Agent;
 
     fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
+        self.check_container(problems);
         if self.shell.settings().is_some() && !HAS_SHELL {
             let help = Some("build it with the feature `shell` or `full`, or write `shell: none`".to_owned());
             problems.error(&[], "this program has no shell", help);
         }
         let ShellSettings { level, memory_bytes, processes, .. } = self.shell.written();
-        if level == ShellLevel::Process && !cfg!(target_os = "linux") {
+        let has_programs = matches!(level, ShellLevel::Process | ShellLevel::Container);
+        if has_programs && !cfg!(target_os = "linux") {
             let help = Some("write `shell: virtual`".to_owned());
-            problems.error(&[PathStep::Key("shell")], "the level `process` exists on Linux only", help);
+            let message = format!("the level `{}` exists on Linux only", level.name());
+            problems.error(&[PathStep::Key("shell")], message, help);
         }
-        if level == ShellLevel::Process && memory_bytes.is_some_and(|bytes| bytes < MIN_PROCESS_MEMORY) {
+        if has_programs && memory_bytes.is_some_and(|bytes| bytes < MIN_PROCESS_MEMORY) {
             let at = [PathStep::Key("shell"), PathStep::Key("memoryBytes")];
             let message = format!("programs need {MIN_PROCESS_MEMORY} bytes");
             problems.error(&at, message, Some("raise it, or write `level: virtual`".to_owned()));
         }
-        if level != ShellLevel::Process {
+        if !has_programs {
             if processes.is_some() {
                 let help = Some("remove it, or write `level: process`".to_owned());
                 problems.error(&[PathStep::Key("shell"), PathStep::Key("processes")], ONLY_PROCESS, help);
@@ -237,6 +307,35 @@ impl Section for WorkspaceKey {
 
     fn tool_names(&self) -> Vec<String> {
         tools::names(self).into_iter().map(str::to_owned).collect()
+    }
+}
+
+impl WorkspaceKey {
+    fn check_container(&self, problems: &mut SectionProblems<'_, '_, '_>) {
+        let is_needed = self.shell.level() == ShellLevel::Container;
+        let Some(ContainerKey { image, runtime, .. }) = &self.container else {
+            if is_needed {
+                let help = Some("name one: `container: { image: docker.io/library/python:3.13-slim }`".to_owned());
+                problems.error(&[PathStep::Key("shell")], "the level `container` needs an image", help);
+            }
+            return;
+        };
+        if !is_needed {
+            let help = Some("remove it, or write `shell: container`".to_owned());
+            problems.error(&[PathStep::Key("container")], "only the level `container` has containers", help);
+        }
+        // They are arguments of a program.
+        let is_name = |name: &str| {
+            let is_plain = |char: char| char.is_ascii_alphanumeric() || "._-/:@+".contains(char);
+            !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain)
+        };
+        for (key, name) in [("image", Some(image)), ("runtime", runtime.as_ref())] {
+            if name.is_some_and(|name| !is_name(name)) {
+                let at = [PathStep::Key("container"), PathStep::Key(key)];
+                let help = Some("a name has letters, digits and `._-/:@+`, and does not begin with `-`".to_owned());
+                problems.error(&at, format!("this is no name of an {key}").replace("an runtime", "a runtime"), help);
+            }
+        }
     }
 }
 
@@ -268,5 +367,12 @@ pages: [{{ id: p }}]
         check("{ level: virtual, memoryBytes: 1048576 }", "");
         check("{ processes: 8 }", "the emulated shell starts no processes");
         check("{ memoryBytes: 268435457 }", "the emulated shell may have 268435456 bytes");
+        check("container", "the level `container` needs an image");
+        check("container, container: { image: 'a.example/b:1' }", "");
+        check("{ level: container, processes: 8 }, container: { image: b, runtime: runsc, engine: docker }", "");
+        check("container, container: { image: '--privileged' }", "this is no name of an image");
+        check("container, container: { image: b, runtime: 'a b' }", "this is no name of a runtime");
+        check("virtual, container: { image: b }", "only the level `container` has containers");
+        check("{ level: container, memoryBytes: 16777215 }, container: { image: b }", "programs need 16777216 bytes");
     }
 }

@@ -128,6 +128,7 @@ impl House {
             "file_uses" => "SELECT count(*) FROM file_uses",
             "workspaces" => "SELECT count(*) FROM workspaces",
             "audit" => "SELECT count(*) FROM audit",
+            "artifact_shares" => "SELECT count(*) FROM artifact_shares",
             _ => "SELECT count(*) FROM workspace_versions",
         });
         self.store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await.unwrap()

@@ -14,6 +14,7 @@ pub(crate) mod openapi;
 pub(crate) mod pages;
 pub(crate) mod remote_agent;
 pub(crate) mod runs;
+pub(crate) mod shared_files;
 pub(crate) mod site;
 mod stream;
 mod tags;

@@ -7,7 +7,7 @@ const MAX_SHOWN: u64 = 16 << 20;
 
 /// How a file is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A page, in a frame of its own.
     Html,
     /// A picture that is text, too.
@@ -31,7 +31,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// Returns the kind of a file, by the extension of its name and its media type.
-    pub(super) fn of(path: &str, media_type: &str, size: u64) -> Self {
+    pub(crate) fn of(path: &str, media_type: &str, size: u64) -> Self {
         let is_text = media_type.starts_with("text/")
             || ["json", "xml", "yaml", "javascript", "toml", "sql"].iter().any(|end| media_type.ends_with(end))
             || media_type == "application/x-sh";
@@ -52,23 +52,23 @@ impl Kind {
     }
 
     /// Whether there is a preview beside the source.
-    pub(super) fn has_preview(self) -> bool {
+    pub(crate) fn has_preview(self) -> bool {
         self != Self::Text
     }
 
     /// Whether the file is text, so that it has a source and its versions can be compared.
-    pub(super) fn is_text(self) -> bool {
+    pub(crate) fn is_text(self) -> bool {
         !matches!(self, Self::Image | Self::Pdf | Self::TooLarge | Self::Other)
     }
 }
 
 /// Returns the extension of a file's name in lower case, which the highlighter knows.
-pub(super) fn extension(path: &str) -> String {
+pub(crate) fn extension(path: &str) -> String {
     name(path).rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).unwrap_or_default()
 }
 
 /// Returns the name of a file.
-pub(super) fn name(path: &str) -> &str {
+pub(crate) fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 

@@ -2,6 +2,7 @@
 
 use super::kind::name;
 use super::preview::content;
+use super::share::FileSharing;
 use super::state::ArtifactState;
 use super::toolbar::{buttons, old_version, selected_tab, tabs, version_list};
 use super::viewer::Viewer;
@@ -19,6 +20,7 @@ const WIDTH: (f64, f64) = (512.0, 0.5);
 /// The panel. It is created when the first file is opened, and stays.
 pub(in crate::agent_chat) fn panel(session: Session, state: ArtifactState) -> AnyView {
     let viewer = Viewer::new(session, state);
+    let sharing = FileSharing::new(viewer);
     let heading = StoredValue::new(state.element_id("heading"));
     let title = reactive_nodes(move || {
         let Some(open) = state.open.get() else { return Vec::new() };
@@ -69,11 +71,16 @@ pub(in crate::agent_chat) fn panel(session: Session, state: ArtifactState) -> An
         heading: heading.get_value(),
         width: |window| (window * WIDTH.1).max(WIDTH.0),
         title: title.into_any(),
-        buttons: buttons(viewer),
+        buttons: buttons(viewer, sharing),
         body: body.into_any(),
     };
     let is_shown = Signal::derive(move || state.open.with(Option::is_some));
     let panel = side_panel(parts, is_shown, Callback::new(move |()| focus_element(state.close())));
-    view! { <div class="cw-artifact-panel" data-wide=move || viewer.is_wide.get().then(String::new)>{panel}</div> }
-        .into_any()
+    view! {
+        <div class="cw-artifact-panel" data-wide=move || viewer.is_wide.get().then(String::new)>
+            {panel}
+            {sharing.dialog()}
+        </div>
+    }
+    .into_any()
 }

@@ -1,6 +1,7 @@
 //! What the user does with the open file: the views, the versions, the buttons.
 
 use super::kind::name;
+use super::share::FileSharing;
 use super::viewer::{FileVersion, View, Viewer};
 use crate::blocks::control::focus;
 use crate::prelude::*;
@@ -20,7 +21,7 @@ pub(super) fn version_label(version: &FileVersion, is_newest: bool) -> String {
 }
 
 /// The buttons in the head of the panel.
-pub(super) fn buttons(viewer: Viewer) -> AnyView {
+pub(super) fn buttons(viewer: Viewer, sharing: FileSharing) -> AnyView {
     let copy = move |_| {
         let text = viewer.text.with_untracked(|text| text.as_ref().map(|(_, text)| text.to_string()));
         if text.is_some_and(|text| browser::copy(&text)) {
@@ -52,6 +53,7 @@ pub(super) fn buttons(viewer: Viewer) -> AnyView {
             <Icon of=Shape::COPY />
         </button>
         <span class="cw-artifact-downloads">{downloads}</span>
+        {sharing.button()}
         <button
             type="button"
             class="cw-icon-button cw-artifact-widen"

@@ -42,4 +42,8 @@ texts! { super::OF_LIBRARIES;
     AppAsksLink = "The app asks to open this address in a new tab:",
     AppFailed = "That did not work. Try again.",
     AppUnsafe = "The app cannot be shown safely in this browser or in this frame.",
+    ArtifactShareAbout = "Anyone who has the link can read this version of the file, and sees your name. Later versions are not included.",
+    ArtifactLinks = "Links to files",
+    SharedFileNote = "A copy of a file from a conversation with an agent, as it was on {1}. An agent can be wrong.",
+    SharedFileBy = "Shared by {1}",
 }

@@ -2,6 +2,7 @@
 
 mod archive;
 mod restore;
+mod share;
 mod upload;
 
 use crate::capability::limits;
@@ -63,6 +64,13 @@ pub(crate) fn routes(all: Workspaces, context: &Context) -> ApiRouter {
             restore::restore,
             "Restore a version of a file, as its newest one",
         )
+        .get("/api/conversations/{id}/files/shares", share::list, "List the links to files of a conversation")
+        .post(
+            "/api/conversations/{id}/files/{version}/shares",
+            share::share,
+            "Create a link to a version of a file, which anybody who has it may read",
+        )
+        .delete("/api/artifact-shares/{id}", share::unshare, "Delete a link to a version of a file")
         .with_pages(Router::new().route("/api/artifacts/frame", get(async || artifact_frame())))
         .map(|router| router.with_state(state))
 }
@@ -215,19 +223,19 @@ async fn show(
 
 /// Returns whether a browser shows the type, as text or as a picture, when it is opened. The policy of the
 /// response keeps it from running anything.
-fn is_shown(media_type: &str) -> bool {
+pub(crate) fn is_shown(media_type: &str) -> bool {
     wire::file::is_shown_inline(media_type)
         || matches!(media_type, "text/plain" | "text/markdown" | "text/csv" | "application/json" | "image/svg+xml")
 }
 
-fn content_type(media_type: &str) -> String {
+pub(crate) fn content_type(media_type: &str) -> String {
     let is_text = media_type.starts_with("text/")
         || matches!(media_type, "application/json" | "application/yaml" | "image/svg+xml");
     if is_text { format!("{media_type}; charset=utf-8") } else { media_type.to_owned() }
 }
 
 /// Streams a content.
-fn pieces(
+pub(crate) fn pieces(
     store: Store,
     owner: String,
     file_id: String,

@@ -48,6 +48,7 @@ impl Cell {
                 script: script.to_owned(),
                 workspace,
                 settings: self.settings,
+                container: None,
                 reports: CallReports::default(),
             })
             .await

@@ -1,6 +1,8 @@
 //! Runs the commands of the tool `bash`.
 
 mod changes;
+#[cfg(target_os = "linux")]
+mod container;
 mod emulated;
 mod files;
 mod probe;
@@ -30,10 +32,14 @@ pub(crate) use self::script_shell::ScriptShell;
 #[cfg(target_os = "linux")]
 pub use child_process::sandbox::run_confined;
 
-use crate::section::ShellSettings;
+#[cfg(target_os = "linux")]
+pub(crate) use self::container::probe_containers;
+
+use crate::section::{ContainerKey, ShellSettings};
 use crate::workspace::{Change, Workspace};
 use contract::CallReports;
 use futures::future::BoxFuture;
+use std::sync::Arc;
 
 /// The subcommand of the product's program that runs [`run_script_process`].
 pub const RUN_SCRIPT: &str = "run-script";
@@ -60,6 +66,8 @@ pub(crate) struct ShellRequest {
     /// The files that it sees.
     pub(crate) workspace: Workspace,
     pub(crate) settings: ShellSettings,
+    /// The container, at that level.
+    pub(crate) container: Option<Arc<ContainerKey>>,
     /// Where the output so far is shown.
     pub(crate) reports: CallReports,
 }

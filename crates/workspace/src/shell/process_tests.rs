@@ -77,6 +77,7 @@ async fn stop_ends_the_process() {
         script: script.to_owned(),
         workspace: house.workspace("ada", "c"),
         settings: ShellSettings { timeout: Duration::from_secs(60), ..ShellSettings::default() },
+        container: None,
         reports: CallReports::default(),
     };
     for script in ["sleep 50", "while :; do :; done", "while :; do awk 'BEGIN { while (i < 900000) i++ }'; done"] {
@@ -116,8 +117,13 @@ async fn a_process_that_dies_is_explained() {
             "it used more memory than it may",
         ),
     ] {
-        let request =
-            ShellRequest { script, workspace: house.workspace("ada", "c"), settings, reports: CallReports::default() };
+        let request = ShellRequest {
+            script,
+            workspace: house.workspace("ada", "c"),
+            settings,
+            container: None,
+            reports: CallReports::default(),
+        };
         match shell.run(request).await {
             Err(ShellError::Ended(reason)) => assert_eq!(reason, expected),
             other => panic!("{expected}: {other:?}"),

@@ -44,7 +44,8 @@ impl Cell {
 
     pub(super) async fn run_as(&self, owner: &str, id: &str, script: &str) -> Result<ShellOutput, ShellError> {
         let (workspace, reports) = (self.house.workspace(owner, id), CallReports::default());
-        self.shell.run(ShellRequest { script: script.to_owned(), workspace, settings: self.settings, reports }).await
+        let (script, settings, container) = (script.to_owned(), self.settings, None);
+        self.shell.run(ShellRequest { script, workspace, settings, container, reports }).await
     }
 
     /// Returns all that a script of Ada prints.
@@ -204,6 +205,7 @@ async fn output_is_shown_while_a_script_runs() {
         script: "echo one; echo two >&2; sleep 25".to_owned(),
         workspace: cell.house.workspace("ada", "c"),
         settings: cell.settings,
+        container: None,
         reports: CallReports::new("call", sender),
     };
     tokio::select! {

@@ -10,9 +10,9 @@ use super::{
     took_longer,
 };
 use crate::path::WorkspacePath;
-use crate::section::{ShellLevel, ShellSettings, WorkspaceLimits};
+use crate::section::{ContainerKey, ShellLevel, ShellSettings, WorkspaceLimits};
 use crate::tree::Tree;
-use crate::workspace::{Workspace, WorkspaceError};
+use crate::workspace::{Change, Workspace, WorkspaceError};
 use bytes::Bytes;
 use child_process::drop_privileges;
 use contract::CallReports;
@@ -22,6 +22,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
@@ -80,6 +81,8 @@ impl Default for Helpers {
 #[derive(Default)]
 pub(crate) struct ScriptShell {
     pub(super) helpers: Helpers,
+    #[cfg(target_os = "linux")]
+    containers: super::container::Containers,
     places: Places,
     turns: UserTurns,
 }
@@ -112,9 +115,13 @@ impl ScriptShell {
         let _turn = self.turns.wait(&request.workspace.of.owner).await;
         let Ok(_place) = self.places.scripts.try_acquire() else { return Err(ShellError::Busy) };
         let Ok(_running) = self.places.running.acquire().await else { return Err(ShellError::Busy) };
-        let ShellRequest { script, workspace, settings, reports } = request;
+        let ShellRequest { script, workspace, settings, container, reports } = request;
         // Not before its turn has come: until then others may change the files.
         let tree = workspace.tree().await.map_err(|_| unreadable())?;
+        if settings.level == ShellLevel::Container {
+            let of = (script.as_str(), settings, container);
+            return self.run_in_container(of, &workspace, &tree, &reports).await;
+        }
         let (mut child, socket) = self.spawn(settings.level).map_err(|error| {
             tracing::error!(%error, "the process of a script cannot be started");
             ShellError::Ended("the shell cannot be started".to_owned())
@@ -128,15 +135,41 @@ impl ScriptShell {
         // It has nothing more to do, and counts as running until it has gone.
         let _ = child.kill().await;
         let Outcome { mut output, after } = done.unwrap_or_else(|_| Err(ShellError::Ended(took_longer(&settings))))?;
-        if output.refused.is_some() {
-            return Ok(output);
+        if output.refused.is_none() {
+            output.changes = changes_to_store(&tree, &after, &workspace).await?;
         }
-        output.changes = match changes(&tree, &after, &workspace).await {
-            Ok(changes) => changes,
-            Err(WorkspaceError::Refused(reason)) => return Err(ShellError::Ended(reason)),
-            Err(_) => return Err(unreadable()),
-        };
         Ok(output)
+    }
+
+    /// Runs a script in a container. There is no other level instead.
+    #[cfg(target_os = "linux")]
+    async fn run_in_container(
+        &self,
+        (script, settings, container): (&str, ShellSettings, Option<Arc<ContainerKey>>),
+        workspace: &Workspace,
+        tree: &Tree,
+        reports: &CallReports,
+    ) -> Result<ShellOutput, ShellError> {
+        let Some(key) = container else {
+            return Err(ShellError::Unavailable("the agent has no container".to_owned()));
+        };
+        let of = super::container::ContainerScript { key, script, settings, workspace, tree, reports };
+        let (mut output, after) = self.containers.run(&of).await?;
+        if output.refused.is_none() {
+            output.changes = changes_to_store(tree, &after, workspace).await?;
+        }
+        Ok(output)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    async fn run_in_container(
+        &self,
+        _: (&str, ShellSettings, Option<Arc<ContainerKey>>),
+        _: &Workspace,
+        _: &Tree,
+        _: &CallReports,
+    ) -> Result<ShellOutput, ShellError> {
+        Err(ShellError::Unavailable("containers are used on Linux only".to_owned()))
     }
 
     /// Starts a process and returns the socket to it.
@@ -159,7 +192,8 @@ impl ScriptShell {
                 // The sandbox is that of a user without privileges, also if the server runs as root.
                 drop_privileges(&mut command);
             }
-            ShellLevel::Virtual | ShellLevel::None => {
+            // Those in containers are not run by a process of this program.
+            ShellLevel::Virtual | ShellLevel::None | ShellLevel::Container => {
                 command.args(emulated);
             }
         }
@@ -172,7 +206,7 @@ impl ScriptShell {
 /// How much longer than its own limit a script may take.
 fn extra_time(level: ShellLevel) -> Duration {
     match level {
-        ShellLevel::Process => COPY_TIME,
+        ShellLevel::Process | ShellLevel::Container => COPY_TIME,
         ShellLevel::Virtual | ShellLevel::None => EXTRA_TIME,
     }
 }
@@ -286,7 +320,7 @@ fn outcome(done: Done, mut stdout: Vec<u8>, mut after: After) -> Outcome {
 /// Returns the most bytes that a script writes.
 fn most_written(settings: &ShellSettings, limits: &WorkspaceLimits) -> usize {
     let most = match settings.level {
-        ShellLevel::Process => limits.bytes,
+        ShellLevel::Process | ShellLevel::Container => limits.bytes,
         ShellLevel::Virtual | ShellLevel::None => settings.memory(),
     };
     usize::try_from(most).unwrap_or(usize::MAX)
@@ -308,6 +342,14 @@ async fn content(path: &str, tree: &Tree, workspace: &Workspace) -> (ReadOutcome
         Err(WorkspaceError::Refused(reason)) => (ReadOutcome::Refused(reason), Bytes::new()),
         Err(_) => (ReadOutcome::Failed, Bytes::new()),
     }
+}
+
+/// Returns what a script has changed.
+async fn changes_to_store(tree: &Tree, after: &After, workspace: &Workspace) -> Result<Vec<Change>, ShellError> {
+    changes(tree, after, workspace).await.map_err(|error| match error {
+        WorkspaceError::Refused(reason) => ShellError::Ended(reason),
+        _ => unreadable(),
+    })
 }
 
 fn unreadable() -> ShellError {

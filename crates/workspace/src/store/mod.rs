@@ -1,8 +1,10 @@
 //! The tables of workspaces. Each function takes whose conversation it is.
 
 mod link;
+mod share;
 
 pub(crate) use self::link::{Link, LinkOutcome, NewVersion, link, mark_presented};
+pub(crate) use self::share::{NewShare, ShareOutcome, SharedRow, share, shared, shares, unshare};
 
 use crate::path::{UPLOADS, WorkspacePath, folded};
 use crate::tree::{FileEntry, Origin, Tree};
@@ -13,14 +15,22 @@ use std::collections::HashSet;
 /// The tables. Their rows are deleted with their conversation.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     capability: "workspace",
-    migrations: &[Migration {
-        name: "workspace",
-        sqlite: include_str!("../../migrations/sqlite/0001_workspace.sql"),
-        postgres: include_str!("../../migrations/postgres/0001_workspace.sql"),
-    }],
+    migrations: &[
+        Migration {
+            name: "workspace",
+            sqlite: include_str!("../../migrations/sqlite/0001_workspace.sql"),
+            postgres: include_str!("../../migrations/postgres/0001_workspace.sql"),
+        },
+        Migration {
+            name: "artifact_shares",
+            sqlite: include_str!("../../migrations/sqlite/0002_artifact_shares.sql"),
+            postgres: include_str!("../../migrations/postgres/0002_artifact_shares.sql"),
+        },
+    ],
     tables: &[
         Table { name: "workspaces", key: "conversation_id", owner: None },
         Table { name: "workspace_versions", key: "conversation_id, version", owner: None },
+        Table { name: "artifact_shares", key: "id", owner: None },
     ],
 };
 
@@ -44,6 +54,7 @@ const ATTACHED: &str = "
         JOIN files f ON f.id = u.file_id AND f.owner = c.owner
     WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL
         AND NOT EXISTS (SELECT 1 FROM workspace_versions v WHERE v.file_id = f.id)
+        AND NOT EXISTS (SELECT 1 FROM artifact_shares s WHERE s.file_id = f.id)
     ORDER BY f.created_at, f.id LIMIT $3";
 
 const VERSIONS: &str = "

@@ -22,6 +22,9 @@ const MAX_NAMED: usize = 30;
 const EMULATED: &str = "Runs a Bash script over the files, in /workspace. It is emulated: the usual commands are there (awk, sed, grep, \
      sort, cut, jq-like tools as far as `compgen -c` lists them), but no programs, no Python, no network and no links. Temporary files in \
      /tmp are gone after the call, and so are variables and empty folders. A script that is ended by a limit changes nothing.";
+const CONTAINED: &str = "Runs a script with the shell and the programs of a Linux container over the files, in /workspace, without a \
+     network. Nothing can be installed outside of /tmp. Variables are gone after the call, and so are empty folders, links and modes of \
+     files; /tmp may be. What still runs when the script ends is ended. A script that is ended by a limit changes nothing.";
 const PROGRAMS: &str = "Runs a script with the shell of a Linux machine over the files, in /workspace, without a network. Nothing can be \
      installed. Temporary files in /tmp are gone after the call, and so are variables, empty folders, links and modes of files; what still \
      runs when the script ends is ended. A script that is ended by a limit changes nothing.";
@@ -43,6 +46,7 @@ fn description(level: ShellLevel) -> String {
         ShellLevel::Process => {
             format!("{PROGRAMS} Among its programs: {}.", INSTALLED_PROGRAMS.as_str())
         }
+        ShellLevel::Container => CONTAINED.to_owned(),
         ShellLevel::Virtual | ShellLevel::None => EMULATED.to_owned(),
     }
 }
@@ -81,7 +85,8 @@ impl Tool for Run {
         Box::pin(async move {
             let Input { command } = read_arguments(input)?;
             let (workspace, reports) = (self.of.open(&context.scope), context.reports);
-            let request = ShellRequest { script: command, workspace, settings: self.settings, reports };
+            let container = self.of.settings.container.clone().map(Arc::new);
+            let request = ShellRequest { script: command, workspace, settings: self.settings, container, reports };
             let ran = run(self.of.shell.as_ref(), request, &context.cancel).await;
             ran.map_err(tool_error)
         })

@@ -149,7 +149,7 @@ fn check_shells(config: &Config, arguments: &DoctorArguments) -> Option<CheckRes
     let problem = || shell_place_problem(config, path, database).or_else(|| workspace::shell_problem(config));
     (!levels.is_empty()).then(|| match problem() {
         None => CheckResult::ok("shell", text),
-        Some(problem) => CheckResult::wrong("shell", format!("{text}: the level `process` cannot be used: {problem}")),
+        Some(problem) => CheckResult::wrong("shell", format!("{text}: not all commands can run: {problem}")),
     })
 }
 

@@ -176,11 +176,20 @@ pub(crate) async fn shared(State(state): State<AppState>, Path(id): Path<String>
     readable_page(&state, status, copy).await
 }
 
-/// Renders a copy as a self-contained page. Its Markdown may be long, and anyone with the link may
-/// request it, so it is rendered outside the async workers.
+/// Renders a copy as a self-contained page.
 async fn readable_page(state: &AppState, status: StatusCode, copy: Option<SharedSnapshot>) -> Response {
     let texts = state.composition.current.texts();
-    let Ok(page) = RENDER_POOL.run(move |_| app::shared_page(copy.as_ref(), texts)).await else {
+    rendered(status, app::CONVERSATION_POLICY, move || app::shared_page(copy.as_ref(), texts)).await
+}
+
+/// Renders a page with this policy. Its Markdown may be long, and anyone with the link may request it, so it is rendered
+/// outside the async workers.
+pub(crate) async fn rendered(
+    status: StatusCode,
+    policy: &'static str,
+    page: impl FnOnce() -> String + Send + 'static,
+) -> Response {
+    let Ok(page) = RENDER_POOL.run(move |_| page()).await else {
         let message = "Too many pages are being rendered. Try again in a moment.";
         let error = UserError::new(ErrorCode::Unavailable, message).because(ErrorReason::ServerBusy);
         return HttpError(UserError { retry_after: Some(5), ..error }).into_response();
@@ -190,7 +199,7 @@ async fn readable_page(state: &AppState, status: StatusCode, copy: Option<Shared
     for (name, value) in [
         (header::CACHE_CONTROL, "no-store"),
         (header::HeaderName::from_static("x-robots-tag"), "noindex, nofollow"),
-        (header::CONTENT_SECURITY_POLICY, app::SHARED_POLICY),
+        (header::CONTENT_SECURITY_POLICY, policy),
     ] {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }

@@ -11,8 +11,8 @@ use std::process::Command;
 use tempfile::TempDir;
 use zip::ZipArchive;
 
-const ANALYST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/analyst");
-const FILES: &str = "/api/conversations/c/files";
+pub(super) const ANALYST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/analyst");
+pub(super) const FILES: &str = "/api/conversations/c/files";
 
 /// Returns the results of tools in a stream, as the model reads them.
 pub(super) fn results(chunks: &[Value]) -> Vec<String> {
@@ -24,7 +24,7 @@ pub(super) fn results(chunks: &[Value]) -> Vec<String> {
 }
 
 /// Lets the demo model call a tool with a text.
-async fn start(server: &Server, tool: &str, text: &str) -> String {
+pub(super) async fn start(server: &Server, tool: &str, text: &str) -> String {
     let message = server.message_to("home/analyst", "c", &format!("start {tool}: {text}"));
     results(&chunks(message.send().await.unwrap()).await).join("\n")
 }

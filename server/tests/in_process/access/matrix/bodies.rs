@@ -198,6 +198,7 @@ fn camel(name: &str) -> String {
 /// Returns the kind of object that a path segment is about.
 pub(super) fn kind_of_segment(part: &str) -> Option<&'static str> {
     Some(match part {
+        "artifact-shares" => "artifact share",
         "conversations" => "conversation",
         "facts" => "fact",
         "folders" => "folder",

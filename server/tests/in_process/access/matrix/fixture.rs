@@ -65,7 +65,8 @@ enum TestCredential {
     Key,
 }
 
-const ADA: TestCaller = TestCaller { name: "ada", with: TestCredential::Session, is_admin: false, of_keys: 200 };
+pub(super) const ADA: TestCaller =
+    TestCaller { name: "ada", with: TestCredential::Session, is_admin: false, of_keys: 200 };
 // The callers who must not reach anything of Ada's.
 pub(super) const NOBODY: TestCaller =
     TestCaller { name: "nobody", with: TestCredential::Nothing, is_admin: false, of_keys: 401 };
@@ -172,6 +173,7 @@ impl TestServer {
         let path = "/api/conversations/ada-c/files";
         let (status, _) = self.send(&ADA, Method::POST, path, RequestBody::File(CANARY.to_owned())).await;
         assert_eq!(status, 201, "{path}");
+        let artifact_share = id(&made(&ADA, "/api/conversations/ada-c/files/1/shares", json!({})).await);
         let path = format!("/api/files?name={CANARY}.txt");
         let (_, file) = self.send(&ADA, Method::POST, &path, RequestBody::Form(CANARY.to_owned())).await;
         let file = id(&serde_json::from_str(&file).unwrap());
@@ -206,6 +208,7 @@ impl TestServer {
             ("browser", browser),
             ("file", file),
             ("version of a file", "1".to_owned()),
+            ("artifact share", artifact_share),
             ("key", key),
             ("standing approval", grant),
             ("session", session),
@@ -242,6 +245,7 @@ impl TestServer {
             "/api/conversations/ada-c/shares",
             "/api/conversations/ada-c/files",
             "/api/conversations/ada-c/files/1",
+            "/api/conversations/ada-c/files/shares",
             "/api/folders",
             "/api/grants",
             "/api/runs",

@@ -13,7 +13,7 @@ mod tables;
 use super::{UNKNOWN_ID, inventory};
 use axum::http::Method;
 use bodies::{RequestBody, body, columns, schema, templates};
-use fixture::{BOSS, CANARY, EVE, EVES_KEY, NOBODY, TestCaller, TestServer, owner};
+use fixture::{ADA, BOSS, CANARY, EVE, EVES_KEY, NOBODY, TestCaller, TestServer, owner};
 use serde_json::Value;
 
 /// A route as written in the router.
@@ -98,7 +98,8 @@ async fn no_route_reveals_or_changes_data(who: &TestCaller, every: usize) {
             }
             let query = format!("?id={id}&conversationId={id}&folder={id}&owner={id}&user={id}&cursor={id}&name=ada");
             // A shared link is for everyone who has it.
-            let is_link = *what == "share" && route.path == "/shared/{id}";
+            let is_link = *what == "share" && route.path == "/shared/{id}"
+                || *what == "artifact share" && route.path.starts_with("/shared/files/{id}");
             for (sent, of_nothing) in templates.with(id).into_iter().zip(&known) {
                 let (status, answer) = server.ask(who, route, id, sent, "").await;
                 let case = || format!("{} {} with a {what}: {status} {answer}", route.method, route.path);
@@ -210,5 +211,31 @@ async fn server_functions_can_read_the_test_bodies() {
             // The content of a file is read after the arguments.
             assert!(!answer.contains("missing field") || answer.contains(r#""path":"/file""#), "{route:?}: {answer}");
         }
+    }
+}
+
+/// A link to a file is for everybody who has it, in whatever way the browser is signed in, until it is revoked.
+#[tokio::test(flavor = "multi_thread")]
+async fn everybody_with_the_link_reads_a_shared_file_until_it_is_revoked() {
+    let server = TestServer::open().await;
+    let (_, link) = server.fixtures.iter().find(|(what, _)| *what == "artifact share").unwrap().clone();
+    let page = Route { path: "/shared/files/{id}".to_owned(), method: Method::GET };
+    let content = Route { path: "/shared/files/{id}/content".to_owned(), method: Method::GET };
+    let frame = Route { path: "/shared/frame".to_owned(), method: Method::GET };
+    let revoke = Route { path: "/api/artifact-shares/{id}".to_owned(), method: Method::DELETE };
+    let ask = async |who, route| server.ask(who, route, &link, RequestBody::Nothing, "").await;
+    for who in [&NOBODY, &EVE, &EVES_KEY, &BOSS] {
+        for route in [&page, &content] {
+            let (status, answer) = ask(who, route).await;
+            assert!(status == 200 && answer.contains(CANARY), "{route:?}: {status} {answer}");
+        }
+        assert_eq!(ask(who, &frame).await.0, 200);
+        // Who reads it does not revoke it.
+        assert!(is_refused(ask(who, &revoke).await.0));
+    }
+    assert_eq!(ask(&ADA, &revoke).await.0, 204);
+    for route in [&page, &content] {
+        let (status, answer) = ask(&NOBODY, route).await;
+        assert!(status == 404 && !answer.contains(CANARY), "{route:?}: {status} {answer}");
     }
 }

@@ -1,6 +1,6 @@
-//! The page of a shared copy of a conversation, which anyone with the link can read. Plain HTML
-//! without the app.
+//! The page of a shared copy of a conversation.
 
+use super::{SharedDocument, not_found, rendered};
 use crate::agent_chat::message::attachment::is_web;
 use crate::agent_chat::message::notice::outcome_label;
 use crate::markdown::{CitationStyle, MarkdownOptions, citation_mark, markdown_node_with_options};
@@ -8,17 +8,11 @@ use crate::texts::{Text, Texts, fill, t};
 use crate::ui::hidden_characters::{TextKind, escaped_json, text_with_code_points, visible_nodes};
 use crate::ui::node::{Node, element};
 use chat::SharedSnapshot;
-use leptos::prelude::{Owner, RenderHtml, provide_context};
 use serde_json::Value;
 use std::sync::Arc;
 use wire::api::MessageMetadata;
 use wire::citations::{CitedSource, cited_sources, text_with_marks};
 use wire::{ProviderOutput, Role, ToolPart, ToolState, UiMessage, UiPart, WORKFLOW_RESULT};
-
-/// The content security policy of the page: it may load our style sheet and our scripts for the
-/// theme and for code blocks.
-pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; base-uri 'none'; \
-     form-action 'none'; frame-ancestors 'none'";
 
 /// Highlighted code and formulas as in a conversation, but no diagrams: those are drawn in frames,
 /// which this page does not allow.
@@ -36,47 +30,14 @@ fn note_id(message: &str, number: usize) -> String {
 /// Renders the document of a shared copy, or a "not found" page if there is none. The texts are
 /// those of `texts`, or else English.
 pub fn shared_page(copy: Option<&SharedSnapshot>, texts: Option<Texts>) -> String {
-    Owner::new().with(|| {
-        let (lang, dir) = texts.as_ref().map_or((None, None), |texts| (texts.language(), texts.direction()));
-        if let Some(texts) = texts {
-            provide_context(texts);
-        }
-        document_html(copy, lang.unwrap_or("en"), dir.unwrap_or("ltr"))
+    rendered(texts, || match copy {
+        Some(copy) => SharedDocument {
+            title: text_with_code_points(&copy.title, TextKind::Prose).into_owned(),
+            body: conversation_node(copy),
+            script: None,
+        },
+        None => not_found(),
     })
-}
-
-fn document_html(copy: Option<&SharedSnapshot>, lang: &str, dir: &str) -> String {
-    let (title, body) = match copy {
-        Some(copy) => (text_with_code_points(&copy.title, TextKind::Prose), conversation_node(copy)),
-        None => (t(Text::SharedNothing).into(), not_found_node()),
-    };
-    // The script that highlights code is included only if there is a code block.
-    let body = element("body").children(vec![body]).to_html();
-    let has_code = body.contains("class=\"cw-md-code\"");
-    let colours = has_code.then(|| element("script").attr("type", "module").attr("src", "/assets/lazy/code.js"));
-    let link = |rel: &str, href: &str| element("link").attr("rel", rel).attr("href", href);
-    let mut head = vec![
-        element("meta").attr("charset", "utf-8"),
-        element("meta").attr("name", "viewport").attr("content", "width=device-width, initial-scale=1"),
-        element("meta").attr("name", "color-scheme").attr("content", "light dark"),
-        element("meta").attr("name", "robots").attr("content", "noindex"),
-        element("title").text(title.into_owned()),
-        element("script").attr("src", "/assets/theme.js"),
-        link("stylesheet", "/pkg/chatwright.css"),
-        link("icon", "/assets/favicon.svg"),
-    ];
-    head.extend(colours);
-    let head = element("head").children(head);
-    let page = element("html").attr("lang", lang).attr("dir", dir).children(vec![head]).to_html();
-    let begun = page.strip_suffix("</html>").unwrap_or(&page);
-    format!("<!DOCTYPE html>{begun}{body}</html>")
-}
-
-fn not_found_node() -> Node {
-    let words = t(Text::SharedNothingWhy);
-    element("main")
-        .attr("class", "cw-message-page")
-        .children(vec![element("h1").text(t(Text::SharedNothing)), element("p").text(words)])
 }
 
 fn conversation_node(copy: &SharedSnapshot) -> Node {

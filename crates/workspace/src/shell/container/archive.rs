@@ -1,0 +1,197 @@
+//! Archives in which files are copied into a container and out of it.
+
+use crate::path::{UPLOADS, WorkspacePath};
+use crate::section::WorkspaceLimits;
+use bytes::Bytes;
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use tar::{Archive, Builder, EntryType, Header};
+
+/// The most names of what cannot be stored.
+const MAX_LEFT_OUT: usize = 20;
+/// The files and folders that a call makes beside the files that the conversation may have.
+pub(super) const MAX_NEW_NODES: u64 = 20_000;
+
+/// Returns a file as a part of an archive. `path` is absolute.
+pub(super) fn packed(path: &str, content: &[u8], changed_at: i64) -> io::Result<Vec<u8>> {
+    let mut header = Header::new_gnu();
+    header.set_size(content.len() as u64);
+    header.set_mode(0o644);
+    header.set_mtime(changed_at.max(0).unsigned_abs() / 1000);
+    let mut builder = Builder::new(Vec::with_capacity(content.len() + 2048));
+    builder.append_data(&mut header, path.trim_start_matches('/'), content)?;
+    // Without the end of an archive, which the builder writes when it is dropped.
+    Ok(std::mem::take(builder.get_mut()))
+}
+
+/// The end of an archive.
+pub(super) const END: [u8; 1024] = [0; 1024];
+
+/// What a script has left in its folders.
+#[derive(Debug, Default)]
+pub(super) struct Unpacked {
+    pub(super) files: BTreeMap<String, Bytes>,
+    /// What is there and cannot be stored, each with the reason.
+    pub(super) left_out: Vec<String>,
+    /// Why nothing can be stored.
+    pub(super) refused: Option<String>,
+}
+
+/// Reads an archive that was made in a container. It is not trusted: nothing of it is written anywhere but to the files of the
+/// conversation.
+pub(super) fn unpack(archive: &[u8], limits: &WorkspaceLimits) -> Unpacked {
+    let mut unpacked = Unpacked::default();
+    match unpacked.read(archive, limits) {
+        Ok(()) => {}
+        Err(Stop::Refused(reason)) => unpacked.refused = Some(reason),
+        Err(Stop::Damaged(error)) => {
+            tracing::warn!(%error, "the files of a container cannot be read");
+            unpacked.refused = Some("its files could not be read".to_owned());
+        }
+    }
+    unpacked
+}
+
+enum Stop {
+    Refused(String),
+    Damaged(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Damaged(error)
+    }
+}
+
+impl Unpacked {
+    fn read(&mut self, archive: &[u8], limits: &WorkspaceLimits) -> Result<(), Stop> {
+        let (mut nodes, mut bytes) = (0, 0);
+        for entry in Archive::new(archive).entries()? {
+            let entry = entry?;
+            nodes += 1;
+            if nodes > limits.files.saturating_add(MAX_NEW_NODES) {
+                return Err(Stop::Refused("there are too many files and folders".to_owned()));
+            }
+            let path = match String::from_utf8(entry.path_bytes().into_owned()) {
+                Ok(path) => format!("/{}", path.trim_end_matches('/')),
+                Err(error) => {
+                    let path = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                    self.leave_out(&path, "its name is not UTF-8");
+                    continue;
+                }
+            };
+            match entry.header().entry_type() {
+                EntryType::Directory => continue,
+                EntryType::Regular | EntryType::Continuous => {}
+                kind => {
+                    self.leave_out(&path, what(kind));
+                    continue;
+                }
+            }
+            match WorkspacePath::parse_file(&path) {
+                Ok(parsed) if parsed.as_str() == path && !parsed.is_below(UPLOADS) => {}
+                Ok(_) => {
+                    self.leave_out(&path, "a name is written in Unicode's composed form (NFC)");
+                    continue;
+                }
+                Err(reason) => {
+                    self.leave_out(&path, &reason);
+                    continue;
+                }
+            }
+            if self.files.len() as u64 >= limits.files {
+                return Err(Stop::Refused(format!("a conversation may have {} files", limits.files)));
+            }
+            let mut content = Vec::new();
+            entry.take(limits.file_bytes.saturating_add(1)).read_to_end(&mut content)?;
+            if content.len() as u64 > limits.file_bytes {
+                let most = limits.file_bytes;
+                return Err(Stop::Refused(format!("`{path}` is too large: a file may have {most} bytes")));
+            }
+            bytes += content.len() as u64;
+            if bytes > limits.bytes {
+                let most = limits.bytes;
+                return Err(Stop::Refused(format!("what it wrote is too much: all files may have {most} bytes")));
+            }
+            self.files.insert(path, content.into());
+        }
+        Ok(())
+    }
+
+    fn leave_out(&mut self, path: &str, reason: &str) {
+        if self.left_out.len() < MAX_LEFT_OUT {
+            // The name may have any characters.
+            self.left_out.push(format!("{path:?}: {reason}"));
+        } else if self.left_out.len() == MAX_LEFT_OUT {
+            self.left_out.push("and more".to_owned());
+        }
+    }
+}
+
+fn what(kind: EntryType) -> &'static str {
+    match kind {
+        EntryType::Symlink | EntryType::Link => "it is a link",
+        EntryType::Fifo => "it is a pipe",
+        _ => "it is no file",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn archive(entries: &[(&str, EntryType, &[u8])]) -> Vec<u8> {
+        let mut builder = Builder::new(Vec::new());
+        for (path, kind, content) in entries {
+            let mut header = Header::new_gnu();
+            header.set_entry_type(*kind);
+            header.set_size(content.len() as u64);
+            // A path that the library does not write.
+            header.as_mut_bytes()[..path.len()].copy_from_slice(path.as_bytes());
+            header.set_cksum();
+            builder.append(&header, *content).unwrap();
+        }
+        builder.into_inner().unwrap()
+    }
+
+    #[test]
+    fn what_is_packed_is_unpacked() {
+        let long = format!("/workspace/{}/{}.txt", "a".repeat(100), "b".repeat(100));
+        let parts = [packed("/workspace/a", b"one", 1000).unwrap(), packed(&long, b"two", -5).unwrap(), END.to_vec()];
+        let unpacked = unpack(&parts.concat(), &WorkspaceLimits::default());
+        let files: Vec<_> = unpacked.files.iter().map(|(path, content)| (path.as_str(), &content[..])).collect();
+        assert_eq!(files, [("/workspace/a", &b"one"[..]), (&long, &b"two"[..])]);
+        assert_eq!((unpacked.left_out.len(), unpacked.refused), (0, None));
+    }
+
+    #[test]
+    fn nothing_but_files_of_the_conversation_is_taken_out() {
+        let limits = WorkspaceLimits { file_bytes: 5, bytes: 8, files: 2, ..WorkspaceLimits::default() };
+        let file = EntryType::Regular;
+        let check = |entries: &[(&str, EntryType, &[u8])], expected: &str| {
+            let Unpacked { files, left_out, refused } = unpack(&archive(entries), &limits);
+            let files: Vec<_> = files.keys().map(String::as_str).collect();
+            assert_eq!(format!("{files:?} {left_out:?} {}", refused.unwrap_or_default()), expected);
+        };
+        check(&[("workspace/", EntryType::Directory, b""), ("workspace/a", file, b"x")], r#"["/workspace/a"] [] "#);
+        check(&[("outputs/l", EntryType::Symlink, b"")], r#"[] ["\"/outputs/l\": it is a link"] "#);
+        for path in ["workspace/../etc/passwd", "../etc/passwd", "etc/passwd", "/etc/passwd", "uploads/a", "workspace"]
+        {
+            let Unpacked { files, left_out, .. } = unpack(&archive(&[(path, file, b"x")]), &limits);
+            assert_eq!((files.len(), left_out.len()), (0, 1), "{path}");
+        }
+        check(&[("workspace/a", file, b"123456")], "[] [] `/workspace/a` is too large: a file may have 5 bytes");
+        let many = [("workspace/a", file, &b"12345"[..]), ("workspace/b", file, &b"12345"[..])];
+        check(&many, r#"["/workspace/a"] [] what it wrote is too much: all files may have 8 bytes"#);
+        let many = ["workspace/a", "workspace/b", "workspace/c"].map(|path| (path, file, &b"x"[..]));
+        check(&many, r#"["/workspace/a", "/workspace/b"] [] a conversation may have 2 files"#);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+            let _ = unpack(&bytes, &WorkspaceLimits::default());
+        }
+    }
+}
