@@ -1,6 +1,7 @@
 //! Measures the cost of a large config: checking it, and starting the server with it.
 
 use crate::process;
+use crate::results::{Table, figure};
 use anyhow::{Result, ensure};
 use std::fmt::Write;
 use std::path::Path;
@@ -13,8 +14,8 @@ const PAGES: usize = 100;
 /// The number of attempts, of which the best counts, since the machine runs other processes, too.
 const TIMES: usize = 5;
 
-/// Prints how long the binary takes for a config of 200 agents, 500 endpoints and 100 pages.
-pub(crate) async fn measure(binary: &Path) -> Result<()> {
+/// Adds how long the binary takes for a config of 200 agents, 500 endpoints and 100 pages.
+pub(crate) async fn measure(binary: &Path, table: &mut Table) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let config = folder.path().join("chatwright.yaml");
     std::fs::write(&config, text())?;
@@ -23,12 +24,9 @@ pub(crate) async fn measure(binary: &Path) -> Result<()> {
         let folder = tempfile::tempdir()?;
         process::serve(binary, &config, folder.path()).await.map(drop)
     });
-    println!(
-        "config: {AGENTS} agents, {ENDPOINTS} endpoints, {PAGES} pages, {} KB: checked in {} ms, serving after {} ms",
-        config.metadata()?.len() / 1000,
-        checked.as_millis(),
-        started.await?.as_millis()
-    );
+    let what = format!("a config of {AGENTS} agents, {ENDPOINTS} endpoints and {PAGES} pages");
+    table.add(&format!("{what} is checked"), [figure(checked.as_secs_f64() * 1e3, "ms")]);
+    table.add(&format!("{what} is served"), [figure(started.await?.as_secs_f64() * 1e3, "ms")]);
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 
 use crate::load;
 use crate::process::{self, MeasuredServer};
+use crate::results::{Goal, Table, figure};
 use crate::upstream::{closing, event, opening};
 use anyhow::{Result, ensure};
 use axum::Router;
@@ -56,8 +57,8 @@ struct Sent {
 /// The scripted model. It knows nothing but what a request says.
 type Model = Arc<Mutex<Sent>>;
 
-/// Runs the conversation and prints the figures. A small run has a tenth of the turns.
-pub(crate) async fn measure(binary: &Path, is_small: bool) -> Result<()> {
+/// Runs the conversation. A small run has a tenth of the turns.
+pub(crate) async fn measure(binary: &Path, is_small: bool) -> Result<Vec<Table>> {
     let turns = if is_small { TURNS / 10 } else { TURNS };
     let model = Model::default();
     let upstream = start(model.clone()).await?;
@@ -66,32 +67,33 @@ pub(crate) async fn measure(binary: &Path, is_small: bool) -> Result<()> {
     std::fs::write(&config, config_text(&upstream))?;
     let server = process::serve(binary, &config, folder.path()).await?;
     let client = reqwest::Client::builder().build()?;
-    println!("{turns} turns, a tool call in every fifth, {BUDGET} tokens of context");
-    println!("       turns   tokens sent per turn   CPU per turn   first text");
+    let columns = ["tokens sent per turn", "CPU per turn", "first text (median)"];
+    let mut table = Table::new("Turns", &columns);
     for from in (0..turns).step_by(turns / 10) {
-        row(&client, &server, &model, from..from + turns / 10).await?;
+        add_row(&mut table, &client, &server, &model, from..from + turns / 10).await?;
     }
     let url = format!("{}/api/agent/bench/long", server.origin);
     let answer = load::ask(&client, &url, "long", QUESTION).await?.text;
     let long = median(&client, &url, |_| "long".to_owned()).await?;
     let new = median(&client, &url, |turn| format!("new-{turn}")).await?;
     let sent = take(&model);
-    println!(
-        "largest request: {} tokens of {BUDGET}; {} calls, {} summaries",
-        sent.largest, sent.calls, sent.summaries
-    );
-    println!("asked for what turn {FACT_TURN} said: {answer}");
-    println!("first text: {:.1} ms, in a new conversation {:.1} ms", millis(long), millis(new));
-    ensure!(sent.largest <= BUDGET, "a request is over the budget");
     ensure!(sent.calls == turns / CALLS_EVERY && sent.summaries > 0, "the script was not followed");
     ensure!(answer.contains(NUMBER), "the fact of turn {FACT_TURN} is lost");
-    let is_release = binary.components().any(|part| part.as_os_str() == "release");
-    ensure!(!is_release || long <= new + MAX_DELAY, "the first text comes too late");
-    Ok(())
+    let mut end = Table::new("At the end", &["measured"]);
+    let largest = figure(sent.largest as f64, "tokens");
+    end.add_with_goal("the largest request", [largest], Goal::AtMost(BUDGET as f64));
+    end.add("summaries", [figure(sent.summaries as f64, "")]);
+    end.add("calls of the tool", [figure(sent.calls as f64, "")]);
+    end.add("first text", [figure(millis(long), "ms")]);
+    end.add("first text in a new conversation", [figure(millis(new), "ms")]);
+    let delay = figure(millis(long) - millis(new), "ms");
+    end.add_with_goal("so the first text comes later by", [delay], Goal::AtMost(millis(MAX_DELAY)));
+    Ok(vec![table, end])
 }
 
-/// Runs some turns and prints what they cost.
-async fn row(
+/// Runs some turns and adds what they cost.
+async fn add_row(
+    table: &mut Table,
     client: &reqwest::Client,
     server: &MeasuredServer,
     model: &Model,
@@ -106,14 +108,11 @@ async fn row(
         firsts.push(answer.first);
     }
     firsts.sort_unstable();
-    println!(
-        "{:>5} - {:>4} {:>22} {:>11.1} ms {:>9.1} ms",
-        turns.start + 1,
-        turns.end,
-        (take(model).tokens - before) / count,
-        (server.cpu_s()? - cpu) * 1e3 / count as f64,
-        millis(firsts[count / 2]),
-    );
+    let name = format!("{} to {}", turns.start + 1, turns.end);
+    eprintln!("turns {name}");
+    let tokens = figure(((take(model).tokens - before) / count) as f64, "");
+    let cpu = figure((server.cpu_s()? - cpu) * 1e3 / count as f64, "ms");
+    table.add(&name, [tokens, cpu, figure(millis(firsts[count / 2]), "ms")]);
     Ok(())
 }
 

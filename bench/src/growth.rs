@@ -3,6 +3,7 @@
 
 use crate::load;
 use crate::process::MeasuredServer;
+use crate::results::{Table, figure};
 use anyhow::Result;
 use std::time::Duration;
 
@@ -21,12 +22,11 @@ pub(crate) fn models() -> impl Iterator<Item = String> {
     replies.chain(["bench-1x0".to_owned()])
 }
 
-/// Prints the cost per delta of replies that double in length, for text and for a tool's input. It
+/// Returns the cost per delta of replies that double in length, for text and for a tool's input. It
 /// stays constant if no delta causes earlier ones to be processed again.
-pub(crate) async fn doubling(server: &MeasuredServer) -> Result<()> {
+pub(crate) async fn doubling(server: &MeasuredServer) -> Result<Table> {
     let client = reqwest::Client::builder().build()?;
-    println!("\nreplies of doubling length: CPU per delta");
-    println!("  deltas         text   tool input");
+    let mut table = Table::new("CPU per delta of replies that double in length", &["text", "tool input"]);
     for length in LENGTHS {
         let mut row = Vec::new();
         for kind in ["bench", "input"] {
@@ -36,27 +36,24 @@ pub(crate) async fn doubling(server: &MeasuredServer) -> Result<()> {
             for turn in 0..TURNS {
                 load::run_turn(&client, server, &model, &format!("{model}-{turn}")).await?;
             }
-            row.push((server.cpu_s()? - before) * 1e6 / (TURNS * length) as f64);
+            row.push(figure((server.cpu_s()? - before) * 1e6 / (TURNS * length) as f64, "µs"));
         }
-        println!("{length:>8} {:>9.2} µs {:>9.2} µs", row[0], row[1]);
+        table.add(&format!("{length} deltas"), row);
     }
-    Ok(())
+    Ok(table)
 }
 
-/// Prints the time to first text in a conversation of 2,000 messages and in a new one.
-pub(crate) async fn history(server: &MeasuredServer) -> Result<()> {
+/// Adds the time to first text in a conversation of 2,000 messages and in a new one.
+pub(crate) async fn history(server: &MeasuredServer, table: &mut Table) -> Result<()> {
     let client = reqwest::Client::builder().build()?;
     for _ in 0..HISTORY {
         load::run_turn(&client, server, "bench-1x0", "long").await?;
     }
     let long = median(&client, server, |_| "long".to_owned()).await?;
     let new = median(&client, server, |turn| format!("new-{turn}")).await?;
-    println!(
-        "\nfirst text after {} messages: {:.1} ms; in a new conversation: {:.1} ms",
-        2 * HISTORY,
-        long.as_secs_f64() * 1e3,
-        new.as_secs_f64() * 1e3
-    );
+    let what = format!("first text in a conversation of {} messages", 2 * HISTORY);
+    table.add(&what, [figure(long.as_secs_f64() * 1e3, "ms")]);
+    table.add("first text in a new conversation", [figure(new.as_secs_f64() * 1e3, "ms")]);
     Ok(())
 }
 

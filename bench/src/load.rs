@@ -27,21 +27,10 @@ pub(crate) struct Load {
 pub(crate) struct LoadCost {
     /// The server's CPU time per text delta in microseconds.
     pub(crate) cpu_us_per_delta: f64,
-    first_text_ms: (f64, f64),
-    memory_mb: f64,
-    kb_per_stream: f64,
-}
-
-impl LoadCost {
-    pub(crate) const HEADINGS: &str = "              CPU/delta   first text p50 / p99     memory   per stream";
-
-    pub(crate) fn row(&self, name: &str) -> String {
-        let (p50, p99) = self.first_text_ms;
-        format!(
-            "{name:<12} {:>8.2} µs   {p50:>8.1} / {p99:>8.1} ms {:>7.1} MB   {:>7.1} KB",
-            self.cpu_us_per_delta, self.memory_mb, self.kb_per_stream
-        )
-    }
+    /// The time to first text in milliseconds, p50 and p99.
+    pub(crate) first_text_ms: (f64, f64),
+    /// The memory of an open stream.
+    pub(crate) kb_per_stream: f64,
 }
 
 /// Runs a load.
@@ -77,7 +66,6 @@ pub(crate) async fn run(server: &MeasuredServer, load: &Load) -> Result<LoadCost
     Ok(LoadCost {
         cpu_us_per_delta: (server.cpu_s()? - cpu) * 1e6 / (load.turns * load.deltas) as f64,
         first_text_ms: (at(0.5), at(0.99)),
-        memory_mb: peak,
         kb_per_stream: (peak - memory) * 1024.0 / load.at_once as f64,
     })
 }
@@ -124,13 +112,22 @@ struct TextDelta {
 
 /// Sends a message and reads the whole reply.
 pub(crate) async fn ask(client: &reqwest::Client, url: &str, conversation: &str, text: &str) -> Result<TurnResult> {
+    read_reply(client.post(url), conversation, text).await
+}
+
+/// As [`ask`], with a prepared request.
+pub(crate) async fn read_reply(
+    request: reqwest::RequestBuilder,
+    conversation: &str,
+    text: &str,
+) -> Result<TurnResult> {
     static MESSAGE: AtomicUsize = AtomicUsize::new(0);
     let message = MESSAGE.fetch_add(1, Relaxed);
     let message =
         serde_json::json!({ "id": format!("m{message}"), "role": "user", "parts": [{ "type": "text", "text": text }] });
     let body = serde_json::json!({ "id": conversation, "trigger": "submit-message", "messages": [message] });
     let began = Instant::now();
-    let response = client.post(url).json(&body).send().await?;
+    let response = request.json(&body).send().await?;
     ensure!(response.status().is_success(), "{}: {}", response.status(), response.text().await?);
     let (mut first, mut deltas, mut finished, mut text) = (None, 0, false, String::new());
     let mut decoder = sse::SseDecoder::new(sse::SseLimits::default());

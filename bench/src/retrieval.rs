@@ -2,6 +2,7 @@
 //! how long they take, and how fast documents are read.
 
 use crate::process::{self, MeasuredServer};
+use crate::results::{Goal, Table, figure};
 use anyhow::{Context, Result, ensure};
 use reqwest::Client;
 use serde_json::{Value, json};
@@ -33,23 +34,27 @@ struct Amounts {
 }
 
 /// Measures on the collections in these folders, and on texts that are made up.
-pub(crate) async fn measure(binary: &Path, folders: &[PathBuf], is_small: bool) -> Result<()> {
+pub(crate) async fn measure(binary: &Path, folders: &[PathBuf], is_small: bool) -> Result<Vec<Table>> {
     let folder = tempfile::tempdir()?;
     let config = folder.path().join("chatwright.yaml");
     std::fs::write(&config, CONFIG)?;
     let server = process::serve(binary, &config, folder.path()).await?;
     let bench = Bench { server: &server, http: Client::builder().build()? };
+    let mut tables = Vec::new();
     for folder in folders {
-        bench.collection(folder).await.with_context(|| format!("{}", folder.display()))?;
+        tables.push(bench.collection(folder).await.with_context(|| format!("{}", folder.display()))?);
     }
+    let mut table = Table::new("Made-up documents", &["measured"]);
     let amounts = match is_small {
         true => Amounts { documents: 100, questions: 20, files: 2, pages: 5 },
         false => Amounts { documents: 2_000, questions: 300, files: 10, pages: 50 },
     };
-    bench.texts(&amounts).await?;
-    bench.pdfs(&amounts).await?;
-    println!("memory of the server at the end: {:.0} MB", server.memory_mb()?);
-    server.stop().await
+    bench.texts(&amounts, &mut table).await?;
+    bench.pdfs(&amounts, &mut table).await?;
+    table.add("memory of the server at the end", [figure(server.memory_mb()?, "MB")]);
+    tables.push(table);
+    server.stop().await?;
+    Ok(tables)
 }
 
 const CONFIG: &str = "auth: { mode: proxy, publicUrls: ['https://bench.test'], trustedProxies: ['127.0.0.0/8'] }
@@ -100,7 +105,7 @@ impl Bench<'_> {
     }
 
     /// Asks the questions of a collection: `documents.jsonl`, `queries.jsonl`, `qrels.tsv`.
-    async fn collection(&self, folder: &Path) -> Result<()> {
+    async fn collection(&self, folder: &Path) -> Result<Table> {
         let documents = lines(folder, "documents.jsonl")?;
         let files = documents.iter().map(|document| NewFile {
             name: format!("{}.md", text(document, "id")),
@@ -109,7 +114,9 @@ impl Bench<'_> {
         });
         let (library, _) = self.library(files.collect()).await?;
         let relevant = judgements(folder)?;
-        println!("{}: {} documents", folder.display(), documents.len());
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let title = format!("{name} ({} documents)", documents.len());
+        let mut table = Table::new(&title, &["nDCG@10", "recall@50", "median of a search", "p99"]);
         for mode in ["keyword", "semantic", "hybrid"] {
             let (mut ndcg, mut recall, mut times) = (0.0, 0.0, Vec::new());
             for question in lines(folder, "queries.jsonl")? {
@@ -124,13 +131,10 @@ impl Bench<'_> {
             }
             let count = times.len() as f64;
             let (median, slow) = percentiles(times);
-            println!(
-                "  {mode:<9} nDCG@10 {:.3}  recall@50 {:.3}  median {median:.1} ms, 99 % {slow:.1} ms",
-                ndcg / count,
-                recall / count
-            );
+            let quality = [figure(ndcg / count, ""), figure(recall / count, "")];
+            table.add(mode, [&quality[..], &[figure(median, "ms"), figure(slow, "ms")]].concat());
         }
-        Ok(())
+        Ok(table)
     }
 
     /// Returns the documents that were found, best first, and how long it took in milliseconds.
@@ -148,7 +152,7 @@ impl Bench<'_> {
         Ok((found, time))
     }
 
-    async fn texts(&self, amounts: &Amounts) -> Result<()> {
+    async fn texts(&self, amounts: &Amounts, table: &mut Table) -> Result<()> {
         let mut words = Words(1);
         let files = (0..amounts.documents).map(|number| NewFile {
             name: format!("{number}.md"),
@@ -157,7 +161,8 @@ impl Bench<'_> {
         });
         let (library, took) = self.library(files.collect()).await?;
         let rate = amounts.documents as f64 / took.as_secs_f64();
-        println!("{} text documents: {rate:.0} a second (goal: 100)", amounts.documents);
+        let name = format!("text documents per second, of {}", amounts.documents);
+        table.add_with_goal(&name, [figure(rate, "")], Goal::AtLeast(100.0));
         // The first searches build the index and its vectors.
         for _ in 0..3 {
             self.search(&library, &words.take(6), "hybrid", 5).await?;
@@ -167,11 +172,12 @@ impl Bench<'_> {
             times.push(self.search(&library, &words.take(6), "hybrid", 5).await?.1);
         }
         let (median, slow) = percentiles(times);
-        println!("a search of them: median {median:.1} ms (goal: 10), 99 % {slow:.1} ms");
+        table.add_with_goal("a search of them, median", [figure(median, "ms")], Goal::AtMost(10.0));
+        table.add("a search of them, p99", [figure(slow, "ms")]);
         Ok(())
     }
 
-    async fn pdfs(&self, amounts: &Amounts) -> Result<()> {
+    async fn pdfs(&self, amounts: &Amounts, table: &mut Table) -> Result<()> {
         let mut words = Words(2);
         let files = (0..amounts.files).map(|number| NewFile {
             name: format!("{number}.pdf"),
@@ -180,7 +186,8 @@ impl Bench<'_> {
         });
         let (_, took) = self.library(files.collect()).await?;
         let pages = amounts.files * amounts.pages;
-        println!("{pages} pages of PDF: {:.0} a second (goal: 20)", pages as f64 / took.as_secs_f64());
+        let name = format!("pages of PDF per second, of {pages}");
+        table.add_with_goal(&name, [figure(pages as f64 / took.as_secs_f64(), "")], Goal::AtLeast(20.0));
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 //! its start, how long a webhook waits for its answer, and what runs cost that wait for a person.
 
 use crate::process::{self, MeasuredServer};
+use crate::results::{Figure, Goal, Row, Table, figure};
 use anyhow::{Context, Result, ensure};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
@@ -31,20 +32,35 @@ const FULL: Amounts = Amounts { runs: 50, steps: 100, samples: 500, waiting: 10_
 const SMALL: Amounts = Amounts { runs: 3, steps: 5, samples: 10, waiting: 20 };
 
 /// Measures on SQLite, and on PostgreSQL if that is installed (without `fsync`, as tests run it).
-pub(crate) async fn measure(binary: &Path, is_small: bool) -> Result<()> {
+pub(crate) async fn measure(binary: &Path, is_small: bool) -> Result<Vec<Table>> {
     let postgres = test_postgres::new_database().await;
     let amounts = if is_small { SMALL } else { FULL };
-    println!("{:<11} {:<44} {:>12}  goal", "database", "what", "measured");
+    let mut table = Table::new("Workflows", &[]);
     let databases = std::iter::once(("SQLite", None)).chain(postgres.as_deref().map(|url| ("PostgreSQL", Some(url))));
     for (name, database) in databases {
         let folder = tempfile::tempdir()?;
         let config = folder.path().join("chatwright.yaml");
         std::fs::write(&config, config_text())?;
         let server = process::serve_on(binary, &config, folder.path(), database, &[("BENCH_KEY", KEY)]).await?;
-        Bench { server: &server, http: Client::builder().build()?, name }.all(amounts).await?;
+        let bench = Bench { server: &server, http: Client::builder().build()?, name };
+        add_column(&mut table, name, bench.all(amounts).await?);
         server.stop().await?;
     }
-    Ok(())
+    Ok(vec![table])
+}
+
+/// A figure with the name of its row.
+type Measured = (String, Option<Figure>, Option<Goal>);
+
+/// Adds the figures of a database, whose rows are the same with each.
+fn add_column(table: &mut Table, name: &str, figures: Vec<Measured>) {
+    table.columns.push(name.to_owned());
+    for (at, (name, figure, goal)) in figures.into_iter().enumerate() {
+        match table.rows.get_mut(at) {
+            Some(row) => row.cells.push(figure),
+            None => table.rows.push(Row { name, cells: vec![figure], goal }),
+        }
+    }
 }
 
 fn as_user(request: RequestBuilder, user: &str) -> RequestBuilder {
@@ -82,24 +98,25 @@ struct Bench<'s> {
 }
 
 impl Bench<'_> {
-    async fn all(&self, amounts: Amounts) -> Result<()> {
+    async fn all(&self, amounts: Amounts) -> Result<Vec<Measured>> {
         // First-time effects are not measured.
         self.steps(2, 5).await?;
+        eprintln!("{}: steps", self.name);
         let per_second = self.steps(amounts.runs, amounts.steps).await?;
-        self.show("endpoint steps per second", format!("{per_second:.0}"), "at least 500");
+        eprintln!("{}: starts", self.name);
         let starts = self.starts(amounts.samples).await?;
-        self.show("start of a queued run, p99", format!("{:.0} ms", percentile(starts, 99)), "at most 50 ms");
+        eprintln!("{}: webhooks", self.name);
         let hooks = self.webhooks(amounts.samples).await?;
-        self.show("answer to a webhook, p99", format!("{:.1} ms", percentile(hooks, 99)), "at most 20 ms");
+        eprintln!("{}: waiting runs", self.name);
         let (memory, cpu) = self.waiting(amounts.waiting).await?;
-        let what = format!("{} waiting runs, memory of each", amounts.waiting);
-        self.show(&what, format!("{:.2} KB", memory * 1e3 / amounts.waiting as f64), "none");
-        self.show("CPU of a second with them", format!("{:.0} ms", cpu * 1e3), "none");
-        Ok(())
-    }
-
-    fn show(&self, what: &str, measured: String, goal: &str) {
-        println!("{:<11} {what:<44} {measured:>12}  {goal}", self.name);
+        let waiting = format!("memory of each of {} waiting runs", amounts.waiting);
+        Ok(vec![
+            ("endpoint steps per second".to_owned(), figure(per_second, ""), Some(Goal::AtLeast(500.0))),
+            ("start of a queued run, p99".to_owned(), figure(percentile(starts, 99), "ms"), Some(Goal::AtMost(50.0))),
+            ("answer to a webhook, p99".to_owned(), figure(percentile(hooks, 99), "ms"), Some(Goal::AtMost(20.0))),
+            (waiting, figure(memory * 1e3 / amounts.waiting as f64, "KB"), Some(Goal::AtMost(1.0))),
+            ("CPU of a second with them".to_owned(), figure(cpu * 1e3, "ms"), None),
+        ])
     }
 
     async fn start(&self, workflow: &str, input: &Value, user: &str) -> Result<String> {

@@ -6,6 +6,7 @@ import { Chat } from "../fixtures/chat.ts";
 import { Provider } from "../fixtures/provider.ts";
 import { Server } from "../fixtures/server.ts";
 import { alive } from "../fixtures/test.ts";
+import { type Cell, record } from "./figures.ts";
 import { import_ } from "./history.ts";
 import { Meter, PROFILE } from "./meter.ts";
 import { type } from "./typing.ts";
@@ -107,6 +108,14 @@ for (const [count, history] of REPLIES) {
         `${cost.scriptS.toFixed(2)} s, layout and style ${cost.layoutS.toFixed(2)} s), ${cost.longTasks} tasks over 50 ms (longest ` +
         `${cost.longestMs} ms), slow frames ${cost.slowFrames.toFixed(1)} % of ${cost.frames}`,
     );
+    await record("A reply", `${count} deltas into ${history} messages`, {
+      "main thread": [cost.mainThreadS, "s"],
+      script: [cost.scriptS, "s"],
+      "layout and style": [cost.layoutS, "s"],
+      "tasks over 50 ms": [cost.longTasks, ""],
+      "longest task": [cost.longestMs, "ms"],
+      "slow frames": [cost.slowFrames, "%"],
+    });
   });
 }
 
@@ -127,6 +136,8 @@ test("opening a long conversation, and typing in it", async ({ page }) => {
     await expect(chat.answers).toHaveCount(0);
   }
   report(`opening a conversation of ${LONG} messages, from the click to the frame that shows its end: ${figures(opened)}; longest task: ${figures(tasks)}`);
+  await recordAll(`opening a conversation of ${LONG} messages`, opened);
+  await recordAll("the longest task of that", tasks);
   expect(Math.max(...tasks)).toBeLessThanOrEqual(TASK_MS);
 
   const loaded: number[] = [];
@@ -137,8 +148,10 @@ test("opening a long conversation, and typing in it", async ({ page }) => {
     await alive(page);
   }
   report(`loading a page with it, to the first paint, which shows its end: ${figures(loaded)}`);
+  await recordAll("loading a page with it, to the first paint", loaded);
   const memory = await held(await page.context().newCDPSession(page));
   report(`memory of the tab with it: ${memory.toFixed(1)} MB`);
+  await record("Memory of the tab", `a conversation of ${LONG} messages`, { measured: [memory, "MB"] });
   expect(memory).toBeLessThanOrEqual(TAB_MB);
 
   const typed = await type(page, chat.composer, KEYS);
@@ -147,6 +160,8 @@ test("opening a long conversation, and typing in it", async ({ page }) => {
   const least = await type(bare, bare.getByRole("textbox"), KEYS);
   report(`typing in it, all that the main thread does for a key: ${figures(typed.work)}; in a page with a text area alone: ${figures(least.work)}`);
   report(`from the key until its events are handled, with what the browser waits for: ${figures(typed.handled)}; there: ${figures(least.handled)}`);
+  await recordAll("work of the page for a key in it", typed.work);
+  await recordAll("the same in a page with a text area alone", least.work);
   expect(Math.max(...typed.work)).toBeLessThanOrEqual(KEY_MS);
 });
 
@@ -176,6 +191,12 @@ test("scrolling a list of many conversations", async ({ page }) => {
       `a list of ${MANY} conversations ${what}: ${await rows.count()} rows in the document, slow frames ` +
         `${cost.slowFrames.toFixed(1)} % of ${cost.frames}, ${cost.longTasks} tasks over 50 ms (longest ${cost.longestMs} ms)`,
     );
+    await record("Scrolling a list", `${MANY} conversations, ${what}`, {
+      "rows in the document": [await rows.count(), ""],
+      "slow frames": [cost.slowFrames, "%"],
+      "tasks over 50 ms": [cost.longTasks, ""],
+      "longest task": [cost.longestMs, "ms"],
+    });
   }
 });
 
@@ -210,6 +231,9 @@ test("memory over many turns", async ({ page }) => {
   const at = (round: number) => seen[round]!.toFixed(1);
   const [third, last] = [Math.floor(ROUNDS / 3), ROUNDS - 1];
   report(`memory over ${ROUNDS} new conversations and as many openings of one of 500 messages: ${at(0)} MB after the first, ${at(third)} after ${third + 1}, ${at(last)} at the end`);
+  for (const round of [0, third, last]) {
+    await record("Memory of the tab", `after ${round + 1} conversations`, { measured: [seen[round]!, "MB"] });
+  }
   const mean = (figures: number[]) => figures.reduce((sum, figure) => sum + figure, 0) / figures.length;
   expect(mean(seen.slice(-third))).toBeLessThan(mean(seen.slice(third, 2 * third)) * GROWTH);
 });
@@ -263,6 +287,12 @@ function median(all: number[]): number {
 
 function figures(all: number[]): string {
   return `median ${median(all).toFixed(0)} ms, slowest ${Math.max(...all).toFixed(0)} ms of ${all.length}`;
+}
+
+/** Stores the median and the slowest of times in milliseconds. */
+function recordAll(what: string, all: number[]): Promise<void> {
+  const cells: Record<string, Cell> = { median: [median(all), "ms"], slowest: [Math.max(...all), "ms"] };
+  return record("In the browser", what, cells);
 }
 
 function report(line: string): void {

@@ -1,74 +1,120 @@
-//! `cargo xtask bench`: measures performance.
+//! `cargo xtask bench`: measures performance. Figures are stored in `bench/results`, and `docs/performance.md` is
+//! written from them.
 
 use crate::browser;
 use crate::build::{self, Profile};
-use crate::cargo::cargo;
-use crate::step::step;
-use anyhow::Result;
+use crate::cargo::{cargo, plain};
+use crate::step::{step, summary};
+use anyhow::{Result, ensure};
+use clap::ValueEnum;
 use std::path::PathBuf;
-use xshell::{Shell, cmd};
+use xshell::Shell;
 
-/// Measures the release build of the server.
-pub(crate) fn run(shell: &Shell) -> Result<()> {
-    build::run(shell, Profile::Release)?;
-    step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
-    step("measure", || Ok(cmd!(shell, "target/release/bench target/release/chatwright").run()?))
+const SERVER: &str = "target/release/chatwright";
+const BENCH: &str = "target/release/bench";
+const RESULTS: &str = "bench/results";
+/// Where the programs other than `bench` write their figures.
+const FIGURES: &str = "target/bench-figures.json";
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Subject {
+    /// The cost of a turn, compared with a minimal server on the same machine.
+    Server,
+    /// A conversation of 2,000 turns.
+    Conversation,
+    /// Workflows, and the queue of background work.
+    Workflows,
+    /// Searches and the reading of documents.
+    Retrieval,
+    /// The start of scripts.
+    Shell,
+    /// An evaluation of 1,000 cases.
+    Evaluation,
+    /// The page in the browser.
+    Ui,
+    /// The lists of the admin console over 100,000 conversations and 2,000,000 messages.
+    Admin,
+    /// All of these, one after the other.
+    All,
 }
 
-/// Measures the lists of the admin console over a large database.
-pub(crate) fn admin(shell: &Shell) -> Result<()> {
+/// Measures a subject with release builds, and writes the page. Of all subjects, each is measured even if another one
+/// fails. `folders` have collections for `retrieval`.
+pub(crate) fn run(shell: &Shell, subject: Subject, folders: &[PathBuf]) -> Result<()> {
     build::run(shell, Profile::Release)?;
     step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
-    step("measure", || Ok(cmd!(shell, "target/release/bench admin target/release/chatwright").run()?))
+    let is_chosen = |one: &Subject| *one != Subject::All && (subject == Subject::All || subject == *one);
+    let mut failed = Vec::new();
+    for one in Subject::value_variants().iter().filter(|one| is_chosen(one)) {
+        if let Err(error) = measure(shell, *one, folders) {
+            failed.push(format!("{error:#}"));
+        }
+    }
+    step("write docs/performance.md", || Ok(plain(shell, BENCH).args(["page", "."]).run()?))?;
+    if subject == Subject::All {
+        plain(shell, BENCH).args(["table", "."]).run()?;
+        summary(failed.is_empty());
+    }
+    ensure!(failed.is_empty(), "{}", failed.join("\n"));
+    Ok(())
 }
 
-/// Measures workflows, queued runs, webhooks and the queue, on SQLite and PostgreSQL.
-pub(crate) fn workflows(shell: &Shell) -> Result<()> {
-    build::run(shell, Profile::Release)?;
-    step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
-    step("measure workflows", || Ok(cmd!(shell, "target/release/bench workflows target/release/chatwright").run()?))?;
-    step("measure the queue", || {
-        Ok(cargo(shell).args(["run", "--release", "--package", "jobs", "--example", "queue_bench"]).run()?)
-    })
-}
-
-/// Measures a conversation of 2,000 turns that is kept within its context.
-pub(crate) fn conversation(shell: &Shell) -> Result<()> {
-    build::run(shell, Profile::Release)?;
-    step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
-    step("measure", || Ok(cmd!(shell, "target/release/bench conversation target/release/chatwright").run()?))
-}
-
-/// Measures an evaluation of 1,000 cases.
-pub(crate) fn evaluation(shell: &Shell) -> Result<()> {
-    build::run(shell, Profile::Release)?;
-    step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
-    step("measure", || Ok(cmd!(shell, "target/release/bench evaluation target/release/chatwright").run()?))
-}
-
-/// Measures how long scripts take to start at each level of the shell.
-pub(crate) fn scripts(shell: &Shell) -> Result<()> {
-    build::run(shell, Profile::Release)?;
-    step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
-    step("measure", || Ok(cmd!(shell, "target/release/bench shell target/release/chatwright").run()?))
-}
-
-/// Measures searches and the reading of documents, on the collections in these folders, too.
-pub(crate) fn retrieval(shell: &Shell, folders: &[PathBuf]) -> Result<()> {
-    build::run(shell, Profile::Release)?;
-    step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
-    step("measure the rankings", || {
-        let example = ["run", "--release", "--package", "retrieval", "--example", "measure", "--"];
-        Ok(cargo(shell).args(example).args(folders).run()?)
-    })?;
-    step("measure the server", || {
-        Ok(cmd!(shell, "target/release/bench retrieval target/release/chatwright {folders...}").run()?)
-    })
-}
-
-/// Measures the page of the release build in the browser.
+/// Writes the page from the stored figures.
 pub(crate) fn page(shell: &Shell) -> Result<()> {
-    build::run(shell, Profile::Release)?;
-    let _binary = shell.push_env("CHATWRIGHT_BINARY", shell.current_dir().join("target/release/chatwright"));
-    browser::bench(shell)
+    let arguments = ["run", "--quiet", "--package", "bench", "--", "page", "."];
+    step("write docs/performance.md", || Ok(cargo(shell).args(arguments).run()?))
+}
+
+fn measure(shell: &Shell, subject: Subject, folders: &[PathBuf]) -> Result<()> {
+    match subject {
+        Subject::Server => from_outside(shell, "server", &[]),
+        Subject::Conversation => from_outside(shell, "conversation", &[]),
+        // The second one is measured even if the first one misses a goal.
+        Subject::Workflows => {
+            from_outside(shell, "workflows", &[]).and(example(shell, "queue", "jobs", "queue_bench", &[]))
+        }
+        Subject::Retrieval => from_outside(shell, "retrieval", folders).and(example(
+            shell,
+            "rankings",
+            "retrieval",
+            "judged_questions",
+            folders,
+        )),
+        Subject::Shell => from_outside(shell, "shell", &[]),
+        Subject::Evaluation => from_outside(shell, "evaluation", &[]),
+        Subject::Ui => recorded(shell, "browser", || {
+            let _binary = shell.push_env("CHATWRIGHT_BINARY", shell.current_dir().join(SERVER));
+            browser::bench(shell)
+        }),
+        Subject::Admin => from_outside(shell, "admin", &[]),
+        Subject::All => Ok(()),
+    }
+}
+
+/// Measures the server with the program `bench`.
+fn from_outside(shell: &Shell, subject: &str, folders: &[PathBuf]) -> Result<()> {
+    let arguments = ["measure", subject, SERVER, "--results", RESULTS];
+    step(&format!("measure {subject}"), || Ok(plain(shell, BENCH).args(arguments).args(folders).run()?))
+}
+
+/// Measures a crate with its example.
+fn example(shell: &Shell, subject: &str, package: &str, name: &str, folders: &[PathBuf]) -> Result<()> {
+    recorded(shell, subject, || {
+        let arguments = ["run", "--release", "--package", package, "--example", name, "--"];
+        step(&format!("measure {subject}"), || Ok(cargo(shell).args(arguments).args(folders).run()?))
+    })
+}
+
+/// Runs a program that writes its figures into a file, and stores them. They are stored even if it fails, if it has
+/// written some.
+fn recorded(shell: &Shell, subject: &str, run: impl FnOnce() -> Result<()>) -> Result<()> {
+    let file = shell.current_dir().join(FIGURES);
+    shell.remove_path(&file)?;
+    let _figures = shell.push_env("BENCH_FIGURES", &file);
+    let measured = run();
+    if file.exists() {
+        plain(shell, BENCH).args(["record", subject, SERVER, FIGURES, "--results", RESULTS]).run()?;
+    }
+    measured
 }

@@ -80,23 +80,25 @@ enum Command {
         #[arg(long)]
         test: bool,
     },
-    /// Measure the cost of a turn, compared with a minimal server on the same machine.
+    /// Measure performance with release builds, store the figures in bench/results, and write
+    /// docs/performance.md.
     Bench {
-        /// Measure workflows and the queue of background work, searches and the reading of documents, a
-        /// conversation of 2,000 turns, or the start of scripts instead.
-        #[arg(value_parser = ["workflows", "retrieval", "conversation", "evaluation", "shell"])]
-        subject: Option<String>,
+        /// What is measured.
+        #[arg(default_value = "server")]
+        subject: bench::Subject,
         /// For `retrieval`: folders with collections whose answers are known (`documents.jsonl`,
         /// `queries.jsonl`, `qrels.tsv`).
         #[arg(value_name = "FOLDER")]
         folders: Vec<PathBuf>,
-        /// Measure the page in the browser instead.
+        /// The same as the subject `ui`.
         #[arg(long)]
         ui: bool,
-        /// Measure the lists of the admin console over 100,000 conversations and 2,000,000 messages
-        /// instead.
+        /// The same as the subject `admin`.
         #[arg(long, conflicts_with = "ui")]
         admin: bool,
+        /// Measure nothing: only write docs/performance.md from the stored figures.
+        #[arg(long, conflicts_with_all = ["ui", "admin"])]
+        page: bool,
     },
     /// Test the server with fault injection and attacks, and write docs/scorecard.md; further
     /// arguments are passed to `torture`.
@@ -162,17 +164,16 @@ fn run(command: Command) -> Result<()> {
         Command::Extended { arguments } => serve::example(&shell, "extended", &arguments),
         Command::Test { thorough } => test::run(&shell, thorough),
         Command::Clients { test } => clients::run(&shell, test),
-        Command::Bench { ui: true, .. } => bench::page(&shell),
-        Command::Bench { admin: true, .. } => bench::admin(&shell),
-        Command::Bench { subject: Some(subject), folders, .. } if subject == "retrieval" => {
+        Command::Bench { page: true, .. } => bench::page(&shell),
+        Command::Bench { subject, folders, ui, admin, .. } => {
+            let subject = match (ui, admin) {
+                (true, _) => bench::Subject::Ui,
+                (_, true) => bench::Subject::Admin,
+                _ => subject,
+            };
             let folders: Vec<_> = folders.iter().map(|folder| caller_dir.join(folder)).collect();
-            bench::retrieval(&shell, &folders)
+            bench::run(&shell, subject, &folders)
         }
-        Command::Bench { subject: Some(subject), .. } if subject == "conversation" => bench::conversation(&shell),
-        Command::Bench { subject: Some(subject), .. } if subject == "evaluation" => bench::evaluation(&shell),
-        Command::Bench { subject: Some(subject), .. } if subject == "shell" => bench::scripts(&shell),
-        Command::Bench { subject: Some(_), .. } => bench::workflows(&shell),
-        Command::Bench { .. } => bench::run(&shell),
         Command::Torture { release, fuzz, arguments } => torture::run(&shell, release, fuzz, &arguments),
         Command::Fuzz { seconds, target } => fuzz::run(&shell, seconds, target.as_deref()),
         Command::Skills { folder } => skills::run(&shell, &caller_dir.join(folder)),

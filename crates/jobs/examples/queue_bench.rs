@@ -2,9 +2,11 @@
 //! done per second.
 //!
 //! `cargo run --release -p jobs --example queue_bench [-- DATABASE]`; without a database in a file of a
-//! temporary folder.
+//! temporary folder. With the variable `BENCH_FIGURES`, the figures are also written into that file, as tables for the
+//! program `bench`.
 
 use jobs::{Handler, Jobs, Kind, Outcome, Workers};
+use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use store::{Store, sql};
 use tokio::sync::mpsc;
@@ -32,7 +34,7 @@ async fn main() {
     workers.start();
     println!("{url}");
     println!("{:>9}  {:>9}  {:>9}  {:>9}", "waiting", "p50 ms", "p99 ms", "max ms");
-    let mut waiting = 0;
+    let (mut waiting, mut rows) = (0, Vec::new());
     for wanted in WAITING {
         fill(&store, waiting, wanted).await;
         waiting = wanted;
@@ -45,7 +47,10 @@ async fn main() {
         }
         latencies.sort_unstable();
         let ms = |at: usize| latencies[at.min(STARTS - 1)].as_secs_f64() * 1_000.0;
-        println!("{wanted:>9}  {:>9.2}  {:>9.2}  {:>9.2}", ms(STARTS / 2), ms(STARTS * 99 / 100), ms(STARTS));
+        let (p50, p99, max) = (ms(STARTS / 2), ms(STARTS * 99 / 100), ms(STARTS));
+        println!("{wanted:>9}  {p50:>9.2}  {p99:>9.2}  {max:>9.2}");
+        let cells = [p50, p99, max].map(|value| json!({ "value": value, "unit": "ms" }));
+        rows.push(json!({ "name": format!("{wanted} waiting jobs"), "cells": cells }));
     }
     let before = Instant::now();
     let enqueues = (0..BURST as u64).map(|number| workers.jobs().enqueue(WORK.job(&number)));
@@ -56,11 +61,24 @@ async fn main() {
     };
     tokio::join!(futures::future::join_all(enqueues), done);
     let took = before.elapsed().as_secs_f64();
-    println!("{BURST} jobs enqueued and run while {waiting} wait: {:.0} per second", BURST as f64 / took);
+    let rate = BURST as f64 / took;
+    println!("{BURST} jobs enqueued and run while {waiting} wait: {rate:.0} per second");
+    write_figures(&rows, waiting, rate);
     workers.shutdown(Duration::from_secs(10)).await;
     store.close().await;
     // Only there for a file.
     let _ = std::fs::remove_dir_all(folder);
+}
+
+/// Writes the tables where the program `bench` reads them.
+fn write_figures(starts: &[Value], waiting: u64, rate: f64) {
+    let Some(file) = std::env::var_os("BENCH_FIGURES") else { return };
+    let name = format!("jobs enqueued and run per second while {waiting} wait");
+    let tables = json!([
+        { "title": "Time until a job begins", "columns": ["p50", "p99", "longest"], "rows": starts },
+        { "title": "The queue", "columns": ["measured"], "rows": [{ "name": name, "cells": [{ "value": rate.round() }] }] },
+    ]);
+    std::fs::write(file, tables.to_string()).expect("the figures can be written");
 }
 
 /// Adds jobs that are not due.

@@ -1,10 +1,13 @@
 //! Measures rankings on a collection with known answers: `documents.jsonl`, `queries.jsonl`, `qrels.tsv`.
+//!
+//! With the variable `BENCH_FIGURES`, the figures are also written into that file, as tables for the program `bench`.
 
 use retrieval::{ChunkText, Expansion, Hit, Index, Latent, LatentOptions, Query, Vectors, fuse, latent_weight};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fs;
-use std::time::Instant;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 fn lines(folder: &str, name: &str) -> Vec<Value> {
     let text = fs::read_to_string(format!("{folder}/{name}")).unwrap();
@@ -16,10 +19,11 @@ fn gain(grades: &[f64]) -> f64 {
 }
 
 fn main() {
-    for folder in std::env::args().skip(1) {
-        measure(&folder);
+    let mut tables: Vec<_> = std::env::args().skip(1).map(|folder| measure(&folder)).collect();
+    tables.push(measure_large());
+    if let Some(file) = std::env::var_os("BENCH_FIGURES") {
+        fs::write(file, Value::from(tables).to_string()).unwrap();
     }
-    measure_large();
 }
 
 /// Makes up numbers from 0 to 1, always the same ones (xorshift64*).
@@ -35,7 +39,7 @@ impl Random {
 }
 
 /// Searches 100,000 chunks by words and by vectors of 384 numbers, as a library with an embeddings model.
-fn measure_large() {
+fn measure_large() -> Value {
     const CHUNKS: usize = 100_000;
     const DIMENSIONS: usize = 384;
     let mut random = Random(1);
@@ -52,7 +56,8 @@ fn measure_large() {
     let queries: Vec<_> = (0..200).map(|_| text(&mut random, 8)).collect();
     let mut vector = || (0..DIMENSIONS).map(|_| random.next() - 0.5).collect::<Vec<f32>>();
     let expansion = Some(Expansion::for_index(&index));
-    for expected in [CHUNKS, CHUNKS + 1] {
+    let mut rows = Vec::new();
+    for (kind, expected) in [("vectors as they are", CHUNKS), ("compressed vectors", CHUNKS + 1)] {
         let mut vectors = Vectors::new(DIMENSIONS, expected);
         (0..CHUNKS as u32).for_each(|slot| vectors.set(slot, &vector()));
         let mut times: Vec<_> = queries
@@ -73,10 +78,16 @@ fn measure_large() {
             vectors.bytes() >> 20,
             index.bytes() >> 20
         );
+        let ms = |time: Duration| json!({ "value": time.as_secs_f64() * 1e3, "unit": "ms" });
+        let memory = json!({ "value": (vectors.bytes() + index.bytes()) >> 20, "unit": "MB" });
+        rows.push(json!({ "name": kind, "cells": [ms(both), ms(words), memory] }));
     }
+    let title = format!("A search over {CHUNKS} chunks with vectors of {DIMENSIONS} numbers (median)");
+    json!({ "title": title, "columns": ["measured", "of this, the words", "memory"], "rows": rows })
 }
 
-fn measure(folder: &str) {
+/// Returns the table of the rankings on the collection of a folder.
+fn measure(folder: &str) -> Value {
     let documents = lines(folder, "documents.jsonl");
     let queries = lines(folder, "queries.jsonl");
     let mut relevant = HashMap::<String, HashMap<String, f64>>::new();
@@ -98,7 +109,8 @@ fn measure(folder: &str) {
         start.elapsed(),
         index.substance()
     );
-    let evaluate = |name: &str, rank: &dyn Fn(&str) -> Vec<Hit>| {
+    let mut rows = Vec::new();
+    let mut evaluate = |name: &str, rank: &dyn Fn(&str) -> Vec<Hit>| {
         let (mut ndcg, mut recall, start) = (0.0, 0.0, Instant::now());
         for query in &queries {
             let hits = rank(&text(query, "text"));
@@ -111,12 +123,10 @@ fn measure(folder: &str) {
             recall += grades.iter().take(50).filter(|grade| **grade > 0.0).count() as f64 / answers.len() as f64;
         }
         let count = queries.len() as f64;
-        println!(
-            "  {name:<34} {:.3}  {:.3}  {:.2} ms",
-            ndcg / count,
-            recall / count,
-            start.elapsed().as_secs_f64() * 1e3 / count
-        );
+        let (ndcg, recall, ms) = (ndcg / count, recall / count, start.elapsed().as_secs_f64() * 1e3 / count);
+        println!("  {name:<34} {ndcg:.3}  {recall:.3}  {ms:.2} ms");
+        let cells = json!([{ "value": ndcg }, { "value": recall }, { "value": ms, "unit": "ms" }]);
+        rows.push(json!({ "name": name, "cells": cells }));
     };
     let keyword = |text: &str, expansion| index.search(&Query::new(&index, text), 100, None, expansion);
     evaluate("bm25", &|text| keyword(text, None));
@@ -132,11 +142,17 @@ fn measure(folder: &str) {
             vectors.set(slot, &latent.chunk(&index, slot));
         }
         let semantic = |text: &str| vectors.search(&latent.query(&index, text), 100, None);
-        evaluate(&format!("latent {dimensions} ({fitted:?})"), &semantic);
+        println!("  latent {dimensions}: fitted in {fitted:?}");
+        evaluate(&format!("latent {dimensions}"), &semantic);
         let weight = latent_weight(&index);
-        evaluate("  by ranks", &|text| fuse(&[(&keyword(text, expansion), 1.0), (&semantic(text), weight)], 100));
-        evaluate("  by scores", &|text| blend(&keyword(text, expansion), &semantic(text), weight));
+        let by_ranks = |text: &str| fuse(&[(&keyword(text, expansion), 1.0), (&semantic(text), weight)], 100);
+        evaluate(&format!("latent {dimensions}, fused by ranks"), &by_ranks);
+        let by_scores = |text: &str| blend(&keyword(text, expansion), &semantic(text), weight);
+        evaluate(&format!("latent {dimensions}, fused by scores"), &by_scores);
     }
+    let name = Path::new(folder).file_name().unwrap_or_default().to_string_lossy();
+    let columns = ["nDCG@10", "recall@50", "mean time of a search"];
+    json!({ "title": format!("Rankings of {name}"), "columns": columns, "rows": rows })
 }
 
 /// Adds the scores of two rankings, each relative to its best.
