@@ -115,6 +115,20 @@ test("invalid files are refused with a reason and the typed text stays", async (
   await chat.idle();
 });
 
+test("files beside an error are not cut off", async ({ page }) => {
+  await open(page);
+  const file = (name: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from("x") });
+  await choose(page, file("one.txt"), file("two.txt"), file("three.txt"));
+  await choose(page, { name: "run.exe", mimeType: "application/x-msdownload", buffer: Buffer.from("MZ") });
+  await expect(page.locator("form").getByRole("alert")).toHaveText("run.exe was not attached: only image/*, .csv, .txt.");
+  await expect(attached(page)).toHaveCount(3);
+  for (const card of await attached(page).all()) {
+    await card.scrollIntoViewIfNeeded();
+    // It is seen as a whole: no part of it is outside of the list or below the window.
+    await expect(card).toBeInViewport({ ratio: 1 });
+  }
+});
+
 test("pasted pictures get names and files can be dropped anywhere on the chat", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);

@@ -8,11 +8,18 @@ use url::Url;
 const BASES: [&str; 4] =
     ["https://host.test", "https://host.test/", "https://host.test/api/v1", "https://host.test/api/v1/?key=1"];
 
-/// Returns whether a server that decodes up to three times finds a `.` or `..` segment.
+/// Returns whether a server that decodes up to three times finds a `.` or `..` segment: also one that removes control
+/// characters, that ends paths at a NUL, `?`, `#` or `;`, or that reads full-width characters as those of ASCII.
 fn has_dot_segment(path: &str) -> bool {
     let mut path = path.to_owned();
     for _ in 0..4 {
-        if path.split(['/', '\\']).any(|step| matches!(step.trim(), "." | "..")) {
+        let plain = path.replace('\u{FF0F}', "/").replace('\u{FF0E}', ".");
+        let is_dots = |step: &str| {
+            let step = step.split([';', '?', '#']).next().unwrap_or_default();
+            let visible = step.replace(char::is_control, "");
+            [step.split('\0').next().unwrap_or_default(), &visible].iter().any(|step| matches!(step.trim(), "." | ".."))
+        };
+        if plain.split(['/', '\\']).any(is_dots) {
             return true;
         }
         path = decoded(&path);

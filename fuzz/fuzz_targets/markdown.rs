@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use markdown_stream::split::{OPTIONS, SplitUpdate, Splitter};
-use markdown_stream::{link, mask, tail};
+use markdown_stream::{link, link_text, mask, tail};
 use pulldown_cmark::{Event, Parser, Tag};
 
 /// The displayed blocks after each chunk.
@@ -32,6 +32,18 @@ fn without_whitespace(text: &str) -> String {
     text.chars().filter(|char| !char.is_whitespace()).collect()
 }
 
+/// The host that is shown is the one that a browser contacts, which skips all slashes before it.
+fn check_host(url: &str) {
+    let (_, rest) = url.split_once(':').expect("a web URL");
+    let rest = rest.trim_start_matches(['/', '\\']);
+    let host = link::host(url);
+    assert!(!host.is_empty() && !host.contains('@'), "{url}");
+    assert!(
+        rest.strip_prefix(host).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '\\', '?', '#'])),
+        "{url}"
+    );
+}
+
 fuzz_target!(|given: (u8, &str)| {
     let (size, text) = given;
     let mut shown = StreamedBlocks::default();
@@ -48,7 +60,10 @@ fuzz_target!(|given: (u8, &str)| {
             {
                 let scheme = url.split(':').next().unwrap_or_default().to_ascii_lowercase();
                 assert!(["http", "https", "mailto"].contains(&scheme.as_str()), "{url}");
-                let _ = link::host(url);
+                if scheme != "mailto" {
+                    check_host(url);
+                }
+                let _ = link_text::undisclosed_host(text, url);
             }
         }
     }

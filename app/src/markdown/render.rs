@@ -12,7 +12,7 @@ use crate::ui::node::{Node, element};
 use markdown_stream::mask::{self, Formula, Masked, mask_formulas, unmask_formulas};
 use markdown_stream::split::OPTIONS;
 use markdown_stream::tail::presentable;
-use markdown_stream::{ReferenceLookup, link};
+use markdown_stream::{ReferenceLookup, link, link_text};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Parser, Tag};
 use std::borrow::Cow;
 
@@ -275,11 +275,19 @@ fn heading(level: HeadingLevel) -> &'static str {
     }
 }
 
-fn anchor(url: &str, children: Vec<Node>) -> Node {
-    match link::allowed_url(url) {
-        Some(url) => link_to(url).children(children),
-        None => element("span").children(children),
+fn anchor(url: &str, mut children: Vec<Node>) -> Node {
+    let Some(url) = link::allowed_url(url) else {
+        return element("span").children(children);
+    };
+    let mut text = String::new();
+    children.iter().for_each(|child| child.append_text(&mut text));
+    // Otherwise a link to one host could look like one to another.
+    if let Some(host) = link_text::undisclosed_host(&text, url) {
+        let host = format!(" ({})", text_with_code_points(host, TextKind::Value));
+        // An element, because the browser would join two texts to one node.
+        children.push(element("span").attr("dir", "ltr").text(host));
     }
+    link_to(url).children(children)
 }
 
 fn link_to(url: &str) -> Node {
@@ -300,7 +308,7 @@ fn image(url: &str, description: &str) -> Node {
     let Some(url) = link::allowed_url(url) else {
         return element("span").text(description.into_owned());
     };
-    let label = format!("{description} ({})", link::host(url));
+    let label = format!("{description} ({})", text_with_code_points(link::host(url), TextKind::Value));
     link_to(url).attr("class", "cw-md-image").text(label)
 }
 
@@ -340,6 +348,27 @@ mod tests {
     fn urls_with_user_information_are_not_linked() {
         check("http://127.0.0.1:4287@evil.test", "<p><span>http://127.0.0.1:4287@evil.test</span></p>");
         check("[bank](https://bank.example@evil.test)", "<p><span>bank</span></p>");
+        check("[bank](https:///bank.example@evil.test)", "<p><span>bank</span></p>");
+        check("[bank](<https://\\\\bank.example@evil.test>)", "<p><span>bank</span></p>");
+        check("[bank](<https://&Tab;/bank.example@evil.test>)", "<p><span>bank</span></p>");
+        check("<https:///bank.example@evil.test>", "<p><span>https:///bank.example@evil.test</span></p>");
+    }
+
+    #[test]
+    fn links_and_images_show_the_host_that_they_open() {
+        let attributes = r#"target="_blank" rel="noopener noreferrer nofollow""#;
+        let shown = |text: &str, html: &str, host: &str| {
+            let expected = format!(r#"<p><a href="https://evil.test/y" {attributes}>{html}{host}</a></p>"#);
+            check(&format!("[{text}](https://evil.test/y)"), &expected);
+        };
+        let host = r#"<span dir="ltr"> (evil.test)</span>"#;
+        shown("the bank", "the bank", "");
+        shown("evil.test", "evil.test", "");
+        shown("https://bank.example/login", "https://bank.example/login", host);
+        shown("**bank**.example", "<strong>bank</strong>.example", host);
+        shown("`bank.example`", r#"<code dir="ltr">bank.example</code>"#, host);
+        let picture = format!(r#"<a href="https:///evil.test/p" {attributes} class="cw-md-image">a.b (evil.test)</a>"#);
+        check("![a.b](https:///evil.test/p)", &format!("<p>{picture}</p>"));
     }
 
     #[test]

@@ -127,6 +127,14 @@ impl Node {
         let text = text.into();
         if text.is_empty() { self } else { self.children(vec![Self::Text(text)]) }
     }
+
+    /// Appends the text that the reader sees.
+    pub(crate) fn append_text(&self, to: &mut String) {
+        match self {
+            Self::Text(text) => to.push_str(text),
+            Self::Element { children, .. } => children.iter().for_each(|child| child.append_text(to)),
+        }
+    }
 }
 
 /// The state of a node in the document.

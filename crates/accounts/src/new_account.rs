@@ -183,14 +183,16 @@ async fn create_account(
             None => return Ok(invalid_invitation_page()),
         },
     };
-    if accounts.has_lookalike(name).await? {
+    let password = accounts.sign_in.hasher.hash(sent.password.clone()).await??;
+    let mut names = accounts.new_names().await?;
+    if names.has_lookalike(name).await? {
         return refuse(StatusCode::CONFLICT, credential_rules::NAME_TAKEN.to_owned());
     }
     let user = NewUser {
         id: Uuid::now_v7().to_string(),
         name: name.to_owned(),
         name_key: credential_rules::name_key(name),
-        password: accounts.sign_in.hasher.hash(sent.password.clone()).await??,
+        password,
         must_change_password: false,
         roles,
         now: now_millis(),
@@ -205,6 +207,7 @@ async fn create_account(
         AccountKind::FirstAdmin => accounts.store.add_user(user, true, Some(entry)).await?,
         AccountKind::SignUp => accounts.store.add_user(user, false, Some(entry)).await?,
     };
+    drop(names);
     match added {
         AddUserOutcome::NotTheFirst | AddUserOutcome::IdentityTaken => return Ok(web::html::not_found_page()),
         AddUserOutcome::NameTaken => return refuse(StatusCode::CONFLICT, credential_rules::NAME_TAKEN.to_owned()),

@@ -2,6 +2,7 @@
 
 use crate::admission::memory::MemoryGuard;
 use crate::admission::permits::RunPermits;
+use crate::admission::quota_locks::QuotaLocks;
 use crate::events::{Events, LifecycleObserver};
 use crate::files::attachments::{AttachmentReader, AttachmentTexts};
 use crate::history::folder_links::{FolderLinks, FolderPage};
@@ -36,6 +37,7 @@ pub(crate) struct Inner {
     pub(crate) registry: Arc<RunRegistry>,
     pub(crate) journal: Journal,
     pub(crate) conversation_locks: ConversationLocks,
+    pub(crate) quota_locks: QuotaLocks,
     pub(crate) invocations: Arc<Invocations>,
     /// Runs the jobs of the queue, of the chat and of others.
     pub(crate) workers: Workers,
@@ -122,6 +124,7 @@ impl Chat {
                 registry,
                 journal,
                 conversation_locks: ConversationLocks::default(),
+                quota_locks: QuotaLocks::default(),
                 invocations: Arc::default(),
                 workers,
                 titles,

@@ -1,15 +1,21 @@
 //! Builds URLs below a base URL from untrusted values, so that neither a path nor a value can
 //! escape the base.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use thiserror::Error;
 use url::Url;
+
+mod decode;
+
+use decode::{decode_leniently, is_dot_segment};
 
 /// All characters except the unreserved ones of RFC 3986, 2.3.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// How often a path is decoded to find dot segments: a proxy may decode once, and the server behind
 /// it once more.
 const MAX_DECODINGS: usize = 3;
+/// The characters that separate segments, with those that some servers convert to one of them.
+const SEPARATORS: [char; 7] = ['/', '\\', '\u{FF0F}', '\u{FF3C}', '\u{2044}', '\u{2215}', '\u{2216}'];
 
 /// An error in a path. The messages contain neither the URL nor the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -34,10 +40,12 @@ pub fn encode_segment(value: &str) -> Result<String, PathError> {
     if value.is_empty() {
         return Err(PathError::Empty);
     }
-    if has_dot_segment(value) {
+    let segment = utf8_percent_encode(value, RESERVED).to_string();
+    // Also as it is sent: `join_below` would refuse the path of a value that is encoded too often.
+    if has_dot_segment(value) || has_dot_segment(&segment) {
         return Err(PathError::EscapesBase);
     }
-    Ok(utf8_percent_encode(value, RESERVED).to_string())
+    Ok(segment)
 }
 
 /// Returns the URL of a path below a base URL.
@@ -64,20 +72,17 @@ pub fn join_below(base: &Url, path: &str) -> Result<Url, PathError> {
 fn has_dot_segment(path: &str) -> bool {
     let mut path = path.to_owned();
     for _ in 0..=MAX_DECODINGS {
-        // Some servers treat what follows a semicolon as a parameter of the segment, and some trim
-        // white space.
-        let is_dots = |step: &str| matches!(step.split(';').next().map(str::trim), Some("." | ".."));
-        if path.split(['/', '\\']).any(is_dots) {
+        if path.split(SEPARATORS).any(is_dot_segment) {
             return true;
         }
-        let decoded = percent_decode_str(&path).decode_utf8_lossy().into_owned();
+        let decoded = decode_leniently(&path);
         if decoded == path {
             return false;
         }
         path = decoded;
     }
     // Encoded more often than is plausible.
-    percent_decode_str(&path).decode_utf8_lossy() != path
+    decode_leniently(&path) != path
 }
 
 #[cfg(test)]
@@ -111,6 +116,11 @@ mod tests {
         check("...", Ok("..."));
         check(".hidden", Ok(".hidden"));
         check("a..b", Ok("a..b"));
+        check("20%de 50%", Ok("20%25de%2050%25"));
+        check("%c0%af", Ok("%25c0%25af"));
+        check("%C0%2e", Ok("%25C0%252e"));
+        check("%uD800", Ok("%25uD800"));
+        check("wait … ‥.", Ok("wait%20%E2%80%A6%20%E2%80%A5."));
         check("", Err(PathError::Empty));
         for up in [
             ".",
@@ -141,6 +151,29 @@ mod tests {
             "..%20",
             ".. /x",
             "%252525252e",
+            "a%2525253b",
+            "%c0%ae%c0%ae/x",
+            "%e0%80%ae.",
+            "%f0%80%80%ae%2e",
+            "%u002e%U002E/x",
+            "%25u002e.",
+            "..\0",
+            "..\0x",
+            ".\0.",
+            "\0..",
+            "..%00/x",
+            ".%00./x",
+            "%01../x",
+            "..?x",
+            "..%3fx",
+            "..#x",
+            "..%23/x",
+            "．．/x",
+            "x／..",
+            "․․",
+            "‥",
+            "%EF%BC%8E%EF%BC%8E",
+            "%uff0e%uff0e",
         ] {
             check(up, Err(PathError::EscapesBase));
         }
@@ -165,6 +198,7 @@ mod tests {
         check(v1, "//evil.com/x", Ok("https://api.example.com/v1/evil.com/x"));
         check(v1, "@evil.com", Ok("https://api.example.com/v1/@evil.com"));
         check(v1, "https://evil.com", Ok("https://api.example.com/v1/https://evil.com"));
+        check(v1, "caf%E9/%c3%a9", Ok("https://api.example.com/v1/caf%E9/%c3%a9"));
         check(v1, "a..b/.c/...", Ok("https://api.example.com/v1/a..b/.c/..."));
         for path in ["a?b=c", "a#b", "a\\b", "a\nb", "a\tb", "..\\x"] {
             check(v1, path, Err(PathError::InvalidCharacter));
@@ -197,6 +231,26 @@ mod tests {
             "a/./b",
             "a/%2e/b",
             "%252525252e",
+            "%c0%ae%c0%ae/v2",
+            "a/%e0%80%ae%e0%80%ae/v2",
+            "..%c0%af",
+            "..%c1%9cv2",
+            "%f8%80%80%80%ae./v2",
+            "%c1%2f../v2",
+            "%u002e%u002e/v2",
+            "..%u2215v2",
+            "..%00/v2",
+            "..%00",
+            ".%00./v2",
+            "%00../v2",
+            "..%3fx",
+            "..%3Fx/v2",
+            "..%23/v2",
+            "..%253f/v2",
+            "．．/v2",
+            "%ef%bc%8e%ef%bc%8e/v2",
+            "..／v2",
+            "‥/v2",
         ] {
             check(v1, path, Err(PathError::EscapesBase));
         }

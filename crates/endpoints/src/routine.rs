@@ -1,5 +1,7 @@
 //! Runs the steps of a routine in order.
 
+mod path;
+
 use crate::endpoint::Endpoints;
 use crate::request_keys::RequestKeys;
 use crate::step::{CallStep, RequestKind, RequestStep, RoutineStep};
@@ -8,7 +10,7 @@ use crate::{Connection, EndpointError, EndpointGate, OwnedScope, Secrets};
 use contract::{CallReports, ModelUse};
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
-use operators::{Evaluator, ExpressionLanguage, Scope, evaluate_encoded, is_truthy};
+use operators::{Evaluator, is_truthy};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -298,23 +300,6 @@ impl<'a> Routine<'a> {
         self.evaluate_with(step, value, None, None).await
     }
 
-    /// Evaluates the properties of a request to a web service. In a template of the path, each
-    /// value is encoded as one path segment.
-    async fn evaluate_http(
-        &self,
-        step: &str,
-        properties: &Map<String, Value>,
-        secrets: Option<Secrets>,
-    ) -> Result<Value, EndpointError> {
-        let mut evaluated = Map::new();
-        for (key, value) in properties {
-            let evaluator: Option<Evaluator> = if key == "path" { Some(evaluate_path) } else { None };
-            let value = self.evaluate_with(step, value, secrets.clone(), evaluator).await?;
-            evaluated.insert(key.clone(), value);
-        }
-        Ok(Value::Object(evaluated))
-    }
-
     async fn evaluate_with(
         &self,
         step: &str,
@@ -337,11 +322,6 @@ impl<'a> Routine<'a> {
         let evaluated = facts.evaluate(value).await;
         evaluated.map_err(|error| EndpointError::step(step, error.to_string()))
     }
-}
-
-/// Evaluates an expression or a template of a path.
-fn evaluate_path(language: ExpressionLanguage, source: &str, scope: &Scope<'_>) -> Result<Value, String> {
-    evaluate_encoded(language, source, scope, |value| egress::encode_segment(value).map_err(|error| error.to_string()))
 }
 
 /// Sends a request to a connection and returns its response.

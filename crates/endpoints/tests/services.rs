@@ -119,6 +119,36 @@ async fn web_service_requests_return_status_and_body() {
 }
 
 #[tokio::test]
+async fn values_in_paths_are_single_segments() {
+    let check = async |path: Value, id: Value, expected: &str| {
+        let routine = json!([
+            { "id": "a", "type": "Http", "connectionId": "shop", "properties": { "path": path } },
+            { ":return": { "_step": "a.body.id" } },
+        ]);
+        let seen = run(true, routine, json!({ "id": id })).await;
+        assert_eq!(seen, expected, "{path} {id}");
+    };
+    let (template, reads) = (json!({ "_template": "{{ payload.id }}" }), json!({ "_payload": "id" }));
+    let parts = |id: &Value| json!({ "_string.concat": ["/orders/", id] });
+    check(parts(&reads), json!("7"), r#""7""#).await;
+    check(parts(&reads), json!(7), r#""7""#).await;
+    check(parts(&template), json!("a b"), r#""a b""#).await;
+    // The service decodes the segment.
+    check(parts(&reads), json!("7/approve"), r#""7/approve""#).await;
+    check(parts(&template), json!("7/approve"), r#""7/approve""#).await;
+    check(json!({ "_template": "/orders/{{ payload.id }}" }), json!("7/approve"), r#""7/approve""#).await;
+    check(parts(&reads), json!("?x"), r#""?x""#).await;
+    let out = "The step `a` failed: the path escapes the connection's base URL";
+    check(parts(&reads), json!(".."), out).await;
+    check(parts(&reads), json!("%c0%ae%c0%ae/x"), out).await;
+    check(parts(&reads), json!(""), "The step `a` failed: a value of the path is empty").await;
+    let kind = "The step `a` failed: a value of the path is neither a text nor a number";
+    for id in [json!(null), json!(true), json!(["x"])] {
+        check(parts(&reads), id, kind).await;
+    }
+}
+
+#[tokio::test]
 async fn private_addresses_are_refused_by_default() {
     let routine = json!([{ "id": "a", "type": "Http", "connectionId": "shop", "properties": { "path": "text" } }]);
     assert_eq!(

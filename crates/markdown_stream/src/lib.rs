@@ -2,6 +2,7 @@
 
 mod code_spans;
 pub mod link;
+pub mod link_text;
 pub mod mask;
 mod references;
 pub mod split;

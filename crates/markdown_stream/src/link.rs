@@ -1,22 +1,23 @@
 //! Decides which URLs a reply may link to.
 
 /// Returns the URL if a click on it is harmless: web pages and mail. Rejects `javascript:`,
-/// `data:`, relative URLs (the model would choose a URL of this app), and a user name before the
-/// host (it makes one host look like another).
+/// `data:`, relative URLs (the model would choose a URL of this app), a user name before the host
+/// (it makes one host look like another), and control characters (browsers remove some of them).
 pub fn allowed_url(url: &str) -> Option<&str> {
-    let is_known = ["https://", "http://", "mailto:"].into_iter().any(|scheme| starts_with(url, scheme));
-    (is_known && !has_user_info(url)).then_some(url)
+    let is_web = ["https://", "http://"].into_iter().any(|scheme| starts_with(url, scheme));
+    let is_harmless = match authority(url) {
+        // User information is before the host: `http://127.0.0.1@evil.test`.
+        Some(authority) if is_web => !authority.is_empty() && !authority.contains('@'),
+        _ => starts_with(url, "mailto:"),
+    };
+    (is_harmless && !url.chars().any(char::is_control)).then_some(url)
 }
 
-/// Returns whether a web URL has user information before its host: `http://127.0.0.1@evil.test`.
-fn has_user_info(url: &str) -> bool {
-    authority(url).is_some_and(|authority| authority.contains('@'))
-}
-
-/// Returns the authority of a web URL: the part between the scheme and the path.
+/// Returns the authority of a web URL: the part between the scheme and the path. Browsers skip all
+/// slashes before it, so that of `https:///a@b` is `a@b`.
 fn authority(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
-    rest.split(['/', '?', '#', '\\']).next()
+    rest.trim_start_matches(SLASHES).split(['/', '?', '#', '\\']).next()
 }
 
 /// Returns whether an image is part of the text itself (a `data:` URL), so that showing it fetches
@@ -30,11 +31,12 @@ pub fn is_embedded_image(url: &str) -> bool {
 
 /// Returns the host of a web URL, to show it to the user.
 pub fn host(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
+    let authority = authority(url).unwrap_or_else(|| url.split(['/', '?', '#', '\\']).next().unwrap_or(url));
     authority.rsplit('@').next().unwrap_or(authority)
 }
 
+/// What browsers skip before the authority of a web URL. They remove tabs and line breaks everywhere.
+const SLASHES: [char; 5] = ['/', '\\', '\t', '\n', '\r'];
 /// The maximum length in bytes of a bare URL that becomes a link.
 const MAX_URL_LENGTH: usize = 4096;
 /// The characters that end a bare URL.
@@ -126,7 +128,9 @@ mod tests {
 
     #[test]
     fn only_harmless_schemes_are_links() {
-        for url in ["https://a.b", "HTTP://a", "mailto:a@b", "https://a.b/@name", "https://a.b?to=c@d"] {
+        let allowed =
+            ["https://a.b", "HTTP://a", "mailto:a@b", "https://a.b/@name", "https://a.b?to=c@d", "https:///a.b/@name"];
+        for url in allowed {
             assert_eq!(allowed_url(url), Some(url));
         }
         let refused = [
@@ -143,6 +147,19 @@ mod tests {
             "http://127.0.0.1:4287@evil.test",
             "https://good.example:x@evil.test/path",
             "https://@evil.test",
+            "https:///bank.example@evil.test",
+            "https:////bank.example@evil.test/x",
+            "https://\\bank.example@evil.test",
+            "HTTP://\\/\\bank.example@evil.test",
+            "https://\t/bank.example@evil.test",
+            "https://bank.example\n@evil.test",
+            "https://evil.test\t",
+            "https://",
+            "https:///",
+            "https://?x",
+            "https:\\\\bank.example@evil.test",
+            "https:/bank.example@evil.test",
+            "mailto:a@b\n",
         ];
         for url in refused {
             assert_eq!(allowed_url(url), None, "{url}");
@@ -169,6 +186,12 @@ mod tests {
             ("https://good.com@evil.com/x", "evil.com"),
             ("http://a.b?x#y", "a.b"),
             ("https://a\\@b", "a"),
+            ("https:///evil.test/p.png", "evil.test"),
+            ("https://\\evil.test\\p.png", "evil.test"),
+            ("https:////a@evil.test", "evil.test"),
+            ("https://\n/evil.test", "evil.test"),
+            ("a.b/c", "a.b"),
+            ("/c", ""),
         ] {
             assert_eq!(host(url), expected, "{url}");
         }
@@ -189,6 +212,7 @@ mod tests {
             "(http://a.b/(c)).",
             &[LinkSegment::Text("("), LinkSegment::Url("http://a.b/(c)"), LinkSegment::Text(").")],
         );
+        check("https:/// x", &[LinkSegment::Text("https:/// x")]);
         check("xhttp://a http://", &[LinkSegment::Text("xhttp://a http://")]);
         check(
             "https://a https://b",

@@ -11,7 +11,7 @@ use crate::user::{self, SentUser};
 use auth::audit_row;
 use auth::groups::SCIM_USER;
 use auth::password::credential_rules::{NAME_TAKEN, account_name, name_key};
-use auth::password::{has_lookalike, now_millis};
+use auth::password::{NewNames, now_millis};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::response::NoContent;
@@ -168,7 +168,9 @@ async fn create(scim: &Scim, directory: &Directory, sent: SentUser) -> Result<St
             "This server has no administrator yet. Create the first account on it first.",
         ));
     }
-    let name = free_name(scim, &sent.profile.user_name).await?;
+    // Held until the user is stored.
+    let mut new_names = NewNames::lock(store).await?;
+    let name = free_name(scim, &mut new_names, &sent.profile.user_name).await?;
     let id = Uuid::now_v7().to_string();
     let new = NewUser {
         id: id.clone(),
@@ -190,11 +192,11 @@ async fn create(scim: &Scim, directory: &Directory, sent: SentUser) -> Result<St
 ///
 /// # Errors
 /// 400 if there is none, 409 if another user has it or one that looks like it.
-async fn free_name(scim: &Scim, user_name: &str) -> Result<String, ScimError> {
+async fn free_name(scim: &Scim, new: &mut NewNames<'_>, user_name: &str) -> Result<String, ScimError> {
     let name = account_name(user_name)
         .ok_or_else(|| ScimError::value("This `userName` has too few letters of one script to be a name here."))?;
     let store = &scim.context.store;
-    let is_taken = store.user_by_name(&name_key(&name)).await?.is_some() || has_lookalike(store, &name).await?;
+    let is_taken = store.user_by_name(&name_key(&name)).await?.is_some() || new.has_lookalike(&name).await?;
     if is_taken { Err(ScimError::taken(NAME_TAKEN)) } else { Ok(name) }
 }
 
@@ -205,11 +207,14 @@ async fn update(scim: &Scim, before: &ScimUser, sent: SentUser) -> Result<(), Sc
     if is_same && active.is_none() {
         return Ok(());
     }
-    let name = match sent.profile.user_name_key == before.profile.user_name_key {
-        true => None,
-        false => match account_name(&sent.profile.user_name) {
+    let is_renamed = sent.profile.user_name_key != before.profile.user_name_key;
+    // Held until the new name is stored.
+    let mut new_names = if is_renamed { Some(NewNames::lock(&scim.context.store).await?) } else { None };
+    let name = match &mut new_names {
+        None => None,
+        Some(new_names) => match account_name(&sent.profile.user_name) {
             Some(name) if name_key(&name) == name_key(&before.name) => None,
-            _ => Some(free_name(scim, &sent.profile.user_name).await?),
+            _ => Some(free_name(scim, new_names, &sent.profile.user_name).await?),
         },
     };
     let mut entries = Vec::new();
@@ -223,6 +228,7 @@ async fn update(scim: &Scim, before: &ScimUser, sent: SentUser) -> Result<(), Sc
     let name = name.map(|name| (name.clone(), name_key(&name)));
     let change = ScimUserChange { profile: sent.profile, name, active, now: now_millis() };
     check(scim.context.store.change_scim_user(&before.id, change, entries).await?)?;
+    drop(new_names);
     if active == Some(false) {
         scim.context.chat.stop_user_runs(&before.id);
     }

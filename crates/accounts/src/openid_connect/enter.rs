@@ -3,7 +3,7 @@
 use crate::AccountError;
 use auth::AccountAction;
 use auth::openid_connect::{Provider, ProviderError, ProviderUser};
-use auth::password::{Accounts, credential_rules, now_millis};
+use auth::password::{Accounts, NewNames, credential_rules, now_millis};
 use axum::http::HeaderValue;
 use serde_json::{Map, Value, json};
 use store::{ADMIN, AddUserOutcome, LinkOutcome, NewUser, ProviderClaims, User};
@@ -176,7 +176,9 @@ async fn sign_up(
     if accounts.settings.passwords && !is_admin && !accounts.store.has_users().await? {
         return Ok(Err(SignInProblem::NoAdministrator));
     }
-    let name = free_name(accounts, &user.names).await?;
+    // Held until the account is stored.
+    let mut new_names = accounts.new_names().await?;
+    let name = free_name(accounts, &mut new_names, &user.names).await?;
     let new = NewUser {
         id: Uuid::now_v7().to_string(),
         name_key: credential_rules::name_key(&name),
@@ -205,10 +207,10 @@ async fn sign_up(
 }
 
 /// Returns a name for a new account that no other user has, similar to one of these.
-async fn free_name(accounts: &Accounts, names: &[String]) -> Result<String, AccountError> {
+async fn free_name(accounts: &Accounts, new: &mut NewNames<'_>, names: &[String]) -> Result<String, AccountError> {
     let wanted: Vec<_> = names.iter().filter_map(|name| credential_rules::account_name(name)).collect();
     for name in &wanted {
-        if is_free(accounts, name).await? {
+        if is_free(accounts, new, name).await? {
             return Ok(name.clone());
         }
     }
@@ -216,15 +218,15 @@ async fn free_name(accounts: &Accounts, names: &[String]) -> Result<String, Acco
     let short: String =
         wanted.first().map_or("user", String::as_str).chars().take(credential_rules::MAX_NAME - 9).collect();
     let numbered = format!("{short}-{}", &random[..8]);
-    match is_free(accounts, &numbered).await? {
+    match is_free(accounts, new, &numbered).await? {
         true => Ok(numbered),
         false => Ok(format!("user-{random}")),
     }
 }
 
-async fn is_free(accounts: &Accounts, name: &str) -> Result<bool, AccountError> {
+async fn is_free(accounts: &Accounts, new: &mut NewNames<'_>, name: &str) -> Result<bool, AccountError> {
     let is_taken = accounts.store.user_by_name(&credential_rules::name_key(name)).await?.is_some();
-    Ok(!is_taken && !accounts.has_lookalike(name).await?)
+    Ok(!is_taken && !new.has_lookalike(name).await?)
 }
 
 /// Returns what is stored of a user at the provider.

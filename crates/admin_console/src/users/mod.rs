@@ -83,10 +83,11 @@ impl<'a> UserAdmin<'a> {
             return Err(UserError::invalid("/name", problem));
         }
         check_roles(self.state, roles, &[], sent.allow_unknown_roles)?;
-        if self.accounts.has_lookalike(name).await.map_err(from_store_error)? {
+        let (password, hash) = self.new_password().await?;
+        let mut names = self.accounts.new_names().await.map_err(from_store_error)?;
+        if names.has_lookalike(name).await.map_err(from_store_error)? {
             return Err(UserError::invalid("/name", credential_rules::NAME_TAKEN));
         }
-        let (password, hash) = self.new_password().await?;
         let id = Uuid::now_v7().to_string();
         let user = NewUser {
             id: id.clone(),

@@ -3,9 +3,15 @@
 
 use super::Accounts;
 use super::credential_rules::name_key;
-use store::{Store, StoreError};
+use store::{Lock, Store, StoreError};
+use tokio::sync::{Mutex, MutexGuard};
 use unicode_normalization::UnicodeNormalization;
 use unicode_security::{RestrictionLevel, RestrictionLevelDetection, skeleton};
+
+/// Held while a name is checked and stored, on this server.
+static NEW_NAMES: Mutex<()> = Mutex::const_new(());
+/// The name of the lock that servers with a common database hold.
+const LOCK: &str = "names of accounts";
 
 /// The number of names that are compared per query.
 const PAGE_SIZE: u32 = 1_000;
@@ -37,24 +43,50 @@ fn read_as_l(name: &str) -> Option<String> {
 }
 
 impl Accounts {
-    /// Returns whether a new name looks like another user's, as [`has_lookalike`] does.
+    /// Begins to add or rename a user, as [`NewNames::lock`] does.
     ///
     /// # Errors
-    /// The database failed.
-    pub async fn has_lookalike(&self, name: &str) -> Result<bool, StoreError> {
-        has_lookalike(&self.store, name).await
+    /// As there.
+    pub async fn new_names(&self) -> Result<NewNames<'_>, StoreError> {
+        NewNames::lock(&self.store).await
     }
 }
 
-/// Returns whether a new name looks like another user's. Names of ASCII letters are not
-/// compared with each other: `bob1` and `bobl` are distinguishable with care, and both are
-/// common. A Latin name is compared with the names in other scripts, and a name in another
-/// script with all names. A capital `I` is read as `l`, too. For 100,000 users this takes far less time than hashing the new
-/// user's password.
-///
-/// # Errors
-/// The database failed.
-pub async fn has_lookalike(store: &Store, name: &str) -> Result<bool, StoreError> {
+/// The right to give a user a new name, which one request at a time has, on all servers with this
+/// database. It is held from the check of the name until the name is stored: otherwise two names that
+/// look alike could be checked at the same time, neither of which is stored yet.
+pub struct NewNames<'s> {
+    store: &'s Store,
+    _here: MutexGuard<'static, ()>,
+    /// The lock in the database, if several servers share it.
+    _everywhere: Option<Lock>,
+}
+
+impl<'s> NewNames<'s> {
+    /// Waits until no other request gives a name.
+    ///
+    /// # Errors
+    /// The database failed, or another server held the lock for too long.
+    pub async fn lock(store: &'s Store) -> Result<Self, StoreError> {
+        let here = NEW_NAMES.lock().await;
+        Ok(Self { store, _here: here, _everywhere: store.lock(LOCK).await? })
+    }
+
+    /// Returns whether a new name looks like another user's. Names of ASCII letters are not
+    /// compared with each other: `bob1` and `bobl` are distinguishable with care, and both are
+    /// common. A Latin name is compared with the names in other scripts, and a name in another
+    /// script with all names. A capital `I` is read as `l`, too. For 100,000 users this takes far
+    /// less time than hashing a password. Takes `&mut self`, because a reference to the lock cannot be sent to another thread.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn has_lookalike(&mut self, name: &str) -> Result<bool, StoreError> {
+        has_lookalike(self.store, name).await
+    }
+}
+
+/// See [`NewNames::has_lookalike`].
+async fn has_lookalike(store: &Store, name: &str) -> Result<bool, StoreError> {
     let (new, written) = (skeleton_key(name), read_as_l(name));
     let all = !name.is_ascii() || written.is_some();
     let is_like = |known: &str| {

@@ -15,7 +15,7 @@ pub use failures::FailedAttempts;
 pub use hasher::{Hasher, HasherBusy};
 pub use invitations::{INVITATION_DAYS, INVITATION_PATH, InvitedUser, MadeInvitation};
 pub use keys::{KeyScope, MAX_DAYS, NewKey};
-pub use lookalikes::has_lookalike;
+pub use lookalikes::NewNames;
 pub use second_factor::{
     CodeCheck, ConfirmedApp, NewApp, PendingApp, PendingStep, SecondFactors, SecondStep, StepKind,
 };

@@ -58,6 +58,10 @@ mod tests {
             "**Hi**\\! See [the *rules*](https://a.test/r) or <https://a.test/>.",
             "Hi! See the rules (https://a.test/r) or https://a.test/.",
         );
+        check("[the bank](https:///bank.example@evil.test)", "the bank");
+        check("[the bank](https://bank.example@evil.test)", "the bank");
+        check("[bank.example](https://evil.test/x)", "bank.example (evil.test) (https://evil.test/x)");
+        check("[evil.test](https://evil.test/x)", "evil.test (https://evil.test/x)");
         check("- one\n- two\n", "• one\n• two");
         check("", "");
     }

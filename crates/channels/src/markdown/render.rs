@@ -1,5 +1,6 @@
 //! Markdown to text with styles.
 
+use markdown_stream::link_text;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -38,6 +39,12 @@ pub(crate) fn render(markdown: &str) -> Vec<Run> {
     renderer.runs
 }
 
+/// A link whose text is being read.
+struct OpenLink {
+    target: Option<Arc<str>>,
+    text: String,
+}
+
 #[derive(Default)]
 struct Renderer {
     runs: Vec<Run>,
@@ -47,7 +54,7 @@ struct Renderer {
     strikethrough: usize,
     quote: usize,
     block: Option<Arc<str>>,
-    links: Vec<Option<Arc<str>>>,
+    links: Vec<OpenLink>,
     /// The open lists: the next number of an ordered one.
     lists: Vec<Option<u64>>,
     /// The line breaks that come before the next text.
@@ -117,7 +124,9 @@ impl Renderer {
             Tag::Emphasis => self.italic += 1,
             Tag::Strong => self.bold += 1,
             Tag::Strikethrough => self.strikethrough += 1,
-            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.links.push(link(&dest_url)),
+            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
+                self.links.push(OpenLink { target: link(&dest_url), text: String::new() });
+            }
             Tag::HtmlBlock => self.separate(2),
             _ => {}
         }
@@ -145,9 +154,21 @@ impl Renderer {
             TagEnd::Emphasis => self.italic = self.italic.saturating_sub(1),
             TagEnd::Strong => self.bold = self.bold.saturating_sub(1),
             TagEnd::Strikethrough => self.strikethrough = self.strikethrough.saturating_sub(1),
-            TagEnd::Link | TagEnd::Image => drop(self.links.pop()),
+            TagEnd::Link | TagEnd::Image => self.end_link(),
             _ => {}
         }
+    }
+
+    /// Ends a link, after the host that it opens if its text names another one.
+    fn end_link(&mut self) {
+        let host = self.links.last().and_then(|open| {
+            let target = open.target.as_deref()?;
+            Some(format!(" ({})", link_text::undisclosed_host(&open.text, target)?))
+        });
+        if let Some(host) = host {
+            self.push(&host, false);
+        }
+        self.links.pop();
     }
 
     /// Demands at least this number of line breaks before the next text.
@@ -172,6 +193,9 @@ impl Renderer {
         if text.is_empty() {
             return;
         }
+        if let Some(open) = self.links.last_mut() {
+            open.text.push_str(text);
+        }
         let breaks = std::mem::take(&mut self.breaks);
         if !self.runs.is_empty() && breaks > 0 {
             let is_open = |run: &&Run| run.text.ends_with('\n');
@@ -193,7 +217,7 @@ impl Renderer {
         if let Some(language) = &self.block {
             return Style { block: Some(language.clone()), ..Style::default() };
         }
-        let link = self.links.iter().rev().flatten().next().cloned();
+        let link = self.links.iter().rev().find_map(|open| open.target.clone());
         // Code is not nested in anything.
         if is_code && link.is_none() {
             return Style { code: true, ..Style::default() };
@@ -227,9 +251,11 @@ fn language(kind: &CodeBlockKind<'_>) -> Arc<str> {
     Arc::from(if is_plain { word } else { "" })
 }
 
-/// Returns a link that messengers open; `None` for relative ones and other protocols.
+/// Returns a link that messengers open; `None` for relative ones and other protocols, and for those with a user name,
+/// which makes one host look like another.
 fn link(target: &CowStr<'_>) -> Option<Arc<str>> {
     let url = url::Url::parse(target).ok()?;
     let is_open = matches!(url.scheme(), "http" | "https" | "mailto" | "tel") && target.len() <= 2_000;
-    is_open.then(|| Arc::from(url.as_str()))
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    (is_open && !has_user).then(|| Arc::from(url.as_str()))
 }

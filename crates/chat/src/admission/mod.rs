@@ -6,3 +6,4 @@ pub(crate) mod memory;
 pub(crate) mod memory_turns;
 pub(crate) mod permits;
 pub(crate) mod quota;
+pub(crate) mod quota_locks;

@@ -1,6 +1,7 @@
 //! Quotas of a user per day or month, checked before an answer starts. The store sums usage by day,
 //! and keeps it when conversations are deleted.
 
+use crate::admission::quota_locks::QuotaPass;
 use crate::errors::Result;
 use crate::{Caller, Chat, Inner, errors};
 use jiff::Timestamp;
@@ -54,12 +55,23 @@ impl Inner {
     }
 
     /// Checks the caller's quotas. `is_message` is set if the request counts as a message; a
-    /// continuation does not. `unpriced` is a model that may be used and has no known price.
+    /// continuation does not. `unpriced` is a model that may be used and has no known price. The pass
+    /// is held until the message is stored, so that further messages of the user at the same time
+    /// are checked after it is counted. That holds on this server: on others, a message can be
+    /// checked at the same time.
     ///
     /// # Errors
     /// 429 with the time at which the quota renews; 503 for a cost quota that cannot be enforced.
-    pub(crate) async fn check_quotas(&self, caller: &Caller, is_message: bool, unpriced: Option<&str>) -> Result<()> {
-        for quota in self.agents.quotas(caller) {
+    pub(crate) async fn check_quotas(
+        &self,
+        caller: &Caller,
+        is_message: bool,
+        unpriced: Option<&str>,
+    ) -> Result<QuotaPass> {
+        let quotas = self.agents.quotas(caller);
+        let is_counted = is_message && quotas.iter().any(|quota| quota.messages.is_some());
+        let pass = if is_counted { self.quota_locks.lock(&caller.user_id).await } else { QuotaPass::UNLIMITED };
+        for quota in quotas {
             if let (Some(_), Some(model)) = (quota.cost_usd, unpriced) {
                 return Err(errors::unknown_price(model).into());
             }
@@ -68,7 +80,7 @@ impl Inner {
                 return Err(used_up(quota.period, &what, next, self.clock.now()).into());
             }
         }
-        Ok(())
+        Ok(pass)
     }
 }
 

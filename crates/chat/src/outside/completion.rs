@@ -96,7 +96,7 @@ impl Inner {
     async fn accept_completion(&self, caller: &Caller, request: CompletionRequest) -> Result<Accepted> {
         let agent = self.agents.by_id(caller, &request.agent_id).await?;
         program_tools::check(&request.tools, &agent)?;
-        self.check_quotas(caller, true, agent.unpriced_model()).await?;
+        let _pass = self.check_quotas(caller, true, agent.unpriced_model()).await?;
         let permit = self.acquire_permit(caller, self.agents.submission_limits(caller).runs)?;
         if self.invocations.is_full() {
             return Err(invoke_request::capacity_error().into());

@@ -191,7 +191,7 @@ impl Inner {
         invoke_request::check(&request)?;
         let agent = self.agents.by_id(caller, &request.agent_name).await?;
         invoke_request::check_tools(&request, &agent)?;
-        self.check_quotas(caller, from.is_none(), agent.unpriced_model()).await?;
+        let pass = self.check_quotas(caller, from.is_none(), agent.unpriced_model()).await?;
         self.memory.admit(self.is_answering())?;
         let (id, cancel) = (uuid::Uuid::now_v7().simple().to_string(), self.stopping.child_token());
         let place = self.invocations.acquire(&id, cancel.clone()).ok_or_else(invoke_request::capacity_error)?;
@@ -202,6 +202,8 @@ impl Inner {
         };
         let created_at = now();
         self.store.begin_invocation(&caller.user_id, &id, &request.agent_name, created_at).await?;
+        // The invocation is stored, so it is counted.
+        drop(pass);
         let tiers = self.agents.invocation_tiers();
         let (agent_name, approvers) = (request.agent_name.clone(), agent.settings.approvers.clone());
         let execution = Execution {

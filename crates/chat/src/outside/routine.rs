@@ -53,7 +53,8 @@ impl ModelMeter for RoutineMeter {
         async move {
             let chat = self.chat().ok_or("the server is not ready")?;
             let unpriced = (!is_priced).then_some(model.model.as_str());
-            chat.check_quotas(&self.caller, false, unpriced).await.map_err(|error| UserError::from(error).message)
+            let checked = chat.check_quotas(&self.caller, false, unpriced).await;
+            checked.map(drop).map_err(|error| UserError::from(error).message)
         }
         .boxed()
     }

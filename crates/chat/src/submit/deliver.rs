@@ -134,11 +134,11 @@ impl Inner {
             Ok(agent) => agent,
             Err(error) => return refused(error, delivery),
         };
-        match self.check_quotas(caller, true, agent.unpriced_model()).await {
-            Ok(()) => {}
+        let _pass = match self.check_quotas(caller, true, agent.unpriced_model()).await {
+            Ok(pass) => pass,
             Err(Error::Refused(error)) => return refused(error, delivery),
             Err(error) => return Err(error),
-        }
+        };
         let hooks = self.agents.hooks(&AgentRequest::new(caller, &request));
         let plan = plan::plan_delivered(branch, message(delivery)).with_choice(&request.options);
         let permit = self.acquire_permit(caller, self.agents.submission_limits(caller).runs)?;

@@ -2,6 +2,7 @@
 //! trusted: ids are looked up together with their owner, and decisions are recorded in the server's
 //! own messages.
 
+use crate::admission::quota_locks::QuotaPass;
 use crate::errors::Result;
 use crate::files::attachments;
 use crate::ids::new_id;
@@ -85,10 +86,12 @@ impl Inner {
             _ => false,
         };
         // A repeated message only joins its run.
-        if !is_repeated {
+        let _pass = if is_repeated {
+            QuotaPass::UNLIMITED
+        } else {
             let is_message = matches!(request.submission, Submission::Message { .. } | Submission::Regenerate { .. });
-            self.check_quotas(caller, is_message, agent.unpriced_model()).await?;
-        }
+            self.check_quotas(caller, is_message, agent.unpriced_model()).await?
+        };
         let plan = self
             .plan(caller, &request, frontend.as_ref(), branch, &agent, &run_id)
             .await?

@@ -3,8 +3,8 @@
 use agent::{Agent, RunSettings};
 use chat::{AgentRequest, AgentSource, Caller, Chat, Clock, Quota, QuotaPeriod};
 use contract::testing::{ScriptedModel, text_reply};
-use futures::StreamExt;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, join_all};
+use futures::{FutureExt, StreamExt};
 use serde_json::{Map, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -53,16 +53,21 @@ async fn send(chat: &Chat, name: &str, conversation: &str, id: &str) -> Result<(
     Ok(())
 }
 
+/// Returns an agent that answers nine times.
+fn agent() -> Agent {
+    Agent {
+        settings: RunSettings { max_retries: 0, ..RunSettings::default() },
+        ..Agent::new("helper", Arc::new(ScriptedModel::new((0..9).map(|_| text_reply("Hi.")).collect())))
+    }
+}
+
 fn status(done: Result<(), UserError>) -> u16 {
     done.map_or_else(|error| error.code.status(), |()| 200)
 }
 
 #[tokio::test]
 async fn quota_lasts_until_the_next_day_despite_deletions() {
-    let agent = Agent {
-        settings: RunSettings { max_retries: 0, ..RunSettings::default() },
-        ..Agent::new("helper", Arc::new(ScriptedModel::new((0..9).map(|_| text_reply("Hi.")).collect())))
-    };
+    let agent = agent();
     let later = Arc::new(AtomicI64::new(0));
     let passed = later.clone();
     let clock = Clock::new(move || {
@@ -88,4 +93,32 @@ async fn quota_lasts_until_the_next_day_despite_deletions() {
     }
     later.store(DAY, Ordering::Relaxed);
     assert_eq!(status(send(&chat, "ada", "e", "m4").await), 200);
+}
+
+#[tokio::test]
+async fn messages_at_the_same_time_stay_within_the_quota() {
+    let store = Store::open("sqlite::memory:").await.unwrap();
+    let chat = Chat::open(store, Arc::new(OneAgent(Arc::new(agent()))), 64).await.unwrap();
+    let chat = &chat;
+    let question = json!({ "agent_name": "helper", "input": { "prompt": "Hello" } });
+    let attempts = (0..20).map(|number| {
+        let question = question.clone();
+        let attempt = async move {
+            match number % 4 {
+                0 => chat.invoke(&caller("ada"), serde_json::from_value(question).unwrap()).await.map(drop),
+                1 => {
+                    let run = serde_json::from_value(question).unwrap();
+                    chat.run_agent(&caller("ada"), run, false).await.map(drop)
+                }
+                _ => send(chat, "ada", &format!("c{number}"), &format!("m{number}")).await,
+            }
+        };
+        attempt.boxed()
+    });
+    let statuses: Vec<_> = join_all(attempts).await.into_iter().map(status).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 2, "{statuses:?}");
+    assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 18, "{statuses:?}");
+    let usage = chat.quota_usage(&caller("ada")).await.unwrap();
+    assert_eq!(usage[0].used.messages, 2);
+    assert_eq!(status(send(chat, "bob", "d", "b1").await), 200, "another user is not affected");
 }

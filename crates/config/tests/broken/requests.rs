@@ -297,3 +297,37 @@ pages:
         |                                                                      ^^^^^^^^^^^^^^^^^^^
     ");
 }
+
+#[test]
+fn values_in_paths_that_are_not_encoded_cause_a_warning() {
+    let config = |path: &str| {
+        let step = format!("      - {{ id: a, type: Http, connectionId: web, properties: {{ path: {path} }} }}\n");
+        routine(&step).replace(
+            "connections: [",
+            "connections: [{ id: web, type: Http, properties: { baseURL: 'https://a.test' } }, ",
+        )
+    };
+    for good in [
+        "/items/7",
+        "{ _template: '/items/{{ payload.title }}' }",
+        "{ _string.concat: [/items/, { _payload: title }] }",
+        "{ _if: { test: { _eq: [{ _payload: title }, a] }, then: /a, else: { _template: '/{{ payload.title }}' } } }",
+    ] {
+        assert_eq!(check(&config(good)), "accepted\n", "{good}");
+    }
+    for plain in [
+        "{ _payload: title }",
+        "{ _if: { test: true, then: { _payload: title }, else: / } }",
+        "{ _string.toLowerCase: { _payload: title } }",
+        "{ _expr: payload.title }",
+    ] {
+        let found = check(&config(plain));
+        assert!(
+            found.starts_with("accepted\n") && found.contains("can be several steps of the path"),
+            "{plain}: {found}"
+        );
+    }
+    let found = check(&config("{ _payload: title }"));
+    assert!(found.contains("chatwright.yaml:6:71: warning: the value of `_payload` can be"), "{found}");
+    assert!(found.contains("= help: write the path as a `_template`"), "{found}");
+}

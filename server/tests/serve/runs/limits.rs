@@ -111,6 +111,30 @@ async fn concurrent_runs_per_user_are_limited() {
     drop(second);
 }
 
+/// Messages and questions of programs that arrive at once are not all checked against the same usage.
+#[tokio::test]
+async fn requests_at_the_same_time_stay_within_limits() {
+    // The mode is `local`, so that nothing else limits how many answers a user gets at once.
+    for (limits, accepted) in [("quotas: [{ per: day, messages: 3 }]", 3), ("runsPerUser: 2", 2)] {
+        let (server, _folder) = serve_with_limits(limits);
+        let (server, is_quota) = (&server, limits.starts_with("quotas"));
+        let attempts = (0..20).map(|number| async move {
+            let request = match number % 2 {
+                0 if is_quota => server
+                    .request(Method::POST, "/api/runs/invoke")
+                    .json(&json!({ "agent_name": "helper", "input": { "prompt": "Hello" } })),
+                _ => server.message_to("demo/helper", &format!("c{number}"), "count to 400"),
+            };
+            // The answer goes on while the others begin.
+            request.send().await.unwrap().status()
+        });
+        let statuses = futures::future::join_all(attempts).await;
+        let count = |wanted: StatusCode| statuses.iter().filter(|status| **status == wanted).count();
+        assert_eq!(count(StatusCode::OK), accepted, "{limits}: {statuses:?}");
+        assert_eq!(count(StatusCode::TOO_MANY_REQUESTS), 20 - accepted, "{limits}: {statuses:?}");
+    }
+}
+
 #[tokio::test]
 async fn message_size_is_limited() {
     let (server, _folder) = serve_with_limits("textBytes: 1024");

@@ -343,9 +343,7 @@ async fn counted_failed_sign_ins_are_audited_at_shutdown() {
 async fn confusable_user_names_are_rejected() {
     let (server, _folder) = serve(", openSignUp: true");
     create_first_account(&server).await;
-    let sign_up = async |name: &str| {
-        status(form_request(&server, "/auth/sign-up", &[("name", name), ("password", PASSWORD)])).await
-    };
+    let sign_up = async |name: &str| sign_up(&server, name).await;
     assert_eq!(sign_up("cape").await, 303);
     for (name, expected) in [
         ("CAPE", 409),
@@ -361,6 +359,26 @@ async fn confusable_user_names_are_rejected() {
     }
     assert_eq!(sign_in(&server, "Cape", PASSWORD).await.status().as_u16(), 303);
     assert_eq!(sign_in(&server, "ｃape", PASSWORD).await.status().as_u16(), 401);
+}
+
+/// Between the check of a name and its account is the hash of the password, which takes long.
+#[tokio::test]
+async fn confusable_user_names_are_rejected_at_the_same_time() {
+    let (server, _folder) = serve(", openSignUp: true");
+    let admin = create_first_account(&server).await;
+    // Latin and Cyrillic letters.
+    for (latin, cyrillic) in [("cape", "саре"), ("pax", "рах"), ("soap", "ѕоар")] {
+        let mut statuses = join_all([latin, cyrillic].map(|name| sign_up(&server, name))).await;
+        statuses.sort_unstable();
+        assert_eq!(statuses, [303, 409], "{latin}");
+    }
+    let add = server.request(Method::POST, "/api/admin/users").header(COOKIE, admin).header(ORIGIN, &server.origin);
+    let (added, signed_up) = futures::join!(status(add.json(&json!({ "name": "pace" }))), sign_up(&server, "расе"));
+    assert!([(201, 409), (422, 303)].contains(&(added, signed_up)), "{added} {signed_up}");
+}
+
+async fn sign_up(server: &Server, name: &str) -> u16 {
+    status(form_request(server, "/auth/sign-up", &[("name", name), ("password", PASSWORD)])).await
 }
 
 #[tokio::test]

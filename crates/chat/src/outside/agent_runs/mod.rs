@@ -8,6 +8,7 @@ mod request;
 pub(crate) use drive::add_handlers;
 pub(super) use request::questions;
 
+use crate::admission::quota_locks::QuotaPass;
 use crate::errors::Result;
 use crate::outside::call_record::RunState;
 use crate::outside::chunk_stream::ChunkStream;
@@ -70,11 +71,15 @@ impl Chat {
             return Err(errors::draining());
         }
         let mode = request.mode;
-        let accepted = self.inner.accept_run(caller, request, is_admin).await?;
+        let (accepted, pass) = self.inner.accept_run(caller, request, is_admin).await?;
         if mode == RunMode::Queued {
-            return Ok(RunResponse::Queued(self.inner.enqueue_run(accepted).await?));
+            let queued = self.inner.enqueue_run(accepted).await;
+            drop(pass);
+            return Ok(RunResponse::Queued(queued?));
         }
         let cancel = self.inner.begin_run(&accepted).await?;
+        // The run is stored, so it is counted.
+        drop(pass);
         let (stream, frames) = match mode {
             RunMode::Stream => {
                 let (stream, frames) = ChunkStream::begin(&accepted.id, self.inner.clock.clone());
@@ -112,19 +117,20 @@ impl Chat {
 }
 
 impl Inner {
-    /// Checks a request before anything is stored.
-    async fn accept_run(&self, caller: &Caller, request: RunRequest, is_admin: bool) -> Result<Accepted> {
+    /// Checks a request before anything is stored. The pass is held until the run is stored.
+    async fn accept_run(&self, caller: &Caller, request: RunRequest, is_admin: bool) -> Result<(Accepted, QuotaPass)> {
         let wanted = request.approvers.clone();
         let request = InvokeRequest::from(request);
         invoke_request::check(&request)?;
         let agent = self.agents.by_id(caller, &request.agent_name).await?;
         invoke_request::check_tools(&request, &agent)?;
         let approvers = approvers::roles(&agent.settings.approvers, wanted)?;
-        self.check_quotas(caller, true, agent.unpriced_model()).await?;
+        let pass = self.check_quotas(caller, true, agent.unpriced_model()).await?;
         let form = form(&request).await?;
         let id = uuid::Uuid::now_v7().simple().to_string();
         let stored = StoredRequest { request, replaces_limits: is_admin };
-        Ok(Accepted { id, caller: caller.clone(), agent, form, stored, approvers, created_at: now() })
+        let accepted = Accepted { id, caller: caller.clone(), agent, form, stored, approvers, created_at: now() };
+        Ok((accepted, pass))
     }
 
     async fn enqueue_run(&self, accepted: Accepted) -> Result<Invocation> {

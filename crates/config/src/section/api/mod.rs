@@ -1,6 +1,7 @@
 //! The section `api`: endpoints.
 
 pub(super) mod call_request;
+pub(super) mod http_path;
 pub(super) mod http_request;
 pub(super) mod payload_schema;
 pub(super) mod routine;

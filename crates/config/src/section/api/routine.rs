@@ -2,7 +2,7 @@
 
 use super::call_request::{self, CallRequest};
 use super::sql_request::{self, SqlRequest};
-use super::{http_request, text_request};
+use super::{http_path, http_request, text_request};
 use crate::section::operator::{EvaluationPlace, FoundOperator, Side};
 use crate::section::{Context, operator, refuse_prototype_key, type_of};
 use config_source::{MapEntry, Node, NodeKind, Report, Span, suggest};
@@ -296,7 +296,10 @@ impl<'n> RoutineCheck<'n, '_, '_, '_> {
                 let Some(request) = CallRequest::read(step, self.context) else { return };
                 call_request::check(&request, step, self.context);
             }
-            "Http" => http_request::check(step, self.context),
+            "Http" => {
+                http_request::check(step, self.context);
+                http_path::warn_of_plain_values(step, self.context);
+            }
             "GenerateText" => text_request::check_text(step, self.context),
             "GenerateObject" => text_request::check_object(step, self.context),
             _ => {

@@ -63,6 +63,25 @@ api:
     );
 }
 
+#[test]
+fn limits_without_a_value_cause_a_warning() {
+    let config = |limits: &str, quota: &str| {
+        format!(
+            "connections: [{{ id: demo, type: Demo }}]\nlimits: {{ quotas: [{{ per: day, messages: 3{quota} }}] }}\n\
+             agents:\n  - {{ id: a, type: Agent, connectionId: demo, properties: {{ model: demo, limits: {{ {limits} }} }} }}\n\
+             prices: {{ default: {{ input: 1, output: 2 }} }}\n"
+        )
+    };
+    let count = |found: String| found.matches("has no value, so it limits nothing").count();
+    assert_eq!(count(check(&config("requests: 3", ""))), 0);
+    assert_eq!(count(check(&config("costUsd: ", ", costUsd: "))), 2);
+    let found = check(&config("costUsd: null", ""));
+    assert!(
+        found.starts_with("accepted\n") && found.contains("chatwright.yaml:4:84: warning: `costUsd` has"),
+        "{found}"
+    );
+}
+
 /// Settings that an API does not support are not sent; the config is accepted with a warning.
 #[test]
 fn unsupported_sampling_settings_cause_a_warning() {
