@@ -10,6 +10,7 @@ use crate::api::ApiError;
 use crate::prelude::*;
 use crate::properties::Properties;
 use crate::texts::{Text, error_text, fill, t};
+use crate::ui::hidden_characters::{TextKind, visible_nodes};
 use crate::ui::icons::{Icon, Shape};
 use crate::ui::numbers::byte_size;
 use leptos::task::spawn_local;
@@ -149,13 +150,13 @@ fn row(library: &Library) -> AnyView {
     let address = expect_context::<Address>();
     let url = untrack(|| Shown::library(&library.id).url(address));
     let about = library.description.clone().map(|about| {
-        view! { <span class="cw-library-about" dir="auto">{about}</span> }
+        view! { <span class="cw-library-about" dir="auto">{visible_nodes(&about, TextKind::Prose)}</span> }
     });
     view! {
         <li>
             <a class="cw-library-row" href=url>
                 <Icon of=Shape::FOLDER />
-                <span class="cw-library-name" dir="auto">{library.name.clone()}</span>
+                <span class="cw-library-name" dir="auto">{visible_nodes(&library.name, TextKind::Value)}</span>
                 {about}
                 <span class="cw-library-facts">{facts(library)}</span>
             </a>

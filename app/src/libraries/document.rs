@@ -10,6 +10,7 @@ use crate::api::ApiError;
 use crate::blocks::control::focus;
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
+use crate::ui::hidden_characters::{TextKind, visible_nodes};
 use leptos::task::spawn_local;
 
 /// The views of a document.
@@ -113,7 +114,7 @@ pub(super) fn DocumentView(
         Some(
             view! {
                 <div class="cw-library-title">
-                    <h3 id=heading.clone() tabindex="-1" dir="auto">{document.file_name.clone()}</h3>
+                    <h3 id=heading.clone() tabindex="-1" dir="auto">{visible_nodes(&document.file_name, TextKind::Value)}</h3>
                     <span class="cw-document-state" data-state=document.state.name()>{state_view(&document)}</span>
                 </div>
                 {reason.map(|reason| view! { <p class="cw-document-reason" dir="auto">{reason.message}</p> })}
@@ -184,7 +185,7 @@ fn part_view(part: &Part, view: View, passage: Option<u64>) -> AnyView {
     view! {
         <li data-found=is_found.then_some("")>
             <p class="cw-document-place" dir="auto">{label}</p>
-            <p class="cw-document-text" dir="auto">{part.text.clone()}</p>
+            <p class="cw-document-text" dir="auto">{visible_nodes(&part.text, TextKind::Prose)}</p>
         </li>
     }
     .into_any()

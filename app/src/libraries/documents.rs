@@ -8,7 +8,9 @@ use super::state::{LibraryState, Row};
 use crate::address::Address;
 use crate::prelude::*;
 use crate::texts::{Text, fill, fill_count, t};
+use crate::ui::hidden_characters::{TextKind, visible_nodes};
 use crate::ui::icons::{Icon, Shape};
+use crate::ui::node::reactive_nodes;
 use crate::ui::numbers::byte_size;
 use std::sync::Arc;
 
@@ -131,9 +133,10 @@ fn document_row(state: LibraryState, row: Row, may_write: Memo<bool>) -> AnyView
             .into_any()
         })
     };
+    let shown = reactive_nodes(move || name.with(|name| visible_nodes(name, TextKind::Value)));
     view! {
         <li class="cw-document-row" data-state=kind>
-            <a class="cw-document-name" href=url dir="auto">{move || name.get()}</a>
+            <a class="cw-document-name" href=url dir="auto">{shown}</a>
             <span class="cw-document-about" dir="auto">{about}</span>
             <span class="cw-document-state">{state_view}</span>
             {actions}

@@ -16,7 +16,9 @@ use super::upload_view::UploadArea;
 use crate::address::Address;
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
+use crate::ui::hidden_characters::{TextKind, visible_nodes};
 use crate::ui::icons::{Icon, Shape};
+use crate::ui::node::reactive_nodes;
 use crate::ui::numbers::duration;
 use leptos::task::spawn_local;
 use std::sync::Arc;
@@ -160,9 +162,10 @@ fn head(block: &str, state: LibraryState, is_editing: RwSignal<bool>) -> AnyView
             let library = state.library.get_untracked();
             return view! { <LibraryForm block=block.clone() library done /> }.into_any();
         }
+        let name = move || visible_nodes(&own(|library| library.name.clone()), TextKind::Value);
         let about = move || {
             let about = own(|library| library.description.clone().unwrap_or_default());
-            (!about.is_empty()).then(|| view! { <p dir="auto">{about}</p> }.into_any())
+            (!about.is_empty()).then(|| view! { <p dir="auto">{visible_nodes(&about, TextKind::Prose)}</p> }.into_any())
         };
         let rights = move || {
             let said = state.library.with(|library| library.as_ref().map(rights).unwrap_or_default());
@@ -172,7 +175,7 @@ fn head(block: &str, state: LibraryState, is_editing: RwSignal<bool>) -> AnyView
         view! {
             <div class="cw-library-head">
                 <div class="cw-library-title">
-                    <h3 dir="auto">{move || own(|library| library.name.clone())}</h3>
+                    <h3 dir="auto">{reactive_nodes(name)}</h3>
                     {buttons}
                 </div>
                 {about}

@@ -8,6 +8,7 @@ use crate::address::Address;
 use crate::api::ApiError;
 use crate::prelude::*;
 use crate::texts::{Text, fill_count, t};
+use crate::ui::hidden_characters::{TextKind, visible_nodes};
 use leptos::ev::SubmitEvent;
 use leptos::html;
 use leptos::task::spawn_local;
@@ -182,14 +183,14 @@ fn hit_view(library: &str, hit: &Hit) -> AnyView {
     let url = untrack(|| Shown::document(library, &hit.document_id, hit.passage()).url(address));
     let place: Vec<_> = [hit.place.label(), hit.heading.clone()].into_iter().filter(|text| !text.is_empty()).collect();
     let piece = |(at, piece): (usize, String)| match at % 2 {
-        0 => piece.into_any(),
-        _ => view! { <mark>{piece}</mark> }.into_any(),
+        0 => visible_nodes(&piece, TextKind::Prose).into_any(),
+        _ => view! { <mark>{visible_nodes(&piece, TextKind::Prose)}</mark> }.into_any(),
     };
     let text: Vec<_> = hit.pieces().into_iter().enumerate().map(piece).collect();
     view! {
         <li>
-            <a class="cw-document-name" href=url dir="auto">{hit.file_name.clone()}</a>
-            <p class="cw-document-place" dir="auto">{place.join(" · ")}</p>
+            <a class="cw-document-name" href=url dir="auto">{visible_nodes(&hit.file_name, TextKind::Value)}</a>
+            <p class="cw-document-place" dir="auto">{visible_nodes(&place.join(" · "), TextKind::Prose)}</p>
             <p class="cw-document-text" dir="auto">{text}</p>
         </li>
     }

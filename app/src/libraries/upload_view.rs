@@ -5,6 +5,7 @@ use super::upload::{Decision, MAX_FILES, Upload, UploadState, Uploads};
 use crate::prelude::*;
 use crate::texts::{Text, fill, group_digits, t};
 use crate::ui::browser::files;
+use crate::ui::hidden_characters::{TextKind, visible_nodes};
 use crate::ui::icons::{Icon, Shape};
 use leptos::ev::{DragEvent, Event};
 use leptos::html;
@@ -167,7 +168,7 @@ fn upload_row(uploads: Uploads, upload: Upload, is_asking: Memo<bool>) -> AnyVie
     let question = move || is_same.get().then(|| same_name(uploads, &upload, is_asking));
     view! {
         <li class="cw-upload">
-            <span class="cw-upload-name" dir="auto">{name}</span>
+            <span class="cw-upload-name" dir="auto">{visible_nodes(&name, TextKind::Value)}</span>
             <span class="cw-upload-state">{state}</span>
             <button type="button" class="cw-icon-button" aria-label=label.clone() title=label on:click=move |_| uploads.remove(&key)>
                 <Icon of=Shape::CLOSE />

@@ -704,7 +704,7 @@ export interface components {
          * @description Why a run ended. More values may be added.
          * @enum {string}
          */
-        EndReason: "done" | "waiting" | "maxSteps" | "stopOnToolCall" | "time" | "requests" | "totalTokens" | "toolCalls" | "costUsd" | "loop" | "tooLong" | "stoppedByUser" | "stoppedByAdmin" | "shutdown" | "deleted" | "replaced" | "modelCredentials" | "modelBusy" | "modelRefused" | "modelAway" | "modelTimeout" | "streamBroken" | "unknownPrice" | "invalidCall" | "unfit" | "storage" | "memory" | "panic" | "expired" | "serverGone" | "leaseLost" | "other";
+        EndReason: "done" | "waiting" | "maxSteps" | "stopOnToolCall" | "time" | "requests" | "totalTokens" | "toolCalls" | "costUsd" | "loop" | "maxOutputTokens" | "contentFilter" | "tooLong" | "stoppedByUser" | "stoppedByAdmin" | "shutdown" | "deleted" | "replaced" | "modelCredentials" | "modelBusy" | "modelRefused" | "modelAway" | "modelTimeout" | "streamBroken" | "unknownPrice" | "invalidCall" | "unfit" | "storage" | "memory" | "panic" | "expired" | "serverGone" | "leaseLost" | "other";
         /** @description The body of an error response. */
         Error: {
             error: components["schemas"]["UserError"];

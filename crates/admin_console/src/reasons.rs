@@ -15,6 +15,8 @@ pub(crate) fn reason_text(reason: EndReason) -> &'static str {
         EndReason::ToolCalls => "Limit: tool calls (limits.toolCalls)",
         EndReason::CostUsd => "Limit: cost (limits.costUsd)",
         EndReason::Loop => "Limit: repeated identical tool calls",
+        EndReason::MaxOutputTokens => "Limit: the model's output (maxOutputTokens)",
+        EndReason::ContentFilter => "The model or its provider's filter refused or cut off the answer",
         EndReason::TooLong => "Failed: the answer is too long",
         EndReason::StoppedByUser => "Stopped by the user",
         EndReason::StoppedByAdmin => "Stopped by an administrator",

@@ -245,10 +245,11 @@ impl<'a> Run<'a> {
                 return Ok(Ending::Limit(limit));
             }
             // Boxed for the stack: agents that call agents nest this function.
-            let Some(reply) = Box::pin(self.reply_or_shrink(request, sink)).await? else { continue };
+            let Some(mut reply) = Box::pin(self.reply_or_shrink(request, sink)).await? else { continue };
+            let (reason, raw_reason) = (reply.reason, reply.raw_reason.take());
             // A provider that paused continues when it reads its reply so far. The limit of steps
             // applies to that, too.
-            let is_paused = reply.reason == FinishReason::Pause;
+            let is_paused = reason == FinishReason::Pause;
             let calls: Vec<_> = reply.calls.iter().map(|checked| checked.call.clone()).collect();
             let verdict = self.loops.record(&calls, &self.earlier_steps);
             self.warns = verdict == LoopVerdict::Warn;
@@ -257,7 +258,7 @@ impl<'a> Run<'a> {
                 Box::pin(self.handle_reply(reply, verdict, sink)).await?;
             self.check_not_stopped()?;
             if !has_calls && !is_paused {
-                return Ok(Ending::Done);
+                return Ok(Ending::of_reply(reason, raw_reason.as_deref()));
             }
             if let Some(tool) = invalid {
                 return Ok(Ending::InvalidCall { tool });

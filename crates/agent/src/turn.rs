@@ -1,11 +1,14 @@
 //! The input of a run, and its outcome.
 
 use crate::{ContextInput, ExposureState, Grant, GrantLookup, TurnUsage};
-use contract::{ApprovalTerms, FinishReason, Message, ModelError, RunScope, ToolCall, Usage};
+use contract::{ApprovalTerms, FinishReason, Message, ModelError, ModelErrorKind, RunScope, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+
+/// The longest reason of a provider that is logged, in characters.
+const MAX_RAW_REASON: usize = 100;
 
 /// The input of a run.
 pub struct TurnInput {
@@ -140,6 +143,23 @@ pub enum Ending {
     SinkClosed,
 }
 
+impl Ending {
+    /// Returns the ending of a run whose last reply has no calls and ended for this reason. `raw` is
+    /// the reason in the provider's words.
+    pub(crate) fn of_reply(reason: FinishReason, raw: Option<&str>) -> Self {
+        match reason {
+            FinishReason::Length => Self::Limit(Limit::OutputTokens),
+            FinishReason::ContentFilter => Self::Limit(Limit::ContentFilter),
+            FinishReason::Error => {
+                let raw: String = raw.unwrap_or("no reason").escape_default().take(MAX_RAW_REASON).collect();
+                let cause = format!("the provider ended the reply before its end: {raw}");
+                Self::Failed(ModelError::new(ModelErrorKind::BrokenStream, cause))
+            }
+            FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Pause | FinishReason::Other => Self::Done,
+        }
+    }
+}
+
 /// A limit that a run reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
@@ -159,4 +179,8 @@ pub enum Limit {
     Cost,
     /// The same tool calls were repeated too often.
     Loop,
+    /// The provider cut off the last reply at its length limit.
+    OutputTokens,
+    /// The model or its provider's filter refused the last reply, or cut it off.
+    ContentFilter,
 }

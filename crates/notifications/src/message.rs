@@ -14,6 +14,7 @@ use std::time::Duration;
 use url::Url;
 use web_push_native::p256::PublicKey;
 use web_push_native::{Auth, encrypt};
+use wire::hidden_characters::{TextKind, text_with_code_points};
 
 /// How long a push service has to answer.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -76,9 +77,10 @@ impl Message {
             Some(title) => format!("{sender}: {title}"),
             None => sender.to_owned(),
         };
+        let title = text_with_code_points(&title, TextKind::Prose);
         let title = match title.char_indices().nth(MAX_TITLE) {
             Some((end, _)) => format!("{}…", &title[..end]),
-            None => title,
+            None => title.into_owned(),
         };
         Self { title, body, tag, url, is_urgent: cause == Cause::Waiting }
     }
@@ -170,6 +172,7 @@ mod tests {
         check(Cause::Answered, None, ("Helper", "An answer is there."));
         check(Cause::Failed, Some("  "), ("Helper", "The answer broke off."));
         check(Cause::Waiting, Some("Refund of 80 €"), ("Helper: Refund of 80 €", "A decision is needed to go on."));
+        check(Cause::Failed, Some("pay \u{202e}001"), ("Helper: pay [U+202E]001", "The answer broke off."));
         let long = Message::new(Cause::Answered, "é", Some(&"é".repeat(500)), String::new(), String::new());
         assert_eq!(long.title.chars().count(), MAX_TITLE + 1);
     }

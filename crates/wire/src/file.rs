@@ -1,6 +1,7 @@
 //! Files that users attach, which the server stores and messages refer to by URL, and files that an
 //! agent shows to the user as results.
 
+use crate::hidden_characters::{TextKind, TextRun, text_runs};
 use crate::message::DataPart;
 use crate::read::read_struct;
 use serde::de::DeserializeOwned;
@@ -31,6 +32,16 @@ read_struct!(StoredFile { id: "id", url: "url", media_type: "mediaType", filenam
 /// Returns the id of the stored file at a URL; `None` for a URL that is not a stored file's.
 pub fn stored_file_id(url: &str) -> Option<&str> {
     url.strip_prefix(FILES)
+}
+
+/// Returns a text without its hidden characters, for names of files, which users and programs choose
+/// by what they see.
+pub fn without_hidden_characters(name: &str) -> String {
+    let shown = text_runs(name, TextKind::Value).into_iter().filter_map(|run| match run {
+        TextRun::Text(text) => Some(text),
+        TextRun::Hidden(_) => None,
+    });
+    shown.collect()
 }
 
 /// Returns whether a browser may show files of this type inline, because they cannot contain active

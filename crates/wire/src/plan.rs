@@ -1,5 +1,6 @@
 //! The plan of a conversation: the steps that an agent has written down, which the user can change.
 
+use crate::hidden_characters::{TextKind, TextRun, code_points, text_runs};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -88,6 +89,11 @@ pub fn checked_todos(todos: Vec<Todo>) -> Result<Vec<Todo>, PlanError> {
             }
             _ => {}
         }
+        // The plan is approved as it is read.
+        if let Some(hidden) = first_hidden(&content) {
+            let message = format!("Step {number} has characters that cannot be seen: {}.", code_points(hidden));
+            return error(Some(index), message);
+        }
         if !seen.insert(content.clone()) {
             return error(Some(index), format!("Step {number} has the same text as an earlier step."));
         }
@@ -100,6 +106,14 @@ pub fn checked_todos(todos: Vec<Todo>) -> Result<Vec<Todo>, PlanError> {
         checked.push(Todo { content, status });
     }
     Ok(checked)
+}
+
+/// Returns the first hidden characters of a step that no writing system needs.
+fn first_hidden(content: &str) -> Option<&str> {
+    text_runs(content, TextKind::Prose).into_iter().find_map(|run| match run {
+        TextRun::Hidden(hidden) => Some(hidden),
+        TextRun::Text(_) => None,
+    })
 }
 
 impl Plan {
@@ -138,6 +152,9 @@ mod tests {
             json!([step("a", "pending"), step(" a", "completed")]),
             Err((Some(1), "Step 2 has the same text as an earlier step.")),
         );
+        let hidden = "Step 2 has characters that cannot be seen: U+202E.";
+        check(json!([step("a", "pending"), step("pay \u{202e}001", "pending")]), Err((Some(1), hidden)));
+        check(json!([step("👩\u{200d}🔬 ❤\u{fe0f}", "pending")]), Ok(1));
         let two = "Steps 1 and 3 are both in_progress. Only one step may be.";
         check(json!([step("a", "in_progress"), step("b", "pending"), step("c", "in_progress")]), Err((Some(2), two)));
         check(json!([step(&"é".repeat(500), "pending")]), Ok(1));

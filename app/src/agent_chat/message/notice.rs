@@ -133,7 +133,7 @@ fn limit_advice(limit: Option<EndReason>) -> String {
     let text = limit_text(limit);
     let advice = match limit {
         Some(EndReason::StopOnToolCall) => return text.to_owned(),
-        Some(EndReason::Loop) => t(Text::LimitLoopAdvice),
+        Some(EndReason::Loop | EndReason::ContentFilter) => t(Text::LimitLoopAdvice),
         _ => t(Text::LimitAdvice),
     };
     format!("{text} {advice}")
@@ -149,6 +149,8 @@ fn limit_text(limit: Option<EndReason>) -> &'static str {
         Some(EndReason::Loop) => Text::LimitLoop,
         Some(EndReason::MaxSteps) => Text::LimitSteps,
         Some(EndReason::Requests) => Text::LimitRequests,
+        Some(EndReason::MaxOutputTokens) => Text::LimitOutput,
+        Some(EndReason::ContentFilter) => Text::LimitFilter,
         Some(EndReason::StopOnToolCall) => Text::LimitLastCall,
         _ => Text::LimitReached,
     })
@@ -236,6 +238,10 @@ mod tests {
         check(
             json!({ "outcome": "limit", "limit": "totalTokens", "reason": "totalTokens" }),
             "37, 38,\n\n[The agent reached its token limit for one answer.]",
+        );
+        check(
+            json!({ "outcome": "limit", "limit": "maxOutputTokens" }),
+            "37, 38,\n\n[The model reached its length limit for one answer.]",
         );
         check(json!({ "outcome": "limit", "limit": "stopOnToolCall" }), "37, 38, ");
         check(json!({ "outcome": "done" }), "37, 38, ");

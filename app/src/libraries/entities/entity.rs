@@ -9,6 +9,7 @@ use crate::libraries::block::problem_view;
 use crate::libraries::route::{ENTITIES, Shown};
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
+use crate::ui::hidden_characters::{TextKind, text_with_code_points, visible_nodes};
 use leptos::task::spawn_local;
 
 /// An entity with its relations, and where it is mentioned.
@@ -47,7 +48,7 @@ pub(super) fn EntityView(block: String, library: String, id: String) -> AnyView 
         let Explored { entity, names, mentions, relations } = explored.get()?;
         let others: Vec<_> = names.into_iter().filter(|name| *name != entity.name).collect();
         let names = (!others.is_empty()).then(|| {
-            view! { <p class="cw-library-note" dir="auto">{fill(Text::EntityNames, &[&others.join(", ")])}</p> }
+            view! { <p class="cw-library-note" dir="auto">{fill(Text::EntityNames, &[&text_with_code_points(&others.join(", "), TextKind::Value)])}</p> }
         });
         let no_relations = relations.is_empty().then(|| {
             view! { <p class="cw-library-note">{t(Text::EntityNoRelations)}</p> }
@@ -57,8 +58,8 @@ pub(super) fn EntityView(block: String, library: String, id: String) -> AnyView 
             mentions.iter().map(|passage| view! { <li>{passage_view(&library, passage)}</li> }).collect();
         let view = view! {
             <div class="cw-library-title">
-                <h4 id=heading.clone() tabindex="-1" dir="auto">{entity.name.clone()}</h4>
-                <span class="cw-document-about" dir="auto">{entity.kind.clone()}</span>
+                <h4 id=heading.clone() tabindex="-1" dir="auto">{visible_nodes(&entity.name, TextKind::Value)}</h4>
+                <span class="cw-document-about" dir="auto">{visible_nodes(&entity.kind, TextKind::Prose)}</span>
             </div>
             {names}
             <h5>{t(Text::EntityRelations)}</h5>
@@ -82,11 +83,11 @@ fn relation_view(library: &str, relation: &Relation) -> AnyView {
     let address = expect_context::<Address>();
     let end = |end: &End| {
         let url = untrack(|| Shown::entity(library, &end.id).url(address));
-        view! { <a class="cw-document-name" href=url dir="auto">{end.name.clone()}</a> }
+        view! { <a class="cw-document-name" href=url dir="auto">{visible_nodes(&end.name, TextKind::Value)}</a> }
     };
     view! {
         <li>
-            <p>{end(&relation.from)}" "<span dir="auto">{relation.relation.clone()}</span>" "{end(&relation.to)}</p>
+            <p>{end(&relation.from)}" "<span dir="auto">{visible_nodes(&relation.relation, TextKind::Prose)}</span>" "{end(&relation.to)}</p>
             {passage_view(library, &relation.evidence)}
         </li>
     }
@@ -102,8 +103,8 @@ fn passage_view(library: &str, passage: &Passage) -> AnyView {
         place => [&passage.file_name, " · ", &place].concat(),
     };
     view! {
-        <p class="cw-document-text" dir="auto">{passage.quote.clone()}</p>
-        <p class="cw-document-place"><a href=url dir="auto">{place}</a></p>
+        <p class="cw-document-text" dir="auto">{visible_nodes(&passage.quote, TextKind::Prose)}</p>
+        <p class="cw-document-place"><a href=url dir="auto">{visible_nodes(&place, TextKind::Value)}</a></p>
     }
     .into_any()
 }

@@ -12,6 +12,7 @@ use crate::libraries::search::search_field;
 use crate::prelude::*;
 use crate::texts::{Text, fill, group_digits, t};
 use crate::ui::browser::{is_visible, sleep};
+use crate::ui::hidden_characters::{TextKind, visible_nodes};
 use entity::EntityView;
 use leptos::ev::SubmitEvent;
 use leptos::html;
@@ -201,7 +202,7 @@ fn entity_list(block: &str, list: ListState) -> AnyView {
             let url = untrack(|| Shown::entity(&list.library.get_value(), &entity.id).url(address));
             view! {
                 <li class="cw-entity-row">
-                    <a class="cw-document-name" href=url dir="auto">{entity.name.clone()}</a>
+                    <a class="cw-document-name" href=url dir="auto">{visible_nodes(&entity.name, TextKind::Value)}</a>
                     <span class="cw-document-about" dir="auto">
                         {[&entity.kind, " · ", &fill(Text::EntityMentions, &[&group_digits(entity.mentions)])].concat()}
                     </span>

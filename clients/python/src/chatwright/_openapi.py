@@ -339,7 +339,7 @@ class DefinitionResult(TypedDict):
     """Why it failed."""
 
 
-EndReason: TypeAlias = Literal["done", "waiting", "maxSteps", "stopOnToolCall", "time", "requests", "totalTokens", "toolCalls", "costUsd", "loop", "tooLong", "stoppedByUser", "stoppedByAdmin", "shutdown", "deleted", "replaced", "modelCredentials", "modelBusy", "modelRefused", "modelAway", "modelTimeout", "streamBroken", "unknownPrice", "invalidCall", "unfit", "storage", "memory", "panic", "expired", "serverGone", "leaseLost", "other"]
+EndReason: TypeAlias = Literal["done", "waiting", "maxSteps", "stopOnToolCall", "time", "requests", "totalTokens", "toolCalls", "costUsd", "loop", "maxOutputTokens", "contentFilter", "tooLong", "stoppedByUser", "stoppedByAdmin", "shutdown", "deleted", "replaced", "modelCredentials", "modelBusy", "modelRefused", "modelAway", "modelTimeout", "streamBroken", "unknownPrice", "invalidCall", "unfit", "storage", "memory", "panic", "expired", "serverGone", "leaseLost", "other"]
 """Why a run ended. More values may be added."""
 
 

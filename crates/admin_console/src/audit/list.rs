@@ -15,6 +15,7 @@ use web::admin::list::{Cell, Column, List, ListPage, ListView, PageRequest};
 use web::admin::{UserNames, from_store_error, user_view};
 use web::html::{link, text};
 use wire::UserError;
+use wire::hidden_characters::escaped_json;
 
 /// The actions of administrators, as the log names them, without those of capabilities.
 const ADMIN_ACTIONS: [&str; 37] = [
@@ -180,7 +181,7 @@ impl List for AuditList {
         AuditColumn::new("Gates", "gates", |item| Cell::text(&item.row.gates))
             .shown_as(|item| text(gates_text(&item.row.gates))),
         AuditColumn::new("Arguments", "arguments", |item| Cell::text(&item.row.arguments))
-            .shown_as(|item| arguments_view(item.row.arguments.clone())),
+            .shown_as(|item| arguments_view(escaped_json(&item.row.arguments))),
         AuditColumn::new("Conversation", "conversation", |item| Cell::text(&item.row.conversation_id)).shown_as(
             |item| match item.row.conversation_id.as_str() {
                 "" => text(""),

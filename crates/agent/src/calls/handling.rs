@@ -53,7 +53,7 @@ impl Run<'_> {
         verdict: LoopVerdict,
         sink: &mut S,
     ) -> Result<CallsOutcome, RunFailure> {
-        let ModelReply { said: parts, calls, has_sources, reason, usage } = reply;
+        let ModelReply { said: parts, calls, has_sources, reason, usage, .. } = reply;
         // The calls of a reply that was truncated or refused may be incomplete, so none of them
         // runs.
         let run = matches!(reason, FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Pause);

@@ -119,6 +119,14 @@ pub enum InvokeError {
     /// A limit was reached before there was an answer.
     #[error("a limit was reached before there was an answer")]
     Limit(Limit),
+    /// The provider refused the answer or cut it off. It would have been text; this is what there is of it.
+    #[error("the model's answer was refused, or cut off before its end")]
+    Incomplete {
+        /// The limit: [`Limit::OutputTokens`] or [`Limit::ContentFilter`].
+        limit: Limit,
+        /// The text so far.
+        text: String,
+    },
     /// The cost is limited, but the price of this model is not known.
     #[error("{}", unknown_price_error(.0))]
     UnknownPrice(String),
@@ -197,7 +205,7 @@ async fn invoke_with_correction(
     let turn_start = begin.turn_start;
     for corrections in begin.corrections..ATTEMPTS {
         agent.settings.timeouts.total = Some(until.saturating_duration_since(Instant::now()));
-        let Attempt { answer, messages: after, spent, exposure, calls_program } =
+        let Attempt { answer, messages: after, spent, exposure, calls_program, is_cut } =
             attempt(&agent, begin, &question, replies).await?;
         let Some(form) = question.form.as_ref().filter(|_| !calls_program) else { return Ok(answer) };
         let text = match answer {
@@ -206,6 +214,7 @@ async fn invoke_with_correction(
         };
         match form.read(&text, until, &question.cancel).await? {
             Ok(output) => return Ok(output),
+            Err(_) if is_cut && corrections + 1 == ATTEMPTS => return Err(InvokeError::Limit(Limit::OutputTokens)),
             Err(wrong) => faults = wrong,
         }
         let mut messages = after;
@@ -290,6 +299,8 @@ struct Attempt {
     exposure: crate::ExposureState,
     /// Whether the program is to run calls, whose results it sends with its next request.
     calls_program: bool,
+    /// Whether the provider cut off the answer at its length limit.
+    is_cut: bool,
 }
 
 async fn attempt(
@@ -328,19 +339,29 @@ async fn attempt(
     let outcome = run(agent, turn, &mut sink).await;
     let AnswerSink { text, last_result, is_too_long, .. } = sink;
     let RunOutcome { ending, turn_usage: spent, messages: after, waiting, .. } = outcome;
+    let is_cut = matches!(ending, Ending::Limit(Limit::OutputTokens));
+    match ending {
+        // JSON that was cut off does not fit its schema, and the correction may be shorter.
+        Ending::Limit(limit @ (Limit::OutputTokens | Limit::ContentFilter)) if !is_cut || question.form.is_none() => {
+            return Err(InvokeError::Incomplete { limit, text });
+        }
+        _ => {}
+    }
     if let Some(tools) = &question.tools {
         let calls_program = matches!(ending, Ending::Waiting) && waiting.is_empty() && !tools.program.is_empty();
         let answer = match ending {
             Ending::Waiting if calls_program => Value::String(text),
             Ending::Done => Value::String(text),
+            Ending::Limit(Limit::OutputTokens) => Value::String(text),
             Ending::Limit(Limit::StopOnToolCall) => last_result.unwrap_or(Value::String(text)),
             Ending::SinkClosed if is_too_long => return Err(InvokeError::TooLong),
             Ending::Waiting if question.asks => return Err(InvokeError::Waiting(Box::new(spent))),
             other => return Err(failure(other)),
         };
-        return Ok(Attempt { answer, messages: after, spent, exposure, calls_program });
+        return Ok(Attempt { answer, messages: after, spent, exposure, calls_program, is_cut });
     }
     match ending {
+        Ending::Limit(Limit::OutputTokens) => {}
         // There are no tools, so a tool call is not part of the answer.
         Ending::Done | Ending::Waiting | Ending::SinkClosed | Ending::InvalidCall { .. } => {}
         // A provider that paused may not continue: what it wrote is the answer. If JSON is required
@@ -350,7 +371,7 @@ async fn attempt(
     }
     let mut messages = messages;
     messages.push(Arc::new(Message::Assistant(vec![AssistantPart::Text { text: text.clone(), metadata: None }])));
-    Ok(Attempt { answer: Value::String(text), messages, spent, exposure, calls_program: false })
+    Ok(Attempt { answer: Value::String(text), messages, spent, exposure, calls_program: false, is_cut })
 }
 
 /// Returns the error of a run without an answer.

@@ -49,6 +49,8 @@ pub(crate) struct ModelReply {
     /// a tool call.
     pub(crate) has_sources: bool,
     pub(crate) reason: FinishReason,
+    /// The reason in the provider's words.
+    pub(crate) raw_reason: Option<String>,
     pub(crate) usage: Usage,
 }
 
@@ -81,9 +83,9 @@ pub(crate) async fn read<S: EventSink>(
     tokio::pin!(silence);
     let mut at_once = 0;
     loop {
-        if let Part::Finish { reason, usage, .. } = part {
+        if let Part::Finish { reason, raw_reason, usage, .. } = part {
             let ReplyReader { said, calls, has_sources, .. } = reader;
-            return Ok(ModelReply { said, calls, has_sources, reason, usage });
+            return Ok(ModelReply { said, calls, has_sources, reason, raw_reason, usage });
         }
         if part != Part::Alive {
             reader.part(part, sink).await?;

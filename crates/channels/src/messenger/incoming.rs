@@ -3,6 +3,7 @@
 use crate::turn::COMMANDS;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use wire::file::without_hidden_characters;
 
 /// The longest name of a person, in characters.
 const MAX_NAME: usize = 64;
@@ -121,7 +122,7 @@ pub(crate) fn number_of_update(time: i64, bits: u32, what: &str) -> Option<i64> 
 
 /// Returns a person's name without hidden characters.
 pub(crate) fn person_name(name: &str) -> String {
-    name.chars().filter(|sign| !crate::visible::is_hidden(*sign)).take(MAX_NAME).collect()
+    without_hidden_characters(name).chars().filter(|sign| !sign.is_control()).take(MAX_NAME).collect()
 }
 
 /// Returns a text whose command begins with `/`, where people write it with `!`: in Slack and Discord, `/` begins

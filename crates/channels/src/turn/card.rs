@@ -4,12 +4,12 @@ use super::Turn;
 use crate::markdown::{Rendered, Style, code_message};
 use crate::messenger::{Button, Messenger};
 use crate::store::{self, Card, NewCard};
-use crate::visible::visible;
+use crate::visible::{visible, visible_question};
 use ::jobs::JobError;
 use serde_json::Value;
 use web::times::now_millis;
 use wire::api::ConversationView;
-use wire::question::{ASK_USER, Question};
+use wire::question::ASK_USER;
 use wire::{ToolPart, UiMessage, arguments_hash};
 
 /// The most options of a question that are buttons.
@@ -110,7 +110,7 @@ pub(super) fn approval_heading(tool: &ToolPart) -> String {
 }
 
 fn question(tool: &ToolPart, card_id: &str, messenger: Messenger) -> CardMessage {
-    let question = Question::read(tool.input.as_ref().unwrap_or(&Value::Null));
+    let question = visible_question(tool);
     let mut text = format!("❓ {}", question.text);
     if !question.context.is_empty() {
         text.push_str(&format!("\n\n{}", question.context));

@@ -10,13 +10,13 @@ use super::{Turn, TurnEnd};
 use crate::messenger::{MailHead, Messenger, OutgoingFile};
 use crate::person::Person;
 use crate::store::{self, Card};
-use crate::visible::visible;
+use crate::visible::{visible, visible_question};
 use ::jobs::JobError;
 use serde_json::Value;
 use std::fmt::Write;
 use web::times::now_millis;
 use wire::api::ConversationView;
-use wire::question::{ASK_USER, Question};
+use wire::question::ASK_USER;
 use wire::{ToolPart, UiMessage};
 
 /// The most decisions for which a mail asks: each has a letter.
@@ -255,7 +255,7 @@ fn question(tool: &ToolPart, prefix: &str) -> String {
             "{heading}\n\n{fence}json\n{arguments}\n{fence}\n\nReply with **{prefix}1** to approve, or with **{prefix}2** to deny."
         );
     }
-    let question = Question::read(tool.input.as_ref().unwrap_or(&Value::Null));
+    let question = visible_question(tool);
     let mut text = format!("❓ {}", super::commands::plain(&question.text));
     if !question.context.is_empty() {
         text.push_str(&format!("\n\n{}", super::commands::plain(&question.context)));

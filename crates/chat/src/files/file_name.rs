@@ -1,20 +1,18 @@
 //! Sanitizes file names, which come from users and may be hostile.
 
+use wire::file::without_hidden_characters;
+
 /// The maximum length of a file name in characters.
 pub(crate) const MAX_NAME: usize = 200;
 
 /// Returns the last component of a path, without unsafe characters.
 pub(crate) fn sanitize(given: &str) -> String {
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
-    let clean: String = last.chars().filter(|char| !char.is_control() && !is_direction(*char)).take(MAX_NAME).collect();
+    let seen = without_hidden_characters(last);
+    let clean: String = seen.chars().filter(|char| !char.is_control()).take(MAX_NAME).collect();
     // Strips dots and spaces alternately, since the result must not start with a dot.
     let clean = clean.trim_start_matches(|char: char| char == '.' || char.is_whitespace()).trim_end();
     if clean.is_empty() { "file".to_owned() } else { clean.to_owned() }
-}
-
-/// Returns whether the character changes the text direction, which can disguise a name.
-fn is_direction(char: char) -> bool {
-    matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -31,7 +29,8 @@ mod tests {
         check(". .htaccess", "htaccess");
         check("a\r\nSet-Cookie: x", "aSet-Cookie: x");
         check("invoice\u{202e}fdp.exe", "invoicefdp.exe");
-        for nothing in ["", ".", "..", "/", "  "] {
+        check("a\u{200b}b\u{e0041}.txt", "ab.txt");
+        for nothing in ["", ".", "..", "/", "  ", "\u{202e}"] {
             check(nothing, "file");
         }
         assert_eq!(sanitize(&"é".repeat(300)).chars().count(), MAX_NAME);

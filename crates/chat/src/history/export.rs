@@ -104,6 +104,7 @@ impl Inner {
 /// Formats messages: a heading for each author, texts unchanged (they are Markdown) but for the footnotes of
 /// what they cite, everything else in one line.
 fn markdown(title: &str, messages: &[UiMessage]) -> String {
+    let title = text_with_code_points(title, TextKind::Prose);
     let mut file = format!("# {title}\n");
     // Footnotes are numbered through the whole file.
     let mut noted = 0;
@@ -119,6 +120,7 @@ fn markdown(title: &str, messages: &[UiMessage]) -> String {
             let _ = write!(file, "\n*{mark}*\n");
         }
         let notes = footnotes(&cited, noted);
+        let notes = text_with_code_points(&notes, TextKind::Prose);
         if !notes.is_empty() {
             let _ = write!(file, "\n{notes}");
         }
@@ -139,11 +141,17 @@ fn paragraph(part: &UiPart, cited: &[CitedSource], noted: usize) -> Option<Strin
         {
             None
         }
-        UiPart::File(file) => Some(format!("[{}]", file.filename.as_deref().unwrap_or(&file.media_type))),
-        UiPart::SourceUrl(source) => {
-            Some(format!("- {} <{}>", source.title.as_deref().unwrap_or("Source"), source.url))
+        UiPart::File(file) => {
+            let name = file.filename.as_deref().unwrap_or(&file.media_type);
+            Some(format!("[{}]", text_with_code_points(name, TextKind::Value)))
         }
-        UiPart::Tool(tool) => Some(format!("*{}: {}*", tool.tool_name, outcome(tool))),
+        UiPart::SourceUrl(source) => {
+            let title = text_with_code_points(source.title.as_deref().unwrap_or("Source"), TextKind::Prose);
+            Some(format!("- {title} <{}>", text_with_code_points(&source.url, TextKind::Value)))
+        }
+        UiPart::Tool(tool) => {
+            Some(format!("*{}: {}*", text_with_code_points(&tool.tool_name, TextKind::Value), outcome(tool)))
+        }
         UiPart::Data(data) if data.kind == WORKFLOW_RESULT => Some(workflow_result(&data.data)),
         UiPart::Data(data) => ProviderOutput::of(data).map(provider_output),
         _ => None,
@@ -243,14 +251,14 @@ mod tests {
             { "type": "tool-look", "toolCallId": "a", "state": "output-available", "input": {}, "output": "x" },
             { "type": "tool-pay", "toolCallId": "b", "state": "output-denied", "input": {} },
             { "type": "text", "text": "## Mine\n\n- one\n" },
-            { "type": "source-url", "sourceId": "s", "url": "https://a.example/", "title": "A" },
-            { "type": "file", "mediaType": "image/png", "url": "data:image/png;base64,AAAA" },
+            { "type": "source-url", "sourceId": "s", "url": "https://a.example/", "title": "A\u{1b}[1m" },
+            { "type": "file", "mediaType": "image/png", "filename": "in\u{202e}gnp.exe", "url": "data:image/png;base64,AAAA" },
             { "type": "data-provider-output",
               "data": { "provider": "openai", "name": "later", "content": { "a": "b\u{202e}c" } } },
         ]);
         let answer = serde_json::from_value(json!({ "id": "m2", "role": "assistant", "parts": parts })).unwrap();
-        assert_snapshot!(markdown("Refunds", &[UiMessage::user("m1", "How?"), answer]), @r#"
-        # Refunds
+        assert_snapshot!(markdown("Refunds \u{202e}001", &[UiMessage::user("m1", "How?"), answer]), @r#"
+        # Refunds [U+202E]001
 
         ## You
 
@@ -266,9 +274,9 @@ mod tests {
 
         - one
 
-        - A <https://a.example/>
+        - A[U+001B][1m <https://a.example/>
 
-        [image/png]
+        [in[U+202E]gnp.exe]
 
         *later (openai)*
 

@@ -70,11 +70,13 @@ impl ChunkStream {
         for chunk in std::mem::take(&mut self.held) {
             self.send(&chunk);
         }
-        if let Some(error) = &run.error {
+        // A client reads from the finish reason that the provider cut off the answer.
+        let error = run.error.as_ref().filter(|_| !run.reason.is_some_and(wire::EndReason::is_cut));
+        if let Some(error) = error {
             self.send(&Chunk::Error { error_text: error.clone() });
         }
         let metadata = serde_json::to_value(run).ok().map(|run| json!({ "run": run, "usage": usage }));
-        let finish_reason = Some(if run.error.is_some() { FinishReason::Error } else { self.last });
+        let finish_reason = Some(if error.is_some() { FinishReason::Error } else { self.last });
         self.send(&Chunk::Finish { finish_reason, message_metadata: metadata });
         if !self.is_cut {
             self.send_frame(Bytes::from_static(DONE));

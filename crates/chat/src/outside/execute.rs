@@ -188,7 +188,9 @@ impl Inner {
             steps.clear();
         }
         let bound = match &answer.output {
-            Err(InvokeError::Limit(limit)) => ending::bound(*limit, &RunSettings { limits, ..agent.settings.clone() }),
+            Err(InvokeError::Limit(limit) | InvokeError::Incomplete { limit, .. }) => {
+                ending::bound(*limit, &RunSettings { limits, ..agent.settings.clone() })
+            }
             _ => None,
         };
         let mut checkpoint = record.take_checkpoint();
@@ -316,7 +318,7 @@ fn response(output: &Result<Value, InvokeError>) -> (InvocationStatus, Option<Va
         InvokeError::TimedOut => "There was no answer within the time limit of this tier.".to_owned(),
         InvokeError::Stopped => super::invoke::ABANDONED.to_owned(),
         InvokeError::UnknownPrice(model) => errors::unknown_price(model).message,
-        InvokeError::Limit(limit) => {
+        InvokeError::Limit(limit) | InvokeError::Incomplete { limit, .. } => {
             let explained = ending::limit_reason(*limit).explanation();
             explained.unwrap_or("The agent reached its limit before it had an answer.").to_owned()
         }
@@ -328,5 +330,10 @@ fn response(output: &Result<Value, InvokeError>) -> (InvocationStatus, Option<Va
         | InvokeError::Unchecked(_)
         | InvokeError::NotAdmitted(_) => error.to_string(),
     };
-    (status, None, Some(text))
+    // What there is of an answer is kept, but not as a whole one.
+    let output = match error {
+        InvokeError::Incomplete { text, .. } => Some(Value::from(text.as_str())),
+        _ => None,
+    };
+    (status, output, Some(text))
 }

@@ -3,7 +3,7 @@
 
 use crate::run::hooks::{HookEnd, HookObserver};
 use crate::{AgentRequest, AgentSource, Caller};
-use agent::{Agent, InvocationResult, InvokeError};
+use agent::{Agent, InvocationResult, InvokeError, Limit};
 use contract::Execution;
 use serde_json::Value;
 use transcript::to_wire;
@@ -39,7 +39,7 @@ fn offers(tools: &InvokeTools, name: &str) -> bool {
 /// Returns the end of an invocation, with its answer as a message.
 pub(super) fn end(id: &str, answer: &InvocationResult) -> HookEnd {
     let text = match &answer.output {
-        Ok(Value::String(text)) => Some(text.clone()),
+        Ok(Value::String(text)) | Err(InvokeError::Incomplete { text, .. }) => Some(text.clone()),
         Ok(output) => Some(output.to_string()),
         Err(_) => None,
     };
@@ -47,6 +47,8 @@ pub(super) fn end(id: &str, answer: &InvocationResult) -> HookEnd {
     let message = UiMessage { parts: text.into_iter().collect(), ..UiMessage::new(id, Role::Assistant) };
     let mut own = answer.replies.iter().filter(|reply| reply.below.is_none());
     let finish_reason = match (&answer.output, own.next_back()) {
+        (Err(InvokeError::Incomplete { limit: Limit::OutputTokens, .. }), _) => FinishReason::Length,
+        (Err(InvokeError::Incomplete { .. }), _) => FinishReason::ContentFilter,
         (Err(_), _) => FinishReason::Error,
         (Ok(_), Some(last)) => to_wire::finish_reason(last.usage.finish_reason),
         (Ok(_), None) => FinishReason::Stop,

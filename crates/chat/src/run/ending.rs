@@ -119,6 +119,8 @@ pub(crate) fn limit_reason(limit: Limit) -> EndReason {
         Limit::ToolCalls => EndReason::ToolCalls,
         Limit::Cost => EndReason::CostUsd,
         Limit::Loop => EndReason::Loop,
+        Limit::OutputTokens => EndReason::MaxOutputTokens,
+        Limit::ContentFilter => EndReason::ContentFilter,
     }
 }
 
@@ -141,7 +143,7 @@ pub(crate) fn invocation_reason(error: &InvokeError) -> EndReason {
         InvokeError::SchemaMismatch(_) | InvokeError::Unchecked(_) => EndReason::Unfit,
         InvokeError::Model(error) => model_reason(error),
         InvokeError::TimedOut => EndReason::Time,
-        InvokeError::Limit(limit) => limit_reason(*limit),
+        InvokeError::Limit(limit) | InvokeError::Incomplete { limit, .. } => limit_reason(*limit),
         InvokeError::UnknownPrice(_) => EndReason::UnknownPrice,
         InvokeError::NotAdmitted(_) => EndReason::Requests,
         InvokeError::Stopped => EndReason::Shutdown,
@@ -178,6 +180,11 @@ pub(crate) fn bound(limit: Limit, settings: &RunSettings) -> Option<String> {
         Limit::ToolCalls => limits.tool_calls.map(|most| format!("limits.toolCalls: {most}")),
         Limit::Cost => limits.cost_usd.map(|most| format!("limits.costUsd: {most}")),
         Limit::Loop => Some("the same calls were made five times".to_owned()),
+        Limit::OutputTokens => Some(match settings.sampling.max_output_tokens {
+            Some(most) => format!("maxOutputTokens: {most}"),
+            None => "the output limit of the model; no `maxOutputTokens` is set".to_owned(),
+        }),
+        Limit::ContentFilter => Some("the provider reported a refusal or a filter".to_owned()),
     }
 }
 
@@ -219,6 +226,10 @@ mod tests {
         check(Ending::Limit(Limit::MaxSteps), None, EndReason::MaxSteps, Some("maxSteps: 10"));
         check(Ending::Limit(Limit::Cost), None, EndReason::CostUsd, Some("limits.costUsd: 0.5"));
         check(Ending::Limit(Limit::Time), None, EndReason::Time, Some("time of a turn: 900 s"));
+        let cause = "the output limit of the model; no `maxOutputTokens` is set";
+        check(Ending::Limit(Limit::OutputTokens), None, EndReason::MaxOutputTokens, Some(cause));
+        let cause = "the provider reported a refusal or a filter";
+        check(Ending::Limit(Limit::ContentFilter), None, EndReason::ContentFilter, Some(cause));
         check(Ending::Stopped, None, EndReason::Shutdown, None);
         let cause = ModelError::new(ModelErrorKind::BrokenStream, "cause").to_string();
         check(model(ModelErrorKind::BrokenStream), None, EndReason::StreamBroken, Some(&cause));

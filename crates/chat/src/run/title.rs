@@ -11,7 +11,7 @@ use crate::record::steps;
 use crate::run::hooks::TITLE;
 use crate::submit::content::{shortened, title_from};
 use crate::{AgentRequest, AgentSource, Caller, TitleAgent};
-use agent::{InvocationInput, InvocationRequest, TurnLimits};
+use agent::{InvocationInput, InvocationRequest, InvokeError, Limit, TurnLimits};
 use contract::{ModelUse, RunScope};
 use jobs::{Backoff, Handler, JobContext, JobError, Kind, Lane, Outcome, Workers};
 use parking_lot::Mutex;
@@ -264,7 +264,10 @@ async fn generate(
         steps::for_run(subject, reply.usage, Some((CALL_ID.to_owned(), subject.agent_id.clone())))
     };
     let title = match answer.output {
-        Ok(Value::String(text)) => Ok(cleaned(&text, agent.max_words, agent.max_chars)),
+        // A title is shortened anyway.
+        Ok(Value::String(text)) | Err(InvokeError::Incomplete { limit: Limit::OutputTokens, text }) => {
+            Ok(cleaned(&text, agent.max_words, agent.max_chars))
+        }
         Ok(_) => Ok(None),
         Err(error) => Err(error.to_string()),
     };

@@ -10,6 +10,7 @@ use futures::{Stream, StreamExt};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use web::times::now_millis;
+use wire::file::without_hidden_characters;
 use wire::{ErrorCode, UserError};
 
 /// The longest name of a file, in characters.
@@ -247,10 +248,11 @@ pub(crate) fn read_metadata(text: &str) -> Result<Map<String, Value>, UserError>
     serde_json::from_str(text).map_err(|_| invalid())
 }
 
-/// Returns the last component of a path without control characters, of a bounded length.
+/// Returns the last component of a path without hidden characters, of a bounded length.
 fn cleaned_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let clean: String = last.chars().filter(|char| !char.is_control()).take(MAX_FILE_NAME).collect();
+    let seen = without_hidden_characters(last);
+    let clean: String = seen.chars().filter(|char| !char.is_control()).take(MAX_FILE_NAME).collect();
     let clean = clean.trim();
     if clean.is_empty() || clean == "." || clean == ".." { "file".to_owned() } else { clean.to_owned() }
 }
@@ -267,6 +269,8 @@ mod tests {
         check("C:\\x\\a.md", "a.md");
         check("..", "file");
         check("a/", "file");
+        check("in\u{202e}fdp.exe", "infdp.exe");
+        check("\u{200b}", "file");
         check(" \u{0}\n", "file");
         check(&"x".repeat(300), &"x".repeat(200));
     }

@@ -256,7 +256,7 @@ fn ends_are_named() {
         chunks.extend([call("b", "weather"), finish(reason, run)]);
         chunks
     };
-    let cut = ends("length", json!({ "output": "We" }));
+    let cut = ends("length", json!({ "output": "We", "error": "Cut off.", "reason": "maxOutputTokens" }));
     insta::assert_snapshot!(chat(&cut, &How::default()), @r#"
     {"content":"We"}
     ends: length
@@ -277,7 +277,7 @@ fn ends_are_named() {
     "incomplete" {"reason":"max_output_tokens"} null
     [{"id":"msg_r_0","type":"message","status":"incomplete","role":"assistant","content":[{"type":"output_text","text":"We","annotations":[],"logprobs":[]}]}]
     "#);
-    let filtered = ends("content-filter", json!({ "output": "We" }));
+    let filtered = ends("content-filter", json!({ "output": "We", "error": "Refused.", "reason": "contentFilter" }));
     insta::assert_snapshot!(chat(&filtered, &How::default()), @r#"
     {"content":"We"}
     ends: content_filter

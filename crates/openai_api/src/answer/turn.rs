@@ -142,7 +142,9 @@ impl Turn {
         let Some(LastChunk { finish, run, usage }) = last else {
             return Ended { result: Err(ApiError::cut_off()), reason: None, message, usage: TokenUsage::default() };
         };
-        if run.error.is_some() {
+        // An answer that the provider cut off has its finish reason.
+        let is_cut = run.reason.is_some_and(EndReason::is_cut);
+        if run.error.is_some() && !is_cut {
             let result = Err(ApiError::run_failed(run.reason, run.error));
             return Ended { result, reason: run.reason, message, usage };
         }
@@ -164,7 +166,9 @@ impl Turn {
                 arguments: tool.input.as_ref().map_or_else(|| "{}".to_owned(), Value::to_string),
             })
             .collect();
-        let text = (calls.is_empty() && !has_text).then(|| text_of(run.output, holds_text)).flatten();
+        let text = (calls.is_empty() && !has_text && !(is_cut && run.output.is_null()))
+            .then(|| text_of(run.output, holds_text))
+            .flatten();
         let finish = match finish {
             FinishReason::Length => Finish::Length,
             FinishReason::ContentFilter => Finish::ContentFilter,

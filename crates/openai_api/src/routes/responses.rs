@@ -127,7 +127,10 @@ async fn keep(
 
 fn metadata(ended: &Ended, is_cancelled: bool) -> MessageMetadata {
     let (outcome, reason) = match &ended.result {
-        Ok(_) => (Outcome::Done, EndReason::Done),
+        Ok(_) => {
+            let reason = ended.reason.filter(|reason| reason.is_cut()).unwrap_or(EndReason::Done);
+            (reason.outcome(), reason)
+        }
         Err(_) if is_cancelled => (Outcome::Stopped, EndReason::StoppedByUser),
         Err(_) => {
             let reason = ended.reason.unwrap_or(EndReason::Other);

@@ -50,7 +50,9 @@ impl Model for Demo {
         Box::pin(async move {
             let actions = plan::plan(&request)?;
             let usage = stream::usage(&request, &actions);
-            Ok(stream::paced(stream::parts(actions, usage), delay, cancel).boxed())
+            // Answers in a form are read as a whole.
+            let most = request.sampling.max_output_tokens.filter(|_| request.response_format.is_none());
+            Ok(stream::paced(stream::parts(actions, usage, most), delay, cancel).boxed())
         })
     }
 }

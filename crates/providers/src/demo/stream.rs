@@ -23,15 +23,24 @@ pub(crate) fn usage(request: &Request, actions: &[DemoAction]) -> Usage {
     }
 }
 
-/// Returns the parts of a reply.
-pub(crate) fn parts(actions: Vec<DemoAction>, usage: Usage) -> Vec<Part> {
+/// Returns the parts of a reply. `most` is the number of words after which the text is cut off, as a
+/// provider does at its token limit.
+pub(crate) fn parts(actions: Vec<DemoAction>, usage: Usage, most: Option<u32>) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut reason = FinishReason::Stop;
     for (at, action) in actions.into_iter().enumerate() {
         let id = at.to_string();
         match action {
             DemoAction::Think(text) => think(&id, &text, &mut parts),
-            DemoAction::Say(text) => say(&id, &text, &mut parts),
+            DemoAction::Say(text) => {
+                let most = most.map_or(usize::MAX, |most| most as usize);
+                let said: String = words(&text).take(most).collect();
+                say(&id, &said, &mut parts);
+                if said.len() < text.len() {
+                    reason = FinishReason::Length;
+                    break;
+                }
+            }
             DemoAction::Call { tool, input } => {
                 reason = FinishReason::ToolCalls;
                 call(tool, input.to_string(), &mut parts);

@@ -287,3 +287,19 @@ async fn cancellation_ends_the_stream() {
     assert_eq!(parts.next().await.unwrap().unwrap_err().kind, ModelErrorKind::Cancelled);
     assert!(parts.next().await.is_none());
 }
+
+#[tokio::test]
+async fn answers_are_cut_off_at_the_output_limit() {
+    let cut = async |most: Option<u32>| {
+        let mut asked = request(vec![user("Hello")], Vec::new());
+        asked.sampling.max_output_tokens = most;
+        let stream = Demo::new("demo", Some(Duration::ZERO)).stream(asked, CancellationToken::new()).await.unwrap();
+        let parts: Vec<_> = stream.map(Result::unwrap).collect().await;
+        let words = parts.iter().filter(|part| matches!(part, Part::TextDelta { .. })).count();
+        let Some(Part::Finish { reason, .. }) = parts.last() else { panic!("no end") };
+        (words, *reason)
+    };
+    assert_eq!(cut(Some(2)).await, (2, FinishReason::Length));
+    assert_eq!(cut(Some(1_000)).await, cut(None).await);
+    assert_eq!(cut(None).await.1, FinishReason::Stop);
+}

@@ -227,16 +227,19 @@ impl ResponsesCodec {
         let mut spare = String::new();
         let response = parse_response(event.response, &mut spare);
         let listed = response.output.list("output").unwrap_or_default();
-        self.end_open_items(&listed, event.kind == "response.incomplete", parts)?;
+        let is_incomplete = event.kind == "response.incomplete";
+        self.end_open_items(&listed, is_incomplete, parts)?;
         self.is_complete = true;
         self.push_cited_sources(parts);
         let raw_reason = response.incomplete_details.and_then(|incomplete| incomplete.reason);
         let reason = match raw_reason.as_deref() {
             Some("max_output_tokens") => FinishReason::Length,
             Some("content_filter") => FinishReason::ContentFilter,
+            None if self.has_refusal => FinishReason::ContentFilter,
+            // The answer is not whole, for whatever reason.
+            _ if is_incomplete => FinishReason::Error,
             Some(_) if self.has_tool_calls => FinishReason::ToolCalls,
             Some(_) => FinishReason::Other,
-            None if self.has_refusal => FinishReason::ContentFilter,
             None if self.has_tool_calls => FinishReason::ToolCalls,
             None => FinishReason::Stop,
         };

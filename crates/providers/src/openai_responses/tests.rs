@@ -1,7 +1,9 @@
 use super::request::body;
 use super::stream::ResponsesCodec;
 use crate::testing::{decode, decoded_lines, history_after, request, split, sse_events};
-use contract::{AssistantPart, Message, ModelErrorKind, Part, ToolCall, ToolOutput, ToolResult, UserPart};
+use contract::{
+    AssistantPart, FinishReason, Message, ModelErrorKind, Part, ToolCall, ToolOutput, ToolResult, UserPart,
+};
 use proptest::prelude::*;
 use serde_json::{Map, json};
 
@@ -57,6 +59,23 @@ fn incomplete_and_failed_replies_are_errors() {
         r#"{"type":"response.failed","response":{"error":{"code":"invalid_prompt","message":"no"}}}"#,
         ModelErrorKind::Refused,
     );
+}
+
+#[test]
+fn incomplete_responses_are_never_whole() {
+    let check = |details: &str, expected: FinishReason| {
+        let last = format!(r#"{{"type":"response.incomplete","response":{{"output":[]{details}}}}}"#);
+        let (parts, ended) = decode(ResponsesCodec::default(), &[sse_events(&last, "").as_bytes()]);
+        ended.unwrap();
+        let Some(Part::Finish { reason, .. }) = parts.last() else { panic!("no end: {details}") };
+        assert_eq!(*reason, expected, "{details}");
+    };
+    check(r#","incomplete_details":{"reason":"max_output_tokens"}"#, FinishReason::Length);
+    check(r#","incomplete_details":{"reason":"content_filter"}"#, FinishReason::ContentFilter);
+    check(r#","incomplete_details":{"reason":"a later one"}"#, FinishReason::Error);
+    check(r#","incomplete_details":{"reason":7}"#, FinishReason::Error);
+    check(r#","incomplete_details":null"#, FinishReason::Error);
+    check("", FinishReason::Error);
 }
 
 #[test]

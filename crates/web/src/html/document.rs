@@ -1,5 +1,6 @@
 //! The HTML document of pages that need no script, and pages with a single form or message.
 
+use super::visible::with_visible_text;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use leptos::prelude::*;
@@ -88,7 +89,7 @@ fn render(status: StatusCode, title: &str, content: impl IntoView + 'static, scr
             <body>{content}</body>
         </html>
     };
-    let mut response = (status, Html(document.to_html())).into_response();
+    let mut response = (status, Html(with_visible_text(document.to_html()))).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));

@@ -5,6 +5,7 @@ mod document;
 mod forms;
 mod numbers;
 mod table;
+mod visible;
 
 pub use browsers::browser_name;
 pub use document::{

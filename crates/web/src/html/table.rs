@@ -2,6 +2,7 @@
 //! each value.
 
 use leptos::prelude::*;
+use wire::hidden_characters::{TextKind, text_with_code_points};
 
 /// The heading of a column.
 #[derive(Clone, Copy)]
@@ -64,6 +65,7 @@ pub fn name(name: &str) -> AnyView {
     if name.is_empty() {
         return text("");
     }
+    let name = text_with_code_points(name, TextKind::Value);
     let parts = name.split_inclusive(['_', '-', '.', ':', '/']);
     parts.map(|part| view! { {part.to_owned()}<wbr /> }).collect_view().into_any()
 }
@@ -87,6 +89,7 @@ mod tests {
     fn names_break_after_separators() {
         let html = name("admin:export_audit").to_html().replace("<!>", "");
         assert_eq!(html, "admin:<wbr>export_<wbr>audit<wbr>");
+        assert_eq!(name("look\u{200b}").to_html().replace("<!>", ""), "look[U+200B]<wbr>");
         assert_eq!(name("").to_html(), "–");
     }
 

@@ -67,6 +67,11 @@ reasons! {
     CostUsd = "costUsd", Limit;
     /// The model repeated the same calls.
     Loop = "loop", Limit;
+    /// The provider cut off the model's answer at its length limit: `maxOutputTokens`, or that of
+    /// the model.
+    MaxOutputTokens = "maxOutputTokens", Limit;
+    /// The model or its provider's filter refused the answer, or cut it off.
+    ContentFilter = "contentFilter", Limit;
     /// The answer exceeded the size that the server stores.
     TooLong = "tooLong", Failed;
     /// The user stopped it.
@@ -132,6 +137,12 @@ impl EndReason {
         matches!(self.outcome(), Outcome::Failed | Outcome::Interrupted)
     }
 
+    /// Returns whether the provider ended the model's answer before its end, so that what there is of
+    /// it is a part.
+    pub fn is_cut(self) -> bool {
+        matches!(self, Self::MaxOutputTokens | Self::ContentFilter)
+    }
+
     /// Returns an English sentence that says why an answer is not complete, for exports, prompts and other
     /// programs; `None` if the outcome or the error of the answer is enough.
     pub fn explanation(self) -> Option<&'static str> {
@@ -144,6 +155,8 @@ impl EndReason {
             Self::ToolCalls => Some(Text::LimitToolCalls.english()),
             Self::CostUsd => Some(Text::LimitCost.english()),
             Self::Loop => Some("The agent kept repeating the same calls."),
+            Self::MaxOutputTokens => Some(Text::LimitOutput.english()),
+            Self::ContentFilter => Some(Text::LimitFilter.english()),
             Self::StoppedByAdmin => Some("An administrator stopped the answer."),
             Self::Shutdown => Some("The server was restarted."),
             Self::Replaced => Some("The user went on without answering a question."),

@@ -95,6 +95,8 @@ texts! { super::page::TEXTS.len();
     LimitLoop = "The agent kept repeating the same calls and was stopped.",
     LimitSteps = "The agent reached its limit of steps for one answer.",
     LimitRequests = "The agent reached its limit of model requests for one answer.",
+    LimitOutput = "The model reached its length limit for one answer.",
+    LimitFilter = "The model's provider refused or cut off this answer.",
     LimitLastCall = "The agent ended with this call, as it is set up to.",
     LimitReached = "The agent reached its limit for one answer.",
     LimitAdvice = "Continue to allow more.",

@@ -189,7 +189,7 @@ async fn calls_of_a_truncated_reply_do_not_run() {
     cut.pop();
     cut.push(finish_cue(FinishReason::Length));
     let notes = check(Case::of(vec![cut])).await;
-    assert!(!notes.contains("started") && notes.ends_with("step 1 ends: Length\nDone"), "{notes}");
+    assert!(!notes.contains("started") && notes.ends_with("step 1 ends: Length\nLimit(OutputTokens)"), "{notes}");
 }
 
 #[tokio::test(start_paused = true)]

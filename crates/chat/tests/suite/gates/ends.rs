@@ -4,9 +4,10 @@
 use crate::gates::house::{TestChat, ada, agent, helper, message, yes};
 use crate::gates::paid;
 use chat::{LifecycleEvent, LifecycleObserver, RunFacts, Telemetry, ToolEnd};
-use contract::testing::{Cue, RecordingTool, model_error, text_reply, tool_call_reply};
+use contract::testing::{Cue, RecordingTool, finish_cue, model_error, text_reply, tool_call_reply};
 use contract::{
-    ApprovalTerms, Execution, Model, ModelError, ModelErrorKind, ModelId, Part, PartStream, Request, ToolSpec,
+    ApprovalTerms, Execution, FinishReason, Model, ModelError, ModelErrorKind, ModelId, Part, PartStream, Request,
+    ToolSpec,
 };
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -68,6 +69,17 @@ async fn every_end_has_a_reason() {
     let refused = vec![Cue::Fail(model_error(ModelErrorKind::Unauthorized))];
     let cause = model_error(ModelErrorKind::Unauthorized).to_string();
     check(&asked(vec![refused]).await, "failed", "modelCredentials", &cause).await;
+    let cut = |reason| {
+        let mut reply = text_reply("half an");
+        reply.pop();
+        reply.push(finish_cue(reason));
+        vec![reply]
+    };
+    check(&asked(cut(FinishReason::Length)).await, "limit", "maxOutputTokens", "the output limit of the model").await;
+    let filtered = asked(cut(FinishReason::ContentFilter)).await;
+    check(&filtered, "limit", "contentFilter", "the provider reported a refusal").await;
+    let broken = asked(cut(FinishReason::Error)).await;
+    check(&broken, "failed", "streamBroken", "the provider's stream is broken: the provider ended the reply").await;
 
     let (mut panics, _) = agent("helper", Vec::new(), Vec::new());
     panics.model = Arc::new(Panics(ModelId { provider: "p".to_owned(), model: "m".to_owned() }));

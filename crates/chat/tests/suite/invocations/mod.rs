@@ -7,8 +7,8 @@ mod suspended;
 
 use agent::{Agent, RunSettings, TurnLimits};
 use chat::{AgentRequest, AgentSource, Caller, Chat, Hooks};
-use contract::testing::{Cue, RecordingTool, ScriptedModel, model_error, text_reply, tool_call_reply};
-use contract::{Execution, Message, ModelErrorKind, Tool, ToolChoice, ToolSpec};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, finish_cue, model_error, text_reply, tool_call_reply};
+use contract::{Execution, FinishReason, Message, ModelErrorKind, Tool, ToolChoice, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -136,6 +136,25 @@ async fn invocation_returns_text_or_json() {
     let not_offered = vec![tool_call_reply(&[("c", "act", "{}")]), text_reply("")];
     let none = "the answer does not fit the schema: it contains no JSON.";
     check(not_offered, scores(), (Failed, Value::Null, Some(none))).await;
+}
+
+#[tokio::test]
+async fn answer_that_was_cut_off_is_no_success() {
+    let cut = |reason| {
+        let mut reply = text_reply("half an");
+        reply.pop();
+        reply.push(finish_cue(reason));
+        reply
+    };
+    let ask = json!({ "agent_name": "extractor", "input": { "prompt": "Hi" } });
+    let limit = "The model reached its length limit for one answer.";
+    let failed = InvocationStatus::Failed;
+    check(vec![cut(FinishReason::Length)], ask.clone(), (failed, json!("half an"), Some(limit))).await;
+    let refused = "The model's provider refused or cut off this answer.";
+    check(vec![cut(FinishReason::ContentFilter)], ask.clone(), (failed, json!("half an"), Some(refused))).await;
+    // JSON is asked for once more.
+    let twice = vec![cut(FinishReason::Length), cut(FinishReason::Length)];
+    check(twice, scores(), (failed, Value::Null, Some(limit))).await;
 }
 
 #[tokio::test]

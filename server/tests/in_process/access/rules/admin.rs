@@ -329,3 +329,27 @@ async fn trying_tools_and_agents_is_audited() {
     let plan = call_route(&routes, &admin, get("/api/admin/retention".to_owned())).await.1;
     assert_eq!(serde_json::from_str::<Value>(&plan).unwrap()["next"][0]["id"], json!(id));
 }
+
+/// What an administrator reads is what is there: hidden characters are shown as their code points.
+#[tokio::test(flavor = "multi_thread")]
+async fn console_shows_hidden_characters() {
+    let routes = serve(&config()).await;
+    let (ada, admin) = (caller(("ada", true, &[])), caller(("boss", true, &["admin"])));
+    assert_eq!(call_route(&routes, &ada, send("p_open", "a_open", "c", "Hello")).await.0, 200);
+    let title = json!({ "title": "pay \u{202e}001\u{202c} \u{e0041}EUR" });
+    let rename = TestRequest { method: Method::PATCH, ..post("/api/conversations/c".to_owned(), title) };
+    assert_eq!(call_route(&routes, &ada, rename).await.0, 204);
+    let arguments = json!({ "arguments": { "query": "pay \u{202e}001\u{200b} EUR" } });
+    let path = "/api/admin/agents/t_e_editors/tools/search_it".to_owned();
+    assert_eq!(call_route(&routes, &admin, post(path, arguments)).await.0, 200);
+    for (path, expected) in [
+        ("/admin/audit", r"pay \u202e001\u200b EUR"),
+        ("/admin/conversations", "pay [U+202E]001[U+202C] [U+E0041]EUR"),
+        ("/admin/conversations/c", "pay [U+202E]001[U+202C] [U+E0041]EUR"),
+        ("/admin/agents/a_open", "pay [U+202E]001[U+202C] [U+E0041]EUR"),
+    ] {
+        let (status, page) = call_route(&routes, &admin, get(path.to_owned())).await;
+        assert!(status == 200 && page.contains(expected), "{path}: {page}");
+        assert!(!page.contains(['\u{202e}', '\u{200b}', '\u{e0041}']), "{path}");
+    }
+}
