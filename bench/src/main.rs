@@ -11,6 +11,7 @@ mod page;
 mod process;
 mod results;
 mod retrieval;
+mod scale;
 mod server;
 mod shell;
 mod upstream;
@@ -52,7 +53,7 @@ enum Command {
         target: Target,
         figures: PathBuf,
     },
-    /// Write docs/performance.md again, in the repository with this root.
+    /// Write docs/performance.md and docs/scaling.md again, in the repository with this root.
     Page { root: PathBuf },
     /// Print all stored figures of the repository with this root as one table.
     Table { root: PathBuf },
@@ -96,6 +97,7 @@ async fn measure(subject: Subject, binary: &Path, folders: &[PathBuf], is_small:
         Subject::Shell => shell::measure(binary).await,
         Subject::Evaluation => evaluation::measure(binary),
         Subject::Admin => admin::measure(binary).await,
+        Subject::Scale => scale::measure(binary, is_small).await,
         Subject::Queue | Subject::Rankings | Subject::Browser => {
             anyhow::bail!("another program measures this: `{}`", subject.command())
         }

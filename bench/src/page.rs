@@ -1,4 +1,5 @@
-//! Writes the stored results into `docs/performance.md`, between markers. The text around them is written by hand.
+//! Writes the stored results into `docs/performance.md` and `docs/scaling.md`, between markers. The text around them is
+//! written by hand.
 
 use crate::results::{Build, Figure, Goal, Results, Subject, Table};
 use anyhow::{Context, Result, ensure};
@@ -6,8 +7,8 @@ use clap::ValueEnum;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The page, below the root of the repository.
-pub(crate) const PAGE: &str = "docs/performance.md";
+/// The pages, below the root of the repository. The first one also has the goals.
+const PAGES: [&str; 2] = ["docs/performance.md", "docs/scaling.md"];
 /// The folder of the results, below the root of the repository.
 pub(crate) const RESULTS: &str = "bench/results";
 
@@ -28,30 +29,41 @@ pub(crate) fn load_all(folder: &Path) -> Result<All> {
     Ok(all)
 }
 
-/// Writes the page again.
+/// Writes the pages again.
 pub(crate) fn write(root: &Path) -> Result<()> {
     let all = load_all(&root.join(RESULTS))?;
-    let page = std::fs::read_to_string(root.join(PAGE)).context(PAGE)?;
-    Ok(std::fs::write(root.join(PAGE), render(&page, &all)?)?)
+    for name in PAGES {
+        let page = std::fs::read_to_string(root.join(name)).context(name)?;
+        std::fs::write(root.join(name), render(name, &page, &all).context(name)?)?;
+    }
+    Ok(())
 }
 
-/// Returns the page with each generated part replaced.
-fn render(page: &str, all: &All) -> Result<String> {
-    let mut page = replace(page, GOALS, &goals(all))?;
-    for &subject in Subject::value_variants() {
+/// Returns a page with each generated part replaced.
+fn render(name: &str, page: &str, all: &All) -> Result<String> {
+    let mut page = if name == PAGES[0] { replace(page, GOALS, &goals(all))? } else { page.to_owned() };
+    for &subject in Subject::value_variants().iter().filter(|subject| page_of(**subject) == name) {
         let results = all.iter().find(|(of, _)| *of == subject).map(|(_, results)| results);
         page = replace(&page, subject.name(), &part(subject, results))?;
     }
     Ok(page)
 }
 
+/// Returns the page that shows a subject.
+fn page_of(subject: Subject) -> &'static str {
+    match subject {
+        Subject::Scale => PAGES[1],
+        _ => PAGES[0],
+    }
+}
+
 /// Replaces what stands between the marker with this name and the next end.
 fn replace(page: &str, name: &str, content: &str) -> Result<String> {
     let begin = format!("<!-- bench:{name} -->\n");
-    ensure!(page.matches(&begin).count() == 1, "{PAGE} must have one line `{}`", begin.trim_end());
+    ensure!(page.matches(&begin).count() == 1, "the page must have one line `{}`", begin.trim_end());
     let (before, rest) = page.split_once(&begin).context("the marker was found")?;
-    let (old, after) = rest.split_once(END).with_context(|| format!("{PAGE} has no `{END}` after {begin}"))?;
-    ensure!(!old.contains("<!-- bench:"), "{PAGE} has no `{END}` after {begin}");
+    let (old, after) = rest.split_once(END).with_context(|| format!("the page has no `{END}` after {begin}"))?;
+    ensure!(!old.contains("<!-- bench:"), "the page has no `{END}` after {begin}");
     Ok(format!("{before}{begin}{content}{END}{after}"))
 }
 

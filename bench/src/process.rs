@@ -76,6 +76,30 @@ async fn start(mut command: Command) -> Result<MeasuredServer> {
     anyhow::bail!("{:?} ended before it listened", command.as_std().get_program())
 }
 
+/// The CPU times of a process, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ProcessTimes {
+    pub(crate) parent: u32,
+    pub(crate) own: f64,
+    /// That of its children that have ended.
+    pub(crate) ended_children: f64,
+}
+
+impl ProcessTimes {
+    /// Reads those of a process, by its id or `self`.
+    pub(crate) fn of(process: &str) -> Result<Self> {
+        Self::parse(&std::fs::read_to_string(format!("/proc/{process}/stat"))?)
+    }
+
+    /// Parses a file `stat` of `/proc`. The name of the program, in parentheses, may contain anything.
+    fn parse(stat: &str) -> Result<Self> {
+        let fields: Vec<_> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
+        let number = |at: usize| -> Result<u64> { Ok(fields.get(at).context("short stat")?.parse()?) };
+        let seconds = |at| anyhow::Ok((number(at)? + number(at + 1)?) as f64 / TICKS);
+        Ok(Self { parent: u32::try_from(number(1)?)?, own: seconds(11)?, ended_children: seconds(13)? })
+    }
+}
+
 impl MeasuredServer {
     /// Kills the server.
     pub(crate) async fn stop(mut self) -> Result<()> {
@@ -89,11 +113,7 @@ impl MeasuredServer {
 
     /// Returns the CPU time so far in seconds.
     pub(crate) fn cpu_s(&self) -> Result<f64> {
-        let stat = self.proc("stat")?;
-        let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect::<Vec<_>>();
-        let ticks: u64 =
-            fields.get(11..13).context("short stat")?.iter().filter_map(|field| field.parse::<u64>().ok()).sum();
-        Ok(ticks as f64 / TICKS)
+        Ok(ProcessTimes::parse(&self.proc("stat")?)?.own)
     }
 
     /// Returns the resident memory in MB.
@@ -101,5 +121,17 @@ impl MeasuredServer {
         let status = self.proc("status")?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
         Ok(line.trim().trim_end_matches(" kB").parse::<f64>()? / 1024.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_after_the_name_of_the_program() {
+        let stat = "42 (a) b) S 7 42 42 0 -1 4194560 100 200 0 0 150 50 30 20 20 0 1 0 9000\n";
+        assert_eq!(ProcessTimes::parse(stat).unwrap(), ProcessTimes { parent: 7, own: 2.0, ended_children: 0.5 });
+        assert!(ProcessTimes::parse("42 (a) S 7").is_err());
     }
 }

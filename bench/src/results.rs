@@ -19,6 +19,7 @@ pub(crate) enum Subject {
     Evaluation,
     Browser,
     Admin,
+    Scale,
 }
 
 impl Subject {
@@ -35,6 +36,7 @@ impl Subject {
             Self::Evaluation => "evaluation",
             Self::Browser => "browser",
             Self::Admin => "admin",
+            Self::Scale => "scale",
         }
     }
 
@@ -49,6 +51,7 @@ impl Subject {
             Self::Evaluation => "cargo xtask bench evaluation",
             Self::Browser => "cargo xtask bench --ui",
             Self::Admin => "cargo xtask bench --admin",
+            Self::Scale => "cargo xtask bench scale",
         }
     }
 }
@@ -134,7 +137,7 @@ impl Goal {
 
 /// Creates a figure.
 pub(crate) fn figure(value: f64, unit: &str) -> Option<Figure> {
-    Some(Figure { value: rounded(value), unit: unit.to_owned() })
+    Some(Figure { value, unit: unit.to_owned() })
 }
 
 /// Rounds to four digits: more are noise.
@@ -167,8 +170,10 @@ impl Table {
 }
 
 impl Results {
-    /// Describes this machine, now.
-    pub(crate) fn new(tables: Vec<Table>, binary: &Path) -> Self {
+    /// Creates the results of a measurement that ends now, on this machine.
+    pub(crate) fn new(mut tables: Vec<Table>, binary: &Path) -> Self {
+        let cells = tables.iter_mut().flat_map(|table| &mut table.rows).flat_map(|row| &mut row.cells);
+        cells.flatten().for_each(|figure| figure.value = rounded(figure.value));
         Self { measured: jiff::Zoned::now().date(), build: Build::of(binary), machine: Machine::this(), tables }
     }
 
@@ -248,8 +253,10 @@ mod tests {
         assert_eq!(Results::load(folder.path(), Subject::Queue).unwrap(), None);
         let mut table = Table::new("Jobs", &["p50", "p99"]);
         table.add_with_goal("start", [figure(4.0, "ms"), None], Goal::AtMost(50.0));
+        table.add("end", [figure(5.912_345, "ms"), None]);
         let results = Results::new(vec![table], Path::new("target/release/chatwright"));
         assert_eq!(results.build, Build::Release);
+        assert_eq!(results.tables[0].rows[1].cells[0], figure(5.912, "ms"));
         results.save(folder.path(), Subject::Queue).unwrap();
         assert_eq!(Results::load(folder.path(), Subject::Queue).unwrap(), Some(results));
     }

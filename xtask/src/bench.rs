@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: measures performance. Figures are stored in `bench/results`, and `docs/performance.md` is
-//! written from them.
+//! `cargo xtask bench`: measures performance. Figures are stored in `bench/results`, and `docs/performance.md` and
+//! `docs/scaling.md` are written from them.
 
 use crate::browser;
 use crate::build::{self, Profile};
@@ -35,11 +35,13 @@ pub(crate) enum Subject {
     Ui,
     /// The lists of the admin console over 100,000 conversations and 2,000,000 messages.
     Admin,
+    /// One, two and three servers on one PostgreSQL.
+    Scale,
     /// All of these, one after the other.
     All,
 }
 
-/// Measures a subject with release builds, and writes the page. Of all subjects, each is measured even if another one
+/// Measures a subject with release builds, and writes the pages. Of all subjects, each is measured even if another one
 /// fails. `folders` have collections for `retrieval`.
 pub(crate) fn run(shell: &Shell, subject: Subject, folders: &[PathBuf]) -> Result<()> {
     build::run(shell, Profile::Release)?;
@@ -51,7 +53,7 @@ pub(crate) fn run(shell: &Shell, subject: Subject, folders: &[PathBuf]) -> Resul
             failed.push(format!("{error:#}"));
         }
     }
-    step("write docs/performance.md", || Ok(plain(shell, BENCH).args(["page", "."]).run()?))?;
+    step("write docs/performance.md and docs/scaling.md", || Ok(plain(shell, BENCH).args(["page", "."]).run()?))?;
     if subject == Subject::All {
         plain(shell, BENCH).args(["table", "."]).run()?;
         summary(failed.is_empty());
@@ -60,10 +62,10 @@ pub(crate) fn run(shell: &Shell, subject: Subject, folders: &[PathBuf]) -> Resul
     Ok(())
 }
 
-/// Writes the page from the stored figures.
+/// Writes the pages from the stored figures.
 pub(crate) fn page(shell: &Shell) -> Result<()> {
     let arguments = ["run", "--quiet", "--package", "bench", "--", "page", "."];
-    step("write docs/performance.md", || Ok(cargo(shell).args(arguments).run()?))
+    step("write docs/performance.md and docs/scaling.md", || Ok(cargo(shell).args(arguments).run()?))
 }
 
 fn measure(shell: &Shell, subject: Subject, folders: &[PathBuf]) -> Result<()> {
@@ -88,6 +90,7 @@ fn measure(shell: &Shell, subject: Subject, folders: &[PathBuf]) -> Result<()> {
             browser::bench(shell)
         }),
         Subject::Admin => from_outside(shell, "admin", &[]),
+        Subject::Scale => from_outside(shell, "scale", &[]),
         Subject::All => Ok(()),
     }
 }

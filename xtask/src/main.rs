@@ -81,7 +81,7 @@ enum Command {
         test: bool,
     },
     /// Measure performance with release builds, store the figures in bench/results, and write
-    /// docs/performance.md.
+    /// docs/performance.md and docs/scaling.md.
     Bench {
         /// What is measured.
         #[arg(default_value = "server")]
@@ -96,7 +96,7 @@ enum Command {
         /// The same as the subject `admin`.
         #[arg(long, conflicts_with = "ui")]
         admin: bool,
-        /// Measure nothing: only write docs/performance.md from the stored figures.
+        /// Measure nothing: only write these pages from the stored figures.
         #[arg(long, conflicts_with_all = ["ui", "admin"])]
         page: bool,
     },

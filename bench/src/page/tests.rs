@@ -8,11 +8,14 @@ fn repository_root() -> &'static Path {
 }
 
 #[test]
-fn page_matches_the_results() {
+fn pages_match_the_results() {
     let root = repository_root();
-    let stored = std::fs::read_to_string(root.join(PAGE)).unwrap();
-    let rendered = render(&stored, &load_all(&root.join(RESULTS)).unwrap()).unwrap();
-    assert!(stored == rendered, "the page is outdated: run `cargo xtask bench --page`");
+    let all = load_all(&root.join(RESULTS)).unwrap();
+    for name in PAGES {
+        let stored = std::fs::read_to_string(root.join(name)).unwrap();
+        let rendered = render(name, &stored, &all).unwrap();
+        assert!(stored == rendered, "{name} is outdated: run `cargo xtask bench --page`");
+    }
 }
 
 /// A file of another name would never be shown.

@@ -95,7 +95,14 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { title: "Quality", pages: &[page!("replay"), page!("evaluation")] },
     Group {
         title: "Operation",
-        pages: &[page!("operations"), page!("alerts"), page!("performance"), page!("reliability"), page!("scorecard")],
+        pages: &[
+            page!("operations"),
+            page!("alerts"),
+            page!("performance"),
+            page!("scaling"),
+            page!("reliability"),
+            page!("scorecard"),
+        ],
     },
     Group { title: "Development", pages: &[page!("extending"), page!("architecture")] },
 ];

@@ -43,7 +43,7 @@ delete_databases() {
 }
 if new_cluster; then
     $somebody "$BIN/postgres" -D data -k "$FOLDER" -c listen_addresses= -c max_connections=400 -c autovacuum=off -c jit=off \
-        -c fsync=off -c full_page_writes=off -c wal_level=minimal -c max_wal_senders=0 </dev/null &
+        -c fsync=off -c full_page_writes=off -c wal_level=minimal -c max_wal_senders=0 $SETTINGS </dev/null &
     server=$!
     while sleep 10 && kill -0 $server; do delete_databases; done </dev/null &
     cat >&2
@@ -74,7 +74,30 @@ impl Cluster {
     /// If the server does not start within a minute.
     #[must_use]
     pub fn start() -> Option<Self> {
-        find_programs().map(|programs| start(&programs))
+        Self::start_with(&[])
+    }
+
+    /// Starts a server with settings that replace those for tests, each as `name=value` without spaces; `None` if
+    /// PostgreSQL is not installed. Tests trade durability for speed, measurements do not.
+    ///
+    /// # Panics
+    ///
+    /// If the server does not start within a minute.
+    #[must_use]
+    pub fn start_with(settings: &[&str]) -> Option<Self> {
+        find_programs().map(|programs| start(&programs, settings))
+    }
+
+    /// Returns the URL of one of the server's databases, for its owner. The first one is `postgres`.
+    #[must_use]
+    pub fn url(&self, database: &str) -> String {
+        url(&self.folder, database, PASSWORD)
+    }
+
+    /// Returns the id of the server's first process, whose children are the others; `None` if it has ended.
+    #[must_use]
+    pub fn process(&self) -> Option<u32> {
+        fs::read_to_string(self.folder.join("data/postmaster.pid")).ok()?.lines().next()?.parse().ok()
     }
 
     /// Returns the folder with the server's socket.
@@ -82,6 +105,11 @@ impl Cluster {
     pub fn folder(&self) -> &Path {
         &self.folder
     }
+}
+
+/// Returns the URL of a database of the server in this folder.
+pub(crate) fn url(folder: &Path, database: &str, password: &str) -> String {
+    format!("postgres://ada:{password}@{}/{database}", folder.display().to_string().replace('/', "%2F"))
 }
 
 /// Returns the folder with `initdb`: the newest version on Debian, otherwise from `PATH`.
@@ -105,7 +133,7 @@ fn template_folder(programs: &Path) -> PathBuf {
     std::env::temp_dir().join(format!("chatwright-test-postgres-md5-{version}-{user}"))
 }
 
-fn start(programs: &Path) -> Cluster {
+fn start(programs: &Path, settings: &[&str]) -> Cluster {
     let folder = tempfile::Builder::new().prefix("pg").tempdir().unwrap().keep();
     // By default only its owner could access the folder.
     fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
@@ -116,6 +144,7 @@ fn start(programs: &Path) -> Cluster {
         .env("BIN", programs)
         .env("FOLDER", &folder)
         .env("TEMPLATE", template_folder(programs))
+        .env("SETTINGS", settings.iter().map(|setting| format!("-c {setting} ")).collect::<String>())
         .stdin(Stdio::piped())
         .stdout(log.try_clone().unwrap())
         .stderr(log)

@@ -1,6 +1,6 @@
 //! Databases in the server of the test.
 
-use crate::{Cluster, PASSWORD, SHARED};
+use crate::{Cluster, PASSWORD, SHARED, cluster};
 use sqlx::{AssertSqlSafe, Connection, Executor};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,8 +27,7 @@ fn folder() -> Option<&'static Path> {
 /// Returns the URL of one of the server's databases, for its owner with this password; `None` if
 /// PostgreSQL is not installed.
 pub fn database_url(database: &str, password: &str) -> Option<String> {
-    let folder = folder()?.to_str().unwrap().replace('/', "%2F");
-    Some(format!("postgres://ada:{password}@{folder}/{database}"))
+    Some(cluster::url(folder()?, database, password))
 }
 
 /// Creates an empty database and returns its URL; `None` if PostgreSQL is not installed.
