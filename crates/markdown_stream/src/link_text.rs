@@ -36,7 +36,7 @@ fn ends_word(sign: char) -> bool {
 
 /// Returns the host that a word of a text seems to name.
 fn named_host(word: &str) -> Option<&str> {
-    let word = word.trim_matches(|sign: char| !sign.is_alphanumeric());
+    let word = word.trim_matches(|sign: char| !is_letter_or_digit(sign));
     let has_scheme = word.contains("://");
     let named = without_port(host(word)).trim_end_matches(DOTS);
     (has_scheme || looks_like_host(named)).then_some(named).filter(|named| !named.is_empty())
@@ -45,16 +45,23 @@ fn named_host(word: &str) -> Option<&str> {
 /// Returns whether a word has the form of a host with a top-level domain.
 fn looks_like_host(word: &str) -> bool {
     let mut labels = word.split(DOTS).peekable();
-    let is_label = |label: &str| !label.is_empty() && label.chars().all(|sign| sign.is_alphanumeric() || sign == '-');
+    let is_label = |label: &str| !label.is_empty() && label.chars().all(|sign| is_letter_or_digit(sign) || sign == '-');
     let is_whole = word.contains(DOTS) && labels.clone().all(is_label);
     let last = labels.next_back().unwrap_or_default();
-    let is_domain = last.starts_with("xn--") || last.chars().count() >= 2 && last.chars().all(char::is_alphabetic);
+    let is_letter = |sign: char| is_letter_or_digit(sign) && !sign.is_ascii_digit();
+    let is_domain = last.starts_with("xn--") || last.chars().count() >= 2 && last.chars().all(is_letter);
     is_whole && is_domain && !FILE_ENDINGS.iter().any(|ending| last.eq_ignore_ascii_case(ending))
+}
+
+/// Returns whether a host can have a character. The browser downloads this with every conversation: the tables of
+/// Unicode's letters would be 7 KB more, so that any character beyond ASCII counts as a letter.
+fn is_letter_or_digit(sign: char) -> bool {
+    sign.is_ascii_alphanumeric() || !sign.is_ascii()
 }
 
 fn is_same_host(named: &str, opened: &str) -> bool {
     let normal = |host: &str| {
-        let host = without_port(host).replace(DOTS, ".").to_lowercase();
+        let host = without_port(host).replace(DOTS, ".").to_ascii_lowercase();
         let host = host.trim_end_matches('.');
         host.strip_prefix("www.").unwrap_or(host).to_owned()
     };
