@@ -22,7 +22,7 @@ app ► chat markdown_stream operators sse wire
 auth ► chat config egress endpoints offload settings store wire
 bench ► sse test_postgres
 capability ► agent chat config contract endpoints jobs operators settings store web wire
-channels ► auth capability chat config egress jobs mail settings store web wire
+channels ► auth capability chat config egress jobs mail markdown_stream settings store web wire
 chat ► agent contract faults jobs settings sse store transcript wire
 chat_message ► auth capability chat config settings sse web wire
 child_process ►

@@ -90,7 +90,7 @@ async fn all_recordings_of_providers_are_replayed() {
     openai_chat/thinking_and_tools.jsonl: stopped, "tool-calls", 339 + 83 tokens, 4ae04aaf: reasoning text tool-call tool-call
     openai_responses/items.jsonl: stopped, "tool-calls", 3 + 4 tokens, 4e7252f0: reasoning tool-call provider-item tool-result provider-item tool-call provider-item tool-call provider-item tool-result provider-item tool-call provider-item tool-call provider-item tool-call provider-item provider-item tool-call tool-result provider-item tool-call provider-item tool-call tool-result provider-item provider-item tool-call tool-result provider-item text
     openai_responses/parallel.jsonl: stopped, "tool-calls", 34 + 28 tokens, 800e6ee0: tool-call tool-call tool-call
-    openai_responses/server_tools.jsonl: done, "content-filter", 134 + 55 tokens, 208d188f: tool-call tool-result provider-item tool-call tool-result provider-item tool-call tool-result provider-item tool-call tool-result provider-item tool-call tool-result provider-item tool-call provider-item tool-call provider-item provider-item reasoning text
+    openai_responses/server_tools.jsonl: limit: ContentFilter, "content-filter", 134 + 55 tokens, 208d188f: tool-call tool-result provider-item tool-call tool-result provider-item tool-call tool-result provider-item tool-call tool-result provider-item tool-call tool-result provider-item tool-call provider-item tool-call provider-item provider-item reasoning text
     openai_responses/thinking_and_tool.jsonl: stopped, "tool-calls", 30 + 12 tokens, 836295c1: reasoning reasoning text tool-call tool-call tool-result provider-item
     "#);
 }
