@@ -97,4 +97,8 @@ test("a version of a file is shared with visitors and other users until its link
   await expect(page.getByRole("heading", { name: "Links to files" })).toBeHidden();
   expect((await visitor.goto(link))?.status()).toBe(404);
   await expect(visitor.getByRole("heading", { name: "Nothing is shared here" })).toBeVisible();
+  // The page tried to reach the site each time it was shown, and nothing else was refused.
+  const refused = console.takeBreaches();
+  expect(refused.length).toBeGreaterThan(0);
+  expect(refused.filter((breach) => !/^connect-src: .*\/api\/conversations on about$/.test(breach))).toEqual([]);
 });
