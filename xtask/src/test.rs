@@ -167,13 +167,15 @@ mod tests {
     }
 
     /// The packages that have other features without the optional features of the server: the formats of
-    /// documents, the emulated shell, and static embeddings, which need `dfa` of `regex-automata` and
+    /// documents with their ciphers, the emulated shell, and static embeddings, which need `dfa` of `regex-automata` and
     /// `derive` of `zerocopy`. Many crates depend on these two: who runs the tests after a build with the
     /// default features compiles those again.
-    const CHANGED_BY_FEATURES: [&str; 16] = [
+    const CHANGED_BY_FEATURES: [&str; 18] = [
         "blake2",
         "byteorder",
+        "cbc",
         "chrono",
+        "cipher",
         "crc32fast",
         "documents",
         "flate2",
