@@ -4,6 +4,7 @@
 use crate::discord_gateway::socket;
 use crate::discord_messages::{Answer, BotMessage, Effect, effect, read_message, unknown};
 use crate::forms::{SentFile, parameters};
+use crate::server::until;
 use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::http::{Method, StatusCode};
@@ -12,7 +13,6 @@ use axum::routing::{any, get};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 use tokio::net::TcpListener;
 
 pub(crate) const TOKEN: &str = "MTIz.test.token";
@@ -209,13 +209,8 @@ impl FakeDiscord {
 
     /// Waits until the condition holds.
     pub(crate) async fn until(&self, what: &str, is_met: impl Fn(&Self) -> bool) {
-        let wait = async {
-            while !is_met(self) {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        let met = tokio::time::timeout(Duration::from_secs(60), wait).await;
-        assert!(met.is_ok(), "{what}: {:?} {:?}", self.messages(), self.calls());
+        let seen = || format!("{:?} {:?}", self.messages(), self.calls());
+        until(what, || is_met(self), seen).await;
     }
 
     /// Waits until a channel has a text, and returns all of its texts.

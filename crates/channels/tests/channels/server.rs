@@ -302,3 +302,14 @@ impl TestServer {
         self.workers.shutdown(patience).await;
     }
 }
+
+/// Waits at most a minute until the condition holds. `seen` says what there is instead, if it never does.
+pub(crate) async fn until(what: &str, is_met: impl Fn() -> bool, seen: impl Fn() -> String) {
+    let wait = async {
+        while !is_met() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let met = tokio::time::timeout(Duration::from_secs(60), wait).await;
+    assert!(met.is_ok(), "{what}: {}", seen());
+}

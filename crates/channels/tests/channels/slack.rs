@@ -2,6 +2,7 @@
 //! what was not acknowledged again over the next connection.
 
 use crate::forms::SentFile;
+use crate::server::until;
 use crate::slack_messages::{BotMessage, read_message, user};
 use axum::Router;
 use axum::body::Bytes;
@@ -211,13 +212,8 @@ impl FakeSlack {
 
     /// Waits until the condition holds.
     pub(crate) async fn until(&self, what: &str, is_met: impl Fn(&Self) -> bool) {
-        let wait = async {
-            while !is_met(self) {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        let met = tokio::time::timeout(Duration::from_secs(60), wait).await;
-        assert!(met.is_ok(), "{what}: {:?} {:?}", self.messages(), self.calls());
+        let seen = || format!("{:?} {:?}", self.messages(), self.calls());
+        until(what, || is_met(self), seen).await;
     }
 
     /// Waits until a place has a text, and returns all of its texts.

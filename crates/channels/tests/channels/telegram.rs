@@ -1,6 +1,7 @@
 //! A stand-in of Telegram's Bot API: it keeps chats in memory, and refuses what Telegram refuses.
 
 use crate::forms::{SentFile, parameters};
+use crate::server::until;
 use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
@@ -160,13 +161,8 @@ impl FakeTelegram {
 
     /// Waits until the condition holds.
     pub(crate) async fn until(&self, what: &str, is_met: impl Fn(&Self) -> bool) {
-        let wait = async {
-            while !is_met(self) {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        let met = tokio::time::timeout(Duration::from_secs(60), wait).await;
-        assert!(met.is_ok(), "{what}: {:?} {:?}", self.messages(), self.calls());
+        let seen = || format!("{:?} {:?}", self.messages(), self.calls());
+        until(what, || is_met(self), seen).await;
     }
 
     /// Waits until a chat has a text, and returns all of its texts.

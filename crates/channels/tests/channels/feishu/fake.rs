@@ -5,7 +5,7 @@
 use crate::feishu_cards::{BotMessage, read_card};
 use crate::feishu_events::{Delivery, p2p_chat};
 use crate::forms::{SentFile, parameters};
-use crate::server::TestServer;
+use crate::server::{TestServer, until};
 use axum::Router;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -139,13 +139,8 @@ impl FakeFeishu {
 
     /// Waits until the condition holds.
     pub(crate) async fn until(&self, what: &str, is_met: impl Fn(&Self) -> bool) {
-        let wait = async {
-            while !is_met(self) {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        let met = tokio::time::timeout(Duration::from_secs(60), wait).await;
-        assert!(met.is_ok(), "{what}: {:?} {:?}", self.messages(), self.calls());
+        let seen = || format!("{:?} {:?}", self.messages(), self.calls());
+        until(what, || is_met(self), seen).await;
     }
 
     /// Waits until a place has a text, and returns all of its texts.
