@@ -34,14 +34,27 @@ pub fn stored_file_id(url: &str) -> Option<&str> {
     url.strip_prefix(FILES)
 }
 
-/// Returns a text without its hidden characters, for names of files, which users and programs choose
-/// by what they see.
-pub fn without_hidden_characters(name: &str) -> String {
+/// The maximum length of a file's name in characters.
+const MAX_FILE_NAME: usize = 200;
+
+/// Returns the last component of a path as a file's name: without hidden and control characters and leading dots, of a
+/// bounded length. Names come from users and programs, and may be hostile.
+pub fn clean_file_name(path: &str) -> String {
+    let last = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let clean = visible_name(last, MAX_FILE_NAME);
+    // Strips dots and spaces alternately, since the result must not start with a dot.
+    let clean = clean.trim_start_matches(|char: char| char == '.' || char.is_whitespace()).trim_end();
+    if clean.is_empty() { "file".to_owned() } else { clean.to_owned() }
+}
+
+/// Returns the beginning of a name without hidden and control characters: people choose by what they see.
+pub fn visible_name(name: &str, most_characters: usize) -> String {
     let shown = text_runs(name, TextKind::Value).into_iter().filter_map(|run| match run {
         TextRun::Text(text) => Some(text),
         TextRun::Hidden(_) => None,
     });
-    shown.collect()
+    let shown: String = shown.collect();
+    shown.chars().filter(|char| !char.is_control()).take(most_characters).collect()
 }
 
 /// Returns whether a browser may show files of this type inline, because they cannot contain active
@@ -131,6 +144,23 @@ fn read_files<T: DeserializeOwned>(part: &DataPart) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn file_names_are_cleaned() {
+        let check = |given: &str, expected: &str| assert_eq!(clean_file_name(given), expected, "{given:?}");
+        check("report.pdf", "report.pdf");
+        check("../../etc/passwd", "passwd");
+        check("C:\\Users\\ada\\a.txt", "a.txt");
+        check(".htaccess", "htaccess");
+        check(". .htaccess", "htaccess");
+        check("a\r\nSet-Cookie: x", "aSet-Cookie: x");
+        check("invoice\u{202e}fdp.exe", "invoicefdp.exe");
+        check("a\u{200b}b\u{e0041}.txt", "ab.txt");
+        for nothing in ["", ".", "..", "/", "a/", "  ", " \u{0}\n", "\u{202e}"] {
+            check(nothing, "file");
+        }
+        assert_eq!(clean_file_name(&"é".repeat(300)).chars().count(), MAX_FILE_NAME);
+    }
 
     #[test]
     fn sizes_are_rounded() {

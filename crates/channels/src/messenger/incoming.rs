@@ -3,7 +3,7 @@
 use crate::turn::COMMANDS;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use wire::file::without_hidden_characters;
+use wire::file::visible_name;
 
 /// The longest name of a person, in characters.
 const MAX_NAME: usize = 64;
@@ -122,7 +122,7 @@ pub(crate) fn number_of_update(time: i64, bits: u32, what: &str) -> Option<i64> 
 
 /// Returns a person's name without hidden characters.
 pub(crate) fn person_name(name: &str) -> String {
-    without_hidden_characters(name).chars().filter(|sign| !sign.is_control()).take(MAX_NAME).collect()
+    visible_name(name, MAX_NAME)
 }
 
 /// Returns a text whose command begins with `/`, where people write it with `!`: in Slack and Discord, `/` begins

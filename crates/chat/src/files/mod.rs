@@ -2,6 +2,5 @@
 //! passed to the model.
 
 pub(crate) mod attachments;
-pub(crate) mod file_name;
 pub(crate) mod sniff;
 pub(crate) mod uploads;

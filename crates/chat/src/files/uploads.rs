@@ -2,7 +2,6 @@
 //! message uses them. `attachments` handles files in messages and prompts.
 
 use crate::errors::Result;
-use crate::files::file_name::sanitize;
 use crate::files::sniff;
 use crate::{Caller, Chat, Inner, errors};
 use bytes::{Bytes, BytesMut};
@@ -11,7 +10,7 @@ use futures::{Stream, StreamExt};
 use std::sync::Arc;
 use std::time::Duration;
 use store::{FILE_PIECE, FileRow, NewFile, Store, StoreError};
-use wire::file::{FILES, FileSize, StoredFile};
+use wire::file::{FILES, FileSize, StoredFile, clean_file_name};
 use wire::{ErrorCode, UserError};
 
 /// How long a file that no message uses is kept.
@@ -126,7 +125,7 @@ impl Inner {
             return Err(too_large(bounds.file).into());
         }
         let id = crate::ids::new_id();
-        let name = sanitize(&upload.name);
+        let name = clean_file_name(&upload.name);
         let new = NewFile { id: id.clone(), name: name.clone(), reserved: room, now: crate::now() };
         if !self.store.begin_file(&owner, new, bounds.user).await? {
             let message = format!(

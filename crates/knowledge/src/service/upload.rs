@@ -10,11 +10,9 @@ use futures::{Stream, StreamExt};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use web::times::now_millis;
-use wire::file::without_hidden_characters;
+use wire::file::clean_file_name;
 use wire::{ErrorCode, UserError};
 
-/// The longest name of a file, in characters.
-const MAX_FILE_NAME: usize = 200;
 /// The largest metadata, as JSON in bytes.
 const MAX_METADATA: usize = 16 * 1024;
 
@@ -174,7 +172,7 @@ impl Knowledge {
         arrived: Arrived,
     ) -> Result<(DocumentRow, bool), UserError> {
         // Files of a folder have their path as name.
-        let file_name = if file.identity.is_some() { file.name } else { cleaned_name(&file.name) };
+        let file_name = if file.identity.is_some() { file.name } else { clean_file_name(&file.name) };
         let guessed = || mime_guess::from_path(&file_name).first_raw().unwrap_or("application/octet-stream").to_owned();
         let new = NewDocument {
             id: crate::new_id(),
@@ -248,32 +246,9 @@ pub(crate) fn read_metadata(text: &str) -> Result<Map<String, Value>, UserError>
     serde_json::from_str(text).map_err(|_| invalid())
 }
 
-/// Returns the last component of a path without hidden characters, of a bounded length.
-fn cleaned_name(name: &str) -> String {
-    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let seen = without_hidden_characters(last);
-    let clean: String = seen.chars().filter(|char| !char.is_control()).take(MAX_FILE_NAME).collect();
-    let clean = clean.trim();
-    if clean.is_empty() || clean == "." || clean == ".." { "file".to_owned() } else { clean.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_cleaned() {
-        let check = |name: &str, expected: &str| assert_eq!(cleaned_name(name), expected, "{name:?}");
-        check("a.md", "a.md");
-        check("../../etc/passwd", "passwd");
-        check("C:\\x\\a.md", "a.md");
-        check("..", "file");
-        check("a/", "file");
-        check("in\u{202e}fdp.exe", "infdp.exe");
-        check("\u{200b}", "file");
-        check(" \u{0}\n", "file");
-        check(&"x".repeat(300), &"x".repeat(200));
-    }
 
     #[test]
     fn metadata_is_a_bounded_object() {
