@@ -124,7 +124,7 @@ pub(super) fn sharing_view(
             <form class="cw-account-form" method="post" action=format!("{path}/sharing")>
                 <fieldset class="cw-account-scopes">
                     <legend>"With whom"</legend>
-                    {options.to_vec()}
+                    {options}
                 </fieldset>
                 <label class="cw-account-field">
                     <span>"Roles, separated by commas"</span>
