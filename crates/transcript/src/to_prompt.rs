@@ -33,7 +33,7 @@ pub fn to_prompt_with_ends<'a>(
     messages: impl IntoIterator<Item = &'a UiMessage>,
     pending: impl Fn(&ToolPart) -> bool,
 ) -> (Vec<Arc<Message>>, Vec<usize>) {
-    let (mut prompt, mut broken_off, mut ends) = (Vec::new(), None, Vec::new());
+    let (mut prompt, mut answer, mut ends) = (Vec::new(), None, Vec::new());
     let mut messages = messages.into_iter().peekable();
     while let Some(message) = messages.next() {
         let next_is_compaction = messages.peek().is_some_and(|next| context::is_compaction(next));
@@ -44,9 +44,9 @@ pub fn to_prompt_with_ends<'a>(
             // Instructions come from the config; a stored system message could only come from a
             // client.
             Role::System => {}
-            Role::User => push_user(message, broken_off.take(), &mut prompt),
+            Role::User => push_user(message, answer.take(), &mut prompt),
             Role::Assistant => {
-                broken_off = Some(MessageMetadata::from_message(message));
+                answer = Some(message);
                 push_assistant(message, &pending, &mut prompt);
             }
         }
@@ -55,17 +55,22 @@ pub fn to_prompt_with_ends<'a>(
     (prompt.into_iter().map(Arc::new).collect(), ends)
 }
 
-/// Adds a user message. `broken_off` is the metadata of the answer before it: without a note
-/// about an incomplete one, a model would take it as complete, or continue it unasked.
-fn push_user(message: &UiMessage, broken_off: Option<MessageMetadata>, prompt: &mut Vec<Message>) {
+/// Adds a user message. `answer` is the one before it: without a note about an incomplete one, a
+/// model would take it as complete, or continue it unasked.
+fn push_user(message: &UiMessage, answer: Option<&UiMessage>, prompt: &mut Vec<Message>) {
     let parts: Vec<_> = message.parts.iter().filter_map(user_part).collect();
     if !parts.is_empty() {
-        let note = broken_off.as_ref().and_then(incomplete_note).map(|text| UserPart::Text { text });
+        let note = answer.and_then(incomplete_note).map(|text| UserPart::Text { text });
         prompt.push(Message::User(note.into_iter().chain(parts).collect()));
     }
 }
 
-fn incomplete_note(metadata: &MessageMetadata) -> Option<String> {
+fn incomplete_note(answer: &UiMessage) -> Option<String> {
+    // Reading all metadata of every answer would take a third of the time of a long conversation's prompt.
+    if answer.metadata.as_ref()?.get("outcome")? == Outcome::Done.name() {
+        return None;
+    }
+    let metadata = MessageMetadata::from_message(answer);
     let explained = metadata.reason.and_then(EndReason::explanation);
     let cause = match metadata.incomplete_outcome()? {
         Outcome::Stopped => explained.unwrap_or("The user stopped it."),
