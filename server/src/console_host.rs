@@ -3,7 +3,7 @@
 
 use crate::capabilities::{all_operators, config_language};
 use crate::compose::{self, Composition, CurrentConfig};
-use crate::router::AppState;
+use crate::state::AppState;
 use admin_console::{ConfigState, ConsoleHost, ConsoleState};
 use auth::Authentication;
 use axum::Extension;

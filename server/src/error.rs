@@ -1,6 +1,6 @@
 //! HTTP errors of the framework.
 
-use crate::router::AppState;
+use crate::state::AppState;
 use auth::Credentials;
 use axum::Json;
 use axum::extract::{Request, State};

@@ -15,6 +15,7 @@ mod reload;
 mod router;
 mod routes;
 mod shutdown;
+mod state;
 mod telemetry;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -1,8 +1,6 @@
 //! All routes of the server, grouped by who calls them.
 
-use crate::Site;
 use crate::body;
-use crate::compose::Composition;
 use crate::console_host;
 use crate::error;
 use crate::gates;
@@ -11,6 +9,7 @@ use crate::routes::{
     agent, agents, config, embed, endpoints, files, grants, health, models, openapi, pages, remote_agent, runs,
     shared_files, site,
 };
+use crate::state::AppState;
 use crate::telemetry::requests;
 use accounts::AccountState;
 use axum::Router;
@@ -18,20 +17,11 @@ use axum::extract::{DefaultBodyLimit, Extension, Request};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{from_fn, from_fn_with_state, map_request};
 use axum::routing::{any, get};
-use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 use web::openapi::{ApiRouter, Document};
-
-/// The state that all routes share.
-#[derive(Clone)]
-pub(crate) struct AppState {
-    pub(crate) composition: Arc<Composition>,
-    pub(crate) metrics: PrometheusHandle,
-    pub(crate) site: Site,
-}
 
 /// Builds all routes with their middleware. The document describes those that are mounted with an
 /// [`ApiRouter`]; all others are for browsers.

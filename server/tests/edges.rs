@@ -63,7 +63,7 @@ operators ►
 plans ► agent auth capability chat config contract store web wire
 projects ► auth capability chat config contract store web wire
 prompt_library ► auth capability chat config settings store web wire
-providers ► contract egress sse
+providers ► contract egress sse wire
 recordings ► agent capability chat config contract providers store web wire
 remote_agents ► capability config contract egress settings tools
 retrieval ►
@@ -79,7 +79,7 @@ sse ►
 store ► faults search_terms wire
 test_postgres ►
 test_process ►
-tools ► contract schemas
+tools ► contract schemas wire
 torture ► faults sse test_postgres
 transcript ► agent contract wire
 triggers ► auth capability chat config operators schedules store web webhooks wire workflow_definition workflows

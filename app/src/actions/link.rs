@@ -3,7 +3,7 @@
 use crate::address::Address;
 use crate::prelude::*;
 use crate::texts::{Text, t};
-use wire::page::{LinkParams, as_text};
+use wire::page::{LinkParams, as_text, is_safe_url};
 
 /// Follows the link that the parameters of an action describe. The error is a message for the user.
 pub(super) fn follow(params: &LinkParams, address: Option<Address>) -> Result<(), String> {
@@ -24,7 +24,7 @@ pub(super) fn follow(params: &LinkParams, address: Option<Address>) -> Result<()
 fn safe_url(params: &LinkParams) -> Option<String> {
     let mut to = match &params.page_id {
         Some(page) => format!("/{page}"),
-        None => params.url.as_deref().filter(|url| is_safe(url))?.trim().to_owned(),
+        None => params.url.as_deref().filter(|url| is_safe_url(url))?.trim().to_owned(),
     };
     for (key, value) in &params.url_query {
         let Some(value) = as_text(value) else { continue };
@@ -32,13 +32,6 @@ fn safe_url(params: &LinkParams) -> Option<String> {
         to.push_str(&format!("{}={}", percent_encode(key), percent_encode(&value)));
     }
     Some(to)
-}
-
-/// Returns whether a URL is relative or has one of the schemes `https`, `http` and `mailto`;
-/// `javascript:` and the like are not safe.
-fn is_safe(url: &str) -> bool {
-    let lower = url.trim_start().to_ascii_lowercase();
-    ["https:", "http:", "mailto:"].iter().any(|scheme| lower.starts_with(scheme)) || lower.starts_with(['/', '?', '#'])
 }
 
 /// Percent-encodes everything that has a meaning in a query string.

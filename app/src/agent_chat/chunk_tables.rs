@@ -2,7 +2,7 @@
 
 use super::artifacts::ArtifactState;
 use super::cards::standing_state::StandingApprovalState;
-use super::composer::open_form::OpenForm;
+use super::composer::types::OpenForm;
 use super::message::state::MessageState;
 use super::session::{ChatBlock, Session, SessionAction};
 use crate::api::ReadConversation;

@@ -3,7 +3,7 @@
 
 use super::list::{ConversationListState, use_conversations};
 use super::move_dialog::open_dialog;
-use crate::api::file_links::{FileLink, file_links};
+use crate::api::file_links::file_links;
 use crate::api::shares;
 use crate::prelude::*;
 use crate::texts::{Text, error_text, fill, t};
@@ -11,6 +11,7 @@ use crate::ui::dates::local_time;
 use crate::ui::share_link::share_link;
 use leptos::html;
 use leptos::task::spawn_local;
+use wire::file::FileLink;
 use wire::organize::Share;
 
 const DIALOG_ID: &str = "cw-share-conversation";

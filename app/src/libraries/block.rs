@@ -2,19 +2,19 @@
 
 use super::api;
 use super::form::LibraryForm;
+use super::labels::library_facts;
 use super::library::LibraryView;
-use super::model::{Access, Counts, Library, LibraryList};
+use super::problem::problem_view;
 use super::route::{Shown, go};
 use crate::address::Address;
 use crate::api::ApiError;
 use crate::prelude::*;
 use crate::properties::Properties;
-use crate::texts::{Text, error_text, fill, t};
+use crate::texts::{Text, t};
 use crate::ui::hidden_characters::{TextKind, visible_nodes};
 use crate::ui::icons::{Icon, Shape};
-use crate::ui::numbers::byte_size;
 use leptos::task::spawn_local;
-use wire::error::ErrorCode;
+use wire::library::{Library, LibraryList};
 use wire::page::LibrariesProperties;
 
 /// The libraries of the user.
@@ -126,26 +126,6 @@ fn LibraryListView(block: String, properties: Properties) -> AnyView {
     .into_any()
 }
 
-/// Says why something could not be loaded, with a button that tries again where that can help.
-pub(super) fn problem_view(error: &ApiError, again: impl Fn() + Copy + Send + 'static) -> AnyView {
-    let (text, can_retry) = match error.code() {
-        ErrorCode::Unauthenticated => (t(Text::LibrariesNoRights).to_owned(), false),
-        ErrorCode::NotFound => (t(Text::LibraryGone).to_owned(), false),
-        ErrorCode::Forbidden => (error_text(&error.0), false),
-        _ => (error_text(&error.0), true),
-    };
-    let button = can_retry.then(|| {
-        view! { <button type="button" class="cw-link" on:click=move |_| again()>{t(Text::TryAgain)}</button> }
-    });
-    view! {
-        <p class="cw-list-error" role="alert">
-            {text}
-            {button}
-        </p>
-    }
-    .into_any()
-}
-
 fn row(library: &Library) -> AnyView {
     let address = expect_context::<Address>();
     let url = untrack(|| Shown::library(&library.id).url(address));
@@ -158,43 +138,9 @@ fn row(library: &Library) -> AnyView {
                 <Icon of=Shape::FOLDER />
                 <span class="cw-library-name" dir="auto">{visible_nodes(&library.name, TextKind::Value)}</span>
                 {about}
-                <span class="cw-library-facts">{facts(library)}</span>
+                <span class="cw-library-facts">{library_facts(library)}</span>
             </a>
         </li>
     }
     .into_any()
-}
-
-/// Says what is in a library, and who may read it.
-pub(super) fn facts(library: &Library) -> String {
-    let Counts { ready, failed, .. } = library.documents;
-    let open = library.documents.open();
-    let mut facts = Vec::new();
-    for (text, count) in [(Text::LibraryReady, ready), (Text::LibraryReading, open), (Text::LibraryFailed, failed)] {
-        if count > 0 {
-            facts.push(fill(text, &[&crate::texts::group_digits(count)]));
-        }
-    }
-    match facts.is_empty() {
-        true => facts.push(t(Text::LibraryEmpty).to_owned()),
-        false => facts.push(byte_size(library.bytes)),
-    }
-    facts.join(" · ")
-}
-
-/// Says who may read a library, and what the user may not do.
-pub(super) fn rights(library: &Library) -> Vec<String> {
-    let named = |text: Text, roles: &[String]| (!roles.is_empty()).then(|| fill(text, &[&roles.join(", ")]));
-    let is_shared = !library.readers.is_empty() || !library.writers.is_empty();
-    let mut said = Vec::new();
-    if library.declared {
-        said.push(t(Text::LibraryFollowed).to_owned());
-    } else if library.access == Access::Manage && !is_shared {
-        said.push(t(Text::LibraryOnlyYou).to_owned());
-    } else if library.access == Access::Read {
-        said.push(t(Text::LibraryReadOnly).to_owned());
-    }
-    said.extend(named(Text::LibraryReadBy, &library.readers));
-    said.extend(named(Text::LibraryWrittenBy, &library.writers));
-    said
 }

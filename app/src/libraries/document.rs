@@ -1,9 +1,9 @@
 //! A document: its text by pages, its passages, and its file.
 
 use super::api::{self, document_path};
-use super::block::problem_view;
 use super::documents::{file_path, state_view};
-use super::model::{Document, DocumentState, Part, Parts};
+use super::labels::{passage_label, place_label};
+use super::problem::problem_view;
 use super::route::Shown;
 use crate::address::Address;
 use crate::api::ApiError;
@@ -12,6 +12,7 @@ use crate::prelude::*;
 use crate::texts::{Text, fill, t};
 use crate::ui::hidden_characters::{TextKind, visible_nodes};
 use leptos::task::spawn_local;
+use wire::library::{Document, DocumentState, TextParts, TextPassage};
 
 /// The views of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ enum View {
 struct Pages {
     id: StoredValue<String>,
     view: RwSignal<View>,
-    parts: RwSignal<Vec<Part>>,
+    parts: RwSignal<Vec<TextPassage>>,
     next: RwSignal<Option<u64>>,
     is_loaded: RwSignal<bool>,
     error: RwSignal<Option<ApiError>>,
@@ -42,7 +43,7 @@ impl Pages {
         };
         let path = document_path(&id, &[rest, &from.to_string()].concat());
         spawn_local(async move {
-            let loaded = api::get::<Parts>(&path).await;
+            let loaded = api::get::<TextParts>(&path).await;
             if self.view.try_get_untracked() != Some(view) {
                 return;
             }
@@ -136,7 +137,7 @@ pub(super) fn DocumentView(
     };
     let parts = move || {
         let view = pages.view.get();
-        let part = |part: &Part| part_view(part, view, passage);
+        let part = |part: &TextPassage| part_view(part, view, passage);
         pages.parts.with(|parts| parts.iter().map(part).collect::<Vec<_>>())
     };
     let note = move || {
@@ -173,13 +174,14 @@ pub(super) fn DocumentView(
     .into_any()
 }
 
-fn part_view(part: &Part, view: View, passage: Option<u64>) -> AnyView {
+fn part_view(part: &TextPassage, view: View, passage: Option<u64>) -> AnyView {
     let label = match view {
         View::Passages => {
-            let all = [fill(Text::PlacePassage, &[&part.no.to_string()]), part.place.label(), part.heading.clone()];
+            let all =
+                [fill(Text::PlacePassage, &[&part.no.to_string()]), place_label(&part.place), part.heading.clone()];
             all.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ")
         }
-        View::Text => part.label(),
+        View::Text => passage_label(part),
     };
     let is_found = view == View::Passages && passage == Some(part.no);
     view! {

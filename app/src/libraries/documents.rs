@@ -2,7 +2,7 @@
 
 use super::api::document_path;
 use super::confirm::Question;
-use super::model::{Access, Document, DocumentState};
+use super::labels::{document_label, state_label};
 use super::route::Shown;
 use super::state::{LibraryState, Row};
 use crate::address::Address;
@@ -13,6 +13,7 @@ use crate::ui::icons::{Icon, Shape};
 use crate::ui::node::reactive_nodes;
 use crate::ui::numbers::byte_size;
 use std::sync::Arc;
+use wire::library::{Document, DocumentState, LibraryAccess};
 
 /// The list, with the choice of a state.
 #[component]
@@ -20,12 +21,12 @@ pub(super) fn DocumentRows(block: String, state: LibraryState) -> AnyView {
     let heading = format!("library-{block}-documents");
     let choice = format!("library-{block}-state");
     let option = |of: DocumentState| {
-        view! { <option value=of.name() selected=move || state.filter.get() == Some(of)>{of.label()}</option> }
+        view! { <option value=of.name() selected=move || state.filter.get() == Some(of)>{state_label(of)}</option> }
     };
     let options: Vec<_> = DocumentState::ALL.into_iter().map(option).collect();
     let chosen = move |event| state.show(DocumentState::from_name(&event_target_value(&event)));
     let may_write = Memo::new(move |_| {
-        state.library.with(|library| library.as_ref().is_some_and(|library| library.access >= Access::Write))
+        state.library.with(|library| library.as_ref().is_some_and(|library| library.access >= LibraryAccess::Write))
     });
     let note = move || {
         let text = match state.rows.with(|rows| rows.as_ref().map(Vec::len)) {
@@ -170,7 +171,7 @@ pub(super) fn state_view(document: &Document) -> AnyView {
         DocumentState::Ready => Shape::CHECK,
         DocumentState::Failed => Shape::WARNING,
     };
-    let label = document.label();
+    let label = document_label(document);
     let bar = (document.state == DocumentState::Processing).then(|| {
         let percent = ((document.progress * 100.0) as u32).to_string();
         view! { <progress max="100" value=percent aria-label=fill(Text::SendingNamed, &[&document.file_name])></progress> }

@@ -1,7 +1,6 @@
 //! The form that creates or changes a library.
 
 use super::api::{self, Method, library_path};
-use super::model::{Library, RoleList};
 use crate::blocks::control::focus;
 use crate::prelude::*;
 use crate::texts::{Text, error_text, t};
@@ -9,6 +8,7 @@ use leptos::ev::SubmitEvent;
 use leptos::html;
 use leptos::task::spawn_local;
 use serde_json::json;
+use wire::library::{Library, RoleList};
 
 /// The longest name and description, in characters.
 const MAX_NAME: &str = "200";

@@ -1,13 +1,13 @@
 //! A library: what it is, its documents, uploads and searches, or one of its documents.
 
 use super::api::{self, Method, library_path};
-use super::block::{facts, problem_view, rights};
 use super::confirm::{Confirm, Question};
 use super::document::DocumentView;
 use super::documents::DocumentRows;
 use super::entities::EntitiesView;
 use super::form::LibraryForm;
-use super::model::{Access, Library};
+use super::labels::{library_facts, library_rights};
+use super::problem::problem_view;
 use super::route::{ENTITIES, Shown};
 use super::search::{LibrarySearch, SearchState};
 use super::state::LibraryState;
@@ -22,6 +22,7 @@ use crate::ui::node::reactive_nodes;
 use crate::ui::numbers::duration;
 use leptos::task::spawn_local;
 use std::sync::Arc;
+use wire::library::{Library, LibraryAccess};
 
 /// A library.
 #[component]
@@ -117,7 +118,7 @@ fn tabs(state: LibraryState, shows_entities: bool) -> AnyView {
 fn upload_area(block: &str, state: LibraryState, uploads: Uploads) -> AnyView {
     let block = block.to_owned();
     let may_write = Memo::new(move |_| {
-        state.library.with(|library| library.as_ref().is_some_and(|library| library.access >= Access::Write))
+        state.library.with(|library| library.as_ref().is_some_and(|library| library.access >= LibraryAccess::Write))
     });
     (move || may_write.get().then(|| view! { <UploadArea block=block.clone() uploads /> }.into_any())).into_any()
 }
@@ -129,7 +130,7 @@ fn head(block: &str, state: LibraryState, is_editing: RwSignal<bool>) -> AnyView
         state.library.with(|library| library.as_ref().map(read).unwrap_or_default())
     };
     let may_manage = Memo::new(move |_| {
-        state.library.with(|library| library.as_ref().is_some_and(|library| library.access == Access::Manage))
+        state.library.with(|library| library.as_ref().is_some_and(|library| library.access == LibraryAccess::Manage))
     });
     let left = move || {
         // Seconds that are not right are worse than none.
@@ -168,7 +169,7 @@ fn head(block: &str, state: LibraryState, is_editing: RwSignal<bool>) -> AnyView
             (!about.is_empty()).then(|| view! { <p dir="auto">{visible_nodes(&about, TextKind::Prose)}</p> }.into_any())
         };
         let rights = move || {
-            let said = state.library.with(|library| library.as_ref().map(rights).unwrap_or_default());
+            let said = state.library.with(|library| library.as_ref().map(library_rights).unwrap_or_default());
             let said = said.into_iter().map(|line| view! { <p class="cw-library-note">{line}</p> }.into_any());
             said.collect::<Vec<_>>()
         };
@@ -179,7 +180,7 @@ fn head(block: &str, state: LibraryState, is_editing: RwSignal<bool>) -> AnyView
                     {buttons}
                 </div>
                 {about}
-                <p class="cw-library-facts"><span>{move || own(facts)}</span>{left}</p>
+                <p class="cw-library-facts"><span>{move || own(library_facts)}</span>{left}</p>
                 {rights}
             </div>
         }

@@ -1,8 +1,8 @@
 //! The search in a library.
 
 use super::api::{self, Method, library_path};
-use super::block::problem_view;
-use super::model::{Hit, Results};
+use super::labels::place_label;
+use super::problem::problem_view;
 use super::route::Shown;
 use crate::address::Address;
 use crate::api::ApiError;
@@ -13,6 +13,7 @@ use leptos::ev::SubmitEvent;
 use leptos::html;
 use leptos::task::spawn_local;
 use serde_json::json;
+use wire::library::{LibraryResult, LibraryResults};
 
 /// The most results.
 const LIMIT: u32 = 20;
@@ -29,7 +30,7 @@ pub(super) struct SearchState {
     library: StoredValue<String>,
     query: RwSignal<String>,
     mode: RwSignal<String>,
-    results: RwSignal<Option<Vec<Hit>>>,
+    results: RwSignal<Option<Vec<LibraryResult>>>,
     error: RwSignal<Option<ApiError>>,
     is_searching: RwSignal<bool>,
 }
@@ -55,14 +56,14 @@ impl SearchState {
         let body = json!({ "query": query, "mode": mode, "limit": LIMIT });
         self.is_searching.set(true);
         spawn_local(async move {
-            let found = api::send::<Results>(Method::Post, &path, &body).await;
+            let found = api::send::<LibraryResults>(Method::Post, &path, &body).await;
             // The answer to an earlier question is not shown under a later one.
             if self.query.try_get_untracked().as_ref() != Some(&query) {
                 return;
             }
             self.is_searching.set(false);
             match found {
-                Ok(Results { results }) => {
+                Ok(LibraryResults { results }) => {
                     self.error.set(None);
                     self.results.set(Some(results));
                 }
@@ -178,10 +179,11 @@ pub(super) fn search_field(
     .into_any()
 }
 
-fn hit_view(library: &str, hit: &Hit) -> AnyView {
+fn hit_view(library: &str, hit: &LibraryResult) -> AnyView {
     let address = expect_context::<Address>();
     let url = untrack(|| Shown::document(library, &hit.document_id, hit.passage()).url(address));
-    let place: Vec<_> = [hit.place.label(), hit.heading.clone()].into_iter().filter(|text| !text.is_empty()).collect();
+    let place: Vec<_> =
+        [place_label(&hit.place), hit.heading.clone()].into_iter().filter(|text| !text.is_empty()).collect();
     let piece = |(at, piece): (usize, String)| match at % 2 {
         0 => visible_nodes(&piece, TextKind::Prose).into_any(),
         _ => view! { <mark>{visible_nodes(&piece, TextKind::Prose)}</mark> }.into_any(),

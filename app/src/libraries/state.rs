@@ -2,13 +2,13 @@
 
 use super::api::{self, Method, document_path, library_path};
 use super::confirm::Question;
-use super::model::{Changes, Document, DocumentList, DocumentState, Library};
 use crate::api::ApiError;
 use crate::prelude::*;
 use crate::ui::browser::{is_visible, now, sleep};
 use leptos::task::spawn_local;
 use std::time::Duration;
 use wire::error::{ErrorCode, UserError};
+use wire::library::{Document, DocumentList, DocumentState, Library, LibraryChanges};
 
 /// How long the server waits for a change, in seconds.
 const WAIT: &str = "20";
@@ -92,7 +92,7 @@ impl LibraryState {
             }
             let is_first = cursor.is_none();
             let query = cursor.as_ref().map_or(String::new(), |cursor| ["?since=", cursor, "&wait=", WAIT].concat());
-            match api::get::<Changes>(&library_path(&id, &["/changes", &query].concat())).await {
+            match api::get::<LibraryChanges>(&library_path(&id, &["/changes", &query].concat())).await {
                 Ok(changes) if changes.deleted => {
                     self.error.try_set(Some(ApiError(UserError::not_found())));
                     self.library.try_set(None);
@@ -120,7 +120,7 @@ impl LibraryState {
         }
     }
 
-    fn apply(self, changes: Changes, is_first: bool) {
+    fn apply(self, changes: LibraryChanges, is_first: bool) {
         let Some(before) = self.library.try_get_untracked() else { return };
         let counts = changes.library.documents;
         self.estimate(counts.open(), counts.ended());

@@ -1,7 +1,6 @@
 //! Uploads to a library: a few at a time, each with its progress.
 
 use super::api::{self, error_of, library_path};
-use super::model::{Added, DocumentList, DocumentState};
 use crate::address::encode_component;
 use crate::prelude::*;
 use crate::texts::{Text, error_text, fill_count, t};
@@ -11,6 +10,7 @@ use leptos::web_sys::{File, FormData, XmlHttpRequest};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use wasm_bindgen::JsValue;
+use wire::library::{AddedDocuments, DocumentList, DocumentState};
 
 /// The most files that are added at once.
 pub(super) const MAX_FILES: usize = 2_000;
@@ -195,7 +195,7 @@ impl Uploads {
         let Ok((status, answer)) = send(upload, &library_path(&library, rest)).await else { return away() };
         let answer = serde_json::from_str::<serde_json::Value>(&answer).unwrap_or_default();
         match status {
-            202 => match serde_json::from_value::<Added>(answer) {
+            202 => match serde_json::from_value::<AddedDocuments>(answer) {
                 // A new document waits to be read.
                 Ok(added) if added.documents.iter().any(|one| one.state == DocumentState::Ready) => UploadState::Known,
                 _ => UploadState::Done,

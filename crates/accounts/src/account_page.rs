@@ -65,7 +65,7 @@ pub(crate) enum FormNotice {
 
 pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
     let AccountView { caller, signed_in, usage, keys, notice, links } = shown;
-    let roles = match caller.roles.as_slice() {
+    let roles = match caller.roles() {
         [] => "No roles".to_owned(),
         roles => format!("Roles: {}", roles.join(", ")),
     };

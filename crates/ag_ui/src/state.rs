@@ -4,11 +4,8 @@
 use crate::event::Event;
 use serde_json::{Map, Value, json};
 use wire::api::Answer;
-use wire::page::{FieldType, SharedField, apply_updates};
+use wire::page::{FieldType, SharedField, UPDATE_PAGE_STATE, apply_updates};
 use wire::{ToolState, UiMessage};
-
-/// The name of the tool.
-const TOOL: &str = "update-page-state";
 
 /// The shared state.
 pub(crate) struct SharedState {
@@ -31,7 +28,9 @@ impl SharedState {
         let field =
             |key: &String| SharedField { key: key.clone(), target: Some(key.clone()), field_type: FieldType::Any };
         let (mut answers, mut events) = (Vec::new(), Vec::new());
-        let calls = message.tools().filter(|tool| tool.tool_name == TOOL && tool.state == ToolState::InputAvailable);
+        let calls = message
+            .tools()
+            .filter(|tool| tool.tool_name == UPDATE_PAGE_STATE && tool.state == ToolState::InputAvailable);
         for call in calls {
             let fields: Vec<_> = self.values.keys().map(field).collect();
             let update = apply_updates(&fields, call.input.as_ref().unwrap_or(&Value::Null));

@@ -77,7 +77,7 @@ async fn used_quotas(context: &Context, firing: Vec<String>, now: i64) -> anyhow
             },
             false => Vec::new(),
         };
-        let caller = Caller { roles, ..Caller::signed_in(owner.clone()) };
+        let caller = Caller::signed_in(owner.clone()).with_roles(roles);
         let quotas = context.chat.quota_usage(&caller).await.map_err(|error| anyhow::anyhow!(error.message))?;
         let value = quotas.iter().map(QuotaUsage::percent).fold(0.0, f64::max);
         measured.push(Measured { owner, value });

@@ -125,8 +125,9 @@ impl Authentication {
     }
 
     /// Adds the bearer token to the caller if tokens are forwarded.
-    fn with_bearer(&self, user: Caller, token: &str) -> Caller {
-        Caller { bearer: self.forwards_bearer.then(|| Bearer::new(token)), ..user }
+    fn with_bearer(&self, mut user: Caller, token: &str) -> Caller {
+        user.bearer = self.forwards_bearer.then(|| Bearer::new(token));
+        user
     }
 
     /// Returns whether this server accepts requests under this host name.
@@ -283,7 +284,7 @@ pub(super) fn plain_identity(caller: Caller) -> Identity {
 
 pub(super) fn local_owner() -> Caller {
     let roles = config::OWNER_ROLES.map(str::to_owned).to_vec();
-    Caller { roles, ..Caller::signed_in(LOCAL_OWNER) }
+    Caller::signed_in(LOCAL_OWNER).with_roles(roles)
 }
 
 impl From<AmbiguousCredentials> for UserError {

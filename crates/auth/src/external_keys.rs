@@ -51,7 +51,8 @@ impl ExternalKeys {
     /// Stores the user's name and roles for their keys, unless that was done recently.
     pub(super) async fn sync_roles(&self, user: &Caller) -> Result<(), StoreError> {
         // The bearer token belongs to this request only.
-        let seen = Caller { bearer: None, ..user.clone() };
+        let mut seen = user.clone();
+        seen.bearer = None;
         let is_known = |(known, at): &(Caller, Instant)| *known == seen && at.elapsed() < SYNC_INTERVAL;
         if self.synced.lock().get(&user.user_id).is_some_and(is_known) {
             return Ok(());
@@ -66,8 +67,8 @@ impl ExternalKeys {
     }
 
     fn user(&self, caller: &Caller) -> ExternalUser {
-        let Caller { user_id, name, roles, .. } = caller.clone();
-        ExternalUser { mode: self.mode, id: user_id, name, roles }
+        let (id, name, roles) = (caller.user_id.clone(), caller.name.clone(), caller.roles().to_vec());
+        ExternalUser { mode: self.mode, id, name, roles }
     }
 }
 

@@ -34,7 +34,7 @@ pub fn check_rule(caller: &Caller, rule: &AccessRule) -> AccessDecision {
         // Checked before roles, since a caller who is not signed in has none.
         _ if !caller.is_authenticated => AccessDecision::Unauthenticated,
         AccessRule::Protected => AccessDecision::Allowed,
-        AccessRule::Roles(roles) if roles.iter().any(|role| caller.roles.contains(role)) => AccessDecision::Allowed,
+        AccessRule::Roles(roles) if roles.iter().any(|role| caller.has_role(role)) => AccessDecision::Allowed,
         AccessRule::User(id) if *id == caller.user_id => AccessDecision::Allowed,
         AccessRule::Roles(_) | AccessRule::User(_) | AccessRule::Any(_) => AccessDecision::NotFound,
     }

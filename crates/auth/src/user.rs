@@ -27,7 +27,7 @@ pub(super) fn signed_in<'a>(id: &str, name: Option<&str>, roles: impl Iterator<I
     let name = name.and_then(shown_name);
     let roles = roles.map(str::trim).filter(|role| (1..=MAX_ROLE).contains(&role.len()));
     let roles = roles.take(MAX_ROLES).map(str::to_owned).collect();
-    Caller { name, roles, ..Caller::signed_in(id) }
+    Caller::signed_in(id).with_name(name).with_roles(roles)
 }
 
 /// Returns a name of another system without invisible characters; `None` if nothing is left.

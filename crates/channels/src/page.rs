@@ -70,7 +70,7 @@ async fn show(
 ) -> Result<Response, HttpError> {
     // Whoever opens the page says with which roles they are signed in now.
     let mode = context.current.config().auth.mode.name();
-    store::confirm(&context.store, &caller.user_id, mode, caller.name.clone(), &caller.roles, now_millis()).await?;
+    store::confirm(&context.store, &caller.user_id, mode, caller.name.clone(), caller.roles(), now_millis()).await?;
     let done =
         (query.done.as_deref() == Some("unlinked")).then_some("Removed. Messages from there get no answer any more.");
     render(&context, &caller, done, None).await
@@ -94,7 +94,7 @@ async fn make_code(
         owner: caller.user_id.clone(),
         mode: config.auth.mode.name(),
         user_name: caller.name.clone(),
-        roles: caller.roles.clone(),
+        roles: caller.roles().to_vec(),
         expires_at: now + CODE_MS,
     };
     store::add_code(&context.store, new, now).await?;

@@ -51,8 +51,9 @@ async fn caller(
     if link.mode != config.auth.mode.name() {
         return Ok(Err(NOT_NOW));
     }
-    let signed_in =
-        |name: Option<String>, roles: Vec<String>| Caller { name, roles, ..Caller::signed_in(link.owner.clone()) };
+    let signed_in = |name: Option<String>, roles: Vec<String>| {
+        Caller::signed_in(link.owner.clone()).with_name(name).with_roles(roles)
+    };
     Ok(match config.auth.mode {
         AuthMode::Local if link.owner == LOCAL_OWNER => Ok(signed_in(None, OWNER_ROLES.map(str::to_owned).to_vec())),
         AuthMode::Local | AuthMode::Anonymous => Err(NOT_NOW),

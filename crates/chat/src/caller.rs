@@ -14,8 +14,8 @@ pub struct Caller {
     pub name: Option<String>,
     /// Whether the user is signed in.
     pub is_authenticated: bool,
-    /// The roles, as named in the config. Ignored unless the user is signed in.
-    pub roles: Vec<String>,
+    /// Private, so that nobody reads the roles of a visitor: see [`Caller::roles`].
+    roles: Vec<String>,
     /// The claims of the embedding site, if it signs tokens.
     pub site_claims: Option<Arc<SiteClaims>>,
     /// The user's token, if it may be passed on to other services.
@@ -36,20 +36,47 @@ pub struct SiteClaims {
 impl Caller {
     /// Returns a signed-in user without a profile.
     pub fn signed_in(user_id: impl Into<String>) -> Self {
-        Self { is_authenticated: true, ..Self::visitor(user_id) }
+        Self::new(user_id, true)
     }
 
     /// Returns a visitor who is not signed in.
     pub fn visitor(user_id: impl Into<String>) -> Self {
+        Self::new(user_id, false)
+    }
+
+    /// Returns a user without a profile, who is signed in or a visitor.
+    pub fn new(user_id: impl Into<String>, is_authenticated: bool) -> Self {
         let user_id = user_id.into();
-        Self { user_id, name: None, is_authenticated: false, roles: Vec::new(), site_claims: None, bearer: None }
+        Self { user_id, name: None, is_authenticated, roles: Vec::new(), site_claims: None, bearer: None }
+    }
+
+    /// Sets the display name.
+    #[must_use]
+    pub fn with_name(self, name: Option<String>) -> Self {
+        Self { name, ..self }
+    }
+
+    /// Sets the roles, as named in the config.
+    #[must_use]
+    pub fn with_roles(self, roles: Vec<String>) -> Self {
+        Self { roles, ..self }
+    }
+
+    /// Returns the roles; none for visitors.
+    pub fn roles(&self) -> &[String] {
+        if self.is_authenticated { &self.roles } else { &[] }
+    }
+
+    /// Returns whether the user has a role; visitors have none.
+    pub fn has_role(&self, role: &str) -> bool {
+        self.roles().iter().any(|own| own == role)
     }
 
     /// Returns the scope of runs of this user, outside of conversations.
     pub fn scope(&self) -> RunScope {
         RunScope {
             user_id: self.user_id.clone(),
-            roles: if self.is_authenticated { self.roles.clone() } else { Vec::new() },
+            roles: self.roles().to_vec(),
             is_authenticated: self.is_authenticated,
             token: self.bearer.clone(),
             ..RunScope::default()
@@ -59,8 +86,7 @@ impl Caller {
     /// Returns what a config may read with `_user`: `id`, `name` and `roles`, and the site's claims
     /// as `inputs`.
     pub fn facts(&self) -> Value {
-        let roles: &[String] = if self.is_authenticated { &self.roles } else { &[] };
-        let mut facts = json!({ "id": self.user_id, "name": self.name, "roles": roles });
+        let mut facts = json!({ "id": self.user_id, "name": self.name, "roles": self.roles() });
         if let Some(inputs) = self.inputs() {
             facts["inputs"] = Value::Object(inputs.clone());
         }
@@ -95,5 +121,24 @@ fn is_meant(only: Option<&str>, wanted: &str, refusal: &str) -> Result<(), UserE
     match only {
         Some(only) if only != wanted => Err(UserError::new(wire::ErrorCode::Forbidden, refusal)),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn visitors_have_no_roles() {
+        let check = |caller: Caller, expected: &[&str]| {
+            let caller = caller.with_roles(vec!["editor".to_owned()]);
+            assert_eq!(caller.roles(), expected);
+            assert_eq!(caller.scope().roles, expected);
+            assert_eq!(caller.facts()["roles"], json!(expected));
+            assert_eq!(caller.has_role("editor"), !expected.is_empty());
+            assert!(!caller.has_role("admin"));
+        };
+        check(Caller::signed_in("ada"), &["editor"]);
+        check(Caller::visitor("visitor:1"), &[]);
     }
 }

@@ -17,6 +17,7 @@ mod run;
 mod stream;
 mod submit;
 mod upkeep;
+mod viewer;
 
 pub use admission::memory::{MemoryLevel, MemoryProbe, MemoryStatus, MemoryUse};
 pub use admission::quota::{QuotaUsage, quota_span};
@@ -58,6 +59,7 @@ pub use submit::post::Posting;
 pub use submit::preset::MAX_PRESET_MESSAGES;
 pub use upkeep::readiness::StoreHealth;
 pub use upkeep::retention::{RetentionRule, SweepResult, invocations_due_before};
+pub use viewer::Viewer;
 
 pub(crate) use clock::now;
 pub(crate) use lifecycle::Inner;

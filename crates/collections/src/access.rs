@@ -1,8 +1,7 @@
 //! Who may do what with a collection.
 
 use crate::section::{Collection, Sharing};
-use chat::Caller;
-use contract::RunScope;
+use chat::Viewer;
 use schemars::JsonSchema;
 use serde::Serialize;
 use settings::Text;
@@ -17,66 +16,43 @@ pub(crate) enum RecordAccess {
     Write,
 }
 
-/// Whoever uses collections.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Viewer {
-    pub(crate) user_id: String,
-    /// None for visitors.
-    roles: Vec<String>,
-    is_authenticated: bool,
-    /// Whether an agent asks, whose config names the collection.
-    is_agent: bool,
-}
-
-impl From<&Caller> for Viewer {
-    fn from(caller: &Caller) -> Self {
-        let roles = if caller.is_authenticated { caller.roles.clone() } else { Vec::new() };
-        Self { user_id: caller.user_id.clone(), roles, is_authenticated: caller.is_authenticated, is_agent: false }
-    }
-}
-
-impl From<&RunScope> for Viewer {
-    fn from(scope: &RunScope) -> Self {
-        let roles = if scope.is_authenticated { scope.roles.clone() } else { Vec::new() };
-        Self { user_id: scope.user_id.clone(), roles, is_authenticated: scope.is_authenticated, is_agent: true }
-    }
-}
-
-impl Viewer {
-    /// Returns what the viewer may do; `None` for nothing.
-    pub(crate) fn access(&self, collection: &Collection) -> Option<RecordAccess> {
-        let (may_read, may_write) = (self.may_read(collection), self.may_write(collection));
-        match collection.is_writable() {
-            true if may_write => Some(RecordAccess::Write),
-            _ => (may_read || may_write).then_some(RecordAccess::Read),
+impl Collection {
+    /// Returns what a viewer may do with the records; `None` for nothing.
+    pub(crate) fn access(&self, viewer: &Viewer) -> Option<RecordAccess> {
+        let (may_read, may_write) = (self.may_read(viewer), self.may_write(viewer));
+        if self.is_writable() && may_write {
+            Some(RecordAccess::Write)
+        } else {
+            (may_read || may_write).then_some(RecordAccess::Read)
         }
     }
 
-    fn may_read(&self, collection: &Collection) -> bool {
-        match collection.readers.as_slice() {
-            [] if self.is_agent => true,
-            [] => self.is_authenticated && collection.records == Sharing::Own,
-            readers => self.has_one_of(readers),
+    fn may_read(&self, viewer: &Viewer) -> bool {
+        match self.readers.as_slice() {
+            [] if viewer.is_agent => true,
+            [] => viewer.is_authenticated && self.records == Sharing::Own,
+            readers => has_one_of(viewer, readers),
         }
     }
 
-    fn may_write(&self, collection: &Collection) -> bool {
-        match collection.writers.as_slice() {
+    fn may_write(&self, viewer: &Viewer) -> bool {
+        match self.writers.as_slice() {
             // The agent's own key says whether it does.
-            [] => self.is_agent && self.may_read(collection),
-            writers => self.has_one_of(writers),
+            [] => viewer.is_agent && self.may_read(viewer),
+            writers => has_one_of(viewer, writers),
         }
     }
+}
 
-    /// Administrators have every role that the config names.
-    fn has_one_of(&self, roles: &[Text]) -> bool {
-        self.roles.iter().any(|own| own == ::store::ADMIN || roles.iter().any(|role| role.0 == *own))
-    }
+/// Administrators have every role that the config names.
+fn has_one_of(viewer: &Viewer, roles: &[Text]) -> bool {
+    viewer.is_admin() || viewer.has_one_of(roles.iter().map(|role| role.0.as_str()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use chat::Caller;
     use serde_json::json;
 
     #[test]
@@ -87,17 +63,15 @@ mod tests {
             });
             serde_json::from_value::<Collection>(value).unwrap()
         };
-        let user = |roles: &[&str]| Viewer {
-            user_id: "ada".to_owned(),
-            roles: roles.iter().map(|role| (*role).to_owned()).collect(),
-            is_authenticated: true,
-            is_agent: false,
+        let user = |roles: &[&str]| {
+            let roles = roles.iter().map(|role| (*role).to_owned()).collect();
+            Viewer::from(&Caller::signed_in("ada").with_roles(roles))
         };
-        let agent = |roles: &[&str]| Viewer { is_agent: true, ..user(roles) };
-        let visitor = Viewer { is_authenticated: false, ..user(&[]) };
-        let visitors_agent = Viewer { is_agent: true, ..visitor.clone() };
+        let agent = |roles: &[&str]| user(roles).through_agent(true);
+        let visitor = Viewer::from(&Caller::visitor("visitor:1"));
+        let visitors_agent = visitor.clone().through_agent(true);
         let check = |viewer: &Viewer, collection: &Collection, expected| {
-            assert_eq!(viewer.access(collection), expected, "{viewer:?} {collection:?}");
+            assert_eq!(collection.access(viewer), expected, "{viewer:?} {collection:?}");
         };
         let (read, write) = (Some(RecordAccess::Read), Some(RecordAccess::Write));
         // Nothing is said: agents, and each user their own records.

@@ -1,6 +1,6 @@
 //! The operations on the records of a collection, in our database or in a table of a connection.
 
-use crate::access::{RecordAccess, Viewer};
+use crate::access::RecordAccess;
 use crate::failure::DataError;
 use crate::filter::Filter;
 use crate::input::{
@@ -14,6 +14,7 @@ use crate::store::{self, PreparedRecord, Record, RecordSet};
 use crate::table::Table;
 use ::store::Store;
 use capability::Quotes;
+use chat::Viewer;
 use endpoints::OpenDatabases;
 use schemars::JsonSchema;
 use schemas::{CheckError, Schema};
@@ -108,7 +109,7 @@ impl Data {
     /// # Errors
     /// They may not read the collection.
     pub(crate) fn records<'c>(&self, collection: &'c Collection, viewer: &Viewer) -> Result<Records<'c>, DataError> {
-        let access = viewer.access(collection).ok_or(DataError::NotFound)?;
+        let access = collection.access(viewer).ok_or(DataError::NotFound)?;
         let place = match &collection.source {
             Some(source) => Place::Table(Table::new(collection, source, &viewer.user_id, &self.databases)?),
             None => {

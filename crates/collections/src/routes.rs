@@ -1,6 +1,6 @@
 //! The routes for programs and pages.
 
-use crate::access::{RecordAccess, Viewer};
+use crate::access::RecordAccess;
 use crate::failure::DataError;
 use crate::input::{Computation, Deletion, FacetQuery, Insertion, Query, Update};
 use crate::records::{Data, Deleted, Facets, Found, Groups, Inserted, RecordItem, Records, Updated};
@@ -10,7 +10,7 @@ use axum::extract::{Path, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
 use capability::{Context, CurrentConfig};
-use chat::Caller;
+use chat::{Caller, Viewer};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -85,7 +85,7 @@ impl CollectionItem {
     /// `None` if the viewer may not read it.
     fn new(collection: &Collection, viewer: &Viewer) -> Option<Self> {
         Some(Self {
-            access: viewer.access(collection)?,
+            access: collection.access(viewer)?,
             id: collection.id.0.clone(),
             description: collection.description.clone(),
             records: collection.records,

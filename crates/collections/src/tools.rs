@@ -1,6 +1,5 @@
 //! The tools with which agents query and change records.
 
-use crate::access::Viewer;
 use crate::failure::DataError;
 use crate::filter;
 use crate::input::{MAX_CHANGED, MAX_INSERTED, MAX_LIMIT, MAX_OFFSET};
@@ -8,6 +7,7 @@ use crate::read::MAX_JOINED;
 use crate::records::Data;
 use crate::section::{AgentData, Collection, Sharing};
 use crate::sources::{MAX_DOCUMENTS, MAX_QUOTE, MIN_QUOTE, QuoteContext};
+use chat::Viewer;
 use contract::{Annotations, RunScope, Tool, ToolContext, ToolError, ToolSpec, read_arguments};
 use futures::future::BoxFuture;
 use serde::Serialize;

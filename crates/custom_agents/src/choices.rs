@@ -47,7 +47,7 @@ pub fn selectable_tools(config: &Config, agent: &Agent, maker: Option<&Caller>) 
     let below = below.map(|below| format!("agent:{}", below.name));
     let files = agent.file_system.is_some().then(|| "files".to_owned());
     let questions = agent.ask_user.then(|| "questions".to_owned());
-    let capabilities = agent.sections.choices(config, maker.map(|maker| maker.roles.as_slice()));
+    let capabilities = agent.sections.choices(config, maker.map(Caller::roles));
     endpoints.chain(servers).chain(remote).chain(below).chain(files).chain(questions).chain(capabilities).collect()
 }
 

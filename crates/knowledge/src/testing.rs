@@ -1,13 +1,18 @@
 //! Helpers of the tests of ingestion and of the graph.
 
-use crate::service::Viewer;
+use chat::{Caller, Viewer};
 use std::path::Path;
 use test_process::{command, run};
 use tokio::runtime::Runtime;
 
 /// Returns a signed-in user without roles.
 pub(crate) fn viewer(user_id: &str) -> Viewer {
-    Viewer { user_id: user_id.to_owned(), roles: Vec::new(), is_authenticated: true, is_agent: false }
+    viewer_with_roles(user_id, &[])
+}
+
+/// Returns a signed-in user with roles.
+pub(crate) fn viewer_with_roles(user_id: &str, roles: &[&str]) -> Viewer {
+    Viewer::from(&Caller::signed_in(user_id).with_roles(roles.iter().map(|role| (*role).to_owned()).collect()))
 }
 
 /// Returns a runtime for tests that are no `tokio::test`, because they start processes.

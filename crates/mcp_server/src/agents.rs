@@ -1,6 +1,7 @@
 //! Agents as tools: a message in, the answer out. The conversation is the caller's own.
 
-use crate::answer::{self, Answer, Place, not_begun};
+use crate::answer::{AnswerReader, ConversationLink, not_begun};
+use crate::content;
 use crate::handler::{Call, Client, failed};
 use crate::section::OfferedAgent;
 use crate::store;
@@ -38,7 +39,7 @@ pub(crate) fn input_schema() -> Value {
 
 /// Returns the JSON Schema of the structured content of a result.
 pub(crate) fn output_schema() -> Value {
-    answer::schema()
+    content::schema()
 }
 
 /// Asks an agent, and waits for the end of its answer. A call that is cancelled stops the run.
@@ -49,10 +50,10 @@ pub(crate) async fn ask(context: &Context, client: &Client, agent: &OfferedAgent
         Err(error) => return failed(format!("The arguments are not valid: {error}.")),
     };
     match send(context, client, agent, arguments).await {
-        Ok((sent, place)) => {
-            remember(context, client, &place).await;
-            let result = follow(context, client, sent, &place, call).await;
-            forget(context, client, place).await;
+        Ok((sent, link)) => {
+            remember(context, client, &link).await;
+            let result = follow(context, client, sent, &link, call).await;
+            forget(context, client, link).await;
             result
         }
         Err(error) => not_begun(error),
@@ -65,7 +66,7 @@ async fn send(
     client: &Client,
     agent: &OfferedAgent,
     arguments: Arguments,
-) -> Result<(SendResponse, Place), UserError> {
+) -> Result<(SendResponse, ConversationLink), UserError> {
     let Client { caller, origin, .. } = client;
     let page_id = context.current.page_for_agent(caller, &agent.agent_id).ok_or_else(UserError::not_found)?;
     let conversation_id = match arguments.conversation_id {
@@ -96,30 +97,36 @@ async fn send(
         options: RunOptions::default(),
     };
     let sent = context.chat.send(caller, request).await?;
-    Ok((sent, Place { conversation_id, url }))
+    Ok((sent, ConversationLink { conversation_id, url }))
 }
 
 /// Stores which conversation the call is in, so that any server can cancel it. Without that, only this server can.
-async fn remember(context: &Context, client: &Client, place: &Place) {
+async fn remember(context: &Context, client: &Client, link: &ConversationLink) {
     let Some(key) = client.call.clone() else { return };
-    if let Err(error) = store::begin(&context.store, key, place.conversation_id.clone(), now_millis()).await {
+    if let Err(error) = store::begin(&context.store, key, link.conversation_id.clone(), now_millis()).await {
         tracing::warn!(%error, "a call could not be stored");
     }
 }
 
 /// Forgets a call that has ended.
-async fn forget(context: &Context, client: &Client, place: Place) {
+async fn forget(context: &Context, client: &Client, link: ConversationLink) {
     let Some(key) = client.call.clone() else { return };
-    if let Err(error) = store::end(&context.store, key, place.conversation_id).await {
+    if let Err(error) = store::end(&context.store, key, link.conversation_id).await {
         tracing::warn!(%error, "a call that has ended could not be forgotten");
     }
 }
 
 /// Follows a run to its end.
-async fn follow(context: &Context, client: &Client, sent: SendResponse, place: &Place, call: Call) -> CallToolResult {
+async fn follow(
+    context: &Context,
+    client: &Client,
+    sent: SendResponse,
+    link: &ConversationLink,
+    call: Call,
+) -> CallToolResult {
     let Call { mut progress, cancel, .. } = call;
     let SendResponse { message_id, mut frames, .. } = sent;
-    let mut answer = Answer::new(&message_id);
+    let mut answer = AnswerReader::new(&message_id);
     let mut is_stopped = false;
     loop {
         let frame = tokio::select! {
@@ -127,7 +134,7 @@ async fn follow(context: &Context, client: &Client, sent: SendResponse, place: &
             () = cancel.cancelled(), if !is_stopped => {
                 is_stopped = true;
                 // What was written stays. The stream ends when the run has.
-                if let Err(error) = context.chat.stop(&client.caller, &place.conversation_id).await {
+                if let Err(error) = context.chat.stop(&client.caller, &link.conversation_id).await {
                     tracing::warn!(%error, "a cancelled run could not be stopped");
                 }
                 continue;
@@ -136,5 +143,5 @@ async fn follow(context: &Context, client: &Client, sent: SendResponse, place: &
         let Some(frame) = frame else { break };
         answer.push(&frame, &mut progress).await;
     }
-    answer.result(place)
+    answer.result(link)
 }

@@ -5,6 +5,8 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use std::borrow::Cow;
+use store::StoreError;
+use web::HttpError;
 use wire::UserError;
 
 /// The codes of JSON-RPC.
@@ -36,6 +38,12 @@ impl From<UserError> for Refusal {
         let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let code = if status.is_server_error() { INTERNAL_ERROR } else { INVALID_REQUEST };
         Self { status, code, message: error.message.into() }
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        HttpError::from(error).0.into()
     }
 }
 

@@ -3,6 +3,7 @@
 mod agents;
 mod answer;
 mod capability;
+mod content;
 mod documents;
 mod endpoints;
 mod error;

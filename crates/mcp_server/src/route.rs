@@ -28,7 +28,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use web::EventStream;
 use web::openapi::{Access, ApiRouter, Description, RouteInput, RouteOutput, Tag};
-use web::{HttpError, Origin, RequestContext};
+use web::{Origin, RequestContext};
 use wire::{ErrorCode, UserError};
 
 /// The path of the MCP server.
@@ -69,15 +69,24 @@ async fn require_section(State(shared): State<Shared>, request: Request, next: N
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "McpMessage")]
 struct Message {
-    /// `2.0`.
+    /// The version of JSON-RPC.
     #[serde(rename = "jsonrpc")]
-    _version: String,
+    _version: JsonRpcVersion,
     /// The id of a request: a number or a text.
     id: Option<Value>,
     /// What is asked, for example `tools/list`.
     method: Option<String>,
     /// The parameters of the method.
     params: Option<Value>,
+}
+
+/// The version of JSON-RPC; others are refused.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(inline)]
+enum JsonRpcVersion {
+    /// The only version that MCP uses.
+    #[serde(rename = "2.0")]
+    V2,
 }
 
 /// An HTTP request with a message.
@@ -130,14 +139,15 @@ async fn answer(shared: Shared, McpRequest { parts, body }: McpRequest) -> Resul
     let caller = parts.extensions.get::<Caller>().filter(|caller| caller.is_authenticated);
     let caller = caller.cloned().ok_or_else(UserError::unauthenticated)?;
     let scopes = key_scopes(&parts)?;
-    let bytes = web::read_body(body, config.limits.body_bytes).await?;
     check_media_types(&parts.headers)?;
-    let message = parse(&bytes)?;
     let session_id = session_id(&parts.headers)?;
+    let bytes = web::read_body(body, config.limits.body_bytes).await?;
+    let message = parse(&bytes)?;
     let call_key = |request_id: Option<&Value>| {
         let request_id = request_id?.to_string();
-        let is_usual = request_id.len() <= MAX_REQUEST_ID;
-        is_usual.then_some(CallKey { user_id: caller.user_id.clone(), session_id: session_id.clone()?, request_id })
+        let is_short_enough = request_id.len() <= MAX_REQUEST_ID;
+        let (user_id, session_id) = (caller.user_id.clone(), session_id.clone()?);
+        is_short_enough.then_some(CallKey { user_id, session_id, request_id })
     };
     let method = message.method.as_deref().unwrap_or_default();
     if method == "notifications/cancelled" {
@@ -173,16 +183,15 @@ async fn answer(shared: Shared, McpRequest { parts, body }: McpRequest) -> Resul
 }
 
 /// Cancels a call of the user, whichever server it runs on.
-async fn cancel(shared: &Shared, caller: &Caller, key: CallKey) -> Result<(), UserError> {
+async fn cancel(shared: &Shared, caller: &Caller, key: CallKey) -> Result<(), Refusal> {
     if shared.running.cancel(&key) {
         return Ok(());
     }
-    let found = store::conversation(&shared.context.store, key).await;
-    match found.map_err(|error| HttpError::from(error).0)? {
-        Some(conversation_id) => shared.context.chat.stop(caller, &conversation_id).await,
-        // It has ended, or is not the call of an agent.
-        None => Ok(()),
+    // Without a conversation, the call has ended, or is not that of an agent.
+    if let Some(conversation_id) = store::conversation(&shared.context.store, key).await? {
+        shared.context.chat.stop(caller, &conversation_id).await?;
     }
+    Ok(())
 }
 
 /// Returns how rmcp answers a request.
@@ -216,22 +225,26 @@ fn key_scopes(parts: &Parts) -> Result<Option<Vec<KeyScope>>, UserError> {
 
 /// Checks that the client sends JSON and accepts both forms of a response.
 fn check_media_types(headers: &HeaderMap) -> Result<(), Refusal> {
-    let names = |name: HeaderName, kind: &str| {
-        let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-        values.flat_map(|value| value.split(',')).any(|value| {
-            let essence = value.split_once(';').map_or(value, |(essence, _)| essence);
-            essence.trim().eq_ignore_ascii_case(kind)
-        })
-    };
-    if !names(header::CONTENT_TYPE, "application/json") {
+    if !has_media_type(headers, &header::CONTENT_TYPE, "application/json") {
         let message = "The request must be `application/json`.";
         return Err(Refusal::invalid(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
-    if !names(header::ACCEPT, "application/json") || !names(header::ACCEPT, "text/event-stream") {
+    if !has_media_type(headers, &header::ACCEPT, "application/json")
+        || !has_media_type(headers, &header::ACCEPT, "text/event-stream")
+    {
         let message = "The header `Accept` must name `application/json` and `text/event-stream`.";
         return Err(Refusal::invalid(StatusCode::NOT_ACCEPTABLE, message));
     }
     Ok(())
+}
+
+/// Returns whether a header names a media type, with any parameters.
+fn has_media_type(headers: &HeaderMap, name: &HeaderName, media_type: &str) -> bool {
+    let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|value| {
+        let essence = value.split_once(';').map_or(value, |(essence, _)| essence);
+        essence.trim().eq_ignore_ascii_case(media_type)
+    })
 }
 
 /// Reads what the route must know of a message.

@@ -157,7 +157,7 @@ impl Reader {
         settings: &MemorySettings,
         work: &Work,
     ) -> Result<Vec<NewFact>, JobError> {
-        let caller = Caller { roles: self.extract.roles.clone(), ..Caller::signed_in(user_id) };
+        let caller = Caller::signed_in(user_id).with_roles(self.extract.roles.clone());
         let question = ModelQuestion {
             caller: &caller,
             agent_id,

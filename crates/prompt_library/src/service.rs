@@ -34,7 +34,7 @@ fn needed_settings(context: &Context) -> Result<Prompts, UserError> {
 
 /// Whether a caller sees a shared prompt.
 fn may_see(caller: &Caller, roles: &[String]) -> bool {
-    roles.is_empty() || (caller.is_authenticated && roles.iter().any(|role| caller.roles.contains(role)))
+    roles.is_empty() || roles.iter().any(|role| caller.has_role(role))
 }
 
 /// Returns the prompts that the caller sees.

@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use contract::{FileData, Message, OutputPart, Request, ToolOutput, UserPart};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Decodes a text file; `None` if it is not UTF-8, or blank.
@@ -19,8 +20,17 @@ const IMAGE_SIGNATURES: [(&str, &str); 4] =
 /// Returns a file's media type without parameters. The type of an image is detected from its
 /// content, because a browser that does not know it sends `image/*`.
 pub(crate) fn detect_media_type<'a>(media_type: &'a str, data: &FileData) -> &'a str {
+    let base64 = match data {
+        FileData::Base64(base64) => Some(base64.as_str()),
+        _ => None,
+    };
+    media_type_by_content(media_type, base64)
+}
+
+/// Returns the media type of a file of a user or a tool, given its content as Base64 if it is known.
+fn media_type_by_content<'a>(media_type: &'a str, base64: Option<&str>) -> &'a str {
     let kind = media_type.split(';').next().unwrap_or_default().trim();
-    if let FileData::Base64(base64) = data
+    if let Some(base64) = base64
         && kind.starts_with("image/")
         && let Some((_, found)) = IMAGE_SIGNATURES.iter().find(|(begin, _)| base64.starts_with(begin))
     {
@@ -51,19 +61,19 @@ pub(crate) fn unreadable_note(kind: &str, filename: Option<&str>) -> String {
 /// Returns the request with notes in place of the files of users and tools; `None` if there are no
 /// such files.
 pub(crate) fn without_files(request: &Request) -> Option<Request> {
-    without(request, &|_| true)
+    replace_unsupported_files(request, &|_| true)
 }
 
 /// Returns the request with notes in place of those files of users and tools whose media type is not
-/// read; `None` if there are no such files.
-pub(crate) fn without(request: &Request, is_unread: &dyn Fn(&str) -> bool) -> Option<Request> {
+/// supported; `None` if there are no such files.
+pub(crate) fn replace_unsupported_files(request: &Request, is_unsupported: &dyn Fn(&str) -> bool) -> Option<Request> {
     let messages: Vec<_> =
-        request.messages.iter().map(|message| message_without(message, is_unread).map(Arc::new)).collect();
+        request.messages.iter().map(|message| with_notes(message, is_unsupported).map(Arc::new)).collect();
     if messages.iter().all(Option::is_none) {
         return None;
     }
-    let messages =
-        messages.into_iter().zip(&request.messages).map(|(news, known)| news.unwrap_or_else(|| known.clone()));
+    let messages = messages.into_iter().zip(&request.messages);
+    let messages = messages.map(|(replaced, known)| replaced.unwrap_or_else(|| known.clone()));
     Some(Request { messages: messages.collect(), ..request.clone() })
 }
 
@@ -80,22 +90,21 @@ pub(crate) fn has_documents(request: &Request) -> bool {
     request.messages.iter().any(|message| matches!(&**message, Message::User(parts) if parts.iter().any(is_document)))
 }
 
-fn message_without(message: &Message, is_unread: &dyn Fn(&str) -> bool) -> Option<Message> {
+/// Returns a message with notes in place of files that are not supported; `None` if it has none.
+fn with_notes(message: &Message, is_unsupported: &dyn Fn(&str) -> bool) -> Option<Message> {
     match message {
         Message::User(parts) => {
-            let parts: Vec<_> = parts.iter().map(|part| note(part, is_unread).ok_or(part)).collect();
-            parts
-                .iter()
-                .any(Result::is_ok)
-                .then(|| Message::User(parts.into_iter().map(|part| part.unwrap_or_else(UserPart::clone)).collect()))
+            let parts: Vec<_> = parts.iter().map(|part| part_or_note(part, is_unsupported)).collect();
+            let has_note = parts.iter().any(|part| matches!(part, Cow::Owned(_)));
+            has_note.then(|| Message::User(parts.into_iter().map(Cow::into_owned).collect()))
         }
-        Message::Tool(results) if results.iter().any(|result| has_unread(&result.output, is_unread)) => {
+        Message::Tool(results) if results.iter().any(|result| has_unsupported(&result.output, is_unsupported)) => {
             let mut results = results.clone();
             for result in &mut results {
                 if let ToolOutput::Content(parts) = &result.output {
-                    let shown = |part: &OutputPart| match part {
-                        OutputPart::File { media_type, .. } if !is_unread(media_type) => part.clone(),
-                        part => OutputPart::Text { text: part.to_text() },
+                    let shown = |part: &OutputPart| match is_unsupported_output(part, is_unsupported) {
+                        true => OutputPart::Text { text: part.to_text() },
+                        false => part.clone(),
                     };
                     result.output = texts_and_files(parts.iter().map(shown).collect());
                 }
@@ -106,16 +115,23 @@ fn message_without(message: &Message, is_unread: &dyn Fn(&str) -> bool) -> Optio
     }
 }
 
-/// Returns the note for a file that is not read.
-fn note(part: &UserPart, is_unread: &dyn Fn(&str) -> bool) -> Option<UserPart> {
-    let UserPart::File { media_type, data, filename } = part else { return None };
+/// Returns a part of a user's message, or the note that replaces it.
+fn part_or_note<'a>(part: &'a UserPart, is_unsupported: &dyn Fn(&str) -> bool) -> Cow<'a, UserPart> {
+    let UserPart::File { media_type, data, filename } = part else { return Cow::Borrowed(part) };
     let kind = detect_media_type(media_type, data);
-    is_unread(kind).then(|| UserPart::Text { text: unreadable_note(kind, filename.as_deref()) })
+    match is_unsupported(kind) {
+        true => Cow::Owned(UserPart::Text { text: unreadable_note(kind, filename.as_deref()) }),
+        false => Cow::Borrowed(part),
+    }
 }
 
-fn has_unread(output: &ToolOutput, is_unread: &dyn Fn(&str) -> bool) -> bool {
+fn has_unsupported(output: &ToolOutput, is_unsupported: &dyn Fn(&str) -> bool) -> bool {
     let ToolOutput::Content(parts) = output else { return false };
-    parts.iter().any(|part| matches!(part, OutputPart::File { media_type, .. } if is_unread(media_type)))
+    parts.iter().any(|part| is_unsupported_output(part, is_unsupported))
+}
+
+fn is_unsupported_output(part: &OutputPart, is_unsupported: &dyn Fn(&str) -> bool) -> bool {
+    matches!(part, OutputPart::File { media_type, data } if is_unsupported(media_type_by_content(media_type, Some(data))))
 }
 
 /// Content has at least one file; texts alone are one text.
@@ -129,6 +145,29 @@ fn texts_and_files(parts: Vec<OutputPart>) -> ToolOutput {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use contract::ToolResult;
+
+    /// A tool of another server may name a type as a browser does: with parameters, or as `image/*`.
+    #[test]
+    fn files_of_users_and_tools_are_judged_by_the_same_media_type() {
+        let check = |media_type: &str, base64: &str, expected: bool| {
+            let (media_type, data) = (media_type.to_owned(), base64.to_owned());
+            let of_user =
+                UserPart::File { media_type: media_type.clone(), data: FileData::Base64(data.clone()), filename: None };
+            let output = ToolOutput::Content(vec![OutputPart::File { media_type: media_type.clone(), data }]);
+            let of_tool = ToolResult { call_id: "c".to_owned(), name: "t".to_owned(), output, metadata: None };
+            for message in [Message::User(vec![of_user]), Message::Tool(vec![of_tool])] {
+                let request = Request { messages: vec![Arc::new(message)], ..Request::default() };
+                let replaced = replace_unsupported_files(&request, &|kind| kind != "image/png");
+                assert_eq!(replaced.is_some(), expected, "{media_type} {base64}");
+            }
+        };
+        check("image/png; charset=binary", "SGk=", false);
+        check("image/*", "iVBORw0KGgoAAAA", false);
+        check("image/jpeg", "iVBORw0KGgoAAAA", false);
+        check("image/*", "SGk=", true);
+        check("application/pdf", "SGk=", true);
+    }
 
     #[test]
     fn media_types_are_detected() {

@@ -1,6 +1,6 @@
 //! Models that do not read all kinds of files, although their provider accepts them.
 
-use crate::file::without;
+use crate::file::replace_unsupported_files;
 use contract::{Model, ModelError, ModelId, PartStream, Request};
 use futures::future::BoxFuture;
 use std::sync::Arc;
@@ -27,8 +27,8 @@ impl Model for WithoutFiles {
     }
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
-        let is_unread = |kind: &str| if kind.starts_with("image/") { self.images } else { self.others };
-        let request = without(&request, &is_unread).unwrap_or(request);
+        let is_unsupported = |kind: &str| if kind.starts_with("image/") { self.images } else { self.others };
+        let request = replace_unsupported_files(&request, &is_unsupported).unwrap_or(request);
         self.model.stream(request, cancel)
     }
 }
@@ -51,8 +51,8 @@ mod tests {
             ..Request::default()
         };
         let check = |images: bool, others: bool, expected: &[bool]| {
-            let is_unread = |kind: &str| if kind.starts_with("image/") { images } else { others };
-            let sent = without(&request, &is_unread).unwrap_or_else(|| request.clone());
+            let is_unsupported = |kind: &str| if kind.starts_with("image/") { images } else { others };
+            let sent = replace_unsupported_files(&request, &is_unsupported).unwrap_or_else(|| request.clone());
             let Message::User(parts) = &*sent.messages[0] else { panic!("no message of the user") };
             let is_note =
                 |part: &UserPart| matches!(part, UserPart::Text { text } if text.contains("cannot be read here"));

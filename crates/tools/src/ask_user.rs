@@ -4,9 +4,7 @@
 use contract::{Annotations, Execution, Tool, ToolContext, ToolError, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
-
-/// The name of the tool.
-pub const NAME: &str = "ask-user";
+use wire::question::ASK_USER;
 
 /// The reasons for which an agent may ask.
 const KINDS: [&str; 5] =
@@ -23,7 +21,7 @@ impl Default for AskUserTool {
              ambiguous, there are several approaches, or the next action could do harm. Ask before you act, and one \
              question at a time. The answer has `option`, `text` or `fields`.";
         let annotations = Annotations { reads_only: true, ..Annotations::default() };
-        let spec = ToolSpec::new(NAME, description, schema());
+        let spec = ToolSpec::new(ASK_USER, description, schema());
         Self { spec: ToolSpec { execution: Execution::Client, annotations, ..spec } }
     }
 }

@@ -14,7 +14,7 @@ pub use page_tool::PageTool;
 
 /// The names of built-in tools, which no other tool may have.
 pub const RESERVED_NAMES: [&str; 9] = [
-    "update-page-state",
+    wire::page::UPDATE_PAGE_STATE,
     "read-tool-result",
     "tool_search",
     "tool_call",
@@ -22,5 +22,5 @@ pub const RESERVED_NAMES: [&str; 9] = [
     "list-files",
     "search-files",
     "stat-file",
-    "ask-user",
+    wire::question::ASK_USER,
 ];

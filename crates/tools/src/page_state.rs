@@ -4,9 +4,7 @@
 use contract::{Execution, Tool, ToolContext, ToolError, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
-
-/// The name of the tool.
-pub const NAME: &str = "update-page-state";
+use wire::page::UPDATE_PAGE_STATE;
 
 /// A field of the page's shared state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +93,9 @@ impl PageStateTool {
             "properties": { "updates": { "type": "object", "properties": hints, "additionalProperties": true } },
             "required": ["updates"],
         });
-        Some(Self { spec: ToolSpec { execution: Execution::Client, ..ToolSpec::new(NAME, description, schema) } })
+        Some(Self {
+            spec: ToolSpec { execution: Execution::Client, ..ToolSpec::new(UPDATE_PAGE_STATE, description, schema) },
+        })
     }
 }
 

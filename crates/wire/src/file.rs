@@ -141,6 +141,54 @@ fn read_files<T: DeserializeOwned>(part: &DataPart) -> Vec<T> {
     serde_json::from_value(files).unwrap_or_default()
 }
 
+/// A version of a file in a conversation, with the fields that pages show.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileVersion {
+    /// The path of the file.
+    pub path: String,
+    /// The number of the version.
+    pub version: i64,
+    /// Where its content is read.
+    pub url: String,
+    /// Its media type.
+    pub media_type: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// When it was written; Unix time in milliseconds.
+    pub changed_at: i64,
+}
+
+/// The versions of a file.
+#[derive(Clone, Debug, Deserialize)]
+pub struct FileVersions {
+    /// The newest one first.
+    pub items: Vec<FileVersion>,
+}
+
+/// A link to a version of a file, which anybody who has it may read.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileLink {
+    /// The secret id of the link.
+    pub id: String,
+    /// The path of the file.
+    pub path: String,
+    /// The number of the version.
+    pub version: i64,
+    /// The path of the page.
+    pub url: String,
+    /// When the link was made; Unix time in milliseconds.
+    pub created_at: i64,
+}
+
+/// The links to files of a conversation.
+#[derive(Clone, Debug, Deserialize)]
+pub struct FileLinks {
+    /// The newest one first.
+    pub items: Vec<FileLink>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

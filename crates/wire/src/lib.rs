@@ -10,6 +10,7 @@ pub mod form;
 pub mod hidden_characters;
 pub mod invoke;
 pub mod json;
+pub mod library;
 pub mod locale;
 pub mod message;
 pub mod organize;

@@ -4,6 +4,9 @@ use crate::api::{ConversationSummary, Outcome};
 use crate::read::read_struct;
 use serde::{Deserialize, Deserializer, Serialize};
 
+/// The limit on the title of a conversation in characters.
+pub const MAX_TITLE: usize = 200;
+
 /// A change to conversations; absent fields stay unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

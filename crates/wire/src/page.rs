@@ -30,7 +30,7 @@ mod welcome;
 
 pub use action::{
     Action, ActionType, CallEndpointParams, CallMethodParams, InputsParams, LinkParams, MessageParams, MessageStatus,
-    ThrowParams,
+    ThrowParams, is_safe_url,
 };
 #[cfg(feature = "schema")]
 pub use added::{AddedBlock, PropertyProblem};
@@ -61,8 +61,8 @@ pub use sender::{
     SubmitType, UploadStorage, WhileRunning,
 };
 pub use shared::{
-    FieldType, PageStateUpdate, ReadOnlyKeys, SharedField, apply_updates, is_date, object_fields, parse_number,
-    shared_fields, shared_object,
+    FieldType, PageStateUpdate, ReadOnlyKeys, SharedField, UPDATE_PAGE_STATE, apply_updates, is_date, object_fields,
+    parse_number, shared_fields, shared_object,
 };
 pub use welcome::{Prompt, PromptGroup, Welcome, WelcomeVariant, prompts};
 

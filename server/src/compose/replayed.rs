@@ -60,5 +60,5 @@ impl ReplayedConfig {
 }
 
 fn caller(scope: RecordedScope) -> Caller {
-    Caller { is_authenticated: scope.is_authenticated, roles: scope.roles, ..Caller::visitor(scope.user_id) }
+    Caller::new(scope.user_id, scope.is_authenticated).with_roles(scope.roles)
 }

@@ -286,7 +286,7 @@ impl Agent {
 
 /// Returns the owner of the program, who is that of a server with the auth mode `local`.
 fn owner() -> Caller {
-    Caller { roles: config::OWNER_ROLES.map(str::to_owned).to_vec(), ..Caller::signed_in(auth::LOCAL_OWNER) }
+    Caller::signed_in(auth::LOCAL_OWNER).with_roles(config::OWNER_ROLES.map(str::to_owned).to_vec())
 }
 
 fn new_id() -> String {

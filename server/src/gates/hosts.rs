@@ -1,6 +1,6 @@
 //! Accepts only requests that name this server, as protection from DNS rebinding.
 
-use crate::router::AppState;
+use crate::state::AppState;
 use auth::requested_host;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::StatusCode;

@@ -12,7 +12,7 @@ pub(crate) use origin::check as check_origin;
 pub(crate) use repeated::reject_repeated_headers;
 
 use crate::compose::CurrentConfig;
-use crate::router::AppState;
+use crate::state::AppState;
 use auth::rates::is_static_file;
 use auth::{AuthMethod, Credentials, audit_address};
 use axum::Json;

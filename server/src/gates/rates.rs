@@ -1,7 +1,7 @@
 //! The rate limits of the config, applied to requests.
 
 use super::{error_response, is_api_path};
-use crate::router::AppState;
+use crate::state::AppState;
 use auth::password::Subject;
 use auth::rates::{LimitedClient, count_refusal, is_provider_sign_in, rate_limit_message};
 use auth::{AccountAction, Credentials, audit_address, client_network};

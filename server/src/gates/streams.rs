@@ -58,7 +58,8 @@ async fn is_same_caller(authentication: &Authentication, caller: &Caller, sent: 
         // cookie.
         Ok(Ok(known)) => {
             // Whether the token is kept depends on the config, not on the caller.
-            let known = Caller { bearer: caller.bearer.clone(), ..known.caller };
+            let mut known = known.caller;
+            known.bearer.clone_from(&caller.bearer);
             known == *caller || !caller.is_authenticated && !known.is_authenticated
         }
         Ok(Err(_)) | Err(_) => false,

@@ -5,7 +5,7 @@
 
 use super::stream::{self, EventStream, OptionalStream};
 use super::tags::AGENTS;
-use crate::router::AppState;
+use crate::state::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;

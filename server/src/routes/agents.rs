@@ -1,7 +1,7 @@
 //! The agents that a caller can use.
 
 use super::tags::AGENTS;
-use crate::router::AppState;
+use crate::state::AppState;
 use axum::extract::State;
 use axum::{Extension, Json};
 use chat::Caller;

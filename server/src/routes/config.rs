@@ -2,7 +2,7 @@
 
 use super::tags::OPERATION;
 use crate::compose::ConfigStatus;
-use crate::router::AppState;
+use crate::state::AppState;
 use axum::extract::{Query, State};
 use axum::{Extension, Json};
 use chat::Caller;
@@ -31,7 +31,7 @@ pub(crate) async fn status(
     Extension(caller): Extension<Caller>,
     Query(StatusQuery { page }): Query<StatusQuery>,
 ) -> Json<ConfigStatus> {
-    let is_admin = caller.is_authenticated && caller.roles.iter().any(|role| OWNER_ROLES.contains(&role.as_str()));
+    let is_admin = OWNER_ROLES.iter().any(|role| caller.has_role(role));
     let current = &state.composition.current;
     let page = page.and_then(|id| current.page_version(&caller, Some(&*id).filter(|id| !id.is_empty())));
     Json(current.status(is_admin).with_page_version(page))

@@ -7,7 +7,7 @@
 
 use super::pages::{context_provider, options, rendering};
 use super::site;
-use crate::router::AppState;
+use crate::state::AppState;
 use app::context::{EmbedContext, PageSource};
 use auth::{Credentials, EmbedCredentials};
 use axum::Form;

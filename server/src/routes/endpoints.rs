@@ -1,7 +1,7 @@
 //! Endpoints of the config, for page buttons and other clients.
 
 use super::tags::ENDPOINTS;
-use crate::router::AppState;
+use crate::state::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};

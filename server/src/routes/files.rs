@@ -2,7 +2,7 @@
 //! and served so that a browser runs nothing in them.
 
 use super::tags::FILES;
-use crate::router::AppState;
+use crate::state::AppState;
 use app::context::PageSource;
 use axum::Extension;
 use axum::body::Body;

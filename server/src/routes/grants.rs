@@ -2,7 +2,7 @@
 //! scope for it.
 
 use super::tags::APPROVALS;
-use crate::router::AppState;
+use crate::state::AppState;
 use axum::extract::{Path, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};

@@ -1,7 +1,7 @@
 //! Liveness, readiness and metrics, for operators.
 
 use super::tags::OPERATION;
-use crate::router::AppState;
+use crate::state::AppState;
 use crate::telemetry;
 use axum::extract::State;
 use axum::http::{StatusCode, header};

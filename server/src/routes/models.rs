@@ -2,7 +2,7 @@
 
 use super::tags::AGENTS;
 use crate::compose::{ListedModel, ModelList};
-use crate::router::AppState;
+use crate::state::AppState;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use chat::Caller;

@@ -1,7 +1,7 @@
 //! The OpenAPI 3.1 document of the HTTP API.
 
 use super::tags::OPERATION;
-use crate::router::AppState;
+use crate::state::AppState;
 use axum::Extension;
 use axum::body::Bytes;
 use axum::http::header;

@@ -3,7 +3,7 @@
 
 use super::tags::PLATFORMS;
 use crate::compose::{ServedTools, ToolList};
-use crate::router::AppState;
+use crate::state::AppState;
 use auth::SERVICE_USER;
 use auth::rates;
 use axum::Json;

@@ -1,7 +1,7 @@
 //! Pages of shared versions of files, which anyone with the link can read.
 
-use crate::router::AppState;
 use crate::routes::conversations::sharing::rendered;
+use crate::state::AppState;
 use app::SharedFileContent;
 use axum::Router;
 use axum::extract::{Path, Query, State};

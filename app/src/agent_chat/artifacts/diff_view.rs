@@ -2,12 +2,13 @@
 
 use super::diff::{Change, Line, diff, hunks};
 use super::toolbar::version_label;
-use super::viewer::{FileVersion, Viewer};
+use super::viewer::Viewer;
 use crate::prelude::*;
 use crate::texts::{Text, fill, group_digits, t};
 use crate::ui::hidden_characters::{TextKind, visible_nodes};
 use crate::ui::node::{Node, element, reactive_nodes};
 use leptos::ev::Event;
+use wire::file::FileVersion;
 
 /// The most lines that are in the document.
 const MAX_SHOWN: usize = 3_000;

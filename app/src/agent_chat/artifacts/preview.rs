@@ -5,13 +5,14 @@ use super::frame::page_frame;
 use super::json::indented;
 use super::kind::{Kind, extension, name};
 use super::table::csv_table;
-use super::viewer::{FileVersion, View, Viewer};
+use super::viewer::{View, Viewer, version_kind};
 use crate::agent_chat::message::part::markdown_extras;
 use crate::markdown::{CitationStyle, Markdown, MarkdownOptions, on_click, source_block};
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
 use crate::ui::node::{Node, element, reactive_nodes};
 use crate::ui::pdf::{PdfPlace, pdf};
+use wire::file::FileVersion;
 
 /// The most bytes of a text that are in the document.
 const MAX_SOURCE: usize = 1 << 20;
@@ -19,7 +20,7 @@ const MAX_SOURCE: usize = 1 << 20;
 /// Renders the view that is chosen, below the toolbar.
 pub(super) fn content(viewer: Viewer) -> AnyView {
     // Only the kind: a new version of a page must not make a new frame.
-    let kind = Memo::new(move |_| viewer.shown.with(|shown| shown.as_ref().map(FileVersion::kind)));
+    let kind = Memo::new(move |_| viewer.shown.with(|shown| shown.as_ref().map(version_kind)));
     let content = move || {
         let kind = kind.get()?;
         Some(match viewer.view.get() {

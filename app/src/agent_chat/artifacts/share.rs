@@ -2,7 +2,7 @@
 
 use super::viewer::Viewer;
 use crate::api::ApiError;
-use crate::api::file_links::{FileLink, file_links};
+use crate::api::file_links::file_links;
 use crate::api::transport::http::{self, Method};
 use crate::prelude::*;
 use crate::texts::{Text, error_text, fill, t};
@@ -13,6 +13,7 @@ use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::task::spawn_local;
 use serde_json::Value;
+use wire::file::FileLink;
 
 /// The links to the open file.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use super::kind::name;
 use super::share::FileSharing;
-use super::viewer::{FileVersion, View, Viewer};
+use super::viewer::{View, Viewer, version_kind};
 use crate::blocks::control::focus;
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
@@ -13,6 +13,7 @@ use crate::ui::node::{element, reactive_nodes};
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::Element;
+use wire::file::FileVersion;
 
 /// The name of a version in a list.
 pub(super) fn version_label(version: &FileVersion, is_newest: bool) -> String {
@@ -104,7 +105,7 @@ pub(super) fn version_list(viewer: Viewer) -> AnyView {
 /// The tabs that choose how the file is shown.
 pub(super) fn tabs(viewer: Viewer) -> AnyView {
     let has = Memo::new(move |_| {
-        viewer.shown.with(|shown| shown.as_ref().map(|shown| (shown.kind().has_preview(), shown.kind().is_text())))
+        viewer.shown.with(|shown| shown.as_ref().map(version_kind).map(|kind| (kind.has_preview(), kind.is_text())))
     });
     let views = move || {
         let (has_preview, is_text) = has.get().unwrap_or_default();

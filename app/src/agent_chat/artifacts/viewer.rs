@@ -10,9 +10,8 @@ use crate::api::transport::http::{self, Method};
 use crate::prelude::*;
 use crate::texts::{Text, fill};
 use leptos::task::spawn_local;
-use serde::Deserialize;
 use std::sync::Arc;
-use wire::file::PRESENTED;
+use wire::file::{FileVersion, FileVersions, PRESENTED};
 use wire::{UiPart, UserError};
 
 /// How the file is shown.
@@ -24,27 +23,9 @@ pub(super) enum View {
     Changes,
 }
 
-/// A version of the file.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct FileVersion {
-    pub(super) path: String,
-    pub(super) version: i64,
-    pub(super) url: String,
-    pub(super) media_type: String,
-    pub(super) size: u64,
-    pub(super) changed_at: i64,
-}
-
-impl FileVersion {
-    pub(super) fn kind(&self) -> Kind {
-        Kind::of(&self.path, &self.media_type, self.size)
-    }
-}
-
-#[derive(Deserialize)]
-struct Versions {
-    items: Vec<FileVersion>,
+/// Returns how a version is shown.
+pub(super) fn version_kind(version: &FileVersion) -> Kind {
+    Kind::of(&version.path, &version.media_type, version.size)
 }
 
 /// A text with the number of its version.
@@ -153,7 +134,7 @@ impl Viewer {
         let turn = self.turn.get_untracked().wrapping_add(1);
         self.turn.set(turn);
         spawn_local(async move {
-            let loaded = http::get::<Versions>(&path).await;
+            let loaded = http::get::<FileVersions>(&path).await;
             // Another file may have been opened, or the panel closed; and a later answer is newer than this one.
             if self.state.open.try_get_untracked().flatten().as_ref() != Some(&open)
                 || self.turn.try_get_untracked() != Some(turn)
@@ -161,7 +142,7 @@ impl Viewer {
                 return;
             }
             match loaded {
-                Ok(Versions { items }) => self.show_versions(items),
+                Ok(FileVersions { items }) => self.show_versions(items),
                 Err(error) => self.error.set(Some(error)),
             }
         });
@@ -177,7 +158,7 @@ impl Viewer {
             self.chosen.set(None);
         }
         if was_first
-            && self.shown.with_untracked(|shown| shown.as_ref().is_some_and(|shown| !shown.kind().has_preview()))
+            && self.shown.with_untracked(|shown| shown.as_ref().is_some_and(|shown| !version_kind(shown).has_preview()))
         {
             self.view.set(View::Source);
         }
@@ -201,7 +182,7 @@ impl Viewer {
         into: RwSignal<Option<VersionText>>,
         wanted: impl Fn() -> Option<FileVersion> + 'static,
     ) {
-        let Some(version) = version.filter(|version| version.kind().is_text()) else { return into.set(None) };
+        let Some(version) = version.filter(|version| version_kind(version).is_text()) else { return into.set(None) };
         let number = version.version;
         if into.with_untracked(|known| known.as_ref().is_some_and(|(known, _)| *known == number)) {
             return;

@@ -2,11 +2,11 @@
 
 use super::sub_agent_output::SubAgentOutput;
 use super::tool_name::tool_label;
-use crate::agent_chat::session::PAGE_STATE_TOOL;
 use crate::texts::{Text, fill, t};
 use crate::ui::hidden_characters::{TextKind, text_with_code_points};
 use crate::ui::icons::Shape;
 use serde_json::Value;
+use wire::page::UPDATE_PAGE_STATE;
 use wire::question::ASK_USER;
 use wire::{CutOff, ToolPart, ToolState};
 
@@ -17,7 +17,7 @@ const MAX_DETAIL: usize = 80;
 pub(in crate::agent_chat) fn call_label(tool: &ToolPart) -> String {
     match &tool.title {
         Some(title) if !title.is_empty() => text_with_code_points(title, TextKind::Prose).into_owned(),
-        _ if tool.tool_name == PAGE_STATE_TOOL => t(Text::FillInPage).to_owned(),
+        _ if tool.tool_name == UPDATE_PAGE_STATE => t(Text::FillInPage).to_owned(),
         _ if tool.tool_name == ASK_USER => t(Text::Question).to_owned(),
         _ => match SubAgentOutput::from_output(tool.output.as_ref()) {
             Some(agent) => agent.name(),

@@ -8,7 +8,7 @@ use super::question_card::{QuestionCard, is_question};
 use super::sub_agent;
 use super::sub_agent_output::SubAgentOutput;
 use super::tool_result::{is_media, result_nodes};
-use crate::agent_chat::session::{PAGE_STATE_TOOL, Session};
+use crate::agent_chat::session::Session;
 use crate::approval::value::{json_node, value_nodes};
 use crate::markdown::on_click;
 use crate::prelude::*;
@@ -20,6 +20,7 @@ use crate::ui::icons::Shape;
 use crate::ui::node::{Node, element, reactive_nodes};
 use serde_json::{Map, Value};
 use wire::page::ResultDisplay;
+use wire::page::UPDATE_PAGE_STATE;
 use wire::question::ASK_USER;
 use wire::{ToolPart, ToolState};
 
@@ -97,7 +98,7 @@ fn CallCard(tool: ArcRwSignal<ToolPart>) -> AnyView {
 pub(in crate::agent_chat) fn card(tool: &ToolPart, results: ResultDisplay) -> Card {
     let (standing, state) = call_status(tool);
     let progress = progress(tool);
-    let is_page_state = tool.tool_name == PAGE_STATE_TOOL && standing == CallStatus::Done;
+    let is_page_state = tool.tool_name == UPDATE_PAGE_STATE && standing == CallStatus::Done;
     Card {
         status: standing,
         icon: if is_page_state { Shape::PENCIL } else { standing.shape() },
@@ -122,7 +123,7 @@ fn is_open(output: &Value, results: ResultDisplay) -> bool {
 /// A short description of the call: the progress of a running call, the number of fields written to
 /// the page, or else the first argument.
 fn summary(tool: &ToolPart) -> String {
-    if tool.tool_name == PAGE_STATE_TOOL {
+    if tool.tool_name == UPDATE_PAGE_STATE {
         return fields_written(tool);
     }
     let now = SubAgentOutput::from_output(tool.output.as_ref())
@@ -166,7 +167,7 @@ fn body(tool: &ToolPart, progress: Option<CallProgress<'_>>, results: ResultDisp
     let input = tool.input.as_ref().or(tool.raw_input.as_ref());
     let shown_input = match input {
         // Shows the values without the object around them.
-        Some(input) if tool.tool_name == PAGE_STATE_TOOL => input.get("updates").or(Some(input)),
+        Some(input) if tool.tool_name == UPDATE_PAGE_STATE => input.get("updates").or(Some(input)),
         Some(input) if agent.is_some() => Some(sub_agent::task(input)),
         input => input,
     };

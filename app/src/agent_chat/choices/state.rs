@@ -1,6 +1,6 @@
 //! What the user has chosen, and among what.
 
-use crate::agent_chat::composer::drafts;
+use crate::agent_chat::composer::kept_choice::keep_choice;
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
 use serde::Deserialize;
@@ -88,7 +88,7 @@ pub(super) fn keep(session: Session, offer: &Offer, chosen: RwSignal<RunOptions>
         }
     };
     let offer = offer.clone();
-    drafts::keep_choice(session, "choices", text, move |kept| {
+    keep_choice(session, "choices", text, move |kept| {
         let kept = serde_json::from_str(kept).map(|kept| offer.allowed(kept)).unwrap_or_default();
         if kept != RunOptions::default() {
             chosen.set(kept);

@@ -1,7 +1,7 @@
 //! The suggestions for `/` at the start of a message, and for `@` at the start of a word: commands
 //! from the config, workflows of the chat's agent, saved prompts, and sub-agents that can be mentioned.
 
-use super::open_form::OpenForm;
+use super::types::{CommandOption, OpenForm};
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -16,18 +16,6 @@ pub(in crate::agent_chat) struct CommandMenu {
     chosen: RwSignal<usize>,
     /// The draft for which the user closed the list.
     dismissed: RwSignal<Option<String>>,
-}
-
-/// An entry of the list.
-#[derive(Clone, PartialEq)]
-pub(in crate::agent_chat) struct CommandOption {
-    /// Includes the leading `/` or `@`.
-    pub(super) name: String,
-    pub(super) description: String,
-    /// The draft after the entry is selected.
-    pub(super) text: String,
-    /// The form that it opens.
-    pub(super) form: Option<OpenForm>,
 }
 
 impl CommandMenu {

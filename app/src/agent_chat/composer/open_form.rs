@@ -2,19 +2,9 @@
 
 use super::prompts;
 use super::start_workflow::start_workflow;
+use super::types::OpenForm;
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
-
-/// Which form it is.
-#[derive(Clone, PartialEq)]
-pub(in crate::agent_chat) enum OpenForm {
-    /// For the input of a workflow, given its id.
-    Workflow(String),
-    /// For the variables of a saved prompt, given its id.
-    Prompt(String),
-    /// For a new prompt with this text.
-    NewPrompt(String),
-}
 
 /// Renders a form.
 pub(in crate::agent_chat) fn open_form(session: Session, form: &OpenForm) -> AnyView {

@@ -1,8 +1,8 @@
 //! Prompts of the user, and those that are shared with them: commands of the composer, the form for the
 //! variables of a prompt above it, and the form that keeps a message as a prompt.
 
-use super::commands::CommandOption;
-use super::open_form::{OpenForm, close};
+use super::open_form::close;
+use super::types::{CommandOption, OpenForm};
 use crate::address::encode_component;
 use crate::agent_chat::session::Session;
 use crate::api::transport::http::{self, Method};

@@ -3,8 +3,8 @@
 
 use super::notice::text_with_outcome;
 use crate::agent_chat::chunk_tables::EXTRAS;
-use crate::agent_chat::composer::open_form::OpenForm;
 use crate::agent_chat::composer::speech;
+use crate::agent_chat::composer::types::OpenForm;
 use crate::agent_chat::session::Session;
 use crate::agent_conversations::actions::move_menu_focus;
 use crate::pages::account::{AccountLink, account_link};

@@ -1,8 +1,9 @@
 //! The actions on a conversation, and the errors that some of them resolve.
 
-use super::WorkflowStart;
 use crate::agent_chat::message::state::MessageState;
+use crate::workflows::Started;
 use leptos::web_sys::File;
+use serde_json::{Map, Value};
 use wire::change::Feedback;
 
 /// An action on a conversation.
@@ -16,7 +17,7 @@ pub(in crate::agent_chat) enum SessionAction {
     /// Send a text.
     SendText(String),
     /// Send a message of the page, or queue it.
-    SendForPage(serde_json::Value),
+    SendForPage(Value),
     /// Attach files to the next message; the flag states whether they were pasted.
     Attach(Vec<File>, bool),
     /// Put an earlier message of the user into the composer, counted back from the last one.
@@ -40,7 +41,7 @@ pub(in crate::agent_chat) enum SessionAction {
     /// Start a workflow with a command.
     StartWorkflow(WorkflowStart),
     /// Start a new conversation with messages from the page.
-    SetMessages(serde_json::Value),
+    SetMessages(Value),
     /// Show the messages that the page has set for the new conversation.
     ShowPreset,
     /// Retry what failed.
@@ -63,4 +64,16 @@ pub(in crate::agent_chat) enum Remedy {
     Reload,
     /// Start a new conversation.
     New,
+}
+
+/// A workflow that the user starts.
+pub(in crate::agent_chat) struct WorkflowStart {
+    /// Its id.
+    pub(in crate::agent_chat) workflow_id: String,
+    /// The id of the message, which stays the same when the start is tried again.
+    pub(in crate::agent_chat) message_id: String,
+    /// The input.
+    pub(in crate::agent_chat) input: Map<String, Value>,
+    /// Called with the outcome.
+    pub(in crate::agent_chat) started: Started,
 }

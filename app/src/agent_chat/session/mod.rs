@@ -35,15 +35,12 @@ mod stream;
 mod submit;
 mod workflow;
 
-pub(super) use action::{Problem, Remedy, SessionAction};
+pub(super) use action::{Problem, Remedy, SessionAction, WorkflowStart};
 pub(super) use host_form::HostForm;
-pub(super) use page::PAGE_STATE_TOOL;
-pub(super) use workflow::WorkflowStart;
 
-use super::composer::commands::CommandOption;
-use super::composer::open_form::OpenForm;
 use super::composer::outgoing::{Attachment, OutgoingMessage, QueuedMessage};
 use super::composer::speech;
+use super::composer::types::{CommandOption, OpenForm};
 use super::message::state::MessageState;
 use crate::actions::{BlockEvents, ClientTools};
 use crate::agent_chat::chunk_tables::{CONVERSATION, SESSION};

@@ -1,26 +1,13 @@
 //! Workflows that the user starts with a command of the composer.
 
-use super::Session;
+use super::{Session, WorkflowStart};
 use crate::api::ApiError;
 use crate::prelude::*;
-use crate::workflows::Started;
 use crate::workflows::api::start_workflow_in_chat;
 use serde_json::{Map, Value};
 use wire::UiMessage;
 use wire::api::Submission;
 use wire::error::ErrorCode;
-
-/// A workflow that the user starts.
-pub(in crate::agent_chat) struct WorkflowStart {
-    /// Its id.
-    pub(in crate::agent_chat) workflow_id: String,
-    /// The id of the message, which stays the same when the start is tried again.
-    pub(in crate::agent_chat) message_id: String,
-    /// The input.
-    pub(in crate::agent_chat) input: Map<String, Value>,
-    /// Called with the outcome.
-    pub(in crate::agent_chat) started: Started,
-}
 
 impl Session {
     /// Starts a workflow in this conversation, and shows the messages about it.

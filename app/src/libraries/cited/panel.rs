@@ -8,9 +8,9 @@ use super::text::{has_markup, is_markdown, is_pdf, joined_lines, text_nodes};
 use crate::address::encode_component;
 use crate::api::ApiError;
 use crate::libraries::api::{self, document_path};
-use crate::libraries::block::problem_view;
 use crate::libraries::documents::file_path;
-use crate::libraries::model::{Part, Parts};
+use crate::libraries::labels::passage_label;
+use crate::libraries::problem::problem_view;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::hidden_characters::{TextKind, visible_nodes};
@@ -21,6 +21,7 @@ use leptos::task::spawn_local;
 use std::ops::Range;
 use wire::citations::CitedPassage;
 use wire::error::ErrorCode;
+use wire::library::{TextParts, TextPassage};
 
 /// The width of the document, in pixels.
 const WIDTH: f64 = 512.0;
@@ -29,7 +30,7 @@ const WIDTH: f64 = 512.0;
 #[derive(Clone, Copy)]
 struct Loaded {
     state: CitationState,
-    parts: RwSignal<Vec<Part>>,
+    parts: RwSignal<Vec<TextPassage>>,
     /// The part in which the cited chunk begins; `None` if the document has changed since.
     chunk_part: RwSignal<Option<u64>>,
     next: RwSignal<Option<u64>>,
@@ -86,7 +87,7 @@ impl Loaded {
         };
         let path = document_path(&passage.document_id, &with_conversation(&["/text?", &at].concat(), &citation));
         spawn_local(async move {
-            let loaded = api::get::<Parts>(&path).await;
+            let loaded = api::get::<TextParts>(&path).await;
             // Another citation may have been opened, or the panel closed.
             if self.state.panel.try_get_untracked().flatten().as_ref() != Some(&citation) {
                 return;
@@ -98,7 +99,7 @@ impl Loaded {
         });
     }
 
-    fn show(self, from: TextAt, page: Parts) {
+    fn show(self, from: TextAt, page: TextParts) {
         self.error.set(None);
         match from {
             TextAt::Before(no) => {
@@ -293,7 +294,7 @@ fn text(loaded: Loaded, file: &str, ranges: Memo<Vec<Vec<Range<usize>>>>) -> Any
                     .zip(ranges)
                     .map(|(part, found)| {
                         let label = element("p").attr("class", "cw-document-place").attr("dir", "auto");
-                        let label = label.children(visible_nodes(&part.label(), TextKind::Prose));
+                        let label = label.children(visible_nodes(&passage_label(part), TextKind::Prose));
                         let text = match is_markdown {
                             true => text_nodes(&joined_lines(&part.text), found, has_markup),
                             false => text_nodes(&part.text, found, has_markup),

@@ -1,22 +1,23 @@
 //! An entity of a library with what is connected with it.
 
-use super::model::{End, Explored, Passage, Relation};
 use crate::address::{Address, encode_component};
 use crate::api::ApiError;
 use crate::blocks::control::focus;
 use crate::libraries::api::{self, library_path};
-use crate::libraries::block::problem_view;
+use crate::libraries::labels::place_label;
+use crate::libraries::problem::problem_view;
 use crate::libraries::route::{ENTITIES, Shown};
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
 use crate::ui::hidden_characters::{TextKind, text_with_code_points, visible_nodes};
 use leptos::task::spawn_local;
+use wire::library::{EntityDetails, EntityPassage, LibraryRelation, RelationEnd};
 
 /// An entity with its relations, and where it is mentioned.
 #[component]
 pub(super) fn EntityView(block: String, library: String, id: String) -> AnyView {
     let address = expect_context::<Address>();
-    let explored = RwSignal::new(None::<Explored>);
+    let explored = RwSignal::new(None::<EntityDetails>);
     let error = RwSignal::new(None::<ApiError>);
     let path = StoredValue::new(library_path(&library, &["/graph/explore?entity=", &encode_component(&id)].concat()));
     let heading = format!("library-{block}-entity");
@@ -24,7 +25,7 @@ pub(super) fn EntityView(block: String, library: String, id: String) -> AnyView 
     let load = move || {
         let path = path.get_value();
         spawn_local(async move {
-            match api::get::<Explored>(&path).await {
+            match api::get::<EntityDetails>(&path).await {
                 Ok(loaded) => {
                     error.try_set(None);
                     explored.try_set(Some(loaded));
@@ -45,7 +46,7 @@ pub(super) fn EntityView(block: String, library: String, id: String) -> AnyView 
         move || Shown::entity(&library, ENTITIES).url(address)
     };
     let content = move || {
-        let Explored { entity, names, mentions, relations } = explored.get()?;
+        let EntityDetails { entity, names, mentions, relations } = explored.get()?;
         let others: Vec<_> = names.into_iter().filter(|name| *name != entity.name).collect();
         let names = (!others.is_empty()).then(|| {
             view! { <p class="cw-library-note" dir="auto">{fill(Text::EntityNames, &[&text_with_code_points(&others.join(", "), TextKind::Value)])}</p> }
@@ -79,9 +80,9 @@ pub(super) fn EntityView(block: String, library: String, id: String) -> AnyView 
     .into_any()
 }
 
-fn relation_view(library: &str, relation: &Relation) -> AnyView {
+fn relation_view(library: &str, relation: &LibraryRelation) -> AnyView {
     let address = expect_context::<Address>();
-    let end = |end: &End| {
+    let end = |end: &RelationEnd| {
         let url = untrack(|| Shown::entity(library, &end.id).url(address));
         view! { <a class="cw-document-name" href=url dir="auto">{visible_nodes(&end.name, TextKind::Value)}</a> }
     };
@@ -95,10 +96,10 @@ fn relation_view(library: &str, relation: &Relation) -> AnyView {
 }
 
 /// The words, and a link to where they stand.
-fn passage_view(library: &str, passage: &Passage) -> AnyView {
+fn passage_view(library: &str, passage: &EntityPassage) -> AnyView {
     let address = expect_context::<Address>();
     let url = untrack(|| Shown::document(library, &passage.document_id, passage.number()).url(address));
-    let place = match passage.place.label() {
+    let place = match place_label(&passage.place) {
         place if place.is_empty() => passage.file_name.clone(),
         place => [&passage.file_name, " · ", &place].concat(),
     };

@@ -1,12 +1,11 @@
 //! The entities of a library, and one of them with what is connected with it.
 
 mod entity;
-mod model;
 
 use crate::address::{Address, encode_component};
 use crate::api::ApiError;
 use crate::libraries::api::{self, Method, library_path};
-use crate::libraries::block::problem_view;
+use crate::libraries::problem::problem_view;
 use crate::libraries::route::{ENTITIES, Shown};
 use crate::libraries::search::search_field;
 use crate::prelude::*;
@@ -17,8 +16,8 @@ use entity::EntityView;
 use leptos::ev::SubmitEvent;
 use leptos::html;
 use leptos::task::spawn_local;
-use model::{Entity, EntityList, Status};
 use std::time::Duration;
+use wire::library::{EntityList, ExtractionStatus, LibraryEntity};
 
 /// The pause until the page looks again how far the extraction is.
 const PAUSE: Duration = Duration::from_secs(3);
@@ -36,8 +35,8 @@ struct Following {
 #[derive(Clone, Copy)]
 struct ListState {
     library: StoredValue<String>,
-    status: RwSignal<Option<Status>>,
-    items: RwSignal<Option<Vec<Entity>>>,
+    status: RwSignal<Option<ExtractionStatus>>,
+    items: RwSignal<Option<Vec<LibraryEntity>>>,
     next: RwSignal<Option<String>>,
     name: RwSignal<String>,
     kind: RwSignal<String>,
@@ -85,7 +84,7 @@ impl ListState {
         if !is_visible() {
             return true;
         }
-        let status = match api::get::<Status>(&library_path(&library, "/graph")).await {
+        let status = match api::get::<ExtractionStatus>(&library_path(&library, "/graph")).await {
             Ok(status) => status,
             Err(error) => {
                 let is_final = error.is_final();
@@ -198,7 +197,7 @@ fn entity_list(block: &str, list: ListState) -> AnyView {
         kinds.unwrap_or_default().into_iter().map(option).collect::<Vec<_>>()
     };
     let rows = move || {
-        let row = |entity: &Entity| {
+        let row = |entity: &LibraryEntity| {
             let url = untrack(|| Shown::entity(&list.library.get_value(), &entity.id).url(address));
             view! {
                 <li class="cw-entity-row">

@@ -95,9 +95,10 @@ impl Jwt {
     /// Returns the user of an embed token, with the claims of the site.
     pub(super) async fn site_user(&self, token: &str) -> Result<Caller, TokenError> {
         let claims = self.verified_claims(token).await?;
-        let user = claims::user(&claims, &self.settings.claims).ok_or(TokenError::NoUser)?;
+        let mut user = claims::user(&claims, &self.settings.claims).ok_or(TokenError::NoUser)?;
         let vouched: SiteClaims = claims::site_claims(&claims).ok_or(TokenError::SiteClaims)?;
-        Ok(Caller { site_claims: Some(Arc::new(vouched)), ..user })
+        user.site_claims = Some(Arc::new(vouched));
+        Ok(user)
     }
 
     /// Returns whether a token is likely an embed token, by its unverified audience or by a

@@ -27,7 +27,7 @@ async fn on_each_database(replies: impl Fn() -> Vec<Vec<Cue>>, test: impl AsyncF
 }
 
 fn ada() -> Caller {
-    Caller { roles: vec!["support".to_owned()], ..Caller::signed_in("ada") }
+    Caller::signed_in("ada").with_roles(vec!["support".to_owned()])
 }
 
 async fn conversations(server: &TestServer) -> Vec<(String, String)> {

@@ -22,7 +22,7 @@ async fn on_each_database(replies: impl Fn() -> Vec<Vec<Cue>>, test: impl AsyncF
 }
 
 async fn conversations(server: &TestServer) -> usize {
-    let caller = Caller { roles: vec!["support".to_owned()], ..Caller::signed_in("ada") };
+    let caller = Caller::signed_in("ada").with_roles(vec!["support".to_owned()]);
     server.chat.conversations(&caller, Default::default(), 10, None).await.unwrap().items.len()
 }
 
@@ -42,7 +42,7 @@ async fn a_thread_is_a_conversation_and_each_mail_gets_one_answer() {
         mails.reply(ADA, 4, "Really?", &answer);
         mails.until_mail(ADA, "Yes.").await;
         assert_eq!(conversations(server).await, 1);
-        let caller = Caller { roles: vec!["support".to_owned()], ..Caller::signed_in("ada") };
+        let caller = Caller::signed_in("ada").with_roles(vec!["support".to_owned()]);
         let list = server.chat.conversations(&caller, Default::default(), 10, None).await.unwrap();
         let view = server.chat.conversation(&caller, &list.items[0].id).await.unwrap();
         let said: Vec<_> = view
@@ -172,7 +172,7 @@ async fn files_of_a_mail_are_attached() {
                          Content-Disposition: attachment; filename=b.csv\r\n\r\nc,d\r\n--b--";
             mails.write(ADA, 3, parts, "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n");
             mails.until_mail(ADA, "Nice.").await;
-            let caller = Caller { roles: vec!["support".to_owned()], ..Caller::signed_in("ada") };
+            let caller = Caller::signed_in("ada").with_roles(vec!["support".to_owned()]);
             let list = server.chat.conversations(&caller, Default::default(), 10, None).await.unwrap();
             let view = server.chat.conversation(&caller, &list.items[0].id).await.unwrap();
             let shown = serde_json::to_string(&view.messages[0].parts).unwrap();

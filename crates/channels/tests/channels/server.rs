@@ -96,7 +96,7 @@ impl CurrentConfig for TestConfig {
     }
 
     fn usable_agents(&self, caller: &Caller) -> Vec<String> {
-        if caller.roles.iter().any(|role| role == "support") { vec!["helper".to_owned()] } else { Vec::new() }
+        if caller.has_role("support") { vec!["helper".to_owned()] } else { Vec::new() }
     }
 
     fn page_for_agent(&self, _: &Caller, _: &str) -> Option<String> {
@@ -243,7 +243,7 @@ impl TestServer {
             audit_address: None,
             has_sign_in: true,
         });
-        let caller = Caller { name: Some(user.to_owned()), roles: vec![role.to_owned()], ..Caller::signed_in(user) };
+        let caller = Caller::signed_in(user).with_name(Some(user.to_owned())).with_roles(vec![role.to_owned()]);
         let routes = self.capability.routes(&self.context).unwrap().mount(&mut Vec::new()).layer(Extension(caller));
         let response = routes.oneshot(request).await.unwrap();
         let status = response.status().as_u16();

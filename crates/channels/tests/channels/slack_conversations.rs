@@ -21,7 +21,7 @@ async fn on_each_database(replies: impl Fn() -> Vec<Vec<Cue>>, test: impl AsyncF
 }
 
 async fn conversations(server: &TestServer, user: &str) -> usize {
-    let caller = Caller { roles: vec!["support".to_owned()], ..Caller::signed_in(user) };
+    let caller = Caller::signed_in(user).with_roles(vec!["support".to_owned()]);
     server.chat.conversations(&caller, Default::default(), 10, None).await.unwrap().items.len()
 }
 
@@ -206,7 +206,7 @@ async fn files_are_attached() {
             let files = json!({ "subtype": "file_share", "files": [{ "id": "F1", "name": "a.txt" }, { "id": "F2", "name": "b.txt" }] });
             slack.write_with("U7", "D7", "Look", files);
             slack.until_text("D7", "Nice.").await;
-            let caller = Caller { roles: vec!["support".to_owned()], ..Caller::signed_in("ada") };
+            let caller = Caller::signed_in("ada").with_roles(vec!["support".to_owned()]);
             let list = server.chat.conversations(&caller, Default::default(), 10, None).await.unwrap();
             let view = server.chat.conversation(&caller, &list.items[0].id).await.unwrap();
             let shown = serde_json::to_string(&view.messages[0].parts).unwrap();

@@ -10,12 +10,11 @@ use std::collections::HashMap;
 use store::{ImportedConversation, ImportedMessage};
 use transcript::exposure;
 use wire::api::{MessageMetadata, Outcome};
+use wire::organize::MAX_TITLE;
 use wire::{Role, ToolPart, ToolState, UiMessage, UiPart, UserError, is_private};
 
 /// The maximum number of messages in a file.
 const MAX_MESSAGES: usize = 5_000;
-/// The maximum length of a title in characters.
-const MAX_TITLE: usize = 200;
 /// The result of a call that was open when the file was exported.
 const CUT_OFF: &str = "The conversation was exported before this had a result.";
 

@@ -5,11 +5,9 @@ use crate::ids::{check_id, new_id};
 use crate::{Caller, Chat, Inner, errors};
 use store::{RunsToStop, SearchCursor, StoreError};
 use wire::api::ConversationSummary;
-use wire::organize::{ConversationChange, Folder, FolderList, SearchHitList};
+use wire::organize::{ConversationChange, Folder, FolderList, MAX_TITLE, SearchHitList};
 use wire::{EndReason, UserError};
 
-/// The maximum length of a title in characters.
-const MAX_TITLE: usize = 200;
 /// The maximum length of a folder's name in characters.
 const MAX_NAME: usize = 60;
 /// The maximum number of conversations in one change.

@@ -12,11 +12,10 @@ use tokio_util::sync::CancellationToken;
 use transcript::to_wire;
 use wire::UiMessage;
 use wire::chunk::{DataChunk, FinishReason};
+use wire::organize::MAX_TITLE;
 
 /// The type of the data part that sets the conversation's title: `{title}`.
 pub(super) const TITLE: &str = "data-chat-title";
-/// The maximum length of a title in characters.
-const MAX_TITLE: usize = 200;
 
 /// An event of a run for which hooks can be registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -127,7 +127,7 @@ impl Titles {
             message_id: subject.message_id,
             run_id: subject.run_id,
             is_authenticated: caller.is_authenticated,
-            roles: caller.roles.clone(),
+            roles: caller.roles().to_vec(),
             first_words: title_from(message),
         };
         let job = JOB.job(&payload).owner(subject.user_id).key(subject.conversation_id.clone());
@@ -216,11 +216,7 @@ async fn resolve(
     let messages = if is_known { job.store().branch(user_id, &wanted.conversation_id).await? } else { Vec::new() };
     let first = messages.iter().find(|stored| stored.message.role == Role::User);
     let Some(text) = first.and_then(|stored| text_to_read(&stored.message)) else { return Ok(None) };
-    let caller = Caller {
-        is_authenticated: wanted.is_authenticated,
-        roles: wanted.roles.clone(),
-        ..Caller::visitor(user_id.to_owned())
-    };
+    let caller = Caller::new(user_id, wanted.is_authenticated).with_roles(wanted.roles.clone());
     let Ok(answers) = agents.by_id(&caller, &wanted.agent_id).await else { return Ok(None) };
     let request = AgentRequest {
         page_id: &wanted.page_id,

@@ -10,11 +10,9 @@ use std::sync::Arc;
 use store::{AuditEntry, StoredMessage};
 use transcript::pending_calls;
 use wire::api::{Answer, SendRequest, Submission};
+use wire::page::UPDATE_PAGE_STATE;
 use wire::question::ASK_USER;
 use wire::{UiMessage, UserError};
-
-/// The tool with which an agent writes the shared state.
-const UPDATE_STATE: &str = "update-page-state";
 
 /// What a frontend that is not a page of the config brings along. The page of its request only says where the
 /// conversation is listed: the agent gets neither the tools of that page nor its declared fields, and all of
@@ -43,7 +41,7 @@ impl Frontend {
         // Nobody would run the tools of a page.
         agent.tools.retain(|tool| {
             let spec = tool.spec();
-            spec.execution == Execution::Server || [ASK_USER, UPDATE_STATE].contains(&spec.name.as_str())
+            spec.execution == Execution::Server || [ASK_USER, UPDATE_PAGE_STATE].contains(&spec.name.as_str())
         });
         let taken = |spec: &&ToolSpec| agent.tools.iter().any(|own| own.spec().name == spec.name);
         if let Some(at) = self.tools.iter().position(|spec| taken(&spec)) {

@@ -224,7 +224,7 @@ async fn changes_by_other_users_are_rejected() {
     test.say("m1").await;
     let answer = test.newest().await;
     test.change(rate(&answer, Some((Rating::Down, "mine")))).await.unwrap();
-    let eve = Caller { user_id: "eve".to_owned(), ..ada() };
+    let eve = Caller::signed_in("eve");
     let before = test.shown("c1").await;
     for id in ["m1", &answer, "nothing"] {
         for change in [switch(id), delete(id), restore(id), copy(id), rate(id, None), rate(id, Some((Rating::Up, "")))]

@@ -6,6 +6,7 @@ use crate::tests::{call, data, databases};
 use crate::tools::tools;
 use ::store::Store;
 use capability::{FindQuotes, QuotedDocument};
+use chat::Viewer;
 use contract::{RunScope, Tool, ToolError};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -113,7 +114,7 @@ impl Records {
 
     fn seen(&self) -> crate::records::Records<'_> {
         let scope = RunScope { user_id: "ada".to_owned(), ..RunScope::default() };
-        self.data.records(&self.collection, &crate::access::Viewer::from(&scope)).unwrap()
+        self.data.records(&self.collection, &chat::Viewer::from(&scope)).unwrap()
     }
 
     async fn update(&self, id: &str, set: Value) {

@@ -1,13 +1,12 @@
 //! Tables of connections: filters against the interpreter in memory, and all operations, on each database.
 
-use crate::access::Viewer;
 use crate::failure::DataError;
 use crate::filter::Filter;
 use crate::records::{Data, Records};
 use crate::section::Collection;
 use crate::tests::{any_combination, data, passes, sorted_texts};
 use ::store::{Schema, Store};
-use chat::Caller;
+use chat::{Caller, Viewer};
 use contract::RunScope;
 use endpoints::{OpenDatabases, SqlConnection, SqlSettings};
 use proptest::prelude::*;

@@ -43,7 +43,7 @@ fn refused(admin: &Admin, reason: String) -> Response {
 pub(super) fn refusal(context: &Context, admin: &Admin) -> Option<String> {
     let config = context.current.config();
     let section = config.section::<ConfigEditor>();
-    if section.is_some_and(|section| section.allows(&admin.caller.roles)) {
+    if section.is_some_and(|section| section.allows(admin.caller.roles())) {
         return None;
     }
     let roles = section.map_or_else(String::new, |section| section.roles.join(", "));

@@ -196,7 +196,7 @@ fn agent_page(
             {error_message(wrong)}
             {form}
         </section>
-        {may_share.then(|| sharing_view(&path, &sharing, &caller.roles, wrong_sharing))}
+        {may_share.then(|| sharing_view(&path, &sharing, caller.roles(), wrong_sharing))}
         {versions_view(&path, &versions)}
         <section class="cw-account-part" aria-labelledby="delete">
             <h2 id="delete">"Delete"</h2>

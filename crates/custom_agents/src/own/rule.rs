@@ -64,7 +64,7 @@ mod tests {
 
     fn caller(user_id: &str, roles: &[&str]) -> Caller {
         let roles = roles.iter().map(|role| (*role).to_owned()).collect();
-        Caller { is_authenticated: user_id != "visitor", roles, ..Caller::visitor(user_id) }
+        Caller::new(user_id, user_id != "visitor").with_roles(roles)
     }
 
     #[test]

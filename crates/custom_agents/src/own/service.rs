@@ -277,7 +277,7 @@ pages: [{ id: p }]
             |role: &str| AgentSharing { everybody: false, roles: role.split_whitespace().map(str::to_owned).collect() };
         let check = |roles: &[&str], with: &str, expected: bool| {
             let roles = roles.iter().map(|role| (*role).to_owned()).collect();
-            let maker = Caller { is_authenticated: true, roles, ..Caller::visitor("ada") };
+            let maker = Caller::signed_in("ada").with_roles(roles);
             let row = OwnAgentRow {
                 id: "own-a".to_owned(),
                 owner: "ada".to_owned(),

@@ -184,7 +184,7 @@ impl Run {
 
 /// Returns the administrator who started an experiment, with the roles of then.
 fn caller(experiment: &Experiment) -> Caller {
-    Caller { roles: experiment.settings.roles.clone(), ..Caller::signed_in(experiment.created_by.clone()) }
+    Caller::signed_in(experiment.created_by.clone()).with_roles(experiment.settings.roles.clone())
 }
 
 /// Returns the hash of a config, as recordings have it.

@@ -81,7 +81,7 @@ impl Service {
             repeat: new.repeat,
             max_cost_usd: new.max_cost_usd,
             scorers: dataset.scorers.clone(),
-            roles: admin.caller.roles.clone(),
+            roles: admin.caller.roles().to_vec(),
         })
     }
 

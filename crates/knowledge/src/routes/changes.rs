@@ -2,11 +2,11 @@
 
 use super::documents::DocumentItem;
 use super::libraries::{self, LibraryItem};
-use crate::service::{Changes, Cursor, Knowledge, Viewer};
+use crate::service::{Changes, Cursor, Knowledge};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::{Extension, Json};
-use chat::Caller;
+use chat::{Caller, Viewer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Documents.
 
-use crate::service::{Access, Knowledge, Viewer, failed};
+use crate::service::{Access, Knowledge, failed};
 use crate::store::{self, DocumentFilter, DocumentRow, DocumentState, PartRow};
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
@@ -8,7 +8,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, NoContent, Response};
 use axum::{Extension, Json};
-use chat::Caller;
+use chat::{Caller, Viewer};
 use documents::Place;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

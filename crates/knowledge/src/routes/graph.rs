@@ -1,12 +1,12 @@
 //! The entities and relations of a library.
 
-use crate::service::{Exploration, Explored, Knowledge, MAX_ITEMS, Viewer, failed};
+use crate::service::{Exploration, Explored, Knowledge, MAX_ITEMS, failed};
 use crate::store::ChunkRow;
 use crate::store::graph::{Direction, EntityFilter, EntityRow, MentionRow, RelationRow};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::{Extension, Json};
-use chat::Caller;
+use chat::{Caller, Viewer};
 use documents::Place;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

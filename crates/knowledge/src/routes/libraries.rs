@@ -1,13 +1,13 @@
 //! Libraries.
 
 use crate::models::{Models, model_name};
-use crate::service::{Access, Knowledge, LibraryChange, LibraryRequest, Viewer, failed};
+use crate::service::{Access, Knowledge, LibraryChange, LibraryRequest, failed};
 use crate::store::{self, EmbeddingProgress, LibraryCounts, LibraryRow};
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
-use chat::Caller;
+use chat::{Caller, Viewer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -155,7 +155,7 @@ pub(super) async fn list(
     query: Result<Query<LibrariesQuery>, QueryRejection>,
 ) -> Result<Json<LibraryItems>, HttpError> {
     let LibrariesQuery { agent_id } = valid_query(query)?;
-    let viewer = Viewer { is_agent: agent_id.is_some(), ..Viewer::from(&caller) };
+    let viewer = Viewer::from(&caller).through_agent(agent_id.is_some());
     let libraries = match agent_id {
         Some(agent_id) => knowledge.choices(&caller, &agent_id).await?,
         None => knowledge.libraries(&viewer).await?,

@@ -1,10 +1,10 @@
 //! Searches.
 
-use crate::service::{Filter, Found, Knowledge, Marker, SearchMode, SearchOutcome, SearchRequest, Viewer};
+use crate::service::{Filter, Found, Knowledge, Marker, SearchMode, SearchOutcome, SearchRequest};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
-use chat::Caller;
+use chat::{Caller, Viewer};
 use documents::Place;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

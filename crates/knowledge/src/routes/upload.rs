@@ -1,7 +1,7 @@
 //! Adding documents.
 
 use super::documents::DocumentItem;
-use crate::service::{Access, Knowledge, NewFile, UploadOptions, Viewer, read_metadata};
+use crate::service::{Access, Knowledge, NewFile, UploadOptions, read_metadata};
 use crate::store::{DocumentRow, DocumentState};
 use axum::extract::multipart::{Field, MultipartRejection};
 use axum::extract::rejection::QueryRejection;
@@ -9,7 +9,7 @@ use axum::extract::{FromRequest, Multipart, Path, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use chat::Caller;
+use chat::{Caller, Viewer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

@@ -2,8 +2,7 @@
 
 use crate::section::DeclaredLibrary;
 use crate::store::LibraryRow;
-use chat::Caller;
-use contract::RunScope;
+use chat::Viewer;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -19,59 +18,28 @@ pub(crate) enum Access {
     Manage,
 }
 
-/// Whoever uses libraries.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Viewer {
-    pub(crate) user_id: String,
-    /// None for visitors.
-    pub(crate) roles: Vec<String>,
-    pub(crate) is_authenticated: bool,
-    /// Whether an agent asks, whose config names the library.
-    pub(crate) is_agent: bool,
-}
-
-impl From<&Caller> for Viewer {
-    fn from(caller: &Caller) -> Self {
-        let roles = if caller.is_authenticated { caller.roles.clone() } else { Vec::new() };
-        Self { user_id: caller.user_id.clone(), roles, is_authenticated: caller.is_authenticated, is_agent: false }
-    }
-}
-
-impl From<&RunScope> for Viewer {
-    fn from(scope: &RunScope) -> Self {
-        let roles = scope.roles.clone();
-        Self { user_id: scope.user_id.clone(), roles, is_authenticated: scope.is_authenticated, is_agent: true }
-    }
-}
-
-impl Viewer {
-    fn has_one_of<'r>(&self, mut roles: impl Iterator<Item = &'r str>) -> bool {
-        roles.any(|role| self.roles.iter().any(|own| own == role))
-    }
-
-    pub(super) fn is_admin(&self) -> bool {
-        self.has_one_of([::store::ADMIN].into_iter())
-    }
-
-    /// Returns what the viewer may do with a library that a user has created; `None` for nothing. Administrators
+impl LibraryRow {
+    /// Returns what a viewer may do with a library that a user has created; `None` for nothing. Administrators
     /// have no rights of their own here, as with conversations.
-    pub(crate) fn access(&self, library: &LibraryRow) -> Option<Access> {
-        let is_one_of = |roles: &[String]| self.has_one_of(roles.iter().map(String::as_str));
-        match library {
+    pub(crate) fn access(&self, viewer: &Viewer) -> Option<Access> {
+        let is_one_of = |roles: &[String]| viewer.has_one_of(roles.iter().map(String::as_str));
+        match self {
             // It changes with the messages of the conversation.
-            LibraryRow { conversation_id: Some(_), .. } => (library.owner == self.user_id).then_some(Access::Read),
-            _ if library.owner == self.user_id => Some(Access::Manage),
-            LibraryRow { writers, .. } if is_one_of(writers) => Some(Access::Write),
-            LibraryRow { readers, .. } if is_one_of(readers) => Some(Access::Read),
+            Self { conversation_id: Some(_), .. } => (self.owner == viewer.user_id).then_some(Access::Read),
+            _ if self.owner == viewer.user_id => Some(Access::Manage),
+            Self { writers, .. } if is_one_of(writers) => Some(Access::Write),
+            Self { readers, .. } if is_one_of(readers) => Some(Access::Read),
             _ => None,
         }
     }
+}
 
-    /// Returns what the viewer may do with a library of the config. Nobody changes it but its folder.
-    pub(crate) fn access_to_declared(&self, library: &DeclaredLibrary) -> Option<Access> {
-        let may_read = match library.readers.as_slice() {
-            [] => self.is_authenticated || self.is_agent,
-            readers => self.is_admin() || self.has_one_of(readers.iter().map(|role| role.0.as_str())),
+impl DeclaredLibrary {
+    /// Returns what a viewer may do with a library of the config. Only its folder changes it.
+    pub(crate) fn access(&self, viewer: &Viewer) -> Option<Access> {
+        let may_read = match self.readers.as_slice() {
+            [] => viewer.is_authenticated || viewer.is_agent,
+            readers => viewer.is_admin() || viewer.has_one_of(readers.iter().map(|role| role.0.as_str())),
         };
         may_read.then_some(Access::Read)
     }
@@ -80,11 +48,12 @@ impl Viewer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use chat::Caller;
     use settings::{Id, Text};
 
     fn viewer(user_id: &str, roles: &[&str]) -> Viewer {
         let roles = roles.iter().map(|role| (*role).to_owned()).collect();
-        Viewer { user_id: user_id.to_owned(), roles, is_authenticated: true, is_agent: false }
+        Viewer::from(&Caller::signed_in(user_id).with_roles(roles))
     }
 
     #[test]
@@ -102,7 +71,7 @@ mod tests {
             has_graph: false,
             updated_at: 0,
         };
-        let check = |user: &str, roles: &[&str], expected| assert_eq!(viewer(user, roles).access(&library), expected);
+        let check = |user: &str, roles: &[&str], expected| assert_eq!(library.access(&viewer(user, roles)), expected);
         check("ada", &[], Some(Access::Manage));
         check("bob", &["admin"], None);
         check("bob", &["staff", "editor"], Some(Access::Write));
@@ -110,8 +79,8 @@ mod tests {
         check("bob", &["other"], None);
         check("bob", &[], None);
         let attached = LibraryRow { conversation_id: Some("c".to_owned()), ..library };
-        assert_eq!(viewer("ada", &[]).access(&attached), Some(Access::Read));
-        assert_eq!(viewer("bob", &["staff", "editor"]).access(&attached), None);
+        assert_eq!(attached.access(&viewer("ada", &[])), Some(Access::Read));
+        assert_eq!(attached.access(&viewer("bob", &["staff", "editor"])), None);
     }
 
     #[test]
@@ -125,10 +94,10 @@ mod tests {
             readers: readers.iter().map(|role| Text((*role).to_owned())).collect(),
             graph: None,
         };
-        let visitor = Viewer { is_authenticated: false, ..viewer("v", &[]) };
-        let agent = Viewer { is_agent: true, ..visitor.clone() };
+        let visitor = Viewer::from(&Caller::visitor("v"));
+        let agent = visitor.clone().through_agent(true);
         let check = |viewer: &Viewer, readers: &[&str], expected| {
-            assert_eq!(viewer.access_to_declared(&declared(readers)), expected, "{viewer:?}");
+            assert_eq!(declared(readers).access(viewer), expected, "{viewer:?}");
         };
         check(&viewer("bob", &[]), &[], Some(Access::Read));
         check(&visitor, &[], None);

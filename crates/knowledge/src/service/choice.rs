@@ -1,12 +1,12 @@
 //! Which libraries an agent searches for a user, and among which of them the user may choose.
 
 use super::search::MAX_LIBRARIES;
-use super::{Access, Knowledge, Viewer};
+use super::{Access, Knowledge};
 use crate::section::{AgentKnowledge, KnowledgeOptions, LibraryChoice};
 use crate::store::LibraryRow;
 use auth::rights::{AccessDecision, check_rule};
 use capability::{ListLibraries, ReadableLibrary};
-use chat::Caller;
+use chat::{Caller, Viewer};
 use contract::RunScope;
 use futures::future::BoxFuture;
 use wire::{ErrorCode, UserError};
@@ -27,7 +27,7 @@ impl Knowledge {
     /// Returns the libraries that an agent may search for a user: those that it names, and with `choose: all`
     /// all others that the user may read.
     async fn offered(&self, viewer: &Viewer, options: &KnowledgeOptions) -> Result<Vec<LibraryRow>, UserError> {
-        let through_agent = Viewer { is_agent: true, ..viewer.clone() };
+        let through_agent = viewer.clone().through_agent(true);
         let mut offered = Vec::new();
         for id in &options.libraries {
             match self.library(&through_agent, &id.0, Access::Read).await {
@@ -38,7 +38,7 @@ impl Knowledge {
         }
         if options.choose == Some(LibraryChoice::All) {
             // What no config names for the agent is read with the user's own rights.
-            let own = self.libraries(&Viewer { is_agent: false, ..viewer.clone() }).await?;
+            let own = self.libraries(&viewer.clone().through_agent(false)).await?;
             offered.extend(own.into_iter().filter(|library| !options.names(&library.id)));
         }
         Ok(offered)
@@ -98,7 +98,7 @@ impl Knowledge {
         let Some(known) = self.0.libraries.get().filter(|_| options.searches_libraries_of_run(scope)) else {
             return Ok(Vec::new());
         };
-        let user = Viewer { is_agent: false, ..Viewer::from(scope) };
+        let user = Viewer::from(scope).through_agent(false);
         let mut readable = Vec::new();
         for id in known.of_run(scope).await.map_err(super::failed)?.into_iter().take(MAX_LIBRARIES) {
             match self.library(&user, &id, Access::Read).await {
@@ -149,7 +149,7 @@ impl ListLibraries for Knowledge {
             let own = own.map(|library| ReadableLibrary { id: library.id, name: library.name });
             // Those of the config are listed from the start on, also before their documents are read.
             let declared = self.declared().into_iter().map(|(declared, _)| declared);
-            let declared = declared.filter(|declared| viewer.access_to_declared(declared).is_some());
+            let declared = declared.filter(|declared| declared.access(&viewer).is_some());
             let declared =
                 declared.map(|library| ReadableLibrary { name: library.title().to_owned(), id: library.id.0 });
             Ok(own.chain(declared).collect())

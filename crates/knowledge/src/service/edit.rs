@@ -1,10 +1,11 @@
 //! Changes of libraries, and ending the reading of a document.
 
-use super::{Access, Knowledge, Viewer, failed};
+use super::{Access, Knowledge, failed};
 use crate::audit;
 use crate::graph::enqueue_library;
 use crate::store::{self, DocumentRow, LibraryRow};
 use ::store::append_audit;
+use chat::Viewer;
 use serde_json::json;
 use web::times::now_millis;
 use wire::{ErrorCode, UserError};

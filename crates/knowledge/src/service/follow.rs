@@ -1,8 +1,9 @@
 //! What changes in a library, for pages that show it: a request waits for the next change. So a page
 //! needs no stream, the rights are checked each time, and nothing is kept for a page that is gone.
 
-use super::{Access, Knowledge, Viewer, failed};
+use super::{Access, Knowledge, failed};
 use crate::store::{self, DocumentRow, LibraryRow};
+use chat::Viewer;
 use std::time::Duration;
 use tokio::time::Instant;
 use web::times::now_millis;

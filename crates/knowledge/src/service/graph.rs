@@ -1,12 +1,13 @@
 //! Entities and relations of libraries: what is extracted, how far that is, and questions about them.
 
-use super::{Access, Knowledge, Viewer, failed};
+use super::{Access, Knowledge, failed};
 use crate::audit;
 use crate::graph::{enqueue_library, name_key};
 use crate::section::{GraphSettings, KnowledgeOptions};
 use crate::store::graph::{self, Direction, EntityFilter, EntityRow, ExtractionCounts, MentionRow, Reach, RelationRow};
 use crate::store::{self, ChunkRow, LibraryRow};
 use ::store::{StoreError, append_audit};
+use chat::Viewer;
 use contract::RunScope;
 use serde_json::json;
 use std::collections::HashMap;

@@ -13,7 +13,7 @@ mod rank;
 mod search;
 mod upload;
 
-pub(crate) use access::{Access, Viewer};
+pub(crate) use access::Access;
 pub(crate) use edit::LibraryChange;
 pub(crate) use follow::{Changes, Cursor};
 pub(crate) use graph::{Exploration, Explored, MAX_DEPTH, MAX_ITEMS};
@@ -28,7 +28,7 @@ use crate::store::{self, DocumentRow, LibraryRow, NewLibrary};
 use crate::{audit, ingest};
 use ::store::{Store, append_audit};
 use arc_swap::{ArcSwap, ArcSwapOption};
-use chat::{Caller, Chat, RoutineMeters};
+use chat::{Caller, Chat, RoutineMeters, Viewer};
 use config::Config;
 use contract::ModelUse;
 use jobs::Jobs;
@@ -139,7 +139,7 @@ impl Knowledge {
     /// Returns the caller whose usage and quotas count for what a library needs.
     pub(crate) fn library_caller(library_id: &str, owner: &str) -> Caller {
         let user_id = if owner.is_empty() { format!("library:{library_id}") } else { owner.to_owned() };
-        Caller { user_id, name: None, is_authenticated: false, roles: Vec::new(), site_claims: None, bearer: None }
+        Caller::visitor(user_id)
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -213,9 +213,9 @@ impl Knowledge {
             true => {
                 let config = self.0.config.load();
                 let declared = config.as_ref().and_then(|config| config.section::<Libraries>()?.get(&library.id));
-                declared.and_then(|declared| viewer.access_to_declared(declared))
+                declared.and_then(|declared| declared.access(viewer))
             }
-            false => viewer.access(library),
+            false => library.access(viewer),
         }
     }
 
@@ -229,7 +229,7 @@ impl Knowledge {
 
     /// Returns the libraries that a viewer may read.
     pub(crate) async fn libraries(&self, viewer: &Viewer) -> Result<Vec<LibraryRow>, UserError> {
-        let mut all = store::libraries(self.store(), &viewer.user_id, viewer.roles.clone()).await.map_err(failed)?;
+        let mut all = store::libraries(self.store(), &viewer.user_id, viewer.roles().to_vec()).await.map_err(failed)?;
         for (declared, _) in self.declared() {
             if let Some(library) = store::library(self.store(), &declared.id.0).await.map_err(failed)? {
                 all.push(library);
@@ -297,7 +297,7 @@ impl Knowledge {
         if !agent.is_some_and(|options| options.names(&document.library_id)) {
             return Ok(false);
         }
-        let viewer = Viewer { is_agent: true, ..Viewer::from(caller) };
+        let viewer = Viewer::from(caller).through_agent(true);
         if self.library(&viewer, &document.library_id, Access::Read).await.is_err() {
             return Ok(false);
         }

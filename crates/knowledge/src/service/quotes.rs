@@ -1,11 +1,12 @@
 //! Looks quotes up in the documents of an agent, for capabilities that store what documents say.
 
-use super::{Access, Knowledge, Viewer};
+use super::{Access, Knowledge};
 use crate::quote::PlainText;
 use crate::section::{AgentKnowledge, KnowledgeOptions};
 use crate::store::{self, DocumentRow};
 use ::store::StoreError;
 use capability::{FindQuotes, QuotedDocument};
+use chat::Viewer;
 use contract::{RunScope, ToolError};
 use futures::future::BoxFuture;
 use std::sync::Arc;

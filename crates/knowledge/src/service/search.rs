@@ -1,9 +1,10 @@
 //! Searches: rights first, then rankings in memory, then the texts of the best from the database.
 
 use super::rank::{Candidate, Ranked, Scale, Searched, rank_all};
-use super::{Access, Knowledge, Viewer, failed, passage};
+use super::{Access, Knowledge, failed, passage};
 use crate::models::{EmbeddingFailure, Models, Reranker, embed_query, usage_of};
 use crate::store::{self, ChunkRow};
+use chat::Viewer;
 use contract::{ModelUse, Usage};
 use retrieval::Shingles;
 use schemars::JsonSchema;

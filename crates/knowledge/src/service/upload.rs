@@ -1,11 +1,12 @@
 //! Files that callers add. A file is stored in pieces as it arrives, so none is ever in memory; when
 //! it is complete, it becomes a document together with the job that reads it.
 
-use super::{Access, Knowledge, Viewer, failed};
+use super::{Access, Knowledge, failed};
 use crate::store::{self, DocumentRow, NewDocument, PIECE};
 use crate::{audit, ingest};
 use ::store::append_audit;
 use bytes::{Bytes, BytesMut};
+use chat::Viewer;
 use futures::{Stream, StreamExt};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};

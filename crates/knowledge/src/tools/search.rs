@@ -2,7 +2,8 @@
 
 use super::{ANNOTATIONS, SEARCH, database, numbers, result, told};
 use crate::section::KnowledgeOptions;
-use crate::service::{Filter, Knowledge, SearchMode, SearchRequest, Viewer};
+use crate::service::{Filter, Knowledge, SearchMode, SearchRequest};
+use chat::Viewer;
 use contract::{Tool, ToolContext, ToolError, ToolSpec};
 use futures::future::BoxFuture;
 use serde::Deserialize;

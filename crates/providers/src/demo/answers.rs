@@ -1,8 +1,10 @@
 //! The demo model's texts.
 
-use super::{form, graph, question};
+use super::graph;
 use contract::ToolSpec;
 use std::fmt::Write;
+use wire::page::UPDATE_PAGE_STATE;
+use wire::question::ASK_USER;
 
 pub(crate) const GREETING: &str =
     "Hello! I am the demo model: no key, no network, always the same answers. Ask me *what can you do?*";
@@ -60,7 +62,7 @@ pub(crate) fn overview(tools: &[ToolSpec]) -> String {
     let lines = [
         (true, "*Show me a table and some code*: how answers look."),
         (
-            has(form::TOOL),
+            has(UPDATE_PAGE_STATE),
             "*Fill in the form for Ada Lovelace at Analytical Engines*: I write to the page's fields, and you can undo each change.",
         ),
         (
@@ -75,7 +77,7 @@ pub(crate) fn overview(tools: &[ToolSpec]) -> String {
             has(graph::EXPLORE),
             "*What is connected with the people team?*: I follow relations between the people and things of the documents.",
         ),
-        (has(question::TOOL), "*Ask me something* or *ask me with a form*: I wait for your answer."),
+        (has(ASK_USER), "*Ask me something* or *ask me with a form*: I wait for your answer."),
         (has("delete"), "*Delete the article about refunds*: I ask for your approval first."),
         (true, "*Write a long answer* or *count to 100*: enough time to try stop, reload and a second tab."),
         (true, "*Simulate a failure*: what you see when a model fails."),

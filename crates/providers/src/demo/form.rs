@@ -3,8 +3,6 @@
 use super::intent;
 use serde_json::{Map, Value};
 
-/// The tool that writes the page's fields.
-pub(crate) const TOOL: &str = "update-page-state";
 /// The value of date fields: the same each time, because the demo model is deterministic.
 const DUE_DATE: &str = "2026-12-10";
 

@@ -7,6 +7,8 @@ use contract::{
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
+use wire::page::UPDATE_PAGE_STATE;
+use wire::question::ASK_USER;
 
 /// The tool that searches documents.
 const DOCUMENTS: &str = "document_search";
@@ -153,7 +155,7 @@ fn answer(turn: &DemoTurn<'_>, wish: Intent) -> Vec<DemoAction> {
 }
 
 fn fill_form(turn: &DemoTurn<'_>) -> Vec<DemoAction> {
-    let Some(tool) = turn.tools.iter().find(|tool| tool.name == form::TOOL) else {
+    let Some(tool) = turn.tools.iter().find(|tool| tool.name == UPDATE_PAGE_STATE) else {
         return say("I was not given a form.", "I see no form on this page that I can fill in.");
     };
     match form::updates(&turn.asked, &tool.input_schema) {
@@ -174,7 +176,7 @@ fn fill_form(turn: &DemoTurn<'_>) -> Vec<DemoAction> {
 }
 
 fn ask_back(turn: &DemoTurn<'_>, form: bool) -> Vec<DemoAction> {
-    match turn.tools.iter().find(|tool| tool.name == question::TOOL) {
+    match turn.tools.iter().find(|tool| tool.name == ASK_USER) {
         Some(tool) => {
             say_and_call("The user wants to be asked.", "I have a question for you.", tool, question::input(form))
         }

@@ -2,9 +2,6 @@
 
 use serde_json::{Value, json};
 
-/// The tool that asks the user.
-pub(crate) const TOOL: &str = "ask-user";
-
 /// Returns a question with options, or with a form.
 pub(crate) fn input(form: bool) -> Value {
     if form {

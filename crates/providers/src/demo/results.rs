@@ -5,6 +5,8 @@ use super::plan::{DemoAction, DemoTurn, delete_article, say, say_and_call, text_
 use super::{analysis, answers, form, graph, question};
 use contract::{ToolOutput, ToolResult};
 use serde_json::Value;
+use wire::page::UPDATE_PAGE_STATE;
+use wire::question::ASK_USER;
 
 /// Returns the next actions: another call, or the answer.
 pub(crate) fn answer(turn: &DemoTurn<'_>, wish: &Intent) -> Vec<DemoAction> {
@@ -59,8 +61,8 @@ fn report(result: &ToolResult) -> String {
         ToolOutput::Denied(Some(reason)) => format!("{nothing}: you said no. Your reason: “{reason}”"),
         ToolOutput::Denied(None) => format!("{nothing}: you said no."),
         ToolOutput::ErrorText(error) => format!("That did not work. The tool `{}` says: {error}", result.name),
-        ToolOutput::Json(value) if result.name == form::TOOL => form::report(value),
-        ToolOutput::Json(value) if result.name == question::TOOL => question::report(value),
+        ToolOutput::Json(value) if result.name == UPDATE_PAGE_STATE => form::report(value),
+        ToolOutput::Json(value) if result.name == ASK_USER => question::report(value),
         ToolOutput::Json(value) if deletes => deleted(value),
         ToolOutput::Json(value) if value["runId"].is_string() => {
             "I have started it. The card shows how far it is, and the result comes into this conversation.".to_owned()

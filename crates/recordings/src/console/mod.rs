@@ -89,8 +89,7 @@ impl Console {
     async fn agent(&self, recorded: &Recording, agent_id: &str) -> Result<Agent, UserError> {
         let input = &recorded.header.input;
         let scope = recorded.turn().map(|turn| turn.scope.clone()).unwrap_or_default();
-        let caller =
-            Caller { is_authenticated: scope.is_authenticated, roles: scope.roles, ..Caller::visitor(scope.user_id) };
+        let caller = Caller::new(scope.user_id, scope.is_authenticated).with_roles(scope.roles);
         let request = AgentRequest {
             page_id: &input.page_id,
             block_id: input.block_id.as_deref(),

@@ -70,7 +70,7 @@ async fn report(
         let message = format!("An event has at most {MAX_EVENT} bytes.");
         return Err(UserError::new(ErrorCode::TooLarge, message).into());
     }
-    let roles = if caller.is_authenticated { caller.roles.clone() } else { Vec::new() };
+    let roles = caller.roles().to_vec();
     let reported = ReportedEvent { name, id: id.clone(), event: event.clone(), roles, now: triggers.now() };
     if !triggers.host.report(reported).await? && allowed.is_empty() {
         return Err(UserError::not_found().into());
@@ -97,5 +97,5 @@ fn waits_for(trigger: &Arc<ActiveTrigger>, name: &str, caller: &Caller) -> bool 
     let (Source::Reported(roles), TriggerKind::Event(event)) = (&trigger.source, &trigger.trigger.kind) else {
         return false;
     };
-    event.event.0 == name && caller.is_authenticated && roles.iter().any(|role| caller.roles.contains(role))
+    event.event.0 == name && roles.iter().any(|role| caller.has_role(role))
 }

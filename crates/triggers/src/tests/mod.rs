@@ -154,7 +154,7 @@ impl TestServer {
 
 /// A signed-in user with these roles.
 fn caller(id: &str, roles: Vec<String>) -> Caller {
-    Caller { user_id: id.to_owned(), name: None, is_authenticated: true, roles, site_claims: None, bearer: None }
+    Caller::signed_in(id).with_roles(roles)
 }
 
 /// Runs a test with each kind of database.

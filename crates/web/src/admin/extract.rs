@@ -20,7 +20,7 @@ use wire::UserError;
 
 /// Returns whether a caller has the role `admin`.
 pub fn is_admin(caller: &Caller) -> bool {
-    caller.is_authenticated && caller.roles.iter().any(|role| role == store::ADMIN)
+    caller.has_role(store::ADMIN)
 }
 
 /// Extracts whether a route for all users may show what only administrators see: to an administrator whose

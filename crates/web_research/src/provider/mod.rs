@@ -2,6 +2,7 @@
 
 mod brave;
 mod exa;
+mod results;
 mod searxng;
 mod tavily;
 mod text;
@@ -221,9 +222,8 @@ fn pause(headers: &HeaderMap) -> Duration {
 /// Reads an answer: the results, and the cost if the answer says it.
 fn read(kind: ProviderKind, body: &[u8]) -> Option<(Vec<RawResult>, Option<f64>)> {
     match kind {
-        ProviderKind::SearXng => Some((searxng::read(body)?, None)),
+        ProviderKind::SearXng | ProviderKind::Tavily => Some((results::read(body)?, None)),
         ProviderKind::Brave => Some((brave::read(body)?, None)),
-        ProviderKind::Tavily => Some((tavily::read(body)?, None)),
         ProviderKind::Exa => exa::read(body),
     }
 }

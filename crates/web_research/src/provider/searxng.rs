@@ -1,7 +1,6 @@
 //! SearXNG: <https://docs.searxng.org/dev/search_api.html>.
 
-use super::{ProviderRequest, RawResult, SearchQuery, endpoint};
-use serde::Deserialize;
+use super::{ProviderRequest, SearchQuery, endpoint};
 use url::Url;
 
 pub(super) fn request(base: &Url, query: &SearchQuery) -> ProviderRequest {
@@ -16,29 +15,4 @@ pub(super) fn request(base: &Url, query: &SearchQuery) -> ProviderRequest {
     }
     drop(pairs);
     ProviderRequest { url, key: None, body: None }
-}
-
-#[derive(Deserialize)]
-struct Answer {
-    results: Vec<Found>,
-}
-
-#[derive(Deserialize)]
-struct Found {
-    url: Option<String>,
-    title: Option<String>,
-    content: Option<String>,
-    #[serde(rename = "publishedDate")]
-    published_date: Option<String>,
-}
-
-pub(super) fn read(body: &[u8]) -> Option<Vec<RawResult>> {
-    let answer: Answer = serde_json::from_slice(body).ok()?;
-    let results = answer.results.into_iter().map(|found| RawResult {
-        title: found.title.unwrap_or_default(),
-        url: found.url.unwrap_or_default(),
-        snippet: found.content.unwrap_or_default(),
-        published: found.published_date,
-    });
-    Some(results.collect())
 }

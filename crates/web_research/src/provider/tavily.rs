@@ -1,7 +1,6 @@
 //! Tavily: <https://docs.tavily.com/documentation/api-reference/endpoint/search>.
 
-use super::{ProviderRequest, RawResult, SearchQuery, endpoint};
-use serde::Deserialize;
+use super::{ProviderRequest, SearchQuery, endpoint};
 use serde_json::json;
 use url::Url;
 
@@ -13,28 +12,4 @@ pub(super) fn request(base: &Url, key: &str, query: &SearchQuery) -> ProviderReq
     }
     let key = Some(("authorization", format!("Bearer {key}")));
     ProviderRequest { url: endpoint(base, &["search"]), key, body: Some(body) }
-}
-
-#[derive(Deserialize)]
-struct Answer {
-    results: Vec<Found>,
-}
-
-#[derive(Deserialize)]
-struct Found {
-    url: Option<String>,
-    title: Option<String>,
-    content: Option<String>,
-    published_date: Option<String>,
-}
-
-pub(super) fn read(body: &[u8]) -> Option<Vec<RawResult>> {
-    let answer: Answer = serde_json::from_slice(body).ok()?;
-    let results = answer.results.into_iter().map(|found| RawResult {
-        title: found.title.unwrap_or_default(),
-        url: found.url.unwrap_or_default(),
-        snippet: found.content.unwrap_or_default(),
-        published: found.published_date,
-    });
-    Some(results.collect())
 }

@@ -155,3 +155,27 @@ properties! {
 fn holds(value: &Value) -> Option<bool> {
     Some(truthy(value).unwrap_or_default())
 }
+
+/// Returns whether a link may lead to a URL: it is relative, or has one of the schemes `https`,
+/// `http` and `mailto`. `javascript:` and the like are not safe.
+pub fn is_safe_url(url: &str) -> bool {
+    let lower = url.trim_start().to_ascii_lowercase();
+    ["https:", "http:", "mailto:"].iter().any(|scheme| lower.starts_with(scheme)) || lower.starts_with(['/', '?', '#'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_safe_url;
+
+    #[test]
+    fn links_lead_to_pages_sites_and_mail_addresses_only() {
+        for url in ["/p", " /p", "?a=1", "#top", "https://a.example", "HTTP://a.example", "mailto:a@example.com"] {
+            assert!(is_safe_url(url), "{url:?}");
+        }
+        for url in
+            ["", "p", "javascript:alert(1)", " JavaScript:x", "\u{1}javascript:x", "data:text/html,x", "file:///x"]
+        {
+            assert!(!is_safe_url(url), "{url:?}");
+        }
+    }
+}

@@ -5,6 +5,9 @@ use super::{AgentChatProperties, Block, Page};
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
+/// The name of the tool with which an agent writes the shared state.
+pub const UPDATE_PAGE_STATE: &str = "update-page-state";
+
 /// A key of the shared state with its type and target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -154,11 +154,7 @@ impl Tool for StartTool {
 
 /// The user of a run of an agent.
 fn caller(scope: &RunScope) -> Caller {
-    Caller {
-        is_authenticated: scope.is_authenticated,
-        roles: scope.roles.clone(),
-        ..Caller::visitor(scope.user_id.clone())
-    }
+    Caller::new(&scope.user_id, scope.is_authenticated).with_roles(scope.roles.clone())
 }
 
 /// The workflows that led to the call, each once, so that the list stays short if runs start each other with tools.

@@ -66,7 +66,7 @@ pub(crate) struct RunDetail {
 
 /// Returns whether a caller may start a workflow.
 pub(crate) fn may_start(workflow: &Workflow, caller: &Caller) -> bool {
-    let has_role = || workflow.roles.iter().any(|role| caller.roles.contains(&role.0));
+    let has_role = || workflow.roles.iter().any(|role| caller.has_role(&role.0));
     caller.is_authenticated && (workflow.roles.is_empty() || has_role())
 }
 

@@ -1,7 +1,7 @@
 //! The table `workflow_conversation_runs`.
 
 use super::{RunCaller, json, to_json};
-use crate::store::tasks::{MAY_ANSWER, roles};
+use crate::store::tasks::MAY_ANSWER;
 use ::store::sql::{self, Db, Row, Sql};
 use ::store::{Store, StoreError};
 use chat::Caller;
@@ -116,7 +116,7 @@ pub(crate) async fn waiting_conversations(
 ) -> Result<Vec<String>, StoreError> {
     let mut query = sql::QueryBuilder::new(WAITING);
     query.push(MAY_ANSWER).push(AMONG);
-    let query = query.build().bind(&caller.user_id).bind(roles(caller)).bind(ids);
+    let query = query.build().bind(&caller.user_id).bind(caller.roles().to_vec()).bind(ids);
     let read = store.read(move |db| {
         Box::pin(async move { query.fetch_all(db).await?.iter().map(|row| Ok(row.try_get("id")?)).collect() })
     });

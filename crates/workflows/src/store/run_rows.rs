@@ -105,14 +105,14 @@ impl RunCaller {
     /// Returns the caller of the steps.
     pub(crate) fn caller(&self, owner: &str) -> Caller {
         let Self { name, is_authenticated, roles } = self.clone();
-        Caller { name, is_authenticated, roles, ..Caller::visitor(owner) }
+        Caller::new(owner, is_authenticated).with_name(name).with_roles(roles)
     }
 }
 
 impl From<&Caller> for RunCaller {
     fn from(caller: &Caller) -> Self {
-        let Caller { name, is_authenticated, roles, .. } = caller.clone();
-        Self { name, is_authenticated, roles }
+        let (name, roles) = (caller.name.clone(), caller.roles().to_vec());
+        Self { name, is_authenticated: caller.is_authenticated, roles }
     }
 }
 

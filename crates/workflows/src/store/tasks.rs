@@ -173,10 +173,6 @@ impl TaskRow {
     }
 }
 
-pub(super) fn roles(caller: &Caller) -> Vec<String> {
-    if caller.is_authenticated { caller.roles.clone() } else { Vec::new() }
-}
-
 /// Stores a task.
 pub(crate) async fn insert_task(
     db: &mut Db,
@@ -218,7 +214,7 @@ pub(crate) async fn tasks_for(
     most: u32,
 ) -> Result<Vec<TaskRow>, StoreError> {
     let query = select("state = 'open' AND", MAY_ANSWER, " AND id > $3 ORDER BY id LIMIT $4");
-    let query = query.build().bind(&caller.user_id).bind(roles(caller)).bind(after).bind(most);
+    let query = query.build().bind(&caller.user_id).bind(caller.roles().to_vec()).bind(after).bind(most);
     store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(TaskRow::read).collect() })).await
 }
 
@@ -233,7 +229,7 @@ pub(crate) async fn tasks_below(
     let below =
         " AND run_id IN (SELECT id FROM workflow_runs WHERE root_id = $3 AND ended_at IS NULL) ORDER BY id LIMIT $4";
     let query = select("state = 'open' AND", MAY_ANSWER, below);
-    let query = query.build().bind(&caller.user_id).bind(roles(caller)).bind(run_id).bind(most);
+    let query = query.build().bind(&caller.user_id).bind(caller.roles().to_vec()).bind(run_id).bind(most);
     store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(TaskRow::read).collect() })).await
 }
 
@@ -243,7 +239,7 @@ pub(crate) async fn count_tasks(store: &Store, caller: &Caller, most: u32) -> Re
         "SELECT count(*) AS waiting FROM (SELECT 1 FROM workflow_tasks WHERE state = 'open' AND ",
     );
     query.push(MAY_ANSWER).push(" LIMIT $3) AS open_tasks");
-    let query = query.build().bind(&caller.user_id).bind(roles(caller)).bind(most);
+    let query = query.build().bind(&caller.user_id).bind(caller.roles().to_vec()).bind(most);
     let count = store.read(move |db| {
         Box::pin(async move {
             let row = query.fetch_optional(db).await?;
@@ -300,7 +296,7 @@ pub(crate) async fn open_tasks(
 /// Returns a task that a caller may answer.
 pub(crate) async fn open_task(store: &Store, caller: &Caller, id: &str) -> Result<Option<TaskRow>, StoreError> {
     let query = select("", MAY_ANSWER, " AND id = $3");
-    let query = query.build().bind(&caller.user_id).bind(roles(caller)).bind(id);
+    let query = query.build().bind(&caller.user_id).bind(caller.roles().to_vec()).bind(id);
     let read = store.read(move |db| {
         Box::pin(async move { query.fetch_optional(db).await?.as_ref().map(TaskRow::read).transpose() })
     });

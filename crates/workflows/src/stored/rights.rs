@@ -15,7 +15,7 @@ use workflow_definition::{ListKey, Step, StepKind, TriggerKind, WaitStep, Workfl
 /// 404, as for everything that a caller may not see.
 pub(super) fn check_editor(config: &Config, caller: &Caller) -> Result<(), UserError> {
     let editors = config.section::<WorkflowEditors>().map_or(&[][..], |editors| &editors.roles);
-    let is_editor = caller.is_authenticated && editors.iter().any(|role| caller.roles.contains(&role.0));
+    let is_editor = editors.iter().any(|role| caller.has_role(&role.0));
     if is_editor || is_admin(caller) { Ok(()) } else { Err(UserError::not_found()) }
 }
 
@@ -30,7 +30,7 @@ pub(super) fn problems(workflow: &Workflow, caller: &Caller) -> Vec<ValueProblem
     }
     let mut problems = Vec::new();
     let mut check = |path: String, roles: &[Text]| {
-        for (index, role) in roles.iter().enumerate().filter(|(_, role)| !caller.roles.contains(&role.0)) {
+        for (index, role) in roles.iter().enumerate().filter(|(_, role)| !caller.has_role(&role.0)) {
             let message = format!("you do not have the role `{}`, so your workflow cannot run with it", role.0);
             problems.push(ValueProblem { path: format!("{path}/{index}"), message, help: None });
         }

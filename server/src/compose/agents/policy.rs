@@ -97,8 +97,7 @@ impl UserPolicy {
 impl Policy for UserPolicy {
     fn decide<'a>(&'a self, asked: PolicyQuery<'a>) -> BoxFuture<'a, Ruling> {
         async move {
-            let roles = if self.caller.is_authenticated { self.caller.roles.as_slice() } else { &[] };
-            let ruling = self.policy.rules.ruling(asked.call, roles);
+            let ruling = self.policy.rules.ruling(asked.call, self.caller.roles());
             match (&self.policy.endpoint, ruling) {
                 (Some((endpoints, id)), ruling @ (Ruling::Allow | Ruling::Ask)) => {
                     ruling.stricter(self.ask(endpoints, id, &asked).await)

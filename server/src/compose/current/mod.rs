@@ -351,9 +351,7 @@ impl AgentSource for CurrentConfig {
     }
 
     fn quotas(&self, caller: &Caller) -> Vec<Quota> {
-        // Callers who are not signed in have no roles.
-        let roles = if caller.is_authenticated { caller.roles.as_slice() } else { &[] };
-        let snapshot = self.snapshot.load();
+        let (roles, snapshot) = (caller.roles(), self.snapshot.load());
         let general = snapshot.config.quotas.iter().filter(|quota| quota.applies_to(&caller.user_id, roles)).cloned();
         general.chain(workflows::trigger_quotas(&snapshot.config, &caller.user_id)).collect()
     }

@@ -1,8 +1,8 @@
 //! The API for changes to a conversation that start no run: switching branches, deleting, rating
 //! and copying messages.
 
-use crate::router::AppState;
 use crate::routes::tags::CONVERSATIONS;
+use crate::state::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};

@@ -1,7 +1,7 @@
 //! The API for the caller's folders of conversations.
 
-use crate::router::AppState;
 use crate::routes::tags::CONVERSATIONS;
+use crate::state::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::NoContent;

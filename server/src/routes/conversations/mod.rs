@@ -5,8 +5,8 @@ pub(crate) mod folders;
 pub(crate) mod search;
 pub(crate) mod sharing;
 
-use crate::router::AppState;
 use crate::routes::tags::CONVERSATIONS;
+use crate::state::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
 use axum::response::NoContent;

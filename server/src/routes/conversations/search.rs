@@ -1,7 +1,7 @@
 //! The API for searching the caller's conversations.
 
-use crate::router::AppState;
 use crate::routes::tags::CONVERSATIONS;
+use crate::state::AppState;
 use axum::extract::{Query, State};
 use axum::{Extension, Json};
 use chat::Caller;

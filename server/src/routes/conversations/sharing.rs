@@ -1,7 +1,7 @@
 //! Export and import of conversations, and shared links to copies of them.
 
-use crate::router::AppState;
 use crate::routes::tags::CONVERSATIONS;
+use crate::state::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderValue, StatusCode, header};

@@ -1,7 +1,7 @@
 //! The home page at `/`, for configs that have one.
 
 use super::{app_context, rendering};
-use crate::router::AppState;
+use crate::state::AppState;
 use app::AccountLink;
 use app::home::{HomeContent, HomeContext, HomeConversations, MAX_QUERY, home_page};
 use app::ui::image_origins::ImageOrigins;

@@ -5,7 +5,7 @@ pub(super) mod rendering;
 
 use super::site;
 use crate::compose::WorkflowPages;
-use crate::router::AppState;
+use crate::state::AppState;
 use accounts::{ACCOUNT_PATH, SIGN_OUT_PATH};
 use admin_console::CONSOLE_PATH;
 use app::AccountLink;

@@ -2,7 +2,7 @@
 
 mod decompressed;
 
-use crate::router::AppState;
+use crate::state::AppState;
 use crate::{EmbeddedFile, Site};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};

@@ -106,7 +106,7 @@ fn config() -> String {
 
 fn caller((name, is_authenticated, roles): (&str, bool, &[&str])) -> Caller {
     let roles = roles.iter().map(|role| (*role).to_owned()).collect();
-    Caller { is_authenticated, roles, ..Caller::visitor(name) }
+    Caller::new(name, is_authenticated).with_roles(roles)
 }
 
 /// Returns the routes that need a caller.

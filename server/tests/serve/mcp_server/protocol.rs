@@ -109,6 +109,7 @@ async fn requests_that_are_not_understood_are_refused() {
         status_and_message(bare(Method::POST).header("content-type", json).header("accept", json).body("{}")).await,
         status_and_message(request("{")).await,
         status_and_message(request("[]")).await,
+        status_and_message(request(r#"{"jsonrpc":"1.0","id":1,"method":"tools/list"}"#)).await,
         status_and_message(request(&list().to_string()).header("mcp-session-id", "made up")).await,
         status_and_message(unknown_version).await,
         status_and_message(request(&list().to_string()).header("origin", "http://evil.test")).await,
@@ -121,6 +122,7 @@ async fn requests_that_are_not_understood_are_refused() {
     415 -32600 The request must be `application/json`.
     406 -32600 The header `Accept` must name `application/json` and `text/event-stream`.
     400 -32700 The body is not JSON.
+    400 -32600 The body must be one message of JSON-RPC 2.0; batches are not supported.
     400 -32600 The body must be one message of JSON-RPC 2.0; batches are not supported.
     404 -32600 This session does not exist. Initialize a new one.
     400 -32600 The request could not be read.

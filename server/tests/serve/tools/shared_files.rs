@@ -4,8 +4,9 @@ use super::workspace::{ANALYST, FILES, get, start};
 use crate::operation::backup::run_command;
 use crate::process::Server;
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
+use wire::file::{FileLink, FileLinks, FileVersions};
 
 /// Makes a link to a version, and returns its id and the path of its page.
 async fn share(server: &Server, version: u32) -> (String, String) {
@@ -21,9 +22,10 @@ async fn read(server: &Server, path: &str) -> (u16, String) {
     (status, String::from_utf8(body).unwrap())
 }
 
-async fn links(server: &Server) -> Vec<Value> {
+/// Returns the links as the page reads them.
+async fn links(server: &Server) -> Vec<FileLink> {
     let (_, list) = read(server, &format!("{FILES}/shares")).await;
-    serde_json::from_str::<Value>(&list).unwrap()["items"].as_array().unwrap().clone()
+    serde_json::from_str::<FileLinks>(&list).unwrap().items
 }
 
 #[tokio::test]
@@ -33,6 +35,11 @@ async fn a_shared_version_stays_as_it_was_until_its_link_is_revoked() {
     let (id, url) = share(&server, 1).await;
     assert_eq!((id.len(), url.as_str()), (32, &*format!("/shared/files/{id}")));
     start(&server, "bash", "echo two > /outputs/a.md").await;
+    let (_, versions) = read(&server, &format!("{FILES}/versions?path=/outputs/a.md")).await;
+    let versions = serde_json::from_str::<FileVersions>(&versions).unwrap().items;
+    assert_eq!(versions.iter().map(|version| version.version).collect::<Vec<_>>(), [2, 1]);
+    assert_eq!((versions[0].path.as_str(), versions[0].size), ("/outputs/a.md", 4));
+    assert_eq!((versions[1].url.as_str(), versions[1].media_type.as_str()), (&*format!("{FILES}/1"), "text/markdown"));
     let (status, headers, page) = get(&server, &url).await;
     let page = String::from_utf8(page).unwrap();
     assert_eq!(status, 200);
@@ -53,7 +60,8 @@ async fn a_shared_version_stays_as_it_was_until_its_link_is_revoked() {
     assert_eq!(read(&server, &url).await.0, 200);
     let listed = links(&server).await;
     assert_eq!(listed.len(), 1);
-    assert_eq!((&listed[0]["path"], &listed[0]["version"]), (&json!("/outputs/a.md"), &json!(1)));
+    assert_eq!((listed[0].path.as_str(), listed[0].version), ("/outputs/a.md", 1));
+    assert_eq!((&listed[0].id, &listed[0].url), (&id, &url));
     assert_eq!(delete(&format!("/api/artifact-shares/{id}")).await, 204);
     assert_eq!(delete(&format!("/api/artifact-shares/{id}")).await, 404);
     let (status, page) = read(&server, &url).await;

@@ -5,7 +5,6 @@
 //! another tab was faster, has written nothing, since fields are written only after the result was
 //! accepted. `ask-user` is not executed here: the user answers it, see `cards/question_card.rs`.
 
-use super::PAGE_STATE_TOOL;
 use crate::agent_chat::chunk_tables::TOOLS;
 use crate::agent_chat::chunk_tables::ToolFunctions;
 use crate::agent_chat::session::{Phase, Session, SessionAction};
@@ -14,7 +13,7 @@ use crate::ui::browser;
 use serde_json::Value;
 use std::time::Duration;
 use wire::api::{Answer, Submission};
-use wire::page::apply_updates;
+use wire::page::{UPDATE_PAGE_STATE, apply_updates};
 use wire::question::ASK_USER;
 use wire::{ToolPart, ToolState};
 
@@ -140,7 +139,7 @@ impl Session {
     /// conversation.
     fn calls_for_this_chat(self) -> Vec<ToolPart> {
         let is_for_here = |call: &ToolPart| {
-            self.block.with_value(|place| match call.tool_name == PAGE_STATE_TOOL {
+            self.block.with_value(|place| match call.tool_name == UPDATE_PAGE_STATE {
                 true => !place.properties.shared_state.is_empty(),
                 false => place.tools.has(&call.tool_name),
             })
@@ -151,7 +150,7 @@ impl Session {
     async fn execute(self, calls: Vec<ToolPart>) -> (Vec<Answer>, Vec<(String, Value)>) {
         let (mut answers, mut written) = (Vec::new(), Vec::new());
         for call in calls {
-            if call.tool_name != PAGE_STATE_TOOL {
+            if call.tool_name != UPDATE_PAGE_STATE {
                 answers.extend(self.run_page_call(call).await);
                 if self.is_disposed() {
                     break;

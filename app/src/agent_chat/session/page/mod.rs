@@ -8,6 +8,3 @@ pub(super) mod methods;
 pub(super) mod page_call;
 pub(super) mod preset;
 pub(super) mod sent_values;
-
-/// The tool that writes the page's fields.
-pub(in crate::agent_chat) const PAGE_STATE_TOOL: &str = "update-page-state";

@@ -23,7 +23,7 @@ async fn on_each_database(replies: impl Fn() -> Vec<Vec<Cue>>, test: impl AsyncF
 }
 
 async fn conversations(server: &TestServer, user: &str) -> usize {
-    let caller = Caller { roles: vec!["support".to_owned()], ..Caller::signed_in(user) };
+    let caller = Caller::signed_in(user).with_roles(vec!["support".to_owned()]);
     server.chat.conversations(&caller, Default::default(), 10, None).await.unwrap().items.len()
 }
 
@@ -287,7 +287,7 @@ async fn files_that_people_send_are_attached() {
             let gone = json!({ "file_key": "gone", "file_name": "b.txt" });
             delivery.write_content("ou_7", "ou_7", "file", &gone).await;
             fake.until_text("ou_7", "The file is too large, or cannot be read.").await;
-            let caller = Caller { roles: vec!["support".to_owned()], ..Caller::signed_in("ada") };
+            let caller = Caller::signed_in("ada").with_roles(vec!["support".to_owned()]);
             let list = server.chat.conversations(&caller, Default::default(), 10, None).await.unwrap();
             let view = server.chat.conversation(&caller, &list.items[0].id).await.unwrap();
             let shown = serde_json::to_string(&view.messages).unwrap();

@@ -32,8 +32,7 @@ impl Inner {
     /// See [`Chat::undecided_runs`].
     async fn undecided_runs(&self, caller: &Caller, after: Option<&str>) -> Result<UndecidedRunList> {
         let after = after.map(cursor).transpose()?.unwrap_or((i64::MIN, ""));
-        let mut found =
-            self.store.undecided_runs(&caller.user_id, &caller.scope().roles, after, MAX_LISTED + 1).await?;
+        let mut found = self.store.undecided_runs(&caller.user_id, caller.roles(), after, MAX_LISTED + 1).await?;
         let has_more = found.len() > MAX_LISTED as usize;
         found.truncate(MAX_LISTED as usize);
         let next = found.last().filter(|_| has_more).map(|run| format!("{}_{}", run.created_at, run.id));
@@ -79,7 +78,7 @@ fn cursor(text: &str) -> Result<(i64, &str), UserError> {
 fn may_decide(run: &AgentRun, caller: &Caller) -> bool {
     match run.approvers.is_empty() {
         true => run.owner == caller.user_id,
-        false => caller.scope().roles.iter().any(|role| run.approvers.contains(role)),
+        false => run.approvers.iter().any(|role| caller.has_role(role)),
     }
 }
 

@@ -39,14 +39,14 @@ fn from_json<'j, T: Deserialize<'j>>(json: &'j str) -> Result<T, StoreError> {
 
 /// Writes as whom a run is executed.
 pub(super) fn caller_json(caller: &Caller) -> Result<String, StoreError> {
-    let Caller { name, is_authenticated, roles, .. } = caller.clone();
-    to_json(&StoredCaller { name, is_authenticated, roles })
+    let roles = caller.roles().to_vec();
+    to_json(&StoredCaller { name: caller.name.clone(), is_authenticated: caller.is_authenticated, roles })
 }
 
 /// Reads as whom a run is executed.
 pub(super) fn caller_of(run: &AgentRun) -> Result<Caller, StoreError> {
     let StoredCaller { name, is_authenticated, roles } = from_json(&run.caller)?;
-    Ok(Caller { name, is_authenticated, roles, ..Caller::visitor(&*run.owner) })
+    Ok(Caller::new(&*run.owner, is_authenticated).with_name(name).with_roles(roles))
 }
 
 /// Reads the name of the user as whom a run is executed.

@@ -226,7 +226,7 @@ async fn interrupted_call_is_asked_about_by_the_next_server() {
 
 #[tokio::test]
 async fn users_with_a_role_decide_instead_of_the_owner() {
-    let has_role = |name: &str| chat::Caller { roles: vec!["treasurer".to_owned()], ..caller(name) };
+    let has_role = |name: &str| caller(name).with_roles(vec!["treasurer".to_owned()]);
     let check = async |mode: &str, configured: &[&str], named: Value| {
         let approvers = configured.iter().map(|role| (*role).to_owned()).collect();
         let settings = RunSettings { max_retries: 0, approvers, ..RunSettings::default() };
@@ -236,7 +236,7 @@ async fn users_with_a_role_decide_instead_of_the_owner() {
         assert_eq!(answer(&test.chat, "ada", &id, "p", true).await.unwrap_err().code, ErrorCode::Forbidden);
         assert_eq!(answer(&test.chat, "bob", &id, "p", true).await.unwrap_err(), UserError::not_found());
         // A visitor's roles count for nothing.
-        let visitor = chat::Caller { is_authenticated: false, ..has_role("eve") };
+        let visitor = chat::Caller::visitor("eve").with_roles(vec!["treasurer".to_owned()]);
         assert!(test.chat.undecided_runs(&visitor, None).await.unwrap().items.is_empty());
         assert!(test.chat.undecided_runs(&caller("ada"), None).await.unwrap().items.is_empty());
 

@@ -314,12 +314,12 @@ fn check_tool_names<'t>(
     context: &mut Context<'_, '_>,
 ) {
     let mut known: Vec<&str> = own.collect();
-    known.push(tools::PAGE_STATE_TOOL);
+    known.push(wire::page::UPDATE_PAGE_STATE);
     if properties.file_system.is_some() {
         known.extend(tools::FILE_TOOLS);
     }
     if properties.ask_user {
-        known.push(tools::ASK_USER_TOOL);
+        known.push(wire::question::ASK_USER);
     }
     let mut check = |name: &str, path: &[PathStep<'_>]| {
         if !known.contains(&name) {

@@ -12,12 +12,9 @@ use crate::shape::{Shape, decode, list_items, pattern};
 use config_source::{Node, NodeKind, PathStep, Span};
 use contract::DeclaredAnnotations;
 use std::collections::HashMap;
+use wire::page::UPDATE_PAGE_STATE;
+use wire::question::ASK_USER;
 
-/// The tool that writes to the shared state of the page.
-pub(crate) const PAGE_STATE_TOOL: &str = "update-page-state";
-
-/// The tool that asks the user, for an agent with `askUser`.
-pub(crate) const ASK_USER_TOOL: &str = "ask-user";
 /// The tools of an agent with a `fileSystem`.
 pub(crate) const FILE_TOOLS: [&str; 4] = ["read-file", "list-files", "search-files", "stat-file"];
 
@@ -112,7 +109,7 @@ pub(crate) fn check_name(name: &str, at: Span, context: &mut Context<'_, '_>) {
     refuse_prototype_key(name, at, context.report);
     // Also for agents that have none of these tools, so that a name means the same everywhere.
     let of_loop = [agent::READ_RESULT_TOOL, agent::TOOL_SEARCH, agent::TOOL_CALL];
-    if [PAGE_STATE_TOOL, ASK_USER_TOOL].contains(&name) || of_loop.contains(&name) || FILE_TOOLS.contains(&name) {
+    if [UPDATE_PAGE_STATE, ASK_USER].contains(&name) || of_loop.contains(&name) || FILE_TOOLS.contains(&name) {
         let help = "give it another `name`".to_owned();
         context.report.error(at, format!("the tool name `{name}` belongs to the platform"), Some(help));
     } else if let Some((problem, rule)) = pattern::violation(name, pattern::TOOL_NAME) {

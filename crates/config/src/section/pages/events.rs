@@ -9,7 +9,7 @@ use crate::section::{Context, refuse_prototype_key, type_of};
 use crate::shape::{Shape, check_value};
 use config_source::{MapEntry, Node, NodeKind, PathStep, Span, suggest};
 use wire::page::event_fields::event_fields;
-use wire::page::{Action, BlockType, CHAT_EVENTS, Events};
+use wire::page::{Action, BlockType, CHAT_EVENTS, Events, is_safe_url};
 
 /// The events of a page.
 const PAGE_EVENTS: [&str; 1] = ["onInit"];
@@ -212,17 +212,11 @@ fn link(params: &Node, context: &mut Context<'_, '_>) {
         context.report.error(at, format!("there is no page `{id}`"), help);
     }
     if let Some((url, _)) = text_param(params, "url")
-        && !is_safe(url)
+        && !is_safe_url(url)
     {
         let help = "use `https:`, `http:`, `mailto:`, or a path that starts with `/`".to_owned();
         context.report.error(params.span_at(&[PathStep::Key("url")]), "a link cannot lead there", Some(help));
     }
-}
-
-/// Whether a link may lead to an address. The browser applies the same rule to computed addresses.
-fn is_safe(url: &str) -> bool {
-    let lower = url.trim_start().to_ascii_lowercase();
-    ["https:", "http:", "mailto:"].iter().any(|scheme| lower.starts_with(scheme)) || lower.starts_with(['/', '?', '#'])
 }
 
 /// Returns the actions of a page or a block, without those of its blocks.

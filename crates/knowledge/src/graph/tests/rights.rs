@@ -84,7 +84,7 @@ async fn tools_answer_with_the_rights_of_the_user() {
         }
         let eve = server.knowledge.library_with_graph(&viewer("eve"), &open).await.unwrap_err();
         assert_eq!(eve.code, wire::ErrorCode::NotFound);
-        let bob = Viewer { roles: vec!["staff".to_owned()], ..viewer("bob") };
+        let bob = viewer_with_roles("bob", &["staff"]);
         assert_eq!(server.knowledge.redo_graph(&bob, &open).await.unwrap_err().code, wire::ErrorCode::Forbidden);
         server.close().await;
     }

@@ -84,7 +84,7 @@ async fn strangers_get_404_and_readers_may_only_read() {
     let document = server.add(&library, "pumps.md", PUMPS, false).await.unwrap();
     server.settled(&library).await;
     let eve = viewer("eve");
-    let staff = Viewer { roles: vec!["staff".to_owned()], ..viewer("bob") };
+    let staff = viewer_with_roles("bob", &["staff"]);
     assert_eq!(server.found(&eve, &library, "pumps").await.unwrap_err(), UserError::not_found());
     assert_eq!(server.found(&staff, &library, "pumps").await.unwrap(), ["pumps.md"]);
     let delete = async |viewer: &Viewer| server.knowledge.delete_document(viewer, &document.id).await.unwrap_err().code;
@@ -215,7 +215,7 @@ async fn reading_is_cancelled_and_retried() {
         assert_eq!(server.settled(&library).await[0].state, DocumentState::Failed);
         let again = server.knowledge.cancel(&viewer("ada"), &document.id).await;
         assert_eq!(again.unwrap_err().code, ErrorCode::Conflict);
-        let staff = Viewer { roles: vec!["staff".to_owned()], ..viewer("bob") };
+        let staff = viewer_with_roles("bob", &["staff"]);
         let denied = server.knowledge.cancel(&staff, &document.id).await;
         assert_eq!(denied.unwrap_err().code, ErrorCode::Forbidden);
         server.knowledge.retry(&viewer("ada"), &document.id).await.unwrap();
@@ -289,7 +289,7 @@ async fn libraries_are_changed_by_their_owner() {
         };
         check(viewer("ada"), "", ErrorCode::Invalid).await;
         check(viewer("eve"), "Mine", ErrorCode::NotFound).await;
-        let writer = Viewer { roles: vec!["editor".to_owned()], ..viewer("bob") };
+        let writer = viewer_with_roles("bob", &["editor"]);
         check(writer, "Mine", ErrorCode::Forbidden).await;
         server.close().await;
     }

@@ -7,12 +7,13 @@ mod vectors;
 
 use crate::ingest;
 use crate::service::{
-    Access, Filter, Knowledge, LibraryChange, LibraryRequest, NewFile, SearchMode, SearchRequest, UploadOptions, Viewer,
+    Access, Filter, Knowledge, LibraryChange, LibraryRequest, NewFile, SearchMode, SearchRequest, UploadOptions,
 };
 use crate::store::{self, DocumentRow, DocumentState};
-use crate::testing::viewer;
+use crate::testing::{viewer, viewer_with_roles};
 use ::store::{CapabilityTables, Schema};
 use bytes::Bytes;
+use chat::Viewer;
 use jobs::{Jobs, Workers};
 use std::convert::Infallible;
 use std::time::Duration;

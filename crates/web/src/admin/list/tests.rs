@@ -118,7 +118,7 @@ impl List for PlainList {
 }
 
 async fn get(routes: &Router, role: &str, path: &str) -> (u16, String) {
-    let caller = Caller { roles: vec![role.to_owned()], ..Caller::signed_in("ada") };
+    let caller = Caller::signed_in("ada").with_roles(vec![role.to_owned()]);
     let request = Request::builder().uri(path).extension(caller).body(Body::empty()).unwrap();
     let response = routes.clone().oneshot(request).await.unwrap();
     let status = response.status().as_u16();

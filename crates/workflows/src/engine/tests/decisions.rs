@@ -23,7 +23,7 @@ async fn calls_that_need_an_approval_are_questions_to_people() {
             let answer = Answer { approved: Some(approved), comment: Some("Because.".to_owned()), ..Answer::default() };
             service::answer(&server.runs, caller, &waits.tasks[index].id, answer).await.map_err(|error| error.code)
         };
-        let other = Caller { roles: Vec::new(), ..ada() };
+        let other = ada().with_roles(Vec::new());
         assert_eq!(answer(&other, 0, true).await.unwrap_err(), ErrorCode::NotFound, "the agent names the approvers");
         answer(&ada(), 0, true).await.unwrap();
         assert_eq!(server.rest(&id).await.run.state.name(), "waiting", "the other call is not decided");

@@ -318,7 +318,7 @@ async fn limits_of_an_administrator_replace_those_of_the_workflow() {
     let definition = json!({ "id": "test", "limits": { "requests": 2, "steps": 5 }, "steps": steps });
     let server = Server::open("sqlite::memory:", vec![workflow(definition.clone())], None).await;
     let check = async |role: &str, expected: Value| {
-        let caller = Caller { roles: vec![role.to_owned()], ..Caller::signed_in("ada") };
+        let caller = Caller::signed_in("ada").with_roles(vec![role.to_owned()]);
         let request = serde_json::from_value(json!({ "limits": { "requests": 9 } })).unwrap();
         let run = service::start(&server.runs, &caller, workflow(definition.clone()), request).await.unwrap();
         assert_eq!(serde_json::to_value(run.limits).unwrap(), expected);

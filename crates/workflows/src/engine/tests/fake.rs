@@ -151,7 +151,7 @@ pub(super) fn workflow(definition: Value) -> Workflow {
 }
 
 pub(super) fn ada() -> Caller {
-    Caller { roles: vec!["manager".to_owned()], ..Caller::signed_in("ada") }
+    Caller::signed_in("ada").with_roles(vec!["manager".to_owned()])
 }
 
 impl Server {

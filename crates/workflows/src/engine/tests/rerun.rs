@@ -52,9 +52,9 @@ async fn run_starts_again_with_its_input_or_another_one() {
             format!("{:?} {}", error.code, error.path.unwrap_or_default())
         };
         assert_eq!(refused(ada(), input(&json!({ "n": "x" }))).await, "Invalid /input/n");
-        let other = Caller { user_id: "eve".to_owned(), ..ada() };
+        let other = Caller::signed_in("eve").with_roles(ada().roles().to_vec());
         assert_eq!(refused(other, RerunRequest::default()).await, "NotFound ");
-        let without_role = Caller { roles: Vec::new(), ..ada() };
+        let without_role = ada().with_roles(Vec::new());
         assert_eq!(refused(without_role, RerunRequest::default()).await, "NotFound ");
         let filter = AuditFilter { tool: Some("workflow:rerun".to_owned()), ..AuditFilter::default() };
         let rows = server.runs.store.audit_list(filter, 9, None).await.unwrap();
@@ -69,7 +69,7 @@ async fn administrator_starts_the_run_of_another_user_for_themselves() {
     let server = Server::open("sqlite::memory:", vec![workflow(json!({ "id": "test", "steps": [] }))], None).await;
     let id = server.start("test", json!({ "n": 1 })).await;
     server.ended(&id).await;
-    let boss = Caller { roles: vec!["admin".to_owned(), "manager".to_owned()], ..Caller::signed_in("boss") };
+    let boss = Caller::signed_in("boss").with_roles(vec!["admin".to_owned(), "manager".to_owned()]);
     let request = RerunRequest::default();
     let run = service::rerun(&server.runs, (Viewer::Admin, &boss), &config(), &id, request, None).await.unwrap();
     assert_eq!((run.owner.as_str(), run.caller.roles.len()), ("boss", 2));

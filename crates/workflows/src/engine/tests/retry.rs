@@ -84,7 +84,7 @@ async fn steps_that_the_end_cut_off_are_repeated() {
 async fn run_that_reached_a_limit_goes_on() {
     let ask = |id: &str| json!({ "id": id, "type": "agent", "agentId": "a", "prompt": "Hi" });
     let steps: Vec<_> = ["a", "b", "c", "d"].iter().map(|id| ask(id)).collect();
-    let admin = Caller { roles: vec!["admin".to_owned()], ..ada() };
+    let admin = ada().with_roles(vec!["admin".to_owned()]);
     let limits = |requests: u32| RunLimits { requests: Some(requests), ..RunLimits::default() };
     let folder = tempfile::tempdir().unwrap();
     for url in database_files_of_each_kind(folder.path()).await {

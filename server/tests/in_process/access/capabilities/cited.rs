@@ -106,7 +106,8 @@ async fn rights_are_checked_with_each_opening() {
     // Who is not signed in any more reads nothing of an agent that they may not use.
     document("clerk", "pumps", "Tell me about pumps").await;
     let open = document("helper", "more-pumps", "Tell me about pumps").await;
-    let gone = Caller { is_authenticated: false, ..staff.clone() };
+    let mut gone = staff.clone();
+    gone.is_authenticated = false;
     assert_eq!(opened(&site, &gone, &open, "?conversationId=pumps").await, [404; 3]);
     assert_eq!(opened(&site, &gone, &open, "?conversationId=more-pumps").await, [200; 3]);
 }

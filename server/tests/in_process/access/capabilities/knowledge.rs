@@ -3,9 +3,14 @@
 use crate::access::{TestRequest, call_route, caller, get, open_path, post, send};
 use axum::Router;
 use chat::Caller;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
+use wire::library::{
+    Document, DocumentList, DocumentState, EntityDetails, EntityList, ExtractionStatus, Library, LibraryChanges,
+    LibraryList, LibraryResults, RoleList, TextParts,
+};
 
 /// The least mean of the reciprocal ranks of the answers to `questions.tsv`, of at most 1.
 const LEAST_QUALITY: f64 = 0.85;
@@ -56,6 +61,26 @@ impl Site {
     pub(crate) async fn call_as(&self, who: &Caller, request: TestRequest) -> (u16, Value) {
         let (status, answer) = call_route(&self.routes, who, request).await;
         (status, serde_json::from_str(&answer).unwrap_or(Value::Null))
+    }
+
+    /// Returns an answer as the page reads it.
+    async fn read_as<T: DeserializeOwned>(&self, path: &str, body: Option<Value>) -> T {
+        let (status, answer) = self.call(path, body).await;
+        assert_eq!(status, 200, "{path}: {answer}");
+        serde_json::from_value(answer).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// Waits until entities are extracted from all documents of the handbook; returns how far that is.
+    async fn extracted(&self) -> Value {
+        let mut status = Value::Null;
+        for _ in 0..1_500 {
+            status = self.call("/api/libraries/handbook/graph", None).await.1;
+            if status["done"] == 13 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        status
     }
 
     /// Asks the agent; returns the message of its answer.
@@ -142,18 +167,49 @@ async fn invalid_searches_and_changes_of_a_folder_are_refused() {
     assert_eq!(site.call(&format!("/api/documents/{id}/retry"), Some(json!({}))).await.0, 403);
 }
 
+/// The types by which pages read answers stand apart from those that the server sends: here they meet.
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_can_read_the_answers_about_libraries() {
+    let site = Site::open().await;
+    let handbook = "/api/libraries/handbook";
+    let libraries = site.read_as::<LibraryList>("/api/libraries", None).await.items;
+    let library = &libraries[0];
+    assert_eq!((library.id.as_str(), library.declared, library.graph), ("handbook", true, Some(true)));
+    assert!(library.bytes > 0 && library.documents.all() == 13, "{library:?}");
+    assert_eq!(site.read_as::<Library>(handbook, None).await, *library);
+    assert!(site.read_as::<RoleList>("/api/libraries/roles", None).await.roles.is_empty());
+    let changes = site.read_as::<LibraryChanges>(&format!("{handbook}/changes"), None).await;
+    assert_eq!((changes.library.id.as_str(), changes.deleted), ("handbook", false));
+    let documents = site.read_as::<DocumentList>(&format!("{handbook}/documents"), None).await;
+    let vacation = documents.items.iter().find(|document| document.file_name == "vacation.md").unwrap();
+    assert_eq!((vacation.state, vacation.progress), (DocumentState::Ready, 1.0));
+    assert!(vacation.bytes > 0 && vacation.pages > 0 && vacation.chunks > 0, "{vacation:?}");
+    let path = format!("/api/documents/{}", vacation.id);
+    assert_eq!(site.read_as::<Document>(&path, None).await, *vacation);
+    for part in ["text", "chunks"] {
+        let text = site.read_as::<TextParts>(&format!("{path}/{part}"), None).await;
+        let first = &text.parts[0];
+        assert!(first.no == 1 && !first.place.kind.is_empty() && !first.text.is_empty(), "{first:?}");
+    }
+    let search = json!({ "query": "vacation" });
+    let found = site.read_as::<LibraryResults>(&format!("{handbook}/search"), Some(search)).await.results;
+    assert!(found[0].passage().is_some() && !found[0].marks.is_empty(), "{found:?}");
+    let status = site.read_as::<ExtractionStatus>(&format!("{handbook}/graph"), None).await;
+    assert!(status.entity_types.contains(&"team".to_owned()) && status.documents == 13, "{status:?}");
+    site.extracted().await;
+    let entities = site.read_as::<EntityList>(&format!("{handbook}/graph/entities?limit=3"), None).await;
+    assert!(entities.cursor.is_some() && entities.items.iter().all(|entity| entity.mentions > 0), "{entities:?}");
+    let details = site.read_as::<EntityDetails>(&format!("{handbook}/graph/explore?entity=service%20desk"), None).await;
+    assert!(details.entity.name == "service desk" && details.mentions[0].number().is_some(), "{details:?}");
+    let relation = &details.relations[0];
+    assert_eq!((relation.relation.as_str(), relation.to.name.as_str()), ("leads", "service desk"));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn entities_are_extracted_listed_followed_and_cited() {
     let site = Site::open().await;
     let graph = async |rest: &str| site.call(&format!("/api/libraries/handbook/graph{rest}"), None).await;
-    let mut status = Value::Null;
-    for _ in 0..1_500 {
-        status = graph("").await.1;
-        if status["done"] == 13 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let status = site.extracted().await;
     assert_eq!((&status["done"], &status["entities"], &status["relations"]), (&json!(13), &json!(7), &json!(6)));
     let names = |list: &Value| {
         let items = list["items"].as_array().unwrap().iter();

@@ -42,7 +42,8 @@ async fn callers_see_only_what_they_may_use() {
 async fn token_of_one_page_lists_that_page() {
     let routes = serve(&format!("{}home: true\n", config())).await;
     let claims = SiteClaims { inputs: Map::new(), page_id: Some("p_open".to_owned()), agent_id: None };
-    let caller = Caller { site_claims: Some(Arc::new(claims)), ..caller(("member", true, &[])) };
+    let mut caller = caller(("member", true, &[]));
+    caller.site_claims = Some(Arc::new(claims));
     let (_, document) = call_route(&routes, &caller, get("/".to_owned())).await;
     assert_eq!(links(&document), ["p_open"]);
 }

@@ -9,23 +9,23 @@ use std::collections::HashMap;
 use store::{AuditEntry, Conversation, CopyBranch, Deletion, SetBranch, StoredMessage};
 use transcript::pending_calls;
 use wire::change::{ChangeResult, Feedback, MessageChange};
-use wire::{ErrorCode, ToolPart, UiMessage, UiPart, UserError};
+use wire::organize::MAX_TITLE;
+use wire::{ToolPart, UiMessage, UiPart, UserError};
 
 /// The reason why an open call has no result.
 const DELETED: &str = "The user deleted the message.";
 /// The maximum length of a feedback comment in characters.
-const MAX_REASON: usize = 2_000;
+const MAX_COMMENT: usize = 2_000;
 /// The prefix of a copy's title; not repeated for a copy of a copy.
 const COPY: &str = "Copy of ";
-/// The maximum length of a copy's title in characters.
-const MAX_TITLE: usize = 200;
 
 impl Chat {
     /// Changes a conversation without a run: switches branches, deletes, rates or copies.
     ///
     /// # Errors
     /// 404 for a conversation or a message that the caller does not own, 409 while a run is active
-    /// that the change affects, 422 for feedback that is too long.
+    /// that the change affects (for copies this is checked here, otherwise by the store), 422 for
+    /// feedback that is too long.
     pub async fn revise(&self, caller: &Caller, id: &str, change: MessageChange) -> Result<ChangeResult, UserError> {
         Ok(self.inner.revise(caller, id, change).await?)
     }
@@ -84,7 +84,7 @@ impl Inner {
     }
 
     async fn rate(&self, caller: &Caller, id: &str, message_id: &str, feedback: Option<Feedback>) -> Result<()> {
-        let feedback = feedback.map(plain).transpose()?;
+        let feedback = feedback.map(validated_feedback).transpose()?;
         let kept = self.store.set_feedback(&caller.user_id, id, message_id, feedback, crate::now());
         Ok(kept.await?)
     }
@@ -150,14 +150,11 @@ impl Inner {
 }
 
 /// Checks feedback, and drops an empty comment.
-fn plain(feedback: Feedback) -> Result<Feedback, UserError> {
+fn validated_feedback(feedback: Feedback) -> Result<Feedback, UserError> {
     let reason = feedback.reason.map(|reason| reason.trim().to_owned()).filter(|reason| !reason.is_empty());
-    if reason.as_ref().is_some_and(|reason| reason.chars().count() > MAX_REASON) {
-        let message = format!("This is too long: {MAX_REASON} characters at most.");
-        return Err(UserError {
-            path: Some("/feedback/reason".to_owned()),
-            ..UserError::new(ErrorCode::Invalid, message)
-        });
+    if reason.as_ref().is_some_and(|reason| reason.chars().count() > MAX_COMMENT) {
+        let message = format!("The comment has more than {MAX_COMMENT} characters.");
+        return Err(UserError::invalid("/feedback/reason", message));
     }
     Ok(Feedback { reason, ..feedback })
 }

@@ -1,8 +1,8 @@
 //! Holds the bounds on the sizes of source files, folders and crates, within which a reader keeps an
 //! overview.
 
+use super::{SourceFile, root, source_files};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The most lines of a Rust file.
@@ -16,34 +16,15 @@ const CRATE_LINES: usize = 15_000;
 const EXCEPTIONS: &[(&str, &str)] =
     &[("app/src", "boundaries between crates with views make the download larger: measured in app/README.md")];
 
-/// Folders with what is built or installed.
-const NO_SOURCES: [&str; 3] = ["target", "node_modules", ".git"];
-
 /// A Rust file with its number of lines.
-struct SourceFile {
+struct FileSize {
     /// The path in the repository.
     path: PathBuf,
     lines: usize,
 }
 
-fn read_folder(root: &Path, folder: &Path, files: &mut Vec<SourceFile>) {
-    for entry in fs::read_dir(root.join(folder)).unwrap() {
-        let entry = entry.unwrap();
-        let name = entry.file_name();
-        let path = folder.join(&name);
-        if entry.file_type().unwrap().is_dir() {
-            if !NO_SOURCES.iter().any(|skipped| name == *skipped) {
-                read_folder(root, &path, files);
-            }
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let lines = fs::read_to_string(root.join(&path)).unwrap().lines().count();
-            files.push(SourceFile { path, lines });
-        }
-    }
-}
-
 /// Returns what exceeds a bound, by its path.
-fn exceeded(root: &Path, files: &[SourceFile]) -> BTreeMap<String, String> {
+fn exceeded(root: &Path, files: &[FileSize]) -> BTreeMap<String, String> {
     let (mut folders, mut crates) = (BTreeMap::<&Path, usize>::new(), BTreeMap::<&Path, usize>::new());
     let mut found = BTreeMap::new();
     let mut check = |path: &Path, size: usize, most: usize, unit: &str| {
@@ -67,11 +48,9 @@ fn exceeded(root: &Path, files: &[SourceFile]) -> BTreeMap<String, String> {
 
 #[test]
 fn files_folders_and_crates_are_within_their_bounds() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut files = Vec::new();
-    read_folder(&root, Path::new(""), &mut files);
-    assert!(files.len() > 1_000, "only {} files were found", files.len());
-    let found = exceeded(&root, &files);
+    let size = |file: SourceFile| FileSize { lines: file.text.lines().count(), path: file.path };
+    let files: Vec<_> = source_files().into_iter().map(size).collect();
+    let found = exceeded(&root(), &files);
     let allowed: BTreeSet<_> = EXCEPTIONS.iter().map(|(path, _)| (*path).to_owned()).collect();
     let too_large: Vec<_> = found.iter().filter(|(path, _)| !allowed.contains(*path)).collect();
     let needless: Vec<_> = allowed.iter().filter(|path| !found.contains_key(*path)).collect();
@@ -81,14 +60,14 @@ fn files_folders_and_crates_are_within_their_bounds() {
 
 #[test]
 fn each_bound_is_checked() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let file = |path: String, lines: usize| SourceFile { path: path.into(), lines };
-    let check = |files: &[SourceFile], expected: &[(&str, &str)]| {
+    let root = root();
+    let file = |path: String, lines: usize| FileSize { path: path.into(), lines };
+    let check = |files: &[FileSize], expected: &[(&str, &str)]| {
         let found = exceeded(&root, files);
         let found: Vec<_> = found.iter().map(|(path, size)| (path.as_str(), size.as_str())).collect();
         assert_eq!(found, expected);
     };
-    let several = |count: usize, lines: usize| -> Vec<SourceFile> {
+    let several = |count: usize, lines: usize| -> Vec<FileSize> {
         (0..count).map(|at| file(format!("server/src/folder{}/{at}.rs", at / FOLDER_FILES), lines)).collect()
     };
     check(&[file("server/tests/a.rs".to_owned(), FILE_LINES)], &[]);
