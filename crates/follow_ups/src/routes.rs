@@ -47,7 +47,7 @@ struct Asking {
 pub(crate) fn routes(context: Context) -> ApiRouter {
     let state = Asking { context, permits: Arc::new(Semaphore::new(MAX_AT_ONCE)) };
     ApiRouter::new(&SUGGESTIONS)
-        .post("/api/conversations/{id}/suggestions", suggest, "Suggest what to ask next in a conversation")
+        .post("/api/conversations/{id}/suggestions", suggest, "Suggest follow-up questions in a conversation")
         .map(|router| router.with_state(state))
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn section(memory: Memory) -> Section {
     let pages =
         Router::new().route(PATH, get(show)).route("/admin/memory/on", post(on)).route("/admin/memory/off", post(off));
     let routes = ApiRouter::new(&ADMINISTRATION)
-        .get("/api/admin/memory", overview, "Get how much agents remember about users")
+        .get("/api/admin/memory", overview, "Get the number of facts that agents remember about users")
         .put("/api/admin/memory", switch, "Switch memory on or off for all users")
         .with_pages(pages);
     Section {
