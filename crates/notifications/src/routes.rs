@@ -38,7 +38,7 @@ struct AddedBrowser {
     id: String,
 }
 
-/// To how many browsers a test is sent.
+/// The number of browsers to which a test is sent.
 #[derive(Serialize, JsonSchema)]
 struct SentTest {
     browsers: usize,

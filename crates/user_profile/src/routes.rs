@@ -33,7 +33,7 @@ pub(crate) fn routes(profiles: Profiles) -> ApiRouter {
         .map(|router| router.with_state(profiles))
 }
 
-/// How a user wants to be answered.
+/// The profile of a user: how they want to be answered.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ProfileView {
