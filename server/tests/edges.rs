@@ -149,7 +149,7 @@ fn crate_dependencies_match_the_list() {
     }
     assert_eq!(
         seen, EDGES,
-        "the dependencies have changed; if this is intended, update EDGES and the map in README.md"
+        "the dependencies have changed; if this is intended, update EDGES and the picture in docs/architecture.md"
     );
 }
 

@@ -181,7 +181,7 @@ impl RouteOutput for CallResponse {
 /// 404 if A2A is switched off.
 pub(crate) fn section(config: &Config) -> Result<&A2a, UserError> {
     config.section::<A2a>().ok_or_else(|| {
-        let message = "A2A is switched off here. Whoever runs this server switches it on with `a2a: {}` in the config.";
+        let message = "A2A is switched off here. The administrator switches it on with `a2a: {}` in the config.";
         UserError::new(ErrorCode::NotFound, message)
     })
 }
@@ -333,7 +333,7 @@ async fn show_default_card(
 fn origin(origin: Option<String>) -> Result<String, UserError> {
     origin.ok_or_else(|| {
         let message =
-            "This server does not know its address. Whoever runs it lists it in the config, in `auth.publicUrls`.";
+            "This server does not know its address. The administrator lists it in the config, in `auth.publicUrls`.";
         UserError::new(ErrorCode::NotFound, message)
     })
 }

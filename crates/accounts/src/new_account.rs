@@ -233,7 +233,7 @@ fn invalid_invitation_page() -> Response {
     web::html::message_page(
         StatusCode::NOT_FOUND,
         "This invitation is not valid",
-        "It was accepted or revoked, or it has expired. Ask whoever invited you for a new one.",
+        "It was accepted or revoked, or it has expired. Ask the person who invited you for a new one.",
     )
 }
 

@@ -40,8 +40,7 @@ impl InputBody {
 /// 404 if the routes are switched off.
 pub(crate) fn section(config: &config::Config) -> Result<&AgUi, UserError> {
     config.section::<AgUi>().ok_or_else(|| {
-        let message =
-            "AG-UI is switched off here. Whoever runs this server switches it on with `agUi: {}` in the config.";
+        let message = "AG-UI is switched off here. The administrator switches it on with `agUi: {}` in the config.";
         UserError::new(ErrorCode::NotFound, message)
     })
 }

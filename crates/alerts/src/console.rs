@@ -47,7 +47,8 @@ pub(crate) fn section(service: AlertService) -> Section {
 /// The alerts and the last messages.
 #[derive(Serialize, JsonSchema)]
 struct AlertOverview {
-    /// The alerts, in the order of the config. An alert about users has an item for each user who is measured.
+    /// The alerts, in the order of the config. An alert about users has an item for each user who
+    /// is measured.
     alerts: Vec<AlertItem>,
     /// The last messages, newest first.
     messages: Vec<MessageItem>,
@@ -59,7 +60,7 @@ struct AlertOverview {
 struct AlertItem {
     /// The id.
     id: String,
-    /// What it is called.
+    /// The name.
     title: String,
     /// The user whom the value is about.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,15 +70,16 @@ struct AlertItem {
     value: Option<String>,
     /// The limit with its unit.
     limit: String,
-    /// Whether people were told that the value is above the limit, and not yet that it is over.
+    /// Whether the alert is firing: a message was sent that the value is above the limit, and none
+    /// yet that it is back.
     is_firing: bool,
-    /// Since when it is so; Unix time in milliseconds.
+    /// The time since which that is so; Unix time in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<i64>,
     /// When the value was measured; Unix time in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     checked_at: Option<i64>,
-    /// Who is told.
+    /// The receivers.
     receivers: Vec<String>,
 }
 
@@ -87,7 +89,7 @@ struct AlertItem {
 struct MessageItem {
     #[serde(flatten)]
     event: Event,
-    /// To whom it is sent.
+    /// The deliveries to the receivers.
     deliveries: Vec<Delivery>,
 }
 

@@ -20,7 +20,7 @@ use std::time::Duration;
 use web::admin::Section;
 use web::times::now_millis;
 
-/// How often the values are checked.
+/// The interval of the checks.
 const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The capability.

@@ -16,12 +16,13 @@ const DAY_MS: i64 = 86_400_000;
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Measured {
-    /// The id of the user whom it is about; empty if it is about nobody.
+    /// The id of the user whom it is about; empty for values that are not about a user.
     pub(crate) owner: String,
     pub(crate) value: f64,
 }
 
-/// Measures the value of a condition: one, or one of each user. `firing` are the users for whom the alert is firing.
+/// Measures the value of a condition: a single one, or one for each user. `firing` are the users
+/// for whom the alert is firing.
 pub(crate) async fn measure(
     context: &Context,
     jobs: &Jobs,
@@ -61,15 +62,16 @@ fn days(period: QuotaPeriod, now: i64) -> UsageFilter {
     UsageFilter::days(quota_span(period, now).0, now.div_euclid(DAY_MS))
 }
 
-/// Returns how much of their quotas those users have used who have used the most this month, and those for whom the alert
-/// is firing, since others may have overtaken them.
+/// Returns the used share of quotas, for the users with the highest usage of this month and for
+/// those for whom the alert is firing, who may no longer be among the highest.
 async fn used_quotas(context: &Context, firing: Vec<String>, now: i64) -> anyhow::Result<Vec<Measured>> {
     let has_accounts = matches!(context.current.config().auth.mode, AuthMode::Accounts(_));
     let most = context.store.usage_by_user(&days(QuotaPeriod::Month, now)).await?;
     let owners: BTreeSet<_> = most.into_iter().map(|usage| usage.user_id).chain(firing).collect();
     let mut measured = Vec::new();
     for owner in owners {
-        // Elsewhere the roles of users are known during their requests only: quotas of roles are left out.
+        // In other modes the roles of users are known during their requests only: quotas of roles
+        // are left out.
         let roles = match has_accounts {
             true => match context.store.user_by_id(&owner).await? {
                 Some((user, _)) => user.roles,

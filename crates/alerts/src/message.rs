@@ -1,48 +1,54 @@
-//! What people are told, in words.
+//! The texts of alert messages.
 
 use crate::section::Alert;
-use crate::state::{Message, State};
+use crate::state::{MessageKind, State};
 
-/// A message.
+/// The text of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Text {
-    /// In one line, such as the subject of an e-mail.
+pub(crate) struct MessageText {
+    /// The text in one line, such as the subject of an e-mail.
     pub(crate) title: String,
-    /// In a sentence.
+    /// The text in a sentence.
     pub(crate) text: String,
 }
 
-/// Writes a message. `user` is the name or id of the user whom the alert is about, `before` the state before the value,
-/// `state` the one after it.
-pub(crate) fn write(alert: &Alert, message: Message, user: Option<&str>, before: &State, state: &State) -> Text {
+/// Writes a message. `user` is the name or id of the user whom the alert is about, `before` the
+/// state before the value, `state` the one after it.
+pub(crate) fn write(
+    alert: &Alert,
+    message: MessageKind,
+    user: Option<&str>,
+    before: &State,
+    state: &State,
+) -> MessageText {
     let what = match user {
         Some(user) => format!("{} of {user}", alert.title()),
         None => alert.title(),
     };
     let (value, limit) = (alert.when.format(state.value), alert.when.format(alert.when.limit()));
     let (title, text) = match message {
-        Message::Firing => (format!("{what}: {value}"), format!("{what}: {value}. The limit is {limit}.")),
-        Message::Still => {
+        MessageKind::Firing => (format!("{what}: {value}"), format!("{what}: {value}. The limit is {limit}.")),
+        MessageKind::Still => {
             let since = duration(state.checked_at - state.since);
             (
                 format!("{what}: still {value}"),
                 format!("{what}: {value}. It has been above the limit of {limit} for {since}."),
             )
         }
-        Message::Resolved => {
+        MessageKind::Resolved => {
             let since = duration(state.checked_at - before.since);
             let text = format!("{what}: {value}. It was above the limit of {limit} for {since}.");
             (format!("{what}: back within its limit"), text)
         }
     };
-    Text { title, text }
+    MessageText { title, text }
 }
 
 /// Writes the message of a test.
-pub(crate) fn write_test(alert: &Alert) -> Text {
+pub(crate) fn write_test(alert: &Alert) -> MessageText {
     let limit = alert.when.format(alert.when.limit());
     let text = format!("This is a test, sent by an administrator. {}: the limit is {limit}.", alert.title());
-    Text { title: format!("{}: test", alert.title()), text }
+    MessageText { title: format!("{}: test", alert.title()), text }
 }
 
 /// Formats milliseconds in the two largest units.

@@ -15,13 +15,13 @@ use std::time::Duration;
 use web::times::{now_millis, rfc3339};
 use webhooks::{Scheme, sign};
 
-/// How often a message is tried: over about half an hour.
+/// The most attempts for a message, over about half an hour.
 const ATTEMPTS: u32 = 10;
-/// How long a receiver has to answer.
+/// The time limit of a receiver.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// How long one attempt may take, so that its end is stored before the job's time is up.
+/// The time limit of one attempt, so that its end is stored before the job's time is up.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(50);
-/// How much of an answer is read, in bytes.
+/// The most bytes of an answer that are read.
 const MAX_ANSWER: usize = 64 * 1024;
 
 /// The job that sends a message.
@@ -30,7 +30,7 @@ pub(crate) const NOTIFY: Kind<Notification> = Kind::new("alerts.notify")
     .backoff(Backoff { base: Duration::from_secs(5), cap: Duration::from_secs(600) })
     .timeout(Duration::from_secs(60));
 
-/// Which message is sent to whom.
+/// A message to one receiver.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Notification {
     pub(crate) event_id: String,
@@ -38,16 +38,16 @@ pub(crate) struct Notification {
     pub(crate) number: i64,
 }
 
-/// Why a message was not sent. The messages are for operators.
+/// The reason why a message was not sent, for operators.
 #[derive(Debug)]
 enum Failure {
-    /// Trying again does not help.
+    /// Another attempt would fail as well.
     Final(String),
-    /// It may help.
+    /// Another attempt may succeed.
     Temporary(String),
 }
 
-/// Returns what runs the jobs.
+/// Returns the handler of the jobs.
 pub(crate) fn handler(context: Context) -> Handler {
     let clients = Clients::default();
     Handler::new(NOTIFY, move |job, notification| {
@@ -63,7 +63,7 @@ async fn deliver(
     notification: Notification,
 ) -> Result<Outcome, JobError> {
     let Notification { event_id, number } = notification;
-    let Some((event, label)) = store::waiting(&context.store, event_id.clone(), number).await? else {
+    let Some((event, label)) = store::find_waiting(&context.store, event_id.clone(), number).await? else {
         return Ok(Outcome::DONE);
     };
     let config = context.current.config();
@@ -94,7 +94,8 @@ async fn deliver(
     Err(JobError::retry(cause))
 }
 
-/// Sends a message to a receiver of the config, which must be the one that the message was stored for.
+/// Sends a message to a receiver of the config, which must be the one that the message was stored
+/// for.
 async fn send(config: &Config, clients: &Clients, event: &Event, number: i64, label: &str) -> Result<(), Failure> {
     let alert = alerts(config).iter().find(|alert| alert.id.0 == event.alert_id);
     let receiver = usize::try_from(number).ok().and_then(|number| alert?.notify.get(number));
@@ -177,7 +178,7 @@ fn body(event: &Event, console: Option<String>) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Takes out what messengers read as a mention of people: users may have chosen their names.
+/// Removes text that messengers read as a mention of people: users choose their names.
 fn without_mentions(text: &str) -> String {
     text.replace('<', "‹").replace('>', "›").replace('@', "@\u{2060}")
 }

@@ -1,7 +1,7 @@
-//! Checks the alerts, and stores what people are told.
+//! Checks the alerts, and stores the messages to send.
 
 use crate::measure::{Measured, measure};
-use crate::message::{self, Text};
+use crate::message::{self, MessageText};
 use crate::notify::{NOTIFY, Notification};
 use crate::section::{Alert, alerts};
 use crate::state::{Rules, State};
@@ -24,8 +24,8 @@ pub(crate) struct AlertService {
 }
 
 impl AlertService {
-    /// Checks all alerts, and enqueues what people are told. An alert that cannot be checked does not keep the others from
-    /// it.
+    /// Checks all alerts, and enqueues the messages. An alert that cannot be checked does not stop
+    /// the checks of the others.
     pub(crate) async fn check(&self, now: i64) -> anyhow::Result<()> {
         let config = self.context.current.config();
         let all = alerts(&config);
@@ -103,7 +103,7 @@ async fn enqueue_message(
     db: &mut Db,
     jobs: &Jobs,
     alert: &Alert,
-    (kind, owner, Text { title, text }): (&str, String, Text),
+    (kind, owner, MessageText { title, text }): (&str, String, MessageText),
     now: i64,
 ) -> Result<(), StoreError> {
     let id = Uuid::now_v7().to_string();

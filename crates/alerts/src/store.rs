@@ -1,4 +1,4 @@
-//! The tables, and what is read of others.
+//! The tables, and queries of other tables.
 
 use crate::state::State;
 use ::store::sql::{self, Db, Row};
@@ -22,11 +22,11 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     ],
 };
 
-/// How long messages are kept, in milliseconds: 90 days.
-const KEPT_MS: i64 = 90 * 86_400_000;
+/// The retention time of messages, in milliseconds: 90 days.
+const RETENTION_MS: i64 = 90 * 86_400_000;
 /// The most messages that are kept.
 const MAX_EVENTS: u32 = 10_000;
-/// How long the state of an alert is kept that is not checked any more: a day.
+/// The retention time of the state of an alert that is not checked any more: a day.
 const FORGET_MS: i64 = 86_400_000;
 /// The most states that are listed: of each alert, those of 50 users.
 const MAX_STATES: u32 = 2_500;
@@ -85,14 +85,14 @@ const RUNS_OF_AGENT: &str = "
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StateRow {
     pub(crate) alert_id: String,
-    /// The id of the user; empty if it is about nobody.
+    /// The id of the user; empty for values that are not about a user.
     pub(crate) owner: String,
     /// The fingerprint of the condition.
     pub(crate) condition: String,
     pub(crate) state: State,
 }
 
-/// What people were told.
+/// A message that was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AlertEvent")]
@@ -101,7 +101,7 @@ pub(crate) struct Event {
     pub(crate) id: String,
     /// The alert.
     pub(crate) alert_id: String,
-    /// The user whom it is about; empty if it is about nobody.
+    /// The user whom it is about; empty if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) owner: String,
     /// `firing`, `still`, `resolved` or `test`.
@@ -114,7 +114,7 @@ pub(crate) struct Event {
     pub(crate) text: String,
 }
 
-/// To whom a message is sent.
+/// The delivery of a message to a receiver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AlertDelivery")]
@@ -123,7 +123,7 @@ pub(crate) struct Delivery {
     pub(crate) receiver: String,
     /// `waiting`, `sent` or `failed`.
     pub(crate) outcome: String,
-    /// Why it was not sent, or not yet.
+    /// The reason why it was not sent, or not yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cause: Option<String>,
 }
@@ -148,7 +148,7 @@ pub(crate) async fn save(db: &mut Db, row: &StateRow) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Stores a message and to whom it is sent.
+/// Stores a message and its receivers.
 pub(crate) async fn insert_event(db: &mut Db, event: &Event, receivers: &[String]) -> Result<(), StoreError> {
     let insert = sql::query(INSERT_EVENT).bind(&event.id).bind(&event.alert_id).bind(&event.owner).bind(&event.kind);
     insert.bind(event.at).bind(&event.title).bind(&event.text).execute(&mut *db).await?;
@@ -158,8 +158,13 @@ pub(crate) async fn insert_event(db: &mut Db, event: &Event, receivers: &[String
     Ok(())
 }
 
-/// Returns a message that waits to be sent, and the receiver's name. `None` if it is gone or was sent.
-pub(crate) async fn waiting(store: &Store, id: String, number: i64) -> Result<Option<(Event, String)>, StoreError> {
+/// Returns a message that waits to be sent, and the receiver's name. `None` if it is gone or was
+/// sent.
+pub(crate) async fn find_waiting(
+    store: &Store,
+    id: String,
+    number: i64,
+) -> Result<Option<(Event, String)>, StoreError> {
     let find = sql::query(EVENT).bind(id).bind(number);
     let row = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
     let Some(row) = row else { return Ok(None) };
@@ -168,7 +173,7 @@ pub(crate) async fn waiting(store: &Store, id: String, number: i64) -> Result<Op
     Ok((outcome == "waiting").then_some(found))
 }
 
-/// Stores what became of a delivery. `waiting` stores only the cause.
+/// Stores the outcome of a delivery. `waiting` stores only the cause.
 pub(crate) async fn end_delivery(
     db: &mut Db,
     id: &str,
@@ -201,7 +206,7 @@ pub(crate) async fn events(store: &Store, most: u32) -> Result<Vec<(Event, Vec<D
 
 /// Deletes old messages, and the states of alerts that are not checked any more.
 pub(crate) async fn prune(store: &Store, now: i64) -> Result<(), StoreError> {
-    let old = sql::query(DELETE_OLD).bind(now - KEPT_MS).bind(MAX_EVENTS);
+    let old = sql::query(DELETE_OLD).bind(now - RETENTION_MS).bind(MAX_EVENTS);
     let forgotten = sql::query(FORGET).bind(now - FORGET_MS);
     let write = store.write(move |db| {
         Box::pin(async move {
@@ -213,7 +218,8 @@ pub(crate) async fn prune(store: &Store, now: i64) -> Result<(), StoreError> {
     write.await
 }
 
-/// Returns how many answers have ended after a time, of an agent or of all, and how many of them have failed.
+/// Returns the number of answers that have ended after a time, of an agent or of all, and how many
+/// of them have failed.
 pub(crate) async fn ended_runs(store: &Store, after: i64, agent_id: Option<&str>) -> Result<(i64, i64), StoreError> {
     let count = match agent_id {
         Some(agent) => sql::query(RUNS_OF_AGENT).bind(after).bind(agent),

@@ -1,4 +1,4 @@
-//! What the author of a config reads about mistakes, and the tables on each kind of database.
+//! The messages about mistakes in the config, and the tables on each kind of database.
 
 use crate::DEFINITION;
 use crate::state::State;
@@ -136,10 +136,10 @@ async fn states_and_messages_are_stored_until_they_are_old() {
         let found = store.read(|db| Box::pin(store::find(db, "quota", "u2"))).await.unwrap();
         assert_eq!(found.as_ref(), Some(&rows[2]));
         assert_eq!(
-            store::waiting(&store, "2".to_owned(), 0).await.unwrap(),
+            store::find_waiting(&store, "2".to_owned(), 0).await.unwrap(),
             Some((events[1].clone(), "mail to a".to_owned()))
         );
-        assert_eq!(store::waiting(&store, "2".to_owned(), 1).await.unwrap(), None, "it was sent");
+        assert_eq!(store::find_waiting(&store, "2".to_owned(), 1).await.unwrap(), None, "it was sent");
         let listed = store::events(&store, 10).await.unwrap();
         let outcomes =
             |at: usize| listed[at].1.iter().map(|d| (d.outcome.as_str(), d.cause.as_deref())).collect::<Vec<_>>();

@@ -35,7 +35,7 @@ pub(crate) fn model_error(error: &ModelError) -> UserError {
         ModelErrorKind::Unauthorized => (
             ErrorCode::Unavailable,
             ErrorReason::ModelCredentials,
-            "The model provider refused the credentials. Tell whoever runs this site, then try again.",
+            "The model provider refused the credentials. Tell the administrator, then try again.",
         ),
         ModelErrorKind::RateLimited => (
             ErrorCode::RateLimited,
@@ -88,7 +88,7 @@ pub(crate) fn not_saved() -> UserError {
 /// The cost limit cannot be enforced because a price is unknown.
 pub(crate) fn unknown_price(model: &str) -> UserError {
     let message = format!(
-        "The price of the model {model} is not known, so the cost limit cannot be kept. Tell whoever runs this site."
+        "The price of the model {model} is not known, so the cost limit cannot be kept. Tell the administrator."
     );
     UserError::new(ErrorCode::Unavailable, message)
 }

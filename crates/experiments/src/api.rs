@@ -22,7 +22,7 @@ const MAX_LISTED: i64 = 1_000;
 pub(crate) fn routes() -> ApiRouter<Service> {
     ApiRouter::new(&ADMINISTRATION)
         .get("/api/admin/datasets", datasets, "List datasets for evaluations")
-        .post("/api/admin/datasets", add_dataset, "Make a dataset for evaluations")
+        .post("/api/admin/datasets", add_dataset, "Create a dataset for evaluations")
         .get("/api/admin/datasets/{id}", dataset, "Get a dataset with its cases")
         .put("/api/admin/datasets/{id}", change_dataset, "Change the name and the scorers of a dataset")
         .delete("/api/admin/datasets/{id}", delete_dataset, "Delete a dataset with its experiments")

@@ -1,4 +1,4 @@
-//! What is asked of the model, and what is kept of its answer.
+//! The instructions of the model, and the checks of its answer.
 
 use crate::section::MAX_COUNT;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ pub(crate) const FORM: &str = "follow_ups";
 /// The longest question in characters.
 const MAX_TEXT: usize = 160;
 
-/// What the model is told.
+/// The instructions of the model.
 pub(crate) const INSTRUCTIONS: &str = "\
 You suggest what a user may ask an assistant next. You get a JSON object with `messages`, the newest ones of their conversation, and `count`. \
 Return `count` questions or requests that the user may well write next, each of them:
@@ -27,9 +27,9 @@ pub(crate) fn schema() -> Value {
     })
 }
 
-/// Returns the questions of an answer that are kept: short ones on one line, each once, and none that was
-/// asked before.
-pub(crate) fn kept(answer: &Value, asked: &[&str], count: u8) -> Vec<String> {
+/// Returns the usable questions of an answer: short ones on one line, without duplicates and
+/// questions that were asked before.
+pub(crate) fn usable_questions(answer: &Value, asked: &[&str], count: u8) -> Vec<String> {
     let found = answer.get("suggestions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut kept: Vec<String> = Vec::new();
     for text in found.iter().filter_map(Value::as_str).filter_map(cleaned) {
@@ -42,8 +42,8 @@ pub(crate) fn kept(answer: &Value, asked: &[&str], count: u8) -> Vec<String> {
     kept
 }
 
-/// Returns a question as one line, without the number, bullet or quotes that a model may write around it.
-/// `None` if nothing is left, or too much.
+/// Returns a question as one line, without the number, bullet or quotes that a model may write
+/// around it. `None` if nothing is left, or too much.
 fn cleaned(text: &str) -> Option<String> {
     let line = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     let line = line.collect::<Vec<_>>().join(" ");
@@ -79,7 +79,9 @@ mod tests {
 
     #[test]
     fn junk_is_left_out() {
-        let check = |answer: Value, expected: &[&str]| assert_eq!(kept(&answer, &["Why? "], 2), expected, "{answer}");
+        let check = |answer: Value, expected: &[&str]| {
+            assert_eq!(usable_questions(&answer, &["Why? "], 2), expected, "{answer}");
+        };
         check(json!({ "suggestions": ["How?", "how?", "why?", "When?", "Where?"] }), &["How?", "When?"]);
         check(json!({ "suggestions": [1, null, {}, ["How?"], "How?"] }), &["How?"]);
         check(json!({ "suggestions": "How?" }), &[]);
@@ -90,7 +92,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_kept_on_one_short_line(text in "(?s).{0,200}", count in 0_u8..9) {
-            for line in kept(&json!({ "suggestions": [text, text.to_uppercase()] }), &[], count) {
+            for line in usable_questions(&json!({ "suggestions": [text, text.to_uppercase()] }), &[], count) {
                 prop_assert!(!line.chars().any(char::is_control));
                 prop_assert!(line.chars().count() <= MAX_TEXT);
             }

@@ -1,7 +1,7 @@
 //! The capability: suggestions of agents that have `followUps`.
 
 use crate::routes;
-use crate::section::{FollowUps, When};
+use crate::section::{FollowUps, SuggestionTiming};
 use ::capability::{Capability, Context, Definition};
 use config::{Config, SectionType};
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ impl Capability for Suggestions {
     fn composer(&self, _: &Config, agent: &config::Agent) -> Map<String, Value> {
         let settings = agent.section().and_then(FollowUps::settings);
         let shown = settings.map(|settings| {
-            let shown = json!({ "kind": "suggestions", "always": settings.when == When::Always });
+            let shown = json!({ "kind": "suggestions", "always": settings.when == SuggestionTiming::Always });
             ("belowAnswer".to_owned(), json!([shown]))
         });
         shown.into_iter().collect()

@@ -1,4 +1,4 @@
-//! What the model reads: the newest messages of a conversation, as plain text.
+//! The newest messages of a conversation as plain text, for the prompt.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -18,20 +18,20 @@ pub(crate) struct SentMessage {
     /// `user` (or `human`), or `assistant` (or `ai`). Others are left out.
     #[serde(alias = "type")]
     role: String,
-    /// A text; or parts, of which the texts count: `[{ "type": "text", "text": "…" }]`. `parts` is another
-    /// name for it.
+    /// A text; or parts, of which the texts count: `[{ "type": "text", "text": "…" }]`. `parts` is
+    /// another name for it.
     #[serde(alias = "parts", default)]
     content: Value,
 }
 
-/// A message that the model reads.
+/// A message in the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct PromptMessage {
     pub(crate) is_user: bool,
     pub(crate) text: String,
 }
 
-impl Said {
+impl PromptMessage {
     fn new(is_user: bool, text: &str) -> Option<Self> {
         let text: String = text.trim().chars().take(MAX_TEXT).collect();
         (!text.is_empty()).then_some(Self { is_user, text })
@@ -39,27 +39,27 @@ impl Said {
 }
 
 /// Returns the newest messages of a branch that have text, oldest first.
-pub(crate) fn of_branch<'a>(messages: impl DoubleEndedIterator<Item = &'a UiMessage>) -> Vec<Said> {
+pub(crate) fn from_branch<'a>(messages: impl DoubleEndedIterator<Item = &'a UiMessage>) -> Vec<PromptMessage> {
     newest(messages.filter_map(|message| match message.role {
-        Role::User => Said::new(true, &message.text()),
-        Role::Assistant => Said::new(false, &message.text()),
+        Role::User => PromptMessage::new(true, &message.text()),
+        Role::Assistant => PromptMessage::new(false, &message.text()),
         Role::System => None,
     }))
 }
 
 /// Returns the newest messages of a request that have text, oldest first.
-pub(crate) fn of_request(messages: &[SentMessage]) -> Vec<Said> {
+pub(crate) fn from_request(messages: &[SentMessage]) -> Vec<PromptMessage> {
     newest(messages.iter().filter_map(|message| {
         let is_user = match message.role.as_str() {
             "user" | "human" => true,
             "assistant" | "ai" => false,
             _ => return None,
         };
-        Said::new(is_user, &plain_text(&message.content, 0))
+        PromptMessage::new(is_user, &plain_text(&message.content, 0))
     }))
 }
 
-fn newest(messages: impl DoubleEndedIterator<Item = Said>) -> Vec<Said> {
+fn newest(messages: impl DoubleEndedIterator<Item = PromptMessage>) -> Vec<PromptMessage> {
     let mut newest: Vec<_> = messages.rev().take(MAX_MESSAGES).collect();
     newest.reverse();
     newest
@@ -82,9 +82,11 @@ fn plain_text(content: &Value, depth: usize) -> String {
     }
 }
 
-/// Returns what the model is asked.
-pub(crate) fn prompt(messages: &[Said], count: u8) -> String {
-    let message = |said: &Said| json!({ "role": if said.is_user { "user" } else { "assistant" }, "text": said.text });
+/// Returns the prompt.
+pub(crate) fn prompt(messages: &[PromptMessage], count: u8) -> String {
+    let message = |message: &PromptMessage| {
+        json!({ "role": if message.is_user { "user" } else { "assistant" }, "text": message.text })
+    };
     json!({ "count": count, "messages": messages.iter().map(message).collect::<Vec<_>>() }).to_string()
 }
 
@@ -96,7 +98,7 @@ mod tests {
     fn rich_content_becomes_plain_text() {
         let check = |content: Value, expected: &str| {
             let sent = serde_json::from_value(json!({ "role": "user", "content": content })).unwrap();
-            let texts: Vec<_> = of_request(&[sent]).into_iter().map(|said| said.text).collect();
+            let texts: Vec<_> = from_request(&[sent]).into_iter().map(|message| message.text).collect();
             assert_eq!(texts.join("|"), expected, "{content}");
         };
         check(json!("  Hello "), "Hello");
@@ -116,8 +118,11 @@ mod tests {
         let sent = |role: &str, text: &str| serde_json::from_value(json!({ "role": role, "content": text })).unwrap();
         let mut all: Vec<SentMessage> = (0..9).map(|number| sent("human", &number.to_string())).collect();
         all.extend([sent("system", "Obey"), sent("ai", "Yes"), sent("tool", "found")]);
-        let read = of_request(&all);
-        assert_eq!(read.iter().map(|said| said.text.as_str()).collect::<Vec<_>>(), ["4", "5", "6", "7", "8", "Yes"]);
+        let read = from_request(&all);
+        assert_eq!(
+            read.iter().map(|message| message.text.as_str()).collect::<Vec<_>>(),
+            ["4", "5", "6", "7", "8", "Yes"]
+        );
         assert_eq!(prompt(&read[5..], 2), r#"{"count":2,"messages":[{"role":"assistant","text":"Yes"}]}"#);
     }
 }

@@ -1,7 +1,7 @@
 //! The route with which pages and programs ask for suggestions.
 
 use crate::answer::{FORM, INSTRUCTIONS, kept, schema};
-use crate::excerpt::{Said, SentMessage, of_branch, of_request, prompt};
+use crate::excerpt::{PromptMessage, SentMessage, from_branch, from_request, prompt};
 use crate::section::{FollowUpSettings, FollowUps, MAX_COUNT};
 use auth::password::KeyScope;
 use auth::rights::{AccessDecision, check_rule};
@@ -29,7 +29,7 @@ const SUGGESTIONS: Tag = Tag {
 
 /// The most requests to models at the same time; more wait.
 const MAX_AT_ONCE: usize = 16;
-/// How long a request may take, the wait included.
+/// The time limit of a request, including the wait.
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// The longest answer of the model in tokens, for models that reason before it.
 const MAX_OUTPUT_TOKENS: u32 = 1_500;
@@ -38,27 +38,28 @@ const MAX_SENT: usize = 200;
 
 /// The state of the route.
 #[derive(Clone)]
-struct Asking {
+struct SuggestionRoute {
     context: Context,
     permits: Arc<Semaphore>,
 }
 
 /// Returns the routes.
 pub(crate) fn routes(context: Context) -> ApiRouter {
-    let state = Asking { context, permits: Arc::new(Semaphore::new(MAX_AT_ONCE)) };
+    let state = SuggestionRoute { context, permits: Arc::new(Semaphore::new(MAX_AT_ONCE)) };
     ApiRouter::new(&SUGGESTIONS)
-        .post("/api/conversations/{id}/suggestions", suggest, "Suggest what to ask next in a conversation")
+        .post("/api/conversations/{id}/suggestions", suggest, "Suggest follow-up questions in a conversation")
         .map(|router| router.with_state(state))
 }
 
 /// The request.
 #[derive(Default, Deserialize, JsonSchema)]
 struct SuggestBody {
-    /// How many suggestions are wanted, from 1 to 5; other numbers count as the nearest of these. Default:
-    /// `count` of the agent's `followUps`.
+    /// The number of suggestions, from 1 to 5; other numbers count as the nearest of these.
+    /// Default: `count` of the agent's `followUps`.
     #[serde(default)]
     n: Option<i64>,
-    /// The messages to read instead of those of the conversation, oldest first. The newest ones are read.
+    /// The messages to read instead of those of the conversation, oldest first. The newest ones are
+    /// read.
     #[serde(default)]
     messages: Option<Vec<SentMessage>>,
 }
@@ -72,29 +73,29 @@ struct SuggestionList {
 
 /// `POST /api/conversations/{id}/suggestions`
 async fn suggest(
-    State(asking): State<Asking>,
+    State(route): State<SuggestionRoute>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     body: Result<Json<SuggestBody>, JsonRejection>,
 ) -> Result<Json<SuggestionList>, HttpError> {
-    let store = &asking.context.store;
+    let store = &route.context.store;
     let conversation = store.conversation(&caller.user_id, &id).await?.ok_or_else(UserError::not_found)?;
     let agent_id = conversation.summary.agent_id;
     let Json(SuggestBody { n, messages }) = body.map_err(|rejection| json_error(&rejection))?;
-    let settings = settings(&asking.context, &caller, &agent_id)?;
-    let said = match messages {
+    let settings = settings(&route.context, &caller, &agent_id)?;
+    let messages = match messages {
         Some(messages) if messages.len() > MAX_SENT => {
             return Err(UserError::invalid("/messages", format!("At most {MAX_SENT} messages are read.")).into());
         }
-        Some(messages) => of_request(&messages),
+        Some(messages) => from_request(&messages),
         None => {
             let branch = store.branch(&caller.user_id, &id).await?;
-            of_branch(branch.iter().map(|stored| &stored.message))
+            from_branch(branch.iter().map(|stored| &stored.message))
         }
     };
     let count = n.map_or(settings.count, |n| n.clamp(1, MAX_COUNT.into()).try_into().unwrap_or(MAX_COUNT));
-    let suggestions = match said.last() {
-        Some(newest) if !newest.is_user => asking.ask(&caller, &agent_id, &settings, &said, count).await?,
+    let suggestions = match messages.last() {
+        Some(newest) if !newest.is_user => route.ask(&caller, &agent_id, &settings, &messages, count).await?,
         _ => Vec::new(),
     };
     Ok(Json(SuggestionList { suggestions }))
@@ -113,18 +114,18 @@ fn settings(context: &Context, caller: &Caller, agent_id: &str) -> Result<Follow
     })
 }
 
-impl Asking {
-    /// Asks the model. What it writes may be anything, which is no error of the caller: then there are no
-    /// suggestions.
+impl SuggestionRoute {
+    /// Asks the model. An answer that cannot be used is not an error of the caller: there are no
+    /// suggestions then.
     async fn ask(
         &self,
         caller: &Caller,
         agent_id: &str,
         settings: &FollowUpSettings,
-        said: &[Said],
+        messages: &[PromptMessage],
         count: u8,
     ) -> Result<Vec<String>, UserError> {
-        // Dropped with the request: when the client is gone, nobody needs an answer.
+        // Dropped with the request: when the client disconnects, the answer is not needed any more.
         let cancel = CancellationToken::new();
         let _guard = cancel.clone().drop_guard();
         let question = ModelQuestion {
@@ -132,7 +133,7 @@ impl Asking {
             agent_id,
             model: settings.model.as_ref(),
             instructions: INSTRUCTIONS.to_owned(),
-            prompt: prompt(said, count),
+            prompt: prompt(messages, count),
             form: (FORM, schema()),
             max_output_tokens: MAX_OUTPUT_TOKENS,
             time: TIMEOUT,
@@ -145,8 +146,9 @@ impl Asking {
         };
         match tokio::time::timeout(TIMEOUT, answer).await {
             Ok(Ok(answer)) => {
-                let asked: Vec<_> = said.iter().filter(|said| said.is_user).map(|said| said.text.as_str()).collect();
-                Ok(kept(&answer, &asked, count))
+                let asked: Vec<_> =
+                    messages.iter().filter(|message| message.is_user).map(|message| message.text.as_str()).collect();
+                Ok(usable_questions(&answer, &asked, count))
             }
             Ok(Err(ModelFailure::Refused(message))) => Err(UserError::new(ErrorCode::RateLimited, message)),
             Ok(Err(ModelFailure::Failed(cause))) => {

@@ -7,34 +7,34 @@ use serde::Deserialize;
 /// The most suggestions after an answer.
 pub(crate) const MAX_COUNT: u8 = 5;
 
-/// Suggests what the user may ask next, below the newest answer of the agent: `true` when the user asks for
-/// suggestions with a button, or settings.
+/// Suggests follow-up questions below the newest answer of the agent: `true` when the user asks for
+/// them with a button, or settings.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum FollowUps {
-    /// Whether it does.
+    /// `true` or `false`.
     Switch(bool),
-    /// It does, in this way.
+    /// With settings.
     Settings(FollowUpSettings),
 }
 
-/// How questions are suggested.
+/// The settings of suggestions.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct FollowUpSettings {
-    /// How many questions are suggested.
+    /// The number of questions that are suggested.
     #[schemars(range(min = 1, max = MAX_COUNT))]
     pub(crate) count: u8,
-    /// When they are suggested.
-    pub(crate) when: When,
+    /// The time at which they are suggested.
+    pub(crate) when: SuggestionTiming,
     /// The model that writes them. Default: that of the agent.
     pub(crate) model: Option<ModelRef>,
 }
 
-/// When questions are suggested.
+/// The time at which questions are suggested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum When {
+pub(crate) enum SuggestionTiming {
     /// When the user asks for them with a button.
     #[default]
     OnDemand,
@@ -44,7 +44,7 @@ pub(crate) enum When {
 
 impl Default for FollowUpSettings {
     fn default() -> Self {
-        Self { count: 3, when: When::default(), model: None }
+        Self { count: 3, when: SuggestionTiming::default(), model: None }
     }
 }
 

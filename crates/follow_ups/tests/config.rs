@@ -1,4 +1,4 @@
-//! What a config says about suggestions, and what its author reads about mistakes.
+//! The forms of `followUps` in a config, and the messages about mistakes.
 
 use config::Language;
 use insta::assert_snapshot;
@@ -36,7 +36,7 @@ fn mistakes_are_named_with_their_position() {
     ");
 }
 
-/// A cost limit can only be kept if the price of the model is known that writes the suggestions.
+/// A cost limit needs the price of the model that writes the suggestions.
 #[test]
 fn cost_limit_without_a_price_of_the_model_is_rejected() {
     let with_quota = |prices: &str| {

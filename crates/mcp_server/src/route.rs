@@ -61,7 +61,7 @@ async fn require_section(State(shared): State<Shared>, request: Request, next: N
     if shared.context.current.config().section::<McpApi>().is_some() {
         return next.run(request).await;
     }
-    let message = "There is no MCP server here. Whoever runs this server switches it on with `mcpApi` in the config.";
+    let message = "There is no MCP server here. The administrator switches it on with `mcpApi` in the config.";
     Refusal::from(UserError::new(ErrorCode::NotFound, message)).into_response()
 }
 

@@ -1,5 +1,5 @@
-//! The page and the API with which administrators switch memory off for all. They see how much is
-//! stored, and nothing of what it says.
+//! The page and the API with which administrators switch memory off for all. They see the number of
+//! facts, but not the facts.
 
 use crate::service::Memory;
 use crate::store::{self, Totals};
@@ -28,7 +28,7 @@ pub(crate) fn section(memory: Memory) -> Section {
     let pages =
         Router::new().route(PATH, get(show)).route("/admin/memory/on", post(on)).route("/admin/memory/off", post(off));
     let routes = ApiRouter::new(&ADMINISTRATION)
-        .get("/api/admin/memory", overview, "Get how much agents remember about users")
+        .get("/api/admin/memory", overview, "Get the number of facts that agents remember about users")
         .put("/api/admin/memory", switch, "Switch memory on or off for all users")
         .with_pages(pages);
     Section {
@@ -38,7 +38,7 @@ pub(crate) fn section(memory: Memory) -> Section {
     }
 }
 
-/// How much agents remember about users.
+/// The number of facts that agents remember about users.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct MemoryOverview {
@@ -46,11 +46,11 @@ struct MemoryOverview {
     enabled: bool,
     /// Whether the config has it on.
     enabled_by_config: bool,
-    /// How many users something is known about.
+    /// The number of users with facts.
     users: i64,
     /// The number of facts.
     facts: i64,
-    /// How many users have switched it off.
+    /// The number of users who have switched it off.
     switched_off: i64,
 }
 

@@ -1,14 +1,15 @@
-//! Reads conversations that rest, and stores what users say about themselves: a job for each. It is
-//! due some time after the newest message and waits as a row, so a restart loses nothing, and each
-//! further message moves it. What it stores and that it has read the messages are one transaction,
-//! behind the fence of the job: of several servers or attempts, one stores.
+//! Reads conversations in which nothing is happening, and stores the facts that users state about
+//! themselves: a job for each conversation. It is due some time after the newest message and waits
+//! as a row, so a restart loses nothing, and each further message moves it. The facts and the marks
+//! of the messages that were read are stored in one transaction, behind the fence of the job: of
+//! several servers or attempts, only one stores them.
 
 use crate::fact::Fact;
 use crate::own_words::own_words;
 use crate::prompt::{FORM, INSTRUCTIONS, Words, kept, prompt, schema};
 use crate::section::MemorySettings;
 use crate::service::{Memory, audit};
-use crate::store::{self, NewFact, Place, UserState};
+use crate::store::{self, FactTarget, NewFact, UserState};
 use ::store::StoreError;
 use ::store::sql::Db;
 use capability::{CurrentConfig, ModelQuestion};
@@ -20,9 +21,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use web::times::now_millis;
 
-/// How much of a conversation is read at once, in characters.
+/// The most characters of a conversation that are read at once.
 const MAX_READ: usize = 16_000;
-/// How long the model may take.
+/// The time limit of the model's answer.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The longest answer in tokens, for models that reason before it.
 const MAX_OUTPUT_TOKENS: u32 = 4_000;
@@ -66,14 +67,14 @@ struct Reader {
     extract: Extract,
 }
 
-/// What is to be read.
+/// The messages of a user that are to be read.
 struct Work {
     user: UserState,
     known: Vec<Fact>,
     words: Vec<Words>,
-    /// The messages that count as read afterwards, those without words included.
+    /// The ids of the messages that count as read afterwards, including those without text.
     messages: Vec<String>,
-    /// Whether more is to be read after that.
+    /// Whether there are more messages to read.
     has_more: bool,
 }
 
@@ -94,7 +95,7 @@ impl Reader {
             let left = if conversation.summary.running { rest } else { rest - rested };
             return Ok(Outcome::again(Due::After(Duration::from_millis(left.max(1) as u64))));
         }
-        let scope = options.facts_of(&agent_id);
+        let scope = options.facts_agent(&agent_id);
         let Some(work) = self.work(&user_id, &scope).await? else { return self.forget().await };
         if work.messages.is_empty() {
             return Ok(Outcome::DONE);
@@ -106,7 +107,8 @@ impl Reader {
         self.finish(user_id, scope, settings, work, found).await
     }
 
-    /// Leaves what is pending unread: memory is off, or the conversation is temporary by now.
+    /// Drops the pending messages unread, because memory is off or the conversation is temporary
+    /// now.
     async fn forget(&self) -> Result<Outcome, JobError> {
         let conversation_id = self.extract.conversation_id.clone();
         let finish = self.job.finish(Outcome::DONE, move |db| {
@@ -115,7 +117,7 @@ impl Reader {
         Ok(finish.await?)
     }
 
-    /// Returns what is to be read; `None` if memory is off for the user.
+    /// Returns the messages to read; `None` if memory is off for the user.
     async fn work(&self, user_id: &str, scope: &str) -> Result<Option<Work>, StoreError> {
         let (memory, owner, id) = (self.memory.clone(), user_id.to_owned(), self.extract.conversation_id.clone());
         let read = self.job.store().read(move |db| {
@@ -174,7 +176,7 @@ impl Reader {
         Ok(kept(answer, &work.known, &work.words, settings.threshold))
     }
 
-    /// Stores what was found, and that the messages were read.
+    /// Stores the facts that were found, and marks the messages as read.
     async fn finish(
         &self,
         user_id: String,
@@ -189,7 +191,7 @@ impl Reader {
             Box::pin(async move {
                 let now = now_millis();
                 store::lock(&mut *db, &user_id).await?;
-                // What the user has changed or deleted meanwhile is not brought back.
+                // Facts that the user has changed or deleted meanwhile are not restored.
                 if store::user(&mut *db, &user_id).await? != work.user
                     || !store::mark_read(&mut *db, &conversation_id, &work.messages, now).await?
                 {
@@ -198,13 +200,13 @@ impl Reader {
                 let replaced: usize = found.iter().map(|fact| fact.replaces.len()).sum();
                 let about = json!({ "facts": found.len(), "replaced": replaced });
                 let audit = audit(&user_id, "extract", &conversation_id, about);
-                let place = Place {
+                let target = FactTarget {
                     owner: &user_id,
                     agent_id: &scope,
                     conversation_id: &conversation_id,
                     most: settings.max_facts,
                 };
-                store::add_facts(db, &place, &found, audit, now).await
+                store::add_facts(db, &target, &found, audit, now).await
             })
         });
         Ok(finish.await?)

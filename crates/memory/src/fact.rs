@@ -1,4 +1,4 @@
-//! Facts, and the summary that is made of them.
+//! Facts, and the topics by which they are summarised.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,19 +8,19 @@ const DAY: i64 = 24 * 60 * 60 * 1_000;
 /// The longest text of a fact, in characters.
 pub(crate) const MAX_CONTENT: usize = 300;
 
-/// What a fact is about.
+/// The category of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Category {
-    /// What the user likes or prefers.
+    /// A preference of the user.
     Preference,
-    /// What the user knows or can do.
+    /// A skill or knowledge of the user.
     Knowledge,
-    /// Who the user is, where they live and work, and whom they know.
+    /// The identity of the user: where they live and work, and whom they know.
     Context,
-    /// What the user usually does.
+    /// A habit of the user.
     Behavior,
-    /// What the user wants to reach.
+    /// A goal of the user.
     Goal,
 }
 
@@ -49,25 +49,25 @@ impl Category {
     }
 }
 
-/// A section of the summary of what is known about a user.
+/// A section of the summary of the facts about a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Topic {
     /// The user's work: role, employer, projects, tools.
     WorkContext,
     /// The user's life: languages, places, people, interests.
     PersonalContext,
-    /// What they are busy with at the moment.
+    /// Current subjects.
     TopOfMind,
-    /// What has happened lately.
+    /// Recent events.
     RecentMonths,
-    /// What has happened before.
+    /// Earlier events.
     EarlierContext,
-    /// What has been so for long, and stays so.
+    /// Long-term background.
     LongTermBackground,
 }
 
 impl Topic {
-    /// All, in the order of the summary.
+    /// All topics, in the order of the summary.
     pub(crate) const ALL: [Self; 6] = [
         Self::WorkContext,
         Self::PersonalContext,
@@ -111,7 +111,8 @@ impl Topic {
         Self::ALL.map(Self::name)
     }
 
-    /// Returns the topic of a fact of this age: what is on the user's mind moves on with time.
+    /// Returns the topic of a fact of this age: facts of the topic `TopOfMind` move to later topics
+    /// with time.
     fn after(self, age: i64) -> Self {
         match (self, age / DAY) {
             (Self::TopOfMind, 30..120) => Self::RecentMonths,
@@ -125,14 +126,14 @@ impl Topic {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fact {
     pub(crate) id: String,
-    /// Empty for a fact that all agents may know.
+    /// The only agent that may use it; empty for a fact that all agents may use.
     pub(crate) agent_id: String,
     /// One sentence.
     pub(crate) content: String,
     pub(crate) category: Category,
     /// The topic when the fact was stored.
     pub(crate) topic: Topic,
-    /// How sure it is, from 0 to 1.
+    /// The confidence, from 0 to 1.
     pub(crate) confidence: f64,
     pub(crate) source: Source,
     /// Unix time in milliseconds.
@@ -166,7 +167,8 @@ pub(crate) fn single_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns what two texts have in common that differ in case, spaces and punctuation only.
+/// Returns a form of a text that is equal for texts that differ only in case, spaces and
+/// punctuation.
 pub(crate) fn comparable(text: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() { c } else { ' ' };
     let plain: String = text.replace(['\u{2019}', '\''], "").chars().map(plain).collect();

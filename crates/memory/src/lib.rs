@@ -28,9 +28,9 @@ use web::admin::Section;
 use web::openapi::ApiRouter;
 use web::times::now_millis;
 
-/// How long a change can be undone.
+/// The time for which a change can be undone.
 const UNDO_TIME: Duration = Duration::from_secs(24 * 60 * 60);
-/// How often changes that cannot be undone any more are deleted.
+/// The interval at which changes that can no longer be undone are deleted.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(10 * 60);
 
 /// The capability.

@@ -1,4 +1,5 @@
-//! What a user has written themselves, and what is not worth or not safe to remember of it.
+//! Finds the text of a message that the user has written themselves, and rejects text that must not
+//! be remembered.
 
 use crate::fact::{comparable, single_line};
 use chat::TextOrigin;
@@ -6,13 +7,13 @@ use wire::UiMessage;
 
 /// The longest part of a message that is read, in characters.
 const MAX_READ: usize = 4_000;
-/// The shortest words of the user that a fact may rest on, in characters.
+/// The shortest quotation of the user that can support a fact, in characters.
 const MIN_QUOTE: usize = 3;
 /// From this many digits in a row on, a text may hold the number of a card or an account.
 const SECRET_DIGITS: usize = 9;
 
-/// Lines after which another mail or message follows, as programs write them when it is forwarded or
-/// quoted, without the dashes around them.
+/// Lines after which another mail or message follows, as programs write them when it is forwarded
+/// or quoted, without the dashes around them.
 const DIVIDERS: &[&str] = &[
     "forwarded message",
     "begin forwarded message",
@@ -45,9 +46,9 @@ const HEADS: &[(&str, &str)] = &[
     ("van:", "verzonden:"),
 ];
 
-/// Returns the user's own words in a message: its text without what they quote, and nothing of a
-/// message that a page, a program or somebody else has written. Quotations, code and markup are the
-/// words of others as often as not.
+/// Returns the text of a message that the user has written themselves: without quotations, code and
+/// markup, which are often the words of others. Empty for a message that a page, a program or
+/// another person has written.
 pub(crate) fn own_words(message: &UiMessage) -> String {
     if TextOrigin::from_message(message) != TextOrigin::User {
         return String::new();
@@ -57,7 +58,7 @@ pub(crate) fn own_words(message: &UiMessage) -> String {
     let mut own = Vec::new();
     let mut lines = text.lines().map(str::trim).peekable();
     while let Some(line) = lines.next() {
-        if begins_others(line, lines.peek().copied().unwrap_or_default()) {
+        if begins_foreign_text(line, lines.peek().copied().unwrap_or_default()) {
             break;
         }
         let is_fence = line.starts_with("```") || line.starts_with("~~~");
@@ -69,9 +70,9 @@ pub(crate) fn own_words(message: &UiMessage) -> String {
     own.join("\n").trim().chars().take(MAX_READ).collect()
 }
 
-/// Returns whether everything from a line on is of somebody else: a forwarded message, or a quotation
-/// that messengers continue to the end.
-fn begins_others(line: &str, next: &str) -> bool {
+/// Returns whether the rest of a message, from a line on, was written by another person: a
+/// forwarded message, or a quotation that messengers continue to the end.
+fn begins_foreign_text(line: &str, next: &str) -> bool {
     let plain = |line: &str| {
         let is_frame = |c: char| c.is_whitespace() || "-_*=>:".contains(c);
         line.trim_matches(is_frame).to_lowercase().replace('\u{2019}', "'")
@@ -82,13 +83,13 @@ fn begins_others(line: &str, next: &str) -> bool {
         || HEADS.iter().any(|(first, second)| starts(line, first) && starts(next, second))
 }
 
-/// Returns whether a text of the user says these very words.
-pub(crate) fn says(text: &str, quote: &str) -> bool {
+/// Returns whether a text of the user contains these words.
+pub(crate) fn contains_quote(text: &str, quote: &str) -> bool {
     let quote = comparable(quote);
     quote.chars().count() >= MIN_QUOTE && format!(" {} ", comparable(text)).contains(&format!(" {quote} "))
 }
 
-/// Words that tell somebody what to do, at the beginning of a sentence.
+/// Words that begin an instruction, at the beginning of a sentence.
 const ORDERS: &[&str] = &[
     "act",
     "add",
@@ -180,7 +181,7 @@ const ORDERS: &[&str] = &[
     "zeige",
 ];
 
-/// Words that speak to a model or of what it has to do.
+/// Words that address a model or describe its task.
 const TO_A_MODEL: &[&str] = &[
     "the assistant",
     "this assistant",
@@ -237,7 +238,8 @@ const TO_A_MODEL: &[&str] = &[
 /// Signs of addresses, markup and code.
 const NOT_PLAIN: &[&str] = &["://", "www.", "<", ">", "```", "{{", "${", "\\u"];
 
-/// Returns whether a text reads like an instruction instead of a fact. It errs on the side of forgetting.
+/// Returns whether a text reads like an instruction instead of a fact. In doubt, it returns true,
+/// so that the text is not remembered.
 pub(crate) fn reads_like_an_instruction(text: &str) -> bool {
     let lower = single_line(text).to_lowercase().replace('\u{2019}', "'");
     let begins_with_order = |sentence: &str| {
@@ -319,7 +321,7 @@ mod tests {
         check(TextOrigin::Program, "");
     }
 
-    /// What the page contained is stored in the user's message, for the model.
+    /// The content of the page is stored in the user's message, for the model.
     #[test]
     fn page_context_and_files_are_not_read() {
         let part = |part: serde_json::Value| serde_json::from_value(part).unwrap();
@@ -333,7 +335,8 @@ mod tests {
 
     #[test]
     fn facts_rest_on_words_that_were_said() {
-        let check = |text: &str, quote: &str, expected| assert_eq!(says(text, quote), expected, "{text} / {quote}");
+        let check =
+            |text: &str, quote: &str, expected| assert_eq!(contains_quote(text, quote), expected, "{text} / {quote}");
         check("Well, I live in Rome!", "i live in  rome", true);
         check("I live in Rome", "live in Oslo", false);
         check("I live in Romeo", "I live in Rome", false);

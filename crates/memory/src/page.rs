@@ -1,8 +1,8 @@
-//! The page `/account/memory`, on which users see, change and delete what agents remember about them.
-//! It needs no script.
+//! The page `/account/memory`, on which users see, change and delete what agents remember about
+//! them. It needs no script.
 
 use crate::fact::{Category, Fact, MAX_CONTENT, Topic, single_line};
-use crate::prompt::is_kept;
+use crate::prompt::is_acceptable;
 use crate::service::{Memory, Switches, failed, not_a_fact};
 use crate::store::{self, FactChange, Update};
 use axum::extract::{Path, RawForm, State};
@@ -40,7 +40,7 @@ fn user(caller: &Caller) -> Result<&str, HttpError> {
     Ok(signed_in(caller)?)
 }
 
-/// Returns to the page after a change, whatever became of something that is gone already.
+/// Returns to the page after a change, also if the fact was already deleted.
 fn back(outcome: Result<(), UserError>) -> Result<Response, HttpError> {
     match outcome {
         Err(error) if error.code != ErrorCode::NotFound => Err(error.into()),
@@ -50,7 +50,7 @@ fn back(outcome: Result<(), UserError>) -> Result<Response, HttpError> {
 
 async fn show(State(memory): State<Memory>, Extension(caller): Extension<Caller>) -> Result<Response, HttpError> {
     let user_id = user(&caller)?;
-    let (switches, facts) = memory.known(user_id).await?;
+    let (switches, facts) = memory.load_facts(user_id).await?;
     let updates = store::updates(memory.store(), user_id, "").await.map_err(failed)?;
     let count = facts.len();
     let has_facts = count > 0;
@@ -207,13 +207,13 @@ async fn edit(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, HttpError> {
-    let (_, facts) = memory.known(user(&caller)?).await?;
+    let (_, facts) = memory.load_facts(user(&caller)?).await?;
     let fact = facts.iter().find(|fact| fact.id == id);
     let Some(fact) = fact else { return Ok(not_found_page()) };
     Ok(edit_page(StatusCode::OK, &id, &fact.content, fact.category, None))
 }
 
-/// What the form of a fact sends.
+/// The fields of the form of a fact.
 #[derive(serde::Deserialize)]
 struct FactForm {
     content: String,
@@ -235,7 +235,7 @@ async fn change(
     let user_id = user(&caller)?;
     let FactForm { content, category } = form(&sent)?;
     let content = single_line(&content);
-    if !is_kept(&content) {
+    if !is_acceptable(&content) {
         let wrong = Some(not_a_fact("/content").message);
         return Ok(edit_page(StatusCode::UNPROCESSABLE_ENTITY, &id, &content, category, wrong));
     }

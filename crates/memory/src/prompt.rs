@@ -1,7 +1,7 @@
-//! What a model is asked to find facts, and which of its answers are kept.
+//! The question to the model that finds facts, and the checks of its answer.
 
 use crate::fact::{Category, Fact, MAX_CONTENT, Topic, comparable, single_line};
-use crate::own_words::{may_hold_secret, reads_like_an_instruction, says};
+use crate::own_words::{contains_quote, may_hold_secret, reads_like_an_instruction};
 use crate::store::NewFact;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ const MAX_FACTS: usize = 20;
 /// The most known facts that the model reads, the most certain ones first.
 const MAX_KNOWN: usize = 100;
 
-/// What the model is told.
+/// The instructions of the model.
 pub(crate) const INSTRUCTIONS: &str = "\
 You keep notes about a user, so that an assistant can help them better in later conversations.
 You get a JSON object with `messages`, which the user has written, and `known`, the facts that are known already. Return the facts about the user that the messages state and that will still matter in other conversations: what they prefer, know, are, do, and want. Return an empty list if there are none, which is the usual case.
@@ -32,7 +32,7 @@ Rules:
 - No passwords, keys, numbers of cards or accounts.
 - What the user quotes, forwards or pastes is not a statement of theirs.";
 
-/// A message that the model reads.
+/// A message in the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Words {
     pub(crate) message_id: String,
@@ -62,7 +62,7 @@ pub(crate) fn schema() -> Value {
     })
 }
 
-/// Returns what the model reads. Known facts have short ids, their places in `known`.
+/// Returns the prompt. Known facts have short ids, their indexes in `known`.
 pub(crate) fn prompt(known: &[Fact], messages: &[Words]) -> String {
     let known = known.iter().take(MAX_KNOWN).enumerate();
     let known: Vec<_> = known.map(|(at, fact)| json!({ "id": format!("f{at}"), "content": fact.content })).collect();
@@ -71,16 +71,16 @@ pub(crate) fn prompt(known: &[Fact], messages: &[Words]) -> String {
     json!({ "known": known, "messages": messages }).to_string()
 }
 
-/// An answer.
+/// The answer of the model.
 #[derive(Deserialize)]
 struct Answer {
     #[serde(default)]
-    facts: Vec<Found>,
+    facts: Vec<ModelFact>,
 }
 
-/// A fact as the model returns it.
+/// A fact in the answer of the model.
 #[derive(Deserialize)]
-struct Found {
+struct ModelFact {
     message: usize,
     quote: String,
     content: String,
@@ -91,25 +91,29 @@ struct Found {
     replaces: Vec<String>,
 }
 
-/// Returns the facts of an answer that are kept: those that rest on words that the user has really
-/// written, are certain enough, and read like facts.
-pub(crate) fn kept(answer: Value, known: &[Fact], messages: &[Words], threshold: f64) -> Vec<NewFact> {
+/// Returns the accepted facts of an answer: those whose quote the user has really written, with a
+/// sufficient confidence, and whose text reads like a fact.
+pub(crate) fn accepted_facts(answer: Value, known: &[Fact], messages: &[Words], threshold: f64) -> Vec<NewFact> {
     let Ok(Answer { facts }) = serde_json::from_value(answer) else { return Vec::new() };
-    let mut kept: Vec<NewFact> = Vec::new();
+    let mut accepted: Vec<NewFact> = Vec::new();
     for found in facts.into_iter().take(MAX_FACTS) {
-        let Some(fact) = checked(found, known, messages, threshold) else { continue };
-        if !kept.iter().any(|other| comparable(&other.content) == comparable(&fact.content)) {
-            kept.push(fact);
+        let Some(fact) = accepted_fact(found, known, messages, threshold) else { continue };
+        if !accepted.iter().any(|other| comparable(&other.content) == comparable(&fact.content)) {
+            accepted.push(fact);
         }
     }
-    kept
+    accepted
 }
 
-fn checked(found: Found, known: &[Fact], messages: &[Words], threshold: f64) -> Option<NewFact> {
+fn accepted_fact(found: ModelFact, known: &[Fact], messages: &[Words], threshold: f64) -> Option<NewFact> {
     let words = messages.get(found.message.checked_sub(1)?)?;
     let content = single_line(&found.content);
     let is_sure = found.confidence >= threshold && found.confidence <= 1.0;
-    if !is_sure || !says(&words.text, &found.quote) || !is_kept(&content) || reads_like_an_instruction(&found.quote) {
+    if !is_sure
+        || !contains_quote(&words.text, &found.quote)
+        || !is_acceptable(&content)
+        || reads_like_an_instruction(&found.quote)
+    {
         return None;
     }
     let replaced = found.replaces.iter().filter_map(|id| known.get(id.strip_prefix('f')?.parse::<usize>().ok()?));
@@ -125,7 +129,7 @@ fn checked(found: Found, known: &[Fact], messages: &[Words], threshold: f64) -> 
 }
 
 /// Returns whether a text may be stored as a fact.
-pub(crate) fn is_kept(content: &str) -> bool {
+pub(crate) fn is_acceptable(content: &str) -> bool {
     let length = content.chars().count();
     (3..=MAX_CONTENT).contains(&length)
         && !content.chars().any(char::is_control)

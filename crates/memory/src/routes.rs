@@ -2,7 +2,7 @@
 
 use crate::fact::{Category, single_line};
 use crate::page;
-use crate::prompt::is_kept;
+use crate::prompt::is_acceptable;
 use crate::service::{Memory, failed, not_a_fact};
 use crate::store::{self, FactChange};
 use crate::views::{ConfigView, MemoryView, StatusView, UpdateItem, UpdateItems};
@@ -30,17 +30,17 @@ const MEMORY: Tag = Tag {
 /// Returns the routes.
 pub(crate) fn routes(memory: Memory) -> ApiRouter {
     ApiRouter::new(&MEMORY)
-        .get("/api/memory", show, "Get what is known about the caller")
-        .delete("/api/memory", delete_all, "Delete everything that is known about the caller")
-        .post("/api/memory/reload", reload, "Tell all conversations at their next message what is known now")
+        .get("/api/memory", show, "Get the facts about the caller")
+        .delete("/api/memory", delete_all, "Delete all facts about the caller")
+        .post("/api/memory/reload", reload, "Give the current facts to all conversations with their next message")
         .get("/api/memory/config", config, "Get the settings of memory")
-        .get("/api/memory/status", status, "Get the settings of memory and what is known")
+        .get("/api/memory/status", status, "Get the settings of memory and the facts about the caller")
         .put("/api/memory/enabled", switch, "Switch memory on or off for the caller")
-        .get("/api/memory/export", export, "Download what is known about the caller")
+        .get("/api/memory/export", export, "Download the facts about the caller")
         .patch("/api/memory/facts/{id}", change, "Change a fact")
         .delete("/api/memory/facts/{id}", delete, "Delete a fact")
-        .get("/api/memory/updates", updates, "List what a conversation has changed in the last day")
-        .post("/api/memory/updates/{id}/undo", undo, "Undo what a conversation has changed")
+        .get("/api/memory/updates", updates, "List the facts that a conversation has changed in the last day")
+        .post("/api/memory/updates/{id}/undo", undo, "Undo the changes that a conversation has made to the facts")
         .with_pages(page::routes())
         .map(|router| router.with_state(memory))
 }
@@ -59,7 +59,7 @@ struct EnabledBody {
 struct FactBody {
     /// One sentence, at most 300 characters.
     content: String,
-    /// What it is about.
+    /// The category.
     category: Category,
 }
 
@@ -72,7 +72,7 @@ struct UpdatesQuery {
 }
 
 async fn view(memory: &Memory, caller: &Caller) -> Result<MemoryView, UserError> {
-    Ok(MemoryView::new(memory.known(signed_in(caller)?).await?, now_millis()))
+    Ok(MemoryView::new(memory.load_facts(signed_in(caller)?).await?, now_millis()))
 }
 
 async fn show(
@@ -82,7 +82,7 @@ async fn show(
     Ok(Json(view(&memory, &caller).await?))
 }
 
-/// What is known, as a file.
+/// The facts about a user, as a file.
 struct Export(MemoryView);
 
 impl IntoResponse for Export {
@@ -114,7 +114,7 @@ async fn config(
     State(memory): State<Memory>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<ConfigView>, HttpError> {
-    let (switches, _) = memory.known(signed_in(&caller)?).await?;
+    let (switches, _) = memory.load_facts(signed_in(&caller)?).await?;
     Ok(Json(ConfigView::new(&memory.settings(), switches)))
 }
 
@@ -122,7 +122,7 @@ async fn status(
     State(memory): State<Memory>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<StatusView>, HttpError> {
-    let known = memory.known(signed_in(&caller)?).await?;
+    let known = memory.load_facts(signed_in(&caller)?).await?;
     let config = ConfigView::new(&memory.settings(), known.0);
     Ok(Json(StatusView { config, data: MemoryView::new(known, now_millis()) }))
 }
@@ -147,7 +147,7 @@ async fn change(
     let user_id = signed_in(&caller)?;
     let Json(FactBody { content, category }) = body.map_err(|rejection| json_error(&rejection))?;
     let content = single_line(&content);
-    if !is_kept(&content) {
+    if !is_acceptable(&content) {
         return Err(not_a_fact("/content").into());
     }
     memory.change(user_id, &id, FactChange { content, category }).await?;
@@ -177,7 +177,7 @@ async fn updates(
     query: Result<Query<UpdatesQuery>, QueryRejection>,
 ) -> Result<Json<UpdateItems>, HttpError> {
     let UpdatesQuery { conversation_id } = valid_query(query)?;
-    // The chat asks for visitors, too, of whom nothing is remembered.
+    // The chat asks for visitors, too, for whom nothing is remembered.
     let may_change = caller.is_authenticated;
     let updates = match may_change {
         true => store::updates(memory.store(), &caller.user_id, &conversation_id).await.map_err(failed)?,

@@ -6,29 +6,29 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
 
-/// What agents with the key `memory` remember about their users, over all conversations.
+/// The memory of agents with the key `memory`: facts about their users, over all conversations.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct MemorySettings {
-    /// Whether facts are stored and read. With `false`, what is stored stays, and users can still see and
-    /// delete it.
+    /// Whether facts are stored and read. With `false`, stored facts stay, and users can still see
+    /// and delete them.
     pub(crate) enabled: bool,
-    /// The model that finds facts in what users write. Default: that of the agent.
+    /// The model that finds facts in the messages of users. Default: that of the agent.
     pub(crate) model: Option<ModelRef>,
-    /// The most facts of a user, and of a user with an agent that has facts of its own. Beyond that, the
-    /// least certain ones are forgotten.
+    /// The most facts of a user, and of a user with an agent that has facts of its own. Beyond
+    /// that, the least certain ones are forgotten.
     #[schemars(range(min = 1, max = 1_000))]
     pub(crate) max_facts: u32,
-    /// How certain a fact must be to be stored, from 0 to 1.
+    /// The confidence that a fact needs to be stored, from 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub(crate) threshold: f64,
-    /// About how many tokens the facts may take that an agent is told.
+    /// The approximate number of tokens of the facts that an agent gets.
     #[schemars(range(min = 100, max = 20_000))]
     pub(crate) max_tokens: u64,
-    /// The most facts that an agent is told, the most certain ones first.
+    /// The most facts that an agent gets, the most certain ones first.
     #[schemars(range(min = 1, max = 100))]
     pub(crate) max_told: u32,
-    /// How long a conversation must rest until it is read, in seconds.
+    /// The time without a message after which a conversation is read, in seconds.
     #[serde(rename = "restSeconds", with = "settings::seconds")]
     #[schemars(with = "u32", range(min = 1, max = 86_400))]
     pub(crate) rest: Duration,
@@ -71,13 +71,13 @@ impl Section for MemorySettings {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum AgentMemory {
-    /// Whether it does.
+    /// `true` or `false`.
     Switch(bool),
-    /// It does, in this way.
+    /// With options.
     Options(MemoryOptions),
 }
 
-/// How an agent remembers.
+/// The options of an agent's memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct MemoryOptions {
@@ -99,7 +99,7 @@ pub(crate) enum MemoryScope {
 }
 
 impl AgentMemory {
-    /// Returns how the agent remembers; `None` if it does not.
+    /// Returns the options; `None` if the agent does not remember.
     pub(crate) fn options(&self) -> Option<MemoryOptions> {
         match self {
             Self::Switch(false) => None,
@@ -110,8 +110,8 @@ impl AgentMemory {
 }
 
 impl MemoryOptions {
-    /// Returns the agent whose facts the agent knows; empty for those of all agents.
-    pub(crate) fn facts_of(self, agent_id: &str) -> String {
+    /// Returns the id of the agent whose facts the agent uses; empty for those of all agents.
+    pub(crate) fn facts_agent(self, agent_id: &str) -> String {
         match self.scope {
             MemoryScope::User => String::new(),
             MemoryScope::Agent => agent_id.to_owned(),

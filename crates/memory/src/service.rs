@@ -1,4 +1,4 @@
-//! Memory as routes, tools and jobs use it.
+//! The service that routes, tools and jobs use.
 
 use crate::fact::Fact;
 use crate::section::{AgentMemory, MemoryOptions, MemorySettings};
@@ -24,14 +24,14 @@ struct Inner {
     config: ArcSwapOption<Config>,
 }
 
-/// Whether memory is on for a user, and who has switched it off.
+/// The switches that decide whether memory is on for a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Switches {
     /// Whether the config has it on.
     pub(crate) config: bool,
     /// Whether administrators have left it on.
     pub(crate) all: bool,
-    /// What the user has chosen.
+    /// The switch of the user.
     pub(crate) user: store::UserState,
 }
 
@@ -65,7 +65,7 @@ impl Memory {
         config.as_ref().and_then(|config| config.section::<MemorySettings>().cloned()).unwrap_or_default()
     }
 
-    /// Returns how an agent of the config in use remembers; `None` if it does not.
+    /// Returns the memory options of an agent of the config in use; `None` if it does not remember.
     pub(crate) fn agent(&self, agent_id: &str) -> Option<MemoryOptions> {
         let config = self.0.config.load();
         config.as_ref()?.agents.get(agent_id)?.section::<AgentMemory>()?.options()
@@ -85,7 +85,7 @@ impl Memory {
     }
 
     /// Returns the facts of a user, and whether memory is on for them.
-    pub(crate) async fn known(&self, user_id: &str) -> Result<(Switches, Vec<Fact>), UserError> {
+    pub(crate) async fn load_facts(&self, user_id: &str) -> Result<(Switches, Vec<Fact>), UserError> {
         let (memory, user_id) = (self.clone(), user_id.to_owned());
         let read = self.store().read(move |db| {
             Box::pin(async move {
@@ -102,7 +102,7 @@ impl Memory {
     /// 404 if the user has no such fact, 422 if the text cannot be kept.
     pub(crate) async fn change(&self, user_id: &str, id: &str, change: FactChange) -> Result<(), UserError> {
         let audit = audit(user_id, "change", "", json!({ "factId": id }));
-        found(store::change_fact(self.store(), (user_id, id), change, audit, now_millis()).await)
+        found_or_404(store::change_fact(self.store(), (user_id, id), change, audit, now_millis()).await)
     }
 
     /// Deletes a fact.
@@ -111,10 +111,10 @@ impl Memory {
     /// 404 if the user has no such fact.
     pub(crate) async fn delete(&self, user_id: &str, id: &str) -> Result<(), UserError> {
         let audit = audit(user_id, "delete", "", json!({ "factId": id }));
-        found(store::delete_fact(self.store(), user_id, id, audit).await)
+        found_or_404(store::delete_fact(self.store(), user_id, id, audit).await)
     }
 
-    /// Deletes everything that is known about a user.
+    /// Deletes all facts about a user.
     pub(crate) async fn delete_all(&self, user_id: &str) -> Result<(), UserError> {
         store::delete_all(self.store(), user_id, audit(user_id, "delete_all", "", Value::Null)).await.map_err(failed)
     }
@@ -125,22 +125,22 @@ impl Memory {
         store::set_enabled(self.store(), user_id, is_enabled, audit).await.map_err(failed)
     }
 
-    /// Undoes what a conversation has changed.
+    /// Undoes an update of a conversation.
     ///
     /// # Errors
     /// 404 if there is no such update, or it was undone before.
     pub(crate) async fn undo(&self, user_id: &str, id: &str) -> Result<(), UserError> {
         let audit = audit(user_id, "undo", "", json!({ "updateId": id }));
-        found(store::undo(self.store(), user_id, id, audit, now_millis()).await)
+        found_or_404(store::undo(self.store(), user_id, id, audit, now_millis()).await)
     }
 
-    /// Lets each conversation be told anew at its next message what is known now.
+    /// Gives the current facts to each conversation with its next message.
     pub(crate) async fn reload(&self, user_id: &str) -> Result<(), UserError> {
         store::forget_blocks(self.store(), user_id).await.map_err(failed)
     }
 }
 
-/// Returns a row of the audit log. It says what was done, and nothing of what is known.
+/// Returns a row of the audit log. It names the action, and contains no facts.
 pub(crate) fn audit(user_id: &str, action: &str, conversation_id: &str, about: Value) -> AuditEntry {
     audit_row(user_id, &format!("memory:{action}"), conversation_id, about)
 }
@@ -150,7 +150,7 @@ pub(crate) fn failed(error: StoreError) -> UserError {
     web::admin::from_store_error(error)
 }
 
-fn found(outcome: Result<bool, StoreError>) -> Result<(), UserError> {
+fn found_or_404(outcome: Result<bool, StoreError>) -> Result<(), UserError> {
     if outcome.map_err(failed)? { Ok(()) } else { Err(UserError::not_found()) }
 }
 

@@ -1,10 +1,10 @@
-//! The tools with which an agent searches and keeps facts itself.
+//! The tools with which an agent searches and stores facts itself.
 
 use crate::fact::{Category, Fact, Topic, comparable, single_line};
-use crate::own_words::{own_words, says};
-use crate::prompt::is_kept;
+use crate::own_words::{contains_quote, own_words};
+use crate::prompt::is_acceptable;
 use crate::service::{Memory, audit};
-use crate::store::{self, NewFact, Place};
+use crate::store::{self, FactTarget, NewFact};
 use ::store::StoreError;
 use contract::{Annotations, Tool, ToolContext, ToolError, ToolSpec};
 use futures::future::BoxFuture;
@@ -16,27 +16,27 @@ use wire::Role;
 
 /// The name of the tool that searches.
 pub(crate) const SEARCH: &str = "memory_search";
-/// The name of the tool that keeps a fact.
+/// The name of the tool that stores a fact.
 pub(crate) const SAVE: &str = "memory_save";
 /// The most facts of a search.
 const MAX_FOUND: usize = 10;
-/// How certain a fact is that an agent keeps.
+/// The confidence of a fact that an agent stores.
 const CONFIDENCE: f64 = 0.9;
 
-/// Returns the tools of an agent that knows the facts of `facts_of`.
-pub(crate) fn tools(memory: &Memory, facts_of: &str) -> Vec<Arc<dyn Tool>> {
-    vec![Arc::new(SearchTool::new(memory, facts_of)), Arc::new(SaveTool::new(memory, facts_of))]
+/// Returns the tools of an agent that uses the facts of `facts_agent`.
+pub(crate) fn tools(memory: &Memory, facts_agent: &str) -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(SearchTool::new(memory, facts_agent)), Arc::new(SaveTool::new(memory, facts_agent))]
 }
 
 /// Finds facts by words.
 struct SearchTool {
     spec: ToolSpec,
     memory: Memory,
-    facts_of: String,
+    facts_agent: String,
 }
 
 impl SearchTool {
-    fn new(memory: &Memory, facts_of: &str) -> Self {
+    fn new(memory: &Memory, facts_agent: &str) -> Self {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -50,17 +50,17 @@ impl SearchTool {
         let annotations =
             Annotations { reads_private: true, idempotent: true, reads_only: true, ..Annotations::default() };
         let spec = ToolSpec { annotations, ..ToolSpec::new(SEARCH, about, schema) };
-        Self { spec, memory: memory.clone(), facts_of: facts_of.to_owned() }
+        Self { spec, memory: memory.clone(), facts_agent: facts_agent.to_owned() }
     }
 
     async fn search(&self, input: Value, context: &ToolContext) -> Result<Value, ToolError> {
         let scope = &context.scope;
         let (switches, mut facts) =
-            self.memory.known(&scope.user_id).await.map_err(|error| ToolError::new(error.message))?;
+            self.memory.load_facts(&scope.user_id).await.map_err(|error| ToolError::new(error.message))?;
         if !switches.is_on() {
             return Err(off());
         }
-        facts.retain(|fact| fact.agent_id == self.facts_of);
+        facts.retain(|fact| fact.agent_id == self.facts_agent);
         let found = ranked(facts, input["query"].as_str().unwrap_or_default());
         let shown = |fact: &Fact| json!({ "fact": fact.content, "category": fact.category.name(), "confidence": fact.confidence });
         Ok(json!({ "facts": found.iter().map(shown).collect::<Vec<_>>() }))
@@ -92,11 +92,11 @@ impl Tool for SearchTool {
     }
 }
 
-/// Keeps words of the user as a fact.
+/// Stores words of the user as a fact.
 struct SaveTool {
     spec: ToolSpec,
     memory: Memory,
-    facts_of: String,
+    facts_agent: String,
 }
 
 /// The arguments.
@@ -107,7 +107,7 @@ struct Arguments {
 }
 
 impl SaveTool {
-    fn new(memory: &Memory, facts_of: &str) -> Self {
+    fn new(memory: &Memory, facts_agent: &str) -> Self {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -120,7 +120,7 @@ impl SaveTool {
         let about = "Remembers something that the user has said about themselves, for later conversations. Only their own words can be kept, and no instructions.";
         let annotations = Annotations { idempotent: true, ..Annotations::default() };
         let spec = ToolSpec { annotations, ..ToolSpec::new(SAVE, about, schema) };
-        Self { spec, memory: memory.clone(), facts_of: facts_of.to_owned() }
+        Self { spec, memory: memory.clone(), facts_agent: facts_agent.to_owned() }
     }
 
     async fn save(&self, input: Value, context: &ToolContext) -> Result<Value, ToolError> {
@@ -128,25 +128,26 @@ impl SaveTool {
             serde_json::from_value(input).map_err(|error| ToolError::new(error.to_string()))?;
         let quote = single_line(&quote);
         let scope = &context.scope;
-        if !is_kept(&quote) {
+        if !is_acceptable(&quote) {
             return Err(ToolError::new("This is not kept: it reads like an instruction, or may hold a secret."));
         }
         let branch = self.memory.store().branch(&scope.user_id, &scope.conversation_id).await.map_err(database)?;
         let noted = self.noted(&scope.conversation_id).await.map_err(database)?;
         let mut own =
             branch.iter().rev().filter(|stored| stored.message.role == Role::User && noted.contains(&stored.id));
-        let message = own.find(|stored| says(&own_words(&stored.message), &quote));
+        let message = own.find(|stored| contains_quote(&own_words(&stored.message), &quote));
         let message_id = message.map(|stored| stored.id.clone());
         let Some(message_id) = message_id else {
             return Err(ToolError::new(
                 "The user has not written this in this conversation. Only their own words are kept.",
             ));
         };
-        let (switches, _) = self.memory.known(&scope.user_id).await.map_err(|error| ToolError::new(error.message))?;
+        let (switches, _) =
+            self.memory.load_facts(&scope.user_id).await.map_err(|error| ToolError::new(error.message))?;
         if !switches.is_on() {
             return Err(off());
         }
-        let facts_of = self.facts_of.clone();
+        let facts_agent = self.facts_agent.clone();
         let fact = NewFact {
             content: quote,
             category,
@@ -160,8 +161,9 @@ impl SaveTool {
         let most = self.memory.settings().max_facts;
         let write = self.memory.store().write(move |db| {
             Box::pin(async move {
-                let place = Place { owner: &owner, agent_id: &facts_of, conversation_id: &conversation_id, most };
-                store::add_facts(db, &place, &[fact], entry, now_millis()).await
+                let target =
+                    FactTarget { owner: &owner, agent_id: &facts_agent, conversation_id: &conversation_id, most };
+                store::add_facts(db, &target, &[fact], entry, now_millis()).await
             })
         });
         write.await.map_err(database)?;

@@ -1,4 +1,4 @@
-//! What the routes for programs and pages return.
+//! The responses of the routes for programs and pages.
 
 use crate::fact::{Category, Fact, Topic};
 use crate::section::MemorySettings;
@@ -7,7 +7,7 @@ use crate::store::Update;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What is known about a user.
+/// The facts about a user.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MemoryView {
@@ -19,15 +19,15 @@ pub(crate) struct MemoryView {
     active: bool,
     /// Whether the user has left memory on.
     enabled: bool,
-    /// What is so now.
+    /// The sections about the present.
     user: UserSections,
-    /// What has been.
+    /// The sections about the past.
     history: HistorySections,
     /// All facts, the most certain ones first.
     facts: Vec<FactItem>,
 }
 
-/// What is so now.
+/// The sections about the present.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UserSections {
@@ -35,29 +35,30 @@ pub(crate) struct UserSections {
     work_context: SectionText,
     /// Their life.
     personal_context: SectionText,
-    /// What they are busy with.
+    /// Current subjects.
     top_of_mind: SectionText,
 }
 
-/// What has been.
+/// The sections about the past.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct HistorySections {
-    /// What has happened lately.
+    /// Recent events.
     recent_months: SectionText,
-    /// What has happened before.
+    /// Earlier events.
     earlier_context: SectionText,
-    /// What has been so for long.
+    /// Long-term background.
     long_term_background: SectionText,
 }
 
-/// A section: what its facts say.
+/// A section with its facts.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SectionText {
     /// The facts, one after the other.
     summary: String,
-    /// When the newest of them was stored or changed; Unix time in milliseconds, 0 if there is none.
+    /// When the newest of them was stored or changed; Unix time in milliseconds, 0 if there is
+    /// none.
     updated_at: i64,
 }
 
@@ -69,16 +70,16 @@ pub(crate) struct FactItem {
     id: String,
     /// One sentence.
     content: String,
-    /// What it is about.
+    /// The category.
     category: Category,
     /// The section to which it belongs.
     section: &'static str,
-    /// How certain it is, from 0 to 1.
+    /// The confidence, from 0 to 1.
     confidence: f64,
     /// The only agent that knows it; absent if all agents that remember do.
     #[serde(skip_serializing_if = "Option::is_none")]
     agent_id: Option<String>,
-    /// Where it comes from.
+    /// The message that it comes from.
     source: SourceItem,
     /// Whether the user has changed it.
     edited: bool,
@@ -110,36 +111,36 @@ pub(crate) struct ConfigView {
     enabled: bool,
     /// The most facts.
     max_facts: u32,
-    /// How certain a fact must be to be stored.
+    /// The confidence that a fact needs to be stored.
     threshold: f64,
-    /// About how many tokens the facts may take that an agent is told.
+    /// The approximate number of tokens of the facts that an agent gets.
     max_tokens: u64,
-    /// The most facts that an agent is told.
+    /// The most facts that an agent gets.
     max_told: u32,
-    /// How long a conversation must rest until it is read, in seconds.
+    /// The time without a message after which a conversation is read, in seconds.
     rest_seconds: u64,
 }
 
-/// The settings, and what is known.
+/// The settings, and the facts.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct StatusView {
     /// The settings.
     pub(crate) config: ConfigView,
-    /// What is known.
+    /// The facts.
     pub(crate) data: MemoryView,
 }
 
-/// What a conversation has changed, newest first.
+/// The changes by a conversation, newest first.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UpdateItems {
     /// The changes.
     pub(crate) items: Vec<UpdateItem>,
-    /// Whether there may be some later. Nothing is remembered of visitors.
+    /// Whether there may be changes later. Nothing is remembered for visitors.
     pub(crate) may_change: bool,
 }
 
-/// What a conversation has changed at one time.
+/// A change of the facts by a conversation.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UpdateItem {
@@ -147,7 +148,7 @@ pub(crate) struct UpdateItem {
     id: String,
     /// The facts that were added and are still known.
     added: Vec<String>,
-    /// How many facts they have replaced.
+    /// The number of facts that they have replaced.
     replaced: i64,
     /// Whether it was undone.
     undone: bool,

@@ -1,4 +1,4 @@
-//! The jobs that find out whether there is something to tell, and send it to each browser.
+//! The jobs that find answers that need a notification, and send it to each browser.
 
 use crate::message::{Cause, Message, Receiver, request};
 use crate::section::Notifications;
@@ -13,11 +13,14 @@ use std::time::{Duration, SystemTime};
 use web::times::now_millis;
 use wire::api::ConversationSummary;
 
-/// The job that looks whether an answer is still unread, some time after it has ended.
-pub(crate) const LOOK: Kind<Ended> = Kind::new("notifications.look").attempts(5).timeout(Duration::from_secs(60));
+/// The job that checks whether an answer is still unread, some time after it has ended. The name of
+/// its kind is stored in databases.
+pub(crate) const CHECK_UNREAD: Kind<EndedAnswer> =
+    Kind::new("notifications.look").attempts(5).timeout(Duration::from_secs(60));
 
-/// The job that sends a message to one browser. It is tried for about an hour; what is older than that is seldom news.
-pub(crate) const SEND: Kind<Sending> = Kind::new("notifications.send")
+/// The job that sends a message to one browser. It is tried for about an hour; older messages are
+/// of no use.
+pub(crate) const SEND: Kind<PushJob> = Kind::new("notifications.send")
     .concurrency(8)
     .attempts(8)
     .backoff(Backoff { base: Duration::from_secs(10), cap: Duration::from_secs(1_200) })
@@ -28,44 +31,45 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(3_600);
 
 /// An answer that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Ended {
+pub(crate) struct EndedAnswer {
     /// Its conversation.
     pub(crate) conversation_id: String,
     /// Whether it broke off or failed.
     pub(crate) has_failed: bool,
 }
 
-/// What is sent to which browser.
+/// A message to one browser.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Sending {
+pub(crate) struct PushJob {
     /// The browser.
     pub(crate) subscription_id: String,
-    /// What it is about; `None` for a test.
-    pub(crate) about: Option<Ended>,
+    /// The answer that it is about; `None` for a test.
+    pub(crate) about: Option<EndedAnswer>,
 }
 
-/// Returns the job that looks at a conversation later. One that waits already begins to wait anew.
-pub(crate) fn look_later(owner: &str, ended: &Ended, after: Duration) -> NewJob {
-    let job = LOOK.job(ended).owner(owner).key(&*ended.conversation_id);
+/// Returns the job that checks a conversation later. A job that waits already begins to wait anew.
+pub(crate) fn check_later(owner: &str, ended: &EndedAnswer, after: Duration) -> NewJob {
+    let job = CHECK_UNREAD.job(ended).owner(owner).key(&*ended.conversation_id);
     job.due(jobs::Due::After(after)).on_pending(OnPending::Replace)
 }
 
 /// Returns the handlers of the jobs.
 pub(crate) fn handlers(context: &Context) -> [Handler; 2] {
-    let (for_look, for_send, clients) = (context.clone(), context.clone(), Clients::default());
-    let look = Handler::new(LOOK, move |job, ended| {
-        let context = for_look.clone();
-        async move { look(&context, &job, ended).await }
+    let (for_check, for_send, clients) = (context.clone(), context.clone(), Clients::default());
+    let check = Handler::new(CHECK_UNREAD, move |job, ended| {
+        let context = for_check.clone();
+        async move { check_unread(&context, &job, ended).await }
     });
     let send = Handler::new(SEND, move |job, sending| {
         let (context, clients) = (for_send.clone(), clients.clone());
         async move { send(&context, &clients, &job, sending).await }
     });
-    [look, send]
+    [check, send]
 }
 
-/// Enqueues a message for each browser of the user, if the answer is still unread or waits for them.
-async fn look(context: &Context, job: &JobContext, ended: Ended) -> Result<Outcome, JobError> {
+/// Enqueues a message for each browser of the user, if the answer is still unread or waits for
+/// them.
+async fn check_unread(context: &Context, job: &JobContext, ended: EndedAnswer) -> Result<Outcome, JobError> {
     let Some(owner) = job.owner() else { return Ok(Outcome::DONE) };
     if unseen(context, owner, &ended.conversation_id).await?.is_none() {
         return Ok(Outcome::DONE);
@@ -76,7 +80,7 @@ async fn look(context: &Context, job: &JobContext, ended: Ended) -> Result<Outco
         Box::pin(async move {
             for browser in browsers {
                 let key = format!("{}:{}", browser.id, ended.conversation_id);
-                let sending = Sending { subscription_id: browser.id, about: Some(ended.clone()) };
+                let sending = PushJob { subscription_id: browser.id, about: Some(ended.clone()) };
                 jobs.enqueue_in(db, SEND.job(&sending).owner(&owner).key(key)).await?;
             }
             Ok(())
@@ -85,7 +89,7 @@ async fn look(context: &Context, job: &JobContext, ended: Ended) -> Result<Outco
     Ok(end.await?)
 }
 
-/// Returns a conversation with something that its user has not seen.
+/// Returns the conversation if its user has not seen its newest answer.
 async fn unseen(
     context: &Context,
     owner: &str,
@@ -95,7 +99,7 @@ async fn unseen(
     Ok(found.filter(|found| !found.running && (found.unread || found.waiting)))
 }
 
-async fn send(context: &Context, clients: &Clients, job: &JobContext, sending: Sending) -> Result<Outcome, JobError> {
+async fn send(context: &Context, clients: &Clients, job: &JobContext, sending: PushJob) -> Result<Outcome, JobError> {
     let config = context.current.config();
     let Some(settings) = config.section::<Notifications>() else { return Ok(Outcome::DONE) };
     let Some(browser) = store::find(&context.store, &sending.subscription_id).await? else {
@@ -103,10 +107,10 @@ async fn send(context: &Context, clients: &Clients, job: &JobContext, sending: S
     };
     let message = match &sending.about {
         None => Message::new(Cause::Test, "Chatwright", None, "test".to_owned(), "/account/notifications".to_owned()),
-        // They may have read it since, or the browser may belong to somebody else.
+        // They may have read it since, or the browser may belong to another user.
         Some(_) if job.owner() != Some(&browser.owner) => return Ok(Outcome::DONE),
         Some(ended) => match unseen(context, &browser.owner, &ended.conversation_id).await? {
-            Some(found) => about(&config, settings, ended, &found),
+            Some(found) => answer_message(&config, settings, ended, &found),
             None => return Ok(Outcome::DONE),
         },
     };
@@ -117,7 +121,7 @@ async fn send(context: &Context, clients: &Clients, job: &JobContext, sending: S
     let answer = client.send(request.map_err(JobError::fail)?).await.map_err(JobError::retry)?;
     match answer.status {
         200..300 => store::mark_sent(&context.store, &browser.id, now_millis()).await?,
-        // The user has taken the permission back, or the browser is gone.
+        // The user has revoked the permission, or the browser is gone.
         404 | 410 => {
             store::delete(&context.store, &browser.owner, &browser.id).await?;
         }
@@ -134,7 +138,12 @@ async fn send(context: &Context, clients: &Clients, job: &JobContext, sending: S
 }
 
 /// Returns the message about an answer.
-fn about(config: &config::Config, settings: &Notifications, ended: &Ended, found: &ConversationSummary) -> Message {
+fn answer_message(
+    config: &config::Config,
+    settings: &Notifications,
+    ended: &EndedAnswer,
+    found: &ConversationSummary,
+) -> Message {
     let cause = match (found.waiting, ended.has_failed) {
         (true, _) => Cause::Waiting,
         (false, true) => Cause::Failed,

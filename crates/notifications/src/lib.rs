@@ -14,7 +14,7 @@ mod tests;
 use capability::{Capability, Context, Definition, Host, Job};
 use chat::LifecycleEvent;
 use config::{Config, SectionType};
-use deliver::Ended;
+use deliver::EndedAnswer;
 use section::Notifications;
 use service::Service;
 use std::sync::Arc;
@@ -59,21 +59,21 @@ impl Capability for NotificationCapability {
         self.after().map(|_| (page::PATH, page::TITLE))
     }
 
-    /// Looks at the conversation some time after an answer. If the server is killed right after the answer, nobody is
-    /// notified of it.
+    /// Checks the conversation some time after an answer. If the server is killed right after the
+    /// answer, there is no notification.
     fn observe(&self, event: &LifecycleEvent) {
         let LifecycleEvent::RunEnded { conversation_id, user_id, outcome, .. } = event else { return };
         let Some(after) = self.after().filter(|_| *outcome != Outcome::Stopped) else { return };
         let has_failed = matches!(outcome, Outcome::Failed | Outcome::Interrupted | Outcome::Limit);
-        let ended = Ended { conversation_id: conversation_id.clone(), has_failed };
+        let ended = EndedAnswer { conversation_id: conversation_id.clone(), has_failed };
         let (host, owner) = (self.host.clone(), user_id.clone());
         tokio::spawn(async move {
-            let looked = match store::has_any(&host.store, &owner).await {
+            let enqueued = match store::has_any(&host.store, &owner).await {
                 Ok(false) => return,
-                Ok(true) => host.jobs.enqueue(deliver::look_later(&owner, &ended, after)).await.map(drop),
+                Ok(true) => host.jobs.enqueue(deliver::check_later(&owner, &ended, after)).await.map(drop),
                 Err(error) => Err(error),
             };
-            if let Err(error) = looked {
+            if let Err(error) = enqueued {
                 tracing::error!(%error, "a user cannot be notified of an answer");
             }
         });

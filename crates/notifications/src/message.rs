@@ -1,4 +1,5 @@
-//! What a notification says, and the request that carries it to a push service (RFC 8030, RFC 8291).
+//! The message of a notification, and the request that sends it to a push service (RFC 8030, RFC
+//! 8291).
 
 use crate::section::Notifications;
 use crate::server_key::ServerKey;
@@ -16,11 +17,11 @@ use web_push_native::p256::PublicKey;
 use web_push_native::{Auth, encrypt};
 use wire::hidden_characters::{TextKind, text_with_code_points};
 
-/// How long a push service has to answer.
+/// The time limit of a push service.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// How much of its answer is read, in bytes.
+/// The most bytes of its answer that are read.
 const MAX_ANSWER: usize = 16 << 10;
-/// How long it keeps a message for a browser that is not reachable, in seconds.
+/// The time for which it keeps a message for a browser that is not reachable, in seconds.
 const KEEP_SECONDS: u32 = 24 * 60 * 60;
 /// The longest title in characters. A push service accepts 4,096 encrypted bytes.
 const MAX_TITLE: usize = 120;
@@ -34,7 +35,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// What a notification is about.
+/// The cause of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// An answer is there.
@@ -47,7 +48,7 @@ pub(crate) enum Cause {
     Test,
 }
 
-/// What the service worker shows; see `public/assets/notifications-worker.js`.
+/// The message that the service worker shows; see `public/assets/notifications-worker.js`.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Message {
     /// The first line.
@@ -64,7 +65,8 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// Creates a message. `sender` is the name of the agent; `title` that of the conversation, if it may be shown.
+    /// Creates a message. `sender` is the name of the agent; `title` that of the conversation, if
+    /// it may be shown.
     pub(crate) fn new(cause: Cause, sender: &str, title: Option<&str>, tag: String, url: String) -> Self {
         let body = match cause {
             Cause::Answered => "An answer is there.",
@@ -94,10 +96,10 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// Reads what a browser has sent.
+    /// Reads the subscription of a browser.
     ///
     /// # Errors
-    /// The field that cannot be used, and why.
+    /// The field that cannot be used, and the reason.
     pub(crate) fn read(
         settings: &Notifications,
         endpoint: &str,
@@ -135,7 +137,7 @@ impl Receiver {
 /// Returns the request that sends a message. `now` is in seconds.
 ///
 /// # Errors
-/// Why it cannot be sent, for operators.
+/// The reason why it cannot be sent, for operators.
 pub(crate) fn request(
     receiver: &Receiver,
     message: &Message,

@@ -74,7 +74,7 @@ async fn show(
     Ok(page_with_script(StatusCode::OK, TITLE, "/assets/notifications.js", content))
 }
 
-/// Renders what the script shows and hides; see `public/assets/notifications.js`.
+/// Renders the elements that the script shows and hides; see `public/assets/notifications.js`.
 fn this_browser(public_key: String) -> impl IntoView {
     let states = [
         (

@@ -26,7 +26,7 @@ pub(crate) fn routes(service: Service) -> ApiRouter {
     ApiRouter::new(&NOTIFICATIONS)
         .get("/api/notifications", show, "Get the browsers that get notifications of the caller")
         .post("/api/notifications/browsers", subscribe, "Send notifications to a browser (a PushSubscription as JSON)")
-        .delete("/api/notifications/browsers/{id}", remove, "Send no more notifications to a browser")
+        .delete("/api/notifications/browsers/{id}", remove, "Remove a browser from the notifications")
         .post("/api/notifications/test", test, "Send a test to all browsers of the caller")
         .with_pages(page::routes())
         .map(|router| router.with_state(service))
@@ -38,7 +38,7 @@ struct AddedBrowser {
     id: String,
 }
 
-/// To how many browsers a test is sent.
+/// The number of browsers to which a test is sent.
 #[derive(Serialize, JsonSchema)]
 struct SentTest {
     browsers: usize,

@@ -6,28 +6,30 @@ use serde::Deserialize;
 use settings::Text;
 use url::Url;
 
-/// Notifications in the browsers of users, also when no page is open: an answer is there, or a call waits for a
-/// decision. Signed-in users switch them on at `/account/notifications`. Without this section there are none.
+/// Notifications in the browsers of users, also when no page is open: an answer is there, or a call
+/// waits for a decision. Signed-in users switch them on at `/account/notifications`. Without this
+/// section there are none.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Notifications {
-    /// Whom the push services of browsers can reach when something is wrong: `mailto:ops@example.com` or the address of
-    /// a page. They require it.
+    /// The address at which push services reach the operator when something is wrong:
+    /// `mailto:ops@example.com` or that of a page. They require it.
     pub(crate) contact: Text,
-    /// How long an answer stays unread, in seconds, before there is a notification. Default: 15.
+    /// The time in seconds for which an answer stays unread before there is a notification.
+    /// Default: 15.
     #[serde(default = "default_after")]
     #[schemars(range(min = 1, max = 3600))]
     pub(crate) after_seconds: u32,
-    /// Whether notifications have the title of the conversation. They can be read on a locked screen, and by whoever
-    /// uses the browser next. Default: false.
+    /// Whether notifications have the title of the conversation. They can be read on a locked
+    /// screen, and by the next user of the browser. Default: false.
     #[serde(default)]
     pub(crate) show_titles: bool,
     /// The most browsers of a user. With another one, the oldest is removed. Default: 10.
     #[serde(default = "default_per_user")]
     #[schemars(range(min = 1, max = 50))]
     pub(crate) per_user: u32,
-    /// Whether a push service may be a server of your own network, also without encryption. The addresses come from
-    /// users. Default: false.
+    /// Whether a push service may be a server of your own network, also without encryption. The
+    /// addresses come from users. Default: false.
     #[serde(default)]
     pub(crate) allow_private: bool,
 }

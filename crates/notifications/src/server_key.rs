@@ -1,5 +1,5 @@
-//! The key with which this installation proves to push services that it is the sender (VAPID, RFC 8292). All
-//! servers of a database share it.
+//! The key pair that identifies this installation to push services (VAPID, RFC 8292). All servers
+//! of a database share it.
 
 use ::store::{Store, StoreError};
 use base64::Engine;
@@ -11,14 +11,14 @@ use url::Url;
 
 /// The name of the stored key.
 const SECRET: &str = "notifications.vapid";
-/// How long a signature is valid, in seconds. Push services accept at most a day.
+/// The validity of a signature in seconds. Push services accept at most a day.
 const VALID_SECONDS: i64 = 12 * 60 * 60;
 
 /// The key.
 pub(crate) struct ServerKey(EcdsaKeyPair);
 
 impl ServerKey {
-    /// Returns the key of this database, which is made when it is first needed.
+    /// Returns the key of this database, which is created on first use.
     ///
     /// # Errors
     /// The database failed, or the stored key is damaged.
@@ -39,8 +39,8 @@ impl ServerKey {
         URL_SAFE_NO_PAD.encode(self.0.public_key().as_ref())
     }
 
-    /// Returns the value of `Authorization` in a request to a push service. `now` is in seconds. `None` if the address
-    /// has no origin.
+    /// Returns the value of `Authorization` in a request to a push service. `now` is in seconds.
+    /// `None` if the address has no origin.
     pub(crate) fn authorization(&self, endpoint: &Url, contact: &str, now: i64) -> Option<String> {
         let audience = endpoint.origin();
         if !audience.is_tuple() {

@@ -1,6 +1,6 @@
-//! What routes and the page do.
+//! The service that routes and the page use.
 
-use crate::deliver::{SEND, Sending};
+use crate::deliver::{PushJob, SEND};
 use crate::message::Receiver;
 use crate::section::Notifications;
 use crate::server_key::ServerKey;
@@ -16,7 +16,7 @@ use web::signed_in;
 use web::times::now_millis;
 use wire::UserError;
 
-/// What the routes need.
+/// The state of the routes.
 #[derive(Clone)]
 pub(crate) struct Service {
     pub(crate) context: Context,
@@ -45,7 +45,7 @@ pub(crate) struct SubscribedBrowser {
     pub(crate) name: String,
     /// Unix time in milliseconds.
     pub(crate) created_at: i64,
-    /// When something was last sent to it; Unix time in milliseconds.
+    /// The time of the last message to it; Unix time in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sent_at: Option<i64>,
     /// The address at its push service, by which the browser recognizes itself.
@@ -58,7 +58,7 @@ pub(crate) struct SubscribedBrowser {
 pub(crate) struct BrowserSubscription {
     /// The address at the browser's push service.
     pub(crate) endpoint: String,
-    /// When the browser expects it to end. Not used: a push service says so when it is over.
+    /// The time at which the browser expects it to end. Not used: a push service reports the end.
     #[serde(default)]
     #[expect(dead_code, reason = "browsers send it, and unknown fields are refused")]
     expiration_time: Option<f64>,
@@ -77,7 +77,7 @@ pub(crate) struct BrowserKeys {
 }
 
 impl Service {
-    /// Returns what the config says about notifications.
+    /// Returns the settings of the config.
     ///
     /// # Errors
     /// 404 without the section `notifications`.
@@ -104,10 +104,11 @@ impl Service {
         Ok(NotificationSettings { public_key: key.public(), browsers: browsers.collect(), most: settings.per_user })
     }
 
-    /// Adds the caller's browser, or replaces what is known of it. Returns its id.
+    /// Adds the caller's browser, or replaces its stored subscription. Returns its id.
     ///
     /// # Errors
-    /// 401 for visitors, 404 if there are no notifications here, 422 if the subscription cannot be used.
+    /// 401 for visitors, 404 if there are no notifications here, 422 if the subscription cannot be
+    /// used.
     pub(crate) async fn subscribe(
         &self,
         caller: &Caller,
@@ -143,7 +144,7 @@ impl Service {
         if removed { Ok(()) } else { Err(UserError::not_found()) }
     }
 
-    /// Sends a test to all browsers of the caller. Returns how many there are.
+    /// Sends a test to all browsers of the caller. Returns their number.
     ///
     /// # Errors
     /// 401 for visitors, 404 if there are no notifications here.
@@ -152,7 +153,7 @@ impl Service {
         self.settings()?;
         let browsers = store::list(&self.context.store, owner).await.map_err(from_store_error)?;
         for browser in &browsers {
-            let sending = Sending { subscription_id: browser.id.clone(), about: None };
+            let sending = PushJob { subscription_id: browser.id.clone(), about: None };
             let job = SEND.job(&sending).owner(owner).key(format!("{}:test", browser.id));
             self.jobs.enqueue(job).await.map_err(from_store_error)?;
         }

@@ -1,4 +1,4 @@
-//! The table `push_subscriptions`. Every function takes the owner, except those that send.
+//! The table `push_subscriptions`. Every function takes the owner, except those for sending.
 
 use ::store::sql::{self, Row};
 use ::store::{CapabilityTables, Migration, Store, StoreError, Table};
@@ -29,7 +29,7 @@ pub(crate) struct Subscription {
     pub(crate) browser: String,
     /// Unix time in milliseconds.
     pub(crate) created_at: i64,
-    /// When something was last sent.
+    /// The time of the last message.
     pub(crate) sent_at: Option<i64>,
 }
 
@@ -46,7 +46,7 @@ const LIST: &str = select!("WHERE owner = $1 ORDER BY created_at DESC, id DESC")
 const FIND: &str = select!("WHERE id = $1");
 const HAS: &str = "SELECT 1 FROM push_subscriptions WHERE owner = $1 LIMIT 1";
 
-/// A browser has one subscription for a site, whoever uses it: the last one who subscribes gets the notifications.
+/// A browser has one subscription for a site: the last user who subscribes gets the notifications.
 const FORGET: &str = "DELETE FROM push_subscriptions WHERE endpoint = $1";
 
 const INSERT: &str = "
@@ -78,7 +78,7 @@ pub(crate) async fn has_any(store: &Store, owner: &str) -> Result<bool, StoreErr
     store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?.is_some()) })).await
 }
 
-/// Returns a browser, whoever it belongs to: for sending.
+/// Returns a browser of any user, for sending.
 ///
 /// # Errors
 /// The database failed.
@@ -113,7 +113,7 @@ pub(crate) async fn delete(store: &Store, owner: &str, id: &str) -> Result<bool,
     store.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected() > 0) })).await
 }
 
-/// Stores when something was sent to a browser.
+/// Stores the time of a message to a browser.
 ///
 /// # Errors
 /// The database failed.

@@ -3,13 +3,13 @@
 mod page;
 mod project;
 mod routes;
+mod run_instructions;
 mod section;
 mod service;
 mod source;
 mod store;
 #[cfg(test)]
 mod tests;
-mod told;
 mod views;
 
 use capability::{AgentTools, Capability, Context, Definition, Host};
@@ -52,7 +52,7 @@ impl Capability for ProjectCapability {
 
     fn routes(&self, context: &Context) -> Option<ApiRouter> {
         let projects = self.projects.clone();
-        context.chat.set_folder_page(Arc::new(move |id| projects.is_on().then(|| page::path_of_folder(id))));
+        context.chat.set_folder_page(Arc::new(move |id| projects.is_on().then(|| page::folder_path(id))));
         Some(routes::routes(Service { projects: self.projects.clone(), context: context.clone() }))
     }
 

@@ -1,4 +1,4 @@
-//! A project, and what it may contain.
+//! A project, and the checks of its settings.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ impl Color {
     }
 }
 
-/// What a user may do in a project; each includes those before.
+/// The role of a user in a project; each includes those before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "ProjectRole")]
@@ -92,7 +92,7 @@ impl Role {
     }
 }
 
-/// What users set of a project.
+/// The settings of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProjectSettings {
     pub(crate) name: String,
@@ -106,7 +106,7 @@ pub(crate) struct ProjectSettings {
     pub(crate) model_id: String,
 }
 
-/// What is wrong about settings.
+/// A problem of settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     /// The field, as the API names it.
@@ -121,7 +121,8 @@ impl Problem {
 }
 
 impl ProjectSettings {
-    /// Returns the settings with line feeds as line ends, without spaces around texts, and with each library once.
+    /// Returns the settings with line feeds as line ends, without spaces around texts, and with
+    /// each library once.
     ///
     /// # Errors
     /// The first field that cannot be used.

@@ -4,8 +4,8 @@ use config::{Config, Section, SectionPlace, SectionProblems};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Projects: folders of conversations with instructions, libraries and members. Signed-in users make them at
-/// `/account/projects`. Without this section there are none.
+/// Projects: folders of conversations with instructions, libraries and members. Signed-in users
+/// make them at `/account/projects`. Without this section there are none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct ProjectsSection {
@@ -30,8 +30,9 @@ impl Section for ProjectsSection {
     const KEY: &'static str = "projects";
 }
 
-/// Whether the instructions and the libraries of projects hold for the agent. Default: `true` if the config has the
-/// section `projects`. `false` is for agents that answer all users in the same way.
+/// Whether the instructions and the libraries of projects hold for the agent. Default: `true` if
+/// the config has the section `projects`. `false` is for agents that answer all users in the same
+/// way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub(crate) struct AgentProjects(pub(crate) bool);
 

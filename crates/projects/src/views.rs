@@ -1,7 +1,7 @@
-//! Projects as the API shows and reads them.
+//! The requests and responses of the API.
 
 use crate::project::{Color, ProjectSettings, Role};
-use crate::service::Begun;
+use crate::service::NewConversation;
 use crate::store::{ListedProject, StoredProject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,16 +19,17 @@ pub(crate) struct ProjectItem {
     pub(crate) name: String,
     /// The colour.
     pub(crate) color: Color,
-    /// What the caller may do.
+    /// The role of the caller.
     pub(crate) role: Role,
     /// The caller's folder with their conversations; absent if they have deleted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) folder_id: Option<String>,
-    /// How many users it has, the caller included.
+    /// The number of its users, including the caller.
     pub(crate) members: u32,
-    /// How many conversations the caller has in it, those in the archive included.
+    /// The number of the caller's conversations in it, including the archive.
     pub(crate) conversations: u32,
-    /// When one of these was last used, or else when the caller joined; Unix time in milliseconds.
+    /// The time at which one of these was last used, or else at which the caller joined; Unix time
+    /// in milliseconds.
     pub(crate) used_at: i64,
 }
 
@@ -73,7 +74,7 @@ pub(crate) struct ProjectView {
     pub(crate) name: String,
     /// The colour.
     pub(crate) color: Color,
-    /// What agents are told in conversations of the project; may be empty.
+    /// The instructions of agents in conversations of the project; may be empty.
     pub(crate) instructions: String,
     /// The ids of the libraries that agents search in it, each only for members who may read it.
     pub(crate) libraries: Vec<String>,
@@ -83,7 +84,7 @@ pub(crate) struct ProjectView {
     /// The model of new conversations, for agents whose users choose a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) model_id: Option<String>,
-    /// What the caller may do.
+    /// The role of the caller.
     pub(crate) role: Role,
     /// The caller's folder with their conversations; absent if they have deleted it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,7 +106,7 @@ pub(crate) struct ProjectMember {
     /// The user's name, if this server knows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
-    /// What they may do.
+    /// The role.
     pub(crate) role: Role,
     /// When they joined; Unix time in milliseconds.
     pub(crate) joined_at: i64,
@@ -120,10 +121,11 @@ pub(crate) struct ProjectBody {
     /// The colour. Default: `gray`.
     #[serde(default)]
     pub(crate) color: Color,
-    /// What agents are told in conversations of the project.
+    /// The instructions of agents in conversations of the project.
     #[serde(default)]
     pub(crate) instructions: String,
-    /// The ids of libraries that the caller may read, up to 20. Those that the project has already may stay.
+    /// The ids of libraries that the caller may read, up to 20. Those that the project has already
+    /// may stay.
     #[serde(default)]
     pub(crate) libraries: Vec<String>,
     /// The agent of new conversations.
@@ -147,16 +149,16 @@ pub(crate) struct ProjectBody {
 pub(crate) struct MemberBody {
     /// The name with which the user signs in.
     pub(crate) name: String,
-    /// What they may do: `viewer` or `editor`.
+    /// The role: `viewer` or `editor`.
     pub(crate) role: Role,
 }
 
-/// The body that changes what a user may do.
+/// The body that changes the role of a user.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ProjectMemberRole")]
 pub(crate) struct RoleBody {
-    /// What they may do: `viewer` or `editor`.
+    /// The role: `viewer` or `editor`.
     pub(crate) role: Role,
 }
 
@@ -258,10 +260,10 @@ impl From<ListedProject> for ProjectItem {
     }
 }
 
-impl From<Begun> for ProjectConversation {
-    fn from(begun: Begun) -> Self {
-        let path = begun.path();
-        let Begun { id, page_id, agent_id, model_id } = begun;
+impl From<NewConversation> for ProjectConversation {
+    fn from(new: NewConversation) -> Self {
+        let path = new.path();
+        let NewConversation { id, page_id, agent_id, model_id } = new;
         Self { id, page_id, agent_id, model_id, path }
     }
 }

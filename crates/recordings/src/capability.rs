@@ -28,7 +28,7 @@ pub const DEFINITION: Definition = Definition {
 const MAX_MEMORY: usize = 256 * 1024 * 1024;
 /// The number of recordings that may wait to be stored.
 const MAX_WAITING: usize = 32;
-/// How often old recordings are deleted.
+/// The interval at which old recordings are deleted.
 const PURGE_INTERVAL: Duration = Duration::from_secs(10 * 60);
 
 /// The capability of a running server.
@@ -57,7 +57,7 @@ impl Capability for Recorder {
         agent: &config::Agent,
         request: &AgentRequest<'_>,
     ) -> Option<Arc<dyn RunRecorder>> {
-        // Runs that are not recorded pay nothing for it.
+        // Runs that are not recorded must not be slowed down.
         if !agent.section::<RecordKey>()?.records(request.conversation_id) {
             return None;
         }
@@ -124,7 +124,8 @@ struct AgentRecorder {
 impl RunRecorder for AgentRecorder {
     fn begin(&self, agent: &Agent, turn: &mut TurnInput) -> Option<RecordedRun> {
         let scope = &turn.scope;
-        // Runs outside of conversations belong to no conversation with which they would be deleted.
+        // Runs outside of conversations are not recorded: there is no conversation with which they
+        // would be deleted.
         if scope.conversation_id.is_empty() || scope.run_id.is_empty() {
             return None;
         }

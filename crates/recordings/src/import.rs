@@ -1,8 +1,8 @@
-//! Makes a recording of a reply that was recorded from a provider: an agent answers a message with it, as it would
-//! have done with the provider's live reply.
+//! Makes a recording of a reply that was recorded from a provider: an agent answers a message with
+//! it, as it would have done with the provider's live reply.
 //!
-//! No model is asked and no tool runs. The run ends where the provider's reply ends: when the agent calls a tool, or
-//! would ask a model again.
+//! No model is asked and no tool runs. The run ends where the provider's reply ends: when the agent
+//! calls a tool, or would ask a model again.
 
 use crate::format::{Entry, Header, ProviderReply, RawReply, RecordedScope, Recording, RequestInput, VERSION, text_id};
 use crate::record::{self, Budget, Session};
@@ -27,10 +27,10 @@ use tokio_util::sync::CancellationToken;
 
 /// The most memory that the recording takes, in bytes.
 const MAX_MEMORY: usize = 1024 * 1024 * 1024;
-/// How many digits of the hash of the events are in the ids.
+/// The number of digits of the events' hash in ids.
 const ID_DIGITS: usize = 16;
 
-/// Why a reply cannot be imported.
+/// The reason why a reply cannot be imported.
 #[derive(Debug, Error)]
 pub enum ImportError {
     /// A model decides how the agent answers.
@@ -58,8 +58,8 @@ pub fn header(reply: &ProviderReply, agent_id: &str, config: &str) -> Header {
     }
 }
 
-/// Lets an agent answer a user's message with the reply; returns the recording. Ends early when `cancel` is
-/// cancelled.
+/// Lets an agent answer a user's message with the reply; returns the recording. Ends early when
+/// `cancel` is cancelled.
 ///
 /// # Errors
 /// The agent cannot answer without a model, or the recording is too large.
@@ -116,7 +116,7 @@ fn turn_input(header: &Header, scope: RecordedScope, message: &str, cancel: Canc
     }
 }
 
-/// Answers the first request to a model with the reply. What follows ends the run.
+/// Answers the first request to a model with the reply. All later requests end the run.
 struct ReplyLayer {
     reply: Arc<Mutex<Option<ProviderReply>>>,
     stop: CancellationToken,
@@ -159,7 +159,7 @@ impl Model for ReplyModel {
             return Box::pin(std::future::ready(Err(stopped)));
         };
         let decoded = decode(reply.api, reply.events.iter().map(String::as_str));
-        // The provider cannot be asked again, so nothing is waited for.
+        // The provider cannot be asked again, so there is no wait before a retry.
         let failure = decoded.failure.map(|error| ModelError { retry_after: Some(Duration::ZERO), ..error });
         let parts: Vec<Result<Part, ModelError>> = decoded.parts.into_iter().map(Ok).chain(failure.map(Err)).collect();
         Box::pin(std::future::ready(Ok(stream::iter(parts).boxed())))

@@ -15,6 +15,6 @@ pub mod view;
 mod wrap;
 
 pub use self::capability::DEFINITION;
-pub use self::observe::{Observer, TakeRecording};
+pub use self::observe::{Observer, RecordingHandler};
 pub use self::replays::{NewReplay, keep_replay};
 pub use self::store::{MAX_LISTED, RecordingSummary, TABLES, find, list, purge};

@@ -1,4 +1,4 @@
-//! Recordings for other capabilities, which keep them themselves.
+//! Recordings for other capabilities, which store them themselves.
 
 use crate::format::{Header, Recording, RequestInput};
 use crate::record::{self, Budget, Session};
@@ -7,24 +7,30 @@ use chat::AgentRequest;
 use config::Config;
 use std::sync::Arc;
 
-/// What is done with a recording when its run has ended; it must return quickly.
-pub type TakeRecording = Arc<dyn Fn(Recording) + Send + Sync>;
+/// Receives a recording when its run has ended. It must return quickly.
+pub type RecordingHandler = Arc<dyn Fn(Recording) + Send + Sync>;
 
-/// Records runs for a capability. All its recordings that are not complete yet share a budget of memory.
+/// Records runs for a capability. All its recordings that are not complete yet share a budget of
+/// memory.
 pub struct Observer {
     budget: Arc<Budget>,
     run_bytes: usize,
 }
 
 impl Observer {
-    /// Creates an observer. Runs with a larger recording than `run_bytes` have none, nor have runs that would need
-    /// more than `all_bytes` together.
+    /// Creates an observer. Runs with a larger recording than `run_bytes` have none, nor have runs
+    /// that would need more than `all_bytes` together.
     pub fn new(run_bytes: usize, all_bytes: usize) -> Self {
         Self { budget: Budget::new(all_bytes), run_bytes }
     }
 
-    /// Returns what records the runs of a request.
-    pub fn recorder(&self, config: &Config, request: &AgentRequest<'_>, take: TakeRecording) -> Arc<dyn RunRecorder> {
+    /// Returns the recorder of the runs of a request.
+    pub fn recorder(
+        &self,
+        config: &Config,
+        request: &AgentRequest<'_>,
+        take: RecordingHandler,
+    ) -> Arc<dyn RunRecorder> {
         Arc::new(ObservedRequest {
             budget: self.budget.clone(),
             run_bytes: self.run_bytes,
@@ -41,7 +47,7 @@ struct ObservedRequest {
     run_bytes: usize,
     config: String,
     input: RequestInput,
-    take: TakeRecording,
+    take: RecordingHandler,
 }
 
 impl RunRecorder for ObservedRequest {
@@ -57,7 +63,7 @@ impl RunRecorder for ObservedRequest {
 struct ObservedRun {
     session: Arc<Session>,
     header: Header,
-    take: TakeRecording,
+    take: RecordingHandler,
 }
 
 impl agent::RunRecording for ObservedRun {

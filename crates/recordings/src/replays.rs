@@ -1,4 +1,4 @@
-//! Replays that are kept with their recording.
+//! Replays that are stored with their recording.
 
 use crate::format::{self, Recording};
 use crate::replay::{Miss, Replayed};
@@ -10,7 +10,7 @@ use web::times::now_millis;
 
 /// The most replays of a run; the oldest are deleted.
 const MAX_REPLAYS: i64 = 50;
-/// The largest replay that is kept, in bytes.
+/// The largest replay that is stored, in bytes.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 const INSERT: &str = "
@@ -32,43 +32,43 @@ const FIND: &str = "
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReplaySummary {
     pub(crate) id: String,
-    /// What it was replayed with.
+    /// The config or agent of the replay.
     pub(crate) label: String,
     pub(crate) created_by: String,
     /// Unix time, milliseconds.
     pub(crate) created_at: i64,
 }
 
-/// A replay that was kept.
+/// A stored replay.
 #[derive(Clone, Debug)]
-pub(crate) struct KeptReplay {
+pub(crate) struct StoredReplay {
     pub(crate) summary: ReplaySummary,
     from_step: u32,
     misses: Vec<Miss>,
     replayed: Recording,
 }
 
-impl KeptReplay {
+impl StoredReplay {
     /// Compares it with the recording.
     pub(crate) fn compare(&self, recorded: &Recording) -> Comparison {
         compare(recorded, &self.replayed, &self.misses, self.from_step)
     }
 }
 
-/// A replay that is to be kept.
+/// A replay to store.
 pub struct NewReplay {
-    /// What it was replayed with, for people.
+    /// The config or agent of the replay, for people.
     pub label: String,
-    /// Who has replayed it.
+    /// The user who has replayed it.
     pub created_by: String,
     /// The request of the agent's model with which it begins.
     pub from_step: u32,
-    /// What has happened.
+    /// The replay.
     pub replayed: Replayed,
 }
 
-/// Keeps a replay with its recording, and the audit entry about it. Returns its id; `None` if the recording is gone, or
-/// the replay is larger than 16 MiB.
+/// Stores a replay with its recording, and the audit entry about it. Returns its id; `None` if the
+/// recording is gone, or the replay is larger than 16 MiB.
 ///
 /// # Errors
 /// The database failed.
@@ -110,7 +110,7 @@ pub(crate) async fn list(store: &Store, run_id: &str) -> Result<Vec<ReplaySummar
 }
 
 /// Returns a replay of a run.
-pub(crate) async fn find(store: &Store, run_id: &str, id: &str) -> Result<Option<KeptReplay>, StoreError> {
+pub(crate) async fn find(store: &Store, run_id: &str, id: &str) -> Result<Option<StoredReplay>, StoreError> {
     let find = sql::query(FIND).bind(run_id.to_owned()).bind(id.to_owned());
     let row = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
     let Some(row) = row else { return Ok(None) };
@@ -118,7 +118,7 @@ pub(crate) async fn find(store: &Store, run_id: &str, id: &str) -> Result<Option
     let (misses, replayed): (String, String) = (row.try_get("misses")?, row.try_get("replayed")?);
     let from_step: i64 = row.try_get("from_step")?;
     let replayed = format::read(replayed.as_bytes()).map_err(|_| unreadable())?.into_iter().next();
-    Ok(Some(KeptReplay {
+    Ok(Some(StoredReplay {
         summary: summary(&row)?,
         from_step: u32::try_from(from_step).unwrap_or(1),
         misses: serde_json::from_str(&misses).map_err(|_| unreadable())?,

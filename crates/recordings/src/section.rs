@@ -9,9 +9,9 @@ use std::time::Duration;
 /// The part of the conversations that `sample` records.
 const DEFAULT_SAMPLE: f64 = 0.1;
 
-/// Records the runs of the agent, to be replayed with `chatwright replay`: `on`, `off`, `sample` for a tenth
-/// of the conversations, or `{ sample: 0.25 }` for another part of them. Temporary conversations are never
-/// recorded. Default: `off`.
+/// Records the runs of the agent, to be replayed with `chatwright replay`: `on`, `off`, `sample`
+/// for a tenth of the conversations, or `{ sample: 0.25 }` for another part of them. Temporary
+/// conversations are never recorded. Default: `off`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum RecordKey {
@@ -23,7 +23,7 @@ pub(crate) enum RecordKey {
     Sample(SampleSettings),
 }
 
-/// Which runs are recorded.
+/// The runs that are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum RecordMode {
@@ -39,8 +39,8 @@ pub(crate) enum RecordMode {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SampleSettings {
-    /// The part of the conversations that is recorded, from 0 to 1. All runs of a conversation are recorded,
-    /// or none.
+    /// The part of the conversations that is recorded, from 0 to 1. All runs of a conversation are
+    /// recorded, or none.
     #[schemars(range(min = 0, max = 1))]
     pub(crate) sample: f64,
 }
@@ -56,8 +56,8 @@ impl RecordKey {
         }
     }
 
-    /// Returns whether the runs of a conversation are recorded. The answer is the same each time and on
-    /// each server.
+    /// Returns whether the runs of a conversation are recorded. The answer is the same each time
+    /// and on each server.
     pub(crate) fn records(self, conversation_id: &str) -> bool {
         let digest = Sha256::digest(conversation_id);
         let first = digest.first_chunk().copied().map_or(0, u32::from_be_bytes);
@@ -70,11 +70,12 @@ impl Section for RecordKey {
     const PLACE: SectionPlace = SectionPlace::Agent;
 }
 
-/// How long recordings of runs are kept, and how large they may be.
+/// The retention time of recordings of runs, and their bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Recordings {
-    /// After how many days a recording is deleted. It is deleted with its conversation in any case.
+    /// The days after which a recording is deleted. It is deleted with its conversation in any
+    /// case.
     #[schemars(range(min = 1, max = 3650))]
     pub(crate) keep_days: u32,
     /// The size of one recording in MiB. A run that becomes larger is not recorded.
@@ -92,7 +93,7 @@ impl Default for Recordings {
 }
 
 impl Recordings {
-    /// Returns how long a recording is kept.
+    /// Returns the retention time of a recording.
     pub(crate) fn keep(self) -> Duration {
         Duration::from_secs(u64::from(self.keep_days) * 24 * 60 * 60)
     }

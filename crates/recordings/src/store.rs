@@ -1,5 +1,5 @@
-//! The tables of recordings. A recording is written in one transaction, so that a server that is killed
-//! leaves a whole one or none.
+//! The tables of recordings. A recording is written in one transaction, so that a server that is
+//! killed leaves a whole one or none.
 
 use crate::format::{BlobId, Entry, Header, Recording, entry_line};
 use ::store::sql::{self, Db, Row};
@@ -67,7 +67,8 @@ const FIND: &str = "
 
 const BLOBS: &str = "SELECT id, value FROM recording_blobs WHERE conversation_id = $1";
 
-/// The newest time at which the recordings since then exceed a size. Those of one time count together.
+/// The newest time at which the recordings since then exceed a size. Those of one time count
+/// together.
 const CUTOFF: &str = "
     SELECT max(recorded_at)
     FROM (SELECT recorded_at, sum(bytes) OVER (ORDER BY recorded_at DESC) AS total FROM recordings) AS newest
@@ -85,7 +86,7 @@ pub struct RecordingSummary {
     pub agent_id: String,
     /// When it was stored; Unix time, milliseconds.
     pub recorded_at: i64,
-    /// How the run ended.
+    /// The end of the run.
     pub ending: String,
     /// The number of requests to the agent's model.
     pub steps: i64,
@@ -95,8 +96,8 @@ pub struct RecordingSummary {
     pub bytes: i64,
 }
 
-/// Stores the recording of a run of this user. Returns whether it was stored: not for a conversation that is
-/// temporary or deleted.
+/// Stores the recording of a run of this user. Returns whether it was stored: not for a
+/// conversation that is temporary or deleted.
 ///
 /// # Errors
 /// The database failed.
@@ -169,7 +170,8 @@ fn summary(row: &Row) -> Result<RecordingSummary, StoreError> {
     })
 }
 
-/// Returns the recording of a run, or the recordings of a conversation, oldest first; none if there is none.
+/// Returns the recording of a run, or the recordings of a conversation, oldest first; none if there
+/// is none.
 ///
 /// # Errors
 /// The database failed, or has a recording that this version cannot read.
@@ -208,8 +210,8 @@ fn recording(row: &Row, known: &BTreeMap<BlobId, Value>) -> Result<Recording, St
     Ok(Recording { header, entries: entries.map_err(|_| UNREADABLE)?, blobs })
 }
 
-/// Deletes recordings that are older than `before`, and the oldest ones until all together have at most
-/// `total` bytes. Doing it twice changes nothing.
+/// Deletes recordings that are older than `before`, and the oldest ones until all together have at
+/// most `total` bytes. Idempotent.
 ///
 /// # Errors
 /// The database failed.
@@ -220,7 +222,7 @@ pub async fn purge(store: &Store, before: i64, total: i64) -> Result<u64, StoreE
             Box::pin(async move {
                 let old = sql::query("DELETE FROM recordings WHERE recorded_at < $1").bind(before);
                 let deleted = old.execute(&mut *db).await?.rows_affected();
-                // What a kept recording uses is as new as that recording.
+                // Blobs that a remaining recording uses are as new as that recording.
                 sql::query("DELETE FROM recording_blobs WHERE used_at < $1").bind(before).execute(db).await?;
                 Ok(deleted)
             })

@@ -1,11 +1,13 @@
-//! Wraps everything that an agent asks: models, tools, sources and policies, also those of its sub-agents.
+//! Wraps everything that an agent asks: models, tools, sources and policies, also those of its
+//! sub-agents.
 
 use agent::{Agent, Policy, SubAgent};
 use contract::{Model, Price, Tool, ToolSource};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What is put around the parts of an agent. `agent` is the path of the agent, see [`crate::format::Entry`].
+/// A layer around the parts of an agent. `agent` is the path of the agent, see
+/// [`crate::format::Entry`].
 pub(crate) trait Layer {
     /// Wraps a model.
     fn model(&self, agent: &str, model: Arc<dyn Model>, prices: &HashMap<String, Price>) -> Arc<dyn Model>;

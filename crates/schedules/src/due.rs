@@ -1,4 +1,4 @@
-//! Which ticks between two instants are due.
+//! Finds the due ticks between two instants.
 
 use crate::Schedule;
 use jiff::{SignedDuration, Timestamp};
@@ -11,7 +11,7 @@ pub const GRACE: SignedDuration = SignedDuration::from_secs(60);
 /// The most ticks that are made up for, the newest ones.
 pub const MAX_CAUGHT_UP: usize = 100;
 
-/// What happens with ticks that were missed because no server was running.
+/// The policy for ticks that were missed because no server was running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum MissedTicks {
@@ -34,7 +34,8 @@ pub struct DueTicks {
 }
 
 impl Schedule {
-    /// Returns the ticks after `since` up to `now`, by the policy. None if `since` is not before `now`.
+    /// Returns the ticks after `since` up to `now`, by the policy. None if `since` is not before
+    /// `now`.
     pub fn due(&self, since: Timestamp, now: Timestamp, missed: MissedTicks) -> DueTicks {
         let is_new = |tick: &Timestamp| *tick > since;
         let mut passed =

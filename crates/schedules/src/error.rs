@@ -1,4 +1,4 @@
-//! Why a schedule cannot be read.
+//! The errors of schedules.
 
 use std::fmt;
 
@@ -11,14 +11,14 @@ pub enum SchedulePart {
     TimeZone,
 }
 
-/// Why a schedule cannot be read, for its author.
+/// The error of a schedule that cannot be read, for its author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleError {
     /// The part that is wrong.
     pub part: SchedulePart,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to write instead.
+    /// The suggestion.
     pub help: Option<String>,
 }
 

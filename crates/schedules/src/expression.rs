@@ -1,4 +1,4 @@
-//! Reads cron expressions, and says what is wrong with one that cannot be read.
+//! Reads cron expressions, and explains errors.
 
 use crate::ScheduleError;
 use croner::Cron;
@@ -7,7 +7,7 @@ use croner::parser::{CronParser, Seconds, Year};
 /// The longest expression in bytes.
 pub const MAX_EXPRESSION: usize = 200;
 
-/// What stands in each field.
+/// The fields of an expression.
 const FIELDS: [Field; 5] = [
     Field { name: "minute", allowed: "0 to 59" },
     Field { name: "hour", allowed: "0 to 23" },
@@ -41,7 +41,7 @@ struct Field {
 /// Reads an expression.
 ///
 /// # Errors
-/// What is wrong with it, and what to write instead.
+/// The problem, and a suggestion.
 pub(crate) fn parse(text: &str) -> Result<Cron, ScheduleError> {
     if text.len() > MAX_EXPRESSION {
         let message = format!("a cron expression has at most {MAX_EXPRESSION} characters");

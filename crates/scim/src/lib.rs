@@ -61,7 +61,7 @@ fn routes() -> ApiRouter<Arc<Scim>> {
     // Without it, the pages of the site would be asked for other paths, with the token as a user's credential.
     let others = get(unknown).post(unknown).put(unknown).patch(unknown).delete(unknown);
     ApiRouter::new(&TAG)
-        .get("/scim/v2/ServiceProviderConfig", discovery::service, "Get what this server supports of SCIM")
+        .get("/scim/v2/ServiceProviderConfig", discovery::service, "Get the supported features of SCIM")
         .get("/scim/v2/ResourceTypes", discovery::types, "List the types of resources")
         .get("/scim/v2/ResourceTypes/{id}", discovery::one_type, "Get a type of resources")
         .get("/scim/v2/Schemas", discovery::schemas, "List the schemas of users and groups")
@@ -69,8 +69,8 @@ fn routes() -> ApiRouter<Arc<Scim>> {
         .get("/scim/v2/Users", users::list, "Find users of the directory")
         .post("/scim/v2/Users", users::add, "Add a user of the directory")
         .get("/scim/v2/Users/{id}", users::show, "Get a user of the directory")
-        .put("/scim/v2/Users/{id}", users::replace, "Replace what the directory says about a user")
-        .patch("/scim/v2/Users/{id}", users::change, "Change what the directory says about a user, or disable them")
+        .put("/scim/v2/Users/{id}", users::replace, "Replace a user of the directory")
+        .patch("/scim/v2/Users/{id}", users::change, "Change or disable a user of the directory")
         .delete("/scim/v2/Users/{id}", users::remove, "Delete a user of the directory and everything they own")
         .get("/scim/v2/Groups", groups::list, "Find groups of the directory")
         .post("/scim/v2/Groups", groups::add, "Add a group of the directory")

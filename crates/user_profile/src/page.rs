@@ -1,4 +1,5 @@
-//! The page `/account/profile`, on which users write how they want to be answered. It needs no script.
+//! The page `/account/profile`, on which users write how they want to be answered. It needs no
+//! script.
 
 use crate::service::{MAX_CONTENT, Profiles};
 use axum::extract::{Query, RawForm, State};
@@ -46,7 +47,7 @@ async fn show(
     Ok(render(StatusCode::OK, &profiles, content, query.done.as_deref().and_then(done_text), None))
 }
 
-/// Returns what the page says after a change.
+/// Returns the message of the page after a change.
 fn done_text(done: &str) -> Option<&'static str> {
     match done {
         SAVED => Some("Saved. It holds for conversations that begin from now on."),

@@ -25,15 +25,15 @@ const PROFILE: Tag = Tag {
 /// Returns the routes.
 pub(crate) fn routes(profiles: Profiles) -> ApiRouter {
     ApiRouter::new(&PROFILE)
-        .get("/api/profile", show, "Get how the caller wants to be answered")
-        .put("/api/profile", save, "Set how the caller wants to be answered, in conversations that begin later")
-        .delete("/api/profile", delete, "Delete how the caller wants to be answered, from all conversations")
-        .get("/api/profile/export", export, "Download how the caller wants to be answered")
+        .get("/api/profile", show, "Get the caller's profile: how they want to be answered")
+        .put("/api/profile", save, "Set the caller's profile, for conversations that begin later")
+        .delete("/api/profile", delete, "Delete the caller's profile, also from all conversations")
+        .get("/api/profile/export", export, "Download the caller's profile")
         .with_pages(page::routes())
         .map(|router| router.with_state(profiles))
 }
 
-/// How a user wants to be answered.
+/// The profile of a user: how they want to be answered.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ProfileView {

@@ -4,8 +4,9 @@ use config::{Agent, Section, SectionPlace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Whether the agent reads how its users want to be answered, which they write at `/account/profile`.
-/// Default: `false`, so that an operator decides which agents their users may tune.
+/// Whether the agent reads the profiles of its users, in which they write at `/account/profile` how
+/// they want to be answered. Default: `false`, so that an operator decides which agents follow such
+/// wishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub(crate) struct AgentProfile(pub(crate) bool);
 

@@ -1,4 +1,4 @@
-//! Profiles as routes, the page and agents use them.
+//! The service that routes, the page and agents use.
 
 use crate::store::{self, Profile};
 use ::store::{AuditEntry, Store, StoreError};
@@ -61,7 +61,7 @@ impl Profiles {
         store::save(&self.store, user_id, profile, audit).await.map_err(from_store_error)
     }
 
-    /// Deletes the text of a user, also from the conversations that were told it.
+    /// Deletes the text of a user, also from the conversations that have got it.
     ///
     /// # Errors
     /// The database failed.
@@ -69,24 +69,24 @@ impl Profiles {
         store::delete(&self.store, user_id, audit(user_id, "delete", "", Value::Null)).await.map_err(from_store_error)
     }
 
-    /// Returns what a conversation is told: what it was told when it began, or the text at the moment if it
-    /// begins now. Empty if there is none.
+    /// Returns the text for a conversation: the text that it got when it began, or the current one
+    /// if it begins now. Empty if there is none.
     ///
     /// # Errors
     /// The database failed.
-    pub(crate) async fn told(&self, user_id: &str, conversation_id: &str) -> Result<String, StoreError> {
-        if let Some(told) = store::told(&self.store, user_id, conversation_id).await? {
-            return Ok(told);
+    pub(crate) async fn conversation_text(&self, user_id: &str, conversation_id: &str) -> Result<String, StoreError> {
+        if let Some(text) = store::find_block(&self.store, user_id, conversation_id).await? {
+            return Ok(text);
         }
         let (owner, conversation) = (user_id.to_owned(), conversation_id.to_owned());
         let audit = move |content: &str| {
             audit(&owner, "tell", &conversation, json!({ "sha256": hex::encode(Sha256::digest(content)) }))
         };
-        store::tell(&self.store, user_id, conversation_id, now_millis(), audit).await
+        store::insert_block(&self.store, user_id, conversation_id, now_millis(), audit).await
     }
 }
 
-/// Returns a row of the audit log. It says what was done, and nothing of the text.
+/// Returns a row of the audit log. It names the action, and does not contain the text.
 fn audit(user_id: &str, action: &str, conversation_id: &str, about: Value) -> AuditEntry {
     audit_row(user_id, &format!("profile:{action}"), conversation_id, about)
 }

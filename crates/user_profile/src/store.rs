@@ -33,7 +33,7 @@ const SAVE: &str = "
 
 const DELETE: &str = "DELETE FROM user_profiles WHERE owner = $1";
 
-/// The rows stay: a conversation that was told something begins only once, so it is not told the next text.
+/// The rows stay: a conversation that has got a text does not get the next one.
 const EMPTY_BLOCKS: &str = "UPDATE user_profile_blocks SET content = '' WHERE owner = $1 AND content <> ''";
 
 const BLOCK: &str = "SELECT content FROM user_profile_blocks WHERE conversation_id = $1 AND owner = $2";
@@ -47,7 +47,7 @@ async fn find(db: &mut Db, owner: &str) -> Result<Option<Profile>, StoreError> {
     Ok(Some(Profile { content: row.try_get("content")?, updated_at: row.try_get("updated_at")? }))
 }
 
-async fn block(db: &mut Db, owner: &str, conversation_id: &str) -> Result<Option<String>, StoreError> {
+async fn read_block(db: &mut Db, owner: &str, conversation_id: &str) -> Result<Option<String>, StoreError> {
     let find = sql::query_scalar::<String>(BLOCK).bind(conversation_id).bind(owner);
     Ok(find.fetch_optional(db).await?)
 }
@@ -76,7 +76,7 @@ pub(crate) async fn save(store: &Store, owner: &str, profile: Profile, audit: Au
     write.await
 }
 
-/// Deletes the text of a user, also where conversations were told it.
+/// Deletes the text of a user, also from conversations that have got it.
 ///
 /// # Errors
 /// The database failed.
@@ -85,8 +85,8 @@ pub(crate) async fn delete(store: &Store, owner: &str, audit: AuditEntry) -> Res
     let write = store.write(move |db| {
         Box::pin(async move {
             let known = sql::query(DELETE).bind(&owner).execute(&mut *db).await?.rows_affected();
-            let told = sql::query(EMPTY_BLOCKS).bind(&owner).execute(&mut *db).await?.rows_affected();
-            match known + told {
+            let emptied = sql::query(EMPTY_BLOCKS).bind(&owner).execute(&mut *db).await?.rows_affected();
+            match known + emptied {
                 0 => Ok(()),
                 _ => append_audit(db, vec![audit]).await,
             }
@@ -95,21 +95,26 @@ pub(crate) async fn delete(store: &Store, owner: &str, audit: AuditEntry) -> Res
     write.await
 }
 
-/// Returns what a conversation of a user was told when it began; `None` if it begins now.
+/// Returns the text that a conversation of a user got when it began; `None` if it begins now.
 ///
 /// # Errors
 /// The database failed.
-pub(crate) async fn told(store: &Store, owner: &str, conversation_id: &str) -> Result<Option<String>, StoreError> {
+pub(crate) async fn find_block(
+    store: &Store,
+    owner: &str,
+    conversation_id: &str,
+) -> Result<Option<String>, StoreError> {
     let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
-    store.read(move |db| Box::pin(async move { block(db, &owner, &conversation_id).await })).await
+    store.read(move |db| Box::pin(async move { read_block(db, &owner, &conversation_id).await })).await
 }
 
-/// Stores what a conversation is told from now on: the text of its user at the moment. Returns what it is
-/// told, which another run may have stored just before. `audit` makes the row about a text.
+/// Stores the profile text that the conversation's prompts contain from now on: the current text of
+/// its user. Returns the stored text, which another run may have stored just before. `audit` makes
+/// the row about a text.
 ///
 /// # Errors
 /// The database failed.
-pub(crate) async fn tell(
+pub(crate) async fn insert_block(
     store: &Store,
     owner: &str,
     conversation_id: &str,
@@ -122,7 +127,7 @@ pub(crate) async fn tell(
             let content = find(&mut *db, &owner).await?.map(|profile| profile.content).unwrap_or_default();
             let insert = sql::query(INSERT_BLOCK).bind(&conversation_id).bind(&owner).bind(&content).bind(now);
             if insert.execute(&mut *db).await?.rows_affected() == 0 {
-                return Ok(block(db, &owner, &conversation_id).await?.unwrap_or_default());
+                return Ok(read_block(db, &owner, &conversation_id).await?.unwrap_or_default());
             }
             if !content.is_empty() {
                 append_audit(db, vec![audit(&content)]).await?;

@@ -1,4 +1,4 @@
-//! What agents are told, on SQLite and, if it is installed, on PostgreSQL.
+//! The texts that agents get, on SQLite and, if it is installed, on PostgreSQL.
 
 use crate::service::{MAX_CONTENT, Profiles, checked};
 use crate::source::{ProfileSource, block};
@@ -89,8 +89,8 @@ async fn conversations_keep_the_text_that_they_began_with() {
         profiles.save("ada", "At length.").await.unwrap();
         assert_eq!(told("ada", "c1").await, briefly, "its beginning stays the same");
         assert_eq!(told("ada", "c2").await.as_deref(), Some("At length."));
-        // Two runs that begin at once are told the same.
-        let both = tokio::join!(profiles.told("ada", "c2"), profiles.told("ada", "c2"));
+        // Two runs that begin at once get the same text.
+        let both = tokio::join!(profiles.conversation_text("ada", "c2"), profiles.conversation_text("ada", "c2"));
         assert_eq!((both.0.unwrap(), both.1.unwrap()), ("At length.".to_owned(), "At length.".to_owned()));
 
         profiles.save("ada", " ").await.unwrap();

@@ -33,9 +33,9 @@ pub(crate) fn standard_signatures(text: &str) -> Vec<Signature> {
     signatures.take(MAX_SIGNATURES).filter_map(|encoded| STANDARD.decode(encoded).ok()?.try_into().ok()).collect()
 }
 
-/// What `Stripe-Signature` has.
+/// The contents of the header `Stripe-Signature`.
 pub(crate) struct StripeSignature<'h> {
-    /// The time as it is signed.
+    /// The signed time.
     pub(crate) timestamp: &'h str,
     /// The signatures of version 1.
     pub(crate) signatures: Vec<Signature>,

@@ -1,8 +1,9 @@
-//! Why a request is refused.
+//! The reasons why a request is refused.
 
 use thiserror::Error;
 
-/// Why a request is refused, in one sentence for the operator. The sender learns only that it is.
+/// The reason why a request is refused, in one sentence for the operator. The sender only learns
+/// that it is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Rejection {
     /// A header is missing.

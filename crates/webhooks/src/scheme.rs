@@ -1,19 +1,20 @@
-//! How senders of webhooks sign.
+//! The schemes by which senders of webhooks sign.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a sender proves who it is.
+/// The scheme by which a sender authenticates its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Scheme {
     /// By the headers of Standard Webhooks. Secrets are `whsec_` and 24 to 64 bytes in Base64.
     Standard,
     /// As GitHub does, by `X-Hub-Signature-256`. Secrets are texts.
     GitHub,
-    /// As Stripe does, by `Stripe-Signature`. Secrets are the texts that Stripe shows, with `whsec_`.
+    /// As Stripe does, by `Stripe-Signature`. Secrets are the texts that Stripe shows, with
+    /// `whsec_`.
     Stripe,
-    /// By a key in `Authorization: Bearer KEY`, for senders that cannot sign. Whoever sees a request can
-    /// send others.
+    /// By a key in `Authorization: Bearer KEY`, for senders that cannot sign. Anyone who sees a
+    /// request can send others.
     Bearer,
 }
 

@@ -12,7 +12,7 @@ pub const MAX_SECRETS: usize = 8;
 /// The fewest characters of a secret that is a text.
 const MIN_TEXT: usize = 16;
 
-/// Why secrets cannot be used, for the operator. It does not contain them.
+/// The reason why secrets cannot be used, for the operator. It does not contain them.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SecretError {
     /// There is none.

@@ -12,13 +12,14 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use std::time::Duration;
 
-/// How far a signed time may be from now, by default.
+/// The default tolerance between a signed time and now.
 pub const DEFAULT_TOLERANCE: Duration = Duration::from_secs(5 * 60);
 
 /// The longest id in bytes.
 pub const MAX_ID: usize = 256;
 
-/// What the tags of bearer keys are made of. Comparing tags takes the same time whatever the key is.
+/// The text of which the tags of bearer keys are made. Comparing tags takes the same time for all
+/// keys.
 const BEARER: &[u8] = b"bearer";
 
 /// Verifies the requests of one sender.
@@ -32,7 +33,7 @@ pub struct Verifier {
 /// A request of the sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// The id that the same delivery has whenever it is sent; `None` if the sender gives none.
+    /// The id, which stays the same when a delivery is repeated; `None` if the sender gives none.
     pub id: Option<String>,
 }
 
@@ -45,7 +46,7 @@ impl Verifier {
         Ok(Self { scheme, keys: keys(scheme, secrets)?, tolerance: DEFAULT_TOLERANCE })
     }
 
-    /// Sets how far a signed time may be from now.
+    /// Sets the tolerance between a signed time and now.
     #[must_use]
     pub fn with_tolerance(self, tolerance: Duration) -> Self {
         Self { tolerance, ..self }
@@ -54,7 +55,7 @@ impl Verifier {
     /// Verifies a request. `body` is the body as it was received, `now` the Unix time in seconds.
     ///
     /// # Errors
-    /// Why the request is refused, for the operator.
+    /// The reason why the request is refused, for the operator.
     pub fn verify(&self, headers: &HeaderMap, body: &[u8], now: i64) -> Result<Verified, Rejection> {
         match self.scheme {
             Scheme::Standard => self.standard(headers, body, now),

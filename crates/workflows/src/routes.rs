@@ -36,7 +36,7 @@ pub(crate) fn routes(context: Context) -> ApiRouter {
         .get("/api/workflows/runs", list_runs, "List the caller's runs")
         .get("/api/workflows/runs/{id}", show, "Get a run with its steps and questions")
         .post("/api/workflows/runs/{id}/stop", stop, "Stop a run")
-        .post("/api/workflows/runs/{id}/retry", retry, "Make an ended run go on")
+        .post("/api/workflows/runs/{id}/retry", retry, "Continue a run that has ended")
         .post("/api/workflows/runs/{id}/rerun", rerun, "Start a new run with the input of a run, or with a changed one")
         .post("/api/workflows/runs/{id}/decide", decide, "Decide about a step whose outcome is unknown")
         .get("/api/workflows/tasks", list_tasks, "List the open questions that the caller may answer")

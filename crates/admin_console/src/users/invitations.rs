@@ -32,7 +32,7 @@ pub(super) fn routes() -> ApiRouter<ConsoleState> {
         Router::new().route(PATH, get(show).post(invite)).route("/admin/invitations/{id}/revoke", post(revoke_in_page));
     ApiRouter::new(&ADMINISTRATION)
         .get("/api/admin/invitations", list, "List the invitations that nobody has accepted yet, newest first")
-        .post("/api/admin/invitations", add, "Invite a user: make a link that creates one account within seven days")
+        .post("/api/admin/invitations", add, "Invite a user: create a link that creates one account within seven days")
         .delete("/api/admin/invitations/{id}", revoke, "Revoke an invitation")
         .with_pages(pages)
 }

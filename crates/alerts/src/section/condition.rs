@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use settings::{Id, QuotaPeriod};
 use web::html::{dollars, number};
 
-/// A value and its limit. It is above the limit, not at it, when people are told.
+/// A value and its limit. The alert fires when the value is above the limit, not at it.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "type")]
 #[schemars(extend("x-names" = "type of condition"))]
@@ -45,13 +45,14 @@ pub(crate) enum Condition {
         #[schemars(range(min = 0))]
         above: u32,
     },
-    /// How long the oldest job that is due has waited.
+    /// The waiting time of the oldest job that is due.
     JobDelay {
         /// The limit in minutes.
         #[schemars(range(min = 1, max = 10_080))]
         above_minutes: u32,
     },
-    /// The number of runs of workflows that have failed. Runs of child workflows count with those above.
+    /// The number of runs of workflows that have failed. Runs of child workflows count with those
+    /// above.
     FailedWorkflowRuns {
         /// The limit. Default: 0.
         #[serde(default)]
@@ -64,7 +65,8 @@ pub(crate) enum Condition {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workflow_id: Option<Id>,
     },
-    /// The number of runs of workflows that wait for a decision, because a server was killed while a step ran.
+    /// The number of runs of workflows that wait for a decision, because a server was killed while
+    /// a step ran.
     UndecidedWorkflowRuns {
         /// The limit. Default: 0.
         #[serde(default)]
@@ -76,7 +78,8 @@ pub(crate) enum Condition {
         #[serde(default)]
         above: u32,
     },
-    /// What users have used of a quota (`limits.quotas`), for each of the 50 users with the highest cost this month.
+    /// The used share of a quota (`limits.quotas`), for each of the 50 users with the highest cost
+    /// this month.
     Quota {
         /// The limit in percent. Default: 80.
         #[serde(default = "default_percent")]
@@ -124,7 +127,8 @@ impl Condition {
         }
     }
 
-    /// Warns of a workflow that the config does not have: it may be mistyped, or is stored in the database only.
+    /// Warns of a workflow that the config does not have: it may be mistyped, or is stored in the
+    /// database only.
     pub(super) fn check_workflow(
         &self,
         config: &Config,

@@ -12,32 +12,34 @@ use serde::Deserialize;
 use settings::Id;
 use std::collections::HashSet;
 
-/// Tells operators by e-mail or webhook when a value leaves its bounds, and when it is back. The values are checked every minute.
+/// Sends messages to operators by e-mail or webhook when a value leaves its bounds, and when it is
+/// back. The values are checked every minute.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 pub(crate) struct Alerts(#[schemars(length(max = 50))] pub(crate) Vec<Alert>);
 
-/// A value with a limit, and who is told when it is above it.
+/// A value with a limit, and the receivers of messages about it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Alert {
     /// The id.
     pub(crate) id: Id,
-    /// What the alert is called in messages. Default: the name of the value.
+    /// The name of the alert in messages. Default: the name of the value.
     #[serde(default)]
     #[schemars(length(min = 1, max = 100))]
     pub(crate) title: Option<String>,
     /// The value and its limit.
     pub(crate) when: Condition,
-    /// For how many minutes the value must be above the limit until somebody is told, and at or below it until it counts as
-    /// resolved.
+    /// The minutes for which the value must be above the limit until a message is sent, and at or
+    /// below it until the alert counts as resolved.
     #[serde(default)]
     #[schemars(range(max = 1440))]
     pub(crate) hold_minutes: u32,
-    /// After how many hours people are told again that the value is still above the limit; 0: never.
+    /// The hours after which a message is sent again while the value is still above the limit; 0:
+    /// never.
     #[serde(default = "default_repeat")]
     #[schemars(range(max = 720))]
     pub(crate) repeat_hours: u32,
-    /// Who is told.
+    /// The receivers of the messages.
     #[schemars(length(min = 1, max = 8))]
     pub(crate) notify: Vec<Receiver>,
 }
@@ -47,7 +49,7 @@ fn default_repeat() -> u32 {
 }
 
 impl Alert {
-    /// Returns what the alert is called.
+    /// Returns the name of the alert.
     pub(crate) fn title(&self) -> String {
         self.title.clone().unwrap_or_else(|| self.when.name())
     }

@@ -1,4 +1,4 @@
-//! Who is told.
+//! The receivers of alerts.
 
 use config::{Config, ConnectionProperties, PathStep, SecretText, SectionProblems};
 use mail::{Smtp, is_address};
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use url::Url;
 use webhooks::{Scheme, Verifier};
 
-/// Where messages go.
+/// A receiver of messages.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Receiver {
@@ -19,8 +19,8 @@ pub(crate) struct Receiver {
     pub(crate) to: Vec<String>,
 }
 
-/// An address to which the server sends messages as JSON. `text` in it is what Slack, Mattermost, Google Chat and others show,
-/// `content` what Discord shows.
+/// An address to which the server sends messages as JSON. Slack, Mattermost, Google Chat and others
+/// show `text` of it, Discord shows `content`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OutgoingWebhook {
@@ -35,7 +35,8 @@ pub(crate) struct OutgoingWebhook {
 }
 
 impl OutgoingWebhook {
-    /// Returns the address. Unlike a base URL it may have a query: some services put their key there.
+    /// Returns the address. Unlike a base URL it may have a query: some services put their key
+    /// there.
     pub(crate) fn url(&self) -> Option<Url> {
         let url = Url::parse(self.url.expose()).ok()?;
         (matches!(url.scheme(), "http" | "https") && url.has_host() && url.username().is_empty()).then_some(url)
@@ -89,7 +90,7 @@ impl Receiver {
         email.or_else(|| connection.properties::<OutgoingWebhook>().map(Target::Webhook))
     }
 
-    /// Checks what can be checked without the connection.
+    /// Runs the checks that do not need the connection.
     pub(super) fn check(&self, path: &[PathStep<'_>], problems: &mut SectionProblems<'_, '_, '_>) {
         let types = [Smtp::TYPE, OutgoingWebhook::TYPE];
         problems.check_connection_type(&[path, &[PathStep::Key("connectionId")]].concat(), &self.connection_id, &types);
@@ -99,7 +100,7 @@ impl Receiver {
         }
     }
 
-    /// Checks it with its connection.
+    /// Runs the checks that need the connection.
     pub(super) fn check_with_config(
         &self,
         config: &Config,

@@ -299,7 +299,7 @@ fn invalid_proxy_settings_are_rejected() {
        |
      1 | auth: { mode: proxy, publicUrls: ['https://a.test'], trustedProxies: ['10.0.0.300', '0.0.0.0/0'] }
        |                                                                                     ^^^^^^^^^^^
-       = help: whoever reaches the server could say who he is; name the proxy's own address
+       = help: anyone who reaches the server could claim to be any user; name the proxy's own address
     ");
     let headers = "userHeader: Cookie, nameHeader: 'x user', rolesHeader: cookie";
     assert_snapshot!(check(&auth(&format!("trustedProxies: ['::1'], {headers}"))), @"

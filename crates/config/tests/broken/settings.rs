@@ -149,7 +149,7 @@ fn sign_in_rate_per_user_and_trust_in_all_proxies_are_rejected() {
        |
      4 |   trustedProxies: [0.0.0.0/0]
        |                    ^^^^^^^^^
-       = help: whoever reaches the server could say who he is; name the proxy's own address
+       = help: anyone who reaches the server could claim to be any user; name the proxy's own address
     ");
 }
 

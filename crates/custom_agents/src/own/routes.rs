@@ -27,12 +27,16 @@ pub(crate) fn routes(context: Context) -> ApiRouter {
             list,
             "List the caller's agents, those shared with them, and what agents can be made of",
         )
-        .post("/api/own-agents", add, "Make an agent")
+        .post("/api/own-agents", add, "Create an agent")
         .get("/api/own-agents/{id}", show, "Get an agent of the caller with its versions")
         .put("/api/own-agents/{id}", change, "Change an agent")
         .delete("/api/own-agents/{id}", delete, "Delete an agent")
-        .put("/api/own-agents/{id}/sharing", share, "Set with whom an agent is shared")
-        .post("/api/own-agents/{id}/versions/{version}/restore", restore, "Make an earlier version the newest one")
+        .put("/api/own-agents/{id}/sharing", share, "Set the users with whom an agent is shared")
+        .post(
+            "/api/own-agents/{id}/versions/{version}/restore",
+            restore,
+            "Restore an earlier version as the newest one",
+        )
         .with_pages(super::page::routes())
         .map(|router| router.with_state(context))
 }

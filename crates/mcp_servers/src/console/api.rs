@@ -26,7 +26,7 @@ pub(super) fn routes() -> ApiRouter<Context> {
         .get("/api/admin/mcp-servers/{name}", show, "Get an added MCP server with its state")
         .put("/api/admin/mcp-servers/{name}", change, "Change an added MCP server")
         .delete("/api/admin/mcp-servers/{name}", remove::<Current>, "Delete an added MCP server")
-        .post("/api/admin/mcp-servers/{name}/test", test_stored, "Test an added MCP server, and keep what was found")
+        .post("/api/admin/mcp-servers/{name}/test", test_stored, "Test an added MCP server, and store the result")
         .post("/api/admin/mcp-server-tests", test, "Test an MCP server that need not be stored")
 }
 

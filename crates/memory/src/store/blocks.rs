@@ -1,13 +1,13 @@
-//! The table `memory_blocks`: what agents were told when conversations began.
+//! The table `memory_blocks`: the facts that agents got when conversations began.
 
 use super::{damaged, with_deleted};
 use ::store::sql::{self, Db, Sql};
 use ::store::{AuditEntry, StoreError, append_audit};
 
-/// What an agent is told in a conversation.
+/// The facts that an agent gets in a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// Empty if nothing is known.
+    /// The text; empty if there are no facts.
     pub(crate) content: String,
     /// The messages that its facts come from, as `CONVERSATION/MESSAGE`.
     pub(crate) sources: Vec<String>,
@@ -41,7 +41,7 @@ const PRESENT: Sql = Sql::pair(
     ),
 );
 
-/// Returns what an agent was told in a conversation of a user.
+/// Returns the facts that an agent got in a conversation of a user.
 pub(crate) async fn block(
     db: &mut Db,
     owner: &str,
@@ -54,7 +54,7 @@ pub(crate) async fn block(
     Ok(Some(Block { content: row.try_get("content")?, sources }))
 }
 
-/// Stores what an agent is told from now on, with its row in the audit log.
+/// Stores the facts that an agent gets from now on, with a row in the audit log.
 pub(crate) async fn insert_block(
     db: &mut Db,
     owner: &str,

@@ -16,7 +16,7 @@ pub(crate) struct NewFact {
     pub(crate) topic: Topic,
     pub(crate) confidence: f64,
     pub(crate) message_id: String,
-    /// Facts that are not true any more.
+    /// The ids of facts that it replaces.
     pub(crate) replaces: Vec<String>,
 }
 
@@ -27,12 +27,12 @@ pub(crate) struct FactChange {
     pub(crate) category: Category,
 }
 
-/// Where facts are added.
-pub(crate) struct Place<'a> {
+/// The user, agent and conversation for which facts are added.
+pub(crate) struct FactTarget<'a> {
     pub(crate) owner: &'a str,
     pub(crate) agent_id: &'a str,
     pub(crate) conversation_id: &'a str,
-    /// The most facts here.
+    /// The most facts of the user with this agent.
     pub(crate) most: u32,
 }
 
@@ -74,8 +74,8 @@ const CHANGE: &str = "
 
 const DELETE: &str = "DELETE FROM memory_facts WHERE owner = $1 AND id = $2";
 
-/// Returns the facts of a user, the most certain ones first. Those whose messages or conversations are
-/// deleted are not among them.
+/// Returns the facts of a user, the most certain ones first. Those whose messages or conversations
+/// are deleted are not among them.
 pub(crate) async fn facts(db: &mut Db, owner: &str) -> Result<Vec<Fact>, StoreError> {
     let rows = sql::query(LIST).bind(owner).bind(MAX_LISTED).fetch_all(db).await?;
     rows.iter().map(read).collect()
@@ -101,16 +101,16 @@ fn read(row: &Row) -> Result<Fact, StoreError> {
     })
 }
 
-/// Stores facts as one update that can be undone, with its row in the audit log. A fact that is known
-/// already only becomes as certain as the new one. If nothing changes, nothing is recorded.
+/// Stores facts as one update that can be undone, with its row in the audit log. A fact that is
+/// stored already only gets the confidence of the new one. If nothing changes, nothing is recorded.
 pub(crate) async fn add_facts(
     db: &mut Db,
-    place: &Place<'_>,
+    target: &FactTarget<'_>,
     new: &[NewFact],
     audit: AuditEntry,
     now: i64,
 ) -> Result<(), StoreError> {
-    let Place { owner, agent_id, conversation_id, most } = *place;
+    let FactTarget { owner, agent_id, conversation_id, most } = *target;
     users::lock(db, owner).await?;
     let mut known = facts(db, owner).await?;
     known.retain(|fact| fact.agent_id == agent_id);
@@ -181,7 +181,7 @@ pub(crate) async fn delete_fact(store: &Store, owner: &str, id: &str, audit: Aud
     write.await
 }
 
-/// Deletes everything that is known about a user.
+/// Deletes all facts about a user.
 pub(crate) async fn delete_all(store: &Store, owner: &str, audit: AuditEntry) -> Result<(), StoreError> {
     let owner = owner.to_owned();
     let write = store.write(move |db| {

@@ -7,7 +7,7 @@ mod updates;
 mod users;
 
 pub(crate) use blocks::{Block, block, insert_block, present_sources};
-pub(crate) use facts::{FactChange, NewFact, Place, add_facts, change_fact, delete_all, delete_fact, facts};
+pub(crate) use facts::{FactChange, FactTarget, NewFact, add_facts, change_fact, delete_all, delete_fact, facts};
 pub(crate) use reads::{forget_pending, mark_read, note_message, noted, pending};
 pub(crate) use updates::{Update, prune, undo, updates};
 pub(crate) use users::{

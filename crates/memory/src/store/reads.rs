@@ -1,4 +1,4 @@
-//! The table `memory_reads`: which messages of users are read, and which were.
+//! The table `memory_reads`: the messages of users that are to be read, and those that were read.
 
 use ::store::StoreError;
 use ::store::sql::{self, Db};
@@ -6,8 +6,8 @@ use ::store::sql::{self, Db};
 /// The most messages that are read at once.
 const MAX_PENDING: i64 = 20;
 
-/// The message with which the active run began. Messages that were imported, copied or sent along as
-/// history are not its: somebody else may have written them.
+/// The message with which the active run began. Messages that were imported, copied or sent along
+/// as history do not count: others may have written them.
 const NOTE: &str = "
     INSERT INTO memory_reads (conversation_id, message_id)
     SELECT m.conversation_id, m.id FROM messages m
@@ -28,7 +28,8 @@ const MARK: &str = "
 
 const FORGET: &str = "DELETE FROM memory_reads WHERE conversation_id = $1 AND read_at IS NULL";
 
-/// Records that the message with which the active run began is to be read. Returns whether that is new.
+/// Records that the message with which the active run began is to be read. Returns whether that is
+/// new.
 pub(crate) async fn note_message(db: &mut Db, conversation_id: &str) -> Result<bool, StoreError> {
     Ok(sql::query(NOTE).bind(conversation_id).execute(db).await?.rows_affected() > 0)
 }
@@ -44,7 +45,7 @@ pub(crate) async fn noted(db: &mut Db, conversation_id: &str) -> Result<Vec<Stri
     Ok(sql::query_scalar(NOTED).bind(conversation_id).fetch_all(db).await?)
 }
 
-/// Records that messages were read. Returns false if somebody else has read one of them.
+/// Records that messages were read. Returns false if another job has read one of them.
 pub(crate) async fn mark_read(
     db: &mut Db,
     conversation_id: &str,

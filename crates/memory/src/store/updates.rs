@@ -1,4 +1,4 @@
-//! The table `memory_updates`: what a conversation has changed, until it cannot be undone any more.
+//! The table `memory_updates`: the changes by conversations, for as long as they can be undone.
 
 use super::users;
 use ::store::sql::{self, Row};
@@ -7,19 +7,19 @@ use ::store::{AuditEntry, Store, StoreError, append_audit};
 /// The most updates in a list.
 const MAX_LISTED: i64 = 20;
 
-/// What a conversation has changed at one time.
+/// A change of the facts by a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Update {
     pub(crate) id: String,
     pub(crate) created_at: i64,
     /// The texts of the facts that were added and are still there.
     pub(crate) added: Vec<String>,
-    /// How many facts they have replaced.
+    /// The number of facts that they have replaced.
     pub(crate) replaced: i64,
     pub(crate) is_undone: bool,
 }
 
-/// Those of a conversation, or all.
+/// The updates of a conversation, or of all.
 const LIST: &str = "
     SELECT u.id, u.created_at, u.undone_at IS NOT NULL AS undone,
         (SELECT count(*) FROM memory_facts f WHERE f.retired_by = u.id) AS replaced
@@ -39,8 +39,8 @@ const PRUNE_FACTS: &str = "
         AND retired_by NOT IN (SELECT id FROM memory_updates WHERE created_at >= $1)";
 const PRUNE: &str = "DELETE FROM memory_updates WHERE created_at < $1";
 
-/// Returns what a conversation of a user has changed lately, newest first; without a conversation, what
-/// all of them have.
+/// Returns the latest updates by a conversation of a user, newest first; without a conversation, by
+/// all of them.
 pub(crate) async fn updates(store: &Store, owner: &str, conversation_id: &str) -> Result<Vec<Update>, StoreError> {
     let find = sql::query(LIST).bind(owner).bind(conversation_id).bind(MAX_LISTED);
     let owner = owner.to_owned();
@@ -65,8 +65,8 @@ pub(crate) async fn updates(store: &Store, owner: &str, conversation_id: &str) -
     read.await
 }
 
-/// Undoes an update of a user: what it has added is deleted, and what it has replaced is known again.
-/// Returns false if there is none, or it was undone before.
+/// Undoes an update of a user: the facts that it has added are deleted, and those that it has
+/// replaced are restored. Returns false if there is none, or it was undone before.
 pub(crate) async fn undo(
     store: &Store,
     owner: &str,
@@ -91,7 +91,7 @@ pub(crate) async fn undo(
     write.await
 }
 
-/// Deletes updates from before this time, with what they have replaced.
+/// Deletes updates from before this time, with the facts that they have replaced.
 pub(crate) async fn prune(store: &Store, before: i64) -> Result<(), StoreError> {
     let write = store.write(move |db| {
         Box::pin(async move {

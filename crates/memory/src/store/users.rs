@@ -1,9 +1,9 @@
-//! The tables `memory_users` and `memory_switch`: for whom memory is on.
+//! The tables `memory_users` and `memory_switch`: the switches of users and of administrators.
 
 use ::store::sql::{self, Db};
 use ::store::{AuditEntry, Store, StoreError, append_audit};
 
-/// What a user has chosen.
+/// The memory settings of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UserState {
     pub(crate) is_enabled: bool,
@@ -11,7 +11,7 @@ pub(crate) struct UserState {
     pub(crate) generation: i64,
 }
 
-/// How much is stored, for administrators.
+/// The figures for administrators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub(crate) users: i64,
@@ -30,7 +30,7 @@ const CHANGED: &str = "
     INSERT INTO memory_users (owner, enabled, generation) VALUES ($1, 1, 1)
     ON CONFLICT (owner) DO UPDATE SET generation = memory_users.generation + 1";
 
-/// Changes nothing, but lets other transactions wait that change the memory of the user.
+/// Changes nothing, but makes other transactions wait that change the memory of the user.
 const LOCK: &str = "
     INSERT INTO memory_users (owner, enabled, generation) VALUES ($1, 1, 0)
     ON CONFLICT (owner) DO UPDATE SET enabled = memory_users.enabled";
@@ -50,7 +50,7 @@ const TOTALS: &str = "
         (SELECT count(*) FROM memory_users WHERE enabled = 0) AS switched_off
     FROM memory_facts WHERE retired_by IS NULL";
 
-/// Returns what a user has chosen.
+/// Returns the memory settings of a user.
 pub(crate) async fn user(db: &mut Db, owner: &str) -> Result<UserState, StoreError> {
     let row = sql::query(USER).bind(owner).fetch_optional(db).await?;
     match row {
@@ -59,27 +59,27 @@ pub(crate) async fn user(db: &mut Db, owner: &str) -> Result<UserState, StoreErr
     }
 }
 
-/// Lets other transactions wait that change the memory of the user, until this one ends.
+/// Makes other transactions that change the memory of the user wait until this one ends.
 pub(crate) async fn lock(db: &mut Db, owner: &str) -> Result<(), StoreError> {
     sql::query(LOCK).bind(owner).execute(db).await?;
     Ok(())
 }
 
-/// Records that the user has changed their memory: extractions that are under way store nothing, and
-/// each conversation is told anew at its next message.
+/// Records that the user has changed their memory: running extractions store nothing, and each
+/// conversation gets the current facts with its next message.
 pub(super) async fn changed(db: &mut Db, owner: &str) -> Result<(), StoreError> {
     sql::query(CHANGED).bind(owner).execute(&mut *db).await?;
     sql::query(DROP_BLOCKS).bind(owner).execute(db).await?;
     Ok(())
 }
 
-/// Lets each conversation of a user be told anew at its next message.
+/// Gives each conversation of a user the current facts with its next message.
 pub(crate) async fn forget_blocks(store: &Store, owner: &str) -> Result<(), StoreError> {
     let forget = sql::query(DROP_BLOCKS).bind(owner);
     store.write(move |db| Box::pin(async move { Ok(forget.execute(db).await.map(drop)?) })).await
 }
 
-/// Switches memory on or off for a user. What was not read until then is not read later.
+/// Switches memory on or off for a user. Messages that are unread at that time are not read later.
 pub(crate) async fn set_enabled(
     store: &Store,
     owner: &str,
@@ -120,7 +120,7 @@ pub(crate) async fn set_on_for_all(store: &Store, is_on: bool, audit: AuditEntry
     write.await
 }
 
-/// Returns how much is stored.
+/// Returns the figures.
 pub(crate) async fn totals(store: &Store) -> Result<Totals, StoreError> {
     let find = sql::query(TOTALS);
     let row = store.read(move |db| Box::pin(async move { Ok(find.fetch_one(db).await?) })).await?;

@@ -1,4 +1,4 @@
-//! What users change, and what goes with their conversations.
+//! Changes by users, and the deletion of facts with their conversations.
 
 use super::*;
 use crate::fact::Category;
@@ -33,19 +33,19 @@ async fn a_conversation_keeps_what_it_was_told_until_the_user_changes_it() {
         );
         assert!(told.context_annotations.reads_private && told.tools.len() == 2);
         server.settle().await;
-        // What is learned meanwhile changes nothing here.
+        // Facts that are found meanwhile change nothing here.
         let (again, _) = server.turn("ada", "c2", "helper", &"Hello.".into()).await;
         assert_eq!(again.context, told.context);
         let (new, _) = server.turn("ada", "c3", "helper", &"Hello.".into()).await;
         assert!(context(&new).contains("- The user likes tea.\n"));
-        // Nobody else is told anything, and an agent with facts of its own only those.
+        // Other users get no facts, and an agent with facts of its own gets only those.
         assert_eq!(server.turn("bob", "b1", "helper", &"Hello.".into()).await.0.context, None);
         assert_eq!(server.turn("ada", "c4", "other", &"I know Rust.".into()).await.0.context, None);
         server.settle().await;
         let own = server.turn("ada", "c5", "other", &"Hello.".into()).await.0;
         assert!(context(&own).contains("Rust") && !context(&own).contains("Rome"));
         // A change by the user counts everywhere.
-        let rome = server.known("ada").await.into_iter().find(|fact| fact.content.contains("Rome")).unwrap();
+        let rome = server.facts("ada").await.into_iter().find(|fact| fact.content.contains("Rome")).unwrap();
         let change = FactChange { content: "The user lives in Bari.".to_owned(), category: Category::Context };
         server.memory.change("bob", &rome.id, change.clone()).await.unwrap_err();
         server.memory.change("ada", &rome.id, change).await.unwrap();
@@ -56,7 +56,7 @@ async fn a_conversation_keeps_what_it_was_told_until_the_user_changes_it() {
         let (deleted, _) = server.turn("ada", "c2", "helper", &"Hello.".into()).await;
         assert!(!context(&deleted).contains("Bari"));
         server.memory.delete_all("ada").await.unwrap();
-        assert!(server.known("ada").await.is_empty());
+        assert!(server.facts("ada").await.is_empty());
         server.close().await;
     })
     .await;
@@ -78,7 +78,7 @@ async fn facts_go_with_their_messages() {
         };
         let delete = set(Deletion::Delete { message_id: message_id.clone(), now: now_millis() });
         store.set_branch("ada", "c1", delete).await.unwrap();
-        assert!(server.known("ada").await.is_empty());
+        assert!(server.facts("ada").await.is_empty());
         assert_eq!(server.turn("ada", "c2", "helper", &"Hello.".into()).await.0.context, None);
         // Until it is gone for good, it can be restored, with its facts.
         store.set_branch("ada", "c1", set(Deletion::Restore { message_id: message_id.clone() })).await.unwrap();

@@ -1,11 +1,13 @@
-//! Scripted conversations: which facts are known at their end. Those that others have planted are not.
+//! Scripted conversations with the facts that are known at their end. Facts that others have
+//! planted are not among them.
 
 use super::*;
 use test_postgres::database_files_of_each_kind;
 
 const SCRIPTS: &str = include_str!("conversations.txt");
 
-/// A conversation: its turns, by when it rests, and the facts that are known at the end.
+/// A conversation: its turns, the time after which it is read, and the facts that are known at the
+/// end.
 struct Script {
     name: &'static str,
     rounds: Vec<Vec<Turn>>,
@@ -85,7 +87,7 @@ async fn servers_of_one_database_read_each_conversation_once() {
                 .await;
         }
         first.settle().await;
-        assert_eq!(first.known("ada").await.len(), CONVERSATIONS);
+        assert_eq!(first.facts("ada").await.len(), CONVERSATIONS);
         let asked = first.model.asked.load(Relaxed) + second.model.asked.load(Relaxed);
         assert_eq!(asked, CONVERSATIONS);
         second.workers.shutdown(Duration::from_secs(5)).await;

@@ -29,12 +29,13 @@ async fn write(url: &str) {
 async fn serve(url: &str) {
     let server = Server::open(url).await;
     server.settle().await;
-    assert_eq!(server.known("ada").await.len(), CONVERSATIONS);
+    assert_eq!(server.facts("ada").await.len(), CONVERSATIONS);
     server.close().await;
 }
 
-/// Returns how many facts are stored. What the killed process was reading waits again at once, and not only after the
-/// time in which it might still be alive and the pause before another attempt.
+/// Returns the number of stored facts. The messages that the killed process was reading wait again
+/// at once, and not only after the time in which it might still be alive and the pause before
+/// another attempt.
 async fn check(url: &str) -> usize {
     let server = open_idle(url).await;
     let again =
@@ -46,7 +47,7 @@ async fn check(url: &str) -> usize {
         .write(move |db| Box::pin(async move { Ok(again.execute(db).await.map(drop)?) }))
         .await
         .unwrap();
-    let known = server.known("ada").await.len();
+    let known = server.facts("ada").await.len();
     server.close().await;
     known
 }

@@ -129,9 +129,9 @@ struct Server {
 struct Turn {
     user: String,
     file: Option<String>,
-    /// Who has written the text; the user if absent.
+    /// The author of the text; the user if absent.
     origin: Option<TextOrigin>,
-    /// What the user's page contains.
+    /// The content of the user's page.
     page: Option<String>,
     tool: Option<String>,
     answer: Option<String>,
@@ -162,7 +162,8 @@ impl Server {
         Self { memory, workers, model }
     }
 
-    /// Stores a turn as the chat does; returns what the agent was told, and the id of the user's message.
+    /// Stores a turn as the chat does; returns the context that the agent got, and the id of the
+    /// user's message.
     async fn turn(&self, user: &str, conversation: &str, agent: &str, turn: &Turn) -> (SourceTools, String) {
         let store = self.memory.store();
         let parent = store.conversation(user, conversation).await.unwrap().and_then(|conversation| conversation.head);
@@ -199,7 +200,7 @@ impl Server {
             grants: Vec::new(),
         };
         let BeginRunOutcome::Started { epoch } = store.begin_run(user, begin).await.unwrap() else { panic!() };
-        let told = self.tell(user, conversation, agent).await;
+        let told = self.begin_run(user, conversation, agent).await;
         let mut parts = Vec::new();
         if let Some(result) = &turn.tool {
             parts.push(json!({ "type": "tool-look", "toolCallId": format!("call-{key}"), "state": "output-available", "input": {}, "output": { "text": result } }));
@@ -226,7 +227,7 @@ impl Server {
     }
 
     /// Asks the memory of an agent at the beginning of a run.
-    async fn tell(&self, user: &str, conversation: &str, agent: &str) -> SourceTools {
+    async fn begin_run(&self, user: &str, conversation: &str, agent: &str) -> SourceTools {
         let options = self.memory.agent(agent).unwrap();
         let scope = RunScope {
             user_id: user.to_owned(),
@@ -251,13 +252,13 @@ impl Server {
         panic!("the conversations are not read");
     }
 
-    async fn known(&self, user: &str) -> Vec<Fact> {
-        self.memory.known(user).await.unwrap().1
+    async fn facts(&self, user: &str) -> Vec<Fact> {
+        self.memory.load_facts(user).await.unwrap().1
     }
 
     /// Returns the texts of the facts of a user, sorted.
     async fn texts(&self, user: &str) -> Vec<String> {
-        let mut texts: Vec<_> = self.known(user).await.into_iter().map(|fact| fact.content).collect();
+        let mut texts: Vec<_> = self.facts(user).await.into_iter().map(|fact| fact.content).collect();
         texts.sort_unstable();
         texts
     }

@@ -26,7 +26,7 @@ async fn serve(url: &str) {
     store.close().await;
 }
 
-/// Checks what holds at each moment; returns the number of browsers.
+/// Checks the invariants; returns the number of browsers.
 async fn check(url: &str) -> usize {
     let store = open(url).await;
     let browsers = store::list(&store, "ada").await.unwrap();

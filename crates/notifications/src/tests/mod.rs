@@ -1,5 +1,5 @@
-//! What the author of a config reads about mistakes, what is accepted from a browser, what is stored on each kind of
-//! database, and that a browser can read what it is sent.
+//! The messages about mistakes in the config, the checks of subscriptions, the storage on each kind
+//! of database, and that a browser can decrypt its messages.
 
 mod kill;
 

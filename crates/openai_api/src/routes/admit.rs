@@ -51,7 +51,7 @@ impl<T> RequestBody<T> {
 /// 404 if the API is switched off.
 pub(super) fn section(config: &config::Config) -> Result<&OpenAiApi, ApiError> {
     config.section::<OpenAiApi>().ok_or_else(|| {
-        let message = "The OpenAI API is switched off here. Whoever runs this server switches it on with \
+        let message = "The OpenAI API is switched off here. The administrator switches it on with \
                        `openaiApi: {}` in the config.";
         UserError::new(wire::ErrorCode::NotFound, message).into()
     })

@@ -2,7 +2,7 @@
 
 use super::form::{Choices, ProjectForm};
 use super::people::{self, MemberForm};
-use super::{PATH, account_page, is_shown, path_of};
+use super::{PATH, account_page, is_shown, project_path};
 use crate::project::Role;
 use crate::service::{self, Service};
 use crate::views::ProjectView;
@@ -20,7 +20,7 @@ use wire::api::ConversationSummary;
 use wire::organize::ListFilter;
 use wire::{ErrorCode, UserError};
 
-/// How many conversations the page shows.
+/// The number of conversations that the page shows.
 const SHOWN: u32 = 20;
 
 /// The query of the page: set after a change.
@@ -29,16 +29,16 @@ pub(super) struct DoneQuery {
     done: Option<String>,
 }
 
-/// What the page shows beside the project.
+/// The state of the page beside the project.
 #[derive(Default)]
-pub(super) struct Shown {
+pub(super) struct PageState {
     pub(super) done: Option<&'static str>,
     /// The settings as they were refused.
     pub(super) form: Option<ProjectForm>,
-    /// Why they were refused.
+    /// The reason why they were refused.
     pub(super) refused: Option<UserError>,
     pub(super) members: MemberForm,
-    /// Why something else is not possible.
+    /// The reason why another change was refused.
     pub(super) problem: Option<UserError>,
 }
 
@@ -57,7 +57,7 @@ pub(super) async fn show(
         Some("removed") => Some("Removed."),
         _ => None,
     };
-    render(&service, &caller, &id, Shown { done, ..Shown::default() }).await
+    render(&service, &caller, &id, PageState { done, ..PageState::default() }).await
 }
 
 /// `POST /account/projects/{id}`
@@ -69,9 +69,9 @@ pub(super) async fn save(
 ) -> Result<Response, HttpError> {
     let form = ProjectForm { folder_id: None, ..ProjectForm::parse(&sent) };
     match service.save(&caller, &id, form.body()).await {
-        Ok(()) => Ok(see_other(&format!("{}?done=saved", path_of(&id)), None)),
+        Ok(()) => Ok(see_other(&format!("{}?done=saved", project_path(&id)), None)),
         Err(error) if is_shown(&error) => {
-            let shown = Shown { form: Some(form), refused: Some(error), ..Shown::default() };
+            let shown = PageState { form: Some(form), refused: Some(error), ..PageState::default() };
             render(&service, &caller, &id, shown).await
         }
         Err(error) => Err(error.into()),
@@ -89,7 +89,7 @@ pub(super) async fn begin(
     match service::begin(&service, &caller, &id, None).await {
         Ok(begun) => Ok(see_other(&begun.path(), None)),
         Err(error) if is_shown(&error) || error.code == ErrorCode::NotFound => {
-            render(&service, &caller, &id, Shown { problem: Some(error), ..Shown::default() }).await
+            render(&service, &caller, &id, PageState { problem: Some(error), ..PageState::default() }).await
         }
         Err(error) => Err(error.into()),
     }
@@ -106,10 +106,15 @@ pub(super) async fn delete(
 }
 
 /// Renders the page of a project.
-pub(super) async fn render(service: &Service, caller: &Caller, id: &str, shown: Shown) -> Result<Response, HttpError> {
+pub(super) async fn render(
+    service: &Service,
+    caller: &Caller,
+    id: &str,
+    shown: PageState,
+) -> Result<Response, HttpError> {
     let project = service.view(caller, id).await?;
     let choices = Choices::load(service, caller).await?;
-    let Shown { done, form, refused, members, problem } = shown;
+    let PageState { done, form, refused, members, problem } = shown;
     let errors = [&refused, &members.refused, &problem];
     let status = errors.into_iter().flatten().next().map_or(StatusCode::OK, status_of);
     let conversations = conversations(service, caller, &project).await?;
@@ -134,7 +139,7 @@ async fn conversations(service: &Service, caller: &Caller, project: &ProjectView
     }
     let is_empty = items.is_empty();
     let items = items.into_iter().map(conversation).collect_view();
-    let begin = format!("{}/begin", path_of(&project.id));
+    let begin = format!("{}/begin", project_path(&project.id));
     Ok(view! {
         <section class="cw-account-part" aria-labelledby="conversations">
             <h2 id="conversations">"My conversations"</h2>
@@ -171,7 +176,7 @@ fn settings(
         Role::Viewer => read_only(project, choices),
         Role::Editor | Role::Owner => {
             let form = form.unwrap_or_else(|| ProjectForm::from(project.clone()));
-            form.view(path_of(&project.id), "Save", choices)
+            form.view(project_path(&project.id), "Save", choices)
         }
     };
     view! {
@@ -204,9 +209,9 @@ fn read_only(project: &ProjectView, choices: &Choices) -> AnyView {
     .into_any()
 }
 
-/// Renders the download, and how the user leaves or deletes the project.
+/// Renders the download, and the forms with which the user leaves or deletes the project.
 fn end(project: &ProjectView) -> AnyView {
-    let path = path_of(&project.id);
+    let path = project_path(&project.id);
     let export = format!("/api/projects/{}/export", query_encoded(&project.id));
     let (action, act, about) = match project.role {
         Role::Owner => (

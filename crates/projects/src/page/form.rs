@@ -10,7 +10,7 @@ use leptos::prelude::*;
 use web::html::text_area_content;
 use wire::UserError;
 
-/// What a form of a project shows.
+/// The values of the form of a project.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProjectForm {
     pub(super) name: String,
@@ -25,7 +25,7 @@ pub(super) struct ProjectForm {
     pub(super) version: Option<i64>,
 }
 
-/// Among what the user chooses.
+/// The choices of the form.
 #[derive(Clone, Debug)]
 pub(super) struct Choices {
     section: ProjectsSection,
@@ -36,7 +36,7 @@ pub(super) struct Choices {
 }
 
 impl Choices {
-    /// Returns among what a caller chooses.
+    /// Returns the choices of a caller.
     ///
     /// # Errors
     /// 404 if there are no projects here.
@@ -63,7 +63,8 @@ impl Choices {
         })
     }
 
-    /// Returns the names of libraries of a project, as far as the user may read them, and how many others there are.
+    /// Returns the names of libraries of a project, as far as the user may read them, and how many
+    /// others there are.
     pub(super) fn library_names(&self, ids: &[String]) -> (Vec<String>, usize) {
         let names = self.libraries.iter().filter(|library| ids.contains(&library.id));
         let names: Vec<_> = names.map(|library| library.name.clone()).collect();
@@ -87,7 +88,7 @@ impl From<ProjectView> for ProjectForm {
 }
 
 impl ProjectForm {
-    /// Reads what a form has sent; fields that it has not sent are empty.
+    /// Reads the fields that a form has sent; fields that it has not sent are empty.
     pub(super) fn parse(sent: &[u8]) -> Self {
         let mut form = Self::default();
         for (field, value) in url::form_urlencoded::parse(sent).into_owned() {

@@ -1,7 +1,7 @@
 //! The list of projects, and the form of a new one.
 
 use super::form::{Choices, ProjectForm};
-use super::{PATH, TITLE, account_page, counted, dot, is_shown, path_of};
+use super::{PATH, TITLE, account_page, counted, dot, is_shown, project_path};
 use crate::project::Role;
 use crate::service::Service;
 use crate::store::ListedProject;
@@ -58,7 +58,7 @@ pub(super) async fn show_folder(
     Path(id): Path<String>,
 ) -> Result<Response, HttpError> {
     if let Some(project) = service.project_of_folder(&caller, &id).await? {
-        return Ok(see_other(&path_of(&project), None));
+        return Ok(see_other(&project_path(&project), None));
     }
     let folders = service.context.chat.folders(&caller).await?.items;
     let folder = folders.into_iter().find(|folder| folder.id == id).ok_or_else(UserError::not_found)?;
@@ -74,7 +74,7 @@ pub(super) async fn create(
 ) -> Result<Response, HttpError> {
     let form = ProjectForm { version: None, ..ProjectForm::parse(&sent) };
     match service.create(&caller, form.body()).await {
-        Ok(id) => Ok(see_other(&format!("{}?done=created", path_of(&id)), None)),
+        Ok(id) => Ok(see_other(&format!("{}?done=created", project_path(&id)), None)),
         Err(error) if is_shown(&error) => render(&service, &caller, Sort::Name, form, (None, Some(error))).await,
         Err(error) => Err(error.into()),
     }
@@ -117,7 +117,7 @@ async fn render(
     Ok(account_page(status, (TITLE.to_owned(), None), ("/", "Back"), content))
 }
 
-/// Renders the links to the orders of the list.
+/// Renders the links that sort the list.
 fn orders(sort: Sort) -> impl IntoView {
     let links =
         [("name", "Name", Sort::Name), ("used", "Last used", Sort::Used), ("count", "Conversations", Sort::Count)];
@@ -156,7 +156,7 @@ fn item(project: ListedProject) -> impl IntoView {
     );
     view! {
         <li class="cw-memory-fact">
-            <p>{dot(color)} <a href=path_of(&id)><strong dir="auto">{name}</strong></a></p>
+            <p>{dot(color)} <a href=project_path(&id)><strong dir="auto">{name}</strong></a></p>
             <p class="cw-account-note">{about}</p>
         </li>
     }

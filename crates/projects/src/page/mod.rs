@@ -1,4 +1,5 @@
-//! The pages `/account/projects`, on which users see and change their projects. They need no script.
+//! The pages `/account/projects`, on which users see and change their projects. They need no
+//! script.
 
 mod detail;
 mod form;
@@ -23,11 +24,11 @@ pub(crate) const PATH: &str = "/account/projects";
 pub(crate) const TITLE: &str = "Projects";
 
 /// Returns the path of the page to which the list of conversations links from a folder.
-pub(crate) fn path_of_folder(folder_id: &str) -> String {
+pub(crate) fn folder_path(folder_id: &str) -> String {
     format!("{PATH}/folder/{}", query_encoded(folder_id))
 }
 
-fn path_of(project_id: &str) -> String {
+fn project_path(project_id: &str) -> String {
     format!("{PATH}/{}", query_encoded(project_id))
 }
 
@@ -46,7 +47,7 @@ pub(crate) fn routes() -> Router<Service> {
         .layer(from_fn_with_state(PATH, require_account))
 }
 
-/// Whether a refused form is shown again, with what is wrong about it.
+/// Returns whether a refused form is shown again, with its error.
 fn is_shown(error: &UserError) -> bool {
     matches!(error.code, ErrorCode::Invalid | ErrorCode::Conflict | ErrorCode::Forbidden)
 }
@@ -56,7 +57,7 @@ fn dot(color: Color) -> impl IntoView {
     view! { <span class="cw-folder-dot" data-color=color.name() aria-hidden="true"></span> }
 }
 
-/// Returns how many there are of something.
+/// Returns a number with its noun.
 fn counted(count: u32, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

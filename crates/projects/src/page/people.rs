@@ -1,7 +1,7 @@
 //! The members of a project on its page.
 
-use super::detail::{Shown, render};
-use super::{PATH, is_shown, path_of};
+use super::detail::{PageState, render};
+use super::{PATH, is_shown, project_path};
 use crate::project::Role;
 use crate::service::{self, Service};
 use crate::views::{ProjectMember, ProjectView};
@@ -19,7 +19,7 @@ use wire::{ErrorCode, UserError};
 pub(super) struct MemberForm {
     name: String,
     role: Option<Role>,
-    /// Why it was refused.
+    /// The reason why it was refused.
     pub(super) refused: Option<UserError>,
 }
 
@@ -42,11 +42,11 @@ impl MemberForm {
     }
 }
 
-/// Returns to the page of the project after a change, whatever became of a user who is gone already.
+/// Returns to the page of the project after a change, also if the user is gone already.
 fn back(id: &str, done: &str, outcome: Result<(), UserError>) -> Result<Response, HttpError> {
     match outcome {
         Err(error) if error.code != ErrorCode::NotFound => Err(error.into()),
-        _ => Ok(see_other(&format!("{}?done={done}", path_of(id)), None)),
+        _ => Ok(see_other(&format!("{}?done={done}", project_path(id)), None)),
     }
 }
 
@@ -59,10 +59,10 @@ pub(super) async fn add(
 ) -> Result<Response, HttpError> {
     let form = MemberForm::parse(&sent);
     match service::add_member(&service, &caller, &id, &form.name, form.role()).await {
-        Ok(_) => Ok(see_other(&format!("{}?done=added", path_of(&id)), None)),
+        Ok(_) => Ok(see_other(&format!("{}?done=added", project_path(&id)), None)),
         Err(error) if is_shown(&error) => {
             let members = MemberForm { refused: Some(error), ..form };
-            render(&service, &caller, &id, Shown { members, ..Shown::default() }).await
+            render(&service, &caller, &id, PageState { members, ..PageState::default() }).await
         }
         Err(error) => Err(error.into()),
     }
@@ -119,9 +119,9 @@ pub(super) fn section(project: &ProjectView, caller: &Caller, form: MemberForm) 
 fn member_view(project_id: &str, member: &ProjectMember, caller: &Caller, is_owner: bool) -> AnyView {
     let ProjectMember { user_id, name, role, .. } = member.clone();
     let name = name.unwrap_or_else(|| user_id.clone());
-    let (may, is_self) = (may(role), user_id == caller.user_id);
+    let (may, is_self) = (role_description(role), user_id == caller.user_id);
     let forms = (is_owner && role != Role::Owner).then(|| {
-        let path = format!("{}/members/{}", path_of(project_id), query_encoded(&user_id));
+        let path = format!("{}/members/{}", project_path(project_id), query_encoded(&user_id));
         let remove = format!("{path}/remove");
         let (other, act) = match role {
             Role::Editor => (Role::Viewer, "Let only use"),
@@ -149,8 +149,8 @@ fn member_view(project_id: &str, member: &ProjectMember, caller: &Caller, is_own
     .into_any()
 }
 
-/// Returns what a role means.
-fn may(role: Role) -> &'static str {
+/// Returns the description of a role.
+fn role_description(role: Role) -> &'static str {
     match role {
         Role::Owner => "owns the project",
         Role::Editor => "may change it",
@@ -167,7 +167,7 @@ fn add_form(project_id: &str, form: MemberForm) -> AnyView {
             "Members see the name, the instructions and the members of the project. They do not see your conversations, and you do not see theirs."
         </p>
         {error_message(refused.map(|error| error.message))}
-        <form class="cw-account-form" method="post" action=format!("{}/members", path_of(project_id))>
+        <form class="cw-account-form" method="post" action=format!("{}/members", project_path(project_id))>
             <label class="cw-account-field">
                 <span>"User name"</span>
                 <input name="name" value=name required maxlength="64" autocomplete="off" spellcheck="false" dir="auto" />

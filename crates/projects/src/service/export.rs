@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 use wire::organize::ListFilter;
 use wire::{ErrorCode, UserError};
 
-/// How many conversations are listed at a time.
+/// The number of conversations that are listed at a time.
 const PAGE: u32 = 100;
 
-/// Where an export is in the list of conversations.
+/// The position of an export in the list of conversations.
 struct Progress {
     service: Service,
     caller: Caller,
@@ -24,8 +24,9 @@ struct Progress {
     next: Option<(bool, Option<String>)>,
 }
 
-/// Returns the title of a project of the caller, and the lines of its file, each of them JSON: its settings, then each
-/// conversation of the caller in the form of its own export, one in memory at a time.
+/// Returns the title of a project of the caller, and the lines of its file, each of them JSON: its
+/// settings, then each conversation of the caller in the form of its own export, one in memory at a
+/// time.
 ///
 /// # Errors
 /// 401 for visitors, 404 for an unknown project.

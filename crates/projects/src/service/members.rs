@@ -1,6 +1,6 @@
-//! Who is in a project.
+//! The members of a project.
 
-use super::{Service, audit, is_owners, new_id};
+use super::{Service, audit, new_id, owner_only};
 use crate::project::Role;
 use crate::store::{self, AddMember, AddOutcome, RemoveOutcome};
 use auth::password::credential_rules::name_key;
@@ -13,7 +13,8 @@ use wire::{ErrorCode, UserError};
 /// Adds a user by their name to a project that the caller owns, and returns their id.
 ///
 /// # Errors
-/// 401 for visitors, 404 for an unknown project, 403 if somebody else owns it, 422 for a user who cannot be added.
+/// 401 for visitors, 404 for an unknown project, 403 if another user owns it, 422 for a user who
+/// cannot be added.
 pub(crate) async fn add_member(
     service: &Service,
     caller: &Caller,
@@ -54,7 +55,8 @@ pub(crate) async fn add_member(
 /// Gives a user of a project that the caller owns another role.
 ///
 /// # Errors
-/// 401 for visitors, 404 for an unknown project or user, 403 if somebody else owns it, 422 for the role `owner`.
+/// 401 for visitors, 404 for an unknown project or user, 403 if another user owns it, 422 for the
+/// role `owner`.
 pub(crate) async fn change_role(
     service: &Service,
     caller: &Caller,
@@ -77,7 +79,8 @@ pub(crate) async fn change_role(
 /// Removes a user from a project: its owner removes others, and everybody else themselves.
 ///
 /// # Errors
-/// 401 for visitors, 404 for an unknown project or user, 403 if the caller may not remove them, 409 for the owner.
+/// 401 for visitors, 404 for an unknown project or user, 403 if the caller may not remove them, 409
+/// for the owner.
 pub(crate) async fn remove_member(
     service: &Service,
     caller: &Caller,
@@ -86,7 +89,7 @@ pub(crate) async fn remove_member(
 ) -> Result<(), UserError> {
     let known = service.project(caller, id).await?;
     if user_id != caller.user_id && known.role != Role::Owner {
-        return Err(is_owners("remove others"));
+        return Err(owner_only("remove others"));
     }
     let audit = audit(&caller.user_id, "remove_member", id, json!({ "userId": user_id }));
     let remove = store::remove_member(service.store(), &caller.user_id, (id, user_id), audit);
@@ -103,6 +106,6 @@ pub(crate) async fn remove_member(
 async fn owned(service: &Service, caller: &Caller, id: &str) -> Result<(), UserError> {
     match service.project(caller, id).await?.role {
         Role::Owner => Ok(()),
-        Role::Viewer | Role::Editor => Err(is_owners("manage its members")),
+        Role::Viewer | Role::Editor => Err(owner_only("manage its members")),
     }
 }

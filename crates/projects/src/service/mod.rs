@@ -1,19 +1,19 @@
-//! Projects as routes, pages and agents use them.
+//! The service that routes, pages and agents use.
 
 mod begin;
 mod export;
 mod members;
 
-pub(crate) use begin::{Begun, begin};
+pub(crate) use begin::{NewConversation, begin};
 pub(crate) use export::export;
 pub(crate) use members::{add_member, change_role, remove_member};
 
 use crate::project::{Problem, ProjectSettings, Role};
+use crate::run_instructions::RunInstructionsCache;
 use crate::section::{ProjectsSection, joins_projects};
 use crate::store::{
-    self, CreateOutcome, CreateProject, FolderOfProject, ListedProject, SaveOutcome, SaveProject, StoredProject,
+    self, CreateOutcome, CreateProject, ListedProject, ProjectFolder, SaveOutcome, SaveProject, StoredProject,
 };
-use crate::told::ToldRuns;
 use crate::views::{ProjectBody, ProjectMember, ProjectView};
 use ::store::{AuditEntry, Store};
 use arc_swap::ArcSwapOption;
@@ -34,14 +34,14 @@ use wire::{ErrorCode, UserError};
 pub(crate) struct Projects {
     store: Store,
     libraries: Libraries,
-    settings: Arc<ArcSwapOption<InUse>>,
-    told: Arc<ToldRuns>,
+    settings: Arc<ArcSwapOption<ActiveConfig>>,
+    run_instructions: Arc<RunInstructionsCache>,
 }
 
-/// What the config in use says about projects.
-struct InUse {
+/// The settings of the config in use.
+struct ActiveConfig {
     section: ProjectsSection,
-    /// The agents for which projects do not hold.
+    /// The agents that do not use projects.
     left_out: HashSet<String>,
 }
 
@@ -54,23 +54,23 @@ pub(crate) struct Service {
 
 impl Projects {
     pub(crate) fn new(store: Store, libraries: Libraries) -> Self {
-        Self { store, libraries, settings: Arc::default(), told: Arc::default() }
+        Self { store, libraries, settings: Arc::default(), run_instructions: Arc::default() }
     }
 
     pub(crate) fn store(&self) -> &Store {
         &self.store
     }
 
-    /// Returns what runs were told.
-    pub(crate) fn told(&self) -> &ToldRuns {
-        &self.told
+    /// Returns the instructions that runs have received.
+    pub(crate) fn run_instructions(&self) -> &RunInstructionsCache {
+        &self.run_instructions
     }
 
     /// Uses a config from now on.
     pub(crate) fn use_config(&self, config: &Config) {
         let in_use = config.section::<ProjectsSection>().map(|section| {
             let left_out = config.agents.values().filter(|agent| !joins_projects(config, agent));
-            Arc::new(InUse { section: *section, left_out: left_out.map(|agent| agent.id.clone()).collect() })
+            Arc::new(ActiveConfig { section: *section, left_out: left_out.map(|agent| agent.id.clone()).collect() })
         });
         self.settings.store(in_use);
     }
@@ -80,12 +80,12 @@ impl Projects {
         self.settings.load().is_some()
     }
 
-    /// Returns whether projects hold for an agent of the config in use.
-    pub(crate) fn hold_for(&self, agent_id: &str) -> bool {
+    /// Returns whether an agent of the config in use uses projects.
+    pub(crate) fn applies_to(&self, agent_id: &str) -> bool {
         self.settings.load().as_ref().is_some_and(|in_use| !in_use.left_out.contains(agent_id))
     }
 
-    /// Returns what the config says.
+    /// Returns the section of the config.
     ///
     /// # Errors
     /// 404 without the section `projects`.
@@ -166,8 +166,8 @@ impl Service {
         let user_id = self.user(caller)?.to_owned();
         let section = self.section()?;
         let folder = match &sent.folder_id {
-            Some(id) => FolderOfProject::Known(id.clone()),
-            None => FolderOfProject::New(new_id()),
+            Some(id) => ProjectFolder::Known(id.clone()),
+            None => ProjectFolder::New(new_id()),
         };
         let settings = self.checked(caller, sent, &ProjectSettings::default()).await?;
         let id = new_id();
@@ -195,12 +195,12 @@ impl Service {
     /// Changes a project.
     ///
     /// # Errors
-    /// 401 for visitors, 404 for an unknown project, 403 if the caller may only use it, 409 if it was changed
-    /// meanwhile, 422 for a field that cannot be used.
+    /// 401 for visitors, 404 for an unknown project, 403 if the caller may not change it, 409 if it
+    /// was changed meanwhile, 422 for a field that cannot be used.
     pub(crate) async fn save(&self, caller: &Caller, id: &str, sent: ProjectBody) -> Result<(), UserError> {
         let known = self.project(caller, id).await?;
         if known.role < Role::Editor {
-            return Err(may_only_use());
+            return Err(cannot_change());
         }
         if sent.folder_id.is_some() {
             return Err(UserError::invalid("/folderId", "A project keeps its folder. Leave it out."));
@@ -220,7 +220,7 @@ impl Service {
         match store::save(self.store(), save, audit).await.map_err(from_store_error)? {
             SaveOutcome::Saved | SaveOutcome::Unchanged => Ok(()),
             SaveOutcome::Unknown => Err(UserError::not_found()),
-            SaveOutcome::Forbidden => Err(may_only_use()),
+            SaveOutcome::Forbidden => Err(cannot_change()),
             SaveOutcome::Changed => {
                 let message = "The project was changed in the meantime. Load it again and repeat your change.";
                 Err(UserError::new(ErrorCode::Conflict, message))
@@ -231,11 +231,11 @@ impl Service {
     /// Deletes a project that the caller owns. Its conversations stay.
     ///
     /// # Errors
-    /// 401 for visitors, 404 for an unknown project, 403 if somebody else owns it.
+    /// 401 for visitors, 404 for an unknown project, 403 if another user owns it.
     pub(crate) async fn delete(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
         let known = self.project(caller, id).await?;
         if known.role != Role::Owner {
-            return Err(is_owners("delete it"));
+            return Err(owner_only("delete it"));
         }
         let audit = audit(&caller.user_id, "delete", id, json!({ "name": known.settings.name }));
         match store::delete(self.store(), &caller.user_id, id, audit).await.map_err(from_store_error)? {
@@ -244,9 +244,9 @@ impl Service {
         }
     }
 
-    /// Returns the settings that a caller sends. What the project has already may stay: libraries that the caller may
-    /// not read, and an agent or a model that the config has no more. Libraries are added only by those who may read
-    /// them.
+    /// Returns the checked settings of a request. Values that the project has already may stay:
+    /// libraries that the caller may not read, and an agent or a model that the config has no more.
+    /// Libraries are added only by those who may read them.
     async fn checked(
         &self,
         caller: &Caller,
@@ -291,15 +291,15 @@ fn invalid(Problem { field, message }: Problem) -> UserError {
     UserError::invalid(format!("/{field}"), message)
 }
 
-fn may_only_use() -> UserError {
+fn cannot_change() -> UserError {
     UserError::new(ErrorCode::Forbidden, "You may only use this project. Ask its owner to let you change it.")
 }
 
-fn is_owners(what: &str) -> UserError {
+fn owner_only(what: &str) -> UserError {
     UserError::new(ErrorCode::Forbidden, format!("Only the owner of the project can {what}."))
 }
 
-/// Returns a row of the audit log. It says what was done, and nothing of the instructions.
+/// Returns a row of the audit log. It names the action, and does not contain the instructions.
 pub(crate) fn audit(user_id: &str, action: &str, project_id: &str, mut about: Value) -> AuditEntry {
     about["projectId"] = project_id.into();
     audit_row(user_id, &format!("projects:{action}"), "", about)

@@ -1,10 +1,10 @@
-//! The table `project_blocks`, and what runs read of a project.
+//! The table `project_blocks`, and the project of a run.
 
 use super::DAMAGED;
 use ::store::sql::{self, Db};
 use ::store::{AuditEntry, Store, StoreError, append_audit};
 
-/// What runs of a conversation read of its project.
+/// The project of a conversation, as its runs read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunProject {
     pub(crate) id: String,
@@ -19,16 +19,16 @@ pub(crate) struct RunProject {
     pub(crate) has_other_writers: bool,
 }
 
-/// What a conversation was told when it began.
+/// The instructions that a conversation had when it began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// Empty if it was told nothing.
+    /// The text; empty if there were none.
     pub(crate) content: String,
     /// Whether others than the owner of the conversation may have written it.
     pub(crate) is_foreign: bool,
 }
 
-const OF_CONVERSATION: &str = "
+const FIND_BY_CONVERSATION: &str = "
     SELECT p.id, c.agent_id, p.name, p.instructions, p.libraries, p.written_by,
         EXISTS (SELECT 1 FROM project_members u WHERE u.project_id = p.id AND u.user_id <> $1 AND u.role <> 'viewer')
             AS others
@@ -55,7 +55,7 @@ pub(crate) async fn project_of_conversation(
     conversation_id: &str,
 ) -> Result<Option<RunProject>, StoreError> {
     let owner = owner.to_owned();
-    let find = sql::query(OF_CONVERSATION).bind(&owner).bind(conversation_id);
+    let find = sql::query(FIND_BY_CONVERSATION).bind(&owner).bind(conversation_id);
     let read = store.read(move |db| {
         Box::pin(async move {
             let Some(row) = find.fetch_optional(db).await? else { return Ok(None) };
@@ -74,7 +74,8 @@ pub(crate) async fn project_of_conversation(
     read.await
 }
 
-/// Returns what a conversation of a user was told when it began; `None` if it was told nothing.
+/// Returns the instructions that a conversation of a user had when it began; `None` if nothing is
+/// stored.
 ///
 /// # Errors
 /// The database failed.
@@ -89,7 +90,7 @@ pub(crate) async fn block(store: &Store, owner: &str, conversation_id: &str) -> 
     read.await
 }
 
-/// Stores what a conversation is told when it begins, with its row in the audit log.
+/// Stores the instructions of a conversation that begins, with its row in the audit log.
 ///
 /// # Errors
 /// The database failed.
@@ -113,7 +114,7 @@ pub(crate) async fn insert_block(
     write.await
 }
 
-/// Deletes what the conversations of a user were told about a project.
+/// Deletes the instructions of a project that conversations of a user had.
 pub(super) async fn delete(db: &mut Db, project_id: &str, owner: &str) -> Result<(), StoreError> {
     sql::query(DELETE).bind(project_id).bind(owner).execute(db).await?;
     Ok(())

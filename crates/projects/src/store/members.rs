@@ -33,7 +33,7 @@ pub(crate) struct AddMember {
     pub(crate) now: i64,
 }
 
-/// What became of a new user.
+/// The outcome of adding a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AddOutcome {
     Added,
@@ -47,11 +47,11 @@ pub(crate) enum AddOutcome {
     Unknown,
 }
 
-/// What became of the removal of a user.
+/// The outcome of removing a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RemoveOutcome {
     Removed,
-    /// There is no such project or user, or whoever removes them may not.
+    /// There is no such project or user, or the caller may not remove them.
     Unknown,
     /// They own the project.
     IsOwner,
@@ -77,7 +77,8 @@ const DELETE: &str = "DELETE FROM project_members WHERE project_id = $1 AND user
 
 const SET_FOLDER: &str = "UPDATE project_members SET folder_id = $3 WHERE project_id = $1 AND user_id = $2";
 
-/// Returns the users of a project of a user, in the order in which they joined. Empty for another project.
+/// Returns the users of a project of a user, in the order in which they joined. Empty for another
+/// project.
 ///
 /// # Errors
 /// The database failed, or a row is damaged.
@@ -95,7 +96,8 @@ pub(crate) async fn members(store: &Store, user_id: &str, project_id: &str) -> R
     read.await
 }
 
-/// Adds a user to a project, with a folder of their own if they have room for it, and with its row in the audit log.
+/// Adds a user to a project, with a folder of their own if they have room for it, and with its row
+/// in the audit log.
 ///
 /// # Errors
 /// The database failed.
@@ -137,8 +139,8 @@ async fn insert(db: &mut Db, add: &AddMember) -> Result<AddOutcome, StoreError> 
     }
 }
 
-/// Gives a user of a project of its owner another role, with its row in the audit log. Returns false if there is no
-/// such user, or they own it.
+/// Gives a user of a project of its owner another role, with its row in the audit log. Returns
+/// false if there is no such user, or they own it.
 ///
 /// # Errors
 /// The database failed.
@@ -167,8 +169,8 @@ pub(crate) async fn change_role(
     write.await
 }
 
-/// Removes a user from a project: its owner removes others, and everybody else themselves. The folder stays with its
-/// conversations, which are told nothing of the project any more.
+/// Removes a user from a project: its owner removes others, and everybody else themselves. The
+/// folder stays with its conversations, which no longer have the instructions.
 ///
 /// # Errors
 /// The database failed.
@@ -201,8 +203,8 @@ pub(crate) async fn remove_member(
     write.await
 }
 
-/// Returns the folder of a user for a project of theirs, which is created with this id if they have none. `None` if
-/// they have no room for it, or are not in the project.
+/// Returns the folder of a user for a project of theirs, which is created with this id if they have
+/// none. `None` if they have no room for it, or are not in the project.
 ///
 /// # Errors
 /// The database failed.

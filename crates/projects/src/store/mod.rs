@@ -1,4 +1,5 @@
-//! The tables. Every function takes the user, and returns and changes only what they may.
+//! The tables. Every function takes the user, and returns and changes only rows that they may see
+//! and change.
 
 mod blocks;
 mod members;
@@ -9,7 +10,7 @@ pub(crate) use members::{
     AddMember, AddOutcome, RemoveOutcome, add_member, change_role, ensure_folder, members, remove_member,
 };
 pub(crate) use projects::{
-    CreateOutcome, CreateProject, FolderOfProject, ListedProject, SaveOutcome, SaveProject, StoredProject, create,
+    CreateOutcome, CreateProject, ListedProject, ProjectFolder, SaveOutcome, SaveProject, StoredProject, create,
     delete, find, list, project_of_folder, save,
 };
 

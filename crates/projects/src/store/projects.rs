@@ -12,13 +12,13 @@ pub(crate) struct StoredProject {
     pub(crate) id: String,
     pub(crate) owner: String,
     pub(crate) settings: ProjectSettings,
-    /// Who has changed the instructions last.
+    /// The user who has changed the instructions last.
     pub(crate) written_by: String,
     /// Counts from 1.
     pub(crate) version: i64,
     /// Unix time in milliseconds.
     pub(crate) updated_at: i64,
-    /// What the user may do.
+    /// The role of the user.
     pub(crate) role: Role,
     /// The user's folder.
     pub(crate) folder_id: Option<String>,
@@ -32,17 +32,18 @@ pub(crate) struct ListedProject {
     pub(crate) color: Color,
     pub(crate) role: Role,
     pub(crate) folder_id: Option<String>,
-    /// How many users it has.
+    /// The number of its users.
     pub(crate) members: u32,
-    /// How many conversations the user has in it, those in the archive included.
+    /// The number of the user's conversations in it, including the archive.
     pub(crate) conversations: u32,
-    /// When one of these was last used, or else when the user joined; Unix time in milliseconds.
+    /// The time at which one of these was last used, or else at which the user joined; Unix time in
+    /// milliseconds.
     pub(crate) used_at: i64,
 }
 
 /// The folder that becomes a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FolderOfProject {
+pub(crate) enum ProjectFolder {
     /// A new one with this id.
     New(String),
     /// One that the owner has.
@@ -55,13 +56,13 @@ pub(crate) struct CreateProject {
     pub(crate) id: String,
     pub(crate) owner: String,
     pub(crate) settings: ProjectSettings,
-    pub(crate) folder: FolderOfProject,
+    pub(crate) folder: ProjectFolder,
     /// The most projects of the owner.
     pub(crate) most: u32,
     pub(crate) now: i64,
 }
 
-/// What became of a new project.
+/// The outcome of creating a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CreateOutcome {
     Created,
@@ -77,7 +78,7 @@ pub(crate) enum CreateOutcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SaveProject {
     pub(crate) id: String,
-    /// Who changes it.
+    /// The user who changes it.
     pub(crate) user_id: String,
     pub(crate) settings: ProjectSettings,
     /// The version that was changed.
@@ -85,7 +86,7 @@ pub(crate) struct SaveProject {
     pub(crate) now: i64,
 }
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SaveOutcome {
     /// There is a new version.
@@ -115,7 +116,7 @@ const FIND: &str = "
         p.updated_at, m.role, m.folder_id
     FROM project_members m JOIN projects p ON p.id = m.project_id WHERE m.user_id = $1 AND p.id = $2";
 
-const OF_FOLDER: &str = "SELECT project_id FROM project_members WHERE user_id = $1 AND folder_id = $2";
+const FIND_BY_FOLDER: &str = "SELECT project_id FROM project_members WHERE user_id = $1 AND folder_id = $2";
 
 const COUNT: &str = "SELECT count(*) FROM projects WHERE owner = $1";
 
@@ -170,7 +171,7 @@ pub(crate) async fn project_of_folder(
     user_id: &str,
     folder_id: &str,
 ) -> Result<Option<String>, StoreError> {
-    let find = sql::query_scalar::<String>(OF_FOLDER).bind(user_id).bind(folder_id);
+    let find = sql::query_scalar::<String>(FIND_BY_FOLDER).bind(user_id).bind(folder_id);
     store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await
 }
 
@@ -203,7 +204,7 @@ async fn insert(db: &mut Db, create: &CreateProject) -> Result<CreateOutcome, St
     }
     let color = settings.color.name();
     let folder_id = match folder {
-        FolderOfProject::New(folder_id) => {
+        ProjectFolder::New(folder_id) => {
             let new =
                 Folder { color: Some(color.to_owned()), ..Folder::new(folder_id.as_str(), settings.name.as_str()) };
             if !insert_folder(db, owner, &new, *now).await? {
@@ -211,11 +212,14 @@ async fn insert(db: &mut Db, create: &CreateProject) -> Result<CreateOutcome, St
             }
             folder_id
         }
-        FolderOfProject::Known(folder_id) => {
+        ProjectFolder::Known(folder_id) => {
             let has =
                 sql::query_scalar::<String>(HAS_FOLDER).bind(owner).bind(folder_id).fetch_optional(&mut *db).await?;
-            let used =
-                sql::query_scalar::<String>(OF_FOLDER).bind(owner).bind(folder_id).fetch_optional(&mut *db).await?;
+            let used = sql::query_scalar::<String>(FIND_BY_FOLDER)
+                .bind(owner)
+                .bind(folder_id)
+                .fetch_optional(&mut *db)
+                .await?;
             if has.is_none() || used.is_some() {
                 return Ok(CreateOutcome::UnknownFolder);
             }
@@ -230,8 +234,8 @@ async fn insert(db: &mut Db, create: &CreateProject) -> Result<CreateOutcome, St
     Ok(CreateOutcome::Created)
 }
 
-/// Stores a change of a user who may change the project, with its row in the audit log. The folders of all its users
-/// get the colour, and the name if they have that of the project.
+/// Stores a change of a user who may change the project, with its row in the audit log. The folders
+/// of all its users get the colour, and the name if they have that of the project.
 ///
 /// # Errors
 /// The database failed, or a row is damaged.
@@ -275,8 +279,9 @@ async fn update(db: &mut Db, save: &SaveProject) -> Result<SaveOutcome, StoreErr
     Ok(SaveOutcome::Saved)
 }
 
-/// Deletes a project of its owner with its row in the audit log. The folders stay with their conversations, which are
-/// told nothing of the project any more. Returns false if the user owns no such project.
+/// Deletes a project of its owner with its row in the audit log. The folders stay with their
+/// conversations, which no longer have the instructions. Returns false if the user owns no such
+/// project.
 ///
 /// # Errors
 /// The database failed.

@@ -13,7 +13,8 @@ async fn open(url: &str) -> Store {
     Schema::new(&[TABLES]).open(url, "", Duration::from_secs(10)).await.unwrap()
 }
 
-/// Creates the project, and adds the members and names that are not there: each member comes with a version.
+/// Creates the project, and adds the members and names that are not there: each member comes with a
+/// version.
 async fn serve(url: &str) {
     let store = open(url).await;
     if find(&store, "ada", "p").await.unwrap().is_none() {
@@ -39,8 +40,8 @@ async fn serve(url: &str) {
     store.close().await;
 }
 
-/// Checks that each change has its row in the audit log, and that all folders have the name of the project; returns
-/// the number of members.
+/// Checks that each change has its row in the audit log, and that all folders have the name of the
+/// project; returns the number of members.
 async fn check(url: &str) -> usize {
     let store = open(url).await;
     let Some(project) = find(&store, "ada", "p").await.unwrap() else {

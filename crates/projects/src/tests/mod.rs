@@ -1,7 +1,7 @@
-//! What is stored and told, on SQLite and, if it is installed, on PostgreSQL.
+//! The stored projects and their instructions, on SQLite and, if it is installed, on PostgreSQL.
 
+mod instructions;
 mod kill;
-mod told;
 
 use crate::project::{Color, ProjectSettings, Role};
 use crate::store::*;
@@ -32,7 +32,7 @@ fn settings(name: &str, instructions: &str) -> ProjectSettings {
 
 /// Creates a project of a user who may own two, with a folder of the same id.
 async fn new(store: &Store, owner: &str, id: &str, settings: ProjectSettings) -> CreateOutcome {
-    let folder = FolderOfProject::New(format!("f-{owner}-{id}"));
+    let folder = ProjectFolder::New(format!("f-{owner}-{id}"));
     let create_project =
         CreateProject { id: id.to_owned(), owner: owner.to_owned(), settings, folder, most: 2, now: 1 };
     create(store, create_project, audit(owner, "create")).await.unwrap()
@@ -61,7 +61,8 @@ async fn remove(store: &Store, by: &str, id: &str, user: &str) -> RemoveOutcome 
     remove_member(store, by, (id, user), audit(by, "remove_member")).await.unwrap()
 }
 
-/// Stores the next message of a conversation of a user, with a run that answers it; the run before has ended.
+/// Stores the next message of a conversation of a user, with a run that answers it; the run before
+/// has ended.
 async fn begin(store: &Store, user: &str, conversation: &str, number: u32) {
     let end = ::store::sql::query("UPDATE runs SET status = 'done', ended_at = 1, events_until = 0");
     store.write(move |db| Box::pin(async move { Ok(end.execute(db).await.map(drop)?) })).await.unwrap();
@@ -116,7 +117,7 @@ async fn a_project_is_a_folder_with_settings() {
         // A folder that is there becomes a project once, and only by its owner.
         assert!(store.add_folder("ada", Folder::new("old", "Old"), 1).await.unwrap());
         let known = async |owner: &str, id: &str| {
-            let folder = FolderOfProject::Known("old".to_owned());
+            let folder = ProjectFolder::Known("old".to_owned());
             let (id, owner) = (id.to_owned(), owner.to_owned());
             let create_project =
                 CreateProject { id, owner: owner.clone(), settings: settings("New", ""), folder, most: 2, now: 1 };
@@ -168,7 +169,7 @@ async fn members_do_what_their_roles_allow() {
         assert_eq!(members(store, "eve", "p").await.unwrap(), []);
         assert_eq!(folders(store, "bob").await, ["Sales red"]);
 
-        // Cid names his folder himself, so it is not renamed with the project.
+        // Cid renames the folder, so it is not renamed with the project.
         assert!(store.rename_folder("cid", "f-cid-p", "Mine").await.unwrap());
         let blue = |name: &str, text: &str| ProjectSettings { color: Color::Blue, ..settings(name, text) };
         let check = async |user: &str, after: i64, sent: ProjectSettings, expected: SaveOutcome| {

@@ -21,9 +21,9 @@ use wire::{ErrorCode, UserError};
 
 pub(crate) use pages::section;
 
-/// How many runs are replayed at the same time from the console.
+/// The most runs that are replayed at the same time from the console.
 const MAX_REPLAYS: usize = 2;
-/// How long a replay may take; then it ends without a result.
+/// The time limit of a replay, after which it ends without a result.
 const MAX_TIME: Duration = Duration::from_secs(120);
 
 /// The state of the pages.
@@ -84,8 +84,8 @@ impl Console {
         kept.ok_or_else(|| UserError::new(ErrorCode::TooLarge, "The replay is too large to be kept."))
     }
 
-    /// Returns an agent of the config in use as the user of a recorded run gets it, in the place of the agent that was
-    /// recorded.
+    /// Returns an agent of the config in use as the user of a recorded run gets it, in the place of
+    /// the agent that was recorded.
     async fn agent(&self, recorded: &Recording, agent_id: &str) -> Result<Agent, UserError> {
         let input = &recorded.header.input;
         let scope = recorded.turn().map(|turn| turn.scope.clone()).unwrap_or_default();
@@ -105,7 +105,7 @@ impl Console {
     }
 }
 
-/// What an administrator asks for.
+/// The fields of the form that starts a replay.
 #[derive(serde::Deserialize)]
 struct ReplayForm {
     agent: Option<String>,
@@ -113,7 +113,7 @@ struct ReplayForm {
     replies: RepliesChoice,
 }
 
-/// Who answers requests to models in a replay from the console.
+/// The source of replies in a replay from the console.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum RepliesChoice {

@@ -1,4 +1,5 @@
-//! Files of recordings: JSON lines. Each recording begins with its header; its blobs precede its entries.
+//! Files of recordings: JSON lines. Each recording begins with its header; its blobs precede its
+//! entries.
 
 use super::lines::{Lines, Problem};
 use super::{BlobId, Entry, FormatError, Header, Recording, VERSION, blob_id};
@@ -60,8 +61,8 @@ pub(super) fn is_own_line(line: &[u8]) -> bool {
 /// Reads all recordings of a file.
 ///
 /// # Errors
-/// The file cannot be read, is too large, has another version, or is damaged: a blob that is missing or
-/// does not have its hash, or a recording without a turn.
+/// The file cannot be read, is too large, has another version, or is damaged: a blob that is
+/// missing or does not have its hash, or a recording without a turn.
 pub fn read(file: impl BufRead) -> Result<Vec<Recording>, FormatError> {
     let (mut recordings, mut lines) = (Vec::<Recording>::new(), Lines::new(file));
     while let Some((number, text)) = lines.next()? {

@@ -1,4 +1,4 @@
-//! The lines of a file, within bounds, and what is wrong with one of them.
+//! The lines of a file, within bounds, and the problems of lines.
 
 use std::io::{self, BufRead};
 use thiserror::Error;
@@ -8,7 +8,7 @@ const MAX_LINE: usize = 64 * 1024 * 1024;
 /// The most bytes that are read of one file.
 const MAX_FILE: usize = 512 * 1024 * 1024;
 
-/// Why a file cannot be read.
+/// The reason why a file cannot be read.
 #[derive(Debug, Error)]
 pub enum FormatError {
     /// The file cannot be read.
@@ -21,7 +21,7 @@ pub enum FormatError {
         line: usize,
         /// The column in bytes, from 1.
         column: usize,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// There is no recording in it.
@@ -32,7 +32,8 @@ pub enum FormatError {
 }
 
 impl FormatError {
-    /// Returns the error with the name of the file, as `file:line:column: problem` if it is about a line.
+    /// Returns the error with the name of the file, as `file:line:column: problem` if it is about a
+    /// line.
     pub fn in_file(&self, name: &str) -> String {
         match self {
             Self::Line { .. } => format!("{name}:{self}"),
@@ -41,7 +42,7 @@ impl FormatError {
     }
 }
 
-/// What is wrong with a line: the column from 1, and the problem.
+/// A problem of a line: the column from 1, and the text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) column: usize,
@@ -54,7 +55,8 @@ impl Problem {
         Self { column: 1, text: text.into() }
     }
 
-    /// Returns what is wrong with JSON that begins after this many bytes of its line. `what` comes before the cause.
+    /// Returns the problem of JSON that begins after this many bytes of its line. `what` comes
+    /// before the cause.
     pub(crate) fn from_json(what: &str, error: &serde_json::Error, offset: usize) -> Self {
         let message = error.to_string();
         // The position is reported apart.

@@ -1,5 +1,5 @@
-//! The format of recordings: a header, entries in the order in which they happened, and blobs, which
-//! are values that entries refer to by their hash.
+//! The format of recordings: a header, entries in the order in which they happened, and blobs,
+//! which are values that entries refer to by their hash.
 
 mod file;
 mod lines;
@@ -15,7 +15,7 @@ pub(crate) use parts::masked_parts;
 pub use provider::{AnyFile, ProviderReply, RawReply, read_any};
 pub use request::{Message, NeutralRequest};
 pub use tool::RecordedTool;
-pub(crate) use tool::{annotation_names, annotations_of};
+pub(crate) use tool::{annotation_names, annotations_from_names};
 
 use agent::{Decision, Grant, PendingCall, TurnUsage};
 use contract::{Exposure, FinishReason, Part, ToolCall, Usage};
@@ -43,9 +43,9 @@ pub(crate) fn text_id(json: &str) -> BlobId {
 /// The recording of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
-    /// What was recorded.
+    /// The run and the program that recorded it.
     pub header: Header,
-    /// What happened, in order.
+    /// The entries in the order in which they happened.
     pub entries: Vec<Entry>,
     /// The values that entries refer to.
     pub blobs: BTreeMap<BlobId, Value>,
@@ -68,7 +68,8 @@ impl Recording {
         })
     }
 
-    /// Returns the recording as one of an agent with another id, so that it can be compared with a recording of that agent.
+    /// Returns the recording as one of an agent with another id, so that it can be compared with a
+    /// recording of that agent.
     #[must_use]
     pub fn with_agent(mut self, agent_id: &str) -> Self {
         let before = std::mem::replace(&mut self.header.agent_id, agent_id.to_owned());
@@ -86,7 +87,7 @@ impl Recording {
     }
 }
 
-/// Which run was recorded, and by what.
+/// The recorded run, and the program that recorded it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Header {
@@ -104,11 +105,11 @@ pub struct Header {
     pub config: String,
     /// When the run began; Unix time, milliseconds.
     pub started_at: i64,
-    /// What the user's request said beside the message.
+    /// The parts of the user's request beside the message.
     pub input: RequestInput,
 }
 
-/// What the agent's configuration may depend on, beside the user.
+/// The values on which the agent's configuration may depend, beside the user.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestInput {
@@ -122,7 +123,7 @@ pub struct RequestInput {
     pub url_query: Map<String, Value>,
     /// The states of the composer's switches.
     pub switches: Map<String, Value>,
-    /// What the user has chosen for the answer.
+    /// The user's options for the answer.
     pub options: wire::api::RunOptions,
 }
 
@@ -131,7 +132,7 @@ pub struct RequestInput {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Entry {
-    /// What the run was given.
+    /// The input of the run.
     Turn(Box<Turn>),
     /// A request to a model.
     Request {
@@ -142,13 +143,13 @@ pub enum Entry {
         /// The request.
         request: NeutralRequest,
     },
-    /// The reply to a request, or what there is of it.
+    /// The reply to a request, possibly incomplete.
     Reply {
         /// The number of the request.
         id: u32,
         /// The parts, with consecutive deltas joined where a secret was masked.
         parts: Vec<Part>,
-        /// Why it failed, if it did: the kind of the failure.
+        /// The kind of the failure, if it failed.
         error: Option<String>,
         /// The reply as the provider sent it, if it was imported. A replay decodes it anew.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -172,10 +173,10 @@ pub enum Entry {
         input: Value,
         /// The result.
         outcome: Outcome,
-        /// How long it took in milliseconds.
+        /// The duration in milliseconds.
         ms: u64,
     },
-    /// What a source of tools has answered.
+    /// The answer of a source of tools.
     Source {
         /// The agent.
         agent: String,
@@ -183,26 +184,26 @@ pub enum Entry {
         source: String,
         /// The tools: a list of [`RecordedTool`].
         tools: BlobId,
-        /// What the model is told beside its instructions.
+        /// The context for the model, beside its instructions.
         context: Option<String>,
         /// The annotations of the context, as in [`RecordedTool::annotations`].
         context_annotations: Vec<String>,
         /// The annotations of its notes in this turn.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         note_annotations: Vec<String>,
-        /// Why the source was unavailable.
+        /// The reason why the source was unavailable.
         error: Option<String>,
     },
-    /// What a source has told the model before a step.
+    /// A note of a source for the model before a step.
     Note {
         /// The agent.
         agent: String,
         /// The name of the source.
         source: String,
-        /// The text; absent if there was nothing to say.
+        /// The text; absent if there was none.
         text: Option<String>,
     },
-    /// What a policy has decided about a call.
+    /// The decision of a policy about a call.
     Ruling {
         /// The agent whose policy it is.
         agent: String,
@@ -210,7 +211,7 @@ pub enum Entry {
         call_id: String,
         /// `allow`, `ask` or `deny`.
         ruling: String,
-        /// Why it is denied.
+        /// The reason for a denial.
         reason: Option<String>,
     },
     /// Whether a tool requires an approval for these arguments.
@@ -259,13 +260,13 @@ impl Entry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
-    /// What the tool returned.
+    /// The output of the tool.
     Output(Value),
-    /// Why it failed, as the model reads it.
+    /// The error, as the model reads it.
     Error(String),
 }
 
-/// What a run was given.
+/// The input of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
@@ -275,15 +276,15 @@ pub struct Turn {
     pub turn_start: usize,
     /// The calls that the user has decided on.
     pub pending: Vec<RecordedDecision>,
-    /// Who asked.
+    /// The user and their rights.
     pub scope: RecordedScope,
-    /// What has been read before.
+    /// The exposure by earlier turns.
     pub exposure: Exposure,
-    /// What was used in earlier runs of the turn.
+    /// The usage of earlier runs of the turn.
     pub earlier: TurnUsage,
     /// Whether calls may wait for the user; absent if no standing approvals were looked up.
     pub can_ask: Option<bool>,
-    /// What the model reads instead of the whole history.
+    /// The summary and clearings that replace parts of the history.
     pub context: RecordedContext,
 }
 
@@ -329,7 +330,7 @@ pub struct RecordedScope {
     pub has_files: bool,
 }
 
-/// What a run knows about the history beside its messages.
+/// The state of the history beside its messages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordedContext {
@@ -340,14 +341,15 @@ pub struct RecordedContext {
     /// The id of the newest call whose result is shortened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shortened_through: Option<String>,
-    /// The tokens of the newest request before: those estimated, and those that the provider counted.
+    /// The tokens of the newest request before: those estimated, and those that the provider
+    /// counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<(u64, u64)>,
     /// The places at which the history can be cut, with the id of the message before.
     pub boundaries: Vec<(usize, String)>,
     /// Whether no summary is attempted.
     pub rests: bool,
-    /// What the page contains, and whether the model knows it.
+    /// The content of the page, and whether the model has read it.
     pub page: Option<(String, bool)>,
     /// The summary that the user has asked for instead of an answer.
     pub compaction: Option<RecordedCompaction>,
@@ -357,7 +359,7 @@ pub struct RecordedContext {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordedCompaction {
-    /// What matters most, in the user's words.
+    /// The focus of the summary, in the user's words.
     pub focus: Option<String>,
 }
 
@@ -365,9 +367,9 @@ pub struct RecordedCompaction {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct End {
-    /// Why the run ended.
+    /// The reason why the run ended.
     pub ending: String,
-    /// Why the last reply ended.
+    /// The reason why the last reply ended.
     pub finish_reason: FinishReason,
     /// The tokens of all requests.
     pub usage: Usage,
@@ -379,6 +381,6 @@ pub struct End {
     pub messages: Vec<BlobId>,
     /// The ids of the calls that wait for the user.
     pub waiting: Vec<String>,
-    /// How long the run took in milliseconds.
+    /// The duration of the run in milliseconds.
     pub ms: u64,
 }

@@ -5,8 +5,8 @@ use contract::Part;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Returns the parts with masked secrets. The deltas of a text or of arguments in which something was
-/// masked become one delta with the masked text.
+/// Returns the parts with masked secrets. The deltas of a text or of arguments in which something
+/// was masked become one delta with the masked text.
 pub(crate) fn masked_parts(parts: Vec<Part>) -> Vec<Part> {
     let mut texts: HashMap<String, String> = HashMap::new();
     for part in &parts {

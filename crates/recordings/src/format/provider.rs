@@ -1,5 +1,5 @@
-//! Replies as model providers send them: the events of a stream, from a file. A line has an event as JSON, or is
-//! one of server-sent events, as `curl --no-buffer` writes them.
+//! Replies as model providers send them: the events of a stream, from a file. A line has an event
+//! as JSON, or is one of server-sent events, as `curl --no-buffer` writes them.
 
 use super::file::{is_own_line, read};
 use super::lines::{Lines, Problem};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io::BufRead;
 
-/// What comes after the last event of some APIs.
+/// The line after the last event of some APIs.
 const DONE: &str = "[DONE]";
 /// The fields of server-sent events beside `data`.
 const OTHER_FIELDS: [&str; 3] = ["event:", "id:", "retry:"];
@@ -35,7 +35,7 @@ pub struct ProviderReply {
     pub events: Vec<String>,
 }
 
-/// What a file has.
+/// The contents of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnyFile {
     /// Recordings of the product.
@@ -44,13 +44,14 @@ pub enum AnyFile {
     Reply(ProviderReply),
 }
 
-/// Reads a file of recordings, or the streamed reply of a provider. The first line tells which it is. `api` is the
-/// API of a reply; without it, the events tell.
+/// Reads a file of recordings, or the streamed reply of a provider. The first line tells which it
+/// is. `api` is the API of a reply; without it, the events tell.
 ///
 /// # Errors
-/// The file cannot be read, is too large, or is damaged; a provider's reply is not complete, or cannot be decoded.
+/// The file cannot be read, is too large, or is damaged; a provider's reply is not complete, or
+/// cannot be decoded.
 pub fn read_any(mut file: impl BufRead, api: Option<Api>) -> Result<AnyFile, FormatError> {
-    // Only the beginning of the file is looked at, and read again.
+    // Only the beginning of the file is inspected, and then read again.
     let beginning = first_line(&mut file)?;
     let is_own = is_own_line(beginning.trim_ascii());
     let whole = std::io::Read::chain(beginning.as_slice(), file);
@@ -92,7 +93,7 @@ fn read_reply(file: impl BufRead, api: Option<Api>) -> Result<ProviderReply, For
         Problem::new(format!("these events are of no known provider; `--provider` names it: {names}"))
             .in_line(first.line)
     };
-    let api = api.or_else(|| api_of(&events)).ok_or_else(unknown)?;
+    let api = api.or_else(|| detect_api(&events)).ok_or_else(unknown)?;
     check_decodes(api, &events)?;
     Ok(ProviderReply { api, events: events.into_iter().map(|event| event.data).collect() })
 }
@@ -150,12 +151,12 @@ fn add(events: &mut Vec<Event>, event: Event) -> Result<(), FormatError> {
     Ok(())
 }
 
-fn api_of(events: &[Event]) -> Option<Api> {
+fn detect_api(events: &[Event]) -> Option<Api> {
     events.iter().find_map(|event| Api::from_event(&serde_json::from_str::<Value>(&event.data).ok()?))
 }
 
-/// Checks that the reply is one, that it is complete, and that it can be decoded. An error that the provider has
-/// reported in it is a valid end.
+/// Checks that the reply is one, that it is complete, and that it can be decoded. An error that the
+/// provider has reported in it is a valid end.
 fn check_decodes(api: Api, events: &[Event]) -> Result<(), FormatError> {
     let decoded = decode(api, events.iter().map(|event| event.data.as_str()));
     let at = |index: usize| events.get(index).or(events.last()).map_or(1, |event| event.line);

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 pub use contract::Message;
 
-/// A request to a model. Its large parts are blobs, so that what is equal is stored once.
+/// A request to a model. Its large parts are blobs, so that equal values are stored once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NeutralRequest {
@@ -19,7 +19,7 @@ pub struct NeutralRequest {
     pub messages: Vec<BlobId>,
     /// The tools: a blob with a list of [`super::RecordedTool`].
     pub tools: BlobId,
-    /// Whether the model must call a tool, and which.
+    /// The tool choice.
     pub tool_choice: ToolChoice,
     /// The sampling settings.
     pub sampling: Sampling,
@@ -36,8 +36,8 @@ impl NeutralRequest {
         blob_id(&Value::from(vec![Value::from(agent), request]))
     }
 
-    /// Returns the hash of the agent and the conversation, without the system prompt, the tools and the
-    /// settings.
+    /// Returns the hash of the agent and the conversation, without the system prompt, the tools and
+    /// the settings.
     pub(crate) fn conversation_hash(&self, agent: &str) -> String {
         let messages = Value::from(self.messages.clone());
         blob_id(&Value::from(vec![Value::from(agent), messages]))

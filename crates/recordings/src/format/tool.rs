@@ -16,7 +16,7 @@ pub struct RecordedTool {
     pub description: String,
     /// The JSON Schema of the arguments.
     pub input_schema: Value,
-    /// Where it runs: `server`, `client` or `page`.
+    /// The place where it runs: `server`, `client` or `page`.
     pub execution: String,
     /// Whether the user must approve each call.
     pub needs_approval: bool,
@@ -61,7 +61,7 @@ impl From<RecordedTool> for ToolSpec {
             },
             needs_approval: tool.needs_approval,
             approval: tool.approval,
-            annotations: annotations_of(&tool.annotations),
+            annotations: annotations_from_names(&tool.annotations),
             timeout: Duration::from_millis(tool.timeout_ms),
             deferrable: tool.deferrable,
             ..Self::new(tool.name, tool.description, tool.input_schema)
@@ -83,7 +83,7 @@ pub(crate) fn annotation_names(annotations: Annotations) -> Vec<String> {
 }
 
 /// Returns the annotations with these names.
-pub(crate) fn annotations_of(names: &[String]) -> Annotations {
+pub(crate) fn annotations_from_names(names: &[String]) -> Annotations {
     let has = |wanted: &str| names.iter().any(|name| name == wanted);
     Annotations {
         reads_private: has("readsPrivate"),

@@ -1,4 +1,4 @@
-//! Records what policies decide and which standing approvals there are.
+//! Records the decisions of policies, and the standing approvals that are found.
 
 use super::Session;
 use crate::format::Entry;

@@ -23,8 +23,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tool::RecordingTool;
 
-/// Begins to record a run: returns the agent that runs instead. The standing approvals of the turn are
-/// wrapped, too.
+/// Begins to record a run: returns the agent that runs instead. The standing approvals of the turn
+/// are wrapped, too.
 pub(crate) fn begin(session: &Arc<Session>, agent: &Agent, turn: &mut TurnInput) -> Agent {
     let entry = Entry::Turn(Box::new(recorded_turn(session, turn)));
     session.push(entry);
@@ -49,7 +49,7 @@ pub(crate) fn finish(session: &Session, outcome: &RunOutcome) {
     }));
 }
 
-/// Returns why a run ended, without causes that may contain what a provider said.
+/// Returns the reason why a run ended, without causes that may contain text of a provider.
 fn ending(outcome: &RunOutcome) -> String {
     use agent::Ending::{Done, Failed, InvalidCall, Limit, SinkClosed, Stopped, UnknownPrice, Waiting};
     match &outcome.ending {

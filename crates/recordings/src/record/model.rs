@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Records what a model is asked and what it replies.
+/// Records the requests to a model and its replies.
 pub(super) struct RecordingModel {
     pub(super) session: Arc<Session>,
     pub(super) agent: String,

@@ -21,7 +21,7 @@ impl Budget {
         Arc::new(Self { most, used: AtomicUsize::new(0) })
     }
 
-    /// Takes a part of the budget; returns whether there is enough.
+    /// Reserves a part of the budget; returns whether there is enough.
     fn reserve(&self, bytes: usize) -> bool {
         let before = self.used.fetch_add(bytes, Ordering::Relaxed);
         let fits = before.saturating_add(bytes) <= self.most;
@@ -50,7 +50,8 @@ struct State {
     requests: u32,
     entries: Vec<Entry>,
     blobs: BTreeMap<BlobId, Value>,
-    /// The ids of messages by their addresses. The messages are kept, so that an address stays theirs.
+    /// The ids of messages by their addresses. The messages are kept, so that an address stays
+    /// theirs.
     messages: HashMap<usize, (Arc<Message>, BlobId)>,
     /// The bytes that are reserved.
     bytes: usize,
@@ -134,7 +135,8 @@ impl Session {
         millis_since(self.begun)
     }
 
-    /// Takes the recording; `None` if it became too large. Its memory counts until the session is dropped.
+    /// Takes the recording; `None` if it became too large. Its memory counts until the session is
+    /// dropped.
     pub(crate) fn take(&self, header: Header) -> Option<Recording> {
         let mut state = self.state.lock();
         let (entries, blobs) = (std::mem::take(&mut state.entries), std::mem::take(&mut state.blobs));

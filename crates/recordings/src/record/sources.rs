@@ -1,4 +1,4 @@
-//! A source of tools that records what it offers and says.
+//! A source of tools that records its tools and notes.
 
 use super::tool::RecordingTool;
 use super::{Session, tool_list};

@@ -1,5 +1,5 @@
-//! Replays a recorded run with an agent: the same messages of the user, with replies of models and results of
-//! tools from the recording as far as it has them.
+//! Replays a recorded run with an agent: the same messages of the user, with replies of models and
+//! results of tools from the recording as far as it has them.
 
 mod approvals;
 mod model;
@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 /// The most memory that the recording of a replay takes, in bytes.
 const MAX_MEMORY: usize = 1024 * 1024 * 1024;
 
-/// Who answers the requests to models.
+/// The source of replies to model requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replies {
     /// The recording, where it has the same request; otherwise the model.
@@ -36,44 +36,45 @@ pub enum Replies {
     Live,
 }
 
-/// Who answers the calls of tools.
+/// The source of results of tool calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ToolMode {
-    /// The recording. A call that it does not have is a miss, of which the model is told.
+    /// The recording. A call that it does not have is a miss, which the model reads as an error.
     #[default]
     Recorded,
     /// The recording. A call that it does not have is a miss, and stops the run.
     Stop,
     /// The recording, and the agent's model for calls that it does not have.
     Simulate,
-    /// The tools that [`Options::allow_effects`] names run; the recording answers for all others. Nothing
-    /// tells that a tool has no effect: `idempotent` means that a repetition has no further one.
+    /// The tools that [`Options::allow_effects`] names run; the recording answers for all others.
+    /// No annotation says that a tool has no effect: `idempotent` only means that a repetition has
+    /// no further one.
     Live,
 }
 
-/// How a run is replayed.
+/// The options of a replay.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Whether the config is the one of the recording. Then whole requests are compared, not only the
-    /// conversation in them, and decisions of policies come from the recording.
+    /// Whether the config is the one of the recording. Then whole requests are compared, not only
+    /// the conversation in them, and decisions of policies come from the recording.
     pub same_config: bool,
-    /// Who answers requests to models.
+    /// The source of replies to model requests.
     pub replies: Replies,
-    /// Who answers calls of tools.
+    /// The source of results of tool calls.
     pub tools: ToolMode,
     /// The names of the tools that run with [`ToolMode::Live`].
     pub allow_effects: Vec<String>,
-    /// The request of the agent's model with which the replay begins, from 1. What was before it is taken
-    /// from the recording. 0 is the same as 1.
+    /// The request of the agent's model with which the replay begins, from 1. Earlier steps are
+    /// taken from the recording. 0 is the same as 1.
     pub from_step: u32,
 }
 
 /// A replay of a run.
 #[derive(Clone, Debug)]
 pub struct Replayed {
-    /// What has happened in the replay.
+    /// The recording of the replay.
     pub recording: Recording,
-    /// What the recording did not have.
+    /// The requests and calls that the recording did not have.
     pub misses: Vec<Miss>,
     /// The number of requests that a model has answered rather than the recording.
     pub live_requests: u32,
@@ -81,7 +82,7 @@ pub struct Replayed {
     pub simulated: u32,
 }
 
-/// Why a run cannot be replayed.
+/// The reason why a run cannot be replayed.
 #[derive(Debug, Error)]
 pub enum ReplayError {
     /// The recording cannot be used.
@@ -92,7 +93,7 @@ pub enum ReplayError {
     NoStep {
         /// The number of requests.
         steps: usize,
-        /// Where the replay was to begin.
+        /// The requested first step.
         from: u32,
     },
     /// The replay became too large.
@@ -126,7 +127,7 @@ pub async fn replay(
     let outcome = agent::run(&replaying, turn, &mut NoSink).await;
     record::finish(&session, &outcome);
     let recording = session.take(header).ok_or(ReplayError::TooLarge)?;
-    let tape::Seen { misses, live_requests, simulated } = tape.seen();
+    let tape::ReplayStats { misses, live_requests, simulated } = tape.stats();
     Ok(Replayed { recording, misses, live_requests, simulated })
 }
 
@@ -152,7 +153,7 @@ impl Layer for ReplayLayer {
     }
 }
 
-/// Drops all events: what is compared is recorded below them.
+/// Drops all events: the compared data is recorded below them.
 pub(crate) struct NoSink;
 
 impl EventSink for NoSink {

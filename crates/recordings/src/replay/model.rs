@@ -60,7 +60,7 @@ impl ReplayModel {
     }
 }
 
-/// Returns the error with this text. It is not waited after it.
+/// Returns the error with this text, without a wait before a retry.
 fn recorded_error(text: &str) -> ModelError {
     use ModelErrorKind::{
         BrokenStream, Cancelled, CircuitOpen, ContextTooLong, RateLimited, Refused, Timeout, Unauthorized, Unavailable,

@@ -41,8 +41,8 @@ impl ToolSource for ReplaySource {
             if let Some(error) = error {
                 return Err(ToolError::new(error));
             }
-            // Tools that run are offered as they are now. What the source said about the user or the
-            // environment is the recording's in any case.
+            // Tools that run are offered as they are now. Texts of the source about the user or the
+            // environment always come from the recording.
             let is_live = self.tape.options.tools == ToolMode::Live;
             let live = if is_live { self.ask(scope).await.ok() } else { None };
             let tools = match live {

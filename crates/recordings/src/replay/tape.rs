@@ -1,7 +1,9 @@
-//! What a replay takes from the recording, each entry once, and what it did not find there.
+//! The recording as a replay consumes it, each entry once, and the entries that were missing.
 
 use super::{Options, ReplayError, Replies, ToolMode};
-use crate::format::{Entry, NeutralRequest, Outcome, RawReply, RecordedTool, Recording, annotations_of, blob_id};
+use crate::format::{
+    Entry, NeutralRequest, Outcome, RawReply, RecordedTool, Recording, annotations_from_names, blob_id,
+};
 use crate::record::Session;
 use agent::{Agent, Grant, GrantQuery, Ruling};
 use contract::Annotations;
@@ -22,13 +24,13 @@ pub struct Miss {
     pub agent: String,
     /// The number of the agent's request before or at which it happened, from 1.
     pub step: u32,
-    /// What was not found.
+    /// The missing item.
     pub what: String,
 }
 
-/// What has happened in a replay.
+/// The figures of a replay.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct ReplayStats {
     pub(super) misses: Vec<Miss>,
     pub(super) live_requests: u32,
     pub(super) simulated: u32,
@@ -48,11 +50,11 @@ struct TapedCall {
     outcome: Outcome,
 }
 
-/// What a source has told the model before a step, if anything.
+/// The note of a source for the model before a step, if any.
 #[derive(Clone)]
 pub(super) struct TapedNote(pub(super) Option<String>);
 
-/// What a source has answered.
+/// The answer of a source.
 #[derive(Clone)]
 pub(super) struct TapedSource {
     pub(super) tools: Vec<ToolSpec>,
@@ -87,14 +89,14 @@ struct State {
     rulings: Vec<Item<(String, String), Ruling>>,
     approvals: Vec<Item<(String, String, String), bool>>,
     grants: Vec<Item<(String, String, String), Option<Grant>>>,
-    /// In a run that was stopped: how many calls of an agent and a tool have no result.
+    /// In a run that was stopped: the number of calls of an agent and a tool without a result.
     cut_off: HashMap<(String, String), usize>,
     steps: HashMap<String, u32>,
-    seen: Seen,
+    seen: ReplayStats,
 }
 
 /// A recorded request: its agent, and the hashes of the whole and of the conversation.
-struct Asked {
+struct RecordedRequest {
     agent: String,
     whole: String,
     conversation: String,
@@ -113,7 +115,7 @@ impl<K, V: Clone> Item<K, V> {
 }
 
 /// Takes the first unused item that matches.
-fn take<K, V: Clone>(items: &mut [Item<K, V>], matches: impl Fn(&K, &V) -> bool) -> Option<V> {
+fn take_unused<K, V: Clone>(items: &mut [Item<K, V>], matches: impl Fn(&K, &V) -> bool) -> Option<V> {
     let item = items.iter_mut().find(|item| !item.is_used && matches(&item.key, &item.value))?;
     item.is_used = true;
     Some(item.value.clone())
@@ -134,7 +136,7 @@ impl Tape {
         if options.from_step > 1 {
             state.steps.insert(agent.id.clone(), options.from_step - 1);
         }
-        let mut asked: HashMap<u32, Asked> = HashMap::new();
+        let mut asked: HashMap<u32, RecordedRequest> = HashMap::new();
         for (at, entry) in recording.entries.iter().enumerate() {
             match entry {
                 Entry::Source { .. } => state.add_source(recording, entry, at < begin)?,
@@ -148,7 +150,7 @@ impl Tape {
                 _ if at < begin => {}
                 Entry::Request { id, agent, request } => {
                     let (whole, conversation) = (request.hash(agent), request.conversation_hash(agent));
-                    asked.insert(*id, Asked { agent: agent.clone(), whole, conversation });
+                    asked.insert(*id, RecordedRequest { agent: agent.clone(), whole, conversation });
                 }
                 Entry::Reply { id, parts, error, raw, .. } => {
                     let Some(asked) = asked.remove(id) else { continue };
@@ -178,8 +180,10 @@ impl Tape {
         let (whole, conversation) = (request.hash(agent), request.conversation_hash(agent));
         let found = match self.options.replies {
             Replies::Live => None,
-            Replies::Recorded if !self.options.same_config => take(&mut state.replies, |key, _| key.1 == conversation),
-            Replies::Recorded | Replies::Auto => take(&mut state.replies, |key, _| key.0 == whole),
+            Replies::Recorded if !self.options.same_config => {
+                take_unused(&mut state.replies, |key, _| key.1 == conversation)
+            }
+            Replies::Recorded | Replies::Auto => take_unused(&mut state.replies, |key, _| key.0 == whole),
         };
         match (found, self.options.replies) {
             (Some(reply), _) => Ok(Some(reply)),
@@ -194,16 +198,18 @@ impl Tape {
         }
     }
 
-    /// Returns the result of a call. Equal calls have their results by their ids, then in the recorded order.
+    /// Returns the result of a call. Equal calls have their results by their ids, then in the
+    /// recorded order.
     pub(super) fn outcome(&self, agent: &str, tool: &str, call_id: &str, input: &Value) -> Option<Outcome> {
         let wanted = (agent.to_owned(), tool.to_owned(), arguments_id(input));
         let mut state = self.state.lock();
-        let same = take(&mut state.tools, |key, call| *key == wanted && call.id == call_id);
-        let found = same.or_else(|| take(&mut state.tools, |key, _| *key == wanted));
+        let same = take_unused(&mut state.tools, |key, call| *key == wanted && call.id == call_id);
+        let found = same.or_else(|| take_unused(&mut state.tools, |key, _| *key == wanted));
         found.map(|call| call.outcome)
     }
 
-    /// Returns whether the recorded run was stopped before such a call had its result, and nobody else has one.
+    /// Returns whether the recorded run was stopped before such a call had its result, and no other
+    /// call has one.
     pub(super) fn was_cut_off(&self, agent: &str, tool: &str) -> bool {
         let is_recorded = matches!(self.options.tools, ToolMode::Recorded | ToolMode::Stop);
         is_recorded
@@ -217,37 +223,37 @@ impl Tape {
         of_tool.take(most).map(|item| item.value.outcome.clone()).collect()
     }
 
-    /// Returns what a source has answered. The last answer is repeated.
+    /// Returns the answer of a source. The last answer is repeated.
     pub(super) fn source(&self, agent: &str, source: &str) -> Option<TapedSource> {
         let mut state = self.state.lock();
         let is_it = |key: &(String, String)| key.0 == agent && key.1 == source;
-        let next = take(&mut state.sources, |key, _| is_it(key));
+        let next = take_unused(&mut state.sources, |key, _| is_it(key));
         next.or_else(|| state.sources.iter().rev().find(|item| is_it(&item.key)).map(|item| item.value.clone()))
     }
 
-    /// Returns what a source has told the model; `None` if the recording does not know the source.
+    /// Returns the note of a source; `None` if the recording does not know the source.
     pub(super) fn note(&self, agent: &str, source: &str) -> Option<TapedNote> {
         let mut state = self.state.lock();
         let is_it = |key: &(String, String)| key.0 == agent && key.1 == source;
-        let next = take(&mut state.notes, |key, _| is_it(key));
+        let next = take_unused(&mut state.notes, |key, _| is_it(key));
         next.or_else(|| state.sources.iter().any(|item| is_it(&item.key)).then_some(TapedNote(None)))
     }
 
-    /// Returns what a policy has decided.
+    /// Returns the decision of a policy.
     pub(super) fn ruling(&self, agent: &str, call_id: &str) -> Option<Ruling> {
-        take(&mut self.state.lock().rulings, |key, _| key.0 == agent && key.1 == call_id)
+        take_unused(&mut self.state.lock().rulings, |key, _| key.0 == agent && key.1 == call_id)
     }
 
     /// Returns whether a tool required an approval for these arguments.
     pub(super) fn approval(&self, agent: &str, tool: &str, input: &Value) -> Option<bool> {
         let wanted = (agent.to_owned(), tool.to_owned(), arguments_id(input));
-        take(&mut self.state.lock().approvals, |key, _| *key == wanted)
+        take_unused(&mut self.state.lock().approvals, |key, _| *key == wanted)
     }
 
     /// Returns the standing approval for a call.
     pub(super) fn grant(&self, wanted: GrantQuery<'_>) -> Option<Grant> {
         let key = (wanted.agent_id.to_owned(), wanted.tool.to_owned(), wanted.fingerprint.to_owned());
-        take(&mut self.state.lock().grants, |known, _| *known == key).flatten()
+        take_unused(&mut self.state.lock().grants, |known, _| *known == key).flatten()
     }
 
     /// Records that something is not in the recording.
@@ -256,7 +262,7 @@ impl Tape {
     }
 
     /// Records that a result is made up.
-    pub(super) fn simulates(&self) {
+    pub(super) fn record_simulated(&self) {
         self.state.lock().seen.simulated += 1;
     }
 
@@ -265,8 +271,8 @@ impl Tape {
         self.options.tools == ToolMode::Live && self.options.allow_effects.contains(&spec.name)
     }
 
-    /// Returns what has happened.
-    pub(super) fn seen(&self) -> Seen {
+    /// Returns the figures.
+    pub(super) fn stats(&self) -> ReplayStats {
         self.state.lock().seen.clone()
     }
 }
@@ -277,7 +283,7 @@ impl State {
         self.seen.misses.push(Miss { agent: agent.to_owned(), step, what });
     }
 
-    /// Adds what a source has answered; of the answers before the first step, the newest counts.
+    /// Adds the answer of a source; only the newest answer before the first step counts.
     fn add_source(&mut self, recording: &Recording, entry: &Entry, is_before: bool) -> Result<(), ReplayError> {
         let Entry::Source { agent, source, tools, context, context_annotations, note_annotations, error } = entry
         else {
@@ -292,8 +298,8 @@ impl State {
         let value = TapedSource {
             tools: tools.into_iter().map(ToolSpec::from).collect(),
             context: context.clone(),
-            context_annotations: annotations_of(context_annotations),
-            note_annotations: annotations_of(note_annotations),
+            context_annotations: annotations_from_names(context_annotations),
+            note_annotations: annotations_from_names(note_annotations),
             error: error.clone(),
         };
         self.sources.push(Item::new(key, value));
@@ -358,8 +364,8 @@ fn arguments_id(input: &Value) -> String {
     blob_id(&input)
 }
 
-/// Returns the request with which a replay begins, and the index of its entry; `None` if it begins with the
-/// run.
+/// Returns the request with which a replay begins, and the index of its entry; `None` if it begins
+/// with the run.
 pub(super) fn first_request<'a>(
     recording: &'a Recording,
     root: &str,

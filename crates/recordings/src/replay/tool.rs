@@ -36,7 +36,7 @@ impl Tool for ReplayTool {
                 Box::pin(std::future::ready(needed))
             }
             (_, Some(tool)) => tool.needs_approval_for(input, scope),
-            // Nobody can tell.
+            // It is unknown, so approval is required.
             (_, None) => Box::pin(std::future::ready(true)),
         }
     }
@@ -82,7 +82,7 @@ impl ReplayTool {
 
     /// Lets the agent's model make up a result.
     async fn simulate(&self, input: Value, context: ToolContext) -> Result<Value, ToolError> {
-        self.tape.simulates();
+        self.tape.record_simulated();
         let examples = self.tape.examples(&self.spec.name, MAX_EXAMPLES);
         let examples = serde_json::to_string(&examples).unwrap_or_default();
         let text = format!(

@@ -12,8 +12,8 @@ use contract::{Message, RunScope};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Returns the input of the recorded run, or of its part from the request `first` on, which has the number
-/// `from_step`.
+/// Returns the input of the recorded run, or of its part from the request `first` on, which has the
+/// number `from_step`.
 pub(super) fn turn_input(
     recording: &Recording,
     first: Option<&NeutralRequest>,
@@ -66,7 +66,8 @@ fn scope(recording: &Recording, turn: &Turn) -> RunScope {
         conversation_id: header.conversation_id.clone(),
         run_id: header.run_id.clone(),
         page_id: Some(header.input.page_id.clone()),
-        // Calls that run are others than those of the recording, and services must not take them for repetitions.
+        // Calls that run are others than those of the recording, and services must not take them
+        // for repetitions.
         key: format!("replay/{}/{}", header.run_id, web::times::now_millis()),
         plan_mode: options.plan_mode,
         documents: options.documents,

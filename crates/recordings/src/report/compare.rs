@@ -6,7 +6,7 @@ use crate::replay::Miss;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// What differs.
+/// The kind of the difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -26,7 +26,7 @@ pub enum Kind {
     Text,
     /// The result of a tool.
     Results,
-    /// How the reply or the run ended.
+    /// The end of the reply or of the run.
     Ending,
     /// A step that only one of the two has.
     Steps,
@@ -39,7 +39,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns whether it is a change of what the agent does, and not only of what it is told or uses.
+    /// Returns whether it is a change of the agent's behaviour, and not only of its input or usage.
     pub fn is_divergence(self) -> bool {
         !matches!(self, Self::Model | Self::Prompt | Self::Schema | Self::Settings | Self::Tokens | Self::Cost)
     }
@@ -49,16 +49,16 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// What differs.
+    /// The kind of the difference.
     pub kind: Kind,
-    /// What exactly, such as the name of a tool.
+    /// The details, such as the name of a tool.
     pub what: String,
     /// As recorded.
     pub before: String,
     /// In the replay.
     pub after: String,
-    /// Whether it also differs between repetitions with the recorded config, so that it says nothing about
-    /// the change.
+    /// Whether it also differs between repetitions with the recorded config, so that it says
+    /// nothing about the change.
     pub unstable: bool,
 }
 
@@ -76,9 +76,9 @@ pub struct StepPair {
     pub tools_before: Vec<String>,
     /// The tools that were called in the replay.
     pub tools_after: Vec<String>,
-    /// What the recorded step used.
+    /// The usage of the recorded step.
     pub before: Totals,
-    /// What the replayed step used.
+    /// The usage of the replayed step.
     pub after: Totals,
     /// The recorded step, if there is one.
     #[serde(skip)]
@@ -98,11 +98,11 @@ pub struct Comparison {
     pub steps: Vec<StepPair>,
     /// The differences of the run as a whole.
     pub run: Vec<Finding>,
-    /// The index in `steps` of the first step in which the agent does something else.
+    /// The index in `steps` of the first step in which the agent's behaviour differs.
     pub first_divergence: Option<usize>,
-    /// What the recorded run used, from the first compared step on.
+    /// The usage of the recorded run, from the first compared step on.
     pub before: Totals,
-    /// What the replay used.
+    /// The usage of the replay.
     pub after: Totals,
 }
 
@@ -113,7 +113,8 @@ impl Comparison {
     }
 }
 
-/// Compares a replay with the recording, whose steps before `from_step` of the agent were not replayed.
+/// Compares a replay with the recording, whose steps before `from_step` of the agent were not
+/// replayed.
 pub fn compare(recorded: &Recording, replayed: &Recording, misses: &[Miss], from_step: u32) -> Comparison {
     let root = &recorded.header.agent_id;
     let skipped = from_step.saturating_sub(1);
@@ -192,8 +193,8 @@ fn added(new: &Step) -> StepPair {
     }
 }
 
-/// Compares a step with its partner. `is_changed` says whether the agent has already done something else, so
-/// that other messages are no news.
+/// Compares a step with its partner. `is_changed` says whether the agent's behaviour has already
+/// differed, so that different messages are expected.
 fn pair(recorded: &Recording, replayed: &Recording, old: &Step, new: Option<&Step>, is_changed: bool) -> StepPair {
     let empty = empty_pair(&old.agent, old.number);
     let recorded_step = Some(old.clone());
@@ -316,8 +317,8 @@ fn run_findings(recorded: &Recording, replayed: &Recording, before: Totals, afte
     findings
 }
 
-/// Marks what also differs in repetitions with the recorded config: differences of the same kind in the same
-/// step. The first divergence is the first one that is left.
+/// Marks differences that also occur in repetitions with the recorded config: those of the same
+/// kind in the same step. The first divergence is the first one that is left.
 pub fn mark_unstable(comparison: &mut Comparison, repetitions: &[Comparison]) {
     let differs = |agent: &str, number: u32, kind: Kind| {
         let steps = repetitions.iter().flat_map(|comparison| &comparison.steps);

@@ -1,5 +1,5 @@
-//! Recordings of replies that were imported from a provider: how they are decoded today, and the turn that an agent
-//! makes of them.
+//! Recordings of replies that were imported from a provider: how they are decoded today, and the
+//! turn that an agent makes of them.
 
 use super::compare::{Finding, Kind, finding};
 use super::terminal::{shown, wrap};
@@ -15,8 +15,8 @@ fn raw_reply(recording: &Recording) -> Option<&RawReply> {
     })
 }
 
-/// Compares everything that was decoded of a provider's reply, also what the steps do not show, such as reasoning and
-/// the provider's own items.
+/// Compares everything that was decoded from a provider's reply, also data that the steps do not
+/// show, such as reasoning and the provider's own items.
 pub(super) fn decoding_finding(recorded: &Recording, replayed: &Recording) -> Option<Finding> {
     raw_reply(recorded)?;
     let (before, after) = (messages(recorded), messages(replayed));
@@ -31,7 +31,8 @@ fn messages(recording: &Recording) -> Vec<String> {
     ids.iter().map(|id| recording.blob(id).to_string()).collect()
 }
 
-/// Returns the turn that an agent made of an imported reply, for a terminal; `None` for other recordings.
+/// Returns the turn that an agent made of an imported reply, for a terminal; `None` for other
+/// recordings.
 pub fn imported_turn(recording: &Recording) -> Option<String> {
     let raw = raw_reply(recording)?;
     let events = recording.blob(&raw.events).as_array().map_or(0, Vec::len);
@@ -41,7 +42,7 @@ pub fn imported_turn(recording: &Recording) -> Option<String> {
         match serde_json::from_value(recording.blob(id).clone()) {
             // No tool has run.
             Ok(Message::Tool(_)) => {}
-            Ok(message) => message_lines(&message).iter().for_each(|line| wrap(&mut out, &shown(line), "  ")),
+            Ok(message) => message_lines(&message).iter().for_each(|line| wrap(&mut out, &printable(line), "  ")),
             Err(error) => wrap(&mut out, &format!("a message that cannot be read: {error}"), "  "),
         }
     }

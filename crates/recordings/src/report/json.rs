@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct JsonReport<'a> {
     /// The version of this form.
     pub version: u32,
-    /// Whether nothing was found that fails.
+    /// Whether there is no difference that fails.
     pub passed: bool,
     /// The comparisons.
     pub runs: &'a [Comparison],

@@ -3,8 +3,8 @@
 use super::{Comparison, Finding, Kind};
 use std::fmt::Write;
 
-/// Returns the report. Differences of the kinds that fail are failures; all others are written to the
-/// output of their test case.
+/// Returns the report. Differences of the kinds that fail are failures; all others are written to
+/// the output of their test case.
 pub fn junit(runs: &[Comparison], fails: &dyn Fn(&Finding) -> bool) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
     for run in runs {

@@ -19,7 +19,7 @@ pub struct Step {
     pub text: String,
     /// The calls of the reply, in its order.
     pub calls: Vec<Call>,
-    /// Why the reply ended, or failed.
+    /// The reason why the reply ended or failed.
     pub finish: String,
     /// Tokens, cost and time.
     pub totals: Totals,
@@ -120,8 +120,9 @@ fn add_part(step: &mut Step, part: &Part) {
     }
 }
 
-/// Adds a result to its call: the newest one of the agent with this tool that has none. The id that a call
-/// has in a conversation may differ from the provider's, so it only decides among equal ones.
+/// Adds a result to its call: the newest one of the agent with this tool that has none. The id that
+/// a call has in a conversation may differ from the provider's, so it only decides among equal
+/// ones.
 fn add_outcome(steps: &mut [Step], (agent, id, tool): (&str, &str, &str), input: &Value, outcome: &Outcome) {
     let mut calls: Vec<&mut Call> = steps
         .iter_mut()

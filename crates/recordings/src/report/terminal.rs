@@ -6,12 +6,12 @@ use std::fmt::Write;
 
 /// The width of the report in columns.
 const WIDTH: usize = 80;
-/// How far the text of a difference is indented.
+/// The indentation of the text of a difference.
 const INDENT: &str = "      ";
 /// The most lines of one difference.
 const MAX_LINES: usize = 40;
 
-/// How the report is written.
+/// The style of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Text, with `[-removed-]` and `{+added+}`.
@@ -22,7 +22,7 @@ pub enum Style {
 
 /// Returns the report about a run.
 pub fn terminal(comparison: &Comparison, style: Style) -> String {
-    let mut out = format!("run {}\n", shown(&comparison.run_id));
+    let mut out = format!("run {}\n", printable(&comparison.run_id));
     for (at, step) in comparison.steps.iter().enumerate() {
         let is_first = comparison.first_divergence == Some(at);
         write_step(&mut out, step, is_first, style);
@@ -45,7 +45,7 @@ pub fn terminal(comparison: &Comparison, style: Style) -> String {
     row("cost", cost(before), cost(after));
     row("time", time(before), time(after));
     let verdict = match comparison.first_divergence.and_then(|at| comparison.steps.get(at)) {
-        Some(step) => format!("the first divergence is in step {} of {}", step.number, shown(&step.agent)),
+        Some(step) => format!("the first divergence is in step {} of {}", step.number, printable(&step.agent)),
         None if comparison.findings().any(|finding| finding.kind.is_divergence() && !finding.unstable) => {
             "the steps are the same, and the end differs".to_owned()
         }
@@ -79,7 +79,7 @@ fn write_step(out: &mut String, step: &StepPair, is_first: bool, style: Style) {
         false => step.tools_after.join(" "),
     };
     let mut line =
-        format!("{mark} step {} {}  {}", step.number, shown(&step.agent), shown(&tools)).trim_end().to_owned();
+        format!("{mark} step {} {}  {}", step.number, printable(&step.agent), printable(&tools)).trim_end().to_owned();
     if line.chars().count() > WIDTH {
         line = line.chars().take(WIDTH - 1).chain(['…']).collect();
     }
@@ -94,18 +94,18 @@ fn write_finding(out: &mut String, finding: &Finding, style: Style) {
     let kind = serde_json::to_value(finding.kind).ok();
     let kind = kind.as_ref().and_then(|kind| kind.as_str()).unwrap_or_default();
     let unstable = if finding.unstable { " (unstable: it also differs without the change)" } else { "" };
-    wrap(out, &format!("{kind}: {}{unstable}", shown(&finding.what)), "    ");
+    wrap(out, &format!("{kind}: {}{unstable}", printable(&finding.what)), "    ");
     let text: String = pieces(&finding.before, &finding.after).into_iter().map(|piece| marked(piece, style)).collect();
     wrap(out, &text, INDENT);
 }
 
 fn marked(piece: Piece, style: Style) -> String {
     match (piece, style) {
-        (Piece::Same(text), _) => shown(&text),
-        (Piece::Removed(text), Style::Plain) => format!("[-{}-]", shown(&text)),
-        (Piece::Added(text), Style::Plain) => format!("{{+{}+}}", shown(&text)),
-        (Piece::Removed(text), Style::Colour) => coloured(&shown(&text), "31"),
-        (Piece::Added(text), Style::Colour) => coloured(&shown(&text), "32"),
+        (Piece::Same(text), _) => printable(&text),
+        (Piece::Removed(text), Style::Plain) => format!("[-{}-]", printable(&text)),
+        (Piece::Added(text), Style::Plain) => format!("{{+{}+}}", printable(&text)),
+        (Piece::Removed(text), Style::Colour) => coloured(&printable(&text), "31"),
+        (Piece::Added(text), Style::Colour) => coloured(&printable(&text), "32"),
     }
 }
 
@@ -118,8 +118,8 @@ fn coloured(text: &str, colour: &str) -> String {
     text.split_inclusive(char::is_whitespace).map(word).collect()
 }
 
-/// Returns a text of models and tools without control characters, which a terminal would obey.
-pub(super) fn shown(text: &str) -> String {
+/// Returns a text of models and tools without control characters, which a terminal would interpret.
+pub(super) fn printable(text: &str) -> String {
     let is_hidden = |c: &char| c.is_control() && *c != '\n' && *c != '\t';
     text.chars().map(|c| if is_hidden(&c) { '\u{fffd}' } else { c }).collect()
 }

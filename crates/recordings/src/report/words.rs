@@ -5,9 +5,9 @@ use std::time::Duration;
 
 /// The number of words around a change that are shown.
 const CONTEXT: usize = 6;
-/// The longest text that is compared, in bytes; of longer ones, the beginning.
+/// The longest text that is compared, in bytes; only the beginning of longer ones is.
 const MAX_TEXT: usize = 256 * 1024;
-/// How long two texts are compared; after that the rest counts as replaced.
+/// The time limit of the comparison of two texts; after that the rest counts as replaced.
 const MAX_TIME: Duration = Duration::from_secs(2);
 
 /// A piece of a difference.
@@ -21,7 +21,8 @@ pub(crate) enum Piece {
     Added(String),
 }
 
-/// Returns the pieces of the difference between two texts. Longer equal passages are replaced by `…`.
+/// Returns the pieces of the difference between two texts. Longer equal passages are replaced by
+/// `…`.
 pub(crate) fn pieces(before: &str, after: &str) -> Vec<Piece> {
     let (before, after) = (beginning(before), beginning(after));
     let (before, after) = (tokens(before), tokens(after));

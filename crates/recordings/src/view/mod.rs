@@ -1,4 +1,5 @@
-//! Two recordings side by side, as HTML without scripts: a timeline, and each step with what differs.
+//! Two recordings side by side, as HTML without scripts: a timeline, and each step with its
+//! differences.
 
 mod sides;
 mod timeline;
@@ -43,8 +44,8 @@ pub fn recording_view(recording: &Recording) -> AnyView {
     view! { <ol class="cw-replay-steps">{steps}</ol> }.into_any()
 }
 
-/// Renders a text with the words that another text does not have. `is_first` says whether the text is the one before the
-/// other. Without the other one, the text is plain.
+/// Renders a text with the words that another text does not have. `is_first` says whether the text
+/// is the one before the other. Without the other one, the text is plain.
 pub fn text_difference(text: &str, other: Option<&str>, is_first: bool) -> AnyView {
     sides::compared(text, other, if is_first { Side::Before } else { Side::After }).into_any()
 }
@@ -53,7 +54,7 @@ fn anchor((place, at): (ComparisonNumber, usize)) -> String {
     format!("step-{place}-{}", at + 1)
 }
 
-/// Returns what the comparison comes to, with a link to the first divergence.
+/// Returns the result of the comparison, with a link to the first divergence.
 fn verdict(comparison: &Comparison, place: ComparisonNumber) -> AnyView {
     let first = comparison.first_divergence.and_then(|at| Some((at, comparison.steps.get(at)?)));
     match first {
@@ -74,14 +75,14 @@ fn verdict(comparison: &Comparison, place: ComparisonNumber) -> AnyView {
     }
 }
 
-/// Returns what an agent does in another way in a step.
+/// Returns the kinds of divergences in a step.
 fn kinds(step: &StepPair) -> String {
     let mut kinds: Vec<_> = step.findings.iter().filter(|finding| finding.kind.is_divergence()).collect();
     kinds.dedup_by_key(|finding| finding.kind);
     kinds.iter().map(|finding| kind_name(finding.kind)).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns what differs, for people.
+/// Returns the name of a kind of difference, for people.
 fn kind_name(kind: Kind) -> &'static str {
     match kind {
         Kind::Model => "the model",
@@ -100,7 +101,7 @@ fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
-/// Renders a step: its mark, the two sides, and what else differs.
+/// Renders a step: its mark, the two sides, and the other differences.
 fn step_view(step: &StepPair, is_first: bool, names: (&str, &str), place: (ComparisonNumber, usize)) -> AnyView {
     let (mark, class) = match (is_first, step.findings.is_empty()) {
         (true, _) => ("First divergence", "cw-replay-mark cw-replay-first"),
@@ -139,7 +140,7 @@ fn finding_view(finding: &Finding) -> AnyView {
     .into_any()
 }
 
-/// Returns what is above a difference.
+/// Returns the heading of a difference.
 fn heading(finding: &Finding) -> String {
     let what = &finding.what;
     match finding.kind {
@@ -167,7 +168,7 @@ fn readable(text: &str) -> String {
     object.and_then(|object| serde_json::to_string_pretty(&object).ok()).unwrap_or_else(|| text.to_owned())
 }
 
-/// Which words of a difference are shown.
+/// The side of a difference whose words are shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Before,

@@ -28,7 +28,7 @@ pub(super) fn sides_view(step: &StepPair, names: (&str, &str)) -> AnyView {
     .into_any()
 }
 
-/// Renders what a step says and calls.
+/// Renders the text and the calls of a step.
 pub(super) fn step_content(step: &Step) -> AnyView {
     content_view(step, None, Side::Before, step.totals)
 }
@@ -52,8 +52,8 @@ fn content_view(own: &Step, other: Option<&Step>, side: Side, totals: Totals) ->
     .into_any()
 }
 
-/// Renders a call of a tool, compared with the one at a position of the other step, if there is that step. It may lack the
-/// call.
+/// Renders a call of a tool, compared with the one at a position of the other step, if there is
+/// that step. It may lack the call.
 fn call_view(call: &Call, other: Option<(&Step, usize)>, side: Side) -> AnyView {
     let shown = |call: &Call| format!("{} {}", call.tool, call.input);
     let (text, other_text) = (shown(call), other.map(|(step, at)| step.calls.get(at).map(shown).unwrap_or_default()));
@@ -71,7 +71,8 @@ fn call_view(call: &Call, other: Option<(&Step, usize)>, side: Side) -> AnyView 
     .into_any()
 }
 
-/// Renders a text with the words that the other side does not have. Without the other side, it is plain.
+/// Renders a text with the words that the other side does not have. Without the other side, it is
+/// plain.
 pub(super) fn compared(own: &str, other: Option<&str>, side: Side) -> Vec<AnyView> {
     match other {
         Some(other) if other != own => {

@@ -10,7 +10,7 @@ const HEIGHT: f64 = 56.0;
 /// The height of a bar, and the tops of the two lanes.
 const BAR: f64 = 20.0;
 const LANES: [f64; 2] = [4.0, 32.0];
-/// What a bar is at least long, in milliseconds, so that it can be seen.
+/// The minimum length of a bar in milliseconds, so that it is visible.
 const MIN_MS: f64 = 5.0;
 
 /// Renders the timeline. The table of the totals and the steps below have its numbers.

@@ -22,7 +22,8 @@ pub(crate) fn exact() -> Options {
     Options { same_config: true, replies: Replies::Recorded, ..Options::default() }
 }
 
-/// Returns the lines of a recording without times. The calls of a step end in any order, so theirs are last.
+/// Returns the lines of a recording without times. The calls of a step end in any order, so theirs
+/// are last.
 fn lines(recording: &Recording) -> Vec<String> {
     let mut entries: Vec<Value> = recording.entries.iter().map(|entry| serde_json::to_value(entry).unwrap()).collect();
     for entry in &mut entries {
@@ -61,7 +62,8 @@ fn cases(cases: u32) -> ProptestConfig {
 proptest! {
     #![proptest_config(cases(12))]
 
-    /// Runs with parallel calls, failures of tools and models, invalid calls, and decisions of the user.
+    /// Runs with parallel calls, failures of tools and models, invalid calls, and decisions of the
+    /// user.
     #[test]
     fn the_unchanged_config_replays_each_run(steps in steps(), text in "[a-z ]{0,30}", approves in any::<bool>()) {
         replay_each_run(&steps, &text, approves);

@@ -53,7 +53,8 @@ fn with_called_tools() -> agent::Agent {
     agent
 }
 
-/// Each recording of a provider makes the same turn again, without a difference in anything that is decoded.
+/// Each recording of a provider makes the same turn again, without a difference in anything that is
+/// decoded.
 #[tokio::test]
 async fn all_recordings_of_providers_are_replayed() {
     let agent = with_called_tools();
@@ -95,7 +96,8 @@ async fn all_recordings_of_providers_are_replayed() {
     "#);
 }
 
-/// Returns how the run of a recording ended, what it used, what the model's message has, and the hash of the message.
+/// Returns how the run of a recording ended, what it used, what the model's message has, and the
+/// hash of the message.
 fn summary(recording: &Recording) -> String {
     let end = recording.end().unwrap();
     let id = &end.messages[1];

@@ -1,4 +1,4 @@
-//! What is stored of recordings, on each kind of database.
+//! The storage of recordings, on each kind of database.
 
 use crate::agents::{Step, script, scripted, tools};
 use crate::world::{Input, World};

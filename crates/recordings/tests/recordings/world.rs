@@ -115,7 +115,7 @@ impl World {
     }
 }
 
-/// What a run is given.
+/// The input of a run.
 #[derive(Clone, Default)]
 pub(crate) struct Input {
     pub(crate) messages: Vec<Arc<Message>>,

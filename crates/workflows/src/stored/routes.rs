@@ -35,7 +35,7 @@ pub(crate) fn routes(context: Context) -> ApiRouter {
         .get("/api/workflows/definitions/{id}", show, "Get a stored definition with its versions")
         .put("/api/workflows/definitions/{id}", change, "Store a new version of a definition")
         .get("/api/workflows/definitions/{id}/diff", compare, "Compare two versions of a definition")
-        .post("/api/workflows/definitions/{id}/rollback", roll_back, "Make an earlier version the newest one")
+        .post("/api/workflows/definitions/{id}/rollback", roll_back, "Restore an earlier version as the newest one")
         .delete("/api/workflows/definitions/{id}", remove, "Delete a stored definition")
         .map(|router| router.with_state(context))
 }

@@ -131,8 +131,7 @@ async fn requests_that_are_not_understood_are_refused() {
     200 -32601 tools/fold
     "#);
     let (server, _folder) = start(&start_provider().await, "");
-    let off =
-        "404 -32600 There is no MCP server here. Whoever runs this server switches it on with `mcpApi` in the config.";
+    let off = "404 -32600 There is no MCP server here. The administrator switches it on with `mcpApi` in the config.";
     for request in
         [message(&server, &list()), server.request(Method::GET, "/mcp"), server.request(Method::DELETE, "/mcp")]
     {

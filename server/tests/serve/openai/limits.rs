@@ -99,7 +99,7 @@ async fn conversation_goes_with_its_last_response() {
 async fn errors_of_the_server_have_the_form_of_openai() {
     let (server, _folder) = start(&start_provider().await, "");
     let (status, off) = post(&server, "/v1/chat/completions", &json!({})).await;
-    assert_snapshot!(format!("{status} {off}"), @r#"404 {"error":{"message":"The OpenAI API is switched off here. Whoever runs this server switches it on with `openaiApi: {}` in the config.","type":"invalid_request_error","param":null,"code":"not_found"}}"#);
+    assert_snapshot!(format!("{status} {off}"), @r#"404 {"error":{"message":"The OpenAI API is switched off here. The administrator switches it on with `openaiApi: {}` in the config.","type":"invalid_request_error","param":null,"code":"not_found"}}"#);
     let (server, _folder) = start(&start_provider().await, "openaiApi: { bodyBytes: 4096 }");
     let large = json!({ "model": "helper", "messages": [{ "role": "user", "content": "x".repeat(5_000) }] });
     let (status, error) = post(&server, "/v1/chat/completions", &large).await;

@@ -24,7 +24,7 @@ use wire::UserError;
 
 pub(super) fn routes() -> ApiRouter<ConsoleState> {
     ApiRouter::new(&ADMINISTRATION)
-        .post("/api/admin/user-imports", import, "Invite users from CSV, or see what would be done")
+        .post("/api/admin/user-imports", import, "Invite users from CSV, or preview the invitations")
         .with_pages(pages::routes())
 }
 

@@ -305,7 +305,7 @@ async fn failed_answer_can_be_retried() {
     assert_snapshot!(told(&chunks), @r#"
     start
     message-metadata
-    error "The model provider refused the credentials. Tell whoever runs this site, then try again."
+    error "The model provider refused the credentials. Tell the administrator, then try again."
     "#);
     test.ask(Submission::Regenerate { message_id: None }).await;
     assert_snapshot!(kept(&test.view().await), @r#"

@@ -131,7 +131,7 @@ async fn invocation_returns_text_or_json() {
     assert!(request.system.as_deref().unwrap().starts_with("Extract.\n\nAnswer with one JSON value"));
     assert_eq!(request.response_format.as_ref().map(|format| format.name.as_str()), Some("scores"));
     let broken = vec![vec![Cue::Fail(model_error(ModelErrorKind::Unauthorized))]];
-    let refused = "The model provider refused the credentials. Tell whoever runs this site, then try again.";
+    let refused = "The model provider refused the credentials. Tell the administrator, then try again.";
     check(broken, scores(), (Failed, Value::Null, Some(refused))).await;
     let not_offered = vec![tool_call_reply(&[("c", "act", "{}")]), text_reply("")];
     let none = "the answer does not fit the schema: it contains no JSON.";

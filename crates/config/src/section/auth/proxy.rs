@@ -55,7 +55,8 @@ pub(crate) fn parse_networks(proxies: &[Text], node: &Node, context: &mut Contex
         let at = node.span_at(&[PathStep::Key("trustedProxies"), PathStep::Index(i)]);
         match text.parse::<IpAddr>().map(IpNet::from).or_else(|_| text.parse::<IpNet>()) {
             Ok(network) if network.prefix_len() == 0 => {
-                let help = "whoever reaches the server could say who he is; name the proxy's own address".to_owned();
+                let help =
+                    "anyone who reaches the server could claim to be any user; name the proxy's own address".to_owned();
                 context.report.error(at, "this trusts every address", Some(help));
             }
             Ok(network) => trusted.push(network.trunc()),

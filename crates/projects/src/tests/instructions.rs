@@ -1,10 +1,10 @@
-//! What agents are told about the project of a conversation.
+//! The instructions that agents get from the project of a conversation.
 
 use super::*;
+use crate::run_instructions::RunInstructions;
 use crate::section::{AgentProjects, ProjectsSection};
 use crate::service::Projects;
 use crate::source::{ProjectSource, block, note};
-use crate::told::Told;
 use capability::{FindLibraries, Libraries};
 use config::{Config, Language, SectionType};
 use contract::{Message, NoteQuery, RunScope, ToolSource, UserPart};
@@ -39,7 +39,7 @@ fn instructions_cannot_leave_their_block() {
 
 #[test]
 fn a_note_says_what_the_model_has_not_read() {
-    let told = |block: &str, current: &str| Told { block: block.into(), current: current.into() };
+    let told = |block: &str, current: &str| RunInstructions { block: block.into(), current: current.into() };
     let first = note(&told("", "One."), &[text("Hello")]).unwrap();
     assert_snapshot!(first, @r"
     The project of this conversation has changed. From now on this holds instead of what was said about a project before:
@@ -64,7 +64,7 @@ fn a_note_says_what_the_model_has_not_read() {
     check("", "One.", &["Summary"], true);
 }
 
-/// What a turn of a conversation was told: the block, the note, and whether each is text from outside.
+/// The instructions of a turn: the block, the note, and whether each is untrusted text.
 async fn turn(projects: &Projects, user: &str, conversation: &str, number: u32, messages: &[Arc<Message>]) -> String {
     begin(projects.store(), user, conversation, number).await;
     let source = ProjectSource::new(projects.clone());
@@ -84,7 +84,7 @@ async fn turn(projects: &Projects, user: &str, conversation: &str, number: u32, 
         let line = text.lines().rev().find(|line| !line.starts_with('<')).unwrap_or_default();
         format!("{line}{}", if annotations.returns_untrusted { " (of others)" } else { "" })
     };
-    // A note that nothing holds any more tells nothing of a project.
+    // A note about the end of instructions contains none.
     let none = note.as_deref().is_some_and(|note| note.ends_with("There are no instructions of a project."));
     let of_note =
         contract::Annotations { reads_private: tools.note_annotations.reads_private || none, ..tools.note_annotations };
@@ -124,7 +124,7 @@ async fn conversations_keep_the_block_that_they_began_with_and_hear_of_changes()
         assert_eq!(told("ada", "c", 4).await, "Briefly. | There are no instructions of a project.");
         file(store, "ada", "c", Some("f-ada-p")).await;
 
-        // What others may write is text from outside.
+        // Text that others may write is untrusted.
         join(store, "ada", "p", "bob", Role::Viewer).await;
         prepare("bob", "f-bob-p", "b").await;
         assert_eq!(told("bob", "b", 1).await, "At length. (of others) | -");
@@ -134,7 +134,8 @@ async fn conversations_keep_the_block_that_they_began_with_and_hear_of_changes()
         assert_eq!(told("ada", "d", 4).await, "- | Politely. (of others)");
         assert_eq!(told("bob", "b", 2).await, "At length. (of others) | Politely. (of others)");
 
-        // Whoever leaves takes nothing along, and others have no rights to the conversation.
+        // A member who leaves loses the instructions, and others have no rights to the
+        // conversation.
         assert_eq!(remove(store, "bob", "p", "bob").await, RemoveOutcome::Removed);
         assert_eq!(told("bob", "b", 3).await, "- | -");
         assert_eq!(project_of_conversation(store, "bob", "c").await.unwrap(), None);
