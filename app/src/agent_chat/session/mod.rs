@@ -38,6 +38,7 @@ mod workflow;
 pub(super) use action::{Problem, Remedy, SessionAction};
 pub(super) use host_form::HostForm;
 pub(super) use page::PAGE_STATE_TOOL;
+pub(super) use page::events::LINK_CLICK;
 pub(super) use workflow::WorkflowStart;
 
 use super::composer::commands::CommandOption;
