@@ -56,7 +56,11 @@ pages:
   - id: methods
     blocks:
       - { id: count, type: Title, properties: { title: { _template: "{{ state.seen | length }} seen, {{ state.done | length }} done" } }, visible: { _state: seen } }
+      - { id: clicked, type: Title, properties: { title: { _template: "{{ state.clicked.text }}: {{ state.clicked.href }}" } }, visible: { _state: clicked } }
       - { id: quiet, type: Switch, properties: { label: Quiet } }
+      - { id: hide, type: Button, properties: { title: Hide the rules }, events: { onClick: [{ type: SetState, params: { hidden: true } }] } }
+      - { id: refuse, type: Button, properties: { title: Refuse }, events: { onClick: [{ type: Throw }] } }
+      - { id: show, type: Button, properties: { title: Show the rules }, events: { onClick: [{ type: SetState, params: { hidden: false } }] } }
       - id: file
         type: Button
         properties: { title: Give a file }
@@ -102,6 +106,7 @@ pages:
           onBeforeSend: [{ type: Throw, params: { message: Not while it is quiet., throw: { _state: quiet } } }]
           onUserMessage: [{ type: SetState, params: { seen: { _event: messages } } }]
           onMessageComplete: [{ type: SetState, params: { done: { _event: messages } } }]
+          onLinkClick: [{ type: SetState, params: { clicked: { _event: true } } }]
   - id: list
     blocks:
       - id: list
@@ -134,6 +139,7 @@ const test = base.extend<{ told: Told }>({
         return { status: 503 };
       }
       if (text.startsWith("write ")) return [{ name: "update-page-state", arguments: { updates: JSON.parse(text.slice(6)) as object } }];
+      if (text === "where") return "In [the shop](https://shop.example/x).";
       if (text.startsWith("dig ")) return [{ name: "dig", arguments: { where: text.slice(4) } }];
       return "Hello.";
     });
@@ -247,9 +253,32 @@ test("Throw keeps a message back, and a panel above the composer can be closed",
   await panel.getByRole("button", { name: "Close Rules of the house" }).press("Enter");
   await expect(panel).toHaveCount(0);
   await expect(chat.composer).toBeFocused();
+  // A panel that the user has closed is shown again when the page opens it anew.
+  await page.getByRole("button", { name: "Hide the rules" }).click();
+  await expect(panel).toHaveCount(0);
+  await page.getByRole("button", { name: "Show the rules" }).click();
+  await expect(panel).toBeVisible();
+  await page.getByRole("button", { name: "Refuse" }).click();
+  await expect(page.getByText("This could not be done.").first()).toBeVisible();
   await page.getByLabel("Quiet").uncheck();
+  await chat.composer.focus();
   await chat.composer.press("Enter");
   await expect(chat.answers).toHaveCount(1);
+});
+
+test("a page follows the links of an answer itself", async ({ page, context }) => {
+  await open(page, "/methods");
+  const chat = new Chat(page);
+  await chat.ask("where");
+  const link = chat.answers.last().getByRole("link", { name: "the shop" });
+  await link.click();
+  await expect(page.getByRole("heading", { name: "the shop: https://shop.example/x" })).toBeVisible();
+  expect(context.pages()).toHaveLength(1);
+  // A click with a modifier key is the browser's.
+  await context.route("https://shop.example/**", (route) => route.fulfill({ body: "shop" }));
+  const opened = context.waitForEvent("page");
+  await link.click({ modifiers: ["ControlOrMeta"] });
+  await (await opened).close();
 });
 
 test("the user reads that the model is asked again", async ({ page, told }) => {

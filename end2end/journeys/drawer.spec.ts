@@ -53,6 +53,24 @@ test("on a narrow screen the drawer fills the screen", async ({ page }) => {
   expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0);
 });
 
+for (const placement of ["top", "bottom"]) {
+  test(`a drawer at the ${placement} takes the whole width`, async ({ page }) => {
+    await page.setViewportSize({ width: 1000, height: 800 });
+    await page.goto(`/${placement}`);
+    await page.getByRole("button", { name: "Help", exact: true }).click();
+    const drawer = page.getByRole("dialog", { name: "Help" });
+    const y = placement === "top" ? 0 : 440;
+    await expect.poll(() => drawer.boundingBox()).toEqual({ x: 0, y, width: 1000, height: 360 });
+    await expect(new Chat(page).composer).toBeFocused();
+    await drawer.getByRole("button", { name: "Close" }).click();
+    await expect(drawer).toBeHidden();
+    // A low window has no room for it: it ends at its edges.
+    await page.setViewportSize({ width: 1000, height: 300 });
+    await page.getByRole("button", { name: "Help", exact: true }).click();
+    await expect.poll(async () => (await drawer.boundingBox())?.height).toBe(300);
+  });
+}
+
 test("regions beside a chat that fills the page open from the bar", async ({ page }) => {
   await page.goto("/whole");
   const chat = new Chat(page);

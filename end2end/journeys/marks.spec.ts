@@ -34,6 +34,39 @@ limitedTest("the limit at which an answer ended stays named after the next messa
   expect(await file.text()).toContain(limit);
 });
 
+const cutOffTest = test.extend({
+  server: async ({}, use) => {
+    let asked = 0;
+    const provider = await Provider.start(() => ((asked += 1) === 1 ? { cutOff: "One, two," } : "three."));
+    await configured(provider, limited(provider.url).replace("limits: { requests: 1 }", "maxOutputTokens: 4"), use);
+  },
+});
+
+cutOffTest("an answer that the provider cut off is marked, wherever it is read, and goes on", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open(page, "/desk");
+  const chat = new Chat(page);
+  await chat.ask("count");
+  const answer = chat.answers.first();
+  const limit = "The model reached its length limit for one answer.";
+  const notice = answer.getByText(`${limit} Continue to allow more.`);
+  await expect(notice).toBeVisible();
+  await page.reload();
+  await expect(notice).toBeVisible();
+  await alive(page);
+  await answer.getByRole("button", { name: "Copy answer" }).click();
+  await expect(answer.getByRole("button", { name: "Copied" })).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`One, two,\n\n[${limit}]`);
+  const id = new URL(page.url()).searchParams.get("conversation");
+  const file = await page.request.get(`/api/conversations/${id}/export?format=markdown`);
+  expect(await file.text()).toContain(`*This answer ended at a limit, before its end. ${limit}*`);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await expect(answer).toContainText("three.");
+  await chat.idle();
+  await expect(answer).toContainText("One, two,");
+  await expect(page.getByText(limit)).toHaveCount(0);
+});
+
 test("an answer that was stopped stays marked, wherever it is read", async ({ page, server }) => {
   await open(page);
   const chat = new Chat(page);

@@ -14,24 +14,25 @@ use leptos::ev::{Event, KeyboardEvent};
 use leptos::html;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{self, HtmlElement};
-use wire::page::Drawer;
+use wire::page::{Drawer, Placement};
 
 /// The path of a speech bubble, which only this button shows.
 const BUBBLE: &str = "M4 3.5h12A1.5 1.5 0 0 1 17.5 5v7a1.5 1.5 0 0 1-1.5 1.5h-6l-4 3.5v-3.5H4A1.5 1.5 0 0 1 2.5 12V5A1.5 1.5 0 0 1 4 3.5z";
 
-/// The width in the style sheet, in pixels.
-const USUAL_WIDTH: u32 = 400;
+/// The width or the height in the style sheet, in pixels.
+const USUAL_SIZE: u32 = 400;
 
 /// The button and the drawer that it opens.
 pub(super) fn drawer(place: ChatBlock) -> AnyView {
-    let Drawer { placement, width, title } = place.properties.drawer.clone();
+    let Drawer { placement, width, height, title } = place.properties.drawer.clone();
     let title = if title.is_empty() { t(Text::Chat).to_owned() } else { title };
     let (id, open, chat) = (format!("{}-drawer", place.block_id), place.drawer_open, place.chat);
     let (panel, button) = (NodeRef::<html::Section>::new(), NodeRef::<html::Button>::new());
     Effect::new(move |_| {
-        let Some(panel) = panel.get().filter(|_| width != USUAL_WIDTH) else { return };
+        let size = if matches!(placement, Placement::Top | Placement::Bottom) { height } else { width };
+        let Some(panel) = panel.get().filter(|_| size != USUAL_SIZE) else { return };
         // Fails only for an invalid property name.
-        let _ = HtmlElement::style(&panel).set_property("--cw-drawer-width", &format!("{width}px"));
+        let _ = HtmlElement::style(&panel).set_property("--cw-drawer-size", &format!("{size}px"));
     });
     let mut is_new = true;
     Effect::new(move |_| {

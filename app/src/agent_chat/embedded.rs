@@ -7,7 +7,7 @@
 //! `answer` (to an `ask`), `toolresult`, `state` and `conversation`.
 
 use super::AgentChat;
-use super::session::HostForm;
+use super::session::{HostForm, LINK_CLICK};
 use crate::actions::{Actions, BlockEvents, ClientTools, use_actions};
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::page_state::{PageState, use_page_state};
@@ -75,9 +75,11 @@ pub(super) fn embedded(page: Page, agent: Option<&str>) -> AnyView {
         let name = tool.name.clone();
         tools.on_with_timeout(&tool.name, tool.timeout(), move |input| site.run_tool(name.clone(), input))
     });
-    let mut events =
-        BlockEvents::from_config(events).on_cancelable(BEFORE_SEND, move |about| site.ask_before_send(about));
-    for name in CHAT_EVENTS.into_iter().filter(|name| *name != BEFORE_SEND) {
+    let events = BlockEvents::from_config(events);
+    // With a handler, links do not open by themselves.
+    let opens_links = !events.has(LINK_CLICK);
+    let mut events = events.on_cancelable(BEFORE_SEND, move |about| site.ask_before_send(about));
+    for name in CHAT_EVENTS.into_iter().filter(|name| *name != BEFORE_SEND && !(opens_links && *name == LINK_CLICK)) {
         events = events.on(name, move |about| send_to_host(&json!({ "type": "event", "name": name, "detail": about })));
     }
     Effect::new(move |_| site.listen());

@@ -7,10 +7,11 @@
 use crate::page_state::label_from_id;
 use crate::texts;
 use crate::texts::{Text, fill, t};
-use crate::ui::hidden_characters;
-use crate::ui::hidden_characters::{TextKind, escaped_json};
+use crate::ui::hidden_characters::{TextKind, escaped_json, visible_nodes};
 use crate::ui::node::{Node, element};
 use crate::ui::numbers;
+use crate::ui::web_link::web_link;
+use markdown_stream::link::{LinkSegment, allowed_url, split_bare_urls};
 use serde_json::{Map, Value};
 
 /// Values nested more deeply are folded.
@@ -19,6 +20,8 @@ const MAX_DEPTH: usize = 6;
 pub(crate) const MAX_ENTRIES: usize = 100;
 /// The number of entries of a whole value that are drawn as elements.
 const MAX_TOTAL: usize = 2_000;
+/// The number of web addresses in a whole value that are links; the others are text.
+const MAX_LINKS: usize = 500;
 /// The number of bytes and lines up to which a text needs no scroll bar in the narrowest card.
 const MAY_SCROLL: (usize, usize) = (400, 9);
 /// The number of bytes after which the rest of a text is folded.
@@ -30,15 +33,28 @@ const MAX_KEY: usize = 200;
 /// The class of folded parts.
 const FOLDED: &str = "cw-value-more";
 
+/// What may still be drawn of a value.
+struct Budget {
+    entries: usize,
+    links: usize,
+}
+
 /// A value as nodes.
 pub(crate) fn value_nodes(value: &Value) -> Vec<Node> {
-    nodes_at(value, None, 0, &mut { MAX_TOTAL })
+    nodes_at(value, None, 0, &mut Budget { entries: MAX_TOTAL, links: 0 })
+}
+
+/// The result of a tool as nodes. Web addresses in it are links by the rules of Markdown, unlike those in arguments,
+/// which are shown exactly as they are sent.
+pub(crate) fn result_value_nodes(value: &Value) -> Vec<Node> {
+    nodes_at(value, None, 0, &mut Budget { entries: MAX_TOTAL, links: MAX_LINKS })
 }
 
 /// A part of a call's arguments as nodes. `others` are the arguments that are shown elsewhere on the
 /// card: a key that would look like one of theirs is shown as it is written.
 pub(crate) fn argument_nodes(value: &Value, others: Option<&Value>) -> Vec<Node> {
-    nodes_at(value, others.and_then(Value::as_object), 0, &mut { MAX_TOTAL })
+    let budget = &mut Budget { entries: MAX_TOTAL, links: 0 };
+    nodes_at(value, others.and_then(Value::as_object), 0, budget)
 }
 
 /// The number of folded parts in a tree.
@@ -51,8 +67,7 @@ pub(crate) fn folded_parts(nodes: &[Node]) -> usize {
     nodes.iter().map(folded).sum()
 }
 
-/// `left` is the number of entries that may still be drawn.
-fn nodes_at(value: &Value, others: Option<&Map<String, Value>>, depth: usize, left: &mut usize) -> Vec<Node> {
+fn nodes_at(value: &Value, others: Option<&Map<String, Value>>, depth: usize, budget: &mut Budget) -> Vec<Node> {
     match value {
         Value::Null => vec![label_node(t(Text::ValueNone))],
         Value::Bool(true) => vec![label_node(t(Text::ValueYes))],
@@ -61,14 +76,15 @@ fn nodes_at(value: &Value, others: Option<&Map<String, Value>>, depth: usize, le
         Value::String(content) if content.is_empty() => vec![label_node(t(Text::ValueEmpty))],
         // A text of spaces would look empty, so it is shown in quotes.
         Value::String(content) if content.trim().is_empty() => long_text(&value.to_string(), MAX_TEXT),
-        Value::String(content) => long_text(content, MAX_TEXT),
+        Value::String(content) => linked_text(content, MAX_TEXT, &mut budget.links),
         Value::Array(items) if items.is_empty() => vec![label_node(t(Text::ValueNone))],
         Value::Object(entries) if entries.is_empty() => vec![label_node(t(Text::ValueNone))],
-        Value::Array(items) if depth >= MAX_DEPTH || *left == 0 => vec![folded_json(items.len(), value)],
-        Value::Object(entries) if depth >= MAX_DEPTH || *left == 0 => vec![folded_json(entries.len(), value)],
+        Value::Array(items) if depth >= MAX_DEPTH || budget.entries == 0 => vec![folded_json(items.len(), value)],
+        Value::Object(entries) if depth >= MAX_DEPTH || budget.entries == 0 => vec![folded_json(entries.len(), value)],
         Value::Array(items) => {
-            let count = reserve_entries(left, items.len());
-            let shown = items[..count].iter().map(|item| element("li").children(nodes_at(item, None, depth + 1, left)));
+            let count = reserve_entries(budget, items.len());
+            let shown =
+                items[..count].iter().map(|item| element("li").children(nodes_at(item, None, depth + 1, budget)));
             let mut nodes = vec![element("ul").attr("class", "cw-value-list").children(shown.collect())];
             if count < items.len() {
                 nodes.push(folded_json(items.len() - count, &Value::from(&items[count..])));
@@ -76,13 +92,13 @@ fn nodes_at(value: &Value, others: Option<&Map<String, Value>>, depth: usize, le
             nodes
         }
         Value::Object(entries) => {
-            let count = reserve_entries(left, entries.len());
+            let count = reserve_entries(budget, entries.len());
             let labels: Vec<_> =
                 entries.keys().chain(others.into_iter().flat_map(Map::keys)).map(|key| key_label(key)).collect();
             let shown = entries.iter().zip(&labels).take(count).map(|((key, value), label)| {
                 let is_unique = labels.iter().filter(|other| *other == label).count() == 1;
                 let key = long_text(if is_unique { label } else { key }, MAX_KEY);
-                let content = element("dd").children(nodes_at(value, None, depth + 1, left));
+                let content = element("dd").children(nodes_at(value, None, depth + 1, budget));
                 element("div").children(vec![element("dt").children(key), content])
             });
             let mut nodes = vec![element("dl").attr("class", "cw-value").children(shown.collect())];
@@ -96,10 +112,10 @@ fn nodes_at(value: &Value, others: Option<&Map<String, Value>>, depth: usize, le
     }
 }
 
-/// Returns how many of `count` entries are drawn, and subtracts them from `left`.
-fn reserve_entries(left: &mut usize, count: usize) -> usize {
-    let count = count.min(MAX_ENTRIES).min(*left);
-    *left -= count;
+/// Returns how many of `count` entries are drawn, and subtracts them from the budget.
+fn reserve_entries(budget: &mut Budget, count: usize) -> usize {
+    let count = count.min(MAX_ENTRIES).min(budget.entries);
+    budget.entries -= count;
     count
 }
 
@@ -134,16 +150,22 @@ fn folded(label: String, content: Node) -> Node {
     element("details").attr("class", FOLDED).children(vec![element("summary").text(label), content])
 }
 
-/// A text; beyond `most` bytes or [`MAX_LINES`] lines it is folded.
+/// A text without links; beyond `most` bytes or [`MAX_LINES`] lines it is folded.
 fn long_text(content: &str, most: usize) -> Vec<Node> {
+    linked_text(content, most, &mut 0)
+}
+
+/// A text in which up to `links` web addresses are links; beyond `most` bytes or [`MAX_LINES`] lines it is folded.
+fn linked_text(content: &str, most: usize, links: &mut usize) -> Vec<Node> {
     let lines = content.match_indices('\n').nth(MAX_LINES).map_or(content.len(), |(at, _)| at);
     let shown = content.floor_char_boundary(most).min(lines);
     if shown == content.len() {
-        return vec![text_node(content)];
+        return vec![text_node(content, links)];
     }
     let (begin, rest) = content.split_at(shown);
     let label = fill(Text::ShowRest, &[&numbers::byte_size(rest.len() as u64)]);
-    vec![text_node(begin), folded(label, text_node(rest))]
+    // An address may go on behind the place where the text is divided.
+    vec![text_node(begin, &mut 0), folded(label, text_node(rest, &mut 0))]
 }
 
 /// A list, and the number of entries that are not shown.
@@ -163,12 +185,27 @@ pub(crate) fn truncated(text: &str) -> String {
 }
 
 /// `dir` isolates the text, so that its characters do not reorder the text around it.
-fn text_node(text: &str) -> Node {
-    let nodes = hidden_characters::visible_nodes(text, TextKind::Value);
+fn text_node(text: &str, links: &mut usize) -> Node {
+    let nodes = if *links == 0 { visible_nodes(text, TextKind::Value) } else { nodes_with_links(text, links) };
     let shown = element("span").attr("class", "cw-value-text").attr("dir", "auto").children(nodes);
     // A text that may scroll must be reachable with the keyboard.
     let may_scroll = text.len() > MAY_SCROLL.0 || text.lines().nth(MAY_SCROLL.1).is_some();
     if may_scroll { shown.attr("tabindex", "0") } else { shown }
+}
+
+/// A text whose web addresses are links, up to `links`.
+fn nodes_with_links(text: &str, links: &mut usize) -> Vec<Node> {
+    let mut nodes = Vec::new();
+    for segment in split_bare_urls(text) {
+        match segment {
+            LinkSegment::Url(url) if *links > 0 && allowed_url(url).is_some() => {
+                *links -= 1;
+                nodes.push(web_link(url).children(visible_nodes(url, TextKind::Value)));
+            }
+            LinkSegment::Text(part) | LinkSegment::Url(part) => nodes.extend(visible_nodes(part, TextKind::Value)),
+        }
+    }
+    nodes
 }
 
 /// A label of the UI, as opposed to data.
@@ -237,6 +274,44 @@ mod tests {
         assert!(said(&nodes).ends_with("the end ]"));
         let key = json!({ ("k".repeat(300) + "end"): 1 });
         assert!(said(&value_nodes(&key)).contains("end ]"));
+    }
+
+    /// The addresses of the links in a tree.
+    fn addresses(nodes: &[Node]) -> Vec<&str> {
+        let mut found = Vec::new();
+        for node in nodes {
+            if let Node::Element { attributes, children, .. } = node {
+                found.extend(attributes.iter().filter(|(name, _)| *name == "href").map(|(_, url)| url.as_str()));
+                found.extend(addresses(children));
+            }
+        }
+        found
+    }
+
+    /// Only in results, and by the rules of Markdown.
+    #[test]
+    fn web_addresses_in_results_are_links() {
+        let check = |value: Value, expected: &[&str]| {
+            assert_eq!(addresses(&result_value_nodes(&value)), expected, "{value}");
+            assert!(addresses(&value_nodes(&value)).is_empty() && addresses(&argument_nodes(&value, None)).is_empty());
+        };
+        check(json!({ "page": "https://a.example/x?y=1" }), &["https://a.example/x?y=1"]);
+        check(
+            json!(["See http://a.example/x. Or not.", "https://b.example"]),
+            &["http://a.example/x", "https://b.example"],
+        );
+        check(json!({ "https://key.example": "javascript:alert(1)" }), &[]);
+        check(
+            json!(["https://bank.example@evil.test/", "https:///a@evil.test", "data:text/html,x", "ftp://a.example"]),
+            &[],
+        );
+        check(json!([[[[[[["https://folded.example"]]]]]]]), &[]);
+        let many = json!("https://a.example/ ".repeat(MAX_LINKS + 100));
+        assert_eq!(addresses(&result_value_nodes(&many)).len(), MAX_LINKS);
+        let hidden = json!("https://a.example/\u{202e}x");
+        assert!(said(&result_value_nodes(&hidden)).contains("U+202E"));
+        let long = json!(format!("{} https://a.example/1234", "x".repeat(MAX_TEXT - 20)));
+        check(long, &[]);
     }
 
     #[test]

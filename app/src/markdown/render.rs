@@ -9,6 +9,7 @@ use super::options::MarkdownOptions;
 use crate::texts::{Text, t};
 use crate::ui::hidden_characters::{TextKind, text_with_code_points, visible_nodes};
 use crate::ui::node::{Node, element};
+use crate::ui::web_link::web_link;
 use markdown_stream::mask::{self, Formula, Masked, mask_formulas, unmask_formulas};
 use markdown_stream::split::OPTIONS;
 use markdown_stream::tail::presentable;
@@ -287,11 +288,7 @@ fn anchor(url: &str, mut children: Vec<Node>) -> Node {
         // An element, because the browser would join two texts to one node.
         children.push(element("span").attr("dir", "ltr").text(host));
     }
-    link_to(url).children(children)
-}
-
-fn link_to(url: &str) -> Node {
-    element("a").attr("href", url).attr("target", "_blank").attr("rel", "noopener noreferrer nofollow")
+    web_link(url).children(children)
 }
 
 /// Renders an image. An image of another host becomes a link to it: loading it would tell that host
@@ -309,7 +306,7 @@ fn image(url: &str, description: &str) -> Node {
         return element("span").text(description.into_owned());
     };
     let label = format!("{description} ({})", text_with_code_points(link::host(url), TextKind::Value));
-    link_to(url).attr("class", "cw-md-image").text(label)
+    web_link(url).attr("class", "cw-md-image").text(label)
 }
 
 fn language<'k>(kind: &'k CodeBlockKind<'_>) -> &'k str {

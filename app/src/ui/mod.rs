@@ -18,3 +18,4 @@ pub(crate) mod script;
 pub(crate) mod share_link;
 pub(crate) mod side_panel;
 pub(crate) mod switch_button;
+pub(crate) mod web_link;

@@ -10,7 +10,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use operators::Operators;
 use schemas::{CheckError, Schema};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +44,8 @@ pub struct CallContext {
     pub user_id: String,
     /// Checks which endpoints the caller may call.
     pub gate: Arc<dyn EndpointGate>,
+    /// The agent that calls the endpoint, as a tool or a hook; `None` for other callers.
+    pub agent: Option<CallingAgent>,
     /// Counts the model requests that the routine makes.
     pub models: ModelUse,
     /// A key that is the same whenever the same call is made again. Requests to web services that may
@@ -54,6 +56,18 @@ pub struct CallContext {
     /// Shows the user what the routine says with `:status`. Nobody sees it unless an agent called
     /// the endpoint.
     pub reports: CallReports,
+}
+
+/// The agent that calls an endpoint, which `_agent` reads. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct CallingAgent(Arc<Value>);
+
+impl CallingAgent {
+    /// An agent and its conversation, which is empty outside of conversations.
+    pub fn new(id: &str, conversation_id: &str) -> Self {
+        let conversation_id = (!conversation_id.is_empty()).then_some(conversation_id);
+        Self(Arc::new(json!({ "id": id, "conversationId": conversation_id })))
+    }
 }
 
 /// All endpoints and their connections.
@@ -148,6 +162,7 @@ impl Endpoints {
             endpoint_id: id,
             payload: &Arc::new(payload),
             user: &Arc::new(context.gate.user(&context.user_id)),
+            agent: context.agent.as_ref().map(|agent| &agent.0),
             models: &context.models,
             reports: &context.reports,
             keys: keys.as_ref(),

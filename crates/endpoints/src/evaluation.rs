@@ -31,6 +31,8 @@ pub struct OwnedScope {
     pub item: Option<Arc<Value>>,
     /// `_error`
     pub error: Option<Arc<Value>>,
+    /// `_agent`
+    pub agent: Option<Arc<Value>>,
     /// `_secret`; without it, no secret can be read.
     pub secrets: Option<Secrets>,
     /// Evaluates expressions and templates; [`evaluate_source`] by default.
@@ -68,6 +70,7 @@ impl OwnedScope {
             step: self.step.as_deref(),
             item: self.item.as_deref(),
             error: self.error.as_deref(),
+            agent: self.agent.as_deref(),
             secret: self.secrets.is_some().then_some(&secret),
             expressions: Some(self.evaluator.unwrap_or(evaluate_source)),
             operators: Some(self.operators.as_deref().unwrap_or_else(|| Operators::standard())),

@@ -15,7 +15,7 @@ mod text_models;
 mod tool;
 
 pub use connection::Connection;
-pub use endpoint::{CallContext, Endpoint, Endpoints};
+pub use endpoint::{CallContext, CallingAgent, Endpoint, Endpoints};
 pub use error::EndpointError;
 pub use evaluation::OwnedScope;
 pub use gate::EndpointGate;

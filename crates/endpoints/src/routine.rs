@@ -64,6 +64,8 @@ pub(crate) struct RoutineContext<'a> {
     pub(crate) payload: &'a Arc<Value>,
     /// `_user`
     pub(crate) user: &'a Arc<Value>,
+    /// `_agent`
+    pub(crate) agent: Option<&'a Arc<Value>>,
     /// Counts the model requests.
     pub(crate) models: &'a ModelUse,
     /// Shows `:status` to the user.
@@ -316,6 +318,7 @@ impl<'a> Routine<'a> {
             step: Some(self.variables.results.clone()),
             item: Some(self.variables.items.clone()),
             error: self.variables.error.clone(),
+            agent: self.context.agent.cloned(),
             operators: self.context.endpoints.operators.clone(),
             ambient: None,
         };

@@ -1,6 +1,6 @@
 //! Endpoints as tools.
 
-use crate::{CallContext, EndpointGate, Endpoints};
+use crate::{CallContext, CallingAgent, EndpointGate, Endpoints};
 use contract::{Tool, ToolContext, ToolError, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -43,6 +43,7 @@ impl Tool for CallerEndpointTool {
         let caller = CallContext {
             user_id: scope.user_id.clone(),
             gate: self.gate.clone(),
+            agent: Some(CallingAgent::new(&scope.agent_id, &scope.conversation_id)),
             models,
             idempotency_key,
             cancel,

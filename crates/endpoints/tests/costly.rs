@@ -23,6 +23,7 @@ fn returning(time: Duration, value: &Value) -> Endpoints {
 
 fn context() -> CallContext {
     CallContext {
+        agent: None,
         user_id: "ada".to_owned(),
         gate: Arc::new(|_: &str| Ok(())),
         models: ModelUse::default(),

@@ -73,6 +73,7 @@ async fn run(allow_private: bool, routine: Value, payload: Value) -> String {
     let endpoint = Endpoint { id: "e".to_owned(), routine, ..Endpoint::default() };
     let endpoints = Endpoints::new(vec![endpoint], connections, Duration::from_secs(10)).unwrap();
     let context = CallContext {
+        agent: None,
         user_id: "ada".to_owned(),
         gate: Arc::new(|_: &str| Ok(())),
         models: contract::ModelUse::default(),

@@ -60,6 +60,8 @@ pub struct Scope<'a> {
     pub event: Option<&'a Value>,
     /// `_error`: the error of the steps, in a routine's `:catch`.
     pub error: Option<&'a Value>,
+    /// `_agent`: the agent that calls an endpoint.
+    pub agent: Option<&'a Value>,
     /// `_secret`: returns the value of an environment variable; set on the server only.
     pub secret: Option<&'a SecretLookup>,
     /// The evaluator of `_expr` and `_template`: `evaluate_source`, where its code is loaded.

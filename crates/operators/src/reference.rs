@@ -31,7 +31,7 @@ a finite number is `null`, as in JSON.
 | properties and `visible` of blocks | on the server, and in the browser whenever something changes that they read | `_state`, `_url_query` |
 | actions of pages | when the action runs | `_state`, `_url_query`, `_event`, `_step` |
 | properties of agents | for each turn | `_user`, `_payload`; in options of a provider `_secret` |
-| steps of endpoints | when the step runs | `_payload`, `_step`, `_state`, `_user`, `_item`, `_error`; in requests to databases and web services `_secret` |
+| steps of endpoints | when the step runs | `_payload`, `_step`, `_state`, `_user`, `_item`, `_error`, `_agent`; in requests to databases and web services `_secret` |
 
 `_expr` and `_template` ([config.md](config.md#operators)) read the same values, but no secrets. All operators that only
 compute may stand wherever operators are evaluated. Those with another result each time (marked with *) may not stand in

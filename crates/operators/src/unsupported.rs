@@ -16,10 +16,6 @@ pub fn instead_of(name: &str) -> Option<&'static str> {
 
 pub(crate) const UNSUPPORTED: &[(&str, &str)] = &[
     ("_actions", "use `_step` with the action's id"),
-    (
-        "_agent",
-        "hooks read `_payload: agentId` and `_payload: conversationId`; the endpoint of a tool cannot read which agent calls it",
-    ),
     ("_api", "give the action `CallEndpoint` an id and read `_step`, or keep its result with `SetState`"),
     ("_api_details", "give the action `CallEndpoint` an id and read `_step`"),
     ("_app", "write the value, or include a file with `_ref`"),

@@ -26,6 +26,7 @@ fn check(name: &str, argument: &str, expected: &str) {
     let (user, payload) = (json!({ "id": "u1" }), json!({ "order": { "id": 12 } }));
     let input = json!({ "amount": 12 });
     let (shared_state, error) = (json!({ "plan": "pro" }), json!({ "message": "no such table" }));
+    let agent = json!({ "id": "support", "conversationId": "c1" });
     let scope = Scope {
         state: Some(&state),
         user: Some(&user),
@@ -37,6 +38,7 @@ fn check(name: &str, argument: &str, expected: &str) {
         item: Some(&item),
         event: Some(&event),
         error: Some(&error),
+        agent: Some(&agent),
         secret: None,
         expressions: Some(evaluate_source),
         operators: Some(Operators::standard()),

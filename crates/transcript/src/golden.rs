@@ -1,6 +1,5 @@
-//! Compares the conversion of stored messages with the AI SDK's, over a folder of cases that was generated
-//! with it and is named by the variable `GOLDEN`. Without it this test is skipped; the other tests cover
-//! the same rules with cases that are written in them.
+//! Compares the conversion of stored messages with the AI SDK's. The cases are those of `wire/tests/golden`, which
+//! `generate.mjs` has written there, or of another folder of this form, which the variable `GOLDEN` names.
 
 use crate::to_prompt::to_prompt;
 use contract::{AssistantPart, FileData, Message, ProviderMetadata, ToolCall, ToolOutput, ToolResult, UserPart};
@@ -108,9 +107,11 @@ fn deliberate(role: &str, case: &str) -> Option<&'static str> {
 
 #[test]
 fn golden_conversion() {
-    let Ok(folder) = std::env::var("GOLDEN") else { return };
+    let own = || concat!(env!("CARGO_MANIFEST_DIR"), "/../wire/tests/golden").to_owned();
+    let folder = std::env::var("GOLDEN").unwrap_or_else(|_| own());
     let text = std::fs::read_to_string(format!("{folder}/convert.json")).unwrap();
     let cases: Vec<Map<String, Value>> = serde_json::from_str(&text).unwrap();
+    assert!(cases.len() > 10, "{}", cases.len());
     let mut wrong = Vec::new();
     for case in &cases {
         let name = |key: &str| case[key].as_str().unwrap_or_default();

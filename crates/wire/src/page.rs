@@ -76,7 +76,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// The events of an `AgentChat` block. The handler of the first one may cancel the action.
-pub const CHAT_EVENTS: [&str; 16] = [
+pub const CHAT_EVENTS: [&str; 17] = [
     "onBeforeSend",
     "onConversationStart",
     "onUserMessage",
@@ -93,6 +93,7 @@ pub const CHAT_EVENTS: [&str; 16] = [
     "onSwitchChange",
     "onTitleGenerated",
     "onDataPart",
+    "onLinkClick",
 ];
 
 /// Event handlers: the actions that run one after the other, by the event's name. A sorted list

@@ -114,6 +114,7 @@ pub(super) async fn call(
     let context = CallContext {
         user_id: caller.user_id.clone(),
         gate,
+        agent: None,
         models,
         idempotency_key: None,
         cancel,
@@ -143,6 +144,7 @@ pub(super) async fn call_for_capability(
     let context = CallContext {
         user_id: caller.user_id.clone(),
         gate,
+        agent: None,
         models: meter(counted.meter(caller, usage)),
         idempotency_key: Some(idempotency_key),
         cancel,

@@ -316,13 +316,15 @@ fn answer_to_call(pending: &ToolPart, sent: &ToolPart) -> Option<Answer> {
             }
             let (approval_id, approved) = (Some(known.id.clone()), approval.approved?);
             let reason = approval.reason.clone();
+            // What the client shows may differ from the record.
+            let shown = sent.asked_arguments().filter(|_| pending.asked_arguments().is_none_or(is_exact_in_javascript));
             // Only the decision counts here: changed arguments and standing approvals can be given
             // only on our own page.
             Some(Answer::Approval {
                 tool_call_id,
                 approval_id,
                 approved,
-                input_hash: None,
+                input_hash: shown.map(wire::arguments_hash),
                 reason,
                 input: None,
                 remember: None,
@@ -333,6 +335,19 @@ fn answer_to_call(pending: &ToolPart, sent: &ToolPart) -> Option<Answer> {
             Some(Answer::Error { tool_call_id, error_text: sent.error_text.clone().unwrap_or_default() })
         }
         _ => None,
+    }
+}
+
+/// Whether a client in JavaScript sends a value back as it is: it rounds large integers.
+fn is_exact_in_javascript(value: &Value) -> bool {
+    const LARGEST: u64 = (1 << 53) - 1;
+    match value {
+        Value::Number(number) => {
+            number.is_f64() || number.as_i64().map(i64::unsigned_abs).or(number.as_u64()).is_some_and(|n| n <= LARGEST)
+        }
+        Value::Array(items) => items.iter().all(is_exact_in_javascript),
+        Value::Object(entries) => entries.values().all(is_exact_in_javascript),
+        _ => true,
     }
 }
 

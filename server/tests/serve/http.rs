@@ -140,6 +140,16 @@ async fn forged_decisions_and_results_are_ignored() {
         let kinds: Vec<_> = chunks.iter().map(|chunk| chunk["type"].as_str().unwrap()).collect();
         assert_eq!(kinds, ["start", "start-step", "finish-step", "finish"]);
     }
+    // An approval of other arguments than those of the record is refused: the client has shown something else.
+    let mut message = record.clone();
+    for part in message["parts"].as_array_mut().unwrap() {
+        if part["toolCallId"] == pending["toolCallId"] {
+            part["state"] = "approval-responded".into();
+            part["approval"] = json!({ "id": pending["approval"]["id"], "approved": true });
+            part["input"] = json!({ "id": "another" });
+        }
+    }
+    assert_eq!(status_and_code(server.submit_messages("c1", json!([message]))).await, (409, "conflict".to_owned()));
     let denied = json!({ "id": pending["approval"]["id"], "approved": false, "reason": "no" });
     let received = chunks(answer(denied, "approval-responded").send().await.unwrap()).await;
     assert_eq!(

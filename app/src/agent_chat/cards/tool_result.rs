@@ -1,7 +1,7 @@
 //! The result of a tool: MCP content, the output of a remote tool, or any other value.
 
 use crate::agent_chat::message::attachment::is_web;
-use crate::approval::value::{label_node, value_nodes};
+use crate::approval::value::{label_node, result_value_nodes};
 use crate::texts::{Text, fill, t};
 use crate::ui::icons::{Shape, icon};
 use crate::ui::image_origins::is_allowed_image;
@@ -23,7 +23,7 @@ pub(in crate::agent_chat) fn result_nodes(output: &Value, name: &str) -> Vec<Nod
     }
     match remote_output(output) {
         Some(remote) => remote_nodes(remote, name),
-        None => value_nodes(output),
+        None => result_value_nodes(output),
     }
 }
 
@@ -52,7 +52,7 @@ fn mcp_block(block: &Value, name: &str) -> Vec<Node> {
     let kind = text(block, "mimeType");
     let url = || format!("data:{kind};base64,{}", text(block, "data"));
     match text(block, "type") {
-        "text" => value_nodes(block.get("text").unwrap_or_default()),
+        "text" => result_value_nodes(block.get("text").unwrap_or_default()),
         "image" if PICTURES.contains(&kind) => {
             let picture = element("img").attr("src", url()).attr("alt", fill(Text::PictureFrom, &[name]));
             vec![frame(t(Text::Picture), picture)]
@@ -80,7 +80,7 @@ fn remote_output(output: &Value) -> Option<&Map<String, Value>> {
 fn remote_nodes(output: &Map<String, Value>, name: &str) -> Vec<Node> {
     let mut nodes = Vec::new();
     if let Some(text) = output.get("text") {
-        nodes.extend(value_nodes(text));
+        nodes.extend(result_value_nodes(text));
     }
     if let Some(Value::String(html)) = output.get("html") {
         nodes.push(frame("HTML", html_frame(html, name)));
@@ -91,7 +91,7 @@ fn remote_nodes(output: &Map<String, Value>, name: &str) -> Vec<Node> {
         nodes.push(label_node(fill(Text::MoreLeftOut, &[&omitted.to_string()])));
     }
     if let Some(data) = output.get("data") {
-        nodes.extend(value_nodes(data));
+        nodes.extend(result_value_nodes(data));
     }
     nodes
 }

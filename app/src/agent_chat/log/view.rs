@@ -93,7 +93,10 @@ pub(in crate::agent_chat) fn Log() -> AnyView {
                     on:mouseout=move |event| citations.left(&event)
                     on:focusin=move |event| citations.focused(&event)
                     on:focusout=move |event| citations.left(&event)
-                    on:click=move |event| citations.clicked(&event)
+                    on:click=move |event| {
+                        citations.clicked(&event);
+                        session.link_clicked(&event);
+                    }
                 >
                     {earlier.button()}
                     <For each=move || earlier.visible_messages() key=|message| message.id.clone() children=message />

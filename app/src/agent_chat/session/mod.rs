@@ -37,6 +37,7 @@ mod workflow;
 
 pub(super) use action::{Problem, Remedy, SessionAction, WorkflowStart};
 pub(super) use host_form::HostForm;
+pub(super) use page::events::LINK_CLICK;
 
 use super::composer::outgoing::{Attachment, OutgoingMessage, QueuedMessage};
 use super::composer::speech;

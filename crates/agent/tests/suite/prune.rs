@@ -102,15 +102,18 @@ fn calls_are_pruned_with_their_results() {
     ");
 }
 
-/// Compares with the AI SDK on generated histories, if `GOLDEN` names a folder with its
-/// `prune.json`; the tests above cover the same cases. Deliberate difference: a history has no
-/// approvals here, since they are decided before it is built.
+/// Compares with the AI SDK. The cases are those of `wire/tests/golden`, which `generate.mjs` has written there, or of
+/// another folder of this form, which the variable `GOLDEN` names. Deliberate difference: a history has no approvals here,
+/// since they are decided before it is built.
 #[test]
 fn golden_pruning_matches_the_ai_sdk() {
-    let Ok(folder) = std::env::var("GOLDEN") else { return };
+    let own = || concat!(env!("CARGO_MANIFEST_DIR"), "/../wire/tests/golden").to_owned();
+    let folder = std::env::var("GOLDEN").unwrap_or_else(|_| own());
     let text = std::fs::read_to_string(std::path::Path::new(&folder).join("prune.json")).unwrap();
     let golden: Value = serde_json::from_str(&text).unwrap();
-    for case in golden["cases"].as_array().unwrap() {
+    let cases = golden["cases"].as_array().unwrap();
+    assert!(cases.len() > 50, "{}", cases.len());
+    for case in cases {
         let before = history::messages(&golden["convs"][case["conv"].as_str().unwrap()]);
         let rules = history::options(&case["options"]);
         let mut expected = history::messages(&case["expected"]);

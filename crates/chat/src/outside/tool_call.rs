@@ -72,7 +72,8 @@ impl Chat {
     /// Calls a tool of an agent with the caller's rights, until `cancel` is cancelled.
     ///
     /// # Errors
-    /// 404 for an agent that the caller may not use, 413 for too large arguments, 503 when full, short
+    /// 404 for an agent that the caller may not use, 413 for too large arguments, 429 if the caller's quota is used up, 503
+    /// when full, short
     /// of memory or draining. A failure of the tool itself is reported in the outcome.
     pub async fn call_tool(
         &self,
@@ -108,10 +109,13 @@ impl Inner {
             None => None,
         };
         let agent = self.agents.by_id(caller, &agent_id).await?;
+        let pass = self.check_quotas(caller, true, agent.unpriced_model()).await?;
         self.memory.admit(self.is_answering())?;
         let (id, cancel) = (uuid::Uuid::now_v7().simple().to_string(), self.stopping.child_token());
         let place = self.invocations.acquire(&id, cancel.clone()).ok_or_else(invoke_request::capacity_error)?;
         self.store.begin_invocation(&caller.user_id, &id, &agent_id, now()).await?;
+        // The call is stored, so it is counted.
+        drop(pass);
         let facts = RunFacts {
             run_id: id.clone(),
             conversation_id: Some(conversation_id.clone()).filter(|id| !id.is_empty()),

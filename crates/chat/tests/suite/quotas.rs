@@ -1,15 +1,16 @@
 //! Daily quotas, with a controlled clock.
 
 use agent::{Agent, RunSettings};
-use chat::{AgentRequest, AgentSource, Caller, Chat, Clock, Quota, QuotaPeriod};
+use chat::{AgentRequest, AgentSource, Caller, Chat, Clock, Quota, QuotaPeriod, ToolCallRequest};
 use contract::testing::{ScriptedModel, text_reply};
 use futures::future::{BoxFuture, join_all};
 use futures::{FutureExt, StreamExt};
 use serde_json::{Map, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::Store;
+use tokio_util::sync::CancellationToken;
 use wire::api::{SendRequest, Submission};
 use wire::{UiMessage, UserError};
 
@@ -53,6 +54,24 @@ async fn send(chat: &Chat, name: &str, conversation: &str, id: &str) -> Result<(
     Ok(())
 }
 
+/// Calls a tool of the agent, as programs do. There is none: the call is made, and its result is an error.
+async fn call(chat: &Chat, name: &str) -> Result<(), UserError> {
+    let request = ToolCallRequest {
+        agent_id: "helper".to_owned(),
+        tool: "none".to_owned(),
+        arguments: json!({}),
+        is_approved: false,
+        app: None,
+        idempotency_key: None,
+        causes: Vec::new(),
+        limits: Default::default(),
+        time: Duration::from_secs(60),
+    };
+    let called = chat.call_tool(&caller(name), request, CancellationToken::new()).await?;
+    assert!(called.output.is_err());
+    Ok(())
+}
+
 /// Returns an agent that answers nine times.
 fn agent() -> Agent {
     Agent {
@@ -88,11 +107,15 @@ async fn quota_lasts_until_the_next_day_despite_deletions() {
     chat.delete(&caller("ada"), "c").await.unwrap();
     let question = serde_json::from_value(json!({ "agent_name": "helper", "input": { "prompt": "Hello" } })).unwrap();
     assert_eq!(chat.invoke(&caller("ada"), question).await.unwrap_err().code.status(), 429);
+    assert_eq!(status(call(&chat, "ada").await), 429);
+    assert_eq!(chat.quota_usage(&caller("ada")).await.unwrap()[0].used.messages, 2);
     for id in ["b1", "b2", "b3"] {
         assert_eq!(status(send(&chat, "bob", "d", id).await), 200, "{id}");
     }
     later.store(DAY, Ordering::Relaxed);
     assert_eq!(status(send(&chat, "ada", "e", "m4").await), 200);
+    assert_eq!(status(call(&chat, "ada").await), 200);
+    assert_eq!(status(send(&chat, "ada", "e", "m5").await), 429, "a call counts as well");
 }
 
 #[tokio::test]
@@ -104,12 +127,13 @@ async fn messages_at_the_same_time_stay_within_the_quota() {
     let attempts = (0..20).map(|number| {
         let question = question.clone();
         let attempt = async move {
-            match number % 4 {
+            match number % 5 {
                 0 => chat.invoke(&caller("ada"), serde_json::from_value(question).unwrap()).await.map(drop),
                 1 => {
                     let run = serde_json::from_value(question).unwrap();
                     chat.run_agent(&caller("ada"), run, false).await.map(drop)
                 }
+                2 => call(chat, "ada").await,
                 _ => send(chat, "ada", &format!("c{number}"), &format!("m{number}")).await,
             }
         };

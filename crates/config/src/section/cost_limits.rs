@@ -4,7 +4,7 @@ use super::{Context, type_of};
 
 use crate::config::Config;
 use crate::section_type::{Paid, PaidUse, Sections};
-use config_source::{Node, NodeKind, Span};
+use config_source::{Node, Span};
 use std::collections::HashSet;
 
 /// Reports each model without a price that a cost limit covers. The limit of an agent covers its
@@ -16,7 +16,6 @@ pub(super) fn check(config: &Config, root: &Node, context: &mut Context<'_, '_>)
     if context.report.has_errors() {
         return;
     }
-    warn_of_empty_limits(root, context);
     let mut models =
         PriceCheck { config, context, agents: HashSet::new(), endpoints: HashSet::new(), found: Vec::new() };
     let limited = models.context.agents.iter().filter(|(_, node)| has_cost_limit(node)).map(|(id, _)| (*id).to_owned());
@@ -49,19 +48,6 @@ pub(crate) fn check_use(
     agents.iter().for_each(|id| models.visit_agent(id, limit));
     endpoints.iter().for_each(|id| models.visit_endpoint(id, limit));
     models.report();
-}
-
-/// Warns of limits without a value, which bound nothing: `costUsd:`.
-fn warn_of_empty_limits(root: &Node, context: &mut Context<'_, '_>) {
-    let limits = context.agents.values().filter_map(|agent| Some(&agent.get("properties")?.value.get("limits")?.value));
-    let general = root.get("limits").map(|entry| &entry.value);
-    let quotas = general.and_then(|limits| limits.get("quotas")).map_or(&[][..], |quotas| quotas.value.items());
-    let entries = limits.chain(general).chain(quotas).flat_map(Node::entries);
-    let empty: Vec<_> = entries.filter(|entry| matches!(entry.value.kind, NodeKind::Null)).collect();
-    for entry in empty {
-        let help = "write a value after it, or leave the key out".to_owned();
-        context.report.warning(entry.key_at, format!("`{}` has no value, so it limits nothing", entry.key), Some(help));
-    }
 }
 
 /// Whether an agent has a cost limit, possibly one with an operator.

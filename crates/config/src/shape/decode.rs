@@ -1,7 +1,7 @@
 //! Checks a tree against the schema and deserializes entries from it. Every mismatch is reported
 //! with its position.
 
-use super::mapping::mapping_help;
+use super::mapping::{check_limit_sections, mapping_help};
 use super::pattern;
 use super::schema::Shape;
 use config_source::{MapEntry, Node, NodeKind, Report, Span, suggest};
@@ -56,6 +56,7 @@ pub(crate) fn check_root<'n>(root: &'n Node, schema: &Value, report: &mut Report
             report.error(entry.key_at, format!("there is no section `{}`", entry.key), help);
         }
     }
+    check_limit_sections(root, report);
     root.entries()
 }
 

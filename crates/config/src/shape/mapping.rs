@@ -2,8 +2,14 @@
 
 use super::decode::Decoder;
 use super::schema::{Shape, description};
-use config_source::{MapEntry, Node, NodeKind, Span, suggest};
+use config_source::{MapEntry, Node, NodeKind, Report, Span, suggest};
 use serde_json::{Map, Value};
+
+/// The keys that hold limits.
+const LIMIT_GROUPS: [&str; 5] = ["limits", "quotas", "rates", "retention", "timeout"];
+
+/// Numbers that limit nothing, for which models have values of their own.
+const MODEL_SETTINGS: [&str; 6] = ["frequencyPenalty", "presencePenalty", "seed", "temperature", "topK", "topP"];
 
 /// A property of a mapping.
 struct Property<'s> {
@@ -18,6 +24,11 @@ impl Property<'_> {
     /// Whether a missing property is the same as its default or an empty mapping.
     fn may_be_absent(&self) -> bool {
         !self.required || self.shape.types() == ["object"] && self.shape.may_be_empty()
+    }
+
+    /// Whether an empty value would be read as "no limit": numbers, and the groups that hold them.
+    fn is_limit(&self) -> bool {
+        LIMIT_GROUPS.contains(&self.name) || self.shape.may_be_number() && !MODEL_SETTINGS.contains(&self.name)
     }
 
     /// Returns the help line for a missing property: its description, or its required keys.
@@ -49,6 +60,7 @@ impl Decoder<'_> {
                 continue;
             };
             if property.may_be_absent() && matches!(value.kind, NodeKind::Null) {
+                whole &= !property.is_limit() || self.empty_limit(key, *key_at).is_some();
                 continue;
             }
             match self.value(value, property.shape, *key_at) {
@@ -70,6 +82,11 @@ impl Decoder<'_> {
             }
         }
         whole.then_some(Value::Object(map))
+    }
+
+    /// Reports a number or a group of limits without a value: `costUsd:`.
+    fn empty_limit(&mut self, key: &str, key_at: Span) -> Option<Value> {
+        self.error(key_at, empty_limit_message(key), Some(EMPTY_LIMIT_HELP.to_owned()))
     }
 
     /// Checks the number of keys and reports too many or too few.
@@ -136,6 +153,20 @@ pub(super) fn mapping_help(shape: Shape<'_>, node: &Node) -> Option<String> {
         NodeKind::Bool(value) if keys.contains(&"enabled") => Some(format!("write `{{ enabled: {value} }}`")),
         _ => suggest::list(&keys).map(|keys| format!("its keys are {keys}")),
     }
+}
+
+/// Reports the sections of limits without a value.
+pub(super) fn check_limit_sections(root: &Node, report: &mut Report) {
+    let is_empty = |entry: &&MapEntry| matches!(entry.value.kind, NodeKind::Null);
+    for entry in root.entries().iter().filter(is_empty).filter(|entry| LIMIT_GROUPS.contains(&entry.key.as_str())) {
+        report.error(entry.key_at, empty_limit_message(&entry.key), Some(EMPTY_LIMIT_HELP.to_owned()));
+    }
+}
+
+const EMPTY_LIMIT_HELP: &str = "write a value after it, or leave the key out";
+
+fn empty_limit_message(key: &str) -> String {
+    format!("`{key}` has no value")
 }
 
 fn properties_of(shape: Shape<'_>) -> Vec<Property<'_>> {

@@ -117,6 +117,12 @@ impl<'s> Shape<'s> {
         }
     }
 
+    /// Whether the value is a number, or an operator that comes to one.
+    pub(super) fn may_be_number(self) -> bool {
+        self.types().into_iter().any(|known| matches!(known, "integer" | "number"))
+            || self.alternatives().any(Self::may_be_number)
+    }
+
     /// Returns the properties by name. Their references are not resolved, because annotations may
     /// stand beside them.
     pub(super) fn properties(self) -> impl Iterator<Item = (&'s str, &'s Value)> {

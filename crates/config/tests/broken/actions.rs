@@ -32,7 +32,7 @@ fn unknown_events_are_rejected() {
        |
      9 | …er }, events: { onSwitchChange: [], onFinish: [] } }
        |                                      ^^^^^^^^
-       = help: one of `onBeforeSend`, `onConversationStart`, `onUserMessage`, `onMessageComplete`, `onToolCall`, `onToolResult`, `onError`, `onStop`, `onRegenerate`, `onEditMessage`, `onDeleteMessage`, `onFeedback`, `onSuggestionClick`, `onSwitchChange`, `onTitleGenerated` and `onDataPart`
+       = help: one of `onBeforeSend`, `onConversationStart`, `onUserMessage`, `onMessageComplete`, `onToolCall`, `onToolResult`, `onError`, `onStop`, `onRegenerate`, `onEditMessage`, `onDeleteMessage`, `onFeedback`, `onSuggestionClick`, `onSwitchChange`, `onTitleGenerated`, `onDataPart` and `onLinkClick`
 
     chatwright.yaml:10:66: error: expected a mapping of events, found a list
         |

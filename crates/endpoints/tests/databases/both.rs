@@ -97,6 +97,7 @@ async fn statement_ends_when_cancelled_or_timed_out() {
         assert_eq!(seen, "failed: the statement did not finish within 0.3 s");
 
         let context = CallContext {
+            agent: None,
             user_id: "ada".to_owned(),
             gate: Arc::new(|_: &str| Ok(())),
             models: contract::ModelUse::default(),

@@ -31,6 +31,7 @@ async fn cancelled_statements_are_ended_by_the_database() {
     let sleep = "with gone as (insert into notes values ('never') returning 1) select pg_sleep(600) from gone";
     let sleeping = endpoints(&db, "SqlExecute", sleep, Duration::from_secs(600)).unwrap();
     let context = CallContext {
+        agent: None,
         user_id: "ada".to_owned(),
         gate: std::sync::Arc::new(|_: &str| Ok(())),
         models: contract::ModelUse::default(),

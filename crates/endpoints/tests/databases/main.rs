@@ -38,6 +38,7 @@ async fn run(db: &SqlConnection, kind: &str, query: &str, payload: Value) -> Str
         Err(refused) => return refused,
     };
     let context = CallContext {
+        agent: None,
         user_id: "ada".to_owned(),
         gate: std::sync::Arc::new(|_: &str| Ok(())),
         models: contract::ModelUse::default(),

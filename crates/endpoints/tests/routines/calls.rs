@@ -79,6 +79,40 @@ async fn endpoint_can_be_called_as_a_tool() {
     assert_eq!(unfit, r#"The payload is invalid at /: "q" is a required property"#);
 }
 
+/// Also the endpoints that the tool's endpoint calls read the agent; other callers have none.
+#[tokio::test]
+async fn endpoint_reads_which_agent_calls_it() {
+    let call_inner =
+        json!({ "id": "i", "type": "CallEndpoint", "properties": { "endpointId": "inner", "payload": { "q": "" } } });
+    let outer = json!([call_inner, { ":return": [{ "_agent": "id" }, { "_step": "i" }] }]);
+    let inner = json!([{ ":return": { "_template": "{{ agent.id }} in {{ agent.conversationId }}" } }]);
+    let whole = json!([{ ":return": { "_agent": true } }]);
+    let routines = [("outer", outer), ("inner", inner), ("whole", whole)];
+    let endpoints = Arc::new(endpoints(false, Duration::from_secs(20), &routines).await);
+    let check = async |endpoint: &str, conversation_id: &str, expected: serde_json::Value| {
+        let tool = endpoints.tool(endpoint, endpoint, false, ApprovalTerms::default()).unwrap();
+        let scope = contract::RunScope {
+            agent_id: "support".to_owned(),
+            conversation_id: conversation_id.to_owned(),
+            ..contract::RunScope::default()
+        };
+        let context = ToolContext {
+            call_id: "c".to_owned(),
+            scope: Arc::new(scope),
+            cancel: CancellationToken::new(),
+            reports: CallReports::default(),
+            may_repeat: false,
+            models: contract::ModelUse::default(),
+        };
+        let called = tool.for_caller(Arc::new(|_: &str| Ok(()))).call(json!({ "q": "" }), context).await;
+        assert_eq!(called, Ok(expected), "{endpoint}");
+    };
+    check("outer", "v", json!(["support", "support in v"])).await;
+    check("whole", "v", json!({ "id": "support", "conversationId": "v" })).await;
+    check("whole", "", json!({ "id": "support", "conversationId": null })).await;
+    assert_eq!(call(&endpoints, "whole", json!({ "q": "" })).await, "null");
+}
+
 #[tokio::test]
 async fn nested_endpoints_are_checked_for_the_caller() {
     let call_inner =

@@ -34,6 +34,7 @@ async fn endpoints(read_only: bool, time: Duration, routines: &[(&str, Value)]) 
 
 fn context() -> CallContext {
     CallContext {
+        agent: None,
         user_id: "ada".to_owned(),
         gate: Arc::new(|_: &str| Ok(())),
         models: contract::ModelUse::default(),

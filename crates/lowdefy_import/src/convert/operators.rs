@@ -18,7 +18,7 @@ pub(super) enum Place<'a> {
 pub(super) type Renamed = (&'static str, Option<&'static str>);
 
 /// Operators that read a value by a path.
-const READERS: [&str; 12] = [
+const READERS: [&str; 13] = [
     "_state",
     "_user",
     "_payload",
@@ -27,6 +27,7 @@ const READERS: [&str; 12] = [
     "_event",
     "_url_query",
     "_error",
+    "_agent",
     "_request",
     "_api",
     "_actions",

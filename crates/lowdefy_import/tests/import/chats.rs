@@ -63,6 +63,38 @@ fn fields_of_events_have_the_names_of_this_product() {
     ]);
 }
 
+/// A request of the page is an endpoint in a group, which signs uploads only to a place that the config names.
+#[test]
+fn policies_of_uploads_need_the_place_of_the_files() {
+    let page = |rest: &str| {
+        format!(
+            "
+  - id: chat
+    type: PageHeaderMenu
+    requests:
+      - {{ id: sign, type: AxiosHttp, connectionId: store, properties: {{ url: /sign, method: post }} }}
+    blocks:
+      - id: chat
+        type: AgentChat
+        properties:
+          agentId: clerk
+          sender: {{ attachments: {{ s3PostPolicyRequestId: sign{rest} }} }}
+"
+        )
+    };
+    let app = |rest: &str| {
+        let basics = BASICS.replace(
+            "agents:",
+            "  - { id: store, type: AxiosHttp, properties: { baseURL: 'https://files.example' } }\nagents:",
+        );
+        check_one(&format!("{basics}pages:\n{}", page(rest)))
+    };
+    let without = app("");
+    assert!(without.contains("uploadOrigin"), "{without}");
+    let with = app(", uploadOrigin: 'https://files.example'");
+    assert!(with.contains("uploadPolicyRequestId: chat/sign"), "{with}");
+}
+
 #[test]
 fn properties_of_a_chat_keep_what_they_mean() {
     check(

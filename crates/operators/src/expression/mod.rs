@@ -191,6 +191,7 @@ fn visible_variables(source: &str, scope: &Scope<'_>) -> Result<(EngineValue, us
         ("item", scope.item),
         ("event", scope.event),
         ("error", scope.error),
+        ("agent", scope.agent),
     ];
     let mut longest = 0;
     let mut names = BTreeMap::new();

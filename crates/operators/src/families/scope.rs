@@ -29,6 +29,8 @@ pub(super) const OPERATORS: &[Definition] = &[
         [r#""row.id""# => "7"]).used(Usage::Value),
     operator!("_error", Own, Lazy(|here, key| here.read("_error", here.scope.error, key)), "A field of the error, `message` or `step`, under `:catch`, and in the steps of `onError`.",
         [r#""message""# => r#""no such table""#]).used(Usage::Value),
+    operator!("_agent", Own, Lazy(|here, key| here.read("_agent", here.scope.agent, key)), "The `id` of the agent that calls the endpoint, as a tool or a hook, or its `conversationId`; `true` for both. `null` for other callers.",
+        [r#""id""# => r#""support""#, r#""conversationId""# => r#""c1""#]).used(Usage::Value),
     operator!("_secret", Own, Lazy(read_secret), "The value of an environment variable, in what is sent to a provider, a database or a web service.",
         []).used(Usage::Value),
     operator!("_expr", Own, Base, "The value of an expression over the values that the other operators read.",

@@ -127,9 +127,9 @@ properties! {
 
     /// The parameters of `Throw`.
     pub struct ThrowParams {
-        /// The text for the user; in a client tool, for the model.
+        /// The text for the user; in a client tool, for the model. Default: "This could not be done."
         #[schemars(with = "Dynamic<Text>")]
-        pub message: String,
+        pub message: String = String::new(),
         /// Fails only if this is true. Usually an operator.
         #[schemars(with = "Dynamic<bool>", extend("default" = true))]
         #[read(holds)]

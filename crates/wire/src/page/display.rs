@@ -25,6 +25,10 @@ choices! {
         Left,
         /// The right side.
         Right,
+        /// The upper edge, over the whole width.
+        Top,
+        /// The lower edge, over the whole width.
+        Bottom,
     }
 }
 
@@ -41,9 +45,12 @@ properties! {
     pub struct Drawer {
         /// The side of the page.
         pub placement: Placement = Placement::Right,
-        /// The width in pixels. On a narrow screen the drawer takes the whole width.
+        /// The width in pixels, at the left or the right. On a narrow screen the drawer takes the whole width.
         #[schemars(range(min = 240, max = 2000))]
         pub width: u32 = 400,
+        /// The height in pixels, at the top or the bottom; at most that of the window.
+        #[schemars(range(min = 240, max = 2000))]
+        pub height: u32 = 400,
         /// The title, which is also the label of the button. Default: `Chat`.
         #[schemars(with = "Text")]
         pub title: String = String::new(),
@@ -68,11 +75,13 @@ mod tests {
             let read = AgentChatProperties::read(written.as_object().unwrap());
             assert_eq!(json!([read.display, read.drawer]), expected, "{written}");
         };
-        let drawer = json!({ "placement": "right", "width": 400, "title": "" });
+        let drawer = json!({ "placement": "right", "width": 400, "height": 400, "title": "" });
         check(json!({}), json!(["inline", drawer]));
         check(json!({ "display": "page" }), json!(["page", drawer]));
         check(json!({ "display": "drawer", "drawer": { "title": "" } }), json!(["drawer", drawer]));
-        let own = json!({ "placement": "left", "width": 520, "title": "Help" });
-        check(json!({ "display": "drawer", "drawer": own }), json!(["drawer", own]));
+        for placement in ["left", "top", "bottom"] {
+            let own = json!({ "placement": placement, "width": 520, "height": 300, "title": "Help" });
+            check(json!({ "display": "drawer", "drawer": own }), json!(["drawer", own]));
+        }
     }
 }

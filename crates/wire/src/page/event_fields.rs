@@ -3,7 +3,7 @@
 use super::BlockType;
 
 /// The events of an `AgentChat` block with their fields.
-pub const CHAT_EVENT_FIELDS: [(&str, &[&str]); 16] = [
+pub const CHAT_EVENT_FIELDS: [(&str, &[&str]); 17] = [
     ("onBeforeSend", &["text", "files", "switches", "messages"]),
     ("onConversationStart", &["conversationId"]),
     ("onUserMessage", &["id", "text", "files", "parts", "messages"]),
@@ -23,6 +23,7 @@ pub const CHAT_EVENT_FIELDS: [(&str, &[&str]); 16] = [
     ("onSwitchChange", &["key", "value", "switches"]),
     ("onTitleGenerated", &["title"]),
     ("onDataPart", &["type", "id", "data"]),
+    ("onLinkClick", &["href", "text"]),
 ];
 
 /// Returns the fields of `_event` in an event of a block. `None` for events that the block does not

@@ -3,7 +3,7 @@
 use auth::rights::{CallerGate, Rights};
 use chat::{AgentRequest, Caller, HookEvent, RoutineMeters};
 use contract::CallReports;
-use endpoints::{CallContext, Endpoints};
+use endpoints::{CallContext, CallingAgent, Endpoints};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -70,10 +70,13 @@ async fn call(
     payload: Value,
     cancel: CancellationToken,
 ) -> Option<Value> {
+    let conversation_id = payload.get("conversationId").and_then(Value::as_str).unwrap_or_default();
+    let agent = CallingAgent::new(&agent_id, conversation_id);
     let models = counted.meter(&caller, agent_id);
     let context = CallContext {
         user_id: caller.user_id,
         gate,
+        agent: Some(agent),
         models,
         idempotency_key: None,
         cancel,

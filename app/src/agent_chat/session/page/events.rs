@@ -5,9 +5,16 @@ use crate::agent_chat::composer::outgoing::OutgoingMessage;
 use crate::agent_chat::message::state::MessageState;
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
+use leptos::ev::MouseEvent;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::Element;
+use markdown_stream::link::allowed_url;
 use serde_json::{Value, json};
 use wire::api::{MessageMetadata, Outcome};
 use wire::{ToolState, UiMessage, UiPart};
+
+/// The event of a click on an address. With a handler, the chat does not open the address.
+pub(in crate::agent_chat) const LINK_CLICK: &str = "onLinkClick";
 
 /// The events derived from an answer, as opposed to those caused by the user in this tab.
 pub(in crate::agent_chat::session) const ANSWER_EVENTS: [&str; 6] =
@@ -163,6 +170,24 @@ impl Session {
     pub(in crate::agent_chat) fn emit(self, event: &'static str, about: Value) {
         // `try_`: the page may have been closed.
         self.block.try_with_value(|place| place.events.emit(event, about));
+    }
+
+    /// Emits the event for a click on an address in a message, if the page wants to know of it; the browser then does
+    /// not open the address. Clicks that open it in a special way, such as with a modifier key, are left to the browser.
+    pub(in crate::agent_chat) fn link_clicked(self, event: &MouseEvent) {
+        let modified = event.meta_key() || event.ctrl_key() || event.shift_key() || event.alt_key();
+        if event.default_prevented() || event.button() != 0 || modified || !self.has_event(LINK_CLICK) {
+            return;
+        }
+        let element = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        let link = element.and_then(|target| target.closest("[data-message] a[href]:not([download])").ok().flatten());
+        let Some(link) = link else { return };
+        let href = link.get_attribute("href").unwrap_or_default();
+        // Other links lead to files and pages of this app.
+        if allowed_url(&href).is_some() {
+            event.prevent_default();
+            self.emit(LINK_CLICK, json!({ "href": href, "text": link.text_content() }));
+        }
     }
 
     /// Emits an event with the messages that are shown.

@@ -90,7 +90,7 @@ pub(crate) fn check(properties: &Node, context: &mut Context<'_, '_>) {
         }
         operator::for_each_operator(&entry.value, place(name, operators), context.report, &mut |operator, report| {
             operator::check_secret(operator, env, "each request of this agent sends it", report);
-            operator::check_user(operator, report);
+            operator::check_known_keys(operator, report);
             if operator.key == "_payload" {
                 operator::warn_of_unknown_key(operator, &PAYLOAD_KEYS, "the payload of a turn has no", report);
             }

@@ -38,8 +38,8 @@ const CONTROLS: [Control; 11] = [
 /// The types of requests.
 const REQUESTS: [&str; 6] = ["SqlQuery", "SqlExecute", "Http", "GenerateText", "GenerateObject", "CallEndpoint"];
 /// The operators that read a value in a routine, and `_secret`, which is allowed in some requests.
-const OPERATORS: [&str; 9] =
-    ["_payload", "_step", "_state", "_user", "_item", "_error", "_expr", "_template", "_secret"];
+const OPERATORS: [&str; 10] =
+    ["_payload", "_step", "_state", "_user", "_item", "_error", "_agent", "_expr", "_template", "_secret"];
 /// The most branches of `:parallel`.
 const MAX_BRANCHES: usize = 16;
 
@@ -332,7 +332,7 @@ impl<'n> RoutineCheck<'n, '_, '_, '_> {
                 return report.error(operator.key_at, "`_error` has no meaning here", help);
             }
             operator::check_secret(operator, env, "a request of this routine sends it", report);
-            operator::check_user(operator, report);
+            operator::check_known_keys(operator, report);
             let Some(path) = operator.value.text() else { return };
             let first = path.split('.').next().unwrap_or(path);
             match operator.key {

@@ -97,10 +97,15 @@ pub(super) fn for_each_operator<'n>(
 /// The keys that `_user` reads. They are those of `chat::Caller::facts`.
 pub const USER_KEYS: [&str; 4] = ["id", "name", "roles", "inputs"];
 
-/// Warns of a `_user` that reads a key which no user has.
-pub(super) fn check_user(operator: FoundOperator<'_>, report: &mut Report) {
-    if operator.key == "_user" {
-        warn_of_unknown_key(operator, &USER_KEYS, "a user has no", report);
+/// The keys that `_agent` reads. They are those of `endpoints::CallingAgent`.
+const AGENT_KEYS: [&str; 2] = ["id", "conversationId"];
+
+/// Warns of a `_user` or an `_agent` that reads a key which no user, or no agent, has.
+pub(super) fn check_known_keys(operator: FoundOperator<'_>, report: &mut Report) {
+    match operator.key {
+        "_user" => warn_of_unknown_key(operator, &USER_KEYS, "a user has no", report),
+        "_agent" => warn_of_unknown_key(operator, &AGENT_KEYS, "an agent has no", report),
+        _ => {}
     }
 }
 

@@ -63,23 +63,44 @@ api:
     );
 }
 
+/// An empty limit is not "no limit", whatever section it stands in.
 #[test]
-fn limits_without_a_value_cause_a_warning() {
-    let config = |limits: &str, quota: &str| {
-        format!(
-            "connections: [{{ id: demo, type: Demo }}]\nlimits: {{ quotas: [{{ per: day, messages: 3{quota} }}] }}\n\
-             agents:\n  - {{ id: a, type: Agent, connectionId: demo, properties: {{ model: demo, limits: {{ {limits} }} }} }}\n\
-             prices: {{ default: {{ input: 1, output: 2 }} }}\n"
-        )
+fn limits_without_a_value_are_rejected() {
+    let config = |properties: &str, rest: &str| {
+        check(&format!(
+            "connections: [{{ id: demo, type: Demo }}]\nprices: {{ default: {{ input: 1, output: 2 }} }}\n\
+             agents:\n  - {{ id: a, type: Agent, connectionId: demo, properties: {{ model: demo, {properties} }} }}\n{rest}"
+        ))
     };
-    let count = |found: String| found.matches("has no value, so it limits nothing").count();
-    assert_eq!(count(check(&config("requests: 3", ""))), 0);
-    assert_eq!(count(check(&config("costUsd: ", ", costUsd: "))), 2);
-    let found = check(&config("costUsd: null", ""));
-    assert!(
-        found.starts_with("accepted\n") && found.contains("chatwright.yaml:4:84: warning: `costUsd` has"),
-        "{found}"
-    );
+    let empty = |found: &str| found.matches("error: `").count() + found.matches(" has no value").count();
+    for properties in ["limits: { requests: 3 }", "temperature: ", "limits: { costUsd: 2 }, maxSteps: 3"] {
+        assert_eq!(config(properties, "").trim(), "accepted", "{properties}");
+    }
+    for properties in [
+        "limits: ",
+        "limits: { costUsd: }",
+        "limits: { costUsd: ~ }",
+        "limits: { requests: null, costUsd: 1 }",
+        "timeout: { stepMs: }",
+        "maxSteps: ",
+        "maxOutputTokens: ",
+    ] {
+        let found = config(properties, "");
+        assert_eq!(empty(&found), 2, "{properties}: {found}");
+        assert!(found.contains("chatwright.yaml:4:") && found.contains("leave the key out"), "{found}");
+    }
+    for rest in [
+        "limits:\n",
+        "limits: { quotas: }\n",
+        "limits: { quotas: [{ per: day, messages: 3, costUsd: }] }\n",
+        "limits: { rates: }\n",
+        "limits: { runsPerUser: }\n",
+        "limits: { bodyBytes: }\n",
+        "store: { retention: }\n",
+        "store: { retention: { conversationsDays: } }\n",
+    ] {
+        assert_eq!(empty(&config("", rest)), 2, "{rest}: {}", config("", rest));
+    }
 }
 
 /// Settings that an API does not support are not sent; the config is accepted with a warning.

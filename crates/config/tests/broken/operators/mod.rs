@@ -33,7 +33,7 @@ fn unknown_operators_are_rejected() {
        |
      5 |       - ':return': [{ _array.fliter: 1 }, { _string: a }, { _nothing_like_it: 1 }, { _stringconcat: [a] }]
        |                                                             ^^^^^^^^^^^^^^^^
-       = help: `_payload`, `_step`, `_state`, `_user`, `_item`, `_error`, `_expr` and `_template` read a value here; `docs/operators.md` has all others
+       = help: `_payload`, `_step`, `_state`, `_user`, `_item`, `_error`, `_agent`, `_expr` and `_template` read a value here; `docs/operators.md` has all others
 
     chatwright.yaml:5:86: error: there is no operator `_stringconcat`
        |
@@ -243,7 +243,7 @@ fn functions_are_checked() {
         |
      10 |           - { _array.map: [[1], { _function: { __oops: [{ __state: x }, { _event: y }] } }] }
         |                                                ^^^^^^
-        = help: `_payload`, `_step`, `_state`, `_user`, `_item`, `_error`, `_expr` and `_template` read a value here; `docs/operators.md` has all others
+        = help: `_payload`, `_step`, `_state`, `_user`, `_item`, `_error`, `_agent`, `_expr` and `_template` read a value here; `docs/operators.md` has all others
 
     chatwright.yaml:10:75: error: the operator `_event` has no meaning here
         |
