@@ -4,6 +4,7 @@
 pub mod actions;
 mod change;
 mod chunk_table;
+mod days;
 mod events;
 mod highlight;
 pub mod import;
@@ -107,7 +108,9 @@ fn block(id: String, properties: AgentConversationsProperties, events: ListEvent
 /// The list, once its first page is loaded.
 #[component]
 fn LoadedList(id: String, first: Result<ConversationList, ApiError>) -> AnyView {
+    let listed_at = first.as_ref().ok().and_then(|first| first.listed_at);
     let list = ConversationListState::new(first, format!("list-{id}-new"));
+    days::follow(list, listed_at.unwrap_or_default());
     list.keep_fresh();
     publish_waiting(list);
     provide_context(list);
