@@ -1,8 +1,8 @@
 //! One conversation in the list.
 
+use super::ListEvents;
 use super::chunk_table::ORGANIZING;
 use super::days;
-use super::events::ListEvents;
 use super::list::{ConversationEntry, ConversationListState, use_conversations};
 use crate::chat_context::use_chat_context;
 use crate::pages::current_page::CurrentPage;

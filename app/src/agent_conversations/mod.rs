@@ -5,7 +5,6 @@ pub mod actions;
 mod change;
 mod chunk_table;
 mod days;
-mod events;
 mod highlight;
 pub mod import;
 pub mod item;
@@ -32,7 +31,6 @@ use crate::texts::{Text, block_language, error_text, fill_count, t, with_locale}
 use crate::ui::icons::{Icon, Shape};
 use actions::ActionsMenu;
 pub(crate) use chunk_table::ORGANIZING;
-use events::ListEvents;
 pub(crate) use highlight::highlight_result;
 use item::ConversationItem;
 use leptos::ev::KeyboardEvent;
@@ -46,6 +44,11 @@ use serde_json::Value;
 use wire::api::{ConversationList, WaitingTasks};
 use wire::organize::ListFilter;
 use wire::page::AgentConversationsProperties;
+
+/// The events of the list, and the `menu`, `creation` and `width` of the page, if it has any, as a
+/// Leptos context.
+#[derive(Clone)]
+pub(crate) struct ListEvents(pub(crate) BlockEvents, pub(crate) Option<Properties>);
 
 /// The list of conversations with the button for a new one.
 #[component]
