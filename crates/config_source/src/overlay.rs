@@ -220,7 +220,7 @@ auth: { mode: password }
         let fails = |overlay: &str, expected: &str| assert_eq!(merge(overlay).unwrap_err(), expected, "{overlay}");
         fails(
             "agents: [{ id: bb, _remove: true }]",
-            "changes:1:20: error: the files have no entry `bb` here\n   = help: did you mean `b`?",
+            "changes:1:20: error: the files have no entry `bb` here\n   = help: one of `a` and `b`",
         );
         fails(
             "agents: [{ id: c, _remove: true }, { id: c }]",
