@@ -7,6 +7,7 @@ use leptos::prelude::use_context;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::Mutex;
 use wire::api::{ConversationList, ConversationView, SendRequest, WaitingTasks};
 use wire::error::{ErrorCode, UserError};
@@ -98,6 +99,8 @@ impl AppContext {
         }
         if which.1.is_none() {
             list.tasks = self.waiting_tasks(caller).await?;
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            list.listed_at = i64::try_from(now.as_millis()).ok();
         }
         seen.insert(which, list.clone());
         Ok(list)

@@ -161,12 +161,12 @@ test.describe("a quota", () => {
     await first(page, server, "ada");
     const usage = page.getByRole("region", { name: "Usage" });
     await page.goto("/auth/account");
-    await expect(usage).toContainText(/Messages today.*0 of 1.*Renews on .* UTC/);
+    await expect(usage).toContainText(/Messages today.*0 of 1, 1 left.*Renews on .* UTC/);
     await page.goto("/");
     const chat = new Chat(page);
     await chat.ask("Hello");
     await page.goto("/auth/account");
-    await expect(usage).toContainText(/Messages today.*1 of 1.*Used up. You can continue from .* UTC/);
+    await expect(usage).toContainText(/Messages today.*1 of 1, 0 left.*Used up. You can continue from .* UTC/);
     await expect(usage).toContainText(/All usage this month.*Messages: 1,/);
     await page.goto("/");
     await chat.send("Again");

@@ -56,7 +56,7 @@ mcp_servers ► added_entries auth capability config contract mcp settings store
 memory ► auth capability chat config contract jobs settings store web wire
 model_connections ► added_entries auth capability config contract egress settings store web wire
 notes ► capability chat config contract server store web wire
-notifications ► auth capability chat config egress jobs settings store web wire
+notifications ► auth capability chat config egress jobs mail settings store web wire
 offload ►
 openai_api ► auth capability chat config contract schemas settings store web wire
 operators ►

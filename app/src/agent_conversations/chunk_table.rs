@@ -2,6 +2,7 @@
 //! `organizing.rs`.
 
 use super::list::{ConversationEntry, ConversationListState};
+use super::row_window::RowWindow;
 use super::search::ConversationSearch;
 use crate::actions::BlockEvents;
 use crate::chat_context::ChatContext;
@@ -25,7 +26,8 @@ pub(crate) struct OrganizingFunctions {
     /// and the button's id and label.
     pub(super) list_head: fn(Properties, NodeRef<html::Div>, String, String) -> AnyView,
     pub(super) search_results: fn() -> AnyView,
-    pub(super) delete: fn(ConversationListState, Vec<String>),
+    /// Does what a key stands for, in the row of a conversation.
+    pub(super) press: fn(ConversationListState, RowWindow, &str, String),
     pub(super) drag: fn(ConversationListState, &DragEvent),
     pub(super) search: fn(ConversationSearch, ConversationListState, Option<String>),
     pub(super) rename: fn(ConversationEntry) -> AnyView,

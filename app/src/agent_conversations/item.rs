@@ -1,7 +1,8 @@
 //! One conversation in the list.
 
+use super::ListEvents;
 use super::chunk_table::ORGANIZING;
-use super::events::ListEvents;
+use super::days;
 use super::list::{ConversationEntry, ConversationListState, use_conversations};
 use crate::chat_context::use_chat_context;
 use crate::pages::current_page::CurrentPage;
@@ -42,8 +43,12 @@ pub fn ConversationItem(
         let id = id.clone();
         (move || choosing.get().then(|| selection_checkbox(list, id.clone()))).into_any()
     };
+    let group = {
+        let id = id.clone();
+        move || days::heading(list, &id)
+    };
     view! {
-        <li class="cw-conversation" data-conversation=id>
+        <li class="cw-conversation" data-conversation=id data-group=group>
             {choice}
             {content}
         </li>

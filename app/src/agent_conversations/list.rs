@@ -24,6 +24,8 @@ const RELOAD_INTERVAL: Duration = Duration::from_secs(30);
 #[derive(Clone, Copy)]
 pub struct ConversationListState {
     pub(super) items: RwSignal<Vec<ConversationEntry>>,
+    /// The first conversation of each group of days; see [`super::days`].
+    pub(super) group_starts: RwSignal<Vec<String>>,
     next_cursor: RwSignal<Option<String>>,
     /// The tasks of workflows that wait for the user.
     pub(super) tasks: RwSignal<Option<WaitingTasks>>,
@@ -79,12 +81,13 @@ impl ConversationListState {
     pub fn new(first: Result<ConversationList, ApiError>, fallback_focus: String) -> Self {
         let (first, error) = match first {
             Ok(first) => (first, None),
-            Err(error) => (ConversationList { items: Vec::new(), next: None, tasks: None }, Some(error)),
+            Err(error) => (ConversationList::default(), Some(error)),
         };
         let (subject, chosen) = (RwSignal::new(None), RwSignal::new(None));
         let has_begun = move || subject.with(Option::is_some) || chosen.with(Option::is_some);
         Self {
             items: RwSignal::new(first.items.into_iter().map(ConversationEntry::new).collect()),
+            group_starts: RwSignal::new(Vec::new()),
             next_cursor: RwSignal::new(first.next),
             tasks: RwSignal::new(first.tasks),
             error: RwSignal::new(error),
@@ -271,7 +274,7 @@ impl ConversationListState {
                 Ok(page) => {
                     self.error.try_set(None);
                     self.next_cursor.try_set(page.next);
-                    self.items.try_update(|items| append_page(items, page.items));
+                    self.items.try_update(|items| merge::append_page(items, page.items));
                 }
                 Err(error) => self.set_error(error),
             }
@@ -363,7 +366,7 @@ fn is_visible() -> bool {
 }
 
 impl ConversationEntry {
-    fn new(summary: ConversationSummary) -> Self {
+    pub(super) fn new(summary: ConversationSummary) -> Self {
         Self { id: summary.id.clone(), summary: ArcRwSignal::new(summary) }
     }
 }
@@ -381,15 +384,6 @@ fn reconcile(known: &[ConversationEntry], summaries: Vec<ConversationSummary>) -
         None => ConversationEntry::new(summary),
     };
     summaries.into_iter().map(entry).collect()
-}
-
-/// Appends a page, without the conversations that are in the list already because they moved up.
-fn append_page(items: &mut Vec<ConversationEntry>, page: Vec<ConversationSummary>) {
-    for summary in page {
-        if items.iter().all(|item| item.id != summary.id) {
-            items.push(ConversationEntry::new(summary));
-        }
-    }
 }
 
 /// Returns the list of the component around.

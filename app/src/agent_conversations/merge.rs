@@ -1,5 +1,6 @@
 //! Merges a reloaded first page with the entries that were loaded before.
 
+use super::list::ConversationEntry;
 use wire::api::{ConversationList, ConversationSummary};
 
 /// The sort key of the list, in descending order: pinned, time of the last change, id.
@@ -33,6 +34,15 @@ pub(super) fn merged_cursor(below: &[usize], fresh: &ConversationList, before: O
     if below.is_empty() { fresh.next.clone() } else { before }
 }
 
+/// Appends a page, without the conversations that are in the list already because they moved up.
+pub(super) fn append_page(items: &mut Vec<ConversationEntry>, page: Vec<ConversationSummary>) {
+    for summary in page {
+        if items.iter().all(|item| item.id != summary.id) {
+            items.push(ConversationEntry::new(summary));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,7 +70,8 @@ mod tests {
     }
 
     fn check(known: &str, fresh: &str, next: Option<&str>, expected: &str, expected_next: Option<&str>) {
-        let fresh = ConversationList { items: items(fresh), next: next.map(str::to_owned), tasks: None };
+        let fresh =
+            ConversationList { items: items(fresh), next: next.map(str::to_owned), tasks: None, listed_at: None };
         let known = items(known);
         let below = entries_below(&known.iter().map(sort_key).collect::<Vec<_>>(), &fresh);
         assert_eq!(merged_cursor(&below, &fresh, None).as_deref(), expected_next);

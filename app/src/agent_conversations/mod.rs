@@ -4,7 +4,7 @@
 pub mod actions;
 mod change;
 mod chunk_table;
-mod events;
+mod days;
 mod highlight;
 pub mod import;
 pub mod item;
@@ -31,7 +31,6 @@ use crate::texts::{Text, block_language, error_text, fill_count, t, with_locale}
 use crate::ui::icons::{Icon, Shape};
 use actions::ActionsMenu;
 pub(crate) use chunk_table::ORGANIZING;
-use events::ListEvents;
 pub(crate) use highlight::highlight_result;
 use item::ConversationItem;
 use leptos::ev::KeyboardEvent;
@@ -45,6 +44,11 @@ use serde_json::Value;
 use wire::api::{ConversationList, WaitingTasks};
 use wire::organize::ListFilter;
 use wire::page::AgentConversationsProperties;
+
+/// The events of the list, and the `menu`, `creation` and `width` of the page, if it has any, as a
+/// Leptos context.
+#[derive(Clone)]
+pub(crate) struct ListEvents(pub(crate) BlockEvents, pub(crate) Option<Properties>);
 
 /// The list of conversations with the button for a new one.
 #[component]
@@ -107,7 +111,9 @@ fn block(id: String, properties: AgentConversationsProperties, events: ListEvent
 /// The list, once its first page is loaded.
 #[component]
 fn LoadedList(id: String, first: Result<ConversationList, ApiError>) -> AnyView {
+    let listed_at = first.as_ref().ok().and_then(|first| first.listed_at);
     let list = ConversationListState::new(first, format!("list-{id}-new"));
+    days::follow(list, listed_at.unwrap_or_default());
     list.keep_fresh();
     publish_waiting(list);
     provide_context(list);

@@ -5,6 +5,7 @@ use super::actions::menu_items;
 use super::chunk_table::{ORGANIZING, OrganizingFunctions};
 use super::import::import_file;
 use super::items::{ItemList, list_head};
+use super::keys::press;
 use super::list::ConversationListState;
 use super::move_dialog::{DropTargets, MoveDialog, drag_row};
 use super::rename::RenameField;
@@ -36,7 +37,7 @@ fn functions() -> Result<OrganizingFunctions, ChunkError> {
         menu: menu_items,
         list_head,
         search_results: || view! { <SearchResults /> }.into_any(),
-        delete: ConversationListState::delete,
+        press,
         drag: drag_row,
         search: ConversationSearch::request,
         rename: |item| view! { <RenameField item /> }.into_any(),

@@ -1,6 +1,7 @@
 //! Virtual scrolling: only the rows near the visible part of the list are in the document. All rows
-//! have the same height, so the padding for the others is known.
+//! have the same height, and the names of groups half of it, so the padding for the others is known.
 
+use super::days::headings_around;
 use super::keys::focus_row;
 use super::list::{ConversationEntry, ConversationListState};
 use crate::prelude::*;
@@ -14,6 +15,8 @@ use leptos::web_sys::{Event, HtmlElement};
 const STEP: usize = 40;
 /// The number of rows in the document: a step above the visible rows, and a step below.
 const ROWS: usize = 4 * STEP;
+/// The gap between two rows in pixels, as in `style/agent_conversations.css`.
+const GAP: f64 = 2.0;
 
 /// The first row that is in the document; a cheap handle.
 #[derive(Clone, Copy)]
@@ -56,7 +59,8 @@ impl RowWindow {
         });
         Effect::new(move |_| {
             let (first, count) = (self.first.get(), list.count());
-            self.set_padding(first, count.saturating_sub(first + ROWS));
+            let (above, below) = headings_around(list, first, first + ROWS);
+            self.set_padding(2 * first + above, 2 * count.saturating_sub(first + ROWS) + below);
         });
     }
 
@@ -97,6 +101,7 @@ impl RowWindow {
         }
     }
 
+    /// Sets the padding, in halves of a row.
     fn set_padding(self, above: usize, below: usize) {
         let Some(rows) = self.rows.get_untracked() else { return };
         // The height was measured while scrolling: measuring between the change of the rows and
@@ -105,7 +110,7 @@ impl RowWindow {
         let height = self.height.get_value().or_else(|| row_height(&rows)).unwrap_or_default();
         for (side, count) in [("padding-block-start", above), ("padding-block-end", below)] {
             // Fails only for an unknown property.
-            let _ = HtmlElement::style(&rows).set_property(side, &css_pixels(count as f64 * height));
+            let _ = HtmlElement::style(&rows).set_property(side, &css_pixels(count as f64 * height / 2.0));
         }
     }
 }
@@ -119,10 +124,8 @@ fn focused_row() -> Option<String> {
 
 /// Returns the height of a row with the gap to the next one, in pixels.
 fn row_height(rows: &HtmlElement) -> Option<f64> {
-    let first = rows.first_element_child()?;
-    let second = first.next_element_sibling()?;
-    Some(second.get_bounding_client_rect().top() - first.get_bounding_client_rect().top())
-        .filter(|height| *height > 0.0)
+    let height = rows.first_element_child()?.get_bounding_client_rect().height();
+    (height > 0.0).then_some(height + GAP)
 }
 
 fn window_height() -> f64 {

@@ -1,7 +1,7 @@
 //! Full-text search in titles and messages, as the user types.
 
+use super::ListEvents;
 use super::chunk_table::ORGANIZING;
-use super::events::ListEvents;
 use super::highlight::{self, highlight_message};
 use super::item::conversation_href;
 use super::list::{ConversationListState, use_conversations};

@@ -2,17 +2,22 @@
 
 use chat::{QuotaPeriod, QuotaUsage};
 use leptos::prelude::*;
-use web::html::dollars;
+use web::html::{dollars, number};
 use web::times::minute;
 
 /// Renders the section.
 pub(crate) fn usage_view(usage: &[QuotaUsage]) -> impl IntoView + use<> {
-    let lines = usage.iter().flat_map(lines).map(|UsageLine { name, used, note }| {
+    let lines = usage.iter().flat_map(lines).map(|UsageLine { name, used, share, note }| {
+        let label = format!("Used: {name}");
+        let bar = share.map(|share| {
+            view! { <progress class="cw-account-bar" max="1" value=format!("{share:.3}") aria-label=label></progress> }
+        });
         view! {
             <li class="cw-account-line">
                 <div>
                     <strong>{name}</strong>
                     <p class="cw-account-note">{used}</p>
+                    {bar}
                     <p class="cw-account-note">{note}</p>
                 </div>
             </li>
@@ -31,6 +36,8 @@ pub(crate) fn usage_view(usage: &[QuotaUsage]) -> impl IntoView + use<> {
 struct UsageLine {
     name: String,
     used: String,
+    /// The used share of the limit, from 0 to 1.
+    share: Option<f64>,
     note: String,
 }
 
@@ -42,28 +49,29 @@ fn lines(QuotaUsage { quota, used, renews_at }: &QuotaUsage) -> Vec<UsageLine> {
     };
     let renews = minute(*renews_at);
     let tokens = used.input_tokens + used.output_tokens;
-    let line = |what: &str, used: String, is_used_up: bool| UsageLine {
+    let line = |what: &str, used: f64, most: f64, shown: fn(f64) -> String| UsageLine {
         name: format!("{what} {period}"),
-        used,
-        note: match is_used_up {
+        used: format!("{} of {}, {} left", shown(used), shown(most), shown((most - used).max(0.0))),
+        share: Some(if most > 0.0 { (used / most).clamp(0.0, 1.0) } else { 1.0 }),
+        note: match used >= most {
             true => format!("Used up. You can continue from {renews} UTC."),
             false => format!("Renews on {renews} UTC"),
         },
     };
-    let messages = quota.messages.map(|most| {
-        let sent = u64::try_from(used.messages).unwrap_or_default();
-        line("Messages", format!("{sent} of {most}"), sent >= most)
-    });
-    let of_tokens = quota.tokens.map(|most| line("Tokens", format!("{tokens:.0} of {most}"), tokens >= most as f64));
-    let cost = quota
-        .cost_usd
-        .map(|most| line("Cost", format!("{} of {}", dollars(used.cost_usd), dollars(most)), used.cost_usd >= most));
+    let messages = quota.messages.map(|most| line("Messages", used.messages as f64, most as f64, number));
+    let of_tokens = quota.tokens.map(|most| line("Tokens", tokens, most as f64, number));
+    let cost = quota.cost_usd.map(|most| line("Cost", used.cost_usd, most, dollars));
     let bounded: Vec<_> = [messages, of_tokens, cost].into_iter().flatten().collect();
     if !bounded.is_empty() {
         return bounded;
     }
     let all = format!("Messages: {}, tokens: {tokens:.0}, cost: {}", used.messages, dollars(used.cost_usd));
-    vec![UsageLine { name: format!("All usage {period}"), used: all, note: format!("Counted until {renews} UTC") }]
+    vec![UsageLine {
+        name: format!("All usage {period}"),
+        used: all,
+        share: None,
+        note: format!("Counted until {renews} UTC"),
+    }]
 }
 
 #[cfg(test)]
@@ -91,13 +99,13 @@ mod tests {
         check(
             Quota { messages: Some(20), cost_usd: Some(0.5), ..day() },
             &[
-                "Messages today | 3 of 20 | Renews on 14 Nov 2023, 22:13 UTC",
-                "Cost today | $0.50 of $0.50 | Used up. You can continue from 14 Nov 2023, 22:13 UTC.",
+                "Messages today | 3 of 20, 17 left | Renews on 14 Nov 2023, 22:13 UTC",
+                "Cost today | $0.50 of $0.50, $0.00 left | Used up. You can continue from 14 Nov 2023, 22:13 UTC.",
             ],
         );
         check(
             Quota { tokens: Some(1000), ..Quota::per(QuotaPeriod::Month) },
-            &["Tokens this month | 100 of 1000 | Renews on 14 Nov 2023, 22:13 UTC"],
+            &["Tokens this month | 100 of 1,000, 900 left | Renews on 14 Nov 2023, 22:13 UTC"],
         );
         check(
             Quota::per(QuotaPeriod::Month),
@@ -105,7 +113,7 @@ mod tests {
         );
         check(
             Quota { messages: Some(0), ..day() },
-            &["Messages today | 3 of 0 | Used up. You can continue from 14 Nov 2023, 22:13 UTC."],
+            &["Messages today | 3 of 0, 0 left | Used up. You can continue from 14 Nov 2023, 22:13 UTC."],
         );
     }
 }

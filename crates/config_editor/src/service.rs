@@ -65,7 +65,7 @@ impl Current {
 ///
 /// # Errors
 /// 404 if there is none.
-async fn own_draft(context: &Context, admin: &Admin) -> Result<Draft, UserError> {
+pub(crate) async fn own_draft(context: &Context, admin: &Admin) -> Result<Draft, UserError> {
     let draft = store::draft(&context.store, &admin.caller.user_id).await.map_err(from_store_error)?;
     draft.ok_or_else(UserError::not_found)
 }
@@ -193,7 +193,7 @@ async fn store_version(context: &Context, admin: &Admin, source: Source) -> Resu
     Ok(version)
 }
 
-async fn record(context: &Context, admin: &Admin, action: &str, about: Value) -> Result<(), UserError> {
+pub(crate) async fn record(context: &Context, admin: &Admin, action: &str, about: Value) -> Result<(), UserError> {
     let entry = admin.audit_entry(action, "", about);
     let write = context.store.write(move |db| Box::pin(async move { append_audit(db, vec![entry]).await }));
     write.await.map_err(from_store_error)

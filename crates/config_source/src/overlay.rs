@@ -1,7 +1,7 @@
 //! Changes of a config that are stored elsewhere: entries that are added to those of its files, or replace them.
 
 use crate::parse::Loader;
-use crate::{ConfigFiles, MapEntry, Node, NodeKind, Report, suggest};
+use crate::{ConfigFiles, MapEntry, Node, NodeKind, Report, Span, suggest};
 
 /// Changes to a config, as a document of its own.
 #[derive(Clone, Copy)]
@@ -16,7 +16,8 @@ pub struct Overlay<'a> {
 
 /// Reads a config as [`load`](crate::load) does, with changes. In a section that is a list of entries with ids, each
 /// entry of the changes replaces the one with its id, or is added at the end; other sections are replaced as a whole.
-/// The changes can only include files that the config includes.
+/// `_remove: true` in place of the rest takes an entry or a section out. The changes can only include files that the
+/// config includes.
 pub fn load_with_overlay(
     files: &ConfigFiles<'_>,
     main: &str,
@@ -53,18 +54,48 @@ fn merged(root: Node, changes: Node, allowed: &[String], report: &mut Report) ->
             report.error(entry.key_at, format!("the section `{}` cannot be changed here", entry.key), help);
             continue;
         }
-        match sections.iter_mut().find(|section| section.key == entry.key) {
-            Some(section) => merge_section(section, entry),
-            None => sections.push(entry),
+        let found = sections.iter().position(|section| section.key == entry.key);
+        match (found, removal(&entry.value, report)) {
+            (Some(at), Some(_)) => drop(sections.remove(at)),
+            (None, Some(remove_at)) => {
+                report.error(remove_at, format!("the files have no section `{}`", entry.key), None);
+            }
+            (Some(at), None) => merge_section(&mut sections[at], entry, report),
+            (None, None) => {
+                let mut added = entry;
+                // Reports what cannot be removed.
+                if let NodeKind::List(items) = &mut added.value.kind {
+                    let changed = std::mem::take(items);
+                    merge_entries(items, changed, report);
+                }
+                sections.push(added);
+            }
         }
     }
     Some(Node { at: root.at, kind: NodeKind::Map(sections) })
 }
 
-fn merge_section(section: &mut MapEntry, changes: MapEntry) {
+/// The key of what is taken out of the files.
+const REMOVE: &str = "_remove";
+
+/// Returns where it is written that a value is removed, and reports what else is written there.
+fn removal(value: &Node, report: &mut Report) -> Option<Span> {
+    let NodeKind::Map(entries) = &value.kind else { return None };
+    let remove = entries.iter().find(|entry| entry.key == REMOVE)?;
+    if !matches!(remove.value.kind, NodeKind::Bool(true)) {
+        let help = "leave the key out to keep what the files have".to_owned();
+        report.error(remove.value.at, format!("`{REMOVE}` can only be `true`"), Some(help));
+    }
+    for other in entries.iter().filter(|entry| !["id", REMOVE].contains(&entry.key.as_str())) {
+        report.error(other.key_at, format!("`{}` has no effect beside `{REMOVE}`", other.key), None);
+    }
+    Some(remove.key_at)
+}
+
+fn merge_section(section: &mut MapEntry, changes: MapEntry, report: &mut Report) {
     match (&mut section.value.kind, changes.value) {
         (NodeKind::List(items), Node { kind: NodeKind::List(changed), .. }) if all_have_ids(items) => {
-            merge_entries(items, changed);
+            merge_entries(items, changed, report);
         }
         (kind, value) => {
             *kind = value.kind;
@@ -79,7 +110,20 @@ fn all_have_ids(items: &[Node]) -> bool {
 }
 
 /// Of two changes with the same id, the first one replaces and the second one is added, so that the checker reports it.
-fn merge_entries(items: &mut Vec<Node>, changed: Vec<Node>) {
+fn merge_entries(items: &mut Vec<Node>, changed: Vec<Node>, report: &mut Report) {
+    let (removed, changed): (Vec<_>, Vec<_>) = changed.into_iter().partition(|change| change.get(REMOVE).is_some());
+    for change in removed {
+        let Some(remove_at) = removal(&change, report) else { continue };
+        match items.iter().position(|item| id(item).is_some() && id(item) == id(&change)) {
+            Some(at) => drop(items.remove(at)),
+            None => {
+                let known = items.iter().filter_map(id);
+                let (name, help) =
+                    (id(&change).unwrap_or_default(), suggest::help(id(&change).unwrap_or_default(), known));
+                report.error(remove_at, format!("the files have no entry `{name}` here"), help);
+            }
+        }
+    }
     let mut replaced = Vec::new();
     for change in changed {
         let at = items.iter().position(|item| id(item).is_some() && id(item) == id(&change));
@@ -154,6 +198,43 @@ auth: { mode: password }
             format!(
                 r#"{{"agents":[{a},{b}],"limits":{{"runs":9}},"names":["z"],"auth":{{"mode":"password"}},"pages":[]}}"#
             ),
+        );
+    }
+
+    #[test]
+    fn entries_and_sections_are_removed() {
+        let (a, b) = (r#"{"id":"a","instructions":"one"}"#, r#"{"id":"b","instructions":"two"}"#);
+        let rest = r#""names":["x","y"],"auth":{"mode":"password"}"#;
+        let limits = r#""limits":{"runs":2,"toolMs":5}"#;
+        let check = |overlay: &str, expected: String| assert_eq!(merge(overlay).unwrap(), expected, "{overlay}");
+        check("agents: [{ id: a, _remove: true }]", format!(r#"{{"agents":[{b}],{limits},{rest}}}"#));
+        check(
+            "agents: [{ id: c }, { id: a, _remove: true }]",
+            format!(r#"{{"agents":[{b},{{"id":"c"}}],{limits},{rest}}}"#),
+        );
+        check(
+            "agents: [{ id: a, _remove: true }, { id: b, _remove: true }]",
+            format!(r#"{{"agents":[],{limits},{rest}}}"#),
+        );
+        check("limits: { _remove: true }", format!(r#"{{"agents":[{a},{b}],{rest}}}"#));
+        let fails = |overlay: &str, expected: &str| assert_eq!(merge(overlay).unwrap_err(), expected, "{overlay}");
+        fails(
+            "agents: [{ id: bb, _remove: true }]",
+            "changes:1:20: error: the files have no entry `bb` here\n   = help: one of `a` and `b`",
+        );
+        fails(
+            "agents: [{ id: c, _remove: true }, { id: c }]",
+            "changes:1:19: error: the files have no entry `c` here\n   = help: one of `a` and `b`",
+        );
+        fails("pages: { _remove: true }", "changes:1:10: error: the files have no section `pages`");
+        fails("pages: [{ id: p, _remove: true }]", "changes:1:18: error: the files have no entry `p` here");
+        fails(
+            "agents: [{ id: a, _remove: false }]",
+            "changes:1:28: error: `_remove` can only be `true`\n   = help: leave the key out to keep what the files have",
+        );
+        fails(
+            "agents: [{ id: a, title: A, _remove: true }]",
+            "changes:1:19: error: `title` has no effect beside `_remove`",
         );
     }
 

@@ -35,6 +35,9 @@ pub struct Mail {
     pub references: Vec<String>,
     /// The files that are attached.
     pub files: Vec<MailFile>,
+    /// An address that ends mails of this kind: a page with a button, which also takes the request of a mail program
+    /// (RFC 8058).
+    pub unsubscribe: Option<String>,
 }
 
 /// An attached file.
@@ -107,6 +110,13 @@ impl Smtp {
         // Suppresses automatic replies, such as out-of-office notices (RFC 3834).
         let name = HeaderName::new_from_ascii_str("Auto-Submitted");
         message.headers_mut().insert_raw(HeaderValue::new(name, submitted.to_owned()));
+        if let Some(url) = &mail.unsubscribe {
+            let one_click = "List-Unsubscribe=One-Click".to_owned();
+            for (name, value) in [("List-Unsubscribe", format!("<{url}>")), ("List-Unsubscribe-Post", one_click)] {
+                let name = HeaderName::new_from_ascii_str(name);
+                message.headers_mut().insert_raw(HeaderValue::new(name, value));
+            }
+        }
         Ok(message)
     }
 

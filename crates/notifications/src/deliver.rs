@@ -96,7 +96,12 @@ async fn unseen(
     conversation_id: &str,
 ) -> Result<Option<ConversationSummary>, StoreError> {
     let found = context.store.conversation(owner, conversation_id).await?.map(|found| found.summary);
-    Ok(found.filter(|found| !found.running && (found.unread || found.waiting)))
+    Ok(found.filter(is_unseen))
+}
+
+/// Returns whether a conversation has something that its user has not seen.
+pub(crate) fn is_unseen(found: &ConversationSummary) -> bool {
+    !found.running && (found.unread || found.waiting)
 }
 
 async fn send(context: &Context, clients: &Clients, job: &JobContext, sending: PushJob) -> Result<Outcome, JobError> {
@@ -155,7 +160,8 @@ fn answer_message(
     Message::new(cause, sender, title, found.id.clone(), url)
 }
 
-fn agent_title<'a>(config: &'a config::Config, agent_id: &'a str) -> &'a str {
+/// Returns the name of an agent for users.
+pub(crate) fn agent_title<'a>(config: &'a config::Config, agent_id: &'a str) -> &'a str {
     let title = config.agents.get(agent_id).and_then(|agent| agent.title.as_deref());
     title.unwrap_or(agent_id)
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod deliver;
+mod email;
 mod message;
 mod page;
 mod routes;
@@ -11,14 +12,16 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+use ::store::StoreError;
 use capability::{Capability, Context, Definition, Host, Job};
 use chat::LifecycleEvent;
 use config::{Config, SectionType};
 use deliver::EndedAnswer;
+use email::EmailNotifications;
+use email::deliver::Pace;
 use section::Notifications;
 use service::Service;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use web::openapi::ApiRouter;
 use wire::api::Outcome;
@@ -27,64 +30,92 @@ use wire::api::Outcome;
 pub const DEFINITION: Definition = Definition {
     sections: &[SectionType::of::<Notifications>()],
     tables: Some(store::TABLES),
-    start: Some(|host| Ok(Arc::new(NotificationCapability { host: host.clone(), after_seconds: AtomicU32::new(OFF) }))),
+    start: Some(|host| Ok(Arc::new(NotificationCapability { host: host.clone(), pace: RwLock::default() }))),
     ..Definition::new("notifications")
 };
 
-/// There are no notifications with the config in use.
-const OFF: u32 = 0;
+/// When users are notified with the config in use.
+#[derive(Clone, Copy, Debug, Default)]
+struct Paces {
+    /// How long an answer stays unread before browsers are told; `None` if there are no notifications.
+    browsers: Option<Duration>,
+    /// `None` if there is no e-mail.
+    email: Option<Pace>,
+}
 
 /// The capability of a running server.
 struct NotificationCapability {
     host: Host,
-    /// `afterSeconds` of the config in use, or [`OFF`].
-    after_seconds: AtomicU32,
+    pace: RwLock<Paces>,
 }
 
 impl NotificationCapability {
-    fn after(&self) -> Option<Duration> {
-        match self.after_seconds.load(Ordering::Relaxed) {
-            OFF => None,
-            seconds => Some(Duration::from_secs(seconds.into())),
-        }
+    fn service(&self, context: &Context) -> Service {
+        Service { context: context.clone(), jobs: self.host.jobs.clone() }
     }
+
+    fn paces(&self) -> Paces {
+        *self.pace.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Enqueues the jobs that tell a user of an answer.
+async fn enqueue(
+    host: &Host,
+    owner: &str,
+    ended: &EndedAnswer,
+    after: Duration,
+    email: Option<Pace>,
+) -> Result<(), StoreError> {
+    if store::has_any(&host.store, owner).await? {
+        host.jobs.enqueue(deliver::check_later(owner, ended, after)).await?;
+    }
+    if let Some(pace) = email
+        && let Some(job) = email::deliver::next_digest(&host.store, owner, pace).await?
+    {
+        host.jobs.enqueue(job).await?;
+    }
+    Ok(())
 }
 
 impl Capability for NotificationCapability {
     fn routes(&self, context: &Context) -> Option<ApiRouter> {
-        Some(routes::routes(Service { context: context.clone(), jobs: self.host.jobs.clone() }))
+        Some(routes::routes(self.service(context)))
+    }
+
+    fn sender_routes(&self, context: &Context) -> Option<ApiRouter> {
+        Some(email::page::public_routes(self.service(context)))
     }
 
     fn account_link(&self) -> Option<(&'static str, &'static str)> {
-        self.after().map(|_| (page::PATH, page::TITLE))
+        self.paces().browsers.map(|_| (page::PATH, page::TITLE))
     }
 
     /// Checks the conversation some time after an answer. If the server is killed right after the
     /// answer, there is no notification.
     fn observe(&self, event: &LifecycleEvent) {
         let LifecycleEvent::RunEnded { conversation_id, user_id, outcome, .. } = event else { return };
-        let Some(after) = self.after().filter(|_| *outcome != Outcome::Stopped) else { return };
+        let Paces { browsers, email } = self.paces();
+        let Some(after) = browsers.filter(|_| *outcome != Outcome::Stopped) else { return };
         let has_failed = matches!(outcome, Outcome::Failed | Outcome::Interrupted | Outcome::Limit);
         let ended = EndedAnswer { conversation_id: conversation_id.clone(), has_failed };
         let (host, owner) = (self.host.clone(), user_id.clone());
         tokio::spawn(async move {
-            let enqueued = match store::has_any(&host.store, &owner).await {
-                Ok(false) => return,
-                Ok(true) => host.jobs.enqueue(deliver::check_later(&owner, &ended, after)).await.map(drop),
-                Err(error) => Err(error),
-            };
-            if let Err(error) = enqueued {
+            if let Err(error) = enqueue(&host, &owner, &ended, after, email).await {
                 tracing::error!(%error, "a user cannot be notified of an answer");
             }
         });
     }
 
     fn config_changed(&self, config: &Arc<Config>) {
-        let after = config.section::<Notifications>().map_or(OFF, |settings| settings.after_seconds);
-        self.after_seconds.store(after, Ordering::Relaxed);
+        let paces = config.section::<Notifications>().map_or_else(Paces::default, |settings| Paces {
+            browsers: Some(Duration::from_secs(settings.after_seconds.into())),
+            email: settings.email.as_ref().map(EmailNotifications::pace),
+        });
+        *self.pace.write().unwrap_or_else(PoisonError::into_inner) = paces;
     }
 
     fn jobs(&self, context: &Context) -> Vec<Job> {
-        deliver::handlers(context).map(Job::handler).into()
+        deliver::handlers(context).into_iter().chain(email::deliver::handlers(context)).map(Job::handler).collect()
     }
 }

@@ -74,17 +74,21 @@ impl Message {
             Cause::Waiting => "A decision is needed to go on.",
             Cause::Test => "Notifications arrive in this browser.",
         };
-        let shown = title.map(str::trim).filter(|title| !title.is_empty());
-        let title = match shown {
-            Some(title) => format!("{sender}: {title}"),
-            None => sender.to_owned(),
-        };
-        let title = text_with_code_points(&title, TextKind::Prose);
-        let title = match title.char_indices().nth(MAX_TITLE) {
-            Some((end, _)) => format!("{}…", &title[..end]),
-            None => title.into_owned(),
-        };
-        Self { title, body, tag, url, is_urgent: cause == Cause::Waiting }
+        Self { title: cut_title(sender, title), body, tag, url, is_urgent: cause == Cause::Waiting }
+    }
+}
+
+/// Names a conversation by its agent and, if it may be shown, its title: at most [`MAX_TITLE`] characters, with hidden
+/// characters made visible.
+pub(crate) fn cut_title(sender: &str, title: Option<&str>) -> String {
+    let name = match title.map(str::trim).filter(|title| !title.is_empty()) {
+        Some(title) => format!("{sender}: {title}"),
+        None => sender.to_owned(),
+    };
+    let name = text_with_code_points(&name, TextKind::Prose);
+    match name.char_indices().nth(MAX_TITLE) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.into_owned(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The page `/account/notifications`. Switching notifications on in a browser needs a script
 //! (`public/assets/notifications.js`); the rest does not.
 
+use crate::email;
 use crate::service::{NotificationSettings, Service, SubscribedBrowser};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -26,7 +27,9 @@ pub(crate) fn routes() -> Router<Service> {
         .route(PATH, get(show))
         .route("/account/notifications/test", post(test))
         .route("/account/notifications/{id}/remove", post(remove))
+        .merge(email::page::forms())
         .layer(from_fn_with_state(PATH, require_account))
+        .merge(email::page::confirm_routes())
 }
 
 /// The query of the page: set after a change.
@@ -42,14 +45,28 @@ async fn show(
     Query(query): Query<DoneQuery>,
 ) -> Result<Response, HttpError> {
     signed_in(&caller)?;
-    let settings = service.show(&caller).await?;
-    let done = match query.done.as_deref() {
-        Some("removed") => Some("Removed. That browser gets no more notifications."),
-        Some("tested") => Some("A test is on its way to each browser."),
-        _ => None,
+    let (done, wrong) = match query.done.as_deref() {
+        Some("removed") => (Some("Removed. That browser gets no more notifications."), None),
+        Some("tested") => (Some("A test is on its way to each browser."), None),
+        Some("asked") => (Some("A link is on its way to your mailbox."), None),
+        Some("confirmed") => (Some("The address is confirmed. Notifications by e-mail are on."), None),
+        Some("off") => (Some("Notifications by e-mail are off."), None),
+        Some("expired") => (None, Some("That link is not the newest one, or it was used before.")),
+        _ => (None, None),
     };
-    let has_browsers = !settings.browsers.is_empty();
-    let NotificationSettings { public_key, browsers, most } = settings;
+    render(&service, &caller, done, wrong.map(|text| (StatusCode::OK, text.to_owned()))).await
+}
+
+/// Renders the page, with what went wrong with the address for e-mails.
+pub(crate) async fn render(
+    service: &Service,
+    caller: &Caller,
+    done: Option<&'static str>,
+    wrong: Option<(StatusCode, String)>,
+) -> Result<Response, HttpError> {
+    let NotificationSettings { public_key, browsers, most, email } = service.show(caller).await?;
+    let has_browsers = !browsers.is_empty();
+    let (status, wrong) = wrong.map_or((StatusCode::OK, None), |(status, text)| (status, Some(text)));
     let content = view! {
             {success_message(done)}
             <section class="cw-account-part" aria-labelledby="here">
@@ -69,9 +86,10 @@ async fn show(
                     <form method="post" action="/account/notifications/test"><button class="cw-button">"Send a test"</button></form>
                 })}
             </section>
+            {email::page::part(email, wrong)}
     };
     let content = account_content(TITLE, ("/", "Back"), content);
-    Ok(page_with_script(StatusCode::OK, TITLE, "/assets/notifications.js", content))
+    Ok(page_with_script(status, TITLE, "/assets/notifications.js", content))
 }
 
 /// Renders the elements that the script shows and hides; see `public/assets/notifications.js`.

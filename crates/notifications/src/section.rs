@@ -1,6 +1,7 @@
 //! The section `notifications` of the config.
 
-use config::{AccessRule, PathStep, Section, SectionProblems};
+use crate::email::EmailNotifications;
+use config::{AccessRule, Config, PathStep, Section, SectionProblems};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use settings::Text;
@@ -32,6 +33,9 @@ pub(crate) struct Notifications {
     /// addresses come from users. Default: false.
     #[serde(default)]
     pub(crate) allow_private: bool,
+    /// Notifications by e-mail, too. Without this key there are none.
+    #[serde(default)]
+    pub(crate) email: Option<EmailNotifications>,
 }
 
 fn default_after() -> u32 {
@@ -55,6 +59,15 @@ impl Section for Notifications {
         if !is_contact {
             let help = Some("for example `mailto:ops@example.com`".to_owned());
             problems.error(&[PathStep::Key("contact")], "this is neither a `mailto:` nor an `https:` address", help);
+        }
+        if let Some(email) = &self.email {
+            email.check(problems);
+        }
+    }
+
+    fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
+        if self.email.is_some() {
+            EmailNotifications::check_with_config(config, problems);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The service that routes and the page use.
 
 use crate::deliver::{PushJob, SEND};
+use crate::email::service::EmailStatus;
 use crate::message::Receiver;
 use crate::section::Notifications;
 use crate::server_key::ServerKey;
@@ -33,6 +34,9 @@ pub(crate) struct NotificationSettings {
     pub(crate) browsers: Vec<SubscribedBrowser>,
     /// The most browsers. With another one, the oldest is removed.
     pub(crate) most: u32,
+    /// Those by e-mail; absent if the config has none. The page changes them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) email: Option<EmailStatus>,
 }
 
 /// A browser that gets the notifications of the caller.
@@ -81,7 +85,7 @@ impl Service {
     ///
     /// # Errors
     /// 404 without the section `notifications`.
-    fn settings(&self) -> Result<Notifications, UserError> {
+    pub(crate) fn settings(&self) -> Result<Notifications, UserError> {
         self.context.current.config().section::<Notifications>().cloned().ok_or_else(UserError::not_found)
     }
 
@@ -101,7 +105,8 @@ impl Service {
             sent_at: stored.sent_at,
             endpoint: stored.endpoint,
         });
-        Ok(NotificationSettings { public_key: key.public(), browsers: browsers.collect(), most: settings.per_user })
+        let (browsers, email) = (browsers.collect(), self.email(caller).await?);
+        Ok(NotificationSettings { public_key: key.public(), browsers, most: settings.per_user, email })
     }
 
     /// Adds the caller's browser, or replaces its stored subscription. Returns its id.

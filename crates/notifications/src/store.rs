@@ -6,12 +6,22 @@ use ::store::{CapabilityTables, Migration, Store, StoreError, Table};
 /// The tables.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     capability: "notifications",
-    migrations: &[Migration {
-        name: "push_subscriptions",
-        sqlite: include_str!("../migrations/sqlite/0001_push_subscriptions.sql"),
-        postgres: include_str!("../migrations/postgres/0001_push_subscriptions.sql"),
-    }],
-    tables: &[Table { name: "push_subscriptions", key: "id", owner: Some("owner") }],
+    migrations: &[
+        Migration {
+            name: "push_subscriptions",
+            sqlite: include_str!("../migrations/sqlite/0001_push_subscriptions.sql"),
+            postgres: include_str!("../migrations/postgres/0001_push_subscriptions.sql"),
+        },
+        Migration {
+            name: "notification_emails",
+            sqlite: include_str!("../migrations/sqlite/0002_notification_emails.sql"),
+            postgres: include_str!("../migrations/postgres/0002_notification_emails.sql"),
+        },
+    ],
+    tables: &[
+        Table { name: "push_subscriptions", key: "id", owner: Some("owner") },
+        Table { name: "notification_emails", key: "owner", owner: Some("owner") },
+    ],
 };
 
 /// A browser that gets the notifications of a user.

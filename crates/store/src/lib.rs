@@ -34,7 +34,7 @@ pub use accounts::users::{AddUserOutcome, NewUser, StoredPassword, User};
 pub use admin::{
     ADMIN, AccessFilter, AccessKind, AccessSort, AdminAccess, AdminConversation, AdminGrant, AdminInvocation,
     AgentUsage, AuditFilter, AuditKind, ChangeUserOutcome, ConversationFilter, ConversationSort, DayRatings, DayUsage,
-    EventKind, FeedbackRow, FeedbackSort, GrantFilter, GrantSort, InvocationFilter, ListCursor, MAX_LISTED,
+    EventKind, FeedbackRow, FeedbackSort, GrantFilter, GrantSort, GroupUsage, InvocationFilter, ListCursor, MAX_LISTED,
     MAX_RECENT_CALLS, MAX_RECENT_RUNS, ModelUsage, NewEvent, NumberedEvent, OwnerUsage, RatingFilter, Ratings,
     RecentRun, StoredEvent, ToolHealth, UsageFilter, UsageTotals, UserChange, UserFilter, UserGroup, UserRow, UserSort,
     append_event,

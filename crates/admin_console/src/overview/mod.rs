@@ -3,6 +3,7 @@
 mod views;
 
 use crate::state::ConsoleState;
+use auth::groups::group_name_key;
 use auth::password::now_millis;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -13,7 +14,7 @@ use axum::{Json, Router};
 use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{AgentUsage, DayRatings, DayUsage, ModelUsage, OwnerUsage, Ratings, UsageFilter, UsageTotals};
+use store::{AgentUsage, DayRatings, DayUsage, GroupUsage, ModelUsage, OwnerUsage, Store, UsageFilter, UsageTotals};
 use web::admin::filters::{Choice, DAY_MS, field, field_with_suggestions, non_empty, select_field, user_id};
 use web::admin::{ADMINISTRATION, Admin, PageError, START_PATH, UserNames, from_store_error, page};
 use web::html::{link, text};
@@ -22,7 +23,7 @@ use web::times::iso_day;
 use web::{HttpError, query_encoded, valid_query};
 use wire::UserError;
 
-use views::{charts, model_table, sum, totals, usage_row, usage_table};
+use views::{charts, model_table, totals, usage_row, usage_table};
 pub(crate) use views::{reply_ms, signed_dollars};
 
 pub(crate) fn routes() -> ApiRouter<ConsoleState> {
@@ -32,7 +33,7 @@ pub(crate) fn routes() -> ApiRouter<ConsoleState> {
 }
 
 /// The query of the overview: the period, and whose usage.
-#[derive(Default, Deserialize, JsonSchema)]
+#[derive(Clone, Default, Deserialize, JsonSchema)]
 struct OverviewQuery {
     /// `7`, `30` or `90`.
     #[serde(default)]
@@ -41,6 +42,10 @@ struct OverviewQuery {
     agent: Option<String>,
     /// Only this user: the name or the id.
     user: Option<String>,
+    /// Only the members of this group, as it is now: the name or the id.
+    group: Option<String>,
+    /// Only requests to this model. Messages, errors and ratings belong to no model and are left out.
+    model: Option<String>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -83,17 +88,24 @@ struct Overview {
     previous: UsageTotals,
     /// Every day, including those without usage.
     days: Vec<DayUsage>,
+    /// Every day of the period before.
+    previous_days: Vec<DayUsage>,
     /// The ratings of each day that has any.
     ratings: Vec<DayRatings>,
-    /// All ratings of the period before.
+    /// The ratings of the period before.
     #[serde(skip)]
-    previous_ratings: Ratings,
+    previous_ratings: Vec<DayRatings>,
+    /// Whether this is the usage of one model.
+    #[serde(skip)]
+    is_of_model: bool,
     /// The most expensive agents, at most 50.
     agents: Vec<AgentUsage>,
     /// The most expensive models, at most 50.
     models: Vec<ModelUsage>,
     /// The most expensive users, at most 50.
     users: Vec<OwnerUsage>,
+    /// The most expensive groups, at most 50. Who is in several groups counts in each.
+    groups: Vec<GroupUsage>,
 }
 
 async fn overview(state: &ConsoleState, query: &OverviewQuery, now: i64) -> Result<Overview, UserError> {
@@ -106,26 +118,48 @@ async fn overview(state: &ConsoleState, query: &OverviewQuery, now: i64) -> Resu
         last_day,
         agent_id: non_empty(query.agent.as_deref()),
         user_id: user_id(store, query.user.as_deref()).await?,
+        group_id: group_id(store, query.group.as_deref()).await?,
+        model: non_empty(query.model.as_deref()),
     };
     let before = UsageFilter { first_day: first_day - count, last_day: first_day - 1, ..filter.clone() };
-    let used = store.usage_by_day(&filter).await.map_err(from_store_error)?;
-    let of_day = |day: i64| DayUsage {
-        day,
-        totals: used.iter().find(|used| used.day == day).map(|used| used.totals).unwrap_or_default(),
+    let is_of_model = filter.model.is_some();
+    let (ratings, previous_ratings) = match is_of_model {
+        true => (Vec::new(), Vec::new()),
+        false => (
+            store.ratings_by_day(&filter).await.map_err(from_store_error)?,
+            store.ratings_by_day(&before).await.map_err(from_store_error)?,
+        ),
     };
-    let rated_before = store.ratings_by_day(&before).await.map_err(from_store_error)?;
     Ok(Overview {
         first_day,
         last_day,
         total: store.total_usage(&filter).await.map_err(from_store_error)?,
         previous: store.total_usage(&before).await.map_err(from_store_error)?,
-        days: (first_day..=last_day).map(of_day).collect(),
-        ratings: store.ratings_by_day(&filter).await.map_err(from_store_error)?,
-        previous_ratings: sum(&rated_before),
+        days: every_day(store, &filter).await?,
+        previous_days: every_day(store, &before).await?,
+        ratings,
+        previous_ratings,
+        is_of_model,
         agents: store.usage_by_agent(&filter).await.map_err(from_store_error)?,
         models: store.usage_by_model(&filter).await.map_err(from_store_error)?,
         users: store.usage_by_user(&filter).await.map_err(from_store_error)?,
+        groups: store.usage_by_group(&filter).await.map_err(from_store_error)?,
     })
+}
+
+/// Returns the usage of each day of a period.
+async fn every_day(store: &Store, filter: &UsageFilter) -> Result<Vec<DayUsage>, UserError> {
+    let used = store.usage_by_day(filter).await.map_err(from_store_error)?;
+    let on = |day: i64| used.iter().find(|used| used.day == day).map(|used| used.totals).unwrap_or_default();
+    Ok((filter.first_day..=filter.last_day).map(|day| DayUsage { day, totals: on(day) }).collect())
+}
+
+/// Returns the id of a group that is given by its name or id; an unknown one has no members.
+async fn group_id(store: &Store, text: Option<&str>) -> Result<Option<String>, UserError> {
+    let Some(text) = non_empty(text) else { return Ok(None) };
+    let (groups, key) = (store.groups().await.map_err(from_store_error)?, group_name_key(&text));
+    let named = groups.into_iter().find(|group| group.id == text || group_name_key(&group.name) == key);
+    Ok(Some(named.map_or(text, |group| group.id)))
 }
 
 /// `GET /admin`
@@ -138,39 +172,56 @@ async fn show(
     let names = UserNames::load(&state.store, seen.users.iter().map(|used| used.user_id.as_str())).await?;
     let period = format!("from={}&to={}", iso_day(seen.first_day * DAY_MS), iso_day(seen.last_day * DAY_MS));
     let chosen = conversation_filter(&query);
+    let range = |of: &str| chosen.as_ref().map(|chosen| format!("{of}{chosen}"));
     let days = seen.days.iter().rev().map(|day| {
         let date = iso_day(day.day * DAY_MS);
-        usage_row(text(date.clone()), &format!("from={date}&to={date}{chosen}"), &day.totals)
+        usage_row(text(date.clone()), range(&format!("from={date}&to={date}")).as_deref(), &day.totals)
     });
     let agents = seen.agents.iter().map(|used| {
-        let path = overview_path(&query, Some(&used.agent_id), query.user.as_deref());
-        let range =
+        let path = overview_path(&OverviewQuery { agent: Some(used.agent_id.clone()), ..query.clone() });
+        let of =
             format!("{period}{}&agent={}", parameter("owner", query.user.as_deref()), query_encoded(&used.agent_id));
-        usage_row(link(path, &used.agent_id), &range, &used.totals)
+        usage_row(link(path, &used.agent_id), chosen.is_some().then_some(of).as_deref(), &used.totals)
     });
     let users = seen.users.iter().map(|used| {
-        let path = overview_path(&query, query.agent.as_deref(), Some(&used.user_id));
-        let range =
+        let path = overview_path(&OverviewQuery { user: Some(used.user_id.clone()), ..query.clone() });
+        let of =
             format!("{period}{}&owner={}", parameter("agent", query.agent.as_deref()), query_encoded(&used.user_id));
-        usage_row(link(path, names.get(&used.user_id).unwrap_or(&used.user_id)), &range, &used.totals)
+        let name = names.get(&used.user_id).unwrap_or(&used.user_id);
+        usage_row(link(path, name), chosen.is_some().then_some(of).as_deref(), &used.totals)
     });
+    let groups = seen.groups.iter().map(|used| {
+        let path = overview_path(&OverviewQuery { group: Some(used.name.clone()), ..query.clone() });
+        usage_row(link(path, &used.name), None, &used.totals)
+    });
+    let groups = (!seen.groups.is_empty()).then(|| {
+        view! {
+            <section class="cw-account-part" aria-labelledby="groups">
+                <h2 id="groups">"By group"</h2>
+                <p class="cw-account-note">"Who is in several groups counts in each."</p>
+                {usage_table("Group", groups)}
+            </section>
+        }
+    });
+    let model_path = |model: &str| overview_path(&OverviewQuery { model: Some(model.to_owned()), ..query.clone() });
     let content = view! {
         {first_steps(&state)}
-        {filters(&state, &query)}
-        {totals(&seen, &format!("{period}{chosen}"), query.days.count())}
-        <div class="cw-admin-charts">{charts(&seen.days, &seen.ratings)}</div>
+        {filters(&state, &query).await?}
+        {totals(&seen, range(&period).as_deref(), query.days.count())}
+        <div class="cw-admin-charts">{charts(&seen)}</div>
         <section class="cw-account-part" aria-labelledby="agents">
             <h2 id="agents">"By agent"</h2>
             {usage_table("Agent", agents)}
         </section>
         <section class="cw-account-part" aria-labelledby="models">
             <h2 id="models">"By model"</h2>
-            {model_table(&seen.models)}
+            {model_table(&seen.models, model_path)}
         </section>
         <section class="cw-account-part" aria-labelledby="users">
             <h2 id="users">"By user"</h2>
             {usage_table("User", users)}
         </section>
+        {groups}
         <section class="cw-account-part" aria-labelledby="days">
             <h2 id="days">"By day (UTC)"</h2>
             {usage_table("Day", days)}
@@ -184,14 +235,18 @@ fn parameter(name: &str, value: Option<&str>) -> String {
     non_empty(value).map(|value| format!("&{name}={}", query_encoded(&value))).unwrap_or_default()
 }
 
-/// Returns the parameters with which the list of conversations shows those of the chosen agent and user.
-fn conversation_filter(query: &OverviewQuery) -> String {
-    parameter("agent", query.agent.as_deref()) + &parameter("owner", query.user.as_deref())
+/// Returns the parameters with which the list of conversations shows those of the chosen agent and user; `None` if a
+/// group or a model was chosen, because the list cannot be filtered by these.
+fn conversation_filter(query: &OverviewQuery) -> Option<String> {
+    let is_possible = [&query.group, &query.model].iter().all(|chosen| non_empty(chosen.as_deref()).is_none());
+    is_possible.then(|| parameter("agent", query.agent.as_deref()) + &parameter("owner", query.user.as_deref()))
 }
 
-/// Returns the address of the overview of an agent and a user, for the same period.
-fn overview_path(query: &OverviewQuery, agent: Option<&str>, user: Option<&str>) -> String {
-    format!("/admin?days={}{}{}", query.days.count(), parameter("agent", agent), parameter("user", user))
+/// Returns the address of the overview with a filter.
+fn overview_path(query: &OverviewQuery) -> String {
+    let chosen = [("agent", &query.agent), ("user", &query.user), ("group", &query.group), ("model", &query.model)];
+    let chosen = chosen.map(|(name, value)| parameter(name, value.as_deref())).concat();
+    format!("/admin?days={}{chosen}", query.days.count())
 }
 
 /// Renders a link to the first steps, as long as only the built-in demo model answers.
@@ -206,21 +261,27 @@ fn first_steps(state: &ConsoleState) -> Option<AnyView> {
     (!state.host.config().has_model_provider()).then(|| hint.into_any())
 }
 
-fn filters(state: &ConsoleState, query: &OverviewQuery) -> AnyView {
+async fn filters(state: &ConsoleState, query: &OverviewQuery) -> Result<AnyView, UserError> {
     let config = state.host.config();
     let agents = config.agents.keys().cloned().collect::<Vec<_>>();
-    view! {
+    let groups = state.store.groups().await.map_err(from_store_error)?.into_iter().map(|group| group.name);
+    let groups = groups.collect::<Vec<_>>();
+    let has_groups = !groups.is_empty() || query.group.is_some();
+    let groups = has_groups.then(|| field_with_suggestions("group", "Group", query.group.as_deref(), groups));
+    let view = view! {
         <form class="cw-admin-filter" method="get" role="search" aria-label="Overview" action="/admin">
             {select_field("days", "Period", query.days)}
             {field_with_suggestions("agent", "Agent", query.agent.as_deref(), agents)}
             {field("user", "User (name or id)", "text", query.user.as_deref())}
+            {groups}
+            {field("model", "Model", "text", query.model.as_deref())}
             <button class="cw-button">"Show"</button>
         </form>
-    }
-    .into_any()
+    };
+    Ok(view.into_any())
 }
 
-/// `GET /api/admin/overview?days=7|30|90`
+/// `GET /api/admin/overview?days=7|30|90&agent&user&group&model`
 async fn show_api(
     _: Admin,
     State(state): State<ConsoleState>,
@@ -235,8 +296,12 @@ mod tests {
 
     #[test]
     fn links_keep_the_period_and_the_filter() {
-        let query = OverviewQuery { days: Days::Ninety, agent: Some("a b".to_owned()), user: Some(" ".to_owned()) };
-        assert_eq!(conversation_filter(&query), "&agent=a+b");
-        assert_eq!(overview_path(&query, query.agent.as_deref(), Some("ada")), "/admin?days=90&agent=a+b&user=ada");
+        let text = |text: &str| Some(text.to_owned());
+        let query =
+            OverviewQuery { days: Days::Ninety, agent: text("a b"), user: text(" "), ..OverviewQuery::default() };
+        assert_eq!(conversation_filter(&query).as_deref(), Some("&agent=a+b"));
+        let of_group = OverviewQuery { user: text("ada"), group: text("R&D"), ..query };
+        assert_eq!(overview_path(&of_group), "/admin?days=90&agent=a+b&user=ada&group=R%26D");
+        assert_eq!(conversation_filter(&of_group), None);
     }
 }

@@ -1,34 +1,45 @@
 //! The figures, charts and tables of the overview.
 
 use super::Overview;
-use crate::chart;
+use crate::chart::{self, Series};
 use leptos::prelude::*;
 use store::{DayRatings, DayUsage, ModelUsage, Ratings, UsageTotals};
 use web::html::Heading::{Number, Text};
 use web::html::{dollars, link, number, seconds, table, text};
 
-/// Renders a chart of each figure. There is one of the ratings where there are any.
-pub(super) fn charts(days: &[DayUsage], ratings: &[DayRatings]) -> impl IntoView + use<> {
-    let values = |value: fn(&UsageTotals) -> f64| days.iter().map(|day| Some(value(&day.totals))).collect::<Vec<_>>();
-    let replies: Vec<_> = days.iter().map(|day| reply_ms(&day.totals)).collect();
-    let rated = |count: fn(&DayRatings) -> i64| {
-        let on = |day: &DayUsage| ratings.iter().find(|rated| rated.day == day.day).map_or(0, count);
-        days.iter().map(|day| Some(on(day) as f64)).collect::<Vec<_>>()
+/// Renders a chart of each figure, with the period before. There is one of the ratings where there are any. Messages and
+/// errors belong to no model.
+pub(super) fn charts(seen: &Overview) -> impl IntoView + use<> {
+    let series = |value: fn(&UsageTotals) -> Option<f64>| {
+        let all = |days: &[DayUsage]| days.iter().map(|day| value(&day.totals)).collect::<Vec<_>>();
+        Series { values: all(&seen.days), before: all(&seen.previous_days) }
     };
-    let rated = (!ratings.is_empty()).then(|| {
+    let rated = |count: fn(&DayRatings) -> i64| {
+        let all = |days: &[DayUsage], ratings: &[DayRatings]| {
+            let on = |day: &DayUsage| ratings.iter().find(|rated| rated.day == day.day).map_or(0, count);
+            days.iter().map(|day| Some(on(day) as f64)).collect::<Vec<_>>()
+        };
+        Series { values: all(&seen.days, &seen.ratings), before: all(&seen.previous_days, &seen.previous_ratings) }
+    };
+    let ratings = (!seen.ratings.is_empty()).then(|| {
         view! {
             {chart::bars("Good ratings", &rated(|rated| rated.ratings.up), number)}
             {chart::bars("Bad ratings", &rated(|rated| rated.ratings.down), number)}
         }
     });
+    let sent = match seen.is_of_model {
+        true => chart::bars("Requests", &series(|used| Some(used.steps as f64)), number).into_any(),
+        false => chart::bars("Messages", &series(|used| Some(used.messages as f64)), number).into_any(),
+    };
+    let errors = (!seen.is_of_model).then(|| chart::bars("Errors", &series(|used| Some(used.failures as f64)), number));
     view! {
-        {chart::bars("Messages", &values(|used| used.messages as f64), number)}
-        {chart::bars("Users", &values(|used| used.users as f64), number)}
-        {chart::bars("Tokens", &values(tokens), number)}
-        {chart::bars("Cost", &values(|used| used.cost_usd), dollars)}
-        {chart::bars("Errors", &values(|used| used.failures as f64), number)}
-        {chart::bars("Reply time", &replies, seconds)}
-        {rated}
+        {sent}
+        {chart::bars("Users", &series(|used| Some(used.users as f64)), number)}
+        {chart::bars("Tokens", &series(|used| Some(tokens(used))), number)}
+        {chart::bars("Cost", &series(|used| Some(used.cost_usd)), dollars)}
+        {errors}
+        {chart::bars("Reply time", &series(reply_ms), seconds)}
+        {ratings}
     }
 }
 
@@ -52,13 +63,14 @@ fn time(ms: Option<f64>) -> String {
     ms.map_or_else(|| "–".to_owned(), seconds)
 }
 
-/// Renders the totals with their change since the period before; `range` selects the conversations behind them.
-pub(super) fn totals(seen: &Overview, range: &str, days: i64) -> impl IntoView + use<> {
-    let of = |more: &str| format!("/admin/conversations?{range}{more}");
+/// Renders the totals with their change since the period before; `range` selects the conversations behind them, if they
+/// can be selected.
+pub(super) fn totals(seen: &Overview, range: Option<&str>, days: i64) -> impl IntoView + use<> {
+    let of = |more: &str| range.map(|range| conversations(range, more));
     let (used, before) = (&seen.total, &seen.previous);
     let count = |value: fn(&UsageTotals) -> f64| (number(value(used)), change(Some(value(used)), Some(value(before))));
     let average = |value: fn(&UsageTotals) -> Option<f64>| (time(value(used)), change(value(used), value(before)));
-    let (share, share_before) = (good_share(sum(&seen.ratings)), good_share(seen.previous_ratings));
+    let (share, share_before) = (good_share(sum(&seen.ratings)), good_share(sum(&seen.previous_ratings)));
     let is_rated = share.is_some();
     let satisfaction =
         (share.map_or_else(String::new, |share| format!("{} %", number(share * 100.0))), change(share, share_before));
@@ -66,23 +78,31 @@ pub(super) fn totals(seen: &Overview, range: &str, days: i64) -> impl IntoView +
     let has_saved = used.saved_usd != 0.0;
     let saved = ("Saved by caches", (signed_dollars(used.saved_usd), None), of("&sort=cost"));
     let figures = [
-        Some(("Messages", count(|used| used.messages as f64), of(""))),
-        Some(("Users", count(|used| used.users as f64), "/admin/users".to_owned())),
+        Some(("Messages", count(|used| used.messages as f64), of(""))).filter(|_| !seen.is_of_model),
+        Some(("Requests", count(|used| used.steps as f64), None)).filter(|_| seen.is_of_model),
+        Some(("Users", count(|used| used.users as f64), Some("/admin/users".to_owned()))),
         Some(("Tokens", count(tokens), of(""))),
         Some(("Cost", (dollars(used.cost_usd), change(Some(used.cost_usd), Some(before.cost_usd))), of("&sort=cost"))),
         Some(saved).filter(|_| has_saved),
-        Some(("Errors", count(|used| used.failures as f64), of("&errors=1"))),
-        Some(("Good ratings", satisfaction, "/admin/feedback".to_owned())).filter(|_| is_rated),
+        Some(("Errors", count(|used| used.failures as f64), of("&errors=1"))).filter(|_| !seen.is_of_model),
+        Some(("Good ratings", satisfaction, Some("/admin/feedback".to_owned()))).filter(|_| is_rated),
         Some(("Time to first word", average(first_part_time), of(""))),
         Some(("Reply time", average(reply_ms), of(""))),
     ];
-    let figure = |(name, (value, change), path): (&'static str, (String, Option<String>), String)| {
+    let figure = |(name, (value, change), path): (&'static str, (String, Option<String>), Option<String>)| {
         let change = change.map(|change| view! { <dd class="cw-admin-change">{change}</dd> });
-        view! { <div><dt>{name}</dt><dd><a href=path>{value}</a></dd>{change}</div> }
+        let value = match path {
+            Some(path) => view! { <a href=path>{value}</a> }.into_any(),
+            None => value.into_any(),
+        };
+        view! { <div><dt>{name}</dt><dd>{value}</dd>{change}</div> }
     };
     let about_saved =
         " What caches have saved is what the same tokens would have cost without them, less what they cost.";
-    let note = format!("Percentages compare with the {days} days before.{}", if has_saved { about_saved } else { "" });
+    let note = format!(
+        "Percentages, and the lines in the charts, compare with the {days} days before.{}",
+        if has_saved { about_saved } else { "" }
+    );
     view! {
         <dl class="cw-admin-figures">{figures.into_iter().flatten().map(figure).collect_view()}</dl>
         <p class="cw-account-note">{note}</p>
@@ -121,17 +141,26 @@ fn change(now: Option<f64>, before: Option<f64>) -> Option<String> {
     })
 }
 
-/// Renders the totals of a day, an agent or a user, each with a link to the conversations behind it.
-pub(super) fn usage_row(name: AnyView, query: &str, used: &UsageTotals) -> [AnyView; 7] {
-    let of = |more: &str| format!("/admin/conversations?{query}{more}");
+/// Returns the address of the conversations of a range.
+fn conversations(range: &str, more: &str) -> String {
+    format!("/admin/conversations?{range}{more}")
+}
+
+/// Renders the totals of a day, an agent, a user or a group, each with a link to the conversations behind it, if
+/// `range` can select them.
+pub(super) fn usage_row(name: AnyView, range: Option<&str>, used: &UsageTotals) -> [AnyView; 7] {
+    let of = |more: &str, shown: String| match range {
+        Some(range) => link(conversations(range, more), shown),
+        None => text(shown),
+    };
     [
         name,
-        link(of(""), number(used.messages as f64)),
-        link(of(""), number(used.users as f64)),
-        link(of(""), number(tokens(used))),
-        link(of("&sort=cost"), dollars(used.cost_usd)),
-        link(of("&errors=1"), number(used.failures as f64)),
-        reply_ms(used).map_or_else(|| text(""), |reply| link(of(""), seconds(reply))),
+        of("", number(used.messages as f64)),
+        of("", number(used.users as f64)),
+        of("", number(tokens(used))),
+        of("&sort=cost", dollars(used.cost_usd)),
+        of("&errors=1", number(used.failures as f64)),
+        reply_ms(used).map_or_else(|| text(""), |reply| of("", seconds(reply))),
     ]
 }
 
@@ -148,8 +177,8 @@ pub(super) fn usage_table(first: &'static str, lines: impl Iterator<Item = [AnyV
     table(columns, lines, "There was no activity.")
 }
 
-/// Renders the requests to each model.
-pub(super) fn model_table(models: &[ModelUsage]) -> AnyView {
+/// Renders the requests to each model, with a link to the overview of each.
+pub(super) fn model_table(models: &[ModelUsage], path: impl Fn(&str) -> String) -> AnyView {
     let columns = [
         Text("Model"),
         Text("Provider"),
@@ -163,7 +192,7 @@ pub(super) fn model_table(models: &[ModelUsage]) -> AnyView {
     let average = |sum: f64, used: &ModelUsage| text(seconds(sum / used.steps.max(1) as f64));
     let rows = models.iter().map(|used| {
         [
-            text(used.model.clone()),
+            link(path(&used.model), used.model.clone()),
             text(used.provider.clone()),
             text(number(used.steps as f64)),
             text(number(used.users as f64)),
@@ -186,7 +215,7 @@ mod tests {
         assert_eq!((time(reply_ms(&none)), time(first_part_time(&none))), ("–".to_owned(), "–".to_owned()));
         let used = UsageTotals { steps: 2, whole_ms: 3_000.0, first_part_ms: 400.0, ..UsageTotals::default() };
         assert_eq!((time(reply_ms(&used)), time(first_part_time(&used))), ("1.5 s".to_owned(), "0.2 s".to_owned()));
-        let html = usage_row(text("2026-11-23"), "", &none).map(|cell| cell.to_html()).join("|");
+        let html = usage_row(text("2026-11-23"), Some(""), &none).map(|cell| cell.to_html()).join("|");
         assert!(html.ends_with("|–") && !html.contains("0.0 s"), "{html}");
     }
 
@@ -201,12 +230,15 @@ mod tests {
                 previous: UsageTotals::default(),
                 days: Vec::new(),
                 ratings: Vec::new(),
-                previous_ratings: Ratings::default(),
+                previous_ratings: Vec::new(),
+                previous_days: Vec::new(),
+                is_of_model: false,
+                groups: Vec::new(),
                 agents: Vec::new(),
                 models: Vec::new(),
                 users: Vec::new(),
             };
-            let html = totals(&seen, "", 7).to_html();
+            let html = totals(&seen, Some(""), 7).to_html();
             let shown = html.split_once("Saved by caches").map(|(_, rest)| rest.split_once("</div>").unwrap().0);
             assert!(
                 shown.is_some() == expected.is_some()

@@ -60,6 +60,7 @@ impl EmailBot {
             in_reply_to: Some(head.message_id.clone()),
             references: head.references.iter().chain([&head.message_id]).cloned().collect(),
             files: files.into_iter().map(file).collect(),
+            unsubscribe: None,
         };
         self.smtp.send(&mail).await.map_err(|error| match error {
             MailError::Refused(cause) => ApiError::refused(cause),

@@ -57,7 +57,7 @@ impl Inner {
         let items: Vec<_> = rows.into_iter().take(limit as usize).map(|row| row.summary).collect();
         let cursor = |last: &ConversationSummary| format!("{}.{}.{}", u8::from(last.pinned), last.updated_at, last.id);
         let next = items.last().filter(|_| more).map(cursor);
-        Ok(ConversationList { items, next, tasks: None })
+        Ok(ConversationList { items, next, tasks: None, listed_at: None })
     }
 
     /// See [`Chat::conversation`].

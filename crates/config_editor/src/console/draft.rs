@@ -200,7 +200,7 @@ fn form_view(current: &Current, sent: &Sent) -> AnyView {
         <section class="cw-account-part" aria-labelledby="changes">
             <h2 id="changes">"Changes"</h2>
             <p class="cw-account-note">
-                {format!("These sections can be changed: {sections}. An entry with an id replaces the one of the files with the same id, or is added; a section without ids is replaced as a whole. Entries that are not here stay as they are in the files. At most {} KiB.", MAX_BYTES / 1024)}
+                {format!("These sections can be changed: {sections}. An entry with an id replaces the one of the files with the same id, or is added; a section without ids is replaced as a whole. `_remove: true` beside its `id` takes an entry out. Entries that are not here stay as they are in the files. At most {} KiB.", MAX_BYTES / 1024)}
             </p>
             <form class="cw-account-form" method="post" action=DRAFT_PATH>
                 <input type="hidden" name="based_on" value=sent.based_on.to_string() />
@@ -265,6 +265,7 @@ async fn draft_parts(admin: &Admin, context: &Context, current: &Current, draft:
                 "All servers of this database take the changes at once. Answers that are being written end as they began. You can go back to each of the newest 50 versions."
             </p>
             {publish}
+            <p class="cw-admin-links"><a href=format!("{DRAFT_PATH}/changes.yaml")>"Download the draft as YAML"</a></p>
             {button(format!("{DRAFT_PATH}/discard"), "Discard the draft", "cw-button cw-danger", ("revision", draft.revision))}
         </section>
     };

@@ -2,6 +2,7 @@
 
 mod access;
 mod draft;
+mod export;
 mod files;
 mod versions;
 mod views;
@@ -32,9 +33,11 @@ pub(crate) fn section(context: Context) -> Section {
         .route("/admin/config/draft/preview", post(draft::start_preview))
         .route("/admin/config/draft/preview/end", post(draft::end_preview))
         .route("/admin/config/draft/publish", post(draft::publish))
+        .route("/admin/config/draft/changes.yaml", get(export::draft))
         .route(VERSIONS_PATH, get(versions::list))
-        .route("/admin/config/versions/{version}", get(versions::show).post(versions::roll_back));
-    let actions = ["publish_config", "try_config"].map(|action| format!("admin:{action}"));
+        .route("/admin/config/versions/{version}", get(versions::show).post(versions::roll_back))
+        .route("/admin/config/versions/{version}/changes.yaml", get(export::version));
+    let actions = ["export_config", "publish_config", "try_config"].map(|action| format!("admin:{action}"));
     Section {
         menu: Vec::new(),
         actions: actions.to_vec(),

@@ -135,6 +135,7 @@ async fn render(
             <section class="cw-account-part" aria-labelledby="text">
                 <h2 id="text">"Changes"</h2>
                 {lines_view("Changes", &lines, &[])}
+                <p class="cw-admin-links"><a href=format!("{}/changes.yaml", path(version))>"Download as YAML"</a></p>
             </section>
         })}
         {back}

@@ -1,4 +1,4 @@
-//! Kills the process at many moments while browsers subscribe.
+//! Kills the process at many moments while browsers subscribe, and while addresses are asked for and confirmed.
 
 use super::*;
 use test_process::KillTest;
@@ -45,4 +45,48 @@ async fn a_browser_is_never_lost_or_known_twice_however_often_the_server_is_kill
         return serve(&url).await;
     }
     KILLS.run(MOST as usize, check).await;
+}
+
+const EMAIL_KILLS: KillTest = KillTest {
+    variable: "NOTIFICATIONS_EMAIL_KILL_URL",
+    test: "tests::kill::an_address_is_confirmed_only_with_its_own_token_however_often_the_server_is_killed",
+};
+
+/// Asks for addresses of ten users on different days, and confirms each second one.
+async fn serve_emails(url: &str) {
+    let store = open(url).await;
+    // No process asks twice on a day, also if the one before it worked on the same database.
+    for at in (0..TIMES).map(|at| at + i64::from(std::process::id()) * TIMES) {
+        let (owner, token) = (format!("user{}", at % 10), uuid::Uuid::now_v7().simple().to_string());
+        let (asker, asked) = (owner.clone(), token.clone());
+        let ask = store.write(move |db| {
+            Box::pin(async move { emails::ask(db, &asker, &format!("{asked}@a.test"), &asked, day(at)).await })
+        });
+        assert!(ask.await.unwrap());
+        if at % 2 == 0 {
+            assert!(emails::confirm(&store, &owner, &token, day(at)).await.unwrap());
+        }
+    }
+    store.close().await;
+}
+
+/// Checks what holds at each moment; returns the number of users with an address.
+async fn check_emails(url: &str) -> usize {
+    let store = open(url).await;
+    let mut known = 0;
+    for at in 0..10 {
+        let Some(found) = emails::find(&store, &format!("user{at}")).await.unwrap() else { continue };
+        assert_eq!(found.address, Some(format!("{}@a.test", found.token)));
+        known += 1;
+    }
+    store.close().await;
+    known
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_is_confirmed_only_with_its_own_token_however_often_the_server_is_killed() {
+    if let Some(url) = EMAIL_KILLS.url() {
+        return serve_emails(&url).await;
+    }
+    EMAIL_KILLS.run(10, check_emails).await;
 }

@@ -4,6 +4,8 @@
 mod kill;
 
 use crate::DEFINITION;
+use crate::email::deliver::Pace;
+use crate::email::store as emails;
 use crate::message::{Cause, Message, Receiver, request};
 use crate::section::Notifications;
 use crate::server_key::ServerKey;
@@ -43,6 +45,83 @@ fn mistakes_are_named_with_their_position() {
     chatwright.yaml:1:51: error: there is no key `afterSecond` here
        = help: did you mean `afterSeconds`?
     ");
+}
+
+/// Reads a whole config with this value of `email`; returns its problems.
+fn check_email(auth: &str, email: &str) -> String {
+    let connections = "connections:\n  - { id: mail, type: Smtp, properties: { host: localhost, from: a@b.test } }\n  - { id: demo, type: Demo }\n";
+    let text = format!("{auth}{connections}notifications:\n  contact: mailto:ops@example.com\n  email: {email}\n");
+    match language(&[DEFINITION, mail::DEFINITION]).read_text(&text) {
+        Ok((_, warnings)) => config::render_short(&warnings),
+        Err(problems) => config::render_short(&problems),
+    }
+}
+
+#[test]
+fn e_mail_needs_a_mail_server_and_the_address_of_this_server() {
+    let auth = "auth: { mode: local, publicUrls: [\"https://chat.example.com\"] }\n";
+    let check = |auth: &str, email: &str, expected: Option<&str>| {
+        let problems = check_email(auth, email);
+        match expected {
+            Some(expected) => assert!(problems.contains(expected), "{email}: {problems}"),
+            None => assert!(!problems.contains("error"), "{email}: {problems}"),
+        }
+    };
+    check(auth, "{ connectionId: mail, afterMinutes: 0, everyMinutes: 5, showTitles: false }", None);
+    check(auth, "{ connectionId: demo }", Some("7:26: error: `demo` is a connection of the type Demo"));
+    check(auth, "{ connectionId: mail, everyMinutes: 1 }", Some("7:46: error: "));
+    check(auth, "{ connectionId: mail, every: 60 }", Some("7:32: error: there is no key `every` here"));
+    check("", "{ connectionId: mail }", Some("6:10: error: the links in e-mails need the address of this server"));
+}
+
+fn day(number: i64) -> i64 {
+    number * 24 * 60 * 60 * 1_000
+}
+
+#[tokio::test]
+async fn an_address_is_used_once_it_is_confirmed_with_its_newest_token() {
+    on_each_database(async |store| {
+        let ask = async |owner: &'static str, address: &'static str, token: String, now: i64| {
+            let write =
+                store.write(move |db| Box::pin(async move { emails::ask(db, owner, address, &token, now).await }));
+            write.await.unwrap()
+        };
+        assert_eq!(emails::find(store, "ada").await.unwrap(), None);
+        assert!(ask("ada", "old@a.test", "t1".to_owned(), day(5)).await);
+        assert!(ask("ada", "ada@a.test", "t2".to_owned(), day(5) + 1).await);
+        assert!(ask("bob", "bob@a.test", "t3".to_owned(), day(5)).await);
+        for (owner, token) in [("ada", "t1"), ("ada", "t3"), ("bob", "t2"), ("eve", "t2")] {
+            assert!(!emails::confirm(store, owner, token, 7).await.unwrap(), "{owner} {token}");
+        }
+        assert_eq!(emails::find(store, "ada").await.unwrap().unwrap().confirmed(), None);
+        assert!(emails::confirm(store, "ada", "t2", 7).await.unwrap());
+        assert_eq!(emails::find(store, "ada").await.unwrap().unwrap().confirmed(), Some(("ada@a.test", 7)));
+        let mark = store.write(|db| Box::pin(async move { emails::mark_sent(db, "ada", "t2", 9).await }));
+        mark.await.unwrap();
+        assert_eq!(emails::find(store, "ada").await.unwrap().unwrap().confirmed(), Some(("ada@a.test", 9)));
+
+        // Whoever has the link switches them off, once; the address is gone.
+        assert!(emails::switch_off_by_link(store, "t2").await.unwrap());
+        assert!(!emails::switch_off_by_link(store, "t2").await.unwrap());
+        assert_eq!(emails::find(store, "ada").await.unwrap().unwrap().address, None);
+        assert!(!emails::confirm(store, "ada", "t2", 8).await.unwrap());
+
+        // Switching off and on again does not begin a new day.
+        for at in 2..emails::MAX_ASKED {
+            assert!(ask("ada", "new@a.test", format!("n{at}"), day(5) + at).await);
+            emails::switch_off(store, "ada").await.unwrap();
+        }
+        assert!(!ask("ada", "new@a.test", "late".to_owned(), day(6) - 1).await);
+        assert!(ask("ada", "new@a.test", "next".to_owned(), day(6)).await);
+    })
+    .await;
+}
+
+#[test]
+fn e_mails_keep_their_distance() {
+    let pace = Pace { after_minutes: 10, every_minutes: 60 };
+    let minutes = |sent: Option<i64>| pace.pause(1_000 * 60_000, sent.map(|at| at * 60_000)) / 60_000;
+    assert_eq!((minutes(None), minutes(Some(1_000)), minutes(Some(970)), minutes(Some(0))), (10, 60, 30, 10));
 }
 
 fn settings(more: serde_json::Value) -> Notifications {

@@ -90,6 +90,10 @@ impl Store {
         if let Some(user) = filter.user_id.clone() {
             query.push(" AND f.owner = ").push_bind(user);
         }
+        if let Some(group) = filter.group_id.clone() {
+            query.push(" AND f.owner IN (SELECT user_id FROM user_group_members WHERE group_id = ");
+            query.push_bind(group).push(")");
+        }
         query.push(" GROUP BY 1 ORDER BY 1");
         let read = |row: &Row| {
             let ratings = Ratings { up: row.try_get("up")?, down: row.try_get("down")? };

@@ -25,7 +25,7 @@ pub use health::{MAX_RECENT_CALLS, MAX_RECENT_RUNS, RecentRun, ToolHealth};
 pub use invocations::{AdminInvocation, InvocationFilter};
 pub use model_usage::ModelUsage;
 pub use outbox::{NewEvent, NumberedEvent, append_event};
-pub use usage::{AgentUsage, DayUsage, OwnerUsage, UsageFilter, UsageTotals};
+pub use usage::{AgentUsage, DayUsage, GroupUsage, OwnerUsage, UsageFilter, UsageTotals};
 pub(crate) use users::apply_user_change;
 pub use users::{ChangeUserOutcome, UserChange, UserFilter, UserGroup, UserRow, UserSort};
 

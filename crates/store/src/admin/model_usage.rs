@@ -1,7 +1,7 @@
 //! Usage statistics by model: sums over table `model_days`, which a trigger maintains.
 
 use super::UsageFilter;
-use super::usage::MAX_GROUPS;
+use super::usage::{MAX_GROUPS, push_filter};
 use crate::sql::{QueryBuilder, Row};
 use crate::{Store, StoreError};
 use schemars::JsonSchema;
@@ -37,7 +37,7 @@ const SUMS: &str = "
     SELECT provider, model, CAST(sum(steps) AS BIGINT) AS steps, count(DISTINCT owner) AS users,
     sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(cost_usd) AS cost_usd,
     sum(saved_usd) AS saved_usd, sum(first_part_ms) AS first_part_ms, sum(whole_ms) AS whole_ms
-    FROM model_days WHERE day >= ";
+    FROM model_days u WHERE u.day >= ";
 
 impl Store {
     /// Returns the usage by model, the most expensive first, at most 50.
@@ -46,12 +46,9 @@ impl Store {
     /// The database failed.
     pub async fn usage_by_model(&self, filter: &UsageFilter) -> Result<Vec<ModelUsage>, StoreError> {
         let mut query = QueryBuilder::new(SUMS);
-        query.push_bind(filter.first_day).push(" AND day <= ").push_bind(filter.last_day);
-        if let Some(agent) = filter.agent_id.clone() {
-            query.push(" AND agent_id = ").push_bind(agent);
-        }
-        if let Some(user) = filter.user_id.clone() {
-            query.push(" AND owner = ").push_bind(user);
+        push_filter(&mut query, filter);
+        if let Some(model) = filter.model.clone() {
+            query.push(" AND u.model = ").push_bind(model);
         }
         query.push(" GROUP BY provider, model ORDER BY cost_usd DESC, steps DESC, provider, model LIMIT ");
         query.push_bind(MAX_GROUPS);

@@ -63,6 +63,19 @@ pub struct OwnerUsage {
     pub totals: UsageTotals,
 }
 
+/// The usage of the members of a group.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupUsage {
+    /// The group's id.
+    pub group_id: String,
+    /// Its name.
+    pub name: String,
+    /// The totals of its members. Who is in several groups counts in each.
+    #[serde(flatten)]
+    pub totals: UsageTotals,
+}
+
 /// Which usage is summed up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageFilter {
@@ -74,6 +87,10 @@ pub struct UsageFilter {
     pub agent_id: Option<String>,
     /// Only of this user.
     pub user_id: Option<String>,
+    /// Only of the members of this group, as it is now.
+    pub group_id: Option<String>,
+    /// Only requests to this model. Messages and failures are not counted then: they belong to no model.
+    pub model: Option<String>,
 }
 
 /// The maximum number of agents, users or models in an overview, the most expensive ones.
@@ -92,7 +109,16 @@ const SUMS: &str = "
     total(input_tokens) AS input_tokens, total(output_tokens) AS output_tokens, total(cost_usd) AS cost_usd,
     total(saved_usd) AS saved_usd,
     total(first_part_ms) AS first_part_ms, total(whole_ms) AS whole_ms
-    FROM usage_days WHERE day >= ";
+    FROM usage_days u";
+
+/// As [`SUMS`], for one model.
+const MODEL_SUMS: &str = "
+    CAST(0 AS BIGINT) AS messages, count(DISTINCT owner) AS users, CAST(0 AS BIGINT) AS failures,
+    CAST(coalesce(sum(steps), 0) AS BIGINT) AS steps,
+    total(input_tokens) AS input_tokens, total(output_tokens) AS output_tokens, total(cost_usd) AS cost_usd,
+    total(saved_usd) AS saved_usd,
+    total(first_part_ms) AS first_part_ms, total(whole_ms) AS whole_ms
+    FROM model_days u";
 
 impl Store {
     /// Returns the usage in total; over several days, each user counts once.
@@ -134,19 +160,54 @@ impl Store {
         let of = |row: &Row| Ok(OwnerUsage { user_id: row.try_get("owner")?, totals: read_totals(row)? });
         self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(of).collect() })).await
     }
+
+    /// Returns the usage of the members of each group, as the groups are now: the most expensive first, at most 50.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn usage_by_group(&self, filter: &UsageFilter) -> Result<Vec<GroupUsage>, StoreError> {
+        const GROUPS: &str =
+            " JOIN user_group_members m ON m.user_id = u.owner JOIN user_groups g ON g.id = m.group_id";
+        let mut query = sums_of("g.id AS group_id, g.name, ", GROUPS, filter);
+        query.push(" GROUP BY g.id, g.name ORDER BY cost_usd DESC, messages DESC, g.id LIMIT ").push_bind(MAX_GROUPS);
+        let of = |row: &Row| {
+            let (group_id, name) = (row.try_get("group_id")?, row.try_get("name")?);
+            Ok(GroupUsage { group_id, name, totals: read_totals(row)? })
+        };
+        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(of).collect() })).await
+    }
 }
 
 /// Returns the query for the sums of a filter; `before` is the list of columns before them.
 fn sums(before: &'static str, filter: &UsageFilter) -> QueryBuilder {
+    sums_of(before, "", filter)
+}
+
+/// As [`sums`], with tables that are joined.
+fn sums_of(before: &'static str, joined: &'static str, filter: &UsageFilter) -> QueryBuilder {
     let mut query = QueryBuilder::new("SELECT ");
-    query.push(before).push(SUMS).push_bind(filter.first_day).push(" AND day <= ").push_bind(filter.last_day);
-    if let Some(agent) = filter.agent_id.clone() {
-        query.push(" AND agent_id = ").push_bind(agent);
-    }
-    if let Some(user) = filter.user_id.clone() {
-        query.push(" AND owner = ").push_bind(user);
+    query.push(before).push(if filter.model.is_some() { MODEL_SUMS } else { SUMS }).push(joined);
+    query.push(" WHERE u.day >= ");
+    push_filter(&mut query, filter);
+    if let Some(model) = filter.model.clone() {
+        query.push(" AND u.model = ").push_bind(model);
     }
     query
+}
+
+/// Appends the first day and all other conditions on the rows `u` of a day, an agent and a user.
+pub(super) fn push_filter(query: &mut QueryBuilder, filter: &UsageFilter) {
+    query.push_bind(filter.first_day).push(" AND u.day <= ").push_bind(filter.last_day);
+    if let Some(agent) = filter.agent_id.clone() {
+        query.push(" AND u.agent_id = ").push_bind(agent);
+    }
+    if let Some(user) = filter.user_id.clone() {
+        query.push(" AND u.owner = ").push_bind(user);
+    }
+    if let Some(group) = filter.group_id.clone() {
+        query.push(" AND u.owner IN (SELECT user_id FROM user_group_members WHERE group_id = ");
+        query.push_bind(group).push(")");
+    }
 }
 
 /// Returns the query for the sums of each value of a column, which is the first one: the most expensive values.

@@ -60,7 +60,7 @@ read_struct!(ConversationSummary {
 
 /// One page of the conversation list: pinned conversations first, then the others, each newest
 /// first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationList {
@@ -73,9 +73,14 @@ pub struct ConversationList {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub tasks: Option<WaitingTasks>,
+    /// When the server made the list, in Unix milliseconds, for pages of the site only: until the
+    /// browser's clock and time zone are known, the days of the list are counted from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub listed_at: Option<i64>,
 }
 
-read_struct!(ConversationList { items: "items", next: "next", tasks: "tasks" });
+read_struct!(ConversationList { items: "items", next: "next", tasks: "tasks", listed_at: "listedAt" });
 
 /// The tasks of workflows that wait for a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

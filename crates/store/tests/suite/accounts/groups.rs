@@ -1,14 +1,16 @@
 //! Groups of users, and the roles that they give.
 
 use super::{entry, new_user};
+use crate::admin::step;
 use crate::support::on_each_database;
 use std::sync::Arc;
 use store::{
     AuditFilter, ChangeUserOutcome, GroupChange, GroupOutcome, MAX_GROUP_MEMBERS, MemberChange, NewApiKey, NewGroup,
-    NewInvitation, NewSession, SecondFactorProof, SessionLifetime, SignInProof, SignInWays, Store, UserChange,
-    UserFilter, UserSort,
+    NewInvitation, NewSession, SecondFactorProof, SessionLifetime, SignInProof, SignInWays, StepRecord, Store,
+    UsageFilter, UserChange, UserFilter, UserSort,
 };
 
+const DAY: i64 = 86_400_000;
 const LIFE: SessionLifetime = SessionLifetime { idle: 100_000, max_age: 1_000_000 };
 
 fn texts(texts: &[&str]) -> Vec<String> {
@@ -167,6 +169,57 @@ async fn invitation_of_an_administrator_by_group_gives_groups() {
         assert!(store.invitation([2; 32], 2, &ways()).await.unwrap().is_some());
         assert!(store.delete_group("g-Admins", entry("delete")).await.unwrap());
         assert!(store.invitation([2; 32], 2, &ways()).await.unwrap().is_none(), "its creator may no longer invite");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn usage_is_summed_by_group_and_model() {
+    on_each_database(async |store| {
+        add_users(store, &["ada", "bob", "cleo"]).await;
+        for group in
+            [group("Support", &[], &["id-ada", "id-bob"]), group("Sales", &[], &["id-bob"]), group("None", &[], &[])]
+        {
+            assert_eq!(store.add_group(group, entry("add")).await.unwrap(), GroupOutcome::Done);
+        }
+        let used = |owner: &str, model: &str, cost: f64| {
+            let step = step(owner, "c", DAY, cost);
+            StepRecord { model: model.to_owned(), ..step }
+        };
+        store
+            .append_steps(vec![
+                used("id-ada", "large", 1.0),
+                used("id-bob", "small", 0.5),
+                used("id-cleo", "large", 4.0),
+            ])
+            .await
+            .unwrap();
+        store.begin_invocation("id-bob", "i", "agent", DAY).await.unwrap();
+        let day = UsageFilter::days(1, 1);
+        let groups = async |filter: &UsageFilter| {
+            let groups = store.usage_by_group(filter).await.unwrap();
+            groups.into_iter().map(|used| (used.name, used.totals.cost_usd, used.totals.messages)).collect::<Vec<_>>()
+        };
+        // Bob is in both.
+        assert_eq!(groups(&day).await, [("Support".to_owned(), 1.5, 1), ("Sales".to_owned(), 0.5, 1)]);
+        let of_group = |id: &str| UsageFilter { group_id: Some(id.to_owned()), ..day.clone() };
+        let cost = async |filter: UsageFilter| store.total_usage(&filter).await.unwrap().cost_usd;
+        assert_eq!(cost(of_group("g-Support")).await, 1.5);
+        assert_eq!(cost(of_group("unknown")).await, 0.0);
+        let models = store.usage_by_model(&of_group("g-Support")).await.unwrap();
+        let models: Vec<_> = models.iter().map(|used| (used.model.as_str(), used.cost_usd)).collect();
+        assert_eq!(models, [("large", 1.0), ("small", 0.5)]);
+        assert!(store.ratings_by_day(&of_group("g-Support")).await.unwrap().is_empty());
+
+        let of_model = UsageFilter { model: Some("large".to_owned()), ..day.clone() };
+        let total = store.total_usage(&of_model).await.unwrap();
+        // Messages belong to no model.
+        assert_eq!((total.cost_usd, total.steps, total.users, total.messages), (5.0, 2, 2, 0));
+        assert_eq!(groups(&of_model).await, [("Support".to_owned(), 1.0, 0)]);
+        assert_eq!(store.usage_by_day(&of_model).await.unwrap().len(), 1);
+        let users = store.usage_by_user(&of_model).await.unwrap();
+        assert_eq!(users.iter().map(|used| used.user_id.as_str()).collect::<Vec<_>>(), ["id-cleo", "id-ada"]);
+        assert_eq!(store.usage_by_model(&of_model).await.unwrap().len(), 1);
     })
     .await;
 }

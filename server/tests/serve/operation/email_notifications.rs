@@ -1,0 +1,118 @@
+//! Notifications by e-mail: an address is confirmed, one e-mail tells of everything that is unread, the next one waits,
+//! and the link in it ends them.
+
+use super::mail_server::start_mail_server;
+use crate::http::chunks;
+use crate::process::{Server, client};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::timeout;
+
+const CONFIG: &str = r#"
+auth: { mode: local, publicUrls: ["http://chat.test"] }
+connections:
+  - { id: demo, type: Demo, properties: { delayMs: 0 } }
+  - { id: mail, type: Smtp, properties: { host: 127.0.0.1, port: SMTP, security: none, from: "Chat <chat@example.com>" } }
+agents: [{ id: demo, type: Agent, title: Helper, connectionId: demo, properties: { model: demo } }]
+notifications:
+  contact: mailto:ops@example.com
+  email: { connectionId: mail, afterMinutes: 0, everyMinutes: 30 }
+pages: [{ id: demo, blocks: [{ id: demo, type: AgentChat, properties: { agentId: demo } }] }]
+"#;
+
+const PAGE: &str = "/account/notifications";
+
+async fn next(mails: &mut UnboundedReceiver<String>) -> String {
+    timeout(Duration::from_secs(60), mails.recv()).await.unwrap().unwrap()
+}
+
+/// Posts a form; returns the status and where it leads.
+async fn post(server: &Server, path: &str, form: &[(&str, &str)]) -> (u16, String) {
+    let response = server.request(Method::POST, path).form(form).send().await.unwrap();
+    let location = response.headers().get("location").map(|to| to.to_str().unwrap().to_owned());
+    (response.status().as_u16(), location.unwrap_or_default())
+}
+
+async fn get(server: &Server, path: &str) -> String {
+    server.request(Method::GET, path).send().await.unwrap().text().await.unwrap()
+}
+
+async fn email(server: &Server) -> Value {
+    serde_json::from_str::<Value>(&get(server, "/api/notifications").await).unwrap()["email"].clone()
+}
+
+/// Returns the path of the link in an e-mail that begins with this one.
+fn link(mail: &str, begin: &str) -> String {
+    let at = mail.find(&format!("http://chat.test{begin}")).unwrap_or_else(|| panic!("{begin}: {mail}"));
+    mail[at..].trim_start_matches("http://chat.test").split(['\n', '>']).next().unwrap().to_owned()
+}
+
+fn done(what: &str) -> (u16, String) {
+    (303, format!("{PAGE}?done={what}"))
+}
+
+#[tokio::test]
+async fn unread_answers_are_sent_to_a_confirmed_address_until_its_link_ends_that() {
+    let folder = TempDir::new().unwrap();
+    let (port, mut mails) = start_mail_server().await;
+    std::fs::write(folder.path().join("chatwright.yaml"), CONFIG.replace("SMTP", &port.to_string())).unwrap();
+    let server = Server::start_with(&["--config", &folder.path().display().to_string()]);
+
+    // Nothing is sent to an address before it is confirmed.
+    assert_eq!(post(&server, "/account/notifications/email", &[("address", "not an address")]).await.0, 422);
+    assert_eq!(post(&server, "/account/notifications/email", &[("address", " ada@example.com ")]).await, done("asked"));
+    let asked = next(&mut mails).await;
+    assert!(asked.contains("RCPT TO:<ada@example.com>"), "{asked}");
+    chunks(server.message("c0", "What is the weather like?").send().await.unwrap()).await;
+    assert_eq!(email(&server).await, json!({ "address": "ada@example.com", "isConfirmed": false }));
+    let confirm = link(&asked, "/account/notifications/confirm/");
+    assert!(get(&server, &confirm).await.contains("Confirm the address"));
+    assert!(get(&server, PAGE).await.contains("A link was sent to ada@example.com"));
+    assert_eq!(post(&server, "/account/notifications/confirm/guessed", &[]).await, done("expired"));
+    assert_eq!(post(&server, &confirm, &[]).await, done("confirmed"));
+    assert_eq!(post(&server, &confirm, &[]).await, done("expired"));
+    assert_eq!(email(&server).await, json!({ "address": "ada@example.com", "isConfirmed": true }));
+
+    // What was there before is not news.
+    chunks(server.message("c1", "What is the weather like in Oslo?").send().await.unwrap()).await;
+    let told = next(&mut mails).await;
+    for expected in [
+        "Subject: Helper: ",
+        ": an answer is there",
+        "http://chat.test/demo?conversation=c1",
+        "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
+    ] {
+        assert!(told.contains(expected), "{expected}: {told}");
+    }
+    assert!(!told.contains("conversation=c0"), "{told}");
+
+    // The next one waits.
+    chunks(server.message("c2", "And in Rome?").send().await.unwrap()).await;
+    assert!(timeout(Duration::from_secs(3), mails.recv()).await.is_err());
+    let jobs: Value = serde_json::from_str(&get(&server, "/api/admin/jobs?kind=notifications.digest").await).unwrap();
+    let waiting = |job: &&Value| job["kind"] == "notifications.digest" && job["state"] == "waiting";
+    assert_eq!(jobs["items"].as_array().unwrap().iter().filter(waiting).count(), 1, "{jobs}");
+
+    // A mail program ends it without a session, and nobody learns which links there are.
+    let stop = link(&told, "/account/notifications/stop/");
+    assert!(get(&server, &stop).await.contains("Turn off e-mail"));
+    for path in [stop.as_str(), "/account/notifications/stop/guessed"] {
+        let body = [("List-Unsubscribe", "One-Click")];
+        let response = client().post(format!("{}{path}", server.origin)).form(&body).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+    }
+    assert_eq!(email(&server).await, json!({ "isConfirmed": false }));
+
+    // Nobody is flooded with requests to confirm something.
+    for _ in 1..5 {
+        assert_eq!(
+            post(&server, "/account/notifications/email", &[("address", "eve@example.com")]).await,
+            done("asked")
+        );
+    }
+    assert_eq!(post(&server, "/account/notifications/email", &[("address", "eve@example.com")]).await.0, 429);
+    assert_eq!(post(&server, "/account/notifications/email/off", &[]).await, done("off"));
+}
