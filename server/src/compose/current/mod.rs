@@ -78,6 +78,7 @@ impl CurrentConfig {
             databases,
             quotes: Quotes::default(),
             libraries: Default::default(),
+            memories: Default::default(),
             tokens: Default::default(),
         };
         let capabilities = Capabilities::start(definitions(), &host)?;
