@@ -26,6 +26,7 @@ pub use service_tokens::{
 pub use status::ToolServerStatus;
 
 pub use chat::{Caller, LifecycleEvent};
+pub use settings::user_auth::{Service, SignInTokens};
 
 use agent::{Policy, RunRecorder};
 use chat::AgentRequest;

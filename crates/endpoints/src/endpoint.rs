@@ -148,6 +148,7 @@ impl Endpoints {
             endpoint_id: id,
             payload: &Arc::new(payload),
             user: &Arc::new(context.gate.user(&context.user_id)),
+            scope: &context.gate.scope(&context.user_id),
             models: &context.models,
             reports: &context.reports,
             keys: keys.as_ref(),
