@@ -4,12 +4,21 @@
 //     node provider.mjs '{"alg":"RS256","accounts":{"ada":{"name":"Ada","groups":["admins"]}}}'
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
-import { Provider } from "oidc-provider";
+import { Provider, errors } from "oidc-provider";
 
 const settings = JSON.parse(process.argv[2] ?? "{}");
 const alg = settings.alg ?? "RS256";
 const id = settings.id ?? "company";
 let accounts = settings.accounts ?? {};
+
+// Token exchange (RFC 8693), which the package does not have: access tokens of the client become those of an audience.
+const EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
+const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
+const AUDIENCE = "orders-api";
+const SCOPES = ["orders.read"];
+let exchanges = 0;
+/** The access tokens that were exchanged, and those for which they were. */
+let exchanged = [];
 
 const { privateKey } =
   alg === "ES256"
@@ -29,8 +38,10 @@ server.listen(0, "127.0.0.1", () => {
         client_secret: "secret of the tests",
         redirect_uris: [`http://127.0.0.1/auth/openid-connect/${id}/callback`],
         id_token_signed_response_alg: alg,
+        grant_types: ["authorization_code", "refresh_token", EXCHANGE],
       },
     ],
+    issueRefreshToken: () => Boolean(settings.exchange),
     scopes: ["openid", "profile", "email", "groups"],
     claims: {
       openid: ["sub"],
@@ -58,6 +69,14 @@ server.listen(0, "127.0.0.1", () => {
       return grant;
     },
   });
+  provider.registerGrantType(EXCHANGE, (context) => exchange(provider, context), [
+    "audience",
+    "resource",
+    "scope",
+    "subject_token",
+    "subject_token_type",
+    "requested_token_type",
+  ]);
   // The port of the server under test is not known yet.
   provider.Client.prototype.redirectUriAllowed = (uri) =>
     /^http:\/\/127\.0\.0\.1:\d+\//.test(uri) && new URL(uri).pathname === `/auth/openid-connect/${id}/callback`;
@@ -65,7 +84,7 @@ server.listen(0, "127.0.0.1", () => {
     /^http:\/\/127\.0\.0\.1:\d+\/auth\/sign-in$/.test(uri);
   const callback = provider.callback();
   server.on("request", (request, response) => {
-    const finish = interaction(provider, request, response) ?? control(request, response);
+    const finish = interaction(provider, request, response) ?? service(provider, request, response) ?? control(provider, request, response);
     finish ? finish.catch((error) => response.writeHead(500).end(String(error))) : callback(request, response);
   });
   console.log(issuer);
@@ -90,8 +109,59 @@ function interaction(provider, request, response) {
   });
 }
 
+/** Issues a token of the audience for an access token of a sign-in. */
+async function exchange(provider, context) {
+  const { client, params } = context.oidc;
+  const subject = await provider.AccessToken.find(params.subject_token);
+  if (!subject || subject.clientId !== client.clientId || params.subject_token_type !== ACCESS_TOKEN) {
+    throw new errors.InvalidRequest("the subject token is not valid");
+  }
+  if (params.audience !== AUDIENCE) throw new errors.InvalidTarget("the audience is not known");
+  const scopes = (params.scope ?? SCOPES.join(" ")).split(" ").filter((scope) => SCOPES.includes(scope));
+  const token = new provider.AccessToken({
+    accountId: subject.accountId,
+    client,
+    grantId: subject.grantId,
+    gty: "token_exchange",
+    scope: scopes.join(" "),
+  });
+  token.resourceServer = new provider.ResourceServer(AUDIENCE, { scope: SCOPES.join(" "), audience: AUDIENCE });
+  exchanges += 1;
+  exchanged.push(subject, token);
+  context.body = {
+    access_token: await token.save(),
+    issued_token_type: ACCESS_TOKEN,
+    token_type: "Bearer",
+    expires_in: token.expiration,
+    scope: token.scope,
+  };
+}
+
+/** A service that takes tokens of its audience only. */
+function service(provider, request, response) {
+  if (request.url !== "/service/whoami") return undefined;
+  const answer = async () => {
+    const [, value] = (request.headers.authorization ?? "").split(" ");
+    const token = value && (await provider.AccessToken.find(value));
+    if (!token || token.aud !== AUDIENCE) {
+      response.writeHead(401, { "www-authenticate": 'Bearer error="invalid_token"' }).end();
+      return;
+    }
+    const about = { account: token.accountId, audience: token.aud, scope: token.scope, exchanges };
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(about));
+  };
+  return answer();
+}
+
 /** What tests change. */
-function control(request, response) {
+function control(provider, request, response) {
+  if (request.url === "/test/expire" || request.url === "/test/revoke") {
+    // A revoked grant ends its refresh tokens as well.
+    const end = (token) => (request.url === "/test/expire" ? token.destroy() : provider.AccessToken.revokeByGrantId(token.grantId));
+    const all = exchanged.map(end);
+    exchanged = [];
+    return Promise.all(all).then(() => response.writeHead(204).end());
+  }
   if (request.url !== "/test/accounts" || request.method !== "PUT") return undefined;
   return body(request).then((text) => {
     accounts = JSON.parse(text);

@@ -11,7 +11,7 @@ use std::process::Command;
 /// The dependencies of each crate, including those of optional features (`app` on `chat`) and
 /// excluding development dependencies.
 const EDGES: &str = "\
-a2a ► auth capability chat config settings store web wire
+a2a ► auth capability chat config egress jobs settings store web wire
 accounts ► auth chat config store web wire
 added_entries ► capability config egress store web wire
 admin_console ► agent auth capability chat config contract custom_agents jobs store web wire

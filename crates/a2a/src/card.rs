@@ -3,7 +3,7 @@
 use crate::section::{A2a, OfferedAgent, Skill};
 use a2a_types::{
     AgentCapabilities, AgentCard, AgentInterface, AgentProvider, AgentSkill, ApiKeySecurityScheme,
-    HttpAuthSecurityScheme, SecurityScheme, TRANSPORT_PROTOCOL_JSONRPC,
+    HttpAuthSecurityScheme, SecurityScheme, TRANSPORT_PROTOCOL_HTTP_JSON, TRANSPORT_PROTOCOL_JSONRPC,
 };
 use config::{AccessRule, Agent, AuthMode, Config};
 use std::collections::HashMap;
@@ -42,10 +42,13 @@ pub(crate) fn card(config: &Config, section: &A2a, agent: &Agent, origin: &str) 
         name,
         description,
         version: section.version.clone(),
-        supported_interfaces: vec![AgentInterface::new(url, TRANSPORT_PROTOCOL_JSONRPC)],
+        // The first one is preferred.
+        supported_interfaces: [TRANSPORT_PROTOCOL_JSONRPC, TRANSPORT_PROTOCOL_HTTP_JSON]
+            .map(|binding| AgentInterface::new(url.clone(), binding))
+            .into(),
         capabilities: AgentCapabilities {
             streaming: Some(true),
-            push_notifications: Some(false),
+            push_notifications: Some(section.push_notifications.is_some()),
             extensions: None,
             extended_agent_card: Some(false),
         },

@@ -1,12 +1,15 @@
-//! Errors of A2A, in the form of JSON-RPC.
+//! Errors of A2A, in the forms of JSON-RPC and of HTTP+JSON.
 
+use crate::routes::Refusal;
 use a2a_types::error_code;
 use axum::Json;
-use axum::http::header::RETRY_AFTER;
+use axum::http::StatusCode;
+use axum::http::header::{HeaderValue, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use web::openapi::{Description, RouteOutput};
 use web::status_of;
 use wire::{ErrorCode, UserError};
 
@@ -151,8 +154,115 @@ impl From<::store::StoreError> for RpcError {
 pub(crate) fn from_gate(error: UserError) -> Response {
     let status = status_of(&error);
     let retry_after = error.retry_after;
-    let body = json!({ "jsonrpc": "2.0", "id": null, "error": RpcError::from(error) });
+    let error = RpcError::from(error);
+    // The gates do not know the binding, so the error has what the clients of both read.
+    let mut both = json!(error);
+    if let Value::Object(fields) = &mut both {
+        let rest = RestError::from(error);
+        fields.insert("status".to_owned(), rest.name.into());
+        fields.insert("details".to_owned(), rest.details.into());
+    }
+    let body = json!({ "jsonrpc": "2.0", "id": null, "error": both });
     let mut response = (status, Json(body)).into_response();
     response.headers_mut().extend(retry_after.map(|seconds| (RETRY_AFTER, seconds.into())));
     response
+}
+
+/// An error in the form of the binding HTTP+JSON (`google.rpc.Status`).
+pub(crate) struct RestError {
+    status: StatusCode,
+    /// The name of the code of gRPC.
+    name: &'static str,
+    message: String,
+    details: Vec<Value>,
+    /// After how many seconds the request can be made again.
+    retry_after: Option<String>,
+}
+
+/// The body of an error, as the OpenAPI document shows it.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "A2aRestError")]
+struct RestErrorSchema {
+    /// What is wrong.
+    error: RestStatusSchema,
+}
+
+/// What is wrong with a request.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "A2aRestStatus")]
+struct RestStatusSchema {
+    /// The HTTP status.
+    code: u16,
+    /// The name of the code of gRPC, for example `NOT_FOUND`.
+    status: String,
+    /// What happened and what to do next.
+    message: String,
+    /// Details, each with its `@type`.
+    details: Vec<Value>,
+}
+
+impl RestError {
+    /// Returns the body.
+    pub(crate) fn body(&self) -> Value {
+        let Self { status, name, message, details, .. } = self;
+        json!({ "error": { "code": status.as_u16(), "status": name, "message": message, "details": details } })
+    }
+}
+
+impl From<RpcError> for RestError {
+    fn from(error: RpcError) -> Self {
+        let RpcError { code, message, data: mut details } = error;
+        let detail = details.iter().find(|detail| detail["@type"] == a2a_types::ERROR_INFO_TYPE);
+        let known = detail.and_then(|detail| detail["reason"].as_str()).map(str::to_owned);
+        let retry_after = detail.and_then(|detail| detail["metadata"]["retryAfter"].as_str()).map(str::to_owned);
+        let (status, name, reason) = match (code, known.as_deref()) {
+            (error_code::TASK_NOT_FOUND, _) => (404, "NOT_FOUND", "TASK_NOT_FOUND"),
+            (error_code::METHOD_NOT_FOUND, _) => (404, "NOT_FOUND", "METHOD_NOT_FOUND"),
+            (error_code::INVALID_PARAMS, _) => (400, "INVALID_ARGUMENT", "INVALID_PARAMS"),
+            (error_code::PARSE_ERROR | error_code::INVALID_REQUEST, _) => (400, "INVALID_ARGUMENT", "INVALID_REQUEST"),
+            (error_code::CONTENT_TYPE_NOT_SUPPORTED, _) => (400, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED"),
+            (SERVER_ERROR, Some("UNAUTHENTICATED")) => (401, "UNAUTHENTICATED", "UNAUTHENTICATED"),
+            (SERVER_ERROR, Some("PERMISSION_DENIED")) => (403, "PERMISSION_DENIED", "PERMISSION_DENIED"),
+            (SERVER_ERROR, Some("NOT_FOUND")) => (404, "NOT_FOUND", "NOT_FOUND"),
+            (SERVER_ERROR, Some("RATE_LIMITED")) => (429, "RESOURCE_EXHAUSTED", "RATE_LIMITED"),
+            (SERVER_ERROR, _) => (503, "UNAVAILABLE", "UNAVAILABLE"),
+            (error_code::INTERNAL_ERROR, _) => (500, "INTERNAL", "INTERNAL_ERROR"),
+            _ => (400, "FAILED_PRECONDITION", "UNSUPPORTED_OPERATION"),
+        };
+        if known.is_none() {
+            // Programs find the kind of the error by its reason.
+            details.insert(0, info(reason, Map::new()));
+        }
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Self { status, name, message, details, retry_after }
+    }
+}
+
+impl From<UserError> for RestError {
+    fn from(error: UserError) -> Self {
+        RpcError::from(error).into()
+    }
+}
+
+impl From<Refusal> for RestError {
+    fn from(Refusal(error): Refusal) -> Self {
+        let status = status_of(&error);
+        // Such as 413: the status says more than the code.
+        Self { status, ..error.into() }
+    }
+}
+
+impl IntoResponse for RestError {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(self.body())).into_response();
+        let after = self.retry_after.and_then(|seconds| HeaderValue::from_str(&seconds).ok());
+        response.headers_mut().extend(after.map(|seconds| (RETRY_AFTER, seconds)));
+        response
+    }
+}
+
+impl RouteOutput for RestError {
+    fn describe(description: &mut Description<'_>) {
+        description.json_error::<RestErrorSchema>("The request failed; `error.message` says what to do next.");
+    }
 }

@@ -3,10 +3,13 @@
 mod body;
 mod capability;
 mod card;
+mod card_routes;
 mod content;
 mod error;
 mod methods;
+mod push;
 mod questions;
+mod rest;
 mod routes;
 mod rpc;
 mod section;
@@ -24,8 +27,14 @@ pub mod fuzz {
     use crate::rpc::{Call, Method};
     use serde_json::json;
 
-    /// Reads a body, and the message in it as the answer to an approval request and a question.
+    /// Reads a body, and the message in it as the answer to an approval request and a question; and the same text as the
+    /// query of a path.
     pub fn read(body: &[u8]) {
+        if let Ok(query) = std::str::from_utf8(body) {
+            for name in ["ListTasks", "GetTask"] {
+                let _ = Method::read(name, crate::rest::params(Some(query), &[("id", "t")]).into());
+            }
+        }
         let Ok(Call { method: Ok(Method::Send(send) | Method::SendStreaming(send)), .. }) = Call::read(body) else {
             return;
         };

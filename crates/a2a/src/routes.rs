@@ -1,17 +1,16 @@
-//! `POST /a2a/{agent}`, and the cards.
+//! `POST /a2a/{agent}`, the paths of the binding HTTP+JSON, and the cards.
 
 use crate::body::CallBody;
-use crate::error::{self, RpcError};
+use crate::error::{self, RestError, RpcError};
 use crate::rpc::{Call, CallId, Method};
 use crate::section::A2a;
-use crate::{card, methods, send, stream};
+use crate::{card_routes, methods, push, rest, send, stream};
 use a2a_types::error_code;
 use auth::password::KeyScope;
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};
-use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
+use axum::http::StatusCode;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use capability::Context;
 use chat::Caller;
@@ -19,7 +18,7 @@ use config::Config;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
+use std::time::Duration;
 use url::form_urlencoded;
 use web::openapi::{Access, ApiRouter, Description, RouteInput, RouteOutput, Tag};
 use web::{EventStream, Origin};
@@ -27,14 +26,12 @@ use wire::{ErrorCode, UserError};
 
 /// The header and the query parameter with the version of the protocol.
 const VERSION: &str = a2a_types::SVC_PARAM_VERSION;
-/// How long a card may be kept, in seconds.
-const CARD_TIME: u32 = 300;
 
 /// The group of calls in the OpenAPI document.
 const CALLS: Tag = Tag {
     name: "A2A",
-    description: "Agents for clients of Agent2Agent (A2A) 1.0, by JSON-RPC. The config switches it on with `a2a`; without \
-                  that, these paths answer 404. Scope `agents`.",
+    description: "Agents for clients of Agent2Agent (A2A) 1.0, by JSON-RPC and HTTP+JSON. The config switches it on with \
+                  `a2a`; without that, these paths answer 404. Scope `agents`.",
     access: Access::Users { scope: Some(KeyScope::Agents) },
 };
 
@@ -49,14 +46,32 @@ const DISCOVERY: Tag = Tag {
 pub(crate) fn routes(context: Context) -> ApiRouter {
     ApiRouter::new(&CALLS)
         .post("/a2a/{agent}", call, "Call a method of A2A: send messages to an agent, and use its tasks")
-        .get("/a2a/{agent}/.well-known/agent-card.json", show_card, "Get the card of an agent")
+        .post("/a2a/{agent}/message:send", rest::send, "Send a message to an agent, and get the task (HTTP+JSON)")
+        .post(
+            "/a2a/{agent}/message:stream",
+            rest::stream,
+            "Send a message to an agent, and stream the task (HTTP+JSON)",
+        )
+        .get("/a2a/{agent}/tasks", rest::list, "List the caller's tasks with an agent (HTTP+JSON)")
+        .get("/a2a/{agent}/tasks/{task}", rest::show, "Get a task, or with `:subscribe` its events (HTTP+JSON)")
+        .post("/a2a/{agent}/tasks/{task}", rest::act, "`:cancel` a task, or `:subscribe` to it (HTTP+JSON)")
+        .post("/a2a/{agent}/tasks/{task}/pushNotificationConfigs", rest::create_push, "Be told what becomes of a task")
+        .get("/a2a/{agent}/tasks/{task}/pushNotificationConfigs", rest::list_push, "List who is told about a task")
+        .get("/a2a/{agent}/tasks/{task}/pushNotificationConfigs/{id}", rest::show_push, "Get who is told about a task")
+        .delete(
+            "/a2a/{agent}/tasks/{task}/pushNotificationConfigs/{id}",
+            rest::delete_push,
+            "Be told no more of a task",
+        )
+        .get("/a2a/{agent}/extendedAgentCard", rest::extended_card, "There is no extended card (HTTP+JSON)")
+        .get("/a2a/{agent}/.well-known/agent-card.json", card_routes::show_card, "Get the card of an agent")
         .map(|router| router.with_state(context))
 }
 
 /// Returns the route of the server's card.
 pub(crate) fn card_routes(context: Context) -> ApiRouter {
     ApiRouter::new(&DISCOVERY)
-        .get("/.well-known/agent-card.json", show_default_card, "Get the card of the server's agent")
+        .get("/.well-known/agent-card.json", card_routes::show_default_card, "Get the card of the server's agent")
         .map(|router| router.with_state(context))
 }
 
@@ -73,10 +88,12 @@ pub(crate) struct CallContext {
 }
 
 /// What the gates have found out about a request, and the version of the protocol that it names.
-struct RequestInfo {
-    caller: Caller,
-    origin: Option<String>,
+pub(crate) struct RequestInfo {
+    pub(crate) caller: Caller,
+    pub(crate) origin: Option<String>,
     version: String,
+    /// The query of the path.
+    pub(crate) query: String,
 }
 
 impl<S: Sync> FromRequestParts<S> for RequestInfo {
@@ -91,7 +108,8 @@ impl<S: Sync> FromRequestParts<S> for RequestInfo {
             let mut found = query.filter(|(name, _)| name.eq_ignore_ascii_case(VERSION));
             found.next().map(|(_, value)| value.into_owned())
         });
-        Ok(Self { caller, origin, version: version.unwrap_or_default() })
+        let query = parts.uri.query().unwrap_or_default().to_owned();
+        Ok(Self { caller, origin, version: version.unwrap_or_default(), query })
     }
 }
 
@@ -99,7 +117,34 @@ impl RouteInput for RequestInfo {}
 
 /// An error before a call is read.
 #[derive(Debug)]
-pub(crate) struct Refusal(UserError);
+pub(crate) struct Refusal(pub(crate) UserError);
+
+/// The form of the responses to a call.
+#[derive(Clone, Debug)]
+pub(crate) enum Envelope {
+    /// That of JSON-RPC, with the id of the call.
+    JsonRpc(CallId),
+    /// None: that of HTTP+JSON.
+    Plain,
+}
+
+impl Envelope {
+    /// Returns what a method returns, in this form.
+    pub(crate) fn result(&self, result: Value) -> Value {
+        match self {
+            Self::JsonRpc(id) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+            Self::Plain => result,
+        }
+    }
+
+    /// Returns an error in this form.
+    pub(crate) fn error(&self, error: RpcError) -> Value {
+        match self {
+            Self::JsonRpc(id) => json!({ "jsonrpc": "2.0", "id": id, "error": error }),
+            Self::Plain => RestError::from(error).body(),
+        }
+    }
+}
 
 impl From<UserError> for Refusal {
     fn from(error: UserError) -> Self {
@@ -193,21 +238,14 @@ async fn call(
     Path(agent_id): Path<String>,
     body: CallBody,
 ) -> Result<CallResponse, Refusal> {
-    let RequestInfo { caller, origin, version } = facts;
-    let config = context.current.config();
-    if !section(&config)?.offers(&agent_id) {
-        return Err(UserError::not_found().into());
-    }
-    // A conversation is shown on a page.
-    let page_id = context.page_of_agent(&caller, &agent_id)?;
-    let heartbeat = config.limits.heartbeat;
+    let version = check_version(&facts.version);
+    let (asked, heartbeat) = find_agent(context, facts, agent_id)?;
     let Call { id, method } = match body.read().await {
         Ok(call) => call,
         Err((id, error)) => return Ok(CallResponse::refused(id, error)),
     };
-    let asked = CallContext { context, caller, agent_id, page_id, origin: origin.unwrap_or_default() };
-    let answered = match check_version(&version).and(method) {
-        Ok(method) => answer(asked, id.clone(), method).await,
+    let answered = match version.and(method) {
+        Ok(method) => answer(asked, Envelope::JsonRpc(id.clone()), method).await,
         Err(error) => Err(error),
     };
     Ok(match answered {
@@ -215,6 +253,34 @@ async fn call(
         Ok(Answered::Object(result)) => CallResponse::new(id, Ok(result)),
         Err(error) => CallResponse::new(id, Err(error)),
     })
+}
+
+/// Returns who asks which agent, and how often a silent stream shows that it is alive.
+fn find_agent(context: Context, facts: RequestInfo, agent_id: String) -> Result<(CallContext, Duration), UserError> {
+    let RequestInfo { caller, origin, .. } = facts;
+    let config = context.current.config();
+    if !section(&config)?.offers(&agent_id) {
+        return Err(UserError::not_found());
+    }
+    // A conversation is shown on a page.
+    let page_id = context.page_of_agent(&caller, &agent_id)?;
+    let asked = CallContext { context, caller, agent_id, page_id, origin: origin.unwrap_or_default() };
+    Ok((asked, config.limits.heartbeat))
+}
+
+/// Returns what [`find_agent`] does, for a request of this version.
+///
+/// # Errors
+/// The version is another one, or the caller cannot use the agent.
+pub(crate) fn open(
+    context: Context,
+    facts: RequestInfo,
+    agent_id: String,
+) -> Result<(CallContext, Duration), RestError> {
+    let version = check_version(&facts.version);
+    let found = find_agent(context, facts, agent_id)?;
+    version?;
+    Ok(found)
 }
 
 /// Checks that a request is of this version. Its patch number does not matter.
@@ -226,114 +292,33 @@ fn check_version(version: &str) -> Result<(), RpcError> {
 }
 
 /// What a method returns.
-enum Answered {
+pub(crate) enum Answered {
     Object(Value),
     Stream(chat::Frames),
 }
 
-async fn answer(asked: CallContext, id: CallId, method: Method) -> Result<Answered, RpcError> {
+/// Runs a method.
+///
+/// # Errors
+/// Those of the method.
+pub(crate) async fn answer(asked: CallContext, envelope: Envelope, method: Method) -> Result<Answered, RpcError> {
     let result = match method {
         Method::Send(request) => json!({ "task": send::send_and_wait(&asked, *request).await? }),
-        Method::SendStreaming(request) => return Ok(Answered::Stream(stream::send(asked, id, *request).await?)),
+        Method::SendStreaming(request) => return Ok(Answered::Stream(stream::send(asked, envelope, *request).await?)),
         Method::Get(request) => json!(methods::get(&asked, request).await?),
         Method::List(request) => json!(methods::list(&asked, request).await?),
         Method::Cancel(request) => json!(methods::cancel(&asked, request).await?),
-        Method::Subscribe(request) => return Ok(Answered::Stream(stream::subscribe(asked, id, request.id).await?)),
+        Method::Subscribe(request) => {
+            return Ok(Answered::Stream(stream::subscribe(asked, envelope, request.id).await?));
+        }
         Method::ExtendedCard => {
             let message = "There is no extended card: the card of the agent is the same for everybody who may see it.";
             return Err(RpcError::unsupported(message));
         }
-        Method::Push => return Err(RpcError::no_push_notifications()),
+        Method::CreatePush(request) => push::create(&asked, request).await?,
+        Method::GetPush(request) => push::get(&asked, request).await?,
+        Method::ListPush(request) => push::list(&asked, request).await?,
+        Method::DeletePush(request) => push::delete(&asked, request).await?,
     };
     Ok(Answered::Object(result))
-}
-
-/// A card, which clients may keep for some time.
-struct CardResponse {
-    card: Vec<u8>,
-    is_public: bool,
-    /// Whether the client has the card already.
-    is_known: bool,
-    tag: String,
-}
-
-impl CardResponse {
-    fn new(card: &a2a_types::AgentCard, is_public: bool, headers: &HeaderMap) -> Self {
-        let mut card = json!(card);
-        // The tag is that of the text, and the maps in the card have no order.
-        card.sort_all_objects();
-        let card = card.to_string().into_bytes();
-        let tag = format!("\"{}\"", hex::encode(&Sha256::digest(&card)[..16]));
-        let known = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let is_known = known.split(',').any(|known| known.trim().trim_start_matches("W/") == tag);
-        Self { card, is_public, is_known, tag }
-    }
-}
-
-impl IntoResponse for CardResponse {
-    fn into_response(self) -> Response {
-        let mut response = match self.is_known {
-            true => StatusCode::NOT_MODIFIED.into_response(),
-            false => ([(header::CONTENT_TYPE, "application/json")], self.card).into_response(),
-        };
-        let kept = if self.is_public { "public" } else { "private" };
-        let headers = response.headers_mut();
-        headers
-            .extend(HeaderValue::from_str(&format!("{kept}, max-age={CARD_TIME}")).map(|value| (CACHE_CONTROL, value)));
-        headers.extend(HeaderValue::from_str(&self.tag).map(|value| (ETAG, value)));
-        response
-    }
-}
-
-impl RouteOutput for CardResponse {
-    fn describe(description: &mut Description<'_>) {
-        description.response(200, "application/json", &json!({ "type": "object" }));
-        description.empty(304);
-    }
-}
-
-/// `GET /a2a/{agent}/.well-known/agent-card.json`
-async fn show_card(
-    State(context): State<Context>,
-    facts: RequestInfo,
-    headers: HeaderMap,
-    Path(agent_id): Path<String>,
-) -> Result<CardResponse, Refusal> {
-    let config = context.current.config();
-    let section = section(&config)?;
-    let agent = config.agents.get(&agent_id).filter(|agent| section.offers(&agent.id));
-    let agent = agent.ok_or_else(UserError::not_found)?;
-    let is_public = card::is_public(section, agent);
-    if !is_public {
-        context.page_of_agent(&facts.caller, &agent_id)?;
-    }
-    let card = card::card(&config, section, agent, &origin(facts.origin)?);
-    Ok(CardResponse::new(&card, is_public, &headers))
-}
-
-/// `GET /.well-known/agent-card.json`
-async fn show_default_card(
-    State(context): State<Context>,
-    facts: RequestInfo,
-    headers: HeaderMap,
-) -> Result<CardResponse, Refusal> {
-    let config = context.current.config();
-    let section = section(&config)?;
-    let agent = section.default_agent().and_then(|id| config.agents.get(id));
-    let agent = agent.filter(|agent| card::is_public(section, agent)).ok_or_else(|| {
-        let message = "No agent is the one of this server as a whole: `a2a.defaultAgent` names it. The cards of agents \
-                       are at `/a2a/AGENT/.well-known/agent-card.json`.";
-        UserError::new(ErrorCode::NotFound, message)
-    })?;
-    let card = card::card(&config, section, agent, &origin(facts.origin)?);
-    Ok(CardResponse::new(&card, true, &headers))
-}
-
-/// Returns the origin of this server, without which a card cannot say where the agent is.
-fn origin(origin: Option<String>) -> Result<String, UserError> {
-    origin.ok_or_else(|| {
-        let message =
-            "This server does not know its address. The administrator lists it in the config, in `auth.publicUrls`.";
-        UserError::new(ErrorCode::NotFound, message)
-    })
 }

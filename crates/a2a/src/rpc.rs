@@ -3,7 +3,9 @@
 
 use crate::error::RpcError;
 use a2a_types::{
-    CancelTaskRequest, GetTaskRequest, ListTasksRequest, Role, SendMessageRequest, SubscribeToTaskRequest,
+    CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest, ListTasksRequest, Role, SendMessageRequest, SubscribeToTaskRequest,
+    TaskPushNotificationConfig,
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -58,8 +60,10 @@ pub(crate) enum Method {
     Cancel(CancelTaskRequest),
     Subscribe(SubscribeToTaskRequest),
     ExtendedCard,
-    /// One of the methods for push notifications.
-    Push,
+    CreatePush(TaskPushNotificationConfig),
+    GetPush(GetTaskPushNotificationConfigRequest),
+    ListPush(ListTaskPushNotificationConfigsRequest),
+    DeletePush(DeleteTaskPushNotificationConfigRequest),
 }
 
 impl Call {
@@ -96,7 +100,11 @@ impl Call {
 }
 
 impl Method {
-    fn read(name: &str, params: Value) -> Result<Self, RpcError> {
+    /// Reads the parameters of the method with this name.
+    ///
+    /// # Errors
+    /// There is no such method, or a parameter cannot be used.
+    pub(crate) fn read(name: &str, params: Value) -> Result<Self, RpcError> {
         let method = match name {
             "SendMessage" => Self::Send(typed(params)?),
             "SendStreamingMessage" => Self::SendStreaming(typed(params)?),
@@ -105,10 +113,10 @@ impl Method {
             "CancelTask" => Self::Cancel(typed(params)?),
             "SubscribeToTask" => Self::Subscribe(typed(params)?),
             "GetExtendedAgentCard" => Self::ExtendedCard,
-            "CreateTaskPushNotificationConfig"
-            | "GetTaskPushNotificationConfig"
-            | "ListTaskPushNotificationConfigs"
-            | "DeleteTaskPushNotificationConfig" => Self::Push,
+            "CreateTaskPushNotificationConfig" => Self::CreatePush(typed(params)?),
+            "GetTaskPushNotificationConfig" => Self::GetPush(typed(params)?),
+            "ListTaskPushNotificationConfigs" => Self::ListPush(typed(params)?),
+            "DeleteTaskPushNotificationConfig" => Self::DeletePush(typed(params)?),
             name => return Err(RpcError::unknown_method(name)),
         };
         method.check()?;
@@ -125,7 +133,13 @@ impl Method {
                 }
                 check_history_length("historyLength", list.history_length)
             }
-            Self::Cancel(_) | Self::Subscribe(_) | Self::ExtendedCard | Self::Push => Ok(()),
+            Self::Cancel(_)
+            | Self::Subscribe(_)
+            | Self::ExtendedCard
+            | Self::CreatePush(_)
+            | Self::GetPush(_)
+            | Self::ListPush(_)
+            | Self::DeletePush(_) => Ok(()),
         }
     }
 }
@@ -145,9 +159,6 @@ fn check_message(send: &SendMessageRequest) -> Result<(), RpcError> {
         return Err(RpcError::invalid("message.parts", format!("A message has 1 to {MAX_PARTS} parts.")));
     }
     let Some(configuration) = &send.configuration else { return Ok(()) };
-    if configuration.task_push_notification_config.is_some() {
-        return Err(RpcError::no_push_notifications());
-    }
     check_history_length("configuration.historyLength", configuration.history_length)
 }
 
@@ -216,10 +227,6 @@ mod tests {
             check_message(r#"{"messageId":"m","role":"ROLE_USER","parts":[]}"#, "null"),
             check_message(r#"{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"},{}]}"#, "null"),
             check_message(r#"{"messageId":"m","role":"ROLE_USER","parts":[{"raw":"?"}]}"#, "null"),
-            check_message(
-                r#"{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}"#,
-                r#"{"taskPushNotificationConfig":{"url":"https://a.test"}}"#,
-            ),
         ];
         assert_snapshot!(all.join("\n"), @r#"
         -: -32700 null Invalid JSON payload: the request is not valid JSON.
@@ -235,13 +242,12 @@ mod tests {
         1: Get(GetTaskRequest { id: "t", history_length: None, tenant: None })
         1: -32602 "pageSize" `pageSize` is between 1 and 100.
         1: -32602 "status" This cannot be read: unknown variant `working`, expected one of `TASK_STATE_SUBMITTED`, `TASK_STATE_WORKING`, `TASK_STATE_COMPLETED`, `TASK_STATE_FAILED`, `TASK_STATE_CANCELED`, `TASK_STATE_INPUT_REQUIRED`, `TASK_STATE_REJECTED`, `TASK_STATE_AUTH_REQUIRED`, `TASK_STATE_UNSPECIFIED`.
-        1: Push
+        1: -32602 "params" This cannot be read: missing field `taskId`.
         1: -32602 "message.role" The role of a message to an agent is `ROLE_USER`.
         1: -32602 "message.messageId" An id has 1 to 128 letters, digits, `-` or `_`.
         1: -32602 "message.parts" A message has 1 to 1000 parts.
         1: -32602 "message.parts[1]" This cannot be read: Part must have one of: text, raw, url, data.
         1: -32602 "message.parts[0]" This cannot be read: Invalid symbol 63, offset 0.
-        1: -32003 null This server sends no push notifications. Use `SubscribeToTask` or `GetTask` instead.
         "#);
     }
 }

@@ -4,7 +4,7 @@ use crate::card;
 use config::{Config, PathStep, Section, SectionProblems};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use settings::{Id, Text};
+use settings::{Id, Text, Variable};
 use std::collections::HashSet;
 use url::Url;
 
@@ -25,6 +25,8 @@ pub(crate) struct A2a {
     pub(crate) version: String,
     /// Who offers the agents.
     pub(crate) provider: Option<Provider>,
+    /// Tells clients what becomes of their tasks, at addresses that they name. Default: clients have to ask.
+    pub(crate) push_notifications: Option<PushNotifications>,
     /// The largest body of a request in bytes, with files. Callers who are not signed in may send no more than
     /// `limits.bodyBytes`.
     #[schemars(range(min = 1024, max = 67_108_864))]
@@ -33,8 +35,29 @@ pub(crate) struct A2a {
 
 impl Default for A2a {
     fn default() -> Self {
-        Self { agents: None, default_agent: None, version: "1.0.0".to_owned(), provider: None, body_bytes: 24 << 20 }
+        Self {
+            agents: None,
+            default_agent: None,
+            version: "1.0.0".to_owned(),
+            provider: None,
+            push_notifications: None,
+            body_bytes: 24 << 20,
+        }
     }
+}
+
+/// How clients are told what becomes of their tasks.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "A2aPushNotifications")]
+pub(crate) struct PushNotifications {
+    /// Environment variables with keys of at least 32 characters. What clients want their notifications to be sent with is
+    /// encrypted with the first one and can be read with all of them.
+    #[schemars(length(min = 1, max = 5))]
+    pub(crate) keys: Vec<Variable>,
+    /// Whether addresses of this machine and its networks, and `http://`, are allowed.
+    #[serde(default)]
+    pub(crate) allow_private: bool,
 }
 
 /// Who offers the agents.

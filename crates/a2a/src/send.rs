@@ -2,11 +2,12 @@
 
 use crate::content;
 use crate::error::RpcError;
+use crate::push;
 use crate::questions;
 use crate::routes::CallContext;
 use crate::store::{self, KnownMessage, NewTask};
 use crate::task::{self, Snapshot};
-use a2a_types::{Message, SendMessageRequest, Task, TaskState};
+use a2a_types::{Message, SendMessageRequest, Task, TaskPushNotificationConfig, TaskState};
 use chat::{Frames, Frontend, SendResponse, TextOrigin};
 use futures::StreamExt;
 use serde_json::Map;
@@ -35,11 +36,26 @@ pub(crate) enum StreamStart {
     After(Box<Snapshot>),
 }
 
-/// Sends a message. The same message sent again has no further effect.
+/// Sends a message, whose client may want to be told what becomes of the task. The same message sent again has no further
+/// effect.
 ///
 /// # Errors
 /// The message cannot be used, its task is unknown or does not wait for it, or the agent cannot begin.
-pub(crate) async fn send(asked: &CallContext, message: Message) -> Result<Sent, RpcError> {
+pub(crate) async fn send(
+    asked: &CallContext,
+    message: Message,
+    told: Option<TaskPushNotificationConfig>,
+) -> Result<Sent, RpcError> {
+    let Some(told) = told else { return submit_message(asked, message).await };
+    push::check(asked, &told, "configuration.taskPushNotificationConfig")?;
+    // The same one if the message is sent again.
+    let id = message.message_id.clone();
+    let sent = submit_message(asked, message).await?;
+    push::keep(asked, &sent.task_id, told, id).await?;
+    Ok(sent)
+}
+
+async fn submit_message(asked: &CallContext, message: Message) -> Result<Sent, RpcError> {
     let CallContext { context, caller, agent_id, .. } = asked;
     let known = store::message(&context.store, &caller.user_id, agent_id, &message.message_id).await?;
     match (known, message.task_id.clone()) {
@@ -58,8 +74,10 @@ pub(crate) async fn send_and_wait(asked: &CallContext, request: SendMessageReque
     let SendMessageRequest { message, configuration, .. } = request;
     let returns_immediately =
         configuration.as_ref().is_some_and(|configuration| configuration.return_immediately == Some(true));
-    let history_length = configuration.and_then(|configuration| configuration.history_length);
-    let sent = send(asked, message).await?;
+    let (history_length, told) = configuration.map_or((None, None), |configuration| {
+        (configuration.history_length, configuration.task_push_notification_config)
+    });
+    let sent = send(asked, message, told).await?;
     if let Some(mut frames) = sent.frames.filter(|_| !returns_immediately) {
         while frames.next().await.is_some() {}
     }

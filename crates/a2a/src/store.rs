@@ -8,14 +8,22 @@ use serde_json::json;
 /// The tables. Rows are deleted with their answer and its conversation, and all with their owner.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     capability: "a2a",
-    migrations: &[Migration {
-        name: "a2a_tasks",
-        sqlite: include_str!("../migrations/sqlite/0001_a2a_tasks.sql"),
-        postgres: include_str!("../migrations/postgres/0001_a2a_tasks.sql"),
-    }],
+    migrations: &[
+        Migration {
+            name: "a2a_tasks",
+            sqlite: include_str!("../migrations/sqlite/0001_a2a_tasks.sql"),
+            postgres: include_str!("../migrations/postgres/0001_a2a_tasks.sql"),
+        },
+        Migration {
+            name: "a2a_push_configs",
+            sqlite: include_str!("../migrations/sqlite/0002_a2a_push_configs.sql"),
+            postgres: include_str!("../migrations/postgres/0002_a2a_push_configs.sql"),
+        },
+    ],
     tables: &[
         Table { name: "a2a_tasks", key: "id", owner: Some("owner") },
         Table { name: "a2a_messages", key: "owner, agent_id, message_id", owner: Some("owner") },
+        Table { name: "a2a_push_configs", key: "task_id, id", owner: Some("owner") },
     ],
 };
 
@@ -259,4 +267,4 @@ impl std::fmt::Display for Cursor {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

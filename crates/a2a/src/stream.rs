@@ -1,8 +1,7 @@
 //! The events of a task: the task first, the text of the answer as it is written, and at the end the files and the state.
 
 use crate::error::RpcError;
-use crate::routes::CallContext;
-use crate::rpc::CallId;
+use crate::routes::{CallContext, Envelope};
 use crate::send::{self, Sent, StreamStart};
 use crate::task::{self, BETWEEN_TEXTS, Snapshot};
 use a2a_types::{
@@ -11,45 +10,50 @@ use a2a_types::{
 use bytes::Bytes;
 use chat::{ChunkReader, Frames};
 use futures::StreamExt;
-use serde_json::json;
+use serde_json::{Value, json};
 use wire::Chunk;
 
 /// Sends a message and returns the events of its task.
 ///
 /// # Errors
 /// Those of [`send::send`].
-pub(crate) async fn send(asked: CallContext, id: CallId, request: SendMessageRequest) -> Result<Frames, RpcError> {
+pub(crate) async fn send(
+    asked: CallContext,
+    envelope: Envelope,
+    request: SendMessageRequest,
+) -> Result<Frames, RpcError> {
     let SendMessageRequest { message, configuration, .. } = request;
-    let history_length = configuration.and_then(|configuration| configuration.history_length);
-    let sent = send::send(&asked, message).await?;
+    let (history_length, told) = configuration.map_or((None, None), |configuration| {
+        (configuration.history_length, configuration.task_push_notification_config)
+    });
+    let sent = send::send(&asked, message, told).await?;
     let snapshot = task::load(&asked, &sent.task_id).await?;
-    Ok(events(asked, id, sent, snapshot, history_length))
+    Ok(events(asked, envelope, sent, snapshot, history_length))
 }
 
 /// Returns the events of a task of the caller that has not ended.
 ///
 /// # Errors
 /// There is no such task, or it has ended.
-pub(crate) async fn subscribe(asked: CallContext, id: CallId, task_id: String) -> Result<Frames, RpcError> {
+pub(crate) async fn subscribe(asked: CallContext, envelope: Envelope, task_id: String) -> Result<Frames, RpcError> {
     let sent = send::follow(&asked, task_id).await?;
     let snapshot = task::load(&asked, &sent.task_id).await?;
     if snapshot.row.state.is_terminal() {
         return Err(RpcError::unsupported("The task has ended. `GetTask` returns it."));
     }
-    Ok(events(asked, id, sent, snapshot, None))
+    Ok(events(asked, envelope, sent, snapshot, None))
 }
 
 /// The events of one task, as responses to a call.
 struct Events {
-    id: CallId,
+    envelope: Envelope,
     task_id: String,
     context_id: String,
 }
 
 impl Events {
     fn frame(&self, event: StreamResponse) -> Bytes {
-        let response = json!({ "jsonrpc": "2.0", "id": self.id, "result": event });
-        format!("data: {response}\n\n").into()
+        data(&self.envelope.result(json!(event)))
     }
 
     fn status(&self, status: TaskStatus) -> Bytes {
@@ -71,6 +75,11 @@ impl Events {
             metadata: None,
         }))
     }
+}
+
+/// Returns an event of the stream.
+fn data(object: &Value) -> Bytes {
+    format!("data: {object}\n\n").into()
 }
 
 /// The text of an answer, as far as the client has it.
@@ -102,10 +111,10 @@ impl Text {
 
 /// Returns the events of a task. Whoever goes away can subscribe to it again: the agent works on. `loaded` is the task as
 /// it is by now.
-fn events(asked: CallContext, id: CallId, sent: Sent, loaded: Snapshot, history_length: Option<i32>) -> Frames {
+fn events(asked: CallContext, envelope: Envelope, sent: Sent, loaded: Snapshot, history_length: Option<i32>) -> Frames {
     let Sent { task_id, frames, from } = sent;
     async_stream::stream! {
-        let events = Events { id, context_id: loaded.row.conversation_id.clone(), task_id };
+        let events = Events { envelope, context_id: loaded.row.conversation_id.clone(), task_id };
         let Some(mut frames) = frames else {
             yield events.frame(StreamResponse::Task(loaded.task(&asked, history_length, true)));
             return;
@@ -140,8 +149,7 @@ fn events(asked: CallContext, id: CallId, sent: Sent, loaded: Snapshot, history_
             Ok(last) => last,
             // It was deleted meanwhile, or the database failed: the client asks for it again.
             Err(error) => {
-                let response = json!({ "jsonrpc": "2.0", "id": events.id, "error": error });
-                yield format!("data: {response}\n\n").into();
+                yield data(&events.envelope.error(error));
                 return;
             }
         };

@@ -1,7 +1,7 @@
 //! Access rights of callers to pages, agents and endpoints. All access is decided here, whichever
 //! way it takes.
 
-use chat::Caller;
+use chat::{Caller, RunScope};
 use config::{AccessRule, Config};
 use endpoints::EndpointError;
 use serde_json::Value;
@@ -123,5 +123,9 @@ impl endpoints::EndpointGate for CallerGate {
 
     fn user(&self, _: &str) -> Value {
         self.caller.facts()
+    }
+
+    fn scope(&self, _: &str) -> RunScope {
+        self.caller.scope()
     }
 }

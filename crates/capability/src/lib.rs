@@ -5,6 +5,7 @@ mod annotations;
 mod context;
 mod job;
 mod libraries;
+mod memories;
 mod quotes;
 mod running;
 mod service_tokens;
@@ -15,6 +16,7 @@ pub use annotations::{annotated, annotated_source};
 pub use context::{Context, CurrentConfig, DraftConfigs, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion};
 pub use job::{Job, RepeatedJob};
 pub use libraries::{FindLibraries, Libraries, ListLibraries, ReadableLibrary};
+pub use memories::{Memories, RememberFacts, RememberedFact, RememberedFacts};
 pub use quotes::{FindQuotes, QuotedDocument, Quotes};
 pub use running::Capabilities;
 pub use service_tokens::{
@@ -24,6 +26,7 @@ pub use service_tokens::{
 pub use status::ToolServerStatus;
 
 pub use chat::{Caller, LifecycleEvent};
+pub use settings::user_auth::{Service, SignInTokens};
 
 use agent::{Policy, RunRecorder};
 use chat::AgentRequest;
@@ -97,6 +100,8 @@ pub struct Host {
     pub quotes: Quotes,
     /// The libraries that users may read, and those that conversations have of their own.
     pub libraries: Libraries,
+    /// What agents remember about users.
+    pub memories: Memories,
     /// Tokens of users for services that are called on their behalf.
     pub tokens: ServiceTokens,
 }

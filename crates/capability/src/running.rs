@@ -229,6 +229,7 @@ mod tests {
             databases: Default::default(),
             quotes: Default::default(),
             libraries: Default::default(),
+            memories: Default::default(),
             tokens: Default::default(),
         };
         let panics = Definition { start: Some(|_| Ok(Arc::new(Panics))), ..Definition::new("panics") };

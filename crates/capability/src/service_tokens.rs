@@ -4,7 +4,7 @@ use contract::{Bearer, MAX_USER_WAIT, RunScope, ToolContext, ToolError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use secrecy::SecretString;
-use settings::user_auth::{Service, UserVariables};
+use settings::user_auth::{Service, SignInTokens, UserVariables};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -48,6 +48,11 @@ pub trait ProvideTokens: Send + Sync + 'static {
 
     /// Returns the path of the page on which users connect the account at a service, and enter variables.
     fn page(&self, service: &str) -> String;
+
+    /// Keeps what a provider has issued to a user who has signed in there, if it is exchanged for tokens of services.
+    fn keep_sign_in<'a>(&'a self, _user_id: &'a str, _tokens: SignInTokens) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 /// What a user has entered, by key.
@@ -82,6 +87,11 @@ pub enum TokenProblem {
         /// The path of the page for it.
         page: String,
     },
+    /// The user has to sign in with their company account again.
+    SignInAgain {
+        /// The path of the page for it.
+        page: String,
+    },
     /// There is none, now or at all. The message is for the model, as a sentence.
     Failed(String),
 }
@@ -95,7 +105,30 @@ impl TokenProblem {
                  of this site.",
                 service.name
             ),
+            Self::SignInAgain { page } => format!(
+                "Not run: the user's sign-in is no longer valid for `{}`. Tell them to sign in again on the page {page} of \
+                 this site.",
+                service.name
+            ),
             Self::Failed(message) => message.clone(),
+        }
+    }
+
+    /// Returns what the user can do about it, as a sentence for them; `None` if they can do nothing.
+    pub fn advice(&self, service: &Service) -> Option<String> {
+        match self {
+            Self::NotConnected { page } => Some(format!("Connect your account at {} first: {page}", service.name)),
+            Self::SignInAgain { page } => Some(format!("Sign in again first, {} needs it: {page}", service.name)),
+            Self::Failed(_) => None,
+        }
+    }
+
+    /// Returns what the user is asked for, and the path of the page for it; `None` if they can do nothing.
+    fn question(&self, service: &Service) -> Option<(String, &str)> {
+        match self {
+            Self::NotConnected { page } => Some((format!("Connect your account at {} to go on.", service.name), page)),
+            Self::SignInAgain { page } => Some((format!("Sign in again to go on: {} needs it.", service.name), page)),
+            Self::Failed(_) => None,
         }
     }
 }
@@ -164,11 +197,10 @@ impl ServiceTokens {
             Ok(token) => return Ok(token),
             Err(problem) => problem,
         };
-        let TokenProblem::NotConnected { page } = &problem else { return Err(failed(problem)) };
-        let message = format!("Connect your account at {} to go on.", service.name);
+        let Some((message, page)) = problem.question(service) else { return Err(failed(problem)) };
         match self.connect(service, context, page, message).await {
             Connected::Yes => self.token(service, &context.scope).await.map_err(failed),
-            Connected::No => Err(declined(service)),
+            Connected::No => Err(declined(service, &problem)),
             Connected::NotAsked => Err(failed(problem)),
         }
     }
@@ -190,6 +222,13 @@ impl ServiceTokens {
         match self.0.tokens.get() {
             Some(tokens) => tokens.refused(service, scope, refusal).await,
             None => AfterRefusal::Retry,
+        }
+    }
+
+    /// Keeps what a provider has issued at a sign-in. See [`ProvideTokens::keep_sign_in`].
+    pub async fn keep_sign_in(&self, user_id: &str, tokens: SignInTokens) {
+        if let Some(provider) = self.0.tokens.get() {
+            provider.keep_sign_in(user_id, tokens).await;
         }
     }
 
@@ -326,8 +365,13 @@ enum Connected {
     NotAsked,
 }
 
-fn declined(service: &Service) -> ToolError {
-    ToolError::new(format!("Not run: the user has not connected their account at `{}`.", service.name))
+fn declined(service: &Service, problem: &TokenProblem) -> ToolError {
+    ToolError::new(match problem {
+        TokenProblem::SignInAgain { .. } => {
+            format!("Not run: the user has not signed in again for `{}`.", service.name)
+        }
+        _ => format!("Not run: the user has not connected their account at `{}`.", service.name),
+    })
 }
 
 /// Formats whether there are tokens.

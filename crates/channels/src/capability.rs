@@ -8,7 +8,7 @@ use crate::turn::Turns;
 use crate::{page, store};
 use ::config::{Config, ConnectionType, SectionType};
 use ::jobs::Jobs;
-use capability::{Capability, Context, Definition, Job};
+use capability::{Capability, Context, Definition, Job, Memories};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -32,12 +32,14 @@ pub const DEFINITION: Definition = Definition {
         ConnectionType::of::<Mailbox>(),
     ],
     tables: Some(store::TABLES),
-    start: Some(|host| Ok(Arc::new(ChannelCapability::new(host.jobs.clone())))),
+    start: Some(|host| Ok(Arc::new(ChannelCapability::new(host.jobs.clone(), host.memories.clone())))),
     ..Definition::new("channels")
 };
 
 struct ChannelCapability {
     jobs: Jobs,
+    /// What agents remember about users.
+    memories: Memories,
     /// Shared by all that sends.
     pacer: Arc<Pacer>,
     receiver: OnceLock<Arc<Receiver>>,
@@ -47,9 +49,10 @@ struct ChannelCapability {
 }
 
 impl ChannelCapability {
-    fn new(jobs: Jobs) -> Self {
+    fn new(jobs: Jobs, memories: Memories) -> Self {
         Self {
             jobs,
+            memories,
             pacer: Arc::default(),
             receiver: OnceLock::new(),
             config_changes: watch::Sender::new(()),
@@ -83,7 +86,7 @@ impl Capability for ChannelCapability {
 
     fn jobs(&self, context: &Context) -> Vec<Job> {
         let receiver = self.receiver(context);
-        let turns = Arc::new(Turns::new(context.clone(), self.pacer.clone()));
+        let turns = Arc::new(Turns::new(context.clone(), self.memories.clone(), self.pacer.clone()));
         let (looks, sweeps, jobs) = (receiver.clone(), context.clone(), self.jobs.clone());
         vec![
             Job::handler(receiver.handler()),

@@ -26,7 +26,7 @@ pub use agents::{AgentRequest, AgentSource, SelectableModel, SubmissionLimits, T
 pub use caller::{Caller, SiteClaims};
 pub use chat::Chat;
 pub use clock::Clock;
-pub use contract::Bearer;
+pub use contract::{Bearer, RunScope};
 pub use events::{LifecycleEvent, LifecycleObserver};
 pub use files::attachments::{AttachmentError, AttachmentReader};
 pub use files::sniff::media_type;

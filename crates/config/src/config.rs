@@ -218,10 +218,20 @@ pub struct HttpConnection {
     pub base_url: Url,
     /// Additional headers of each request.
     pub headers: Vec<(String, SecretString)>,
+    /// How the user's token is obtained that is sent with each request, if one is sent.
+    pub auth: Option<UserAuth>,
     /// Whether this machine and private networks may be reached.
     pub allow_private: bool,
     /// The timeout of one request.
     pub timeout: Duration,
+}
+
+impl HttpConnection {
+    /// Returns the service that is called on behalf of each user; `None` if no token of the user is sent.
+    pub fn user_service(&self, id: &str) -> Option<Service> {
+        let (auth, url) = (self.auth.clone()?, self.base_url.clone());
+        Some(Service { name: id.to_owned(), url, allow_private: self.allow_private, is_mcp: false, auth })
+    }
 }
 
 /// The settings of a connection to a remote agent.

@@ -4,6 +4,7 @@ use crate::audit;
 use crate::exchange::Exchanges;
 use crate::oauth::{Challenge, OauthError};
 use crate::secrets::Keys;
+use crate::sign_in::SignInProviders;
 use crate::store::{self, AccountRow, NewTokens, Refresh};
 use crate::tokens::AccountTokens;
 use ::capability::{AfterRefusal, ProvideTokens, TokenProblem, TokenRefusal, UserValues};
@@ -13,7 +14,7 @@ use contract::{Bearer, RunScope};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::json;
-use settings::user_auth::{Service, UserAuth, UserVariables};
+use settings::user_auth::{Service, SignInTokens, UserAuth, UserVariables};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -38,12 +39,31 @@ struct Inner {
     store: Store,
     keys: ArcSwap<Keys>,
     exchanges: Exchanges,
+    providers: ArcSwap<SignInProviders>,
 }
 
 impl Accounts {
     /// Creates the accounts of a database. Nothing is encrypted before the keys are set.
     pub(crate) fn new(store: Store, keys: Keys) -> Self {
-        Self(Arc::new(Inner { store, keys: ArcSwap::from_pointee(keys), exchanges: Exchanges::default() }))
+        Self(Arc::new(Inner {
+            store,
+            keys: ArcSwap::from_pointee(keys),
+            exchanges: Exchanges::default(),
+            providers: ArcSwap::default(),
+        }))
+    }
+
+    pub(crate) fn set_providers(&self, providers: SignInProviders) {
+        self.0.providers.store(Arc::new(providers));
+    }
+
+    /// Returns the providers whose tokens are exchanged.
+    pub(crate) fn providers(&self) -> Arc<SignInProviders> {
+        self.0.providers.load_full()
+    }
+
+    pub(crate) fn exchanges(&self) -> &Exchanges {
+        &self.0.exchanges
     }
 
     pub(crate) fn set_keys(&self, keys: Keys) {
@@ -98,7 +118,8 @@ impl Accounts {
         Ok(is_deleted)
     }
 
-    async fn account_token(&self, service: &Service, owner: &str) -> Result<Bearer, TokenProblem> {
+    /// Returns the access token of a user's account, renewed if it is about to expire.
+    pub(crate) async fn account_token(&self, service: &Service, owner: &str) -> Result<Bearer, TokenProblem> {
         let until = Instant::now() + PATIENCE;
         loop {
             let found = self.usable(service, owner).await.map_err(|error| failed(service, &error))?;
@@ -169,7 +190,8 @@ impl Accounts {
         }
     }
 
-    async fn after_refusal(
+    /// Handles the refusal of the access token of a user's account.
+    pub(crate) async fn after_refusal(
         &self,
         service: &Service,
         owner: &str,
@@ -214,7 +236,7 @@ impl ProvideTokens for Accounts {
                     Err(TokenProblem::Failed(message))
                 }
                 UserAuth::Account(_) => self.account_token(service, &scope.user_id).await,
-                UserAuth::Exchange(exchange) => self.0.exchanges.token(service, exchange, scope).await,
+                UserAuth::Exchange(exchange) => self.exchanged_token(service, exchange, scope).await,
             }
         }
         .boxed()
@@ -242,7 +264,11 @@ impl ProvideTokens for Accounts {
 
     fn connected_at<'a>(&'a self, service: &'a Service, scope: &'a RunScope) -> BoxFuture<'a, Option<i64>> {
         async move {
-            let found = self.usable(service, &scope.user_id).await.ok()??;
+            let sign_in = match &service.auth {
+                UserAuth::Exchange(exchange) => Some(self.providers().of(exchange)?.service()),
+                UserAuth::Account(_) => None,
+            };
+            let found = self.usable(sign_in.as_ref().unwrap_or(service), &scope.user_id).await.ok()??;
             Some(found.0.connected_at)
         }
         .boxed()
@@ -267,6 +293,16 @@ impl ProvideTokens for Accounts {
 
     fn page(&self, service: &str) -> String {
         page(service)
+    }
+
+    fn keep_sign_in<'a>(&'a self, user_id: &'a str, tokens: SignInTokens) -> BoxFuture<'a, ()> {
+        async move {
+            let provider = tokens.provider.clone();
+            if let Err(problem) = self.keep_tokens(user_id, tokens).await {
+                tracing::warn!(provider, problem, "the tokens of a sign-in cannot be kept");
+            }
+        }
+        .boxed()
     }
 }
 

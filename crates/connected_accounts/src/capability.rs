@@ -4,6 +4,7 @@ use crate::accounts::{Accounts, PATH};
 use crate::routes::{self, RouteState};
 use crate::secrets::Keys;
 use crate::section::ConnectedAccounts;
+use crate::sign_in::SignInProviders;
 use crate::{pages, services, store};
 use ::capability::{Capability, Context, Definition, Job};
 use config::{Config, ProcessEnv, SectionType};
@@ -53,7 +54,10 @@ impl Capability for ConnectedAccountsCapability {
         let names = config.section::<ConnectedAccounts>().map(|section| section.keys.clone()).unwrap_or_default();
         let agents = config.agents.keys().map(String::as_str);
         let variables = services::variables(config, agents.clone());
-        let is_used = !services::with_accounts(config, agents).is_empty() || !variables.is_empty();
+        let providers = SignInProviders::needed(config, services::all(config));
+        let has_accounts = !services::with_accounts(config, agents, |_| true).is_empty() || !providers.is_empty();
+        self.accounts.set_providers(providers);
+        let is_used = has_accounts || !variables.is_empty();
         if is_used || !names.is_empty() {
             let keys = Keys::read(&names, &ProcessEnv);
             keys.warn();

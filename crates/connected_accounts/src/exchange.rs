@@ -1,7 +1,6 @@
 //! Token exchange (RFC 8693): a token of the user for one service only, for the token with which they are signed in.
 
 use crate::oauth::{ClientIdentity, ExchangeRequest, IssuedTokens, OauthError, OauthHttp, TokenClient};
-use ::capability::TokenProblem;
 use contract::{Bearer, RunScope};
 use parking_lot::Mutex;
 use settings::user_auth::{ExchangeAuth, Service};
@@ -29,27 +28,24 @@ struct Exchanged {
 }
 
 impl Exchanges {
-    /// Returns the token of the user of a run for a service.
+    /// Returns the token of the user of a run for a service, for which the token of their sign-in is exchanged.
+    ///
+    /// # Errors
+    /// The authorization server refuses it, or cannot be reached.
     pub(crate) async fn token(
         &self,
         service: &Service,
         exchange: &ExchangeAuth,
-        scope: &RunScope,
-    ) -> Result<Bearer, TokenProblem> {
-        let Some(subject) = &scope.token else {
-            let message =
-                "Not run: it is called with the token with which the user is signed in, and this user has none.";
-            return Err(TokenProblem::Failed(message.to_owned()));
-        };
+        (scope, subject): (&RunScope, &Bearer),
+    ) -> Result<Bearer, OauthError> {
         let key = key(service, exchange, scope, subject);
         let kept = self.0.lock().get(&key).filter(|kept| Instant::now() < kept.until).map(|kept| kept.token.clone());
         if let Some(token) = kept {
             return Ok(token);
         }
         let begun = Instant::now();
-        let issued = ask(service, exchange, subject).await.map_err(|error| {
+        let issued = ask(service, exchange, subject).await.inspect_err(|error| {
             tracing::warn!(service = service.name, %error, "the token of a user cannot be exchanged");
-            TokenProblem::from(&error)
         })?;
         let token = Bearer::new(&issued.access_token);
         let seconds = issued.expires_in.map(|seconds| seconds.max(0).unsigned_abs());

@@ -11,6 +11,7 @@ mod routes;
 mod secrets;
 mod section;
 mod services;
+mod sign_in;
 mod store;
 pub mod testing;
 #[cfg(test)]

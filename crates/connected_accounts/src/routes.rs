@@ -4,11 +4,13 @@ use crate::accounts::Accounts;
 use crate::connect::{CLIENT_PATH, client_document};
 use crate::{pages, services, store};
 use ::capability::CurrentConfig;
+use auth::rights::{AccessDecision, check_rule};
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, NoContent, Response};
 use axum::routing::get;
 use axum::{Extension, Json, Router};
 use chat::Caller;
+use config::Endpoint;
 use schemars::JsonSchema;
 use serde::Serialize;
 use settings::user_auth::{Service, UserVariables};
@@ -56,7 +58,8 @@ impl RouteState {
     /// Returns the services at which the caller can connect an account, by name: those of the agents that they may use.
     pub(crate) fn services(&self, caller: &Caller) -> BTreeMap<String, Service> {
         let (config, agents) = (self.current.config(), self.current.usable_agents(caller));
-        services::with_accounts(&config, agents.iter().map(String::as_str))
+        let is_usable = |endpoint: &Endpoint| check_rule(caller, &endpoint.auth) == AccessDecision::Allowed;
+        services::with_accounts(&config, agents.iter().map(String::as_str), is_usable)
     }
 
     /// Returns the variables that the caller can enter, by connection.
@@ -68,6 +71,8 @@ impl RouteState {
     /// Returns the accounts of the caller, and the services at which they can connect one.
     pub(crate) async fn list(&self, caller: &Caller) -> Result<Vec<ConnectedAccount>, UserError> {
         let mut services = self.services(caller);
+        let sign_ins = self.accounts.providers();
+        services.extend(sign_ins.services().map(|service| (service.name.clone(), service)));
         let mut list = Vec::new();
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         for row in store::accounts(self.accounts.store(), &caller.user_id).await.map_err(from_store_error)? {

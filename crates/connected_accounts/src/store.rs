@@ -132,14 +132,22 @@ pub(crate) struct NewTokens {
 /// many.
 pub(crate) async fn connect(
     store: &Store,
-    (owner, service): (&str, &str),
+    account: (&str, &str),
     new: NewTokens,
     now: i64,
     audit: AuditEntry,
 ) -> Result<bool, StoreError> {
+    changed_with(store, inserted(account, new, now), audit).await
+}
+
+/// Stores the tokens of a sign-in as [`connect`] does. The sign-in itself is in the audit log.
+pub(crate) async fn keep(store: &Store, account: (&str, &str), new: NewTokens, now: i64) -> Result<bool, StoreError> {
+    changed(store, inserted(account, new, now)).await
+}
+
+fn inserted((owner, service): (&str, &str), new: NewTokens, now: i64) -> sql::Query {
     let insert = sql::query(CONNECT).bind(Uuid::now_v7().to_string()).bind(owner.to_owned()).bind(service.to_owned());
-    let insert = insert.bind(new.sealed).bind(new.scopes).bind(now).bind(MAX_ACCOUNTS);
-    changed_with(store, insert, audit).await
+    insert.bind(new.sealed).bind(new.scopes).bind(now).bind(MAX_ACCOUNTS)
 }
 
 /// A server that refreshes the tokens of an account which have this version.

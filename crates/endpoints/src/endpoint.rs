@@ -163,6 +163,7 @@ impl Endpoints {
             payload: &Arc::new(payload),
             user: &Arc::new(context.gate.user(&context.user_id)),
             agent: context.agent.as_ref().map(|agent| &agent.0),
+            scope: &context.gate.scope(&context.user_id),
             models: &context.models,
             reports: &context.reports,
             keys: keys.as_ref(),

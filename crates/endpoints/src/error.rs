@@ -37,6 +37,14 @@ pub enum EndpointError {
         /// see it.
         at: Option<String>,
     },
+    /// A web service cannot be called on behalf of the user, who can do something about it.
+    #[error("{message}")]
+    NoUserToken {
+        /// The error message for models.
+        message: String,
+        /// What the user can do.
+        for_user: String,
+    },
     /// The routine exceeded its number of steps.
     #[error("The routine did not finish within {0} steps.")]
     TooManySteps(u32),

@@ -1,6 +1,7 @@
 //! The port that decides which endpoints a caller may call.
 
 use crate::EndpointError;
+use contract::RunScope;
 use serde_json::{Value, json};
 
 /// The rights of one caller. It is asked before every endpoint that runs for the caller, including
@@ -15,6 +16,11 @@ pub trait EndpointGate: Send + Sync + 'static {
     /// Returns what `_user` reads for the caller with this id.
     fn user(&self, id: &str) -> Value {
         json!({ "id": id })
+    }
+
+    /// Returns the user on whose behalf web services are called for the caller with this id.
+    fn scope(&self, id: &str) -> RunScope {
+        RunScope { user_id: id.to_owned(), ..RunScope::default() }
     }
 }
 

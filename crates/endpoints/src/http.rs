@@ -1,11 +1,15 @@
 //! Connections to web services.
 
+use crate::Secrets;
+use crate::user_tokens::{MAX_RENEWALS, RequestFailure, UserTokens};
+use contract::{Bearer, RunScope};
 use egress::{Egress, EgressRequest, EgressResponse};
 use reqwest::Method;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
@@ -32,6 +36,8 @@ pub struct HttpConnection {
     base_url: Url,
     headers: HeaderMap,
     timeout: Duration,
+    /// Where the token comes from that is sent on behalf of the user, if one is sent.
+    tokens: Option<Arc<dyn UserTokens>>,
 }
 
 /// The evaluated properties of a request.
@@ -62,7 +68,13 @@ impl HttpConnection {
             value.set_sensitive(true);
             headers.insert(header_name(&name)?, value);
         }
-        Ok(Self { egress: Egress::new(allow_private)?, base_url, headers, timeout })
+        Ok(Self { egress: Egress::new(allow_private)?, base_url, headers, timeout, tokens: None })
+    }
+
+    /// Sends every request with a token of the user for whom the routine runs.
+    #[must_use]
+    pub fn with_user_tokens(self, tokens: Arc<dyn UserTokens>) -> Self {
+        Self { tokens: Some(tokens), ..self }
     }
 
     /// Sends a request and returns `{status, body}`. The body of a JSON response is its value,
@@ -71,15 +83,53 @@ impl HttpConnection {
     /// # Errors
     /// A message for the caller, without addresses: no response, a status of 400 or more, or a body
     /// that is not text.
-    pub(crate) async fn send(&self, method: &Method, properties: Value) -> Result<Value, String> {
+    pub(crate) async fn send(
+        &self,
+        method: &Method,
+        properties: Value,
+        scope: &RunScope,
+    ) -> Result<Value, RequestFailure> {
         let call: HttpProperties = serde_json::from_value(properties).map_err(|error| error.to_string())?;
         let any_status = call.any_status;
-        let answer = self.egress.send(self.request(method, call)?).await.map_err(|error| error.to_string())?;
+        let request = self.request(method, call)?;
+        let (answer, token) = match &self.tokens {
+            Some(tokens) => self.send_for_user(&**tokens, request, scope).await?,
+            None => (self.egress.send(request).await.map_err(|error| error.to_string())?, None),
+        };
         if answer.status >= 400 && !any_status {
-            return Err(format!("the server responded with status {}", answer.status));
+            return Err(format!("the server responded with status {}", answer.status).into());
         }
-        let status = answer.status;
-        Ok(json!({ "status": status, "body": body_value(answer)? }))
+        let (status, body) = (answer.status, body_value(answer)?);
+        // A response may repeat its request, and a model may read it.
+        let secrets: Secrets =
+            token.map(|token| (String::new(), token.expose().to_owned().into())).into_iter().collect();
+        Ok(json!({ "status": status, "body": secrets.redact(body) }))
+    }
+
+    /// Sends a request with a token of the user. If the service refuses the token, it has not run the request, so it is
+    /// sent again with another token, if there is one.
+    async fn send_for_user(
+        &self,
+        tokens: &dyn UserTokens,
+        mut request: EgressRequest,
+        scope: &RunScope,
+    ) -> Result<(EgressResponse, Option<Bearer>), RequestFailure> {
+        let mut renewals = 0;
+        loop {
+            let token = tokens.token(scope).await.map_err(RequestFailure::NoToken)?;
+            let mut value = header_value("authorization", &format!("Bearer {}", token.expose()))?;
+            value.set_sensitive(true);
+            request.headers.insert(AUTHORIZATION, value);
+            let answer = self.egress.send(request.clone()).await.map_err(|error| error.to_string())?;
+            if answer.status != 401 || renewals == MAX_RENEWALS {
+                return Ok((answer, Some(token)));
+            }
+            renewals += 1;
+            let challenge = answer.headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
+            if !tokens.refused(scope, &token, challenge.unwrap_or_default()).await {
+                return Ok((answer, Some(token)));
+            }
+        }
     }
 
     fn request(&self, method: &Method, call: HttpProperties) -> Result<EgressRequest, String> {

@@ -13,6 +13,7 @@ mod sql;
 mod step;
 mod text_models;
 mod tool;
+mod user_tokens;
 
 pub use connection::Connection;
 pub use endpoint::{CallContext, CallingAgent, Endpoint, Endpoints};
@@ -24,3 +25,4 @@ pub use secrets::Secrets;
 pub use sql::{OpenDatabases, SqlConnection, SqlFailure, SqlLimits, SqlSettings};
 pub use text_models::{GenerateRequest, TextModels};
 pub use tool::{CallerEndpointTool, EndpointTool};
+pub use user_tokens::{NoUserToken, UserTokens};

@@ -6,8 +6,9 @@ use crate::endpoint::Endpoints;
 use crate::request_keys::RequestKeys;
 use crate::step::{CallStep, RequestKind, RequestStep, RoutineStep};
 use crate::text_models::GenerateRequest;
+use crate::user_tokens::{NoUserToken, RequestFailure};
 use crate::{Connection, EndpointError, EndpointGate, OwnedScope, Secrets};
-use contract::{CallReports, ModelUse};
+use contract::{CallReports, ModelUse, RunScope};
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
 use operators::{Evaluator, is_truthy};
@@ -66,6 +67,8 @@ pub(crate) struct RoutineContext<'a> {
     pub(crate) user: &'a Arc<Value>,
     /// `_agent`
     pub(crate) agent: Option<&'a Arc<Value>>,
+    /// The user on whose behalf web services are called.
+    pub(crate) scope: &'a RunScope,
     /// Counts the model requests.
     pub(crate) models: &'a ModelUse,
     /// Shows `:status` to the user.
@@ -274,9 +277,15 @@ impl<'a> Routine<'a> {
             }
             _ => evaluated,
         };
-        let result = send_request(connection, kind, evaluated, self.context.models)
-            .await
-            .map_err(|error| failed(secrets.redact_text(error)))?;
+        let result =
+            send_request(connection, kind, evaluated, self.context).await.map_err(|failure| match failure {
+                RequestFailure::NoToken(NoUserToken { message, for_user: Some(for_user) }) => {
+                    EndpointError::NoUserToken { message, for_user }
+                }
+                RequestFailure::NoToken(NoUserToken { message, for_user: None }) | RequestFailure::Failed(message) => {
+                    failed(secrets.redact_text(message))
+                }
+            })?;
         insert(&mut self.variables.results, [(id.clone(), secrets.redact(result))]);
         Ok(())
     }
@@ -332,18 +341,18 @@ async fn send_request(
     connection: &Connection,
     kind: &RequestKind,
     properties: Value,
-    counted: &ModelUse,
-) -> Result<Value, String> {
+    context: RoutineContext<'_>,
+) -> Result<Value, RequestFailure> {
     match (connection, kind) {
         (Connection::Sql(database), RequestKind::Sql(access, statement)) => match properties {
-            Value::Object(parameters) => database.run(statement, *access, &parameters).await,
-            _ => Err("its parameters are not a mapping".to_owned()),
+            Value::Object(parameters) => Ok(database.run(statement, *access, &parameters).await?),
+            _ => Err("its parameters are not a mapping".to_owned().into()),
         },
-        (Connection::Http(service), RequestKind::Http(method)) => service.send(method, properties).await,
+        (Connection::Http(service), RequestKind::Http(method)) => service.send(method, properties, context.scope).await,
         (Connection::Models(models), RequestKind::Text) => {
-            models.generate(GenerateRequest::from_properties(properties)?, counted.clone()).await
+            Ok(models.generate(GenerateRequest::from_properties(properties)?, context.models.clone()).await?)
         }
-        _ => Err("its connection has another type".to_owned()),
+        _ => Err("its connection has another type".to_owned().into()),
     }
 }
 

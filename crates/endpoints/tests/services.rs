@@ -5,14 +5,16 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use contract::{Bearer, RunScope};
 use endpoints::{
-    CallContext, Connection, Endpoint, Endpoints, GenerateRequest, HttpConnection, HttpSettings, TextModels,
+    CallContext, Connection, Endpoint, EndpointError, Endpoints, GenerateRequest, HttpConnection, HttpSettings,
+    NoUserToken, TextModels, UserTokens,
 };
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +33,7 @@ async fn service() -> Url {
             "/v1/orders",
             post(|Json(order): Json<Value>| async move { (StatusCode::CREATED, Json(json!({ "got": order }))) }),
         )
+        .route("/v1/mine", get(mine))
         .route("/v1/text", get(|| async { "plain" }))
         .route("/v1/gone", get(|| async { (StatusCode::GONE, "secret details").into_response() }))
         .route("/v1/wrong", get(|| async { ([("content-type", "application/json")], "{").into_response() }))
@@ -39,6 +42,40 @@ async fn service() -> Url {
     let url = Url::parse(&format!("http://{}/v1", listener.local_addr().unwrap())).unwrap();
     tokio::spawn(async move { axum::serve(listener, router).await });
     url
+}
+
+/// Returns the token, unless it is an old one.
+async fn mine(headers: HeaderMap) -> axum::response::Response {
+    let token = headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+    match token.contains("old") {
+        true => (StatusCode::UNAUTHORIZED, [("www-authenticate", "Bearer error=\"invalid_token\"")]).into_response(),
+        false => Json(json!({ "got": token })).into_response(),
+    }
+}
+
+/// Tokens of users, of which those in the list were refused before.
+#[derive(Default)]
+struct Tokens {
+    refused: Mutex<Vec<String>>,
+}
+
+impl UserTokens for Tokens {
+    fn token<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<Bearer, NoUserToken>> {
+        let is_first = self.refused.lock().unwrap().is_empty();
+        let token = match scope.user_id.as_str() {
+            "ada" if is_first => Ok(Bearer::new("old-token-of-ada")),
+            "ada" => Ok(Bearer::new("new-token-of-ada")),
+            "eve" => Ok(Bearer::new("old-token-of-eve")),
+            _ => Err(NoUserToken { message: "for the model".to_owned(), for_user: Some("for the user".to_owned()) }),
+        };
+        async move { token }.boxed()
+    }
+
+    fn refused<'a>(&'a self, _: &'a RunScope, token: &'a Bearer, challenge: &'a str) -> BoxFuture<'a, bool> {
+        assert!(challenge.contains("invalid_token"), "{challenge}");
+        self.refused.lock().unwrap().push(token.expose().to_owned());
+        async { true }.boxed()
+    }
 }
 
 /// A model that returns its request.
@@ -173,4 +210,51 @@ async fn model_requests_return_text_or_an_object() {
     assert_eq!(run(true, ask("GenerateObject", object), payload.clone()).await, r#"{"about":"refunds"}"#);
     let empty = ask("GenerateText", json!({ "model": "m", "prompt": { "_payload": "none" } }));
     assert_eq!(run(true, empty, payload).await, "The step `a` failed: the prompt is empty");
+}
+
+#[tokio::test]
+async fn requests_are_sent_with_the_token_of_the_user() {
+    let check = async |user: &str, expected: Result<&str, &str>, refused: &[&str]| {
+        let settings = HttpSettings {
+            base_url: service().await,
+            headers: Vec::new(),
+            allow_private: true,
+            timeout: Duration::from_secs(5),
+        };
+        let tokens = Arc::new(Tokens::default());
+        let http = HttpConnection::new(settings).unwrap().with_user_tokens(tokens.clone());
+        let connections = HashMap::from([("shop".to_owned(), Connection::Http(http))]);
+        // A header of the routine does not replace the token.
+        let request = json!({ "path": "mine", "headers": { "Authorization": "Bearer mine" } });
+        let routine = json!([
+            { ":try": [{ "id": "a", "type": "Http", "connectionId": "shop", "properties": request }], ":catch": [] },
+            { ":return": { "_step": "a" } },
+        ]);
+        let routine = serde_json::from_value(routine).unwrap();
+        let endpoint = Endpoint { id: "e".to_owned(), routine, ..Endpoint::default() };
+        let endpoints = Endpoints::new(vec![endpoint], connections, Duration::from_secs(10)).unwrap();
+        let context = CallContext {
+            user_id: user.to_owned(),
+            gate: Arc::new(|_: &str| Ok(())),
+            models: contract::ModelUse::default(),
+            idempotency_key: None,
+            cancel: CancellationToken::new(),
+            reports: contract::CallReports::default(),
+        };
+        let ended = endpoints.call("e", json!({}), &context).await;
+        let seen = match &ended {
+            Ok(value) => Ok(value.to_string()),
+            Err(EndpointError::NoUserToken { message, for_user }) => Err(format!("{message}, {for_user}")),
+            Err(error) => Err(error.to_string()),
+        };
+        assert_eq!(seen, expected.map(str::to_owned).map_err(str::to_owned), "{user}");
+        assert_eq!(*tokens.refused.lock().unwrap(), refused, "{user}");
+    };
+    // The service repeats the token, and it is redacted.
+    let shown = r#"{"status":200,"body":{"got":"Bearer [secret]"}}"#;
+    check("ada", Ok(shown), &["old-token-of-ada"]).await;
+    // A service that refuses every token is asked twice.
+    check("eve", Ok("null"), &["old-token-of-eve"]).await;
+    // An error of the caller is not caught by the routine.
+    check("bob", Err("for the model, for the user"), &[]).await;
 }

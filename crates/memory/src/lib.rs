@@ -6,6 +6,7 @@ mod fact;
 mod own_words;
 mod page;
 mod prompt;
+mod remembered;
 mod routes;
 mod section;
 mod service;
@@ -37,7 +38,11 @@ const PRUNE_INTERVAL: Duration = Duration::from_secs(10 * 60);
 pub const DEFINITION: Definition = Definition {
     sections: &[SectionType::of::<MemorySettings>(), SectionType::of::<AgentMemory>()],
     tables: Some(store::TABLES),
-    start: Some(|host| Ok(Arc::new(MemoryCapability { memory: Memory::new(host.store.clone(), host.jobs.clone()) }))),
+    start: Some(|host| {
+        let memory = Memory::new(host.store.clone(), host.jobs.clone());
+        host.memories.provide(Arc::new(memory.clone()));
+        Ok(Arc::new(MemoryCapability { memory }))
+    }),
     ..Definition::new("memory")
 };
 

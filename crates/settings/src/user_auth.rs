@@ -76,6 +76,30 @@ pub struct ExchangeAuth {
     pub audience: Option<String>,
     /// The scopes to ask for; empty to keep those of the sign-in.
     pub scopes: Vec<String>,
+    /// In the auth modes with accounts, the id of the provider whose tokens are exchanged; `None` if there is one
+    /// provider only, or if requests come with tokens.
+    pub provider: Option<String>,
+}
+
+/// What a provider of OpenID Connect has issued to a user who has signed in there.
+#[derive(Clone)]
+pub struct SignInTokens {
+    /// The id of the provider in the config.
+    pub provider: String,
+    /// The provider's token endpoint.
+    pub token_endpoint: Url,
+    /// Where the provider revokes tokens, if it can.
+    pub revocation_endpoint: Option<Url>,
+    /// Whether the provider takes the client's secret in the body instead of a header.
+    pub secret_in_body: bool,
+    /// The access token.
+    pub access_token: SecretString,
+    /// The refresh token, if there is one.
+    pub refresh_token: Option<SecretString>,
+    /// The lifetime of the access token in seconds, if it is known.
+    pub expires_in: Option<i64>,
+    /// The granted scopes, with spaces between them, if the provider has named them.
+    pub scopes: Option<String>,
 }
 
 /// A variable of a remote agent that each user enters.
@@ -119,10 +143,18 @@ impl Service {
             }
             UserAuth::Exchange(exchange) => {
                 let audience = exchange.audience.as_deref().unwrap_or_default();
-                vec!["exchange", &exchange.client.id, exchange.token_url.as_str(), audience]
+                let provider = exchange.provider.as_deref().unwrap_or_default();
+                vec!["exchange", &exchange.client.id, exchange.token_url.as_str(), audience, provider]
             }
         };
         format!("{}\n{}\n{}", self.name, self.url, parts.join("\n"))
+    }
+}
+
+/// Formats the provider only.
+impl fmt::Debug for SignInTokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SignInTokens").field("provider", &self.provider).finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,8 @@
 //! Endpoints and their connections.
 
-use super::models::ModelBuilder;
+use super::current::RetainedState;
 use super::models::text::RoutineModels;
+use super::user_tokens::TokensOf;
 use crate::capabilities::all_operators;
 use anyhow::anyhow;
 use auth::rights::CallerGate;
@@ -47,9 +48,9 @@ pub(super) fn connections(databases: &Databases) -> HashMap<String, SqlConnectio
 }
 
 /// Builds the endpoints with their connections.
-pub(super) fn build(config: &Arc<Config>, databases: &Databases, models: &ModelBuilder) -> anyhow::Result<Endpoints> {
+pub(super) fn build(config: &Arc<Config>, databases: &Databases, kept: &RetainedState) -> anyhow::Result<Endpoints> {
     let connections = config.connections.values().filter_map(|connection| {
-        let built = build_connection(config, connection, databases, models).transpose()?;
+        let built = build_connection(config, connection, databases, kept).transpose()?;
         Some(built.map(|built| (connection.id.clone(), built)))
     });
     let connections = connections.collect::<anyhow::Result<_>>()?;
@@ -71,7 +72,7 @@ fn build_connection(
     config: &Arc<Config>,
     connection: &config::Connection,
     databases: &Databases,
-    models: &ModelBuilder,
+    kept: &RetainedState,
 ) -> anyhow::Result<Option<Connection>> {
     Ok(match &connection.kind {
         ConnectionKind::Sql(_) => databases.get(&connection.id).map(|(_, opened)| Connection::Sql(opened.clone())),
@@ -84,11 +85,15 @@ fn build_connection(
             };
             let opened = HttpConnection::new(settings)
                 .map_err(|error| anyhow!("{}: the connection `{}`: {error}", connection.at, connection.id))?;
-            Some(Connection::Http(opened))
+            let service = http.user_service(&connection.id);
+            Some(Connection::Http(match service {
+                Some(service) => opened.with_user_tokens(Arc::new(TokensOf { service, tokens: kept.tokens.clone() })),
+                None => opened,
+            }))
         }
         kind if kind.is_model() => {
             let (config, time) = (config.clone(), config.limits.turn);
-            let (connection, models) = (connection.clone(), models.clone());
+            let (connection, models) = (connection.clone(), kept.models.clone());
             Some(Connection::Models(Arc::new(RoutineModels { config, connection, time, models })))
         }
         _ => None,
@@ -126,6 +131,7 @@ pub(super) async fn call(
         EndpointError::Payload { path, message } => UserError::invalid(path, message),
         EndpointError::Rejected(message) => UserError::invalid("/", message),
         EndpointError::Thrown(message) => UserError::new(ErrorCode::Internal, message),
+        EndpointError::NoUserToken { for_user, .. } => UserError::new(ErrorCode::Forbidden, for_user),
         error => {
             tracing::warn!(endpoint = id, at = error.position(), %error, "an endpoint failed");
             UserError::new(ErrorCode::Internal, "This could not be done right now. Try again.")

@@ -10,6 +10,7 @@ mod pages;
 mod replayed;
 mod served_agent;
 mod sources;
+mod user_tokens;
 
 pub(crate) use current::CurrentConfig;
 pub(crate) use endpoints::usage_caller;

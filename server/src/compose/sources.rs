@@ -34,6 +34,7 @@ pub(crate) async fn sources(config: &Config) -> Vec<(String, Result<SourceReport
         databases: OpenDatabases::default(),
         quotes: Quotes::default(),
         libraries: Default::default(),
+        memories: Default::default(),
         tokens: Default::default(),
     };
     let capabilities = match Capabilities::start(definitions(), &host) {

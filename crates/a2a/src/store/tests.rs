@@ -9,7 +9,7 @@ use wire::{EndReason, Role, UiMessage};
 const ALL_TABLES: [CapabilityTables; 1] = [TABLES];
 
 /// Stores a turn that begins at `now`, and the task of its answer; it ends one later, unless it is still running.
-async fn turn(
+pub(crate) async fn turn(
     store: &Store,
     owner: &str,
     conversation: &str,

@@ -2,7 +2,7 @@
 
 use crate::AccountError;
 use auth::AccountAction;
-use auth::openid_connect::{Provider, ProviderError, ProviderUser};
+use auth::openid_connect::{FinishedSignIn, Provider, ProviderError, ProviderUser};
 use auth::password::{Accounts, NewNames, credential_rules, now_millis};
 use axum::http::HeaderValue;
 use serde_json::{Map, Value, json};
@@ -74,7 +74,7 @@ impl SignInProblem {
 pub(super) async fn sign_in(
     accounts: &Accounts,
     provider: &Provider,
-    user: ProviderUser,
+    FinishedSignIn { user, tokens }: FinishedSignIn,
     asker: &RequestContext,
 ) -> Result<Result<HeaderValue, SignInProblem>, AccountError> {
     let session_id = user.session_id.clone();
@@ -94,6 +94,9 @@ pub(super) async fn sign_in(
     let row = accounts.sign_in.row_within_budget(AccountAction::SignIn, row);
     let browser = (&asker.credentials, asker.is_https);
     let cookie = accounts.begin_provider_session(&user_id, browser, (provider, identity_id, session_id), row).await?;
+    if cookie.is_some() {
+        accounts.sign_in.tokens.keep(&user_id, tokens).await;
+    }
     Ok(cookie.ok_or(SignInProblem::Disabled(user_id)))
 }
 

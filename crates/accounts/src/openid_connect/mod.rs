@@ -10,10 +10,9 @@ pub(crate) use views::{identities_view, providers_view, signed_out_view};
 
 use crate::account::{confirm_password, unconfirmed_page};
 use crate::account_page::FormNotice;
-use crate::sign_in::NextQuery;
 use crate::{ACCOUNT_PATH, AccountError, AccountState, KeyOwner, LocalAccounts, SignedInUser, local_path};
 use auth::openid_connect::{
-    Callback, NewSignIn, PendingSignIn, PendingSignIns, Provider, ProviderLogout, ProviderUser,
+    Callback, FinishedSignIn, NewSignIn, PendingSignIn, PendingSignIns, Provider, ProviderLogout,
 };
 use auth::password::{Accounts, Subject, Throttled, now_millis};
 use auth::{AccountAction, Credentials};
@@ -45,6 +44,15 @@ pub(crate) fn pages() -> Router<AccountState> {
         .route("/auth/identities/{id}/unlink", post(unlink))
 }
 
+/// The query of the way to a provider.
+#[derive(Deserialize)]
+struct BeginQuery {
+    /// The path to open afterwards.
+    next: Option<String>,
+    /// Whether a user who is signed in goes to the provider as well, for new tokens.
+    again: Option<String>,
+}
+
 /// `GET /auth/openid-connect/{provider}`: sends the browser to the provider.
 async fn begin(
     LocalAccounts(accounts): LocalAccounts,
@@ -52,16 +60,17 @@ async fn begin(
     State(state): State<AccountState>,
     Extension(asker): Extension<RequestContext>,
     Path(id): Path<String>,
-    Query(NextQuery { next, .. }): Query<NextQuery>,
+    Query(BeginQuery { next, again }): Query<BeginQuery>,
 ) -> Response {
     let next = local_path(next.as_deref());
-    if member.is_some() {
-        return see_other(next, None);
-    }
+    let tokens_for = match member {
+        Some(_) if again.is_none() => return see_other(next, None),
+        member => member.map(|member| member.caller.user_id),
+    };
     let Some((provider, origin)) = find(&accounts, &id, &state, &asker.credentials) else {
         return web::html::not_found_page();
     };
-    match provider.begin(NewSignIn { origin: &origin, next, link_to: None }).await {
+    match provider.begin(NewSignIn { origin: &origin, next, link_to: None, tokens_for: tokens_for.as_deref() }).await {
         Ok((url, pending)) => see_other(url.as_str(), accounts.pending.cookie(&pending, asker.is_https)),
         Err(error) => problem_page(provider, &SignInProblem::from(error), next),
     }
@@ -102,7 +111,7 @@ async fn link(
             }
         }
     }
-    let new = NewSignIn { origin: &origin, next: ACCOUNT_PATH, link_to: Some(user_id) };
+    let new = NewSignIn { origin: &origin, next: ACCOUNT_PATH, link_to: Some(user_id), tokens_for: None };
     Ok(match provider.begin(new).await {
         Ok((url, pending)) => {
             let page = continue_page(provider, url.as_str());
@@ -140,11 +149,14 @@ async fn finish(
     };
     let Query(answer) = answer.unwrap_or_default();
     let outcome = match provider.finish(&pending, &answer).await {
-        Ok(user) if pending.link_to.is_some() => {
-            link_identity(&accounts, provider, &pending, user, member, &asker).await?
+        Ok(finished) if pending.link_to.is_some() => {
+            link_identity(&accounts, provider, &pending, finished, member, &asker).await?
         }
-        Ok(user) => {
-            enter::sign_in(&accounts, provider, user, &asker).await?.map(|cookie| see_other(&next, Some(cookie)))
+        Ok(finished) if pending.tokens_for.is_some() => {
+            keep_tokens(&accounts, &pending, finished, member).await?.map(|()| see_other(&next, None))
+        }
+        Ok(finished) => {
+            enter::sign_in(&accounts, provider, finished, &asker).await?.map(|cookie| see_other(&next, Some(cookie)))
         }
         Err(error) => Err(SignInProblem::from(error)),
     };
@@ -166,7 +178,7 @@ async fn link_identity(
     accounts: &Accounts,
     provider: &Provider,
     pending: &PendingSignIn,
-    user: ProviderUser,
+    FinishedSignIn { user, tokens }: FinishedSignIn,
     member: Option<SignedInUser>,
     asker: &RequestContext,
 ) -> Result<Result<Response, SignInProblem>, AccountError> {
@@ -179,11 +191,33 @@ async fn link_identity(
     let row = accounts.sign_in.row_within_budget(AccountAction::LinkIdentity, row);
     let (id, claims) = (Uuid::now_v7().to_string(), enter::claims(user));
     Ok(match accounts.store.link_identity(user_id, &id, claims, now_millis(), false, row).await? {
-        LinkOutcome::Done => Ok(see_other(&format!("{ACCOUNT_PATH}?done=linked"), None)),
+        LinkOutcome::Done => {
+            accounts.sign_in.tokens.keep(user_id, tokens).await;
+            Ok(see_other(&format!("{ACCOUNT_PATH}?done=linked"), None))
+        }
         LinkOutcome::OtherUser => Err(SignInProblem::OtherUser),
         LinkOutcome::TooMany => Err(SignInProblem::TooManyIdentities),
         LinkOutcome::Unknown | LinkOutcome::NotTheFirst => Err(SignInProblem::Expired),
     })
+}
+
+/// Keeps new tokens of the user who began this, if they are still signed in, and are the same one at the provider.
+/// Anybody could send a browser here, so neither the session nor the account changes.
+async fn keep_tokens(
+    accounts: &Accounts,
+    pending: &PendingSignIn,
+    FinishedSignIn { user, tokens }: FinishedSignIn,
+    member: Option<SignedInUser>,
+) -> Result<Result<(), SignInProblem>, AccountError> {
+    let Some(member) = member.filter(|member| pending.tokens_for.as_ref() == Some(&member.caller.user_id)) else {
+        return Ok(Err(SignInProblem::Expired));
+    };
+    let known = accounts.store.user_by_identity(&user.issuer, &user.subject).await?;
+    if known.is_none_or(|(known, _)| known.id != member.caller.user_id) {
+        return Ok(Err(SignInProblem::OtherUser));
+    }
+    accounts.sign_in.tokens.keep(&member.caller.user_id, tokens).await;
+    Ok(Ok(()))
 }
 
 /// `POST /auth/identities/{id}/unlink`

@@ -24,6 +24,7 @@ pub(super) struct Metadata {
     pub(super) token_endpoint: Url,
     pub(super) userinfo_endpoint: Option<Url>,
     pub(super) end_session_endpoint: Option<Url>,
+    pub(super) revocation_endpoint: Option<Url>,
     /// Whether its answers name the issuer (RFC 9207).
     pub(super) names_issuer: bool,
     /// Whether the client's secret is sent in the body instead of a header.
@@ -43,6 +44,7 @@ struct Published {
     jwks_uri: Url,
     userinfo_endpoint: Option<Url>,
     end_session_endpoint: Option<Url>,
+    revocation_endpoint: Option<Url>,
     #[serde(default)]
     authorization_response_iss_parameter_supported: bool,
     /// Absent: `client_secret_basic`.
@@ -120,7 +122,7 @@ fn metadata(published: Published, settings: &OpenIdProvider) -> Result<Metadata,
     if published.issuer != settings.issuer {
         return Err("its metadata names another `issuer` than the config; compare them, including a `/` at the end");
     }
-    let optional = [&published.userinfo_endpoint, &published.end_session_endpoint];
+    let optional = [&published.userinfo_endpoint, &published.end_session_endpoint, &published.revocation_endpoint];
     let urls = [&published.authorization_endpoint, &published.token_endpoint, &published.jwks_uri];
     let is_safe =
         |url: &Url| url.scheme() == "https" || url.scheme() == "http" && settings.issuer_url.scheme() == "http";
@@ -143,6 +145,7 @@ fn metadata(published: Published, settings: &OpenIdProvider) -> Result<Metadata,
         token_endpoint: published.token_endpoint,
         userinfo_endpoint: published.userinfo_endpoint,
         end_session_endpoint: published.end_session_endpoint,
+        revocation_endpoint: published.revocation_endpoint,
         names_issuer: published.authorization_response_iss_parameter_supported,
         secret_in_body: methods.is_some() && !has_method("client_secret_basic"),
         tokens: verifier(TokenKind::Id)?,

@@ -7,12 +7,14 @@ mod error;
 mod id_token;
 mod logout;
 mod pending;
+mod token_keeper;
 mod token_request;
 
 pub use claims::ProviderUser;
 pub use error::ProviderError;
 pub use logout::ProviderLogout;
 pub use pending::{PendingSignIn, PendingSignIns};
+pub use token_keeper::{KeepSignInTokens, TokenKeeper};
 
 use crate::oauth::code_challenge;
 use crate::visitors::random_text;
@@ -21,6 +23,7 @@ use discovery::{Metadata, MetadataCache};
 use egress::{Egress, EgressRequest, EgressResponse};
 use http::{HeaderMap, HeaderValue, Method, header};
 use serde::Deserialize;
+use settings::user_auth::SignInTokens;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,6 +76,16 @@ pub struct NewSignIn<'a> {
     pub next: &'a str,
     /// The user whose account gets the identity; `None` to sign in.
     pub link_to: Option<&'a str>,
+    /// The user who is signed in and only gets new tokens of the provider.
+    pub tokens_for: Option<&'a str>,
+}
+
+/// A user who has signed in at the provider.
+pub struct FinishedSignIn {
+    /// The user.
+    pub user: ProviderUser,
+    /// The tokens with which services can be called on their behalf, if the provider has issued an access token.
+    pub tokens: Option<SignInTokens>,
 }
 
 impl Provider {
@@ -115,6 +128,7 @@ impl Provider {
             redirect_uri: format!("{}/auth/openid-connect/{}/callback", new.origin, self.settings.id),
             next: new.next.to_owned(),
             link_to: new.link_to.map(str::to_owned),
+            tokens_for: new.tokens_for.map(str::to_owned),
             begun_at: crate::authentication::now_seconds(),
         };
         let challenge = code_challenge(&pending.verifier);
@@ -137,7 +151,7 @@ impl Provider {
     ///
     /// # Errors
     /// See [`ProviderError`].
-    pub async fn finish(&self, pending: &PendingSignIn, answer: &Callback) -> Result<ProviderUser, ProviderError> {
+    pub async fn finish(&self, pending: &PendingSignIn, answer: &Callback) -> Result<FinishedSignIn, ProviderError> {
         let is_ours =
             pending.provider == self.settings.id && Sha256::digest(&pending.state) == Sha256::digest(&answer.state);
         if !is_ours || pending.is_expired() {
@@ -164,7 +178,8 @@ impl Provider {
         {
             claims::add_user_info(&mut claims, self.client.user_info(endpoint, token).await?)?;
         }
-        claims::user(&claims, &self.settings)
+        let user = claims::user(&claims, &self.settings)?;
+        Ok(FinishedSignIn { user, tokens: tokens.into_sign_in_tokens(&self.settings.id, &metadata) })
     }
 
     /// Returns the URL that ends the user's session at the provider (OpenID Connect RP-Initiated Logout 1.0); `None`

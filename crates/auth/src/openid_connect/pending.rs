@@ -31,6 +31,9 @@ pub struct PendingSignIn {
     pub next: String,
     /// The user whose account gets the identity; `None` to sign in.
     pub link_to: Option<String>,
+    /// The user who is signed in and only gets new tokens of the provider.
+    #[serde(default)]
+    pub tokens_for: Option<String>,
     /// Unix time in seconds.
     pub(super) begun_at: i64,
 }
@@ -86,6 +89,7 @@ mod tests {
             redirect_uri: text("https://chat.test/auth/openid-connect/company/callback"),
             next: format!("/{}", "x".repeat(1_999)),
             link_to: None,
+            tokens_for: None,
             begun_at: now_seconds(),
         };
         let keys = |secrets: &[&str]| PendingSignIns::new(secrets.iter().map(|secret| secret.as_bytes()));

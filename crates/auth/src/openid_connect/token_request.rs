@@ -10,6 +10,7 @@ use http::{HeaderMap, HeaderValue, Method, header};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use settings::user_auth::SignInTokens;
 use url::Url;
 use url::form_urlencoded::Serializer;
 
@@ -17,6 +18,10 @@ use url::form_urlencoded::Serializer;
 pub(super) struct Tokens {
     pub(super) id_token: SecretString,
     pub(super) access_token: Option<SecretString>,
+    refresh_token: Option<SecretString>,
+    /// The lifetime of the access token in seconds.
+    expires_in: Option<i64>,
+    scopes: Option<String>,
 }
 
 /// The response of the token endpoint (OpenID Connect Core 1.0, 3.1.3.3).
@@ -24,6 +29,43 @@ pub(super) struct Tokens {
 struct TokenResponse {
     id_token: String,
     access_token: Option<String>,
+    // What a sign-in does not need may have any form, so that nobody is kept out because of it.
+    refresh_token: Option<Value>,
+    expires_in: Option<Value>,
+    scope: Option<Value>,
+}
+
+impl From<TokenResponse> for Tokens {
+    fn from(sent: TokenResponse) -> Self {
+        let text = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
+        let expires_in = sent.expires_in.and_then(|value| match value {
+            Value::String(text) => text.parse().ok(),
+            value => value.as_i64(),
+        });
+        Self {
+            id_token: sent.id_token.into(),
+            access_token: sent.access_token.map(SecretString::from),
+            refresh_token: text(sent.refresh_token).filter(|token| !token.is_empty()).map(SecretString::from),
+            expires_in,
+            scopes: text(sent.scope),
+        }
+    }
+}
+
+impl Tokens {
+    /// Returns the tokens with which services can be called on behalf of the user.
+    pub(super) fn into_sign_in_tokens(self, provider: &str, metadata: &Metadata) -> Option<SignInTokens> {
+        Some(SignInTokens {
+            provider: provider.to_owned(),
+            token_endpoint: metadata.token_endpoint.clone(),
+            revocation_endpoint: metadata.revocation_endpoint.clone(),
+            secret_in_body: metadata.secret_in_body,
+            access_token: self.access_token?,
+            refresh_token: self.refresh_token,
+            expires_in: self.expires_in,
+            scopes: self.scopes,
+        })
+    }
 }
 
 impl ProviderClient {
@@ -49,8 +91,7 @@ impl ProviderClient {
             200 => {
                 let sent: TokenResponse =
                     serde_json::from_slice(&answer.body).map_err(|_| ProviderError::Invalid("tokens"))?;
-                let access_token = sent.access_token.map(SecretString::from);
-                Ok(Tokens { id_token: sent.id_token.into(), access_token })
+                Ok(sent.into())
             }
             400..=499 => {
                 // `invalid_grant` for a code that was used before; `invalid_client` for a wrong secret.

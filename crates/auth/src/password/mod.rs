@@ -26,7 +26,7 @@ pub use throttle::{SignInAttempt, Throttle, Throttled};
 use super::AccountAction;
 use super::budgets::Budgets;
 use super::credentials::Credentials;
-use super::openid_connect::{PendingSignIns, Provider};
+use super::openid_connect::{PendingSignIns, Provider, TokenKeeper};
 use super::visitors::random_bytes;
 use super::{cookies, user};
 use axum::http::HeaderValue;
@@ -62,6 +62,8 @@ pub struct SignInState {
     pub budgets: Arc<Budgets>,
     /// The token for the first account.
     pub setup: Arc<SetupToken>,
+    /// What keeps the tokens that providers issue.
+    pub tokens: TokenKeeper,
 }
 
 /// The accounts and their settings.

@@ -16,8 +16,11 @@ const ACKNOWLEDGED: u64 = 6;
 /// The flag of a message that only the person sees.
 const EPHEMERAL: u64 = 1 << 6;
 /// What the commands of the bot can be given, by their names: the name of an option, and what it is.
-const OPTIONS: [(&str, &str, &str); 2] =
-    [("models", "name", "The model for the next answers"), ("link", "code", "The code from the website")];
+const OPTIONS: [(&str, &str, &str); 3] = [
+    ("models", "name", "The model for the next answers"),
+    ("memory", "what", "forget NUMBER, off or on"),
+    ("link", "code", "The code from the website"),
+];
 
 impl DiscordBot {
     /// Sets the commands that the app offers, with those to link: in servers and in direct messages with the bot.

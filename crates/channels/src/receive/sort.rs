@@ -16,6 +16,8 @@ const HELLO: &str = "Hello! I answer people who have an account on our website. 
                      your account, and link yourself.";
 const UNLINKED: &str = "Unlinked. What you write here gets no answer any more.";
 const UNLINKED_BY_RULE: &str = "Unlinked. Your next message links you again, by your e-mail address.";
+/// What is known about a person is not for others in the chat.
+const NOT_HERE: &str = "Others read this chat. Ask me in a direct message what I remember about you.";
 const TOO_MANY_WAIT: &str =
     "Too many of your messages are waiting here, so the last one was not accepted. Send it again later.";
 
@@ -82,6 +84,10 @@ impl Session<'_> {
             store::delete_link(store, &link.owner, &link.id).await?;
             let is_rule = self.channel.users == Users::VerifiedEmail;
             batch.replies.push(Reply::new(&read, if is_rule { UNLINKED_BY_RULE } else { UNLINKED }));
+            return Ok(());
+        }
+        if let (Some(("memory", _)), false) = (command(&text), read.is_private) {
+            batch.replies.push(Reply::new(&read, NOT_HERE));
             return Ok(());
         }
         self.accept_one(read, link, &text, batch).await

@@ -15,6 +15,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("stop", "Stop the answer that is being written"),
     ("status", "Show as whom you write, and the conversation"),
     ("models", "List the models, or choose the one that is named"),
+    ("memory", "Show what the assistant remembers about you, or change it"),
     ("unlink", "End the link to your account"),
     ("help", "List the commands"),
 ];
@@ -42,6 +43,7 @@ impl Turn<'_> {
             "stop" => self.stop(person).await?,
             "status" => self.status(person, link).await?,
             "models" => self.models(person, rest).await?,
+            "memory" => self.memory(person, rest).await?,
             _ => help(self.messenger()),
         };
         self.say(&text).await

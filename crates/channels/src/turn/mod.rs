@@ -11,6 +11,7 @@ mod decision;
 mod delivery;
 mod files;
 mod mail;
+mod memory;
 mod message;
 mod shown;
 
@@ -24,7 +25,7 @@ use crate::section::{Channel, find};
 use crate::store::{self, Link, UpdateRow};
 use ::config::Config;
 use ::jobs::{Backoff, Due, Handler, JobContext, JobError, Kind, Lane, NewJob, Outcome};
-use capability::Context;
+use capability::{Context, Memories};
 use chat::TextOrigin;
 use delivery::Delivery;
 use serde::{Deserialize, Serialize};
@@ -67,6 +68,7 @@ const FILES_AT_ONCE: usize = 4;
 /// Handles updates.
 pub(crate) struct Turns {
     context: Context,
+    memories: Memories,
     pacer: Arc<Pacer>,
     files: Arc<Semaphore>,
 }
@@ -74,6 +76,8 @@ pub(crate) struct Turns {
 /// An update of a person that is being handled.
 struct Turn<'t> {
     context: &'t Context,
+    /// What agents remember about users.
+    memories: &'t Memories,
     job: &'t JobContext,
     config: Arc<Config>,
     channel: Channel,
@@ -94,8 +98,8 @@ enum TurnEnd {
 }
 
 impl Turns {
-    pub(crate) fn new(context: Context, pacer: Arc<Pacer>) -> Self {
-        Self { context, pacer, files: Arc::new(Semaphore::new(FILES_AT_ONCE)) }
+    pub(crate) fn new(context: Context, memories: Memories, pacer: Arc<Pacer>) -> Self {
+        Self { context, memories, pacer, files: Arc::new(Semaphore::new(FILES_AT_ONCE)) }
     }
 
     /// Returns the handler of the jobs.
@@ -124,8 +128,8 @@ impl Turns {
             let bot = Bot::new(settings, pace).map_err(JobError::retry)?;
             let delivery = Delivery::open(job, bot, place, (&queue.channel_id, &update)).await?;
             let (config, channel) = (config.clone(), channel.clone());
-            let (context, files) = (&self.context, self.files.as_ref());
-            let turn = Turn { context, job, config, channel, update, chat_id, delivery, files };
+            let (context, memories, files) = (&self.context, &self.memories, self.files.as_ref());
+            let turn = Turn { context, memories, job, config, channel, update, chat_id, delivery, files };
             match turn.run(&link).await? {
                 TurnEnd::Done => {}
                 TurnEnd::ChannelGone => return Ok(Outcome::DONE),

@@ -71,6 +71,37 @@ async fn a_message_is_answered_in_a_conversation_of_the_user() {
 }
 
 #[tokio::test]
+async fn users_see_and_change_what_is_remembered_about_them() {
+    on_each_database(Vec::new, async |server, telegram, _| {
+        let facts = [("f1", "Lives in Oslo."), ("f2", "Works as a nurse.")];
+        let facts = facts.map(|(id, content)| (id.to_owned(), content.to_owned()));
+        *server.memory.0.lock().unwrap() = (facts.into(), true);
+        telegram.write(7, 7, "/memory");
+        telegram.until_text(7, "Lives in Oslo.").await;
+        let listed = telegram.texts(7).into_iter().find(|text| text.contains("Lives in Oslo.")).unwrap();
+        let line = listed.lines().find(|line| line.contains("Oslo")).unwrap();
+        let number: String = line.chars().filter(char::is_ascii_digit).collect();
+        assert_eq!(number.len(), 4, "{listed}");
+        telegram.write(7, 7, &format!("/memory forget {number}"));
+        telegram.until_text(7, "Forgotten: Lives in Oslo.").await;
+        let left = server.memory.0.lock().unwrap().0.clone();
+        assert_eq!(left.keys().collect::<Vec<_>>(), ["f2"]);
+        // What is not there any more is not another fact.
+        telegram.write(7, 7, &format!("/memory forget {number}"));
+        telegram.until_text(7, "Nothing with this number is remembered.").await;
+        telegram.write(7, 7, "/memory off");
+        telegram.until_text(7, "Memory is off").await;
+        assert!(!server.memory.0.lock().unwrap().1);
+        // In a group, others would read it.
+        let command = json!({ "entities": [{ "type": "bot_command", "offset": 0, "length": 15 }] });
+        telegram.write_with(7, -9, "/memory@HelpBot", command);
+        telegram.until_text(-9, "Others read this chat.").await;
+        assert!(!telegram.texts(-9).iter().any(|text| text.contains("nurse")));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn strangers_get_one_line_and_no_run_and_codes_work_once() {
     on_each_database(
         || vec![text_reply("Hi Ada.")],

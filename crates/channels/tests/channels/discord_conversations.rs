@@ -63,7 +63,7 @@ async fn commands_are_answered_in_place() {
     on_each_database(
         || vec![text_reply("Hi.")],
         async |server, discord| {
-            assert_eq!(discord.commands(), ["new", "stop", "status", "models", "unlink", "help", "link"]);
+            assert_eq!(discord.commands(), ["new", "stop", "status", "models", "memory", "unlink", "help", "link"]);
             let sent = || discord.calls().iter().filter(|call| *call == "send").count();
             let before = sent();
             discord.command(7, DIRECT, "status", None);

@@ -6,8 +6,8 @@ use axum::Extension;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use capability::{
-    Capability, Context, CurrentConfig, DraftConfigs, EndpointCall, EndpointFailure, Host, Job, ModelFailure,
-    ModelQuestion, Quotes, ToolServerStatus,
+    Capability, Context, CurrentConfig, DraftConfigs, EndpointCall, EndpointFailure, Host, Job, Memories, ModelFailure,
+    ModelQuestion, Quotes, RememberFacts, RememberedFact, RememberedFacts, ToolServerStatus,
 };
 use channels::DEFINITION;
 use chat::{AgentRequest, AgentSource, Caller, Chat, Clock, FileLimits, NewUpload};
@@ -19,6 +19,7 @@ use futures::future::{BoxFuture, join_all};
 use jobs::{Jobs, Workers};
 use operators::Operators;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use store::{CapabilityTables, NewUser, Schema, Store};
@@ -127,9 +128,33 @@ pub(crate) async fn on_each_database(test: impl AsyncFn(String)) {
     join_all(databases.into_iter().map(|database| test(database))).await;
 }
 
+/// What is remembered about `ada`: facts by id, and whether memory is on.
+#[derive(Default)]
+pub(crate) struct TestMemory(pub(crate) Mutex<(BTreeMap<String, String>, bool)>);
+
+impl RememberFacts for TestMemory {
+    fn known<'a>(&'a self, user: &'a str, agent: &'a str) -> BoxFuture<'a, Result<Option<RememberedFacts>, UserError>> {
+        assert_eq!((user, agent), ("ada", "helper"));
+        let (facts, is_on) = self.0.lock().unwrap().clone();
+        let facts = facts.into_iter().map(|(id, content)| RememberedFact { id, content }).collect();
+        Box::pin(async move { Ok(Some(RememberedFacts { is_on, facts, page: "/account/memory" })) })
+    }
+
+    fn forget<'a>(&'a self, _: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), UserError>> {
+        let gone = self.0.lock().unwrap().0.remove(id);
+        Box::pin(async move { gone.map(drop).ok_or_else(UserError::not_found) })
+    }
+
+    fn set_enabled<'a>(&'a self, _: &'a str, is_enabled: bool) -> BoxFuture<'a, Result<(), UserError>> {
+        self.0.lock().unwrap().1 = is_enabled;
+        Box::pin(async { Ok(()) })
+    }
+}
+
 /// A server.
 pub(crate) struct TestServer {
     pub(crate) chat: Chat,
+    pub(crate) memory: Arc<TestMemory>,
     pub(crate) store: Store,
     /// What the tool `act` was called with.
     pub(crate) effects: Arc<Mutex<Vec<Value>>>,
@@ -183,12 +208,15 @@ impl TestServer {
         let current = Arc::new(TestConfig(Mutex::new(config.clone())));
         let context = Context { store: store.clone(), chat: chat.clone(), current: current.clone() };
         let databases = OpenDatabases::default();
+        let (memory, memories) = (Arc::new(TestMemory::default()), Memories::default());
+        memories.provide(memory.clone());
         let host = Host {
             store: store.clone(),
             jobs,
             databases,
             quotes: Quotes::default(),
             libraries: Default::default(),
+            memories,
             tokens: Default::default(),
         };
         let capability = (DEFINITION.start.unwrap())(&host).unwrap();
@@ -200,7 +228,7 @@ impl TestServer {
                 Job::OnEachServer(repeated) => drop(tokio::spawn(repeated.repeat(stop.clone()))),
             }
         }
-        Self { chat, store, effects, presented, capability, current, context, workers, stop }
+        Self { chat, memory, store, effects, presented, capability, current, context, workers, stop }
     }
 
     /// Adds a user with this role.

@@ -4,6 +4,7 @@ use super::agents::mcp;
 use super::agents::mcp::McpProperties;
 use super::agents::remote_agents;
 use super::agents::remote_agents::RemoteProperties;
+use super::user_auth::{self, UserAuthEntry};
 use super::value::{Id, Setting, Text};
 use super::{Context, type_of};
 use crate::config::{Connection, ConnectionKind, DemoConnection, HttpConnection, ModelConnection, SqlConnection};
@@ -98,6 +99,9 @@ struct HttpProperties {
     /// The timeout of one request in milliseconds. Default: 30,000.
     #[schemars(range(min = 1, max = 600_000))]
     timeout_ms: Option<u64>,
+    /// Sends each request with a token of the user for whom the routine runs. Default: only `headers` are sent, the same
+    /// for all users.
+    auth: Option<UserAuthEntry>,
 }
 
 /// Reads the section.
@@ -205,12 +209,26 @@ fn resolved_headers(
 }
 
 fn http(id: &str, properties: HttpProperties, node: &Node, context: &mut Context<'_, '_>) -> Option<HttpConnection> {
-    let HttpProperties { base_url: Text(base_url), headers, allow_private, timeout_ms } = properties;
+    let HttpProperties { base_url: Text(base_url), headers, allow_private, timeout_ms, auth } = properties;
     let at = node.span_at(&[PathStep::Key("properties"), PathStep::Key("baseURL")]);
-    let base_url = check_base_url(&base_url, at, context)?;
+    let base_url = Url::parse(&check_base_url(&base_url, at, context)?).ok()?;
+    let fixed = headers.keys().find(|name| name.eq_ignore_ascii_case("authorization")).filter(|_| auth.is_some());
+    if let Some(name) = fixed {
+        let at = node.span_at(&[PathStep::Key("properties"), PathStep::Key("headers"), PathStep::Key(name)]);
+        let help = "leave out this header, or `auth`".to_owned();
+        context.report.error(at, "there are two values of the header `authorization`", Some(help));
+        return None;
+    }
+    let target = user_auth::Target { id, url: &base_url, allow_private, is_mcp: false };
+    let properties = node.get("properties").map(|properties| &properties.value);
+    let auth = match (auth, properties) {
+        (Some(entry), Some(properties)) => Some(user_auth::read(entry, &target, properties, context)?),
+        _ => None,
+    };
     Some(HttpConnection {
-        base_url: Url::parse(&base_url).ok()?,
         headers: resolved_headers(id, headers, node, context)?,
+        auth,
+        base_url,
         allow_private,
         timeout: Duration::from_millis(timeout_ms.unwrap_or(30_000)),
     })

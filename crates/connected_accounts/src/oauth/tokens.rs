@@ -71,10 +71,12 @@ impl TokenClient<'_> {
         self.request(&pairs).await
     }
 
-    /// Exchanges a refresh token for new tokens, with the same scopes.
+    /// Exchanges a refresh token for new tokens, with the same scopes. `resource` is empty if they were not issued for one
+    /// service.
     pub(crate) async fn refresh(&self, refresh_token: &str, resource: &str) -> Result<IssuedTokens, OauthError> {
         let pairs = [("grant_type", "refresh_token"), ("refresh_token", refresh_token), ("resource", resource)];
-        self.request(&pairs).await
+        let pairs = if resource.is_empty() { &pairs[..2] } else { &pairs[..] };
+        self.request(pairs).await
     }
 
     /// Exchanges the token of a sign-in for one of a service.
@@ -140,23 +142,31 @@ impl IssuedTokens {
             // Some servers refuse with status 200.
             return Err(error_code(body).map_or(unusable, OauthError::Refused));
         };
-        let is_bearer = answer.token_type.as_ref().is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
-        let tokens = [Some(&answer.access_token), answer.refresh_token.as_ref()];
-        // What is not visible ASCII could not be sent in a header.
-        let is_usable = |token: &&String| token.len() <= MAX_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic());
-        if !is_bearer || answer.access_token.is_empty() || !tokens.iter().flatten().all(is_usable) {
-            return Err(unusable);
-        }
         let expires_in = answer.expires_in.and_then(|value| match value {
             Value::Number(number) => number.as_i64().or_else(|| number.as_f64().map(|seconds| seconds as i64)),
             Value::String(text) => text.parse().ok(),
             _ => None,
         });
-        Ok(Self {
-            access_token: answer.access_token,
-            refresh_token: answer.refresh_token.filter(|token| !token.is_empty()),
+        let is_bearer = answer.token_type.as_ref().is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
+        let issued = Self::new(answer.access_token, answer.refresh_token, expires_in, answer.scope.as_deref());
+        issued.filter(|_| is_bearer).ok_or(unusable)
+    }
+
+    /// Returns tokens with their lifetime in seconds and their scopes; `None` if they cannot be used.
+    pub(crate) fn new(
+        access_token: String,
+        refresh_token: Option<String>,
+        expires_in: Option<i64>,
+        granted: Option<&str>,
+    ) -> Option<Self> {
+        // What is not visible ASCII could not be sent in a header.
+        let is_usable = |token: &String| token.len() <= MAX_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic());
+        let are_usable = is_usable(&access_token) && refresh_token.as_ref().is_none_or(is_usable);
+        (are_usable && !access_token.is_empty()).then(|| Self {
+            access_token,
+            refresh_token: refresh_token.filter(|token| !token.is_empty()),
             expires_in: expires_in.map(|seconds| seconds.clamp(0, 10 * 365 * 86_400)),
-            scopes: answer.scope.map(|text| scopes(&text)),
+            scopes: granted.map(scopes),
         })
     }
 }

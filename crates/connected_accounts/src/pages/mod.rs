@@ -50,6 +50,7 @@ async fn show(
 ) -> Result<Response, HttpError> {
     let done = match query.done.as_deref() {
         Some("connected") => Some("The account was connected. If an assistant waits for it, it goes on by itself."),
+        Some("signed-in") => Some("You have signed in again. If an assistant waits for it, it goes on by itself."),
         Some("entered") => Some("Saved. If an assistant waits for it, it goes on by itself."),
         Some("disconnected") => Some("The account was disconnected."),
         _ => None,

@@ -3,6 +3,7 @@
 use super::TITLE;
 use crate::accounts::PATH;
 use crate::routes::{ConnectedAccount, RouteState};
+use crate::sign_in::sign_in_path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use chat::Caller;
@@ -126,7 +127,12 @@ fn line(account: ConnectedAccount) -> impl IntoView {
     let needed = (!needed_scopes.is_empty()).then(|| format!(". Asked for since: {}", needed_scopes.join(", ")));
     let about = format!("{place}{state}{}{}", granted.unwrap_or_default(), needed.unwrap_or_default());
     let label = if connected_at.is_some() { "Connect again" } else { "Connect" };
-    let connect = is_usable.then(|| {
+    let again = sign_in_path(&service, &format!("{PATH}?done=signed-in"));
+    let is_sign_in = again.is_some();
+    let sign_in = again.filter(|_| is_usable).map(|path| {
+        view! { <a class="cw-button" aria-label=format!("Sign in again: {service}") href=path>"Sign in again"</a> }
+    });
+    let connect = (is_usable && !is_sign_in).then(|| {
         let name = format!("{label}: {service}");
         view! { <form method="post" action=path("connect")><button class="cw-button" aria-label=name>{label}</button></form> }
     });
@@ -140,6 +146,7 @@ fn line(account: ConnectedAccount) -> impl IntoView {
                 <strong dir="auto">{service.clone()}</strong>
                 <p class="cw-account-note">{about}</p>
             </div>
+            {sign_in}
             {connect}
             {disconnect}
         </li>

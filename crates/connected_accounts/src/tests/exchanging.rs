@@ -4,12 +4,13 @@ use super::*;
 use ::capability::TokenRefusal;
 use settings::user_auth::{ExchangeAuth, OauthClient, UserAuth};
 
-fn service(idp: &Idp, audience: Option<&str>, scopes: &[&str]) -> Service {
+pub(super) fn service(idp: &Idp, audience: Option<&str>, scopes: &[&str]) -> Service {
     let auth = UserAuth::Exchange(ExchangeAuth {
         token_url: format!("{}/token", idp.origin).parse().unwrap(),
         client: OauthClient { id: "agents".to_owned(), secret: Some("s3cret".into()) },
         audience: audience.map(str::to_owned),
         scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
+        provider: None,
     });
     Service { auth, is_mcp: false, ..idp.service() }
 }
@@ -75,4 +76,6 @@ async fn exchanges_that_fail_say_why() {
     check(&signed_in("ada", "t"), "Not run: the exchanged token has scopes that were not asked for.").await;
     idp.state.lock().refusal = Some((400, "invalid_target"));
     check(&signed_in("ada", "t"), "Not run: the authorization server refuses it: invalid_target.").await;
+    idp.state.lock().refusal = Some((400, "invalid_grant"));
+    check(&signed_in("ada", "t"), "Not run: the user's sign-in is no longer valid. Tell them to sign in again.").await;
 }

@@ -4,6 +4,7 @@ mod connecting;
 mod exchanging;
 mod idp;
 mod renewing;
+mod sign_ins;
 mod variables;
 
 use crate::accounts::Accounts;

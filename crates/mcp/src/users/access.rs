@@ -37,7 +37,7 @@ impl UserAccess {
     pub(crate) async fn token_if_connected(&self) -> Result<Option<Bearer>, ToolError> {
         match self.token_or_problem().await {
             Ok(token) => Ok(Some(token)),
-            Err(TokenProblem::NotConnected { .. }) => Ok(None),
+            Err(TokenProblem::NotConnected { .. } | TokenProblem::SignInAgain { .. }) => Ok(None),
             Err(problem) => Err(self.error(&problem)),
         }
     }

@@ -39,6 +39,7 @@ impl World {
             databases,
             quotes: Quotes::default(),
             libraries: Default::default(),
+            memories: Default::default(),
             tokens: Default::default(),
         };
         let capability = recordings::DEFINITION.start.unwrap()(&host).unwrap();

@@ -9,6 +9,7 @@ use super::history::{ConfigHistory, ConfigStatus, LoadSummary};
 use super::models::list::{self as model_list, ModelList};
 use super::models::{ModelBuilder, background};
 use super::served_agent::ServedTools;
+use super::user_tokens::SignInTokensOf;
 use crate::Site;
 use crate::capabilities::definitions;
 use ::endpoints::OpenDatabases;
@@ -20,7 +21,8 @@ use auth::password::FailedAttempts;
 use auth::rates::RateLimits;
 use auth::{AuthState, Authentication};
 use capability::{
-    Capabilities, EndpointCall, EndpointFailure, Host, ModelFailure, ModelQuestion, Quotes, StoredAdditions, Written,
+    Capabilities, EndpointCall, EndpointFailure, Host, ModelFailure, ModelQuestion, Quotes, ServiceTokens,
+    StoredAdditions, Written,
 };
 use chat::{
     AgentRequest, AgentSource, Caller, Chat, Hooks, InvocationTiers, Quota, Retention, RoutineMeters, SelectableModel,
@@ -58,6 +60,8 @@ pub(super) struct RetainedState {
     pub(super) capabilities: Capabilities,
     /// The SQL connections of the config in use, for capabilities.
     open_databases: OpenDatabases,
+    /// Tokens of users for services that are called on their behalf.
+    pub(super) tokens: ServiceTokens,
     /// Meters the model requests of routines outside of runs.
     pub(super) meters: RoutineMeters,
 }
@@ -78,11 +82,14 @@ impl CurrentConfig {
             databases,
             quotes: Quotes::default(),
             libraries: Default::default(),
+            memories: Default::default(),
             tokens: Default::default(),
         };
         let capabilities = Capabilities::start(definitions(), &host)?;
         let models = ModelBuilder { circuits: Arc::default(), capabilities: capabilities.clone() };
-        let kept = RetainedState { models, capabilities, meters: RoutineMeters::default(), open_databases };
+        auth_state.sign_in.tokens.set(Arc::new(SignInTokensOf(host.tokens.clone())));
+        let (tokens, meters) = (host.tokens, RoutineMeters::default());
+        let kept = RetainedState { models, capabilities, meters, open_databases, tokens };
         let config = Arc::new(config);
         let snapshot = match Snapshot::build(config.clone(), Written::WithOverlay, &auth_state, site, &kept, None).await
         {

@@ -57,7 +57,7 @@ impl Snapshot {
         let no_databases = Databases::new();
         let databases = before.map_or(&no_databases, |before| &before.databases);
         let databases = endpoints::open_databases(&config, databases).await?;
-        let endpoints = Arc::new(endpoints::build(&config, &databases, &kept.models)?);
+        let endpoints = Arc::new(endpoints::build(&config, &databases, kept)?);
         let rights = Rights::new(&config);
         let pages = Arc::new(Pages::new(&config, rights.clone(), &kept.capabilities));
         let tools = PageTools::new(&config.pages, site.pages)?;

@@ -90,7 +90,7 @@ async fn bodies_and_parameters_are_described() {
         "/api/libraries/{id}/documents",
         "/api/documents/{id}/file",
         "/.well-known/agent-card.json",
-        "/a2a/{agent}/.well-known/",
+        "/a2a/{agent}/",
         "/v1/responses",
         "/mcp",
         "/scim/v2/",

@@ -1,6 +1,6 @@
 """The package `a2a-sdk` as published. Prints a line for each check.
 
-Arguments: the address of the server, and an API key.
+Arguments: the address of the server, an API key, and the binding.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from a2a.client.card_resolver import A2ACardResolver
 from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, ListTasksRequest, SendMessageRequest, SubscribeToTaskRequest, TaskState
 from google.protobuf.json_format import ParseDict
 
-origin, api_key = sys.argv[1:]
+origin, api_key, binding = sys.argv[1:]
 sent = 0
 
 
@@ -73,8 +73,8 @@ async def main():
     async with httpx.AsyncClient(headers=headers, timeout=60) as http:
         card = await A2ACardResolver(http, f"{origin}/a2a/helper").get_agent_card()
         show("card", [card.name, card.supported_interfaces[0].url, card.supported_interfaces[0].protocol_version])
-        streaming = ClientFactory(ClientConfig(httpx_client=http)).create(card)
-        client = ClientFactory(ClientConfig(httpx_client=http, streaming=False)).create(card)
+        streaming = ClientFactory(ClientConfig(httpx_client=http, supported_protocol_bindings=[binding])).create(card)
+        client = ClientFactory(ClientConfig(httpx_client=http, streaming=False, supported_protocol_bindings=[binding])).create(card)
         task = await last(client, "say hello")
         show("task", [state(task.status), text(task)])
         show("streamed", await events(streaming.send_message(request("say streamed", contextId=task.context_id))))

@@ -8,10 +8,10 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 /// Returns what a program prints that uses the server with a package.
-async fn run(program: &str, script: &str) -> String {
+async fn run(program: &str, script: &str, arguments: &[&str]) -> String {
     let (server, _folder) = start(&config(&start_provider().await, SECTION), &[]);
     let mut command = Command::new(program);
-    command.arg(script).arg(&server.origin).arg(key(&server).await).env("no_proxy", "127.0.0.1");
+    command.arg(script).arg(&server.origin).arg(key(&server).await).args(arguments).env("no_proxy", "127.0.0.1");
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await.unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{printed}\n{}", String::from_utf8_lossy(&output.stderr));
@@ -21,8 +21,8 @@ async fn run(program: &str, script: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn package_of_javascript_works() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../end2end/a2a/client.mjs");
-    assert_snapshot!(run("node", script).await, @r#"
-    card: ["Helper","Finds and sends things.",["helper"],[["ORIGIN/a2a/helper","JSONRPC","1.0"]]]
+    assert_snapshot!(run("node", script, &[]).await, @r#"
+    card: ["Helper","Finds and sends things.",["helper"],[["ORIGIN/a2a/helper","JSONRPC","1.0"],["ORIGIN/a2a/helper","HTTP+JSON","1.0"]]]
     schemes: [["apiKey","apiKeyHeader"],true,false]
     task: ["COMPLETED",["answer=hello"],[["ROLE_USER",[{"text":"say hello"}]]]]
     same context: [true,true,["answer=again"]]
@@ -65,7 +65,9 @@ async fn package_of_python_works() {
         return;
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/serve/a2a/client.py");
-    assert_snapshot!(run(python, script).await, @r#"
+    let printed = run(python, script, &["JSONRPC"]).await;
+    assert_eq!(run(python, script, &["HTTP+JSON"]).await, printed, "both bindings do the same");
+    assert_snapshot!(printed, @r#"
     card: ["Helper", "ORIGIN/a2a/helper", "1.0"]
     task: ["COMPLETED", ["hello"]]
     streamed: ["task SUBMITTED []", "status WORKING", "answer False False ['streamed']", "answer True True ['']", "status COMPLETED"]

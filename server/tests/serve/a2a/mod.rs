@@ -1,6 +1,8 @@
 //! Agent2Agent, with clients of it as published.
 
 mod clients;
+mod push;
+mod rest;
 mod tasks;
 
 use crate::process::Server;

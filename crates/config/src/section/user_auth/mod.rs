@@ -1,10 +1,10 @@
 //! `auth` of connections that are called on behalf of users.
 
 use super::Context;
-use super::value::{Setting, Text};
+use super::value::{Id, Setting, Text};
 use crate::auth::AuthMode;
 use crate::config::{Config, ConnectionKind};
-use config_source::{Node, PathStep, Span};
+use config_source::{Node, PathStep, Span, suggest};
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -37,7 +37,8 @@ pub(crate) enum UserAuthEntry {
         #[schemars(length(max = 50))]
         scopes: Vec<Text>,
     },
-    /// With a token for which the token of the user's sign-in is exchanged (RFC 8693), in the auth modes `jwt` and `proxy`.
+    /// With a token for which the token of the user's sign-in is exchanged (RFC 8693), in the auth modes `jwt` and `proxy`,
+    /// and for users who sign in with a company account.
     TokenExchange {
         /// The URL of the token endpoint.
         token_url: Text,
@@ -51,6 +52,9 @@ pub(crate) enum UserAuthEntry {
         #[serde(default)]
         #[schemars(length(max = 50))]
         scopes: Vec<Text>,
+        /// The id of the provider in `auth.openidConnect` whose tokens are exchanged. Default: the only one. Not in the
+        /// modes `jwt` and `proxy`.
+        provider: Option<Id>,
     },
 }
 
@@ -114,11 +118,12 @@ impl Reader<'_, '_, '_, '_> {
                 }
                 Ok(UserAuth::Account(AccountAuth { client, scopes: texts(scopes), server }))
             }
-            UserAuthEntry::TokenExchange { token_url, client_id, client_secret, audience, scopes } => {
+            UserAuthEntry::TokenExchange { token_url, client_id, client_secret, audience, scopes, provider } => {
                 let token_url = self.url("tokenUrl", Some(token_url))?.ok_or(Reported)?;
                 let client = self.client(Some(client_id), client_secret)?.ok_or(Reported)?;
                 let audience = audience.map(|Text(audience)| audience);
-                Ok(UserAuth::Exchange(ExchangeAuth { token_url, client, audience, scopes: texts(scopes) }))
+                let (scopes, provider) = (texts(scopes), provider.map(|Id(id)| id));
+                Ok(UserAuth::Exchange(ExchangeAuth { token_url, client, audience, scopes, provider }))
             }
         }
     }
@@ -230,31 +235,90 @@ pub(crate) fn is_this_machine(url: &Url) -> bool {
 pub(crate) fn check(config: &Config, root: &Node, context: &mut Context<'_, '_>) {
     let keys = root.get("connectedAccounts").and_then(|entry| entry.value.get("keys"));
     let has_keys = keys.is_some_and(|keys| !keys.value.items().is_empty());
-    let has_tokens = matches!(config.auth.mode, AuthMode::Jwt(_) | AuthMode::Proxy(_));
     for connection in config.connections.values() {
-        let (service, needs_keys) = match &connection.kind {
-            ConnectionKind::Mcp(server) => (server.transport.user_service(&connection.id), false),
-            ConnectionKind::RemoteAgent(remote) => {
-                (remote.user_service(&connection.id), !remote.user_variables.is_empty())
+        let (auth, has_variables) = match &connection.kind {
+            ConnectionKind::Mcp(server) => {
+                (server.transport.user_service(&connection.id).map(|Service { auth, .. }| auth), false)
             }
+            ConnectionKind::RemoteAgent(remote) => (remote.auth.clone(), !remote.user_variables.is_empty()),
+            ConnectionKind::Http(http) => (http.auth.clone(), false),
             _ => continue,
         };
-        let auth = service.map(|Service { auth, .. }| auth);
-        let Some(node) = context.connections.get(connection.id.as_str()) else { continue };
-        let at = |key| node.span_at(&[PathStep::Key("properties"), PathStep::Key(key)]);
-        if let (Some(UserAuth::Exchange(_)), false) = (&auth, has_tokens) {
-            let message = format!("in the mode `{}` no user comes with a token", config.auth.mode.name());
-            let help = "choose the mode `jwt` or `proxy`, or let users connect accounts with `type: oauth`".to_owned();
-            let at = at("auth");
-            context.report.error(at, message, Some(help));
-        }
-        let has_account = matches!(auth, Some(UserAuth::Account(_)));
-        if (has_account || needs_keys) && !has_keys {
-            let at = at(if has_account { "auth" } else { "variables" });
+        let Some(node) = context.connections.get(connection.id.as_str()).copied() else { continue };
+        let at = |keys: &[&'static str]| {
+            let keys = std::iter::once("properties").chain(keys.iter().copied());
+            node.span_at(&keys.map(PathStep::Key).collect::<Vec<_>>())
+        };
+        let keeps_tokens = match &auth {
+            Some(UserAuth::Exchange(exchange)) => match subject_of(config, exchange) {
+                Ok(SubjectToken::OfRequests) => false,
+                Ok(SubjectToken::OfSignIns) => true,
+                Err(Unsuitable { key, message, help }) => {
+                    let at = at(if key.is_empty() { &["auth"] } else { &["auth", "provider"] });
+                    context.report.error(at, message, Some(help));
+                    false
+                }
+            },
+            Some(UserAuth::Account(_)) => true,
+            None => false,
+        };
+        if (keeps_tokens || has_variables) && !has_keys {
+            let at = at(if keeps_tokens { &["auth"] } else { &["variables"] });
             let help = "add `connectedAccounts: { keys: [NAME] }`, with an environment variable of at least 32 random \
                         characters"
                 .to_owned();
-            context.report.error(at, "there is no key to encrypt with what users connect or enter", Some(help));
+            let message =
+                "there is no key to encrypt with what users connect or enter, and the tokens of their sign-ins";
+            context.report.error(at, message, Some(help));
+        }
+    }
+}
+
+/// Which token of a user is exchanged.
+enum SubjectToken {
+    /// The one that comes with each request.
+    OfRequests,
+    /// The one that the provider has issued at the sign-in.
+    OfSignIns,
+}
+
+/// Why no token can be exchanged.
+struct Unsuitable {
+    /// The key of `auth` at which the problem is reported; empty for `auth` itself.
+    key: &'static str,
+    message: String,
+    help: String,
+}
+
+/// Returns which token is exchanged.
+fn subject_of(config: &Config, exchange: &ExchangeAuth) -> Result<SubjectToken, Unsuitable> {
+    let unsuitable = |key, message: String, help: &str| Err(Unsuitable { key, message, help: help.to_owned() });
+    let mode = config.auth.mode.name();
+    let providers = match &config.auth.mode {
+        AuthMode::Jwt(_) | AuthMode::Proxy(_) if exchange.provider.is_some() => {
+            let message = format!("in the mode `{mode}` the token of the request is exchanged");
+            return unsuitable("provider", message, "leave out `provider`");
+        }
+        AuthMode::Jwt(_) | AuthMode::Proxy(_) => return Ok(SubjectToken::OfRequests),
+        AuthMode::Accounts(accounts) => accounts.providers.as_slice(),
+        AuthMode::Local | AuthMode::Anonymous => &[],
+    };
+    match (&exchange.provider, providers) {
+        (_, []) => {
+            let help = "let users sign in with `auth: { mode: openidConnect }`, choose the mode `jwt` or `proxy`, or let \
+                        users connect accounts with `type: oauth`";
+            unsuitable("", format!("in the mode `{mode}` no user comes with a token"), help)
+        }
+        (Some(id), providers) if providers.iter().any(|provider| provider.id == *id) => Ok(SubjectToken::OfSignIns),
+        (Some(id), providers) => {
+            let help = suggest::help(id, providers.iter().map(|provider| provider.id.as_str()));
+            let help = help.unwrap_or_else(|| "write the id of an entry of `auth.openidConnect`".to_owned());
+            unsuitable("provider", format!("there is no provider `{id}`"), &help)
+        }
+        (None, [_]) => Ok(SubjectToken::OfSignIns),
+        (None, _) => {
+            let message = "it is not clear whose tokens are exchanged: there are several providers".to_owned();
+            unsuitable("", message, "add `provider` with the id of an entry of `auth.openidConnect`")
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::access::*;
 /// and that of one of the caller.
 pub(super) type RouteCase = fn(&str, &str, &str) -> TestRequest;
 
-pub(super) const ROUTES: [(&str, RouteCase); 23] = [
+pub(super) const ROUTES: [(&str, RouteCase); 24] = [
     ("a page", |kind, _, _| get(format!("/p_{kind}"))),
     ("a page's definition", |kind, _, _| post("/ui/page".to_owned(), json!({ "id": format!("p_{kind}") }))),
     ("a message on a page", |kind, new, _| send(&format!("p_{kind}"), "a_open", new, "Hello")),
@@ -50,6 +50,11 @@ pub(super) const ROUTES: [(&str, RouteCase); 23] = [
         let params = json!({ "message": message });
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params });
         post(format!("/a2a/a_{kind}?A2A-Version=1.0"), body)
+    }),
+    ("an agent of another agent, by HTTP+JSON", |kind, new, _| {
+        let message =
+            json!({ "messageId": "r", "contextId": new, "role": "ROLE_USER", "parts": [{ "text": "Hello" }] });
+        post(format!("/a2a/a_{kind}/message:send?A2A-Version=1.0"), json!({ "message": message }))
     }),
     ("an endpoint", |kind, _, _| post(format!("/api/endpoints/p_open/e_{kind}"), json!({}))),
 ];

@@ -90,11 +90,23 @@ impl Browser {
         Page { way: [question.way, answered.way].concat(), ..answered }
     }
 
+    /// Returns a browser with this cookie of the server, and none of others.
+    pub(crate) fn with_cookie(server: &Server, cookie: &str) -> Self {
+        let (name, value) = cookie.split_once('=').unwrap();
+        let jar = BTreeMap::from([(name.to_owned(), value.to_owned())]);
+        Self { client: process::client(), cookies: Mutex::new(HashMap::from([(server.origin.clone(), jar)])) }
+    }
+
+    /// Returns the cookie of the session at the server.
+    pub(crate) fn session_cookie(&self, server: &Server) -> String {
+        let cookie = self.cookies.lock().unwrap().get(&server.origin).and_then(|jar| jar.get("cw_session").cloned());
+        format!("cw_session={}", cookie.unwrap_or_default())
+    }
+
     /// Returns the user as the server sees them.
     pub(crate) async fn me(&self, server: &Server) -> Value {
-        let cookie = self.cookies.lock().unwrap().get(&server.origin).and_then(|jar| jar.get("cw_session").cloned());
         let request = server.request(Method::POST, "/api/endpoints/p/me").json(&json!({}));
-        let request = request.header(COOKIE, format!("cw_session={}", cookie.unwrap_or_default()));
+        let request = request.header(COOKIE, self.session_cookie(server));
         request.send().await.unwrap().json().await.unwrap()
     }
 }

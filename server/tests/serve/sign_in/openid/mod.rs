@@ -2,6 +2,7 @@
 
 mod browser;
 mod directory;
+mod exchange;
 mod hostile;
 mod linking;
 mod provider;

@@ -1,0 +1,70 @@
+//! What is stored about notifications, on each kind of database.
+
+use super::store::{self, MAX_CONFIGS, PushRow};
+use crate::store::TABLES;
+use crate::store::tests::turn;
+use ::store::{Schema, Store, StoreError};
+use std::time::Duration;
+use wire::EndReason;
+
+fn row(owner: &str, task: &str, id: &str) -> PushRow {
+    PushRow {
+        task_id: task.to_owned(),
+        id: id.to_owned(),
+        owner: owner.to_owned(),
+        agent_id: "helper".to_owned(),
+        url: "https://client.test/".to_owned(),
+        sealed: "sealed".to_owned(),
+        origin: String::new(),
+        sent_at: 0,
+    }
+}
+
+/// Returns which are due, in a conversation or in all.
+async fn due(store: &Store, conversation: &str) -> Vec<String> {
+    let due = store::due(store, conversation).await.unwrap();
+    due.into_iter().map(|(task, id, owner)| format!("{task} {id} {owner}")).collect()
+}
+
+async fn record(store: &Store, row: &PushRow, at: i64, is_open: bool) {
+    let record = store::sent(row, at, is_open);
+    let recorded = store.write(move |db| Box::pin(async move { Ok(record.execute(db).await.map(drop)?) }));
+    Result::<(), StoreError>::unwrap(recorded.await);
+}
+
+#[tokio::test]
+async fn clients_are_told_each_state_once() {
+    for url in test_postgres::databases_of_each_kind().await {
+        let store = Schema::new(&[TABLES]).open(&url, "", Duration::ZERO).await.unwrap();
+        turn(&store, "ada", "c", "m1", None, Some(EndReason::Waiting), 10).await;
+        turn(&store, "ada", "d", "m2", None, None, 20).await;
+        let waits = row("ada", "a-m1", "one");
+        for kept in [waits.clone(), row("ada", "a-m2", "two")] {
+            assert!(store::keep(&store, kept, 1).await.unwrap());
+        }
+        // The other one is being worked on.
+        assert_eq!(due(&store, "").await, ["a-m1 one ada"]);
+        assert_eq!(due(&store, "d").await, [""; 0]);
+        record(&store, &waits, 11, true).await;
+        assert_eq!(due(&store, "").await, [""; 0]);
+        // It is told again at another address, and by somebody else it cannot be replaced.
+        let moved = PushRow { url: "https://elsewhere.test/".to_owned(), ..waits.clone() };
+        assert!(store::keep(&store, moved.clone(), 2).await.unwrap());
+        assert!(!store::keep(&store, PushRow { owner: "eve".to_owned(), ..waits.clone() }, 3).await.unwrap());
+        record(&store, &waits, 11, true).await;
+        assert_eq!(due(&store, "c").await, ["a-m1 one ada"], "the old address was told");
+        record(&store, &moved, 11, false).await;
+        assert_eq!(store::open(&store, "a-m1", "one").await.unwrap(), None);
+
+        let ids = |rows: Vec<PushRow>| rows.into_iter().map(|row| row.id).collect::<Vec<_>>();
+        assert_eq!(ids(store::of_task(&store, "ada", "a-m1").await.unwrap()), ["one"]);
+        assert_eq!(store::of_task(&store, "eve", "a-m1").await.unwrap(), []);
+        assert!(!store::delete(&store, "eve", "a-m1", "one").await.unwrap());
+        assert!(store::delete(&store, "ada", "a-m1", "one").await.unwrap());
+        for number in 0..MAX_CONFIGS {
+            assert!(store::keep(&store, row("ada", "a-m1", &format!("n{number}")), 4).await.unwrap());
+        }
+        assert!(!store::keep(&store, row("ada", "a-m1", "more"), 5).await.unwrap());
+        store.close().await;
+    }
+}
