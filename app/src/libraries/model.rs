@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 /// A library.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Library {
     pub(super) id: String,
     pub(super) name: String,
@@ -15,6 +16,9 @@ pub(super) struct Library {
     pub(super) access: Access,
     /// Whether its documents are the files of a folder.
     pub(super) declared: bool,
+    /// Why its folder cannot be followed, for administrators.
+    #[serde(default)]
+    pub(super) folder_problem: Option<String>,
     pub(super) documents: Counts,
     pub(super) bytes: u64,
     /// Whether entities are extracted from its documents; none if the server does not offer it.
@@ -112,6 +116,9 @@ pub(super) struct Document {
     pub(super) progress: f64,
     #[serde(default)]
     pub(super) error: Option<Reason>,
+    /// What was left out of its text.
+    #[serde(default)]
+    pub(super) warnings: Vec<Reason>,
 }
 
 impl Document {
@@ -125,7 +132,7 @@ impl Document {
     }
 }
 
-/// Why a document could not be read.
+/// Why a document could not be read, or was not read completely.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct Reason {
     pub(super) message: String,
@@ -282,8 +289,11 @@ pub(super) struct Added {
 
 /// A document that was added.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct AddedDocument {
-    pub(super) state: DocumentState,
+    /// The name of the document that had the same bytes already.
+    #[serde(default)]
+    pub(super) already_as: Option<String>,
 }
 
 #[cfg(all(test, feature = "ssr"))]
