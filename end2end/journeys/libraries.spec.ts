@@ -183,6 +183,19 @@ test.describe("libraries of the only user", () => {
     await expect(page.getByText("May be changed by: editor")).toBeVisible();
   });
 
+  test("what is left out of a document is said, and what a file is known as", async ({ page }) => {
+    await visit(page, "/documents");
+    await create(page, "Tables");
+    const line = Array.from({ length: 501 }, (_, column) => `pump${column}`).join(",");
+    const wide = { name: "wide.csv", mimeType: "text/csv", buffer: Buffer.from(`${line}\n${line}\n`) };
+    await upload(page, wide);
+    await expect(row(page, "wide.csv").getByText("Ready")).toBeVisible({ timeout: 30_000 });
+    await expect(row(page, "wide.csv")).toContainText("Only the first 500 of 501 columns were read.");
+    await upload(page, { ...wide, name: "again.csv" });
+    await expect(page.getByText("Its content is in the library already. (wide.csv)")).toBeVisible();
+    await accessible(page);
+  });
+
   test("a library that follows a folder is read-only, on a phone and by keyboard", async ({ page }) => {
     await page.setViewportSize(PHONE);
     await followed(page);

@@ -146,7 +146,7 @@ fn document_row(state: LibraryState, row: Row, may_write: Memo<bool>) -> AnyView
     .into_any()
 }
 
-/// Says why a document could not be read, or how large it is.
+/// Says why a document could not be read, or how large it is and what was left out.
 fn about(document: &Document) -> String {
     if let (DocumentState::Failed, Some(error)) = (document.state, &document.error) {
         return error.message.clone();
@@ -160,6 +160,7 @@ fn about(document: &Document) -> String {
         1 => facts.push(t(Text::DocumentPassageOne).to_owned()),
         count => facts.push(fill_count(Text::DocumentPassages, count as usize)),
     }
+    facts.extend(document.warnings.iter().map(|warning| warning.message.clone()));
     facts.join(" · ")
 }
 

@@ -80,6 +80,7 @@ pub(super) fn library_rights(library: &Library) -> Vec<String> {
     } else if library.access == LibraryAccess::Read {
         said.push(t(Text::LibraryReadOnly).to_owned());
     }
+    said.extend(library.folder_problem.clone());
     said.extend(named(Text::LibraryReadBy, &library.readers));
     said.extend(named(Text::LibraryWrittenBy, &library.writers));
     said

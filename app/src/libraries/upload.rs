@@ -10,7 +10,7 @@ use leptos::web_sys::{File, FormData, XmlHttpRequest};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use wasm_bindgen::JsValue;
-use wire::library::{AddedDocuments, DocumentList, DocumentState};
+use wire::library::{AddedDocuments, DocumentList};
 
 /// The most files that are added at once.
 pub(super) const MAX_FILES: usize = 2_000;
@@ -40,8 +40,8 @@ pub(super) enum UploadState {
     /// A document has its name, and the user is asked.
     Same,
     Done,
-    /// The library has its content.
-    Known,
+    /// The library has its content, under this name.
+    Known(Option<String>),
     Failed(String),
 }
 
@@ -98,7 +98,7 @@ impl Uploads {
     pub(super) fn is_idle(self) -> bool {
         let is_over = |upload: &Upload| {
             upload.state.with_untracked(|state| {
-                matches!(state, UploadState::Done | UploadState::Known | UploadState::Failed(_))
+                matches!(state, UploadState::Done | UploadState::Known(_) | UploadState::Failed(_))
             })
         };
         self.items.with_untracked(|items| items.iter().all(is_over))
@@ -162,7 +162,7 @@ impl Uploads {
                 let outcome = self.upload(&upload).await;
                 // Removed uploads have no file any more.
                 if FILES.with_borrow(|all| all.contains_key(&upload.key)) {
-                    if matches!(outcome, UploadState::Done | UploadState::Known) {
+                    if matches!(outcome, UploadState::Done | UploadState::Known(_)) {
                         FILES.with_borrow_mut(|all| all.remove(&upload.key));
                     }
                     upload.state.set(outcome);
@@ -185,7 +185,7 @@ impl Uploads {
                 Ok(_) => match for_all {
                     None => return UploadState::Same,
                     // What was decided for all is not shown any more.
-                    Some(Decision::Skip) => return UploadState::Known,
+                    Some(Decision::Skip) => return UploadState::Known(None),
                     decided => decision = decided,
                 },
                 Err(error) => return UploadState::Failed(error_text(&error.0)),
@@ -196,9 +196,11 @@ impl Uploads {
         let answer = serde_json::from_str::<serde_json::Value>(&answer).unwrap_or_default();
         match status {
             202 => match serde_json::from_value::<AddedDocuments>(answer) {
-                // A new document waits to be read.
-                Ok(added) if added.documents.iter().any(|one| one.state == DocumentState::Ready) => UploadState::Known,
-                _ => UploadState::Done,
+                Ok(added) => match added.documents.into_iter().find_map(|one| one.already_as) {
+                    Some(name) => UploadState::Known(Some(name)),
+                    None => UploadState::Done,
+                },
+                Err(_) => UploadState::Done,
             },
             0 => away(),
             _ => {

@@ -91,7 +91,7 @@ pub(super) fn UploadArea(block: String, uploads: Uploads) -> AnyView {
 fn upload_list(uploads: Uploads) -> AnyView {
     let count = Memo::new(move |_| {
         let is_done =
-            |upload: &&Upload| upload.state.with(|state| matches!(state, UploadState::Done | UploadState::Known));
+            |upload: &&Upload| upload.state.with(|state| matches!(state, UploadState::Done | UploadState::Known(_)));
         uploads.items.with(|items| (items.iter().filter(is_done).count(), items.len()))
     });
     let is_asking = Memo::new(move |_| {
@@ -150,7 +150,10 @@ fn upload_row(uploads: Uploads, upload: Upload, is_asking: Memo<bool>) -> AnyVie
             }
             UploadState::Same => ().into_any(),
             UploadState::Done => t(Text::UploadDone).into_any(),
-            UploadState::Known => t(Text::UploadKnown).into_any(),
+            UploadState::Known(Some(known)) if known != name => {
+                [t(Text::UploadKnown), " (", known.as_str(), ")"].concat().into_any()
+            }
+            UploadState::Known(_) => t(Text::UploadKnown).into_any(),
             UploadState::Failed(reason) => {
                 let again = upload.clone();
                 view! {

@@ -1098,6 +1098,8 @@ export interface components {
         SendBody: {
             /** @description The client's id of the chat. */
             id?: string | null;
+            /** @description The conversation, as in the query, which comes first. */
+            conversationId?: string | null;
             /** @description The client's transcript. Only the newest message counts. A new conversation begins with the earlier ones, at most 500: they keep their ids (1 to 128 letters, digits, `-` or `_`) and their parts. The model is told that nobody has checked the results of their tool calls. */
             messages: components["schemas"]["UiMessageInput"][];
             /**
@@ -1576,7 +1578,7 @@ export interface operations {
     post_api_agent_page_agent: {
         parameters: {
             query?: {
-                /** @description The conversation; without it, the `id` of the body, or a new one. */
+                /** @description The conversation; without it, the `conversationId` of the body, the one of its `id`, or a new one. */
                 conversationId?: string;
             };
             header?: never;

@@ -126,6 +126,8 @@ pub(crate) struct Run<'a> {
     pub(crate) adds_page_context: bool,
     /// By how much the estimates of tokens are too low for this model and language.
     pub(crate) estimate_factor: f64,
+    /// Whether a summary has failed in this run, so that no other one is attempted.
+    pub(crate) has_failed_summary: bool,
     /// Whether the newest request was refused because it was too long.
     pub(crate) is_refused: bool,
     /// The estimated tokens of a request that was too long. The requests after it have at most half.
@@ -195,6 +197,7 @@ impl<'a> Run<'a> {
             turn_start: turn.turn_start,
             is_over_calls: false,
             estimate_factor: turn.context.measured.and_then(MeasuredSize::factor).unwrap_or(1.0),
+            has_failed_summary: false,
             is_refused: false,
             refused_size: None,
             context: turn.context,

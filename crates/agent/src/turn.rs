@@ -128,6 +128,8 @@ pub enum Ending {
     Stopped,
     /// The model failed.
     Failed(ModelError),
+    /// The user has asked for a summary, and the model has written none.
+    EmptySummary,
     /// The cost is limited, but the price of this model is not known.
     UnknownPrice {
         /// The provider's name for the model.

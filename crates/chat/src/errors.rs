@@ -79,6 +79,11 @@ pub(crate) fn model_error(error: &ModelError) -> UserError {
     UserError { retry_after, ..UserError::new(code, message).because(reason) }
 }
 
+/// The model has written no summary.
+pub(crate) fn empty_summary() -> UserError {
+    UserError::new(ErrorCode::Unavailable, "The summary was empty, so nothing was changed. Try again.")
+}
+
 /// The answer could not be stored.
 pub(crate) fn not_saved() -> UserError {
     UserError::new(ErrorCode::Unavailable, "The answer could not be saved. Try again in a moment.")

@@ -41,8 +41,16 @@ pub(crate) struct Query {
 
 impl Query {
     /// Returns the most records, and how many are left out.
-    pub(crate) fn page(&self) -> (u32, u32) {
-        (self.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT), self.offset.min(MAX_OFFSET))
+    ///
+    /// # Errors
+    /// A number is out of bounds.
+    pub(crate) fn page(&self) -> Result<(u32, u32), DataError> {
+        let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
+        match ((1..=MAX_LIMIT).contains(&limit), self.offset <= MAX_OFFSET) {
+            (false, _) => Err(DataError::Invalid(format!("`limit` is 1 to {MAX_LIMIT}."))),
+            (_, false) => Err(DataError::Invalid(format!("`offset` is at most {MAX_OFFSET}."))),
+            _ => Ok((limit, self.offset)),
+        }
     }
 }
 

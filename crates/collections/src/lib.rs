@@ -3,6 +3,7 @@
 mod access;
 mod capability;
 mod failure;
+mod fields;
 mod filter;
 mod input;
 mod query;

@@ -2,6 +2,7 @@
 
 use crate::access::RecordAccess;
 use crate::failure::DataError;
+use crate::fields;
 use crate::filter::Filter;
 use crate::input::{
     Computation, Deletion, FacetQuery, Insertion, MAX_CHANGED, MAX_INSERTED, Query, Update, check_fields, filter,
@@ -127,8 +128,9 @@ impl Data {
 impl Records<'_> {
     /// Returns records.
     pub(crate) async fn query(&self, query: Query) -> Result<Found, DataError> {
-        check_fields(query.order_by.iter().map(|order| &order.field))?;
-        let (filter, (limit, offset)) = (filter(&query.conditions)?, query.page());
+        self.check_fields(query.order_by.iter().map(|order| &order.field))?;
+        query.select.iter().try_for_each(|field| self.check_known(field))?;
+        let (filter, (limit, offset)) = (self.filter(&query.conditions)?, query.page()?);
         let records = self.list(&filter, &query.order_by, (limit, offset)).await?;
         let total = self.count(&filter).await?;
         let end = i64::from(offset) + records.len() as i64;
@@ -159,13 +161,13 @@ impl Records<'_> {
     /// Computes sums and others.
     pub(crate) async fn aggregate(&self, computation: &Computation) -> Result<Groups, DataError> {
         let Computation { conditions, group_by, aggregate } = computation;
-        check_fields(group_by.iter())?;
+        self.check_fields(group_by.iter())?;
         let fields: Vec<_> = aggregate.iter().filter_map(|aggregate| aggregate.field.as_ref()).collect();
-        check_fields(fields.into_iter())?;
+        self.check_fields(fields.into_iter())?;
         if aggregate.len() > read::MAX_JOINED {
             return Err(DataError::Invalid(format!("`aggregate` has at most {} entries.", read::MAX_JOINED)));
         }
-        let (filter, what) = (filter(conditions)?, (aggregate.as_slice(), MAX_GROUPS));
+        let (filter, what) = (self.filter(conditions)?, (aggregate.as_slice(), MAX_GROUPS));
         let groups = match &self.place {
             Place::Own(store, set) => read::aggregate(store, set, &filter, group_by, what).await?,
             Place::Table(table) => table.aggregate(&filter, group_by, what).await?,
@@ -175,8 +177,8 @@ impl Records<'_> {
 
     /// Counts the values of fields.
     pub(crate) async fn facets(&self, query: &FacetQuery) -> Result<Facets, DataError> {
-        check_fields(query.fields.iter())?;
-        let filter = filter(&query.conditions)?;
+        self.check_fields(query.fields.iter())?;
+        let filter = self.filter(&query.conditions)?;
         let mut facets = Map::new();
         for field in &query.fields {
             let values = match &self.place {
@@ -229,7 +231,8 @@ impl Records<'_> {
         if changes.is_empty() {
             return Err(DataError::Invalid("`set` has no field.".to_owned()));
         }
-        let filter = filter_for_change(&conditions, ids)?;
+        changes.keys().try_for_each(|field| self.check_known(field))?;
+        let filter = self.filter_for_change(&conditions, ids)?;
         let found = self.list(&filter, &[], (MAX_CHANGED + 1, 0)).await?;
         if found.len() > MAX_CHANGED as usize {
             let message = format!("More than {MAX_CHANGED} records pass the filter. Update fewer at a time.");
@@ -267,12 +270,37 @@ impl Records<'_> {
     /// Deletes records.
     pub(crate) async fn delete(&self, Deletion { conditions, ids }: Deletion) -> Result<Deleted, DataError> {
         self.check_writable()?;
-        let filter = filter_for_change(&conditions, ids)?;
+        let filter = self.filter_for_change(&conditions, ids)?;
         let deleted = match &self.place {
             Place::Own(store, set) => store::delete(store, set, &filter, MAX_CHANGED).await?,
             Place::Table(table) => table.delete(&filter, MAX_CHANGED).await?,
         };
         Ok(Deleted { deleted, left: self.count(&filter).await? })
+    }
+
+    /// Reads conditions over fields that records can have.
+    fn filter(&self, conditions: &[Value]) -> Result<Filter, DataError> {
+        let filter = filter(conditions)?;
+        fields::check_filter(&self.collection.schema, &filter)?;
+        Ok(filter)
+    }
+
+    /// As [`Records::filter`], for a change.
+    fn filter_for_change(&self, conditions: &[Value], ids: Option<Vec<String>>) -> Result<Filter, DataError> {
+        let filter = filter_for_change(conditions, ids)?;
+        fields::check_filter(&self.collection.schema, &filter)?;
+        Ok(filter)
+    }
+
+    /// Checks fields that are not part of a filter.
+    fn check_fields<'f>(&self, fields: impl ExactSizeIterator<Item = &'f String>) -> Result<(), DataError> {
+        let fields: Vec<_> = fields.collect();
+        check_fields(fields.iter().copied())?;
+        fields.into_iter().try_for_each(|field| self.check_known(field))
+    }
+
+    fn check_known(&self, field: &str) -> Result<(), DataError> {
+        fields::check_known(&self.collection.schema, field)
     }
 
     fn check_writable(&self) -> Result<(), DataError> {

@@ -292,10 +292,26 @@ async fn mistakes_of_a_model_are_explained_and_change_nothing() {
     check("query_data", json!({ "collection": "others" }), "There is no such collection.").await;
     check("query_data", filter(json!("1 = 1")), "A condition is").await;
     check("query_data", filter(json!({ "field": "a", "op": "like", "value": "x" })), "A condition is").await;
-    check("query_data", filter(json!({ "field": "a", "op": "gt", "value": true })), "have no order").await;
-    check("query_data", filter(json!({ "field": "a", "op": "contains", "value": 1 })), "needs a text").await;
-    check("query_data", filter(json!({ "field": "a", "op": "eq", "value": { "b": 1 } })), "no single value").await;
-    let mut deep = json!({ "field": "a", "op": "exists" });
+    check("query_data", filter(json!({ "field": "title", "op": "gt", "value": true })), "have no order").await;
+    check("query_data", filter(json!({ "field": "title", "op": "contains", "value": 1 })), "needs a text").await;
+    check("query_data", filter(json!({ "field": "title", "op": "eq", "value": { "b": 1 } })), "no single value").await;
+    for limit in [0, 101] {
+        check("query_data", json!({ "collection": "todos", "limit": limit }), "`limit` is 1 to 100.").await;
+    }
+    let unknown = "There is no field `amount`. The fields are title, done, hours.";
+    check("query_data", filter(json!({ "not": { "field": "amount", "op": "gt", "value": 1 } })), unknown).await;
+    check("query_data", json!({ "collection": "todos", "orderBy": [{ "field": "amount" }] }), unknown).await;
+    check("query_data", json!({ "collection": "todos", "select": ["amount"] }), unknown).await;
+    let sum = json!([{ "op": "sum", "field": "amount" }]);
+    check("aggregate_data", json!({ "collection": "todos", "aggregate": sum }), unknown).await;
+    let count = json!([{ "op": "count" }]);
+    let grouped = json!({ "collection": "todos", "aggregate": count, "groupBy": ["amount"] });
+    check("aggregate_data", grouped, unknown).await;
+    check("get_facets", json!({ "collection": "todos", "fields": ["amount"] }), unknown).await;
+    let set = json!({ "collection": "todos", "ids": ["x"], "set": { "amount": 1 } });
+    check("update_records", set, unknown).await;
+    check("delete_records", filter(json!({ "field": "amount", "op": "exists" })), unknown).await;
+    let mut deep = json!({ "field": "title", "op": "exists" });
     for _ in 0..5 {
         deep = json!({ "not": deep });
     }

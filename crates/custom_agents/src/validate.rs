@@ -4,6 +4,7 @@ use crate::choices::BaseChoices;
 use crate::definition::CustomAgent;
 use config::{AccessRule, Config};
 use wire::UserError;
+use wire::hidden_characters::{TextKind, TextRun, text_runs};
 
 /// The maximum lengths of a display name, a description and instructions, in characters.
 pub(crate) const MAX_NAME: usize = 60;
@@ -15,6 +16,9 @@ pub(crate) const MAX_KEY: usize = 64;
 const MAX_PICTURE: usize = 8;
 /// The most chosen tools, libraries and skills.
 const MAX_TOOLS: usize = 200;
+
+/// The most tools that a refusal names.
+const MAX_NAMED: usize = 20;
 
 /// Returns the agent with surrounding spaces removed, if the config allows it with these choices.
 ///
@@ -39,6 +43,9 @@ pub(crate) fn validate(
     if !(1..=MAX_NAME).contains(&count(&custom.name)) || custom.name.chars().any(char::is_control) {
         return refuse("/name", format!("A name has 1 to {MAX_NAME} characters."));
     }
+    if has_hidden_characters(&custom.name) {
+        return refuse("/name", "A name has no invisible characters.".to_owned());
+    }
     if count(&custom.description) > MAX_DESCRIPTION {
         return refuse("/description", format!("A description has up to {MAX_DESCRIPTION} characters."));
     }
@@ -55,7 +62,12 @@ pub(crate) fn validate(
         return refuse("/tools", format!("An agent has at most {MAX_TOOLS} of them."));
     }
     if let Some(tool) = custom.tools.iter().find(|tool| !base.tools.contains(tool)) {
-        return refuse("/tools", format!("`{}` has no tool `{tool}`.", base.from));
+        let known: Vec<_> = base.tools.iter().take(MAX_NAMED).map(|tool| format!("`{tool}`")).collect();
+        let known = match known.is_empty() {
+            true => "It has none to choose.".to_owned(),
+            false => format!("It has {}.", known.join(", ")),
+        };
+        return refuse("/tools", format!("`{}` has no tool `{tool}`. {known}", base.from));
     }
     if let Some(model) = custom.model.as_ref().filter(|model| !base.models.iter().any(|known| known.id == **model)) {
         let known: Vec<_> = base.models.iter().map(|model| format!("`{}`", model.id)).collect();
@@ -71,6 +83,10 @@ pub(crate) fn validate(
     let built = custom.build(config, "", AccessRule::Protected);
     built.map_err(|(path, problem)| UserError::invalid(path, format!("This cannot be used: {problem}.")))?;
     Ok(custom)
+}
+
+fn has_hidden_characters(name: &str) -> bool {
+    text_runs(name, TextKind::Prose).iter().any(|run| matches!(run, TextRun::Hidden(_)))
 }
 
 /// Checks the name by which programs and makers know an agent.

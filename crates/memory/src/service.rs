@@ -156,7 +156,6 @@ fn found_or_404(outcome: Result<bool, StoreError>) -> Result<(), UserError> {
 
 /// The error of a text that cannot be a fact.
 pub(crate) fn not_a_fact(path: &str) -> UserError {
-    let message =
-        "Write one sentence that states a fact, without instructions, addresses of web pages, code or secrets.";
+    let message = "Write one sentence that states a fact, without instructions, addresses of web pages, code, secrets or invisible characters.";
     UserError::invalid(path, message)
 }

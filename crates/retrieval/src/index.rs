@@ -95,12 +95,12 @@ pub struct Index {
 
 impl Index {
     /// Adds the chunks of a document; returns false if the index is full. Languages are guessed
-    /// once for a document.
+    /// once for a document; one that is too short for it counts as most of those before it.
     pub fn add(&mut self, document: &str, chunks: &[ChunkText<'_>]) -> bool {
         if self.chunks.len() + chunks.len() > MAX_SLOTS {
             return false;
         }
-        let language = guess(chunks);
+        let language = guess(chunks).unwrap_or_else(|| self.usual_language());
         let analyzer = Analyzer::new(language);
         let (position, first) = (self.documents.len() as u32, self.chunks.len() as Slot);
         let mut counts = HashMap::<u32, u32>::new();
@@ -121,6 +121,13 @@ impl Index {
         self.documents.push(IndexedDocument { id, first, chunks, language, is_removed: false });
         *self.languages.entry(language).or_default() += chunks;
         true
+    }
+
+    /// Returns the language of most chunks.
+    fn usual_language(&self) -> Language {
+        let known = self.languages.iter().filter(|(_, chunks)| **chunks > 0);
+        let most = known.max_by_key(|(language, chunks)| (**chunks, std::cmp::Reverse(**language)));
+        most.map_or(Language::ENGLISH, |(language, _)| *language)
     }
 
     /// Returns the number of a word's term; `None` for a stop word.
@@ -287,7 +294,7 @@ impl Index {
     }
 }
 
-fn guess(chunks: &[ChunkText<'_>]) -> Language {
+fn guess(chunks: &[ChunkText<'_>]) -> Option<Language> {
     let mut words = Vec::new();
     for chunk in chunks.iter().take(4) {
         for_each_word(chunk.body, |word| words.push(word.to_owned()));
@@ -329,5 +336,16 @@ mod tests {
         assert_eq!(index.slots_of("a"), Some(3..4));
         let mask = index.mask(|id| id == "a");
         assert_eq!((0..5).filter(|slot| mask.contains(*slot)).collect::<Vec<_>>(), [3]);
+    }
+
+    #[test]
+    fn short_documents_count_as_the_language_of_the_others() {
+        let mut index = Index::default();
+        add(&mut index, "de", &["die Pumpe ist links von dem Ventil und sie muss geschlossen werden"]);
+        add(&mut index, "table", &["Pumpen 4711"]);
+        add(&mut index, "ru", &["насосы работают"]);
+        let mut languages: Vec<_> = index.languages().map(Language::code).collect();
+        languages.sort_unstable();
+        assert_eq!(languages, ["de", "ru"]);
     }
 }

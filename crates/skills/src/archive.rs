@@ -5,6 +5,7 @@ use crate::folder::{MAX_FILE, MAX_FILES, SKILL_FILES};
 use crate::path::SkillPath;
 use std::collections::HashSet;
 use std::io::{Cursor, Read};
+use unicode_normalization::UnicodeNormalization;
 use zip::ZipArchive;
 use zip::read::ZipFile;
 
@@ -41,6 +42,10 @@ pub(crate) fn unpack(bytes: &[u8]) -> Result<Unpacked, String> {
     if archive.len() > MAX_ENTRIES {
         return Err(format!("The archive has more than {MAX_ENTRIES} entries."));
     }
+    // Of two entries with one path, the last one would be installed, and other programs may show the first.
+    if archive.has_duplicate_names() {
+        return Err("The archive has two entries with the same path.".to_owned());
+    }
     let (mut files, mut names, mut total) = (Vec::new(), HashSet::new(), 0);
     for index in 0..archive.len() {
         let entry = archive
@@ -55,7 +60,7 @@ pub(crate) fn unpack(bytes: &[u8]) -> Result<Unpacked, String> {
             return Err(format!("`{path}` is a link or a special file."));
         }
         // Some file systems do not tell such names apart.
-        if !names.insert(path.as_str().to_lowercase()) {
+        if !names.insert(path.as_str().nfc().collect::<String>().to_lowercase()) {
             return Err(format!("The archive has two files `{path}`."));
         }
         if files.len() == MAX_FILES {
@@ -191,6 +196,14 @@ mod tests {
         writer.add_symlink("a", "/etc/passwd", SimpleFileOptions::default()).unwrap();
         let linked = writer.finish().unwrap().into_inner();
         assert_snapshot!(shown(&linked), @"`a` is a link or a special file.");
+        // The writer refuses a second entry with a path, so its name is changed in both of its places.
+        let mut twice = pack(&[("SKILL.md", b"1"), ("SKILL.mb", b"2")]);
+        while let Some(at) = twice.windows(8).position(|bytes| bytes == b"SKILL.mb") {
+            twice[at + 7] = b'd';
+        }
+        assert_snapshot!(shown(&twice), @"The archive has two entries with the same path.");
+        let composed = check(&[("SKILL.md", b""), ("\u{e9}.md", b""), ("e\u{301}.md", b"")]);
+        assert!(composed.starts_with("The archive has two files"), "{composed}");
         let mut damaged = pack(&[("SKILL.md", b"0123456789")]);
         let at = damaged.windows(8).position(|bytes| bytes == b"SKILL.md").unwrap() + 8;
         damaged[at + 2] ^= 1;

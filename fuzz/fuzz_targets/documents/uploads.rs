@@ -29,5 +29,5 @@ fuzz_target!(|given: (&str, &[u8])| {
         // The type depends on the content and not on the name.
         assert_eq!(sniff::media_type(head, "x.html"), kind);
     }
-    let _ = sniff::is_text_kind(&kind);
+    let _ = sniff::is_text(&kind, &name);
 });

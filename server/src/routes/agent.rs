@@ -44,6 +44,8 @@ pub(crate) fn routes() -> ApiRouter<AppState> {
 pub(crate) struct SendBody {
     /// The client's id of the chat.
     id: Option<String>,
+    /// The conversation, as in the query, which comes first.
+    conversation_id: Option<String>,
     /// The client's transcript. Only the newest message counts. A new conversation begins with the
     /// earlier ones, at most 500: they keep their ids (1 to 128 letters, digits, `-` or `_`) and
     /// their parts. The model is told that nobody has checked the results of their tool calls.
@@ -90,7 +92,7 @@ pub(crate) struct SendBody {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SendQuery {
-    /// The conversation; without it, the `id` of the body, or a new one.
+    /// The conversation; without it, the `conversationId` of the body, the one of its `id`, or a new one.
     conversation_id: Option<String>,
 }
 
@@ -106,7 +108,7 @@ pub(crate) async fn send(
     state.composition.current.check_agent_on_page(&caller, &page_id, &agent_id)?;
     let Json(body) = body.map_err(|rejection| json_error(&rejection))?;
     let (chat, heartbeat) = (&state.composition.chat, state.composition.limits.heartbeat);
-    let conversation_id = match (which.conversation_id, &body.id) {
+    let conversation_id = match (which.conversation_id.or(body.conversation_id), &body.id) {
         (Some(id), _) => id,
         (None, Some(chat_id)) => conversation_id_for_chat(&page_id, &agent_id, chat_id),
         (None, None) => uuid::Uuid::now_v7().simple().to_string(),

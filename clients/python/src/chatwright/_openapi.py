@@ -731,6 +731,9 @@ class SendBody(TypedDict):
     id: NotRequired[str | None]
     """The client's id of the chat."""
 
+    conversationId: NotRequired[str | None]
+    """The conversation, as in the query, which comes first."""
+
     messages: list[UiMessageInput]
     """The client's transcript. Only the newest message counts. A new conversation begins with the earlier ones, at most 500: they keep their ids (1 to 128 letters, digits, `-` or `_`) and their parts. The model is told that nobody has checked the results of their tool calls."""
 

@@ -3,6 +3,7 @@
 use crate::context::fit::PieceOutcome;
 use crate::context::settings::ContextBudget;
 use crate::context::size::{self, ContextSize};
+use crate::context::summary::SummaryFailure;
 use crate::model::reply::RunFailure;
 use crate::run::Run;
 use crate::{Ending, Event, EventSink};
@@ -26,7 +27,8 @@ impl Run<'_> {
             match self.summarize_piece(cut, budget, fixed, sink).await? {
                 PieceOutcome::Summarized => {}
                 PieceOutcome::Nothing => break,
-                PieceOutcome::Failed(error) => return Ok(Ending::Failed(error)),
+                PieceOutcome::Failed(SummaryFailure::Model(error)) => return Ok(Ending::Failed(error)),
+                PieceOutcome::Failed(SummaryFailure::Empty) => return Ok(Ending::EmptySummary),
             }
         }
         let parts = size::parts(&self.build_request());

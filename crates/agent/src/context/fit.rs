@@ -6,11 +6,11 @@ use crate::context::projection::{ContextSummary, Projection};
 use crate::context::read_result::{READ_RESULT_TOOL, ReadResult};
 use crate::context::settings::ContextBudget;
 use crate::context::size::{self, MeasuredSize};
-use crate::context::summary::{self, SummaryOutcome, SummaryTask};
+use crate::context::summary::{self, SummaryFailure, SummaryOutcome, SummaryTask};
 use crate::model::reply::RunFailure;
 use crate::run::Run;
 use crate::{Event, EventSink};
-use contract::{ModelError, Request};
+use contract::Request;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(super) enum PieceOutcome {
     /// Nothing is left before the cut.
     Nothing,
     /// There is no summary, and the projection is as before.
-    Failed(ModelError),
+    Failed(SummaryFailure),
 }
 
 impl Run<'_> {
@@ -55,10 +55,17 @@ impl Run<'_> {
         // A little room, so that the next step does not reach the limit again.
         let needs_more = budget.tokens.is_some_and(|most| size.tokens >= most / 4 * 3)
             || budget.messages.is_some_and(|most| size.messages >= most);
-        if needs_more && self.agent.settings.context.summary.enabled && !self.context.rests {
+        if needs_more && self.agent.settings.context.summary.enabled && !self.rests(size.tokens) {
             self.summarize_turns(budget, fixed, sink).await?;
         }
         self.shorten_results(budget, fixed, sink).await
+    }
+
+    /// Returns whether no summary is attempted, because one has failed lately. It is attempted all the same for
+    /// a request that is larger than the model's context: servers that do not refuse it cut its beginning off.
+    fn rests(&self, tokens: u64) -> bool {
+        let is_over = self.agent.settings.context_tokens.is_some_and(|most| tokens > most);
+        self.has_failed_summary || self.context.rests && !is_over
     }
 
     /// Returns the limits of the next request, which are stricter after a refusal of the provider.
@@ -172,7 +179,7 @@ impl Run<'_> {
             Ok(text) => text,
             Err(error) => {
                 tracing::warn!(agent = self.agent.id, %error, "older messages could not be summarised");
-                self.context.rests = true;
+                self.has_failed_summary = true;
                 sink.emit(Event::SummaryFailed { error: error.to_string() }).await?;
                 return Ok(PieceOutcome::Failed(error));
             }

@@ -51,7 +51,8 @@ pub struct ContextInput {
     /// The places at which the history can be cut, in ascending order. Without them nothing is
     /// summarised.
     pub boundaries: Vec<TurnBoundary>,
-    /// Whether summaries have failed lately, so that none is attempted in this run.
+    /// Whether summaries have failed lately, so that none is attempted in this run while the request is not
+    /// larger than the model's context.
     pub rests: bool,
     /// What the user's page contains, if the model should know it.
     pub page: Option<PageContext>,

@@ -3,11 +3,8 @@
 use crate::Agent;
 use crate::model::reply::ModelReply;
 use crate::model::side_question::{self, SideReply};
-use contract::{
-    AssistantPart, FinishReason, Message, ModelError, ModelErrorKind, ReplyUsage, Request, ToolCall, ToolResult,
-    UserPart,
-};
-use std::fmt::Write;
+use contract::{AssistantPart, FinishReason, Message, ModelError, ReplyUsage, Request, ToolCall, ToolResult, UserPart};
+use std::fmt::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -36,10 +33,28 @@ pub(crate) struct SummaryTask<'a> {
 
 /// A summary, or why there is none.
 pub(crate) struct SummaryOutcome {
-    /// The text, or the error.
-    pub(crate) text: Result<String, ModelError>,
+    /// The text.
+    pub(crate) text: Result<String, SummaryFailure>,
     /// The usage, if the model answered.
     pub(crate) usage: Option<ReplyUsage>,
+}
+
+/// Why there is no summary.
+#[derive(Clone, Debug)]
+pub(crate) enum SummaryFailure {
+    /// The model failed.
+    Model(ModelError),
+    /// It answered without a usable text.
+    Empty,
+}
+
+impl fmt::Display for SummaryFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Model(error) => fmt::Display::fmt(error, f),
+            Self::Empty => f.write_str("the summary was empty"),
+        }
+    }
 }
 
 /// Returns how many bytes of the conversation fit into one request for a summary. `factor` says by how
@@ -58,11 +73,10 @@ pub(crate) async fn ask(agent: &Agent, task: &SummaryTask<'_>, cancel: &Cancella
     let writer = writer(agent);
     let request = request(&writer, settings.prompt.as_deref(), settings.max_tokens, task);
     let SideReply { reply, usage } = side_question::ask(&writer, &request, TIMEOUT, cancel).await;
-    SummaryOutcome { text: reply.and_then(|reply| text_of(&reply, settings.max_tokens)), usage }
-}
-
-fn failure(kind: ModelErrorKind, cause: &str) -> ModelError {
-    ModelError::new(kind, cause)
+    let text = reply
+        .map_err(SummaryFailure::Model)
+        .and_then(|reply| text_of(&reply, settings.max_tokens).ok_or(SummaryFailure::Empty));
+    SummaryOutcome { text, usage }
 }
 
 /// Returns the agent that summarises.
@@ -100,15 +114,12 @@ fn request(writer: &Agent, prompt: Option<&str>, max_tokens: u32, task: &Summary
     }
 }
 
-/// Returns the text of a reply, without what exceeds the limit by far.
-fn text_of(reply: &ModelReply, max_tokens: u32) -> Result<String, ModelError> {
+/// Returns the text of a reply, without what exceeds the limit by far; `None` if it is empty or not complete.
+fn text_of(reply: &ModelReply, max_tokens: u32) -> Option<String> {
     let complete = matches!(reply.reason, FinishReason::Stop | FinishReason::Length | FinishReason::Other);
     let text = side_question::text_of(reply);
     let text = clipped(text.trim(), max_tokens as usize * 8);
-    match text.is_empty() || !complete {
-        true => Err(failure(ModelErrorKind::BrokenStream, "the summary was empty")),
-        false => Ok(text),
-    }
+    (!text.is_empty() && complete).then_some(text)
 }
 
 /// Returns how many bytes a message has in the request for a summary.

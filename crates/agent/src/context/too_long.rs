@@ -45,7 +45,7 @@ impl Run<'_> {
         let before = self.context.projection.clone();
         let limited = ContextBudget { messages: None, ..budget.after_refusal(sent) };
         // A summary that failed lately is tried again: without one the turn fails.
-        self.context.rests = false;
+        (self.context.rests, self.has_failed_summary) = (false, false);
         self.fit_to(limited, fixed, sink).await?;
         if self.context.projection == before {
             return Err(error.into());

@@ -383,7 +383,7 @@ fn failure(ending: Ending) -> InvokeError {
         Ending::Failed(error) => InvokeError::Model(error),
         Ending::UnknownPrice { model } => InvokeError::UnknownPrice(model),
         Ending::InvalidCall { tool } => InvokeError::InvalidCall(tool),
-        // A run that cannot ask anybody does not wait.
-        Ending::Done | Ending::Waiting | Ending::SinkClosed => InvokeError::NotRecorded,
+        // A run that cannot ask anybody does not wait, and one that answers does not summarise on demand.
+        Ending::Done | Ending::Waiting | Ending::SinkClosed | Ending::EmptySummary => InvokeError::NotRecorded,
     }
 }

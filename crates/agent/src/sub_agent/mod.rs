@@ -197,7 +197,7 @@ async fn run_turn(agent: &Agent, turn: TurnInput, caller: CallScope, mut sink: V
             view.state = SubAgentState::Limit;
             CallOutcome::Result(Ok(view.to_value()))
         }
-        Ending::Stopped | Ending::SinkClosed => {
+        Ending::Stopped | Ending::SinkClosed | Ending::EmptySummary => {
             failed("The agent was stopped before it finished. Its actions so far remain in effect.")
         }
         Ending::UnknownPrice { model } => {

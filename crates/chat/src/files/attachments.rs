@@ -147,7 +147,7 @@ impl FileReader<'_> {
 
     async fn content(&self, row: &FileRow, room: &mut FileBudget) -> Result<UiPart, StoreError> {
         let name = quoted_name(Some(&row.name));
-        if sniff::is_text_kind(&row.media_type) {
+        if sniff::is_text(&row.media_type, &row.name) {
             return self.text(row, &name, room).await;
         }
         if !is_seen(&row.media_type) {

@@ -24,6 +24,9 @@ const TEXTS: [(&str, &str); 14] = [
     ("sql", "application/sql"),
 ];
 
+/// The extension and the type of e-mail, which is text in encodings that models do not read.
+const EMAIL: (&str, &str) = ("eml", "message/rfc822");
+
 /// Returns the media type of a file that starts with these bytes. The name only distinguishes types
 /// of text.
 pub fn media_type(head: &[u8], name: &str) -> String {
@@ -32,22 +35,28 @@ pub fn media_type(head: &[u8], name: &str) -> String {
     if let Some(found) = infer::get(head).filter(|found| found.matcher_type() != infer::MatcherType::Text) {
         return found.mime_type().to_owned();
     }
-    if !is_text(head) {
+    if !is_utf8(head) {
         return UNKNOWN.to_owned();
     }
-    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).unwrap_or_default();
-    let known = TEXTS.iter().find(|(known, _)| *known == extension);
+    let extension = extension(name);
+    let known = TEXTS.iter().chain([&EMAIL]).find(|(known, _)| *known == extension);
     known.map_or("text/plain", |(_, kind)| kind).to_owned()
 }
 
-/// Returns whether a model can read the type as text.
-pub(crate) fn is_text_kind(media_type: &str) -> bool {
-    media_type.starts_with("text/") || TEXTS.iter().any(|(_, kind)| *kind == media_type)
+/// Returns whether a model can read a file of the type as it is.
+pub(crate) fn is_text(media_type: &str, name: &str) -> bool {
+    let is_text = media_type.starts_with("text/") || TEXTS.iter().any(|(_, kind)| *kind == media_type);
+    // Files that were stored before e-mail was recognised have the type of a text.
+    is_text && extension(name) != EMAIL.0
+}
+
+fn extension(name: &str) -> String {
+    name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).unwrap_or_default()
 }
 
 /// Returns whether the bytes are UTF-8 without control characters that texts do not contain. They
 /// may end within a character.
-fn is_text(head: &[u8]) -> bool {
+fn is_utf8(head: &[u8]) -> bool {
     let text = match std::str::from_utf8(head) {
         Ok(text) => text,
         Err(error) if error.error_len().is_none() => {
@@ -77,6 +86,7 @@ mod tests {
         check(b"<!DOCTYPE html><script>", "x.html", "text/html");
         check(b"<svg xmlns='http://www.w3.org/2000/svg'/>", "x.svg", "image/svg+xml");
         check(b"a,b\n1,2\n", "Table.CSV", "text/csv");
+        check(b"Subject: Order\n\nHello", "Order.EML", "message/rfc822");
         check("caf\u{e9}".as_bytes(), "menu", "text/plain");
         check(&"\u{e9}".repeat(HEAD).as_bytes()[..HEAD - 1], "cut", "text/plain");
         check(b"a\0b", "x.txt", UNKNOWN);

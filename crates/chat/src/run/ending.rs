@@ -52,6 +52,9 @@ impl RunEnd {
             Ending::Limit(limit) => Self { cause: bound(*limit, settings), ..Self::plain(limit_reason(*limit)) },
             Ending::Stopped => Self::stopped(run),
             Ending::Failed(error) => Self::failed(model_reason(error), error.to_string(), errors::model_error(error)),
+            Ending::EmptySummary => {
+                Self::failed(EndReason::StreamBroken, "the model wrote no summary".to_owned(), errors::empty_summary())
+            }
             Ending::UnknownPrice { model } => Self::failed(
                 EndReason::UnknownPrice,
                 format!(
@@ -231,6 +234,7 @@ mod tests {
         let cause = "the provider reported a refusal or a filter";
         check(Ending::Limit(Limit::ContentFilter), None, EndReason::ContentFilter, Some(cause));
         check(Ending::Stopped, None, EndReason::Shutdown, None);
+        check(Ending::EmptySummary, None, EndReason::StreamBroken, Some("the model wrote no summary"));
         let cause = ModelError::new(ModelErrorKind::BrokenStream, "cause").to_string();
         check(model(ModelErrorKind::BrokenStream), None, EndReason::StreamBroken, Some(&cause));
         let storage = "the database could not be written; the log has the message";

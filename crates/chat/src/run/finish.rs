@@ -82,7 +82,7 @@ impl RunClose {
         close.metadata.finish_reason = match &outcome.ending {
             // The model's reply is incomplete.
             Ending::Stopped | Ending::SinkClosed => None,
-            Ending::Failed(_) | Ending::UnknownPrice { .. } => Some(wire::FinishReason::Error),
+            Ending::Failed(_) | Ending::EmptySummary | Ending::UnknownPrice { .. } => Some(wire::FinishReason::Error),
             Ending::Done | Ending::Waiting | Ending::Limit(_) | Ending::InvalidCall { .. } => {
                 Some(to_wire::finish_reason(outcome.finish_reason))
             }

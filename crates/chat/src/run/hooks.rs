@@ -67,7 +67,9 @@ impl HookEnd {
     /// Returns the end of a run that wrote this message.
     pub(crate) fn new(outcome: &RunOutcome, message: UiMessage) -> Self {
         let finish_reason = match outcome.ending {
-            Ending::Failed(_) | Ending::UnknownPrice { .. } | Ending::InvalidCall { .. } => FinishReason::Error,
+            Ending::Failed(_) | Ending::EmptySummary | Ending::UnknownPrice { .. } | Ending::InvalidCall { .. } => {
+                FinishReason::Error
+            }
             _ => to_wire::finish_reason(outcome.finish_reason),
         };
         Self {

@@ -338,6 +338,18 @@ async fn demanded_summary_that_fails_or_is_stopped_loses_nothing() {
 }
 
 #[tokio::test]
+async fn empty_summary_on_demand_is_told_as_such() {
+    let folder = TempDir::new().unwrap();
+    drop(filled(&folder).await);
+    let server = Server::open(&folder, vec![text_reply(" ")]).await;
+    let frames: Vec<_> = server.chat.send(&ada(), says("u8", "/compact")).await.unwrap().frames.collect().await;
+    server.idle().await;
+    let told = format!("{frames:?}");
+    assert!(told.contains("The summary was empty, so nothing was changed."), "{told}");
+    assert_eq!(server.parts(CONTEXT_SUMMARY).await, Vec::<Value>::new());
+}
+
+#[tokio::test]
 async fn summary_is_demanded_only_where_there_is_something_to_summarise() {
     let folder = TempDir::new().unwrap();
     let server = Server::open(&folder, replies(1)).await;

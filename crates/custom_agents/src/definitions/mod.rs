@@ -15,6 +15,7 @@ use capability::Context;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::HashSet;
 use web::admin::{ADMINISTRATION, Admin, from_store_error};
 use web::openapi::ApiRouter;
 use web::times::now_millis;
@@ -126,10 +127,16 @@ async fn store_all(
         one => (false, vec![one]),
     };
     let mut results = Vec::new();
-    let mut broken_off = None;
+    let (mut broken_off, mut names) = (None, HashSet::new());
     for value in sent {
         let name = value["name"].as_str().unwrap_or_default().to_owned();
-        match store_one(&state, &admin, value).await {
+        // Each would replace the other at every start of the program that sends both.
+        let is_first = name.is_empty() || names.insert(name.to_ascii_lowercase());
+        let stored = match is_first {
+            true => store_one(&state, &admin, value).await,
+            false => Err(UserError::invalid("/name", "Another definition of the request has this name.")),
+        };
+        match stored {
             Ok((done, SavedAgent { id, version })) => {
                 results.push(DefinitionResult { name, state: done, id: Some(id), version: Some(version), error: None });
             }

@@ -1,4 +1,5 @@
-//! E-mail messages: who wrote what to whom when, and the text. Attachments are named, not read.
+//! E-mail messages: who wrote what to whom when, and the text. Messages
+//! in it, as forwarded ones, are read in the same way; other attachments are named, not read.
 
 use crate::collector::Collector;
 use crate::document::{Part, Place, Syntax, WarningCode};
@@ -6,47 +7,86 @@ use crate::encoding::{normalize, one_line};
 use crate::formats::html;
 use crate::sections::{Numbering, push_sections};
 use crate::{Failure, FailureCode, Source};
-use mail_parser::{Address, Message, MessageParser, MimeHeaders, PartType};
+use mail_parser::{Address, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
 /// The maximum number of addresses that are listed per header.
 const MAX_ADDRESSES: usize = 50;
 /// The maximum number of attachments that are named.
 const MAX_ATTACHMENTS: usize = 50;
 
-/// Adds the headers as the first section, then the text.
+/// The maximum number of messages in messages that are read, and their deepest nesting.
+const MAX_FORWARDED: usize = 50;
+const MAX_DEPTH: usize = 3;
+
+/// Adds the headers as the first section, then the text, then forwarded messages in the same way.
 pub(crate) fn read(source: &Source<'_>, collector: &mut Collector<'_>) -> Result<(), Failure> {
     let message = MessageParser::default().parse(source.bytes);
     let Some(message) = message else { return Err(Failure::new(FailureCode::Damaged, source.name)) };
     let subject = message.subject().map(one_line).unwrap_or_default().into_owned();
     collector.set_title(&subject);
-    let headers = headers(&message, &subject);
-    let first = Place::Section { section: 1 };
-    collector.push_plain(first, headers.join("\n"));
-    for id in &message.text_body {
-        let Some(part) = message.part(*id) else { continue };
-        match &part.body {
-            PartType::Html(text) => {
-                let markdown = html::to_markdown(text, source.name)?;
-                push_sections(collector, &markdown, &Numbering::Within(&Place::Section { section: 2 }));
-            }
-            PartType::Text(text) => collector.push(Part {
-                place: Place::Section { section: 2 },
-                headings: Vec::new(),
-                table_header: None,
-                syntax: Syntax::Plain,
-                text: normalize(text),
-            }),
-            _ => {}
-        }
-    }
-    let attachments = attachment_names(&message);
-    if !attachments.is_empty() {
-        collector.warn(WarningCode::Skipped, format!("Attachments were not read: {}.", attachments.join(", ")));
+    let mut reader = Reader { name: source.name, collector, section: 0, forwarded: 0, unread: Vec::new() };
+    reader.message(&message, 0)?;
+    let unread = reader.unread;
+    if !unread.is_empty() {
+        collector.warn(WarningCode::Skipped, format!("Attachments were not read: {}.", unread.join(", ")));
     }
     Ok(())
 }
 
-fn headers(message: &Message<'_>, subject: &str) -> Vec<String> {
+/// Reads a message and those in it.
+struct Reader<'r, 'c> {
+    name: &'r str,
+    collector: &'r mut Collector<'c>,
+    /// The number of the last section.
+    section: u32,
+    /// The number of messages in messages.
+    forwarded: usize,
+    /// The names of attachments that are not read.
+    unread: Vec<String>,
+}
+
+impl Reader<'_, '_> {
+    fn message(&mut self, message: &Message<'_>, depth: usize) -> Result<(), Failure> {
+        let headers = self.next_section();
+        self.collector.push_plain(headers, headers_of(message).join("\n"));
+        let text = self.next_section();
+        for id in &message.text_body {
+            let Some(part) = message.part(*id) else { continue };
+            match &part.body {
+                PartType::Html(html) => {
+                    let markdown = html::to_markdown(html, self.name)?;
+                    push_sections(self.collector, &markdown, &Numbering::Within(&text));
+                }
+                PartType::Text(plain) => self.collector.push(Part {
+                    place: text.clone(),
+                    headings: Vec::new(),
+                    table_header: None,
+                    syntax: Syntax::Plain,
+                    text: normalize(plain),
+                }),
+                _ => {}
+            }
+        }
+        for attachment in message.attachments() {
+            match attachment.message() {
+                Some(inner) if depth < MAX_DEPTH && self.forwarded < MAX_FORWARDED => {
+                    self.forwarded += 1;
+                    self.message(inner, depth + 1)?;
+                }
+                _ if self.unread.len() < MAX_ATTACHMENTS => self.unread.push(attachment_name(attachment)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn next_section(&mut self) -> Place {
+        self.section += 1;
+        Place::Section { section: self.section }
+    }
+}
+
+fn headers_of(message: &Message<'_>) -> Vec<String> {
     let addresses = [("From", message.from()), ("To", message.to()), ("Cc", message.cc())];
     let mut lines: Vec<_> = addresses
         .into_iter()
@@ -55,8 +95,8 @@ fn headers(message: &Message<'_>, subject: &str) -> Vec<String> {
     if let Some(date) = message.date() {
         lines.push(format!("Date: {}", date.to_rfc3339()));
     }
-    lines.push(format!("Subject: {subject}"));
-    let attachments = attachment_names(message);
+    lines.push(format!("Subject: {}", message.subject().map(one_line).unwrap_or_default()));
+    let attachments: Vec<_> = message.attachments().take(MAX_ATTACHMENTS).map(attachment_name).collect();
     if !attachments.is_empty() {
         lines.push(format!("Attachments: {}", attachments.join(", ")));
     }
@@ -71,7 +111,8 @@ fn written(addresses: &Address<'_>) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-fn attachment_names(message: &Message<'_>) -> Vec<String> {
-    let named = message.attachments().take(MAX_ATTACHMENTS);
-    named.map(|part| one_line(part.attachment_name().unwrap_or("without a name")).into_owned()).collect()
+/// Returns the name of an attachment, which of a message is its subject.
+fn attachment_name(part: &MessagePart<'_>) -> String {
+    let subject = || part.message().and_then(Message::subject);
+    one_line(part.attachment_name().or_else(subject).unwrap_or("without a name")).into_owned()
 }

@@ -141,6 +141,43 @@ fn messages_begin_with_their_headers() {
 }
 
 #[test]
+fn forwarded_messages_are_read_to_a_depth() {
+    let mut message = "Subject: 5\r\nContent-Transfer-Encoding: base64\r\n\r\nYm9keSA1\r\n".to_owned();
+    for depth in (0..5).rev() {
+        let head = format!(
+            "Subject: {depth}\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b{depth}\r\n\r\n"
+        );
+        let text = format!("--b{depth}\r\nContent-Type: text/plain\r\n\r\nbody {depth}\r\n");
+        let inner = format!("--b{depth}\r\nContent-Type: message/rfc822\r\n\r\n{message}\r\n--b{depth}--\r\n");
+        message = head + &text + &inner;
+    }
+    insta::assert_snapshot!(outline(&parse("a.eml", message.as_bytes())), @r#"
+    Email: 0
+    [section 1] 
+    Subject: 0
+    Attachments: 1
+    [section 2] 
+    body 0
+    [section 3] 
+    Subject: 1
+    Attachments: 2
+    [section 4] 
+    body 1
+    [section 5] 
+    Subject: 2
+    Attachments: 3
+    [section 6] 
+    body 2
+    [section 7] 
+    Subject: 3
+    Attachments: 4
+    [section 8] 
+    body 3
+    Skipped: Attachments were not read: 4.
+    "#);
+}
+
+#[test]
 fn chunks_have_their_context_and_their_places() {
     let paragraph = "A sentence about refunds. ".repeat(8);
     let text = format!("# Handbook\nShort.\n\n## Refunds\n{paragraph}\n\n{paragraph}\n\n## Other\nEnd.");

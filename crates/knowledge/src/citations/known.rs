@@ -1,5 +1,6 @@
 //! The sources that a request may cite: the results of the tools in its history.
 
+use super::marker::Marker;
 use crate::quote::PlainText;
 use crate::tools::{EXPLORE, QUERY, READ, SEARCH};
 use contract::{Citation, Message, Source, ToolOutput};
@@ -32,6 +33,11 @@ impl KnownSources {
             }
         }
         Self(known)
+    }
+
+    /// Returns whether all sources of citations are known.
+    pub(super) fn has_all(&self, markers: &[Marker]) -> bool {
+        markers.iter().all(|marker| self.0.contains_key(&marker.number))
     }
 
     /// Returns the citation of a source after `end` characters of a text; `None` for an unknown number.

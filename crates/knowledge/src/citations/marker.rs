@@ -1,15 +1,30 @@
-//! Finds markers such as `[S1]`, `[S1, S2]` and `[S1 "quoted words"]` in a text that arrives in pieces.
+//! Finds citations in a text that arrives in pieces: `[S1]`, `[S1, S2]` and `[S1 "quoted words"]`, which models are
+//! asked to write, and other forms that they write instead ([`group`](super::group)).
 
-/// The longest marker in bytes.
-const MAX_MARKER: usize = 600;
+use super::group::{Beginning, Brackets, beginning};
+
+/// The longest citation in bytes, with a link that follows it.
+pub(super) const MAX_MARKER: usize = 600;
+/// The most signs of emphasis around a citation.
+const MAX_EMPHASIS: usize = 3;
 
 /// A piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     /// Text for the reader.
     Text(String),
-    /// A citation.
-    Marker(Marker),
+    /// Citations in one pair of brackets.
+    Markers(Group),
+}
+
+/// Citations in one pair of brackets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    /// The citations in their order.
+    pub(super) markers: Vec<Marker>,
+    /// What stands there if the brackets may have another meaning, such as `(S3)` or `[S3 bucket]`. It is
+    /// text for the reader unless all sources are known.
+    pub(super) text: Option<String>,
 }
 
 /// A citation.
@@ -21,19 +36,12 @@ pub(super) struct Marker {
     pub(super) quote: Option<String>,
 }
 
-/// Reads a text. What may become a marker is held back until it is known.
+/// Reads a text. What may become a citation is held back until it is known.
 #[derive(Debug, Default)]
 pub(super) struct MarkerReader {
     held: String,
-}
-
-/// What the beginning of a text is.
-enum Beginning {
-    /// Markers, of this many bytes.
-    Markers(Vec<Marker>, usize),
-    /// It may become a marker.
-    Open,
-    Text,
+    /// The last character that was let through.
+    last: Option<char>,
 }
 
 impl MarkerReader {
@@ -49,99 +57,109 @@ impl MarkerReader {
     }
 
     fn read(&mut self, is_end: bool) -> Vec<Piece> {
-        let mut pieces = Vec::new();
-        let mut text = String::new();
+        let mut pieces = Pieces { list: Vec::new(), text: String::new(), last: self.last };
         let held = std::mem::take(&mut self.held);
         let mut rest = held.as_str();
-        while let Some(at) = rest.find(['[', '【']) {
+        while let Some(at) = rest.find(['[', '【', '(']) {
             let (before, from) = rest.split_at(at);
-            match beginning(from) {
-                Beginning::Markers(markers, length) => {
-                    // The mark is put in the place of the space before it.
-                    text.push_str(before.strip_suffix(' ').unwrap_or(before));
-                    if !text.is_empty() {
-                        pieces.push(Piece::Text(std::mem::take(&mut text)));
-                    }
-                    pieces.extend(markers.into_iter().map(Piece::Marker));
+            // The mark is put in the place of the space and the emphasis before it.
+            let lead = Lead::before(before, pieces.last);
+            match beginning(from, lead.emphasis, is_end) {
+                Beginning::Markers(Brackets { markers, length, is_certain, has_emphasis }) => {
+                    let begin = before.len() - if has_emphasis { lead.length() } else { lead.space_only() };
+                    let text = (!is_certain).then(|| rest[begin..at + length].to_owned());
+                    pieces.text(&before[..begin]);
+                    pieces.group(Group { markers, text });
                     rest = &from[length..];
                 }
-                Beginning::Open if !is_end => {
-                    let kept = before.len() - usize::from(before.ends_with(' '));
-                    text.push_str(&rest[..kept]);
-                    rest = &rest[kept..];
-                    self.held = rest.to_owned();
+                Beginning::Open => {
+                    let kept = before.len() - lead.length();
+                    pieces.text(&rest[..kept]);
+                    self.held = rest[kept..].to_owned();
                     rest = "";
                     break;
                 }
-                Beginning::Open | Beginning::Text => {
+                Beginning::Text => {
                     let length = from.chars().next().map_or(0, char::len_utf8);
-                    text.push_str(before);
-                    text.push_str(&from[..length]);
+                    pieces.text(before);
+                    pieces.text(&from[..length]);
                     rest = &from[length..];
                 }
             }
         }
-        // A space may be followed by a marker.
-        let kept = if is_end { rest.len() } else { rest.len() - usize::from(rest.ends_with(' ')) };
-        text.push_str(&rest[..kept]);
+        // A space or an emphasis may be followed by a citation.
+        let lead = Lead::before(rest, pieces.last);
+        let kept = if is_end { rest.len() } else { rest.len() - lead.length() };
+        pieces.text(&rest[..kept]);
         if self.held.is_empty() {
             self.held = rest[kept..].to_owned();
         }
-        if !text.is_empty() {
-            pieces.push(Piece::Text(text));
-        }
-        pieces
+        self.last = pieces.last;
+        pieces.finish()
     }
 }
 
-/// Reads a text that begins with a bracket.
-fn beginning(text: &str) -> Beginning {
-    let mut scan = Scan { rest: text };
-    let closing = if scan.take("[") { ']' } else { '】' };
-    if closing == '】' && !scan.take("【") {
-        return Beginning::Text;
+/// Collects pieces.
+struct Pieces {
+    list: Vec<Piece>,
+    text: String,
+    last: Option<char>,
+}
+
+impl Pieces {
+    fn text(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.last = text.chars().next_back().or(self.last);
     }
-    let mut markers = Vec::new();
-    loop {
-        scan.spaces();
-        if scan.rest.is_empty() {
-            return open(text);
+
+    fn group(&mut self, group: Group) {
+        self.end_text();
+        // What follows a citation begins a word, as after a space.
+        self.last = None;
+        self.list.push(Piece::Markers(group));
+    }
+
+    fn end_text(&mut self) {
+        if !self.text.is_empty() {
+            self.list.push(Piece::Text(std::mem::take(&mut self.text)));
         }
-        if !scan.take("S") && !scan.take("s") {
-            return Beginning::Text;
-        }
-        let digits = scan.rest.bytes().take_while(u8::is_ascii_digit).count();
-        let number = scan.rest[..digits].to_owned();
-        scan.rest = &scan.rest[digits..];
-        if scan.rest.is_empty() && digits <= 9 {
-            return open(text);
-        }
-        let Ok(number) = number.parse() else { return Beginning::Text };
-        scan.spaces();
-        let quote = match scan.quote() {
-            Quote::None => None,
-            Quote::Whole(quote) => Some(quote),
-            Quote::Open => return open(text),
-        };
-        markers.push(Marker { number, quote });
-        scan.spaces();
-        if scan.rest.is_empty() {
-            return open(text);
-        }
-        if scan.take(closing.encode_utf8(&mut [0; 4])) {
-            let length = text.len() - scan.rest.len();
-            // However it arrives, the same is a marker: what is held back is never longer.
-            return if length <= MAX_MARKER { Beginning::Markers(markers, length) } else { Beginning::Text };
-        }
-        if !scan.take(",") && !scan.take(";") {
-            return Beginning::Text;
-        }
+    }
+
+    fn finish(mut self) -> Vec<Piece> {
+        self.end_text();
+        self.list
     }
 }
 
-/// What is too long is no marker.
-fn open(text: &str) -> Beginning {
-    if text.len() <= MAX_MARKER { Beginning::Open } else { Beginning::Text }
+/// What stands before a bracket and is left out with a citation: a space, and emphasis around it.
+#[derive(Clone, Copy)]
+struct Lead<'t> {
+    space: usize,
+    emphasis: &'t str,
+}
+
+impl<'t> Lead<'t> {
+    /// Looks at the end of a text, which follows a character.
+    fn before(text: &'t str, previous: Option<char>) -> Self {
+        let plain = text.trim_end_matches(['*', '_', '`']);
+        let emphasis = &text[plain.len()..];
+        let first = emphasis.chars().next();
+        let is_run = emphasis.len() <= MAX_EMPHASIS && emphasis.chars().all(|sign| Some(sign) == first);
+        // Behind a word, it is the end of what is emphasised.
+        let is_begin = plain.chars().next_back().or(previous).is_none_or(char::is_whitespace);
+        let (plain, emphasis) = if is_run && is_begin { (plain, emphasis) } else { (text, "") };
+        Self { space: usize::from(plain.ends_with(' ')), emphasis }
+    }
+
+    /// Returns the length in bytes.
+    fn length(self) -> usize {
+        self.space + self.emphasis.len()
+    }
+
+    /// Returns the length of the space if the emphasis stays, before which it stays, too.
+    fn space_only(self) -> usize {
+        if self.emphasis.is_empty() { self.space } else { 0 }
+    }
 }
 
 /// Reads a text in pieces of about `size` bytes and as a whole; for fuzzing.
@@ -153,7 +171,11 @@ pub fn fuzz_markers(text: &str, size: usize) {
     while !rest.is_empty() {
         let (piece, after) = rest.split_at(rest.ceil_char_boundary(size.clamp(1, rest.len())));
         read.extend(in_pieces.push(piece));
-        assert!(in_pieces.held.len() <= MAX_MARKER + 1, "{} bytes are held back", in_pieces.held.len());
+        assert!(
+            in_pieces.held.len() <= MAX_MARKER + 1 + 2 * MAX_EMPHASIS,
+            "{} bytes are held back",
+            in_pieces.held.len()
+        );
         rest = after;
     }
     read.extend(in_pieces.finish());
@@ -175,45 +197,6 @@ fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
     joined
 }
 
-struct Scan<'t> {
-    rest: &'t str,
-}
-
-enum Quote {
-    None,
-    Whole(String),
-    Open,
-}
-
-impl Scan<'_> {
-    fn take(&mut self, begin: &str) -> bool {
-        let rest = self.rest.strip_prefix(begin);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
-    }
-
-    fn spaces(&mut self) {
-        self.rest = self.rest.trim_start_matches([' ', ':']);
-    }
-
-    /// Reads words in quotation marks.
-    fn quote(&mut self) -> Quote {
-        let Some(begin) = self.rest.chars().next().filter(|char| ['"', '“', '„', '\''].contains(char)) else {
-            return Quote::None;
-        };
-        let ends: &[char] = match begin {
-            '\'' => &['\''],
-            _ => &['"', '”', '“'],
-        };
-        let inner = &self.rest[begin.len_utf8()..];
-        let Some(end) = inner.find(ends) else { return Quote::Open };
-        let quote = inner[..end].to_owned();
-        let mark = inner[end..].chars().next().map_or(0, char::len_utf8);
-        self.rest = &self.rest[begin.len_utf8() + end + mark..];
-        Quote::Whole(quote)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,10 +207,16 @@ mod tests {
         let mut reader = MarkerReader::default();
         let mut pieces: Vec<_> = deltas.iter().flat_map(|delta| reader.push(delta)).collect();
         pieces.extend(reader.finish());
+        let marker = |Marker { number, quote }| match quote {
+            None => format!("<{number}>"),
+            Some(quote) => format!("<{number} {quote}>"),
+        };
         let shown = |piece: Piece| match piece {
             Piece::Text(text) => text,
-            Piece::Marker(Marker { number, quote: None }) => format!("<{number}>"),
-            Piece::Marker(Marker { number, quote: Some(quote) }) => format!("<{number} {quote}>"),
+            Piece::Markers(Group { markers, text }) => {
+                let uncertain = if text.is_some() { "?" } else { "" };
+                markers.into_iter().map(marker).chain([uncertain.to_owned()]).collect()
+            }
         };
         pieces.into_iter().map(shown).collect()
     }
@@ -248,6 +237,29 @@ mod tests {
         check("A 【S4】", "A<4>");
         check("[x] [S] [Sx] [S1 [link](u) [1]", "[x] [S] [Sx] [S1 [link](u) [1]");
         check("A [S1", "A [S1");
+        // Several sources, and ranges of them.
+        check("A [S1–S3].", "A<1><2><3>.");
+        check("A [S1-S2], [S4 to S5], [S1-3]", "A<1><2>,<4><5>,<1><2><3>");
+        check("A [S9–S2] [S1–S99]", "A<9><2><1><99>");
+        check("A [S1 and S2] [S1 S2]", "A<1><2><1><2>");
+        // Where the words stand.
+        check("A [S1, page 2] b [S1 p. 3] [S1 (line 3)] [S1: lines 3-4]", "A<1> b<1><1><1>");
+        check("A [S1, introduction] 【S4†L1-L3】", "A<1><4>");
+        // Quotations.
+        check("A [S1, \"words\"] [S1 — \"words\"] [S1 «words»]", "A<1 words><1 words><1 words>");
+        check("A [S1 \"The \"refund\" window\"]", "A<1 The \"refund\" window>");
+        check("A [S1 'It's the seller's duty']", "A<1 It's the seller's duty>");
+        check("A [S1 \"at [3] night\", page 2, S2 \"b\"]", "A<1 at [3] night><2 b>");
+        check("A [S1 \"\"]", "A<1>");
+        // Other brackets, links and emphasis.
+        check("A [^S1] [Source: S1] [S1](#s1) [S1](https://a.example/x).", "A<1><1><1><1>.");
+        check("A (Source: S1) (S1) (S1, page 2) (s)", "A<1><1>?<1>? (s)");
+        check("A **[S1]** *[S1]* `[S1]` **[S1] b**", "A<1><1><1> **<1> b**");
+        check("A **b**[S1]**c**", "A **b**<1>**c**");
+        // What may mean something else.
+        check("[S3 bucket] [S3 bucket](u) [S3-compatible](u)", "<3>? [S3 bucket](u) [S3-compatible](u)");
+        check("a[s1 + 1] (S1 is faster than S2) [S1](see there)", "a[s1 + 1] (S1 is faster than S2)<1>(see there)");
+        check("(Source code) [Sources] [S1's] [S1\n]", "(Source code) [Sources] [S1's] [S1\n]");
         check("a  b ", "a  b ");
         check("[S99999999999]", "[S99999999999]");
         for end in ["", "\"]"] {
@@ -258,7 +270,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_do_not_matter(text in "([\\[\\]S1\", a]|【|】|“x{0,650}”){0,40}", size in 1_usize..20) {
+        fn pieces_do_not_matter(text in "([\\[\\]()S12\"', a*.-]|【|】|Source|“x{0,650}”){0,40}", size in 1_usize..20) {
             fuzz_markers(&text, size);
         }
     }

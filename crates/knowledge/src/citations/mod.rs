@@ -4,6 +4,7 @@
 //! reader: a known one becomes a citation of the text, as those of providers, with the quote, and an
 //! unknown one is left out and counted.
 
+mod group;
 mod known;
 mod marker;
 
@@ -15,7 +16,7 @@ use contract::{Citation, Model, ModelError, ModelId, Part, PartStream, Request};
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 use known::KnownSources;
-use marker::{Marker, MarkerReader, Piece};
+use marker::{Group, Marker, MarkerReader, Piece};
 use metrics::counter;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -81,6 +82,23 @@ struct OpenText {
     citations: Vec<Citation>,
 }
 
+impl OpenText {
+    /// Adds the citations of known sources; returns whether there are any.
+    fn cite(&mut self, known: &KnownSources, markers: Vec<Marker>) -> bool {
+        let before = self.citations.len();
+        for Marker { number, quote } in markers {
+            match known.citation(number, quote.as_deref(), self.chars) {
+                Some(citation) => self.citations.push(citation),
+                None => {
+                    counter!("chatwright_citations_total", "outcome" => "unknown").increment(1);
+                    tracing::debug!(number, "a model cited a source that it does not have");
+                }
+            }
+        }
+        self.citations.len() > before
+    }
+}
+
 impl Check {
     fn new(known: KnownSources, is_strict: bool) -> Self {
         let held = is_strict.then(Vec::new);
@@ -129,23 +147,17 @@ impl Check {
         let mut has_cited = false;
         for piece in pieces {
             let text = self.texts.entry(id.to_owned()).or_default();
-            match piece {
-                Piece::Text(delta) => {
-                    text.chars += delta.chars().count() as u64;
-                    parts.push(Part::TextDelta { id: id.to_owned(), delta });
+            let delta = match piece {
+                Piece::Text(delta) => Some(delta),
+                Piece::Markers(Group { markers, text: Some(delta) }) if !self.known.has_all(&markers) => Some(delta),
+                Piece::Markers(Group { markers, .. }) => {
+                    has_cited |= text.cite(&self.known, markers);
+                    None
                 }
-                Piece::Marker(Marker { number, quote }) => {
-                    match self.known.citation(number, quote.as_deref(), text.chars) {
-                        Some(citation) => {
-                            has_cited = true;
-                            text.citations.push(citation);
-                        }
-                        None => {
-                            counter!("chatwright_citations_total", "outcome" => "unknown").increment(1);
-                            tracing::debug!(number, "a model cited a source that it does not have");
-                        }
-                    }
-                }
+            };
+            if let Some(delta) = delta {
+                text.chars += delta.chars().count() as u64;
+                parts.push(Part::TextDelta { id: id.to_owned(), delta });
             }
         }
         if has_cited {

@@ -65,12 +65,26 @@ fn invented_quotes_are_replaced_by_the_passage() {
 }
 
 #[test]
+fn forms_that_models_write_are_citations() {
+    let check = |delta: &str, expected: &str, count: usize| {
+        let (text, cited) = run(false, &[delta], false);
+        assert_eq!((text.as_str(), cited.len()), (expected, count), "{delta}");
+    };
+    check("At night [S1 p. 2] [S77–S80].", "At night.", 1);
+    check("At night ([S1] or (S1)), in S3 (S3).", "At night ( or), in S3 (S3).", 2);
+    check("See [S1](https://a.example) and [S77](b).", "See and.", 1);
+}
+
+#[test]
 fn strict_agent_says_nothing_without_a_citation() {
     let check =
         |deltas: &[&str], calls: bool, expected: &str| assert_eq!(run(true, deltas, calls).0, expected, "{deltas:?}");
     check(&["It is blue."], false, NOTHING_FOUND);
     check(&["It is blue [S7]."], false, NOTHING_FOUND);
     check(&["It runs ", "at night [S1]", " and is blue."], false, "It runs at night and is blue.");
+    check(&["It runs at night [S1, page 1]."], false, "It runs at night.");
+    check(&["It runs at night (S1)."], false, "It runs at night.");
+    check(&["It runs at night (S7)."], false, NOTHING_FOUND);
     check(&["I will search."], true, "");
     check(&[""], false, "");
 }

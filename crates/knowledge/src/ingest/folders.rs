@@ -63,7 +63,9 @@ pub(crate) async fn follow(knowledge: &Knowledge) -> anyhow::Result<()> {
     }
     for (library, folder) in declared {
         store::declare(knowledge.store(), &library.id.0, library.title(), now_millis()).await?;
-        if let Err(error) = follow_one(knowledge, &library, folder).await {
+        let followed = follow_one(knowledge, &library, folder).await;
+        knowledge.set_folder_problem(&library.id.0, followed.as_ref().err().map(|error| format!("{error:#}")));
+        if let Err(error) = followed {
             tracing::warn!(
                 library = library.id.0,
                 error = format!("{error:#}"),

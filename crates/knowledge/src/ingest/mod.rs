@@ -17,7 +17,7 @@ use crate::service::Knowledge;
 use crate::store::{self, Finished, NewPart, OpenVersion, Progress};
 use ::store::StoreError;
 use ::store::sql::Db;
-use documents::{Converter, Document, Failure, FailureCode, Limits, SplitOptions, split};
+use documents::{Converter, Document, Failure, FailureCode, Limits, SplitOptions, Warning, split};
 use jobs::{Backoff, Handler, JobContext, JobError, Jobs, Kind, OnPending, Outcome};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -33,6 +33,9 @@ const UNWANTED_CHECK: Duration = Duration::from_secs(1);
 /// The progress after reading, and after splitting.
 const READ: f64 = 0.5;
 const SPLIT: f64 = 0.6;
+/// The most warnings of a document that are kept, and the longest one in characters.
+const MAX_WARNINGS: usize = 20;
+const MAX_WARNING: usize = 500;
 
 /// The job that reads a document. Its key is the document's id, so it is read by one at a time.
 pub(crate) const INGEST: Kind<Ingest> = Kind::new("knowledge.ingest")
@@ -77,12 +80,14 @@ struct Text {
     parts: Vec<NewPart>,
     chunks: Vec<NewPart>,
     pages: i64,
+    warnings: Vec<Warning>,
 }
 
 /// What was stored of a version.
 struct Stored {
     pages: i64,
     chunks: i64,
+    warnings: Vec<Warning>,
 }
 
 /// Why a version could not be read.
@@ -148,7 +153,7 @@ impl Reader {
         let text = tokio::task::spawn_blocking(move || Text::new(&document)).await;
         let text = text.map_err(|_| Problem::File(Failure::new(FailureCode::Crashed, &version.file_name)))?;
         self.check_room(version, text.chunks.len()).await?;
-        let stored = Stored { pages: text.pages, chunks: text.chunks.len() as i64 };
+        let stored = Stored { pages: text.pages, chunks: text.chunks.len() as i64, warnings: text.warnings };
         let (all, mut done) = ((text.parts.len() + text.chunks.len()).max(1), 0);
         let parts = text.parts.chunks(BATCH).map(|rows| Rows::Parts(rows.to_vec()));
         for rows in parts.chain(text.chunks.chunks(BATCH).map(|rows| Rows::Chunks(rows.to_vec()))) {
@@ -228,7 +233,8 @@ impl Reader {
     /// Makes the version the one that is found.
     async fn finish(&self, version: &OpenVersion, stored: Stored) -> Result<Outcome, JobError> {
         let (id, library, version) = (self.document_id.clone(), version.library_id.clone(), version.version_id.clone());
-        let finished = Finished { pages: stored.pages, chunks: stored.chunks, now: now_millis() };
+        let Stored { pages, chunks, warnings } = stored;
+        let finished = Finished { pages, chunks, warnings, now: now_millis() };
         let has_embedder = self.knowledge.models().embedder.is_some();
         let row = store::library(self.job.store(), &library).await?;
         let has_graph = row.is_some_and(|row| self.knowledge.graph_settings(&row).is_some());
@@ -293,6 +299,11 @@ impl Text {
             text: chunk.text,
         });
         let places: HashSet<_> = document.parts.iter().map(|part| &part.place).collect();
-        Self { parts: parts.collect(), chunks: chunks.collect(), pages: places.len() as i64 }
+        let warning = |Warning { code, message }: &Warning| Warning {
+            code: *code,
+            message: message.chars().take(MAX_WARNING).collect(),
+        };
+        let warnings = document.warnings.iter().take(MAX_WARNINGS).map(warning).collect();
+        Self { parts: parts.collect(), chunks: chunks.collect(), pages: places.len() as i64, warnings }
     }
 }

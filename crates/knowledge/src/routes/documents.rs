@@ -9,7 +9,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, NoContent, Response};
 use axum::{Extension, Json};
 use chat::{Caller, Viewer};
-use documents::Place;
+use documents::{Place, Warning, WarningCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -52,6 +52,9 @@ pub(super) struct DocumentItem {
     /// Why it could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<DocumentError>,
+    /// What was left out of the text that is found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<DocumentWarning>,
     /// When it was added; Unix time in milliseconds.
     created_at: i64,
     /// When its state changed; Unix time in milliseconds.
@@ -65,6 +68,21 @@ struct DocumentError {
     code: String,
     /// The reason for the user.
     message: String,
+}
+
+/// Something that was left out of a text, or that its reader should know.
+#[derive(Serialize, JsonSchema)]
+struct DocumentWarning {
+    /// What it is about, for programs.
+    code: WarningCode,
+    /// A sentence for the user.
+    message: String,
+}
+
+impl From<Warning> for DocumentWarning {
+    fn from(Warning { code, message }: Warning) -> Self {
+        Self { code, message }
+    }
 }
 
 /// Documents in the order in which they were added, or in the reverse order.
@@ -189,6 +207,7 @@ impl From<DocumentRow> for DocumentItem {
             step: row.step,
             progress: row.progress,
             error: row.error.map(|(code, message)| DocumentError { code, message }),
+            warnings: row.warnings.into_iter().map(DocumentWarning::from).collect(),
             created_at: row.created_at,
             updated_at: row.updated_at,
         }

@@ -34,6 +34,9 @@ pub(super) struct LibraryItem {
     access: Access,
     /// Whether the config declares it. Its documents are the files of a folder.
     declared: bool,
+    /// Why its folder cannot be followed, for administrators; absent if it can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder_problem: Option<String>,
     /// The number of documents by state.
     documents: DocumentCounts,
     /// The number of chunks.
@@ -101,6 +104,7 @@ fn embedding(library: &LibraryRow, chunks: i64, models: &Models) -> Option<Embed
 
 fn item(
     knowledge: &Knowledge,
+    viewer: &Viewer,
     library: LibraryRow,
     access: Access,
     counts: &HashMap<String, LibraryCounts>,
@@ -113,6 +117,7 @@ fn item(
         declared: library.owner.is_empty(),
         embedding: embedding(&library, chunks, models),
         embedding_progress: None,
+        folder_problem: knowledge.folder_problem(viewer, &library),
         graph: knowledge.graph_switch(&library),
         id: library.id,
         name: library.name,
@@ -131,7 +136,7 @@ pub(super) async fn one(knowledge: &Knowledge, viewer: &Viewer, library: Library
     let counts = store::counts(knowledge.store(), vec![library.id.clone()]).await.map_err(failed)?;
     let models = knowledge.models();
     let access = knowledge.access(viewer, &library).ok_or_else(UserError::not_found)?;
-    let mut item = item(knowledge, library, access, &counts, &models);
+    let mut item = item(knowledge, viewer, library, access, &counts, &models);
     if let Some(embedder) = &models.embedder {
         let progress = store::embedding_progress(knowledge.store(), &item.id, embedder.key()).await.map_err(failed)?;
         let EmbeddingProgress { embedded, chunks } = progress;
@@ -165,7 +170,7 @@ pub(super) async fn list(
     let models = knowledge.models();
     let described = libraries.into_iter().filter_map(|library| {
         let access = knowledge.access(&viewer, &library)?;
-        Some(item(&knowledge, library, access, &counts, &models))
+        Some(item(&knowledge, &viewer, library, access, &counts, &models))
     });
     Ok(Json(LibraryItems { items: described.collect() }))
 }

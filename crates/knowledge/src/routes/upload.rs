@@ -1,7 +1,6 @@
 //! Adding documents.
 
-use super::documents::DocumentItem;
-use crate::service::{Access, Knowledge, NewFile, UploadOptions, read_metadata};
+use crate::service::{Access, AddedFile, Knowledge, NewFile, UploadOptions, read_metadata};
 use crate::store::{DocumentRow, DocumentState};
 use axum::extract::multipart::{Field, MultipartRejection};
 use axum::extract::rejection::QueryRejection;
@@ -15,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use web::openapi::{Description, RouteInput, RouteOutput};
 use web::{HttpError, read_rest, valid_query};
-use wire::UserError;
+use wire::{ErrorCode, UserError};
 
 /// The most files of a request.
 const MAX_FILES: usize = 100;
@@ -64,12 +63,44 @@ struct AddedDocument {
     file_name: String,
     /// Its state.
     state: DocumentState,
+    /// The name of the document that had the same bytes already, as which the file counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    already_as: Option<String>,
+}
+
+impl From<AddedFile> for AddedDocument {
+    fn from(AddedFile { document, is_new }: AddedFile) -> Self {
+        let DocumentRow { id, file_name, state, .. } = document;
+        Self { id, already_as: (!is_new).then(|| file_name.clone()), file_name, state }
+    }
+}
+
+/// A file that was not added.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct RefusedFile {
+    /// Its name.
+    file_name: String,
+    /// Why, for the user.
+    message: String,
 }
 
 /// 202 with the documents, which are read in the background.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct AddedDocuments {
     documents: Vec<AddedDocument>,
+    /// The files that were not added, because they are empty. Without any other file, the answer is 422.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<RefusedFile>,
+}
+
+/// What a request has.
+#[derive(Default)]
+struct Uploaded {
+    added: Vec<AddedFile>,
+    refused: Vec<RefusedFile>,
+    /// The metadata that is for all of them.
+    metadata: Option<Map<String, Value>>,
 }
 
 impl IntoResponse for AddedDocuments {
@@ -100,38 +131,46 @@ pub(super) async fn upload(
     if stored.is_err() {
         read_rest(&mut body).await;
     }
-    let (added, metadata) = stored?;
+    let Uploaded { added, refused, metadata } = stored?;
     if added.is_empty() {
-        return Err(UserError::invalid("/file", "The request has no file.").into());
+        let message = refused.into_iter().next().map_or("The request has no file.".to_owned(), |file| file.message);
+        return Err(UserError::invalid("/file", message).into());
     }
-    for document in added.iter().filter(|_| metadata.is_some()) {
-        knowledge.set_metadata(document, metadata.clone().unwrap_or_default()).await?;
+    if let Some(metadata) = metadata {
+        for AddedFile { document, .. } in &added {
+            knowledge.set_metadata(document, metadata.clone()).await?;
+        }
     }
-    let documents = added.into_iter().map(DocumentItem::from);
-    let documents = documents.map(|DocumentItem { id, file_name, state, .. }| AddedDocument { id, file_name, state });
-    Ok(AddedDocuments { documents: documents.collect() })
+    Ok(AddedDocuments { documents: added.into_iter().map(AddedDocument::from).collect(), refused })
 }
 
-/// Stores the documents as they arrive, and returns them with the metadata that is for all of them.
+/// Stores the documents as they arrive.
 async fn store_all(
     knowledge: &Knowledge,
     viewer: &Viewer,
     library: &str,
     replace: bool,
     body: &mut Multipart,
-) -> Result<(Vec<DocumentRow>, Option<Map<String, Value>>), HttpError> {
-    let (mut added, mut metadata, mut fields) = (Vec::new(), None, 0);
+) -> Result<Uploaded, HttpError> {
+    let (mut uploaded, mut fields) = (Uploaded::default(), 0);
     while let Some(field) = body.next_field().await.map_err(|_| interrupted())? {
         match field.name() {
-            Some("file") if added.len() == MAX_FILES => {
+            Some("file") if uploaded.added.len() + uploaded.refused.len() == MAX_FILES => {
                 return Err(UserError::invalid("/file", format!("A request has at most {MAX_FILES} files.")).into());
             }
             Some("file") => {
                 let media_type = field.content_type().map(str::to_owned);
                 let name = field.file_name().unwrap_or_default().to_owned();
-                let file = NewFile { name, media_type, identity: None, stamp: None };
+                let file = NewFile { name: name.clone(), media_type, identity: None, stamp: None };
                 let options = UploadOptions { replace, ..UploadOptions::default() };
-                added.push(knowledge.upload(viewer, library, file, options, field).await?);
+                match knowledge.upload(viewer, library, file, options, field).await {
+                    Ok(added) => uploaded.added.push(added),
+                    // An empty file; the others are stored.
+                    Err(error) if error.code == ErrorCode::Invalid => {
+                        uploaded.refused.push(RefusedFile { file_name: name, message: error.message });
+                    }
+                    Err(error) => return Err(error.into()),
+                }
             }
             name => {
                 fields += 1;
@@ -141,12 +180,12 @@ async fn store_all(
                     return Err(HttpError::malformed("The request has too many fields."));
                 }
                 if is_metadata {
-                    metadata = Some(read_metadata(&text)?);
+                    uploaded.metadata = Some(read_metadata(&text)?);
                 }
             }
         }
     }
-    Ok((added, metadata))
+    Ok(uploaded)
 }
 
 /// Reads a field of bounded length.

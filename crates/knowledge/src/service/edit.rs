@@ -8,6 +8,7 @@ use ::store::append_audit;
 use chat::Viewer;
 use serde_json::json;
 use web::times::now_millis;
+use wire::hidden_characters::{TextKind, TextRun, text_runs};
 use wire::{ErrorCode, UserError};
 
 /// The longest name of a library, in characters.
@@ -116,6 +117,9 @@ pub(super) fn checked_name(name: &str) -> Result<String, UserError> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
         return Err(UserError::invalid("/name", format!("A name has 1 to {MAX_NAME} characters.")));
+    }
+    if text_runs(name, TextKind::Prose).iter().any(|run| matches!(run, TextRun::Hidden(_))) {
+        return Err(UserError::invalid("/name", "A name has no invisible characters."));
     }
     Ok(name.to_owned())
 }

@@ -22,7 +22,8 @@ impl Marker {
     pub(crate) fn marks(&self, text: &str) -> Vec<[u32; 2]> {
         let words = words(text);
         let lower: Vec<String> = words.iter().take(GUESSED_WORDS).map(|(_, word)| word.to_lowercase()).collect();
-        let analyzer = Analyzer::new(Language::guess(lower.iter().map(String::as_str)));
+        let language = Language::guess(lower.iter().map(String::as_str)).unwrap_or(Language::ENGLISH);
+        let analyzer = Analyzer::new(language);
         let wanted: HashSet<String> = analyzer.terms(&self.query).into_iter().collect();
         let mut marks = Vec::<[u32; 2]>::new();
         for (at, word) in words {

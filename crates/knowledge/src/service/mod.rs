@@ -20,7 +20,7 @@ pub(crate) use graph::{Exploration, Explored, MAX_DEPTH, MAX_ITEMS};
 pub(crate) use loaded::{Indexes, passage};
 pub(crate) use marks::Marker;
 pub(crate) use search::{Filter, Found, SearchMode, SearchOutcome, SearchRequest};
-pub(crate) use upload::{NewFile, UploadOptions, read_metadata};
+pub(crate) use upload::{AddedFile, NewFile, UploadOptions, read_metadata};
 
 use crate::models::Models;
 use crate::section::{KnowledgeSettings, Libraries};
@@ -32,7 +32,9 @@ use chat::{Caller, Chat, RoutineMeters, Viewer};
 use config::Config;
 use contract::ModelUse;
 use jobs::Jobs;
+use parking_lot::Mutex;
 use serde_json::json;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::Semaphore;
@@ -58,6 +60,8 @@ struct Inner {
     searches: Semaphore,
     uploads: Semaphore,
     followers: Semaphore,
+    /// Why folders of libraries cannot be followed, by the ids of the libraries.
+    folder_problems: Mutex<HashMap<String, String>>,
     /// What knows which libraries conversations have of their own.
     libraries: OnceLock<capability::Libraries>,
 }
@@ -96,6 +100,7 @@ impl Knowledge {
             searches: Semaphore::new(PARALLEL_SEARCHES),
             uploads: Semaphore::new(PARALLEL_UPLOADS),
             followers: Semaphore::new(follow::MAX_FOLLOWERS),
+            folder_problems: Mutex::default(),
             libraries: OnceLock::new(),
         }))
     }
@@ -114,6 +119,22 @@ impl Knowledge {
     /// Returns the models in use.
     pub(crate) fn models(&self) -> Arc<Models> {
         self.0.models.load_full()
+    }
+
+    /// Keeps why the folder of a library cannot be followed, until it can.
+    pub(crate) fn set_folder_problem(&self, library_id: &str, problem: Option<String>) {
+        let mut problems = self.0.folder_problems.lock();
+        match problem {
+            Some(problem) => drop(problems.insert(library_id.to_owned(), problem)),
+            None => drop(problems.remove(library_id)),
+        }
+    }
+
+    /// Returns why the folder of a library cannot be followed, if the viewer is an administrator.
+    pub(crate) fn folder_problem(&self, viewer: &Viewer, library: &LibraryRow) -> Option<String> {
+        let is_admin = viewer.is_authenticated && viewer.roles.iter().any(|role| role == ::store::ADMIN);
+        let problems = self.0.folder_problems.lock();
+        problems.get(&library.id).filter(|_| is_admin && library.owner.is_empty()).cloned()
     }
 
     /// Sets what knows which libraries conversations have of their own. Only the first call has an effect.

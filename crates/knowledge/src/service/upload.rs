@@ -4,7 +4,8 @@
 use super::{Access, Knowledge, failed};
 use crate::store::{self, DocumentRow, NewDocument, PIECE};
 use crate::{audit, ingest};
-use ::store::append_audit;
+use ::store::sql::Db;
+use ::store::{StoreError, append_audit};
 use bytes::{Bytes, BytesMut};
 use chat::Viewer;
 use futures::{Stream, StreamExt};
@@ -36,6 +37,14 @@ pub(crate) struct UploadOptions {
     pub(crate) is_attached: bool,
 }
 
+/// The document that a file has become, or that it was before.
+#[derive(Clone, Debug)]
+pub(crate) struct AddedFile {
+    pub(crate) document: DocumentRow,
+    /// Whether it is stored as a document; otherwise the library had its bytes already.
+    pub(crate) is_new: bool,
+}
+
 /// A file that has arrived.
 struct Arrived {
     version_id: String,
@@ -44,8 +53,8 @@ struct Arrived {
 }
 
 impl Knowledge {
-    /// Adds a file to a library; returns its document, which is known already if a document has the
-    /// same bytes.
+    /// Adds a file to a library. Its document is known already if one has the same bytes, unless the file
+    /// replaces another one.
     ///
     /// # Errors
     /// 404 and 403 as for [`Knowledge::library`]; 413 if a limit would be passed; 422 for an empty
@@ -57,7 +66,7 @@ impl Knowledge {
         file: NewFile,
         options: UploadOptions,
         content: S,
-    ) -> Result<DocumentRow, UserError>
+    ) -> Result<AddedFile, UserError>
     where
         S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
     {
@@ -74,7 +83,7 @@ impl Knowledge {
         file: NewFile,
         options: UploadOptions,
         content: S,
-    ) -> Result<DocumentRow, UserError>
+    ) -> Result<AddedFile, UserError>
     where
         S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
     {
@@ -86,18 +95,26 @@ impl Knowledge {
         let most = self.check_limits(library_id, counted).await?;
         let version_id = crate::new_id();
         store::insert_version(self.store(), &version_id, now_millis()).await.map_err(failed)?;
-        let added = match self.receive(&version_id, most, content).await {
+        let received = self.receive(&version_id, most, content).await;
+        // A request may have many files.
+        let received = received.map_err(|error| match error.code {
+            ErrorCode::Invalid => {
+                UserError::invalid("/file", format!("The file {} is empty.", cleaned_name(&file.name)))
+            }
+            _ => error,
+        });
+        let added = match received {
             Ok(arrived) => self.make_document(library_id, owner, added_by, file, options, arrived).await,
             Err(error) => Err(error),
         };
-        if !matches!(added, Ok((_, true))) {
+        if !matches!(added, Ok(AddedFile { is_new: true, .. })) {
             let write =
                 self.store().write(move |db| Box::pin(async move { store::delete_version(db, &version_id).await }));
             if let Err(error) = write.await {
                 tracing::warn!(%error, "a file that became no document could not be deleted; it is deleted within a day");
             }
         }
-        added.map(|(document, _)| document)
+        added
     }
 
     /// Checks that a library has room for a file; returns how large it may be.
@@ -162,7 +179,7 @@ impl Knowledge {
         Ok(Arrived { version_id: version_id.to_owned(), bytes, hash })
     }
 
-    /// Makes a document of a file, or finds the one that it is. Returns whether the version is used.
+    /// Makes a document of a file, or finds the one that it is.
     async fn make_document(
         &self,
         library_id: &str,
@@ -171,11 +188,11 @@ impl Knowledge {
         file: NewFile,
         options: UploadOptions,
         arrived: Arrived,
-    ) -> Result<(DocumentRow, bool), UserError> {
+    ) -> Result<AddedFile, UserError> {
         // Files of a folder have their path as name.
         let file_name = if file.identity.is_some() { file.name } else { clean_file_name(&file.name) };
         let guessed = || mime_guess::from_path(&file_name).first_raw().unwrap_or("application/octet-stream").to_owned();
-        let new = NewDocument {
+        let mut new = NewDocument {
             id: crate::new_id(),
             library_id: library_id.to_owned(),
             identity: file.identity.unwrap_or_else(|| format!("bytes {}", arrived.hash)),
@@ -189,20 +206,20 @@ impl Knowledge {
             now: now_millis(),
         };
         let (jobs, owner) = (self.jobs().clone(), owner.to_owned());
-        let (id, is_used) = self
+        let (id, is_new) = self
             .store()
             .write(move |db| {
                 Box::pin(async move {
-                    let same = store::by_identity(db, &new.library_id, &new.identity).await?;
                     let is_upload = new.stamp.is_none();
-                    if let Some(known) = same.as_ref().filter(|_| is_upload) {
-                        return Ok((known.id.clone(), false));
-                    }
-                    let known = match same {
-                        None if options.replace => store::by_file_name(db, &new.library_id, &new.file_name).await?,
-                        same => same,
+                    let known = match is_upload {
+                        true => match document_of_upload(db, &mut new, options.replace).await? {
+                            Target::Same(id) => return Ok((id, false)),
+                            Target::Replaced(known) => Some(known),
+                            Target::New => None,
+                        },
+                        false => store::by_identity(db, &new.library_id, &new.identity).await?.map(Box::new),
                     };
-                    store::add_document(db, &new, known.as_ref()).await?;
+                    store::add_document(db, &new, known.as_deref()).await?;
                     let action = if known.is_some() { "replace" } else { "add" };
                     let id = known.map_or(new.id, |known| known.id);
                     if is_upload {
@@ -216,7 +233,7 @@ impl Knowledge {
             .await
             .map_err(failed)?;
         let document = store::document(self.store(), &id).await.map_err(failed)?;
-        Ok((document.ok_or_else(UserError::not_found)?, is_used))
+        Ok(AddedFile { document: document.ok_or_else(UserError::not_found)?, is_new })
     }
 
     /// Sets the metadata of a document.
@@ -232,6 +249,38 @@ impl Knowledge {
             .await
             .map_err(failed)
     }
+}
+
+/// The document that an uploaded file becomes.
+enum Target {
+    /// This one has the bytes already.
+    Same(String),
+    /// A new version of this one.
+    Replaced(Box<DocumentRow>),
+    New,
+}
+
+/// Finds the document that an uploaded file becomes. A file that replaces another one is stored under that
+/// name even if a third document has the same bytes: the text that is replaced must not be found any more.
+async fn document_of_upload(db: &mut Db, new: &mut NewDocument, replaces: bool) -> Result<Target, StoreError> {
+    let same = store::by_identity(db, &new.library_id, &new.identity).await?;
+    let named = match replaces {
+        true => store::by_file_name(db, &new.library_id, &new.file_name).await?,
+        false => None,
+    };
+    Ok(match (same, named) {
+        (None, None) => Target::New,
+        (None, Some(named)) => Target::Replaced(Box::new(named)),
+        (Some(same), None) => Target::Same(same.id),
+        (Some(same), Some(named)) if same.id == named.id => Target::Same(same.id),
+        (Some(_), Some(named)) => {
+            new.identity = format!("{} {}", new.identity, named.id);
+            match named.identity == new.identity {
+                true => Target::Same(named.id),
+                false => Target::Replaced(Box::new(named)),
+            }
+        }
+    })
 }
 
 /// Reads the metadata of an upload: a JSON object.

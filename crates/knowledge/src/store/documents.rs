@@ -7,6 +7,7 @@ use super::{damaged, graph, number};
 use crate::store::versions;
 use ::store::sql::{self, Db, Row, Sql};
 use ::store::{AuditEntry, Store, StoreError, append_audit};
+use documents::Warning;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -50,6 +51,8 @@ pub(crate) struct DocumentRow {
     pub(crate) step: Option<String>,
     pub(crate) progress: f64,
     pub(crate) error: Option<(String, String)>,
+    /// What was left out of the version that is found.
+    pub(crate) warnings: Vec<Warning>,
     pub(crate) pages: i64,
     pub(crate) chunks: i64,
     pub(crate) version_id: Option<String>,
@@ -86,7 +89,7 @@ pub(crate) struct SearchableRow {
 }
 
 const COLUMNS: &str = "id, library_id, file_name, media_type, bytes, metadata, state, step, progress, error_code,
-    error_message, pages, chunks, version_id, next_id, identity, stamp, created_at, updated_at";
+    error_message, warnings, pages, chunks, version_id, next_id, identity, stamp, created_at, updated_at";
 
 const INSERT: &str = "
     INSERT INTO knowledge_documents
@@ -124,6 +127,7 @@ pub(super) fn select(rest: &str) -> Sql {
 pub(super) fn read(row: &Row) -> Result<DocumentRow, StoreError> {
     let state: Value = row.try_get::<&str>("state")?.into();
     let code: Option<String> = row.try_get("error_code")?;
+    let warnings: Option<&str> = row.try_get("warnings")?;
     Ok(DocumentRow {
         id: row.try_get("id")?,
         library_id: row.try_get("library_id")?,
@@ -135,6 +139,7 @@ pub(super) fn read(row: &Row) -> Result<DocumentRow, StoreError> {
         step: row.try_get("step")?,
         progress: row.try_get("progress")?,
         error: code.zip(row.try_get("error_message")?),
+        warnings: serde_json::from_str(warnings.unwrap_or("[]")).map_err(|_| damaged())?,
         pages: row.try_get("pages")?,
         chunks: row.try_get("chunks")?,
         version_id: row.try_get("version_id")?,
@@ -166,13 +171,13 @@ pub(crate) async fn by_identity(
     find.fetch_optional(db).await?.as_ref().map(read).transpose()
 }
 
-/// Returns the first document with a file name, in a transaction.
+/// Returns the newest document with a file name, in a transaction.
 pub(crate) async fn by_file_name(
     db: &mut Db,
     library_id: &str,
     file_name: &str,
 ) -> Result<Option<DocumentRow>, StoreError> {
-    let find = sql::query(select("WHERE library_id = $1 AND file_name = $2 ORDER BY id LIMIT 1"));
+    let find = sql::query(select("WHERE library_id = $1 AND file_name = $2 ORDER BY id DESC LIMIT 1"));
     let find = find.bind(library_id).bind(file_name);
     find.fetch_optional(db).await?.as_ref().map(read).transpose()
 }

@@ -67,6 +67,11 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             sqlite: include_str!("../../migrations/sqlite/0006_graph.sql"),
             postgres: include_str!("../../migrations/postgres/0006_graph.sql"),
         },
+        Migration {
+            name: "warnings",
+            sqlite: include_str!("../../migrations/sqlite/0007_warnings.sql"),
+            postgres: include_str!("../../migrations/postgres/0007_warnings.sql"),
+        },
     ],
     tables: &[
         Table { name: "knowledge_libraries", key: "id", owner: Some("owner") },

@@ -3,10 +3,12 @@
 //! Everything here names the version that is read, so it has no effect any more once the document has
 //! another one.
 
+use super::damaged;
 use super::documents::{DocumentRow, DocumentState, GENERATION, document};
 use crate::store::versions;
 use ::store::sql::{self, Db};
 use ::store::{EventKind, NewEvent, Store, StoreError, append_event};
+use documents::Warning;
 use serde_json::json;
 
 /// A version that is to be read.
@@ -27,10 +29,12 @@ pub(crate) struct Progress {
 }
 
 /// The result of reading a version.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Finished {
     pub(crate) pages: i64,
     pub(crate) chunks: i64,
+    /// What was left out.
+    pub(crate) warnings: Vec<Warning>,
     pub(crate) now: i64,
 }
 
@@ -55,7 +59,7 @@ const READ_VERSION: &str = "
 
 const FINISH: &str = "
     UPDATE knowledge_documents SET version_id = next_id, next_id = NULL, state = 'ready', step = NULL, progress = 1,
-        pages = $3, chunks = $4, updated_at = $5, vectors_model = NULL,
+        pages = $3, chunks = $4, updated_at = $5, warnings = $6, vectors_model = NULL,
         generation = (SELECT generation FROM knowledge_libraries WHERE id = knowledge_documents.library_id)
     WHERE id = $1 AND next_id = $2";
 
@@ -116,7 +120,9 @@ pub(crate) async fn finish(db: &mut Db, id: &str, version: &str, finished: Finis
     });
     sql::query(GENERATION).bind(library).bind(finished.now).execute(&mut *db).await?;
     let finish = sql::query(FINISH).bind(id).bind(version).bind(finished.pages).bind(finished.chunks);
-    finish.bind(finished.now).execute(&mut *db).await?;
+    let warnings = serde_json::to_string(&finished.warnings).map_err(|_| damaged())?;
+    let warnings = (!finished.warnings.is_empty()).then_some(warnings);
+    finish.bind(finished.now).bind(warnings).execute(&mut *db).await?;
     if let Some(old) = old {
         versions::delete_version(db, &old).await?;
     }

@@ -62,7 +62,13 @@ impl ReadTool {
         chunks.sort_unstable_by_key(|chunk| chunk.no);
         let ids = numbers(&self.knowledge, &context.scope, &chunks).await.map_err(database)?;
         let results: Vec<_> = chunks.iter().zip(ids).map(|(chunk, number)| result(number, chunk, None)).collect();
-        Ok(json!({ "file": document.file_name, "passages": document.chunks, "results": results }))
+        let mut read = json!({ "file": document.file_name, "passages": document.chunks, "results": results });
+        if !document.warnings.is_empty() {
+            // The agent must not take what was left out for what the document does not say.
+            let notes: Vec<_> = document.warnings.iter().map(|warning| warning.message.as_str()).collect();
+            read["notes"] = json!(notes);
+        }
+        Ok(read)
     }
 }
 

@@ -51,13 +51,14 @@ pub(crate) fn finish(session: &Session, outcome: &RunOutcome) {
 
 /// Returns the reason why a run ended, without causes that may contain text of a provider.
 fn ending(outcome: &RunOutcome) -> String {
-    use agent::Ending::{Done, Failed, InvalidCall, Limit, SinkClosed, Stopped, UnknownPrice, Waiting};
+    use agent::Ending::{Done, EmptySummary, Failed, InvalidCall, Limit, SinkClosed, Stopped, UnknownPrice, Waiting};
     match &outcome.ending {
         Done => "done".to_owned(),
         Waiting => "waiting".to_owned(),
         Limit(limit) => format!("limit: {limit:?}"),
         Stopped => "stopped".to_owned(),
         Failed(error) => format!("failed: {}", error.kind),
+        EmptySummary => "empty summary".to_owned(),
         UnknownPrice { model } => format!("unknown price: {model}"),
         InvalidCall { tool } => format!("invalid call: {tool}"),
         SinkClosed => "closed".to_owned(),

@@ -95,9 +95,12 @@ pub struct Document {
     /// Why it could not be read.
     #[serde(default)]
     pub error: Option<DocumentProblem>,
+    /// What was left out of its text.
+    #[serde(default)]
+    pub warnings: Vec<DocumentProblem>,
 }
 
-/// Why a document could not be read.
+/// Why a document could not be read, or was not read completely.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct DocumentProblem {
     /// The reason for the user.
@@ -173,7 +176,9 @@ pub struct AddedDocuments {
 
 /// A document that was added.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct AddedDocument {
-    /// `ready` if the same file is in the library already.
-    pub state: DocumentState,
+    /// The name of the document that had the same bytes already.
+    #[serde(default)]
+    pub already_as: Option<String>,
 }

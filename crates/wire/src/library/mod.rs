@@ -18,6 +18,7 @@ use serde::Deserialize;
 
 /// A library.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Library {
     /// Its id.
     pub id: String,
@@ -34,6 +35,9 @@ pub struct Library {
     pub access: LibraryAccess,
     /// Whether its documents are the files of a folder.
     pub declared: bool,
+    /// Why its folder cannot be followed, for administrators.
+    #[serde(default)]
+    pub folder_problem: Option<String>,
     /// The number of documents by state.
     pub documents: DocumentCounts,
     /// The bytes of all files.

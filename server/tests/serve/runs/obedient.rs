@@ -75,6 +75,7 @@ connections:
   - {{ id: far, type: OpenAICompatible, properties: {{ baseURL: '{far}/v1' }} }}
   - {{ id: web, type: Http, properties: {{ baseURL: '{far}/pages/', allowPrivate: true }} }}
   - {{ id: db, type: Sql, properties: {{ url: 'sqlite::memory:', init: \"create table sent (text text); create table found (text text); insert into found values ('{INJECTION}')\" }} }}
+libraries: [{{ id: handbook, documents: [{{ name: refunds.md, text: 'Refunds: {INJECTION}' }}] }}]
 api:
   - {{ id: orders, description: Orders, payloadSchema: {{ type: object }}, routine: [{{ id: o, type: SqlQuery, connectionId: db, properties: {{ query: \"select 'card 4711' as card\" }} }}, {{ ':return': {{ _step: o }} }}] }}
   - {{ id: search, description: Search, payloadSchema: {{ type: object }}, routine: [{{ id: o, type: SqlQuery, connectionId: db, properties: {{ query: 'select text from found' }} }}, {{ ':return': {{ _step: o }} }}] }}
@@ -91,6 +92,7 @@ api:
 agents:
   - {{ id: reader, type: Agent, connectionId: far, properties: {{ model: m }}, tools: [orders, page, refused, {{ endpointId: search, returnsUntrusted: true }}, {{ endpointId: send_mail, egress: true }}] }}
   - {{ id: clerk, type: Agent, connectionId: far, properties: {{ model: m, fileSystem: {{ basePath: files, returnsUntrusted: true }} }}, tools: [{{ endpointId: send_mail, egress: true }}] }}
+  - {{ id: librarian, type: Agent, connectionId: far, properties: {{ model: m }}, knowledge: [handbook], tools: [{{ endpointId: send_mail, egress: true }}] }}
 pages: [{{ id: p }}]
 "
         ),
@@ -104,6 +106,19 @@ impl Server {
         let count = self.request(Method::POST, "/api/endpoints/p/count").json(&json!({})).send().await.unwrap();
         count.json::<Value>().await.unwrap().as_u64().unwrap()
     }
+}
+
+/// Waits until the document of the library is found.
+async fn wait_for_library(server: &Server) {
+    for _ in 0..3_000 {
+        let found = server.request(Method::POST, "/api/libraries/handbook/search").json(&json!({ "query": "refunds" }));
+        let found = found.send().await.unwrap().json::<Value>().await.unwrap();
+        if found["results"].as_array().is_some_and(|results| !results.is_empty()) {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    panic!("the document is not read");
 }
 
 /// Returns whether approval was requested, and whether `send_mail` was called.
@@ -120,6 +135,7 @@ async fn send_calls(server: &Server, agent: &str, conversation: &str, calls: Val
 #[tokio::test]
 async fn prompt_injection_sends_nothing_without_approval() {
     let (server, _folder) = serve().await;
+    wait_for_library(&server).await;
     // Without private data in the conversation, sending needs no approval.
     assert_eq!(send_calls(&server, "reader", "harmless", json!([["page", { "which": "order" }]])).await, (false, true));
     assert_eq!(server.count_sent_mails().await, 1);
@@ -133,6 +149,7 @@ async fn prompt_injection_sends_nothing_without_approval() {
         ("reader", json!([private, ["refused", {}]])),
         ("reader", json!([["search", {}]])),
         ("clerk", json!([["list-files", { "path": "." }]])),
+        ("librarian", json!([["document_search", { "query": "refunds" }]])),
         ("clerk", json!([["read-file", { "path": "letter.txt" }]])),
     ];
     for (number, (agent, calls)) in cases.into_iter().enumerate() {

@@ -72,3 +72,66 @@ async fn hidden_command_reads_documents_within_limits() {
     let status = Command::new(CHATWRIGHT).args([READ_DOCUMENT, "{}"]).stderr(Stdio::null()).status().unwrap();
     assert_eq!(status.code(), Some(2));
 }
+
+#[tokio::test]
+async fn uploads_say_what_was_not_added() {
+    let folder = TempDir::new().unwrap();
+    let config = folder.path().join("chatwright.yaml");
+    std::fs::write(&config, "libraries: [{ id: manual, documents: [{ name: a.md, text: x }] }]\npages: [{ id: p }]\n")
+        .unwrap();
+    let server = Server::start_with(&["--config", config.to_str().unwrap()]);
+    let library = server.request(Method::POST, "/api/libraries").json(&json!({ "name": "Own" })).send().await.unwrap();
+    let library: Value = library.json().await.unwrap();
+    let path = format!("/api/libraries/{}/documents", library["id"].as_str().unwrap());
+    let upload = async |query: &str, files: &[(&str, &str)]| {
+        let parts = files.iter().map(|(name, text)| {
+            format!("--part\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n{text}\r\n")
+        });
+        let body = parts.collect::<String>() + "--part--\r\n";
+        let request = server.request(Method::POST, &format!("{path}{query}")).body(body);
+        let sent = request.header("content-type", "multipart/form-data; boundary=part").send().await.unwrap();
+        (sent.status().as_u16(), sent.json::<Value>().await.unwrap())
+    };
+    let (status, added) = upload("", &[("a.txt", "alpha"), ("empty.txt", ""), ("b.txt", "beta")]).await;
+    assert_eq!(status, 202, "{added}");
+    let names: Vec<_> = added["documents"].as_array().unwrap().iter().map(|added| &added["fileName"]).collect();
+    assert_eq!(names, ["a.txt", "b.txt"]);
+    let refused = json!([{ "fileName": "empty.txt", "message": "The file empty.txt is empty." }]);
+    assert_eq!(added["refused"], refused);
+    let (status, refused) = upload("", &[("empty.txt", "")]).await;
+    assert_eq!((status, &refused["error"]["message"]), (422, &json!("The file empty.txt is empty.")));
+    let (_, known) = upload("", &[("c.txt", "beta")]).await;
+    assert_eq!((&known["documents"][0]["alreadyAs"], known["refused"].is_null()), (&json!("b.txt"), true), "{known}");
+    let (_, replaced) = upload("?replace=true", &[("a.txt", "beta")]).await;
+    assert_eq!(replaced["documents"][0]["id"], added["documents"][0]["id"], "{replaced}");
+    assert!(replaced["documents"][0]["alreadyAs"].is_null(), "{replaced}");
+}
+
+/// The text of an e-mail is encoded as often as not.
+#[tokio::test]
+async fn attached_email_reaches_the_model_as_text() {
+    let folder = TempDir::new().unwrap();
+    let config = folder.path().join("chatwright.yaml");
+    let model = start_echo().await;
+    let text = format!("
+connections: [{{ id: model, type: OpenAICompatible, properties: {{ baseURL: '{model}' }} }}]
+agents: [{{ id: a, type: Agent, connectionId: model, properties: {{ model: m }} }}]
+pages: [{{ id: p, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: a, sender: {{ attachments: {{ enabled: true }} }} }} }}] }}]
+");
+    std::fs::write(&config, text).unwrap();
+    let server = Server::start_with(&["--config", config.to_str().unwrap()]);
+    let mail = "Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nContent-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n\r\ndGhlIG9yZGVyIGlzIDQ3MTE=\r\n";
+    let upload = server.request(Method::POST, "/api/files?name=order.eml").body(mail).send().await.unwrap();
+    let file: Value = upload.json().await.unwrap();
+    assert_eq!(file["mediaType"], "message/rfc822");
+    let part = json!({ "type": "file", "url": file["url"], "mediaType": file["mediaType"], "filename": "order.eml" });
+    let parts = json!([{ "type": "text", "text": "Which order?" }, part]);
+    let message = json!({ "id": "m", "role": "user", "parts": parts });
+    // The conversation can be named in the body, too.
+    let body = json!({ "conversationId": "of-body", "messages": [message] });
+    let chunks = chunks(server.request(Method::POST, "/api/agent/p/a").json(&body).send().await.unwrap()).await;
+    let reply: String = chunks.iter().filter_map(|chunk| chunk["delta"].as_str()).collect();
+    assert!(reply.contains("the order is 4711") && reply.contains("Gr\u{fc}\u{df}e"), "{reply}");
+    assert!(!reply.contains("dGhlIG9y"), "{reply}");
+    assert_eq!(server.conversation("of-body").await["messages"].as_array().unwrap().len(), 2);
+}

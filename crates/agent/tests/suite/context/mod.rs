@@ -287,6 +287,33 @@ async fn failed_summary_loses_nothing() {
     check(vec![finish_cue(FinishReason::ContentFilter)]).await;
 }
 
+/// A summary that failed lately is attempted again as soon as the request is larger than the model's context.
+#[tokio::test]
+async fn request_beyond_the_context_does_not_rest() {
+    let check = async |context_tokens: u64, reply: &str, requests: usize| {
+        let mut messages = Vec::new();
+        for _ in 0..30 {
+            messages.extend([user(&"y".repeat(500)), says("Yes.")]);
+        }
+        messages.push(user("newest"));
+        let replies = vec![text_reply(reply), text_reply("ok")];
+        let settings =
+            RunSettings { context_tokens: Some(context_tokens), ..settings(3_000, ContextSettings::default()) };
+        let (agent, model) = agent(replies, settings);
+        let messages = shared(messages);
+        let input = ContextInput { boundaries: boundaries(&messages), rests: true, ..ContextInput::default() };
+        let (_, events) = turn_with(&agent, messages, input).await;
+        assert_eq!(model.requests().len(), requests, "{context_tokens} {reply}");
+        let is_summarised = text(model.requests().last().unwrap()).contains("The facts.");
+        assert_eq!(is_summarised, requests == 2 && !reply.trim().is_empty(), "{context_tokens} {reply}");
+        let is_told = events.iter().any(|event| matches!(event, Event::SummaryFailed { .. }));
+        assert_eq!(is_told, requests == 2 && reply.trim().is_empty(), "{context_tokens} {reply}");
+    };
+    check(100_000, "The facts.", 1).await;
+    check(3_500, "The facts.", 2).await;
+    check(3_500, " ", 2).await;
+}
+
 #[tokio::test]
 async fn switched_off_context_is_sent_whole() {
     let mut messages = Vec::new();

@@ -95,6 +95,8 @@ async fn documents_are_read_once() {
     keep(&store, "long", "long.docx", "application/zip", &vec![b'x'; 200_000]).await;
     keep(&store, "bin", "a.bin", "application/octet-stream", b"\0").await;
     keep(&store, "bad", "b.docx", "application/zip", b"\0").await;
+    keep(&store, "mail", "a.eml", "message/rfc822", b"Subject: A\n\nOrder").await;
+    keep(&store, "old-mail", "B.EML", "text/plain", b"Subject: B\n\nOrder").await;
     let first = read_with(&store, &texts, "ada", &[with(&["docx"])]).await;
     insta::assert_snapshot!(first, @r#"
     <file name="a.docx">
@@ -102,7 +104,11 @@ async fn documents_are_read_once() {
     </file>
     "#);
     assert_eq!(read_with(&store, &texts, "ada", &[with(&["docx"])]).await, first);
-    assert_eq!(reader.0.load(std::sync::atomic::Ordering::Relaxed), 1);
+    let reads = || reader.0.load(std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(reads(), 1);
+    // E-mail is read as a document, since its text can be encoded.
+    read_with(&store, &texts, "ada", &[with(&["mail", "old-mail"])]).await;
+    assert_eq!(reads(), 3);
     insta::assert_snapshot!(read_with(&store, &texts, "ada", &[with(&["bin", "bad"])]).await, @r#"
     (The user sent the file "a.bin" of type application/octet-stream, which cannot be read here.)
     (The user sent the file "b.docx", which cannot be read: It is damaged.)

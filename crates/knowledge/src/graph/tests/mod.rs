@@ -133,7 +133,7 @@ impl Server {
         let file = NewFile { name: name.to_owned(), media_type: None, identity: None, stamp: None };
         let content = futures::stream::iter([Ok::<_, Infallible>(Bytes::copy_from_slice(text.as_bytes()))]);
         let options = UploadOptions { replace: true, ..UploadOptions::default() };
-        self.knowledge.upload(&viewer("ada"), library, file, options, content).await.unwrap()
+        self.knowledge.upload(&viewer("ada"), library, file, options, content).await.unwrap().document
     }
 
     /// Waits until so many documents of a library are extracted.

@@ -61,6 +61,56 @@ async fn documents_are_added_found_replaced_and_deleted() {
     }
 }
 
+/// What a file replaces is not found any more, also if another document has its bytes.
+#[tokio::test(flavor = "multi_thread")]
+async fn files_replace_the_newest_one_with_their_name() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in database_files_of_each_kind(folder.path()).await {
+        let server = Server::open(&url).await;
+        let library = server.library().await;
+        let ada = viewer("ada");
+        let (alpha, beta) = ("The first one is about alpacas.", "The second one is about beetles.");
+        let first = server.add(&library, "a.txt", alpha, false).await.unwrap();
+        let other = server.add(&library, "b.txt", beta, false).await.unwrap();
+        server.settled(&library).await;
+        for _ in 0..2 {
+            let replaced = server.add(&library, "a.txt", beta, true).await.unwrap();
+            assert_eq!((&replaced.id, replaced.file_name.as_str()), (&first.id, "a.txt"));
+            server.settled(&library).await;
+            assert_eq!(server.rows("knowledge_versions").await, 2);
+        }
+        assert_eq!(server.found(&ada, &library, "alpacas").await.unwrap(), Vec::<String>::new());
+        let documents = store::documents(server.knowledge.store(), &library, None, "", 10).await.unwrap();
+        let names: Vec<_> = documents.iter().map(|row| (row.file_name.as_str(), row.state)).collect();
+        assert_eq!(names, [("a.txt", DocumentState::Ready), ("b.txt", DocumentState::Ready)]);
+        // Without a file of its name, the bytes are the document that has them.
+        assert_eq!(server.add(&library, "c.txt", beta, true).await.unwrap().id, other.id);
+        // Of two files with one name, the newest is replaced.
+        let newest = server.add(&library, "b.txt", "Something newer.", false).await.unwrap();
+        server.settled(&library).await;
+        assert_eq!(server.add(&library, "b.txt", "Something newest.", true).await.unwrap().id, newest.id);
+        server.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_left_out_is_kept_with_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in database_files_of_each_kind(folder.path()).await {
+        let server = Server::open(&url).await;
+        let library = server.library().await;
+        let wide = |columns: usize| (vec!["pump"; columns].join(",") + "\n").repeat(2);
+        server.add(&library, "pumps.csv", &wide(501), false).await.unwrap();
+        let rows = server.settled(&library).await;
+        let warnings: Vec<_> = rows[0].warnings.iter().map(|warning| warning.message.as_str()).collect();
+        assert_eq!(warnings, ["Only the first 500 of 501 columns were read."]);
+        // A version without them has none.
+        server.add(&library, "pumps.csv", &wide(500), true).await.unwrap();
+        assert!(server.settled(&library).await[0].warnings.is_empty());
+        server.close().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn files_that_cannot_be_read_fail_with_a_reason() {
     let server = Server::open("sqlite::memory:").await;
@@ -74,7 +124,8 @@ async fn files_that_cannot_be_read_fail_with_a_reason() {
     server.knowledge.retry(&viewer("ada"), &rows[0].id).await.unwrap();
     let rows = server.settled(&library).await;
     assert_eq!(rows[0].state, DocumentState::Failed);
-    assert_eq!(server.add(&library, "empty.md", "", false).await.unwrap_err().code, ErrorCode::Invalid);
+    let error = server.add(&library, "empty.md", "", false).await.unwrap_err();
+    assert_eq!((error.code, error.message.as_str()), (ErrorCode::Invalid, "The file empty.md is empty."));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -165,6 +216,18 @@ async fn folder_is_followed() {
     std::fs::remove_file(files.join("pumps.md")).unwrap();
     assert_eq!(found("green").await, Vec::<String>::new());
     assert_eq!(server.rows("knowledge_versions").await, 1);
+    // Administrators are told of a folder that is gone; its documents stay.
+    let library = store::library(server.knowledge.store(), "manual").await.unwrap().unwrap();
+    let boss = Viewer { roles: vec!["admin".to_owned()], ..viewer("boss") };
+    assert_eq!(server.knowledge.folder_problem(&boss, &library), None);
+    std::fs::rename(&files, folder.path().join("elsewhere")).unwrap();
+    assert_eq!(found("bread").await, ["more/cooks.md"]);
+    let problem = server.knowledge.folder_problem(&boss, &library).unwrap();
+    assert!(problem.starts_with("the folder cannot be listed") && !problem.contains("files"), "{problem}");
+    assert_eq!(server.knowledge.folder_problem(&ada, &library), None);
+    std::fs::rename(folder.path().join("elsewhere"), &files).unwrap();
+    assert_eq!(found("bread").await, ["more/cooks.md"]);
+    assert_eq!(server.knowledge.folder_problem(&boss, &library), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -55,9 +55,9 @@ impl Server {
         let pieces: Vec<Result<Bytes, Infallible>> =
             text.as_bytes().chunks(1_000).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
         let content = futures::stream::iter(pieces);
-        self.knowledge
-            .upload(&viewer("ada"), library, file, UploadOptions { replace, ..UploadOptions::default() }, content)
-            .await
+        let options = UploadOptions { replace, ..UploadOptions::default() };
+        let added = self.knowledge.upload(&viewer("ada"), library, file, options, content).await;
+        added.map(|added| added.document)
     }
 
     /// Waits until nothing of a library is being read.

@@ -38,6 +38,7 @@ async fn definitions_are_stored_by_name_once() {
     for (field, value, path) in [
         ("name", json!("order_helper"), "/name"),
         ("display_name", json!(" "), "/display_name"),
+        ("display_name", json!("Helper\u{202e}"), "/display_name"),
         ("instructions", json!(" "), "/instructions"),
         ("from", json!("nobody"), "/from"),
         ("model", json!("agent"), "/model"),
@@ -58,6 +59,9 @@ async fn definitions_are_stored_by_name_once() {
         let (status, refusal) = store(changed(field, value)).await;
         assert_eq!((status, &refusal["error"]["path"]), (422, &json!(path)), "{field}: {refusal}");
     }
+    let (_, refusal) = store(changed("tools", json!({ "names": ["drop_tables"] }))).await;
+    let message = refusal["error"]["message"].as_str().unwrap();
+    assert!(message.contains("It has `"), "the tools that there are: {message}");
 
     let (status, stored) = store(definition.clone()).await;
     assert_eq!(
@@ -68,15 +72,19 @@ async fn definitions_are_stored_by_name_once() {
     let id = stored["results"][0]["id"].as_str().unwrap().to_owned();
     let (_, stored) = store(definition.clone()).await;
     assert_eq!((&stored["unchanged"], &stored["results"][0]["version"]), (&json!(1), &json!(1)), "{stored}");
-    let list = json!([changed("description", json!("About orders")), changed("name", json!("_")), { "name": "x" }]);
+    // Of one name there is one definition in a request.
+    let again = changed("name", json!("ORDER-HELPER"));
+    let list =
+        json!([changed("description", json!("About orders")), changed("name", json!("_")), { "name": "x" }, again]);
     let (status, stored) = store(list).await;
     let states: Vec<_> = stored["results"].as_array().unwrap().iter().map(|result| &result["state"]).collect();
     assert_eq!(
         (status, &stored["state"], states),
-        (200, &json!("partial"), vec![&json!("updated"), &json!("failed"), &json!("failed")]),
+        (200, &json!("partial"), vec![&json!("updated"), &json!("failed"), &json!("failed"), &json!("failed")]),
         "{stored}"
     );
     assert_eq!(stored["results"][0]["id"], id.as_str());
+    assert_eq!(stored["results"][3]["error"]["path"], "/name", "{stored}");
 
     let (_, found) = reply(&routes, &boss, get(format!("{all}/ORDER-helper"))).await;
     let seen = (&found["version"], &found["available"], &found["workflows"], &found["model"]);
