@@ -35,7 +35,10 @@ const wanted = async (name, method, params) => { answers[name] = await request(m
   await wanted("for models", "tools/call", { name: "for_models", arguments: {} });
   await wanted("own", "tools/call", { name: "refresh", arguments: { text: "x" } });
   await wanted("sampling", "sampling/createMessage", {});
-  await wanted("context", "ui/update-model-context", { content: [] });
+  await wanted("resource", "resources/read", { uri: "note://1" });
+  await wanted("picture", "ui/update-model-context", { content: [{ type: "image", data: "", mimeType: "image/png" }] });
+  await wanted("old context", "ui/update-model-context", { content: [{ type: "text", text: "Two seats." }] });
+  await wanted("context", "ui/update-model-context", { content: [{ type: "text", text: "Three seats\\u200b." }], structuredContent: { seats: 3 } });
   await wanted("address", "ui/open-link", { url: "javascript:alert(1)" });
   await wanted("mode", "ui/request-display-mode", { mode: "fullscreen" });
   // Straight to the pages around the sandbox.
@@ -49,7 +52,7 @@ const config = (url: string, apps: string) => `
 connections:
   - { id: model, type: OpenAICompatible, properties: { baseURL: "${url}", apiKey: none } }
   - { id: clock, type: Mcp, properties: { command: node, args: ["${EXAMPLE}", --stdio], apps: true } }
-  - { id: own, type: Mcp, properties: { command: node, args: ["${OWN}", "${apps}"], apps: { domains: ["https://allowed.example"] } } }
+  - { id: own, type: Mcp, properties: { command: node, args: ["${OWN}", "${apps}"], resources: true, apps: { domains: ["https://allowed.example"] } } }
 agents:
   - id: helper
     type: Agent
@@ -137,13 +140,29 @@ test("an app reaches no other server, no other tool, and nothing without the use
   expect(found["other server"].message).toBe("`own` has no tool `get-time` any more.");
   expect(found["for models"].message).toBe("Apps cannot call the tool `for_models`.");
   expect(found.own.structuredContent.calls).toEqual(["show_asking", "refresh"]);
-  expect([found.sampling.code, found.context.code]).toEqual([-32601, -32601]);
+  expect(found.resource).toEqual({ contents: [{ uri: "note://1", mimeType: "text/plain", text: "a note" }] });
+  expect([found.sampling.code, found.picture.code, found.context]).toEqual([-32601, -32602, {}]);
+  expect(Object.keys(found.host.hostCapabilities).sort()).toEqual(["logging", "message", "openLinks", "serverResources", "serverTools", "updateModelContext"]);
+  const accent = await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--cw-accent").trim());
+  expect(found.host.hostContext.styles.variables["--color-text-info"]).toBe(accent);
   expect(found.address.code).toBe(-32602);
+  // It asks for the whole screen, and the user has done nothing in it.
+  expect(found.host.hostContext.availableDisplayModes).toEqual(["inline", "fullscreen"]);
   expect(found.mode).toEqual({ mode: "inline" });
   expect((await page.locator("iframe.cw-app").boundingBox())?.height).toBeLessThan(1_200);
   await accessible(page);
   await question.getByRole("button", { name: "Deny" }).click();
   await expect.poll(async () => (await report()).pay?.message).toBe("The user denied the call.");
+
+  // What the app wants the model to know is the newest, and the user's to send.
+  await expect(chat.composer).toHaveValue("");
+  const offer = host(page).locator("#offer");
+  await offer.locator("summary").click();
+  await expect(offer.locator("pre")).toHaveText('Three seats\\u{200b}.\n{\n  "seats": 3\n}');
+  await offer.getByRole("button", { name: "Insert" }).click();
+  await expect(chat.composer).toHaveValue('App of own:\nThree seats\\u{200b}.\n{\n  "seats": 3\n}');
+  await expect(offer).toBeHidden();
+  await chat.composer.fill("");
 
   for (const name of ["requests", "documents"]) {
     evil.heard.length = 0;

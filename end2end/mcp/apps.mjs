@@ -1,5 +1,6 @@
-// An MCP server over stdio with user interfaces (MCP Apps). Its argument is a JSON file: `{name: {html, csp}}`. Each name is a tool
-// `show_NAME` whose result the HTML shows. What it is told of the client, and the calls that arrive, are in the results.
+// An MCP server over stdio with user interfaces (MCP Apps). Its argument is a JSON file: `{name: {html, csp, listed}}`. Each name is a
+// tool `show_NAME` whose result the HTML shows. With `listed`, the domains are declared in the list of resources instead of the content.
+// What it is told of the client, and the calls that arrive, are in the results.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -27,9 +28,17 @@ function call({ name, arguments: given = {} }) {
   return { content, structuredContent: { calls: [...calls], extensions: capabilities.extensions }, _meta: { hidden: "for the app" } };
 }
 
+const declared = (csp) => ({ _meta: { ui: { csp, permissions: { camera: {} } } } });
+
 function read({ uri }) {
-  const { html, csp } = apps[Object.keys(apps).find((name) => address(name) === uri)];
-  return { contents: [{ uri, mimeType: MEDIA_TYPE, text: html, _meta: { ui: { csp, permissions: { camera: {} } } } }] };
+  if (uri === "note://1") return { contents: [{ uri, mimeType: "text/plain", text: "a note" }] };
+  const { html, csp, listed } = apps[Object.keys(apps).find((name) => address(name) === uri)];
+  return { contents: [{ uri, mimeType: MEDIA_TYPE, text: html, ...(listed ? {} : declared(csp)) }] };
+}
+
+function list() {
+  const entry = ([name, { csp, listed }]) => ({ uri: address(name), name, mimeType: MEDIA_TYPE, ...(listed ? declared(csp) : {}) });
+  return { resources: Object.entries(apps).map(entry) };
 }
 
 const METHODS = {
@@ -40,6 +49,7 @@ const METHODS = {
   },
   "tools/list": () => ({ tools }),
   "tools/call": call,
+  "resources/list": list,
   "resources/read": read,
   ping: () => ({}),
 };

@@ -7,6 +7,7 @@
 use crate::{MAX_ERROR, MAX_RESULT, clean};
 use contract::ToolError;
 use rmcp::model::{CallToolResult, ContentBlock, EmbeddedResource, PromptMessage, ResourceContents, Role};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// The maximum number of messages of a prompt.
@@ -28,11 +29,11 @@ pub(crate) fn into_value(result: CallToolResult) -> Result<Value, ToolError> {
     }
 }
 
-/// Returns the result for a user interface of the server: as the server has sent it.
+/// Returns a result for a user interface of the server: as the server has sent it.
 ///
 /// # Errors
 /// It is too large.
-pub(crate) fn for_app(result: &CallToolResult) -> Result<Value, ToolError> {
+pub(crate) fn for_app(result: &impl Serialize) -> Result<Value, ToolError> {
     let too_large = || ToolError::new(format!("The result is larger than {} MB.", MAX_RESULT >> 20));
     let value = serde_json::to_value(result).ok().filter(|value| value.to_string().len() <= MAX_RESULT);
     value.ok_or_else(too_large)

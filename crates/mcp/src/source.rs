@@ -1,7 +1,7 @@
 //! The tools of a server for one agent.
 
 use crate::connection::{Connection, RequestError};
-use crate::content::{self, ListResources, PromptTool, ReadResource};
+use crate::content::{self, ListResources, PromptTool, READ_RESOURCE, ReadResource};
 use crate::listing::{ListedTool, ToolSelector};
 use crate::server::McpServer;
 use crate::settings::McpSelection;
@@ -46,6 +46,14 @@ impl McpSource {
         }
     }
 
+    /// Returns the tool that reads resources, if they are used and the server has them.
+    fn resource_reader(&self, seat: &Arc<UserConnection>, connection: &Connection) -> Option<ReadResource> {
+        let (server, base) = (self.name(), self.selected.base());
+        let name = self.selected.content_name(server, READ_RESOURCE);
+        let is_used = self.server.features().resources && connection.offers_resources();
+        is_used.then(|| ReadResource::new(name, server, &base, seat.clone()))
+    }
+
     /// Adds the tools for resources and prompts, as far as they are used and the server has them.
     async fn add_content(
         &self,
@@ -59,9 +67,8 @@ impl McpSource {
         }
         let (server, base) = (self.name(), self.selected.base());
         let name = |what: &str| self.selected.content_name(server, what);
-        if features.resources && connection.offers_resources() {
+        if let Some(read) = self.resource_reader(seat, connection) {
             let list = ListResources::new(name("list_resources"), server, &base, seat.clone());
-            let read = ReadResource::new(name("read_resource"), server, &base, seat.clone());
             sourced.tools.extend([Arc::new(list) as Arc<dyn Tool>, Arc::new(read)]);
         }
         if features.prompts && connection.offers_prompts() {
@@ -117,6 +124,8 @@ impl ToolSource for McpSource {
             let left_out = offered.left_out.clone();
             let mut sourced = SourceTools { tools: tools.collect(), left_out, ..SourceTools::default() };
             if scope.for_app {
+                let read = self.resource_reader(&seat, &connection);
+                sourced.tools.extend(read.map(|read| Arc::new(read.for_app()) as Arc<dyn Tool>));
                 return Ok(sourced);
             }
             // The server's tools stay if its prompts cannot be listed.

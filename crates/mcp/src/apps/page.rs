@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use web::query_encoded;
 use wire::locale::{Locale, Text, fill_placeholders};
 
-const SCRIPT: &str = include_str!("host.js");
+const SCRIPT: &str = concat!(include_str!("context.js"), include_str!("host.js"));
 const STYLE: &str = include_str!("host.css");
 
 /// The page runs its own script only, and can be shown by this site only.
@@ -28,7 +28,7 @@ fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }
 
-/// Where an app is shown.
+/// Where an app is shown, and what it may do there.
 pub(super) struct AppPlace<'a> {
     /// The conversation.
     pub(super) conversation_id: &'a str,
@@ -36,6 +36,8 @@ pub(super) struct AppPlace<'a> {
     pub(super) call_id: &'a str,
     /// The language of the site.
     pub(super) locale: Option<&'a Locale>,
+    /// Whether the app may read resources of its server.
+    pub(super) reads_resources: bool,
 }
 
 impl AppPlace<'_> {
@@ -55,11 +57,15 @@ impl AppPlace<'_> {
 /// Returns the page. The app itself is loaded by its frame.
 pub(super) fn host_page(place: &AppPlace<'_>, app: &ShownApp) -> Response {
     let text = |text: Text| place.text(text);
+    let title = fill_placeholders(text(Text::AppOf), &[app.server.as_str()]);
     let data = json!({
         "frame": format!("{}/frame", place.below("/mcp-apps")),
         "calls": place.below("/api/tool-apps"),
+        "readsResources": place.reads_resources,
         "version": env!("CARGO_PKG_VERSION"),
         "language": place.locale.and_then(|locale| locale.language.as_deref()),
+        "heading": title,
+        "callId": place.call_id,
         "tool": app.tool,
         "title": app.title,
         "input": app.input,
@@ -69,6 +75,8 @@ pub(super) fn host_page(place: &AppPlace<'_>, app: &ShownApp) -> Response {
             "askLink": text(Text::AppAsksLink),
             "approve": text(Text::Approve),
             "open": text(Text::QuestionOpenPage),
+            "enlarge": text(Text::Enlarge),
+            "close": text(Text::CloseEscape),
             "failed": text(Text::AppFailed),
             "unsafe": text(Text::AppUnsafe),
         },
@@ -77,16 +85,19 @@ pub(super) fn host_page(place: &AppPlace<'_>, app: &ShownApp) -> Response {
     let data = data.to_string().replace('<', "\\u003c");
     let language = place.locale.and_then(|locale| locale.language.as_deref()).unwrap_or("en");
     let direction = if place.locale.is_some_and(|locale| locale.is_rtl) { "rtl" } else { "ltr" };
-    let title = fill_placeholders(text(Text::AppOf), &[app.server.as_str()]);
     let [language, title, deny] = [language, &title, text(Text::Deny)].map(escaped);
+    let [offers, insert] = [text(Text::AppOffers), text(Text::PromptInsert)].map(escaped);
     let page = format!(
         "<!doctype html><html lang=\"{language}\" dir=\"{direction}\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\">\
          <script src=\"/assets/theme.js\"></script><link rel=\"stylesheet\" href=\"/pkg/chatwright.css\"><style>{STYLE}</style>\
          <title>{title}</title></head><body>\
+         <div id=\"head\" hidden><span dir=\"auto\">{title}</span><button type=\"button\" class=\"cw-button\"></button></div>\
          <section id=\"question\" role=\"alert\" hidden><p dir=\"auto\"></p><pre dir=\"ltr\" tabindex=\"0\"></pre>\
          <button type=\"button\" class=\"cw-button cw-primary\"></button><button type=\"button\" class=\"cw-button\">{deny}</button></section>\
          <iframe title=\"{title}\" sandbox=\"allow-scripts\" referrerpolicy=\"no-referrer\"></iframe>\
+         <div id=\"offer\" hidden><details><summary>{offers}</summary><pre dir=\"auto\" tabindex=\"0\"></pre></details>\
+         <button type=\"button\" class=\"cw-button\">{insert}</button></div>\
          <script type=\"application/json\" id=\"app\">{data}</script><script type=\"module\">{SCRIPT}</script></body></html>"
     );
     respond(StatusCode::OK, &POLICY, page)
@@ -127,7 +138,7 @@ mod tests {
     #[tokio::test]
     async fn what_a_server_says_stays_data_in_the_page() {
         let locale = Locale::shipped("he").unwrap();
-        let place = AppPlace { conversation_id: "c", call_id: "a/b?", locale: Some(&locale) };
+        let place = AppPlace { conversation_id: "c", call_id: "a/b?", locale: Some(&locale), reads_resources: false };
         let hostile = "</script><script>alert(1)</script><!--\"";
         let app = ShownApp {
             server: hostile.to_owned(),

@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use contract::{RunScope, ToolError};
 use futures::FutureExt;
 use rmcp::model::{MetaObject, ResourceContents};
+use serde_json::Value;
 use std::sync::Arc;
 use web::frame::FrameSources;
 
@@ -25,10 +26,26 @@ const MAX_DOMAINS: usize = 50;
 pub(crate) struct AppResource {
     /// The document.
     pub(crate) html: String,
-    /// The domains for requests that it declares.
+    /// What it declares.
+    declared: Option<Declaration>,
+}
+
+/// What a user interface declares in `_meta.ui`.
+#[derive(Debug)]
+struct Declaration {
+    /// The domains for requests.
     connect: Vec<AppDomain>,
-    /// The domains for scripts, styles, pictures, fonts and media that it declares.
+    /// The domains for scripts, styles, pictures, fonts and media.
     resource: Vec<AppDomain>,
+}
+
+impl Declaration {
+    /// Reads the declaration of a resource; `None` if there is none.
+    fn read(meta: Option<&MetaObject>) -> Option<Self> {
+        let own = meta?.get(META)?;
+        let domains = |key: &str| valid_domains(own.get("csp").and_then(|csp| csp.get(key)));
+        Some(Self { connect: domains("connectDomains"), resource: domains("resourceDomains") })
+    }
 }
 
 /// The user interface that a connection has read last: its address, the number of changes of the server before, and the content.
@@ -52,8 +69,7 @@ impl AppResource {
         if html.len() > MAX_HTML {
             return Err("it is larger than 2 MB");
         }
-        let domains = |key: &str| declared_domains(meta.as_ref(), key);
-        Ok(Self { html, connect: domains("connectDomains"), resource: domains("resourceDomains") })
+        Ok(Self { html, declared: Declaration::read(meta.as_ref()) })
     }
 
     /// Returns the declared domains that the administrator allows.
@@ -62,7 +78,11 @@ impl AppResource {
             let is_allowed = |domain: &&AppDomain| allowed.iter().any(|one| one.covers(domain));
             declared.iter().filter(is_allowed).map(ToString::to_string).collect()
         };
-        FrameSources { connect: chosen(&self.connect), resource: chosen(&self.resource) }
+        let declared = self.declared.as_ref();
+        declared.map_or_else(FrameSources::default, |Declaration { connect, resource }| FrameSources {
+            connect: chosen(connect),
+            resource: chosen(resource),
+        })
     }
 }
 
@@ -79,8 +99,8 @@ fn is_html(media_type: &str) -> bool {
 }
 
 /// Returns the valid domains of a list in `_meta.ui.csp`.
-fn declared_domains(meta: Option<&MetaObject>, key: &str) -> Vec<AppDomain> {
-    let list = meta.and_then(|meta| meta.get(META)?.get("csp")?.get(key)?.as_array());
+fn valid_domains(list: Option<&Value>) -> Vec<AppDomain> {
+    let list = list.and_then(Value::as_array);
     list.into_iter().flatten().take(MAX_DOMAINS).filter_map(|domain| domain.as_str()?.parse().ok()).collect()
 }
 
@@ -88,13 +108,15 @@ fn declared_domains(meta: Option<&MetaObject>, key: &str) -> Vec<AppDomain> {
 #[cfg(feature = "fuzz")]
 pub(crate) fn declared_sources(resource: &str) -> Vec<String> {
     let read = serde_json::from_str(resource).ok().and_then(|content| AppResource::read(vec![content]).ok());
-    let domains = read.into_iter().flat_map(|app| app.connect.into_iter().chain(app.resource));
+    let declared = read.and_then(|app| app.declared);
+    let domains = declared.into_iter().flat_map(|declared| declared.connect.into_iter().chain(declared.resource));
     domains.map(|domain| domain.to_string()).collect()
 }
 
 impl Connection {
-    /// Returns a user interface of the server.
-    async fn app(&self, address: &str) -> Result<Arc<AppResource>, RequestError> {
+    /// Returns a user interface of the server. If domains are allowed and its content declares nothing, its entry in the list of resources
+    /// may.
+    async fn app(&self, address: &str, allows_domains: bool) -> Result<Arc<AppResource>, RequestError> {
         let changes = self.events.changes();
         if let Some((known, at, app)) = &*self.app.lock()
             && (known.as_str(), *at) == (address, changes)
@@ -102,11 +124,15 @@ impl Connection {
             return Ok(app.clone());
         }
         let contents = self.read_resource_in_time(address.to_owned()).await?;
-        let read = AppResource::read(contents).map_err(|reason| {
+        let mut app = AppResource::read(contents).map_err(|reason| {
             tracing::warn!(server = self.name, address, reason, "a user interface of an MCP server is not shown");
             RequestError::Answered(ToolError::new(format!("The app of `{}` cannot be shown: {reason}.", self.name)))
         })?;
-        let app = Arc::new(read);
+        if allows_domains && app.declared.is_none() {
+            let listed = self.listed_resource(address).await?;
+            app.declared = listed.and_then(|listed| Declaration::read(listed.meta.as_ref()));
+        }
+        let app = Arc::new(app);
         if app.html.len() <= MAX_CACHED {
             *self.app.lock() = Some((address.to_owned(), changes, app.clone()));
         }
@@ -135,9 +161,10 @@ impl McpServer {
         let none = || ToolError::new(format!("The tool `{tool}` of `{}` has no app any more.", self.name()));
         let address = address.ok_or_else(none)?;
         let seat = self.connection_for(scope);
+        let allows_domains = self.features().apps.as_ref().is_some_and(|apps| !apps.domains.is_empty());
         seat.read(|connection| {
             let address = address.clone();
-            async move { connection.app(&address).await }.boxed()
+            async move { connection.app(&address, allows_domains).await }.boxed()
         })
         .await
     }
@@ -146,7 +173,7 @@ impl McpServer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn read(content: Value) -> Result<AppResource, &'static str> {
         AppResource::read(vec![serde_json::from_value(content).unwrap()])

@@ -1,6 +1,6 @@
 //! The routes of apps: the page around one, its document, and its calls.
 
-use super::calls::{AppCallOutcome, AppCallRequest, call};
+use super::calls::{AppCallOutcome, AppCallRequest, AppReadRequest, call, read};
 use super::page::{AppPlace, host_page, message_page};
 use super::shown::ShownApp;
 use crate::capability::McpServers;
@@ -49,6 +49,11 @@ pub(crate) fn routes(servers: McpServers, context: &Context) -> ApiRouter {
             "/api/tool-apps/{conversation_id}/{call_id}",
             call_tool,
             "Call a tool for the user interface of a call's result",
+        )
+        .post(
+            "/api/tool-apps/{conversation_id}/{call_id}/resource",
+            read_resource,
+            "Read a resource for the user interface of a call's result",
         )
         .with_pages(pages)
         .map(|router| router.with_state(state))
@@ -123,7 +128,12 @@ async fn show(
 ) -> Result<Response, HttpError> {
     let found = state.find(&caller, (&conversation_id, &call_id)).await?;
     let config = state.context.current.config();
-    let place = AppPlace { conversation_id: &conversation_id, call_id: &call_id, locale: config.locale.as_ref() };
+    let place = AppPlace {
+        conversation_id: &conversation_id,
+        call_id: &call_id,
+        locale: config.locale.as_ref(),
+        reads_resources: found.server.features().resources,
+    };
     Ok(host_page(&place, &found.shown))
 }
 
@@ -151,4 +161,16 @@ async fn call_tool(
     let Json(request) = body.map_err(|rejection| json_error(&rejection))?;
     let found = state.find(&caller, (&conversation_id, &call_id)).await?;
     Ok(Json(call(&state, &caller, conversation_id, found, request).await?))
+}
+
+/// `POST /api/tool-apps/{conversation_id}/{call_id}/resource`
+async fn read_resource(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path((conversation_id, call_id)): Path<(String, String)>,
+    body: Result<Json<AppReadRequest>, JsonRejection>,
+) -> Result<Json<AppCallOutcome>, HttpError> {
+    let Json(request) = body.map_err(|rejection| json_error(&rejection))?;
+    let found = state.find(&caller, (&conversation_id, &call_id)).await?;
+    Ok(Json(read(&state, &caller, conversation_id, found, request).await?))
 }

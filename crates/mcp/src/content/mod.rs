@@ -7,7 +7,7 @@ mod resources;
 pub(crate) use prompts::{PromptInfo, PromptTool, context};
 
 use prompts::read_prompts;
-pub(crate) use resources::{ListResources, ReadResource};
+pub(crate) use resources::{ListResources, READ_RESOURCE, ReadResource};
 
 use crate::connection::{Connection, RequestError};
 use crate::server::McpServer;

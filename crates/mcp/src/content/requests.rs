@@ -45,6 +45,15 @@ impl Connection {
         Ok((page.resources, templates, page.next_cursor))
     }
 
+    /// Returns a resource as the first page of the list has it; `None` if it is not there, or the server lists none.
+    pub(crate) async fn listed_resource(&self, uri: &str) -> Result<Option<Resource>, RequestError> {
+        match self.in_time("resources/list", self.service.peer().list_resources(None)).await {
+            Ok(listed) => Ok(listed.resources.into_iter().find(|resource| resource.uri == uri)),
+            Err(RequestError::Answered(_)) => Ok(None),
+            Err(failed) => Err(failed),
+        }
+    }
+
     /// Reads a resource.
     pub(crate) async fn read_resource(&self, uri: String) -> Result<Vec<ResourceContents>, RequestError> {
         let read = self.service.peer().read_resource(ReadResourceRequestParams::new(uri)).await;

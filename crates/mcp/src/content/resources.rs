@@ -11,6 +11,8 @@ use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
+/// The end of the name of the tool that reads a resource.
+pub(crate) const READ_RESOURCE: &str = "read_resource";
 /// The maximum number of resources, and of templates, in a result.
 const MAX_LISTED: usize = 100;
 /// The maximum size of a name or an address in bytes; longer addresses are left out, because they could not be read.
@@ -73,6 +75,8 @@ impl Tool for ListResources {
 pub(crate) struct ReadResource {
     spec: ToolSpec,
     seat: Arc<UserConnection>,
+    /// Whether a user interface of the server reads, instead of a model.
+    for_app: bool,
 }
 
 impl ReadResource {
@@ -82,7 +86,12 @@ impl ReadResource {
         let uri = json!({ "type": "string", "minLength": 1, "maxLength": MAX_URI, "description": "The address: of a resource, \
             or of a template with its placeholders filled in." });
         let schema = json!({ "type": "object", "properties": { "uri": uri }, "required": ["uri"], "additionalProperties": false });
-        Self { spec: declared(name, about, schema, base), seat }
+        Self { spec: declared(name, about, schema, base), seat, for_app: false }
+    }
+
+    /// Returns the tool as user interfaces of the server have it: its results are what the server has sent.
+    pub(crate) fn for_app(self) -> Self {
+        Self { for_app: true, ..self }
     }
 }
 
@@ -98,7 +107,12 @@ impl Tool for ReadResource {
                 let uri = uri.clone();
                 async move { connection.read_resource(uri).await }.boxed()
             });
-            Ok(result::resource_value(in_call(&context, read).await?))
+            let contents = in_call(&context, read).await?;
+            if self.for_app {
+                result::for_app(&json!({ "contents": contents }))
+            } else {
+                Ok(result::resource_value(contents))
+            }
         }
         .boxed()
     }

@@ -46,4 +46,5 @@ texts! { super::OF_LIBRARIES;
     ArtifactLinks = "Links to files",
     SharedFileNote = "A copy of a file from a conversation with an agent, as it was on {1}. An agent can be wrong.",
     SharedFileBy = "Shared by {1}",
+    AppOffers = "The app offers this for your next message",
 }

@@ -21,7 +21,11 @@ impl Apps {
             "connectDomains": ["https://api.example.com", "https://evil.example", "https://x.example; script-src *"],
             "resourceDomains": ["https://img.cdn.example"],
         });
-        let pages = json!({ "plain": { "html": "<p>plain</p>" }, "wide": { "html": "<p>wide</p>", "csp": csp } });
+        let pages = json!({
+            "plain": { "html": "<p>plain</p>" },
+            "wide": { "html": "<p>wide</p>", "csp": csp.clone() },
+            "listed": { "html": "<p>listed</p>", "csp": csp, "listed": true },
+        });
         let file = folder.path().join("apps.json");
         std::fs::write(&file, pages.to_string()).unwrap();
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../end2end/mcp/apps.mjs");
@@ -35,6 +39,7 @@ connections:
     properties:
       command: node
       args: ['{script}', '{file}']
+      resources: true
       apps: {{ domains: ['https://api.example.com', 'https://*.cdn.example'] }}
   - {{ id: other, type: Mcp, properties: {{ command: node, args: ['{script}', '{file}'], apps: true }} }}
   - {{ id: silent, type: Mcp, properties: {{ command: node, args: ['{script}', '{file}'] }} }}
@@ -43,7 +48,7 @@ agents:
     type: Agent
     connectionId: model
     properties: {{ model: m }}
-    policy: {{ rules: [{{ tools: [a_pay], action: ask }}] }}
+    policy: {{ rules: [{{ tools: [a_pay, a_read_resource], action: ask }}] }}
     mcp:
       - {{ connectionId: apps, prefix: a_, deny: [fail] }}
       - {{ connectionId: other, prefix: b_ }}
@@ -74,7 +79,7 @@ pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agent
         self.server.request(Method::GET, path).send().await.unwrap()
     }
 
-    /// Calls a tool for an app.
+    /// Calls a tool for an app, or reads a resource if `app` ends with `/resource`.
     async fn call(&self, app: &str, body: Value) -> Value {
         let path = format!("/api/tool-apps/{app}");
         let answer = self.server.request(Method::POST, &path).json(&body).send().await.unwrap();
@@ -100,6 +105,7 @@ async fn apps_are_shown_with_their_result_and_the_domains_that_are_declared_and_
     assert_eq!((page.status().as_u16(), page.headers()["cache-control"].to_str().unwrap()), (200, "no-store"));
     let page = page.text().await.unwrap();
     assert!(page.contains("show_wide: hello") && page.contains(&format!("/mcp-apps/c1/{id}/frame")), "{page}");
+    assert!(page.contains(r#""readsResources":true"#), "{page}");
 
     let check = async |path: &str, html: &str, expected: [&str; 3]| {
         let frame = apps.get(path).await;
@@ -116,6 +122,9 @@ async fn apps_are_shown_with_their_result_and_the_domains_that_are_declared_and_
     };
     let allowed = ["https://api.example.com", "'unsafe-inline' https://img.cdn.example", "'none'"];
     check(&format!("/mcp-apps/c1/{id}/frame"), "<p>wide<\\/p>", allowed).await;
+    // The content declares nothing, the list of resources does.
+    let (_, shown) = apps.ask("c4", "a_show_listed {}").await;
+    check(&format!("/mcp-apps/c4/{}/frame", shown.unwrap().0), "<p>listed<\\/p>", allowed).await;
     // The other connection allows nothing.
     let (_, shown) = apps.ask("c2", "b_show_wide {}").await;
     let (other, _) = shown.unwrap();
@@ -182,4 +191,42 @@ async fn apps_call_tools_of_their_server_through_the_gates_of_the_agent() {
     };
     assert!(has("a_refresh", "") && has("a_pay", "approved") && has("a_pay", "denied"), "{log}");
     assert!(!has("a_for_models", "") && !has("a_fail", ""), "{log}");
+}
+
+#[tokio::test]
+async fn apps_read_resources_of_their_server_where_the_connection_has_them() {
+    let apps = Apps::start().await;
+    let (_, shown) = apps.ask("c1", "a_show_plain {}").await;
+    let resource = format!("c1/{}/resource", shown.unwrap().0);
+    let read = |decision: Option<(bool, &str)>| {
+        let decision =
+            decision.map(|(approved, fingerprint)| json!({ "approved": approved, "fingerprint": fingerprint }));
+        apps.call(&resource, json!({ "uri": "note://1", "decision": decision }))
+    };
+    // The policy of the agent holds for apps.
+    let asked = read(None).await;
+    assert_eq!(asked["status"], "needsApproval", "{asked}");
+    let fingerprint = asked["fingerprint"].as_str().unwrap();
+    assert_eq!(read(Some((false, fingerprint))).await["message"], "The user denied the call.");
+    let note = json!({ "contents": [{ "uri": "note://1", "mimeType": "text/plain", "text": "a note" }] });
+    assert_eq!(read(Some((true, fingerprint))).await, json!({ "status": "done", "result": note }));
+    let unfit = apps.call(&resource, json!({ "uri": "" })).await;
+    assert!(unfit["message"].as_str().unwrap().starts_with("The arguments do not fit: /uri: "), "{unfit}");
+
+    let log = apps.get("/api/admin/audit?conversation=c1").await.text().await.unwrap();
+    let log: Value = serde_json::from_str(&log).unwrap();
+    let gates = |gate: &str| {
+        let rows = log["items"].as_array().into_iter().flatten().filter(|row| row["tool"] == "a_read_resource");
+        rows.filter(|row| row["gates"].to_string().to_lowercase().contains(gate)).count()
+    };
+    assert_eq!((gates("approved"), gates("denied")), (1, 1), "{log}");
+
+    // The other connection has no resources.
+    let (_, shown) = apps.ask("c2", "b_show_plain {}").await;
+    let id = shown.unwrap().0;
+    let refused = apps.call(&format!("c2/{id}/resource"), json!({ "uri": "note://1" })).await;
+    assert_snapshot!(refused["message"].as_str().unwrap(), @"Apps cannot read resources of `other`.");
+    let page = apps.get(&format!("/mcp-apps/c2/{id}")).await.text().await.unwrap();
+    assert!(page.contains(r#""readsResources":false"#), "{page}");
+    assert_eq!(apps.call("c2/none/resource", json!({ "uri": "note://1" })).await[0], 404);
 }
