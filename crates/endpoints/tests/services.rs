@@ -238,6 +238,7 @@ async fn requests_are_sent_with_the_token_of_the_user() {
             gate: Arc::new(|_: &str| Ok(())),
             models: contract::ModelUse::default(),
             idempotency_key: None,
+            agent: None,
             cancel: CancellationToken::new(),
             reports: contract::CallReports::default(),
         };

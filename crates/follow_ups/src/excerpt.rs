@@ -84,9 +84,7 @@ fn plain_text(content: &Value, depth: usize) -> String {
 
 /// Returns the prompt.
 pub(crate) fn prompt(messages: &[PromptMessage], count: u8) -> String {
-    let message = |message: &PromptMessage| {
-        json!({ "role": if message.is_user { "user" } else { "assistant" }, "text": message.text })
-    };
+    let message = |message: &PromptMessage| json!({ "role": if message.is_user { "user" } else { "assistant" }, "text": message.text });
     json!({ "count": count, "messages": messages.iter().map(message).collect::<Vec<_>>() }).to_string()
 }
 

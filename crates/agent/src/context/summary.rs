@@ -40,7 +40,7 @@ pub(crate) struct SummaryOutcome {
 }
 
 /// Why there is no summary.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum SummaryFailure {
     /// The model failed.
     Model(ModelError),
