@@ -48,7 +48,7 @@ impl Site {
     }
 
     /// Returns the run once this is true.
-    async fn run(&self, id: &str, is_there: impl Fn(&Value) -> bool) -> Value {
+    pub(super) async fn run(&self, id: &str, is_there: impl Fn(&Value) -> bool) -> Value {
         for _ in 0..500 {
             let run = self.ask(format!("/api/workflows/runs/{id}"), None).await;
             if is_there(&run) {
@@ -64,7 +64,7 @@ impl Site {
     }
 }
 
-fn has_ended(run: &Value) -> bool {
+pub(super) fn has_ended(run: &Value) -> bool {
     !run["endedAt"].is_null()
 }
 
@@ -171,7 +171,7 @@ async fn stored_definition_is_checked_used_and_versioned() {
 }
 
 /// Sends a form of the console, and returns the status with the page.
-async fn send_form(site: &Site, who: &Caller, path: &str, fields: &[(&str, &str)]) -> (u16, String) {
+pub(super) async fn send_form(site: &Site, who: &Caller, path: &str, fields: &[(&str, &str)]) -> (u16, String) {
     let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
     let request = Request::builder().method(Method::POST).uri(path);
     let request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded").extension(who.clone());
