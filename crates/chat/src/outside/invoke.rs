@@ -41,6 +41,8 @@ pub struct InvocationUsage {
     pub tool_calls: u32,
     /// The cost in US dollars, of models whose price is known.
     pub cost_usd: f64,
+    /// The requests to models whose price is not known.
+    pub unpriced: u32,
 }
 
 /// What is invoked.

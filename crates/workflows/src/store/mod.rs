@@ -91,6 +91,11 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             sqlite: include_str!("../../migrations/sqlite/0009_calls_of_agents.sql"),
             postgres: include_str!("../../migrations/postgres/0009_calls_of_agents.sql"),
         },
+        Migration {
+            name: "requests without a price",
+            sqlite: include_str!("../../migrations/sqlite/0010_unpriced.sql"),
+            postgres: include_str!("../../migrations/postgres/0010_unpriced.sql"),
+        },
     ],
     tables: &[
         Table { name: "workflow_definitions", key: "workflow_id, version", owner: None },

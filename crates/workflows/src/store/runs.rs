@@ -43,16 +43,16 @@ const IS_STOP_REQUESTED: &str = "SELECT stop_requested FROM workflow_runs WHERE 
 
 const SPEND: Sql = Sql::pair(
     "UPDATE workflow_runs SET requests = requests + $2, total_tokens = total_tokens + $3, tool_calls = tool_calls + $4,
-        cost_usd = cost_usd + $5 WHERE id IN (SELECT value FROM json_each($1))",
+        cost_usd = cost_usd + $5, unpriced = unpriced + $6 WHERE id IN (SELECT value FROM json_each($1))",
     "UPDATE workflow_runs SET requests = requests + $2, total_tokens = total_tokens + $3, tool_calls = tool_calls + $4,
-        cost_usd = cost_usd + $5 WHERE id = ANY($1)",
+        cost_usd = cost_usd + $5, unpriced = unpriced + $6 WHERE id = ANY($1)",
 );
 
 /// Not the whole rows: an input may be large.
 const USED: Sql = Sql::pair(
-    "SELECT limits, requests, total_tokens, tool_calls, cost_usd, used_before FROM workflow_runs
+    "SELECT limits, requests, total_tokens, tool_calls, cost_usd, unpriced, used_before FROM workflow_runs
         WHERE id IN (SELECT value FROM json_each($1))",
-    "SELECT limits, requests, total_tokens, tool_calls, cost_usd, used_before FROM workflow_runs WHERE id = ANY($1)",
+    "SELECT limits, requests, total_tokens, tool_calls, cost_usd, unpriced, used_before FROM workflow_runs WHERE id = ANY($1)",
 );
 
 const STATES: Sql = Sql::pair(
@@ -89,7 +89,7 @@ const DELETE_DEFINITIONS: &str = "
         WHERE run.workflow_id = workflow_definitions.workflow_id AND run.version = workflow_definitions.version)";
 
 const OPEN_CHILDREN: &str = "
-    SELECT limits, requests, total_tokens, tool_calls, cost_usd, used_before FROM workflow_runs
+    SELECT limits, requests, total_tokens, tool_calls, cost_usd, unpriced, used_before FROM workflow_runs
     WHERE parent_id = $1 AND ended_at IS NULL";
 
 /// Open runs whose job is gone, for example because an operator deleted it.
@@ -268,6 +268,7 @@ pub(crate) async fn spend(db: &mut Db, runs: &[String], used: &Used) -> Result<(
     }
     let spend = sql::query(SPEND).bind(runs.to_vec()).bind(used.requests.cast_signed());
     let spend = spend.bind(used.total_tokens.cast_signed()).bind(used.tool_calls.cast_signed()).bind(used.cost_usd);
+    let spend = spend.bind(used.unpriced.cast_signed());
     spend.execute(db).await?;
     Ok(())
 }

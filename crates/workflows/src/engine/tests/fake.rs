@@ -99,7 +99,10 @@ impl StepHost for Fake {
                 false => Ok(json!({ "got": input, "key": key })),
             };
             let requests = if is_agent { 1 } else { 0 };
-            CallOutcome { result, used: Used { requests, total_tokens: requests * 10, tool_calls: 0, cost_usd: 0.01 } }
+            CallOutcome {
+                result,
+                used: Used { requests, total_tokens: requests * 10, cost_usd: 0.01, ..Used::default() },
+            }
         }
         .boxed()
     }
@@ -112,7 +115,7 @@ fn asks(input: &Value, resumed: Option<&ResumedStep>) -> Option<CallOutcome> {
     if !lapses && input != "pay" {
         return None;
     }
-    let used = Used { requests: 1, total_tokens: 10, tool_calls: 1, cost_usd: 0.01 };
+    let used = Used { requests: 1, total_tokens: 10, tool_calls: 1, cost_usd: 0.01, unpriced: 0 };
     if let Some(ResumedStep { state, suspensions, used: before }) = resumed {
         let state: Value = serde_json::from_str(state).unwrap();
         let decisions = [&state["calls"][0]["decision"], &state["calls"][1]["decision"]];
