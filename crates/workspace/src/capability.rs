@@ -137,9 +137,9 @@ pub(crate) fn limits(config: &Config, agent: Option<&config::Agent>) -> Workspac
     WorkspaceLimits { user_bytes: limits.user_bytes.min(config.limits.user_file_bytes), ..limits }
 }
 
+#[cfg(feature = "shell")]
 impl WorkspaceCapability {
     /// Checks that this machine can run the commands of an agent at its level. There is no lower one instead.
-    #[cfg(feature = "shell")]
     fn check_level(&self, key: &WorkspaceKey) -> anyhow::Result<()> {
         let needs_programs = key.shell.level() == ShellLevel::Process;
         if needs_programs && self.runs_programs.get().is_none() {
@@ -158,16 +158,12 @@ impl WorkspaceCapability {
         }
         Ok(())
     }
-
-    #[cfg(not(feature = "shell"))]
-    fn check_level(&self, _: &WorkspaceKey) -> anyhow::Result<()> {
-        Ok(())
-    }
 }
 
 impl Capability for WorkspaceCapability {
     fn agent_tools(&self, config: &Config, agent: &config::Agent) -> anyhow::Result<AgentTools> {
         let Some(key) = agent.section::<WorkspaceKey>() else { return Ok(AgentTools::default()) };
+        #[cfg(feature = "shell")]
         self.check_level(key)?;
         let settings = WorkspaceKey { limits: limits(config, Some(agent)), ..key.clone() };
         let of = AgentWorkspace {
