@@ -6,7 +6,6 @@ use super::chunk_table::{ORGANIZING, OrganizingFunctions};
 use super::import::import_file;
 use super::items::{ItemList, list_head};
 use super::keys::press;
-use super::list::ConversationListState;
 use super::move_dialog::{DropTargets, MoveDialog, drag_row};
 use super::rename::RenameField;
 use super::scope::folder_tools;

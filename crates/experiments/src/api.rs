@@ -309,6 +309,8 @@ struct DecisionBody {
     /// Why.
     #[serde(default)]
     note: String,
+    /// `decidedAt` of the decision that this one replaces. Without it, an experiment that is decided stays so (409).
+    replaces: Option<i64>,
 }
 
 async fn decide(
@@ -318,6 +320,6 @@ async fn decide(
     sent: SentJson<DecisionBody>,
 ) -> Result<NoContent, HttpError> {
     let body = valid_json(sent)?;
-    service.decide(&admin, &id, (body.is_adopted, body.note)).await?;
+    service.decide(&admin, &id, (body.is_adopted, body.note), body.replaces).await?;
     Ok(NoContent)
 }

@@ -243,8 +243,16 @@ async fn results_are_kept_and_a_later_one_replaces_an_earlier_one() {
             decided_at: 6,
         };
         let decided = decision.clone();
-        let write = store.write(move |db| Box::pin(async move { store::decide(db, "e", &decided).await }));
-        assert!(write.await.unwrap());
+        let decide = async |decision: store::Decision, replaces: Option<i64>| {
+            let write =
+                store.write(move |db| Box::pin(async move { store::decide(db, "e", &decision, replaces).await }));
+            write.await.unwrap()
+        };
+        assert!(decide(decided, None).await);
+        // Nobody replaces a decision that they have not seen.
+        let other = store::Decision { is_adopted: true, decided_at: 7, ..decision.clone() };
+        assert!(!decide(other.clone(), None).await && !decide(other.clone(), Some(5)).await);
+        assert!(decide(other, Some(6)).await && decide(decision.clone(), Some(7)).await);
         let write = store.write(|db| {
             Box::pin(async move { store::end(db, "e", Ending::incomplete(State::Failed, "late"), 9).await })
         });

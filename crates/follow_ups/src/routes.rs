@@ -1,6 +1,6 @@
 //! The route with which pages and programs ask for suggestions.
 
-use crate::answer::{FORM, INSTRUCTIONS, kept, schema};
+use crate::answer::{FORM, INSTRUCTIONS, schema, usable_questions};
 use crate::excerpt::{PromptMessage, SentMessage, from_branch, from_request, prompt};
 use crate::section::{FollowUpSettings, FollowUps, MAX_COUNT};
 use auth::password::KeyScope;

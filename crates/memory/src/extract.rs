@@ -6,7 +6,7 @@
 
 use crate::fact::Fact;
 use crate::own_words::own_words;
-use crate::prompt::{FORM, INSTRUCTIONS, Words, kept, prompt, schema};
+use crate::prompt::{FORM, INSTRUCTIONS, Words, accepted_facts, prompt, schema};
 use crate::section::MemorySettings;
 use crate::service::{Memory, audit};
 use crate::store::{self, FactTarget, NewFact, UserState};
@@ -173,7 +173,7 @@ impl Reader {
         };
         let answer = self.current.ask_model(question).await;
         let answer = answer.map_err(|failure| JobError::retry(failure.to_string()))?;
-        Ok(kept(answer, &work.known, &work.words, settings.threshold))
+        Ok(accepted_facts(answer, &work.known, &work.words, settings.threshold))
     }
 
     /// Stores the facts that were found, and marks the messages as read.

@@ -15,9 +15,9 @@ impl RememberFacts for Memory {
     ) -> BoxFuture<'a, Result<Option<RememberedFacts>, UserError>> {
         async move {
             let Some(options) = self.agent(agent_id).filter(|_| self.settings().enabled) else { return Ok(None) };
-            let (switches, facts) = Self::known(self, user_id).await?;
-            let facts_of = options.facts_of(agent_id);
-            let facts = facts.into_iter().filter(|fact| fact.agent_id == facts_of);
+            let (switches, facts) = self.load_facts(user_id).await?;
+            let facts_agent = options.facts_agent(agent_id);
+            let facts = facts.into_iter().filter(|fact| fact.agent_id == facts_agent);
             let facts = facts.map(|fact| RememberedFact { id: fact.id, content: fact.content }).collect();
             Ok(Some(RememberedFacts { is_on: switches.is_on(), facts, page: page::PATH }))
         }

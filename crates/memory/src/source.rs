@@ -154,7 +154,7 @@ pub(crate) fn build(facts: &[Fact], settings: &MemorySettings, now: i64) -> Bloc
     }
     content.push_str("</memory>");
     let mut sources: Vec<_> =
-        told.iter().map(|fact| format!("{}/{}", fact.source.conversation_id, fact.source.message_id)).collect();
+        chosen.iter().map(|fact| format!("{}/{}", fact.source.conversation_id, fact.source.message_id)).collect();
     sources.sort_unstable();
     sources.dedup();
     Block { content, sources }

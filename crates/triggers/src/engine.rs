@@ -164,7 +164,10 @@ async fn store_delivery(
     if state.paused_at.is_some() && !is_test {
         return Ok(Delivered::Paused);
     }
-    if store::is_known(db, &trigger.key, &key).await? {
+    // A service sends a webhook again when somebody has mended what kept it from starting a run. Ticks and events come
+    // from several servers at once, and count once.
+    let is_sent_again = body.is_some() && store::forget_unstarted(db, &trigger.key, &key).await?;
+    if !is_sent_again && store::is_known(db, &trigger.key, &key).await? {
         store::count_repeat(db, &trigger.key).await?;
         return Ok(Delivered::Repeated);
     }

@@ -71,6 +71,16 @@ impl Workflow {
         self.title.as_ref().map_or(&self.id.0, |title| &title.0)
     }
 
+    /// Returns whether users with these roles may start it.
+    pub fn is_for(&self, roles: &[String]) -> bool {
+        self.roles.is_empty() || self.roles.iter().any(|role| roles.contains(&role.0))
+    }
+
+    /// Returns the roles that its steps have, whoever starts it.
+    pub fn own_roles(&self) -> Option<Vec<String>> {
+        self.run_as.as_ref().map(|run_as| run_as.roles.iter().map(|role| role.0.clone()).collect())
+    }
+
     /// Returns the version: a hash of the definition without its triggers, which change nothing in a run.
     pub fn version(&self) -> String {
         let text = serde_json::to_vec(&Self { triggers: Vec::new(), ..self.clone() }).unwrap_or_default();

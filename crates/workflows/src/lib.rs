@@ -51,6 +51,8 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(5 * 60);
 const EVENTS_INTERVAL: Duration = Duration::from_secs(2);
 /// How often it is looked whether people are to be reminded.
 const REMIND_INTERVAL: Duration = Duration::from_secs(5);
+/// How often it is looked whether the authors of stored definitions still have their rights.
+const AUTHORS_INTERVAL: Duration = Duration::from_secs(5);
 /// How long an event is kept.
 const EVENT_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Sorts after all ids, which have hexadecimal digits.
@@ -104,11 +106,11 @@ impl Capability for WorkflowRuns {
     }
 
     /// The definitions of a deleted user, who was no administrator, are not used any more. If the event is lost,
-    /// `sweep` finds them.
+    /// the job `workflows.authors` finds them.
     fn observe(&self, event: &LifecycleEvent) {
         let (LifecycleEvent::UserDeleted { .. }, Some(context)) = (event, self.context.get().cloned()) else { return };
         tokio::spawn(async move {
-            if let Err(error) = stored::disable_orphaned(&context).await {
+            if let Err(error) = stored::disable_unentitled(&context).await {
                 tracing::error!(%error, "the workflows of a deleted user could not be disabled");
             }
         });
@@ -127,8 +129,12 @@ impl Capability for WorkflowRuns {
             let runs = for_reminders.clone();
             async move { Ok(engine::remind(&runs).await?) }
         };
-        let for_sweep = context.clone();
-        let sweep = move || sweep(runs.clone(), for_sweep.clone());
+        let for_authors = context.clone();
+        let authors = move || {
+            let context = for_authors.clone();
+            async move { Ok(stored::disable_unentitled(&context).await?) }
+        };
+        let sweep = move || sweep(runs.clone());
         vec![
             Job::handler(advance),
             Job::handler(engine::match_handler(host)),
@@ -136,16 +142,16 @@ impl Capability for WorkflowRuns {
             // Mostly they find nothing, and looking costs less than the two writes of a job.
             Job::on_each_server("workflows.events", EVENTS_INTERVAL, events),
             Job::on_each_server("workflows.remind", REMIND_INTERVAL, remind),
+            Job::on_each_server("workflows.authors", AUTHORS_INTERVAL, authors),
             Job::recurring("workflows.sweep", SWEEP_INTERVAL, sweep),
         ]
     }
 }
 
-/// Disables definitions whose authors were deleted, deletes old runs, and wakes runs that no job drives, for example
+/// Deletes old runs, and wakes runs that no job drives, for example
 /// because an operator has cancelled the job.
-async fn sweep(runs: Runs, context: Context) -> anyhow::Result<()> {
+async fn sweep(runs: Runs) -> anyhow::Result<()> {
     let now = now_millis();
-    stored::disable_orphaned(&context).await?;
     while store::delete_ended_before(&runs.store, now - RETENTION.as_millis() as i64).await? {}
     while runs.store.prune_events(now - EVENT_RETENTION.as_millis() as i64).await? {}
     let before = now - SWEEP_INTERVAL.as_millis() as i64;

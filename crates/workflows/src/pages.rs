@@ -14,7 +14,6 @@ use chat::Caller;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use web::admin::{UserNames, from_store_error};
-use web::html::dollars;
 use wire::UserError;
 use wire::workflow::{
     self, RunAction, RunChange, RunItem, RunList, RunProgress, RunView, StepView, Task, TaskAnswer, TaskKind, TaskList,
@@ -272,7 +271,7 @@ fn run_item(run: &RunRow, titles: &Titles) -> RunItem {
             RunState::Stopped => workflow::RunState::Stopped,
         },
         cause: run.error.as_ref().map(|error| error.message.clone()),
-        cost: dollars(run.used.cost_usd),
+        cost: run.used.cost(),
         created_at: run.created_at,
         ended_at: run.ended_at,
     }
@@ -288,7 +287,7 @@ fn step_view(row: &StepRow) -> StepView {
         output: row.output.clone(),
         error: row.error.as_ref().map(|error| error.message.clone()),
         tokens: row.used.total_tokens,
-        cost: dollars(row.used.cost_usd),
+        cost: row.used.cost(),
         started_at: row.started_at,
         ended_at: row.ended_at,
     }

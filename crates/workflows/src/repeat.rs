@@ -21,9 +21,20 @@ pub(crate) fn facts(run: &RunRow, operators: Arc<Operators>) -> RunFacts {
     }
 }
 
+/// What is repeated when a run goes on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Repetition {
+    /// The steps.
+    pub(crate) steps: RepeatedSteps,
+    /// The paths of those that are done and would have their effect once more.
+    pub(crate) effects: Vec<String>,
+}
+
 /// Returns the steps that are repeated when a run goes on after its end: those whose errors ended it, those that its
 /// end has cut off, and with a path that step and all that started later. Steps whose errors were handled are not
-/// repeated. `None` if there is no step with this path, or the definition of the run is gone.
+/// repeated. A path of steps around others is that of the first of them. With `repeats_effects`, a child workflow with the
+/// path begins anew, although its run could go on. If there is no step with this path, or the definition of the run is
+/// gone, the paths that there are.
 ///
 /// # Errors
 /// The database failed.
@@ -31,23 +42,54 @@ pub(crate) async fn repeated_steps(
     store: &Store,
     run: &RunRow,
     operators: Arc<Operators>,
-    path: Option<&str>,
-) -> Result<Option<RepeatedSteps>, StoreError> {
-    let Some(definition) = store::definition(store, &run.workflow_id, &run.version).await? else { return Ok(None) };
+    (path, repeats_effects): (Option<&str>, bool),
+) -> Result<Result<Repetition, Vec<String>>, StoreError> {
+    let definition = store::definition(store, &run.workflow_id, &run.version).await?;
     let (rows, facts) = (store::steps_of(store, &run.id).await?, facts(run, operators));
-    let from = match path {
-        Some(path) => match rows.iter().position(|row| row.path == path) {
-            Some(from) => from,
-            None => return Ok(None),
-        },
-        None => rows.len(),
+    let index = path.map_or(Some(rows.len()), |path| position(&rows, path));
+    let (Some(definition), Some(index)) = (definition, index) else {
+        return Ok(Err(rows.into_iter().map(|row| row.path).collect()));
     };
+    let mut from = Beginning { index, repeats_effects, effects: HashSet::new() };
+    for row in rows.iter().skip(index) {
+        if has_effect(store, &definition, row).await? {
+            from.effects.insert(row.path.clone());
+        }
+    }
     // Expressions may take seconds.
-    let chosen = tokio::task::spawn_blocking(move || choose(&definition, &facts, rows, from)).await;
-    chosen.map(Some).map_err(|_| StoreError::Failed("the steps to repeat could not be found".to_owned()))
+    let chosen = tokio::task::spawn_blocking(move || choose(&definition, &facts, rows, &from)).await;
+    chosen.map(Ok).map_err(|_| StoreError::Failed("the steps to repeat could not be found".to_owned()))
 }
 
-fn choose(definition: &Workflow, facts: &RunFacts, rows: Vec<StepRow>, from: usize) -> RepeatedSteps {
+/// Returns the place of the step with this path, or of the first one in it.
+fn position(rows: &[StepRow], path: &str) -> Option<usize> {
+    let is_within = |row: &StepRow| {
+        let rest = row.path.strip_prefix(path).filter(|_| !path.is_empty());
+        rest.is_some_and(|rest| rest.starts_with(['/', '[', '.']))
+    };
+    rows.iter().position(|row| row.path == path).or_else(|| rows.iter().position(is_within))
+}
+
+/// Returns whether a step would have an effect once more: a call that is done and may not be made twice, or a child
+/// workflow with calls that are done.
+async fn has_effect(store: &Store, definition: &Workflow, row: &StepRow) -> Result<bool, StoreError> {
+    if let Some(child) = &row.child_id {
+        return store::has_effects(store, child).await;
+    }
+    let is_idempotent = definition.step(&row.step_id).is_some_and(Step::is_idempotent);
+    Ok(row.state == StepState::Done && !is_idempotent)
+}
+
+/// From where a run is repeated.
+struct Beginning {
+    /// The first step, in the order in which they have started.
+    index: usize,
+    repeats_effects: bool,
+    /// The paths of the steps from there on that would have an effect once more.
+    effects: HashSet<String>,
+}
+
+fn choose(definition: &Workflow, facts: &RunFacts, rows: Vec<StepRow>, from: &Beginning) -> Repetition {
     let is_cut_off =
         |row: &StepRow| row.state == StepState::Failed && row.error.as_ref().is_some_and(StepError::is_cut_off);
     // A path ends with the id of its step.
@@ -67,14 +109,14 @@ fn choose(definition: &Workflow, facts: &RunFacts, rows: Vec<StepRow>, from: usi
             records.remove(path);
         }
     }
-    let is_repeated = |index: usize, row: &StepRow| index >= from || failures.contains(&row.path);
+    let is_repeated = |index: usize, row: &StepRow| index >= from.index || failures.contains(&row.path);
     let again: HashSet<String> = rows
         .iter()
         .enumerate()
         .filter(|(index, row)| is_repeated(*index, row))
         .map(|(_, row)| row.path.clone())
         .collect();
-    let mut repeated = RepeatedSteps::default();
+    let mut repetition = Repetition::default();
     // With a step whose time was over, those in it that had not ended.
     let is_out_of_time = |row: &StepRow| {
         let container = row.error.as_ref().and_then(StepError::container);
@@ -82,11 +124,16 @@ fn choose(definition: &Workflow, facts: &RunFacts, rows: Vec<StepRow>, from: usi
     };
     for (index, row) in rows.into_iter().enumerate() {
         let goes_on = is_cut_off(&row) || is_out_of_time(&row) || failures.contains(&row.path);
-        if goes_on && index < from && row.child_id.is_some() {
-            repeated.children.push(row.path);
-        } else if goes_on || index >= from {
-            repeated.anew.push(row.path);
+        // The first one goes on as well, so that what it has done is not done twice.
+        let is_kept = index < from.index || index == from.index && !from.repeats_effects;
+        if goes_on && is_kept && row.child_id.is_some() {
+            repetition.steps.children.push(row.path);
+        } else if goes_on || index >= from.index {
+            if from.effects.contains(&row.path) {
+                repetition.effects.push(row.path.clone());
+            }
+            repetition.steps.anew.push(row.path);
         }
     }
-    repeated
+    repetition
 }

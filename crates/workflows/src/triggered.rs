@@ -106,7 +106,10 @@ pub fn triggered_workflows(config: &Config) -> Vec<TriggeredWorkflow> {
 /// What is wrong with it, in one line.
 pub async fn check_input(config: &Config, workflow_id: &str, input: &Value) -> Result<(), String> {
     match find(config, workflow_id) {
-        Some(workflow) => input::check(workflow, input).await.map_err(|error| error.message),
+        Some(workflow) => input::check(workflow, input).await.map_err(|error| {
+            let path = error.path.as_deref().and_then(|path| path.strip_prefix("/input")).unwrap_or_default();
+            if path.is_empty() { error.message } else { format!("{path}: {}", error.message) }
+        }),
         None => Err(format!("There is no workflow `{workflow_id}` any more.")),
     }
 }
@@ -123,10 +126,7 @@ pub async fn start_in(
 ) -> Result<StartOutcome, StoreError> {
     let TriggeredRun { workflow_id, input, user_id, roles, causes, now } = run;
     let Some(workflow) = find(config, &workflow_id).cloned() else { return Ok(StartOutcome::Unknown) };
-    let roles = match &workflow.run_as {
-        Some(run_as) => run_as.roles.iter().map(|role| role.0.clone()).collect(),
-        None => roles,
-    };
+    let roles = workflow.own_roles().unwrap_or(roles);
     let new = NewRun {
         id: crate::new_id(),
         owner: user_id,

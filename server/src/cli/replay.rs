@@ -10,16 +10,24 @@ use crate::telemetry::logs::is_coloured;
 use anyhow::Context;
 use clap::ValueEnum;
 use recordings::NewReplay;
-use recordings::format::{AnyFile, Recording};
+use recordings::format::{AnyFile, Entry, Recording};
 use recordings::replay::{Options, Replayed, Replies, ToolMode, replay};
 use recordings::report::{
     Comparison, Finding, JsonReport, Kind, Style, compare, imported_turn, junit, mark_unstable, terminal,
 };
-use std::io::{IsTerminal, Write, stdout};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufRead, BufReader, IsTerminal, Read, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::Store;
 use tokio_util::sync::CancellationToken;
+
+/// What is said of a file of cases.
+const DATASET: &str = "`{}` has the cases of a dataset, not recordings; `chatwright eval` compares two configs on \
+    them: `chatwright eval {} --config a.yaml --config b.yaml`";
+/// How much of the first line is read to find that out, in bytes.
+const MAX_LINE: u64 = 1 << 20;
 
 /// The arguments of `chatwright replay`.
 #[derive(clap::Args)]
@@ -106,8 +114,12 @@ enum FailOn {
     Tools,
     /// The result of a tool.
     Results,
+    /// What the model reads of the conversation.
+    Messages,
     /// How a reply or the run ends.
     Ending,
+    /// A step that only one of the two has.
+    Steps,
     /// Something that the recording does not have.
     Miss,
     /// The model that is asked.
@@ -116,6 +128,8 @@ enum FailOn {
     Prompt,
     /// The declarations of the tools.
     Schema,
+    /// The sampling and other settings.
+    Settings,
     /// A higher number of tokens.
     Tokens,
     /// A higher cost.
@@ -129,11 +143,14 @@ impl FailOn {
             Self::Text => Kind::Text,
             Self::Tools => Kind::Tools,
             Self::Results => Kind::Results,
+            Self::Messages => Kind::Messages,
             Self::Ending => Kind::Ending,
+            Self::Steps => Kind::Steps,
             Self::Miss => Kind::Miss,
             Self::Model => Kind::Model,
             Self::Prompt => Kind::Prompt,
             Self::Schema => Kind::Schema,
+            Self::Settings => Kind::Settings,
             Self::Tokens => Kind::Tokens,
             Self::Cost => Kind::Cost,
         };
@@ -152,6 +169,11 @@ pub(crate) async fn run(arguments: ReplayArguments, site: Site) -> ExitCode {
 
 /// Returns whether nothing was found that fails.
 async fn replay_all(arguments: &ReplayArguments, site: Site) -> anyhow::Result<bool> {
+    let is_live = matches!(arguments.tools, ToolsArgument::Live);
+    anyhow::ensure!(
+        is_live || arguments.allow_effects.is_empty(),
+        "`--allow-effects` needs `--tools live`: with other values of `--tools` no tool runs"
+    );
     let recorded = read(arguments, site).await?;
     let same_config = arguments.against.is_none() && arguments.model.is_none();
     let path = arguments.against.as_deref().or(arguments.config.path.as_deref());
@@ -159,6 +181,7 @@ async fn replay_all(arguments: &ReplayArguments, site: Site) -> anyhow::Result<b
     if same_config && recorded.iter().any(|recording| recording.header.config != version) {
         eprintln!("note: this is not the config of the recording; compare with a changed one by --against");
     }
+    check_effects(&arguments.allow_effects, &config, &recorded).await?;
     let options = Options {
         same_config,
         replies: match arguments.replies {
@@ -200,6 +223,7 @@ async fn replay_all(arguments: &ReplayArguments, site: Site) -> anyhow::Result<b
 async fn read(arguments: &ReplayArguments, site: Site) -> anyhow::Result<Vec<Recording>> {
     let path = Path::new(&arguments.run);
     if path.is_file() {
+        anyhow::ensure!(!is_dataset(path), "{}", DATASET.replace("{}", &arguments.run));
         return match arguments.provider.read(path)? {
             AnyFile::Recordings(recordings) => Ok(recordings),
             AnyFile::Reply(reply) => {
@@ -208,6 +232,12 @@ async fn read(arguments: &ReplayArguments, site: Site) -> anyhow::Result<Vec<Rec
             }
         };
     }
+    let is_data = path.extension().is_some_and(|ending| ending == "jsonl" || ending == "csv");
+    anyhow::ensure!(
+        !is_data && path.components().count() == 1,
+        "there is no file `{}`, and no recorded run has such an id",
+        arguments.run
+    );
     let store = database_schema().open_existing(&arguments.database.resolve(&arguments.config)?).await?;
     let found = recordings::find(&store, &arguments.run).await?;
     store.close().await;
@@ -217,6 +247,51 @@ async fn read(arguments: &ReplayArguments, site: Site) -> anyhow::Result<Vec<Rec
         "`{run}` is neither a file nor a recorded run; `chatwright run list` lists them"
     );
     Ok(found)
+}
+
+/// Returns whether a file has the cases of a dataset instead of recordings.
+fn is_dataset(path: &Path) -> bool {
+    let first = || {
+        let mut line = Vec::new();
+        let read = File::open(path).and_then(|file| BufReader::new(file).take(MAX_LINE).read_until(b'\n', &mut line));
+        read.ok().and_then(|_| serde_json::from_slice::<serde_json::Value>(&line).ok())
+    };
+    path.extension().is_some_and(|ending| ending == "csv")
+        || first().is_some_and(|line| line.get("input").is_some() && line.get("type").is_none())
+}
+
+/// Checks the names of tools that are to run: a misspelt one would run nothing without a word.
+async fn check_effects(names: &[String], config: &ReplayedConfig, recorded: &[Recording]) -> anyhow::Result<()> {
+    let mut known = BTreeSet::new();
+    for recording in recorded {
+        known.extend(tools_of(recording));
+        let scope = recording.turn().map(|turn| turn.scope.clone()).unwrap_or_default();
+        let agent = config.agent(&recording.header, scope).await?;
+        known.extend(agent.tools.iter().map(|tool| tool.spec().name.clone()));
+        if !agent.sources.is_empty() || !agent.agents.is_empty() {
+            // Which tools those have is known when they are asked.
+            return Ok(());
+        }
+    }
+    for name in names {
+        let tools: Vec<_> = known.iter().map(String::as_str).collect();
+        anyhow::ensure!(
+            known.contains(name),
+            "`--allow-effects`: neither the agent nor the recording has a tool `{name}`; there are: {}",
+            tools.join(", ")
+        );
+    }
+    Ok(())
+}
+
+/// Returns the names of the tools that a recording declares.
+fn tools_of(recording: &Recording) -> BTreeSet<String> {
+    let requests = recording.entries.iter().filter_map(|entry| match entry {
+        Entry::Request { request, .. } => Some(recording.blob(&request.tools)),
+        _ => None,
+    });
+    let tools = requests.filter_map(serde_json::Value::as_array).flatten();
+    tools.filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect()
 }
 
 /// Builds the agents of a config; returns them with the config's hash.

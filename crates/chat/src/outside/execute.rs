@@ -176,6 +176,7 @@ impl Inner {
         };
         let hooks = record.end().await.map(|hooks| (hooks, invocation_hooks::end(&id, &answer)));
         let cost_usd = answer.replies.iter().filter_map(|reply| reply.usage.cost_usd).sum();
+        let unpriced = answer.replies.iter().filter(|reply| reply.usage.cost_usd.is_none()).count();
         let steps = answer.replies.into_iter().map(|reply| step(&caller.user_id, &id, &request.agent_name, reply));
         let mut steps: Vec<_> = steps.inspect(|step| recorder.replied(step)).collect();
         let counted = InvocationUsage {
@@ -183,6 +184,7 @@ impl Inner {
             total_tokens: answer.usage.input_tokens.saturating_add(answer.usage.output_tokens),
             tool_calls: record.started(),
             cost_usd,
+            unpriced: u32::try_from(unpriced).unwrap_or(u32::MAX),
         };
         if record.stores_steps() {
             steps.clear();

@@ -2,6 +2,7 @@
 //! listed, outside of conversations.
 
 use crate::errors::Result;
+use crate::outside::agent_runs::check_approved_tools;
 use crate::outside::call_record::RunState;
 use crate::outside::execute::Execution;
 use crate::outside::invoke_request;
@@ -40,6 +41,8 @@ pub struct InvocationUsage {
     pub tool_calls: u32,
     /// The cost in US dollars, of models whose price is known.
     pub cost_usd: f64,
+    /// The requests to models whose price is not known.
+    pub unpriced: u32,
 }
 
 /// What is invoked.
@@ -191,6 +194,10 @@ impl Inner {
         invoke_request::check(&request)?;
         let agent = self.agents.by_id(caller, &request.agent_name).await?;
         invoke_request::check_tools(&request, &agent)?;
+        if !asks {
+            // A step of a workflow asks, and what is approved in it was checked with the definition.
+            check_approved_tools(&agent.settings.approvers, caller, &request)?;
+        }
         let pass = self.check_quotas(caller, from.is_none(), agent.unpriced_model()).await?;
         self.memory.admit(self.is_answering())?;
         let (id, cancel) = (uuid::Uuid::now_v7().simple().to_string(), self.stopping.child_token());

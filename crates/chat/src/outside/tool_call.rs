@@ -166,6 +166,7 @@ impl Inner {
         };
         record.end().await;
         let cost_usd = replies.iter().filter_map(|reply| reply.usage.cost_usd).sum();
+        let unpriced = replies.iter().filter(|reply| reply.usage.cost_usd.is_none()).count();
         let tokens = replies.iter().fold(contract::Usage::default(), |mut sum, reply| {
             sum += reply.usage.usage;
             sum
@@ -177,6 +178,7 @@ impl Inner {
             total_tokens: tokens.input_tokens.saturating_add(tokens.output_tokens),
             tool_calls: record.started(),
             cost_usd,
+            unpriced: u32::try_from(unpriced).unwrap_or(u32::MAX),
         };
         let reason = match output.as_ref().err() {
             Some(ToolFailure::Stopped) if place.is_ended() => EndReason::Memory,

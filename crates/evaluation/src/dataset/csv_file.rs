@@ -7,16 +7,21 @@ use config::Diagnostic;
 use csv::{ReaderBuilder, StringRecord};
 use serde_json::{Map, Value, json};
 
-/// Separates the tags of a case.
-const TAG_SEPARATOR: char = '|';
+/// Separates the tags of a case, and the texts of a list.
+const SEPARATOR: char = '|';
+/// What follows the name of an expected list.
+const LIST: &str = "[]";
 
 /// A column.
+#[derive(PartialEq, Eq)]
 enum Column {
     Id,
     Input,
     Expected,
     /// `expected.NAME`
     ExpectedValue(String),
+    /// `expected.NAME[]`
+    ExpectedList(String),
     Tags,
     Split,
     Must,
@@ -34,6 +39,9 @@ impl Column {
             "split" => Self::Split,
             "must" => Self::Must,
             other => match other.split_once('.')? {
+                ("expected", key) if key.len() > LIST.len() && key.ends_with(LIST) => {
+                    Self::ExpectedList(key.trim_end_matches(LIST).to_owned())
+                }
                 ("expected", key) if !key.is_empty() => Self::ExpectedValue(key.to_owned()),
                 ("metadata", key) if !key.is_empty() => Self::Metadata(key.to_owned()),
                 _ => return None,
@@ -81,15 +89,17 @@ fn unreadable(name: &str, error: &csv::Error) -> Diagnostic {
 
 fn columns(name: &str, header: &StringRecord) -> Result<Vec<Column>, Vec<Diagnostic>> {
     let (mut columns, mut problems) = (Vec::new(), Vec::new());
+    let mut add = |message: String| problems.push(problem_of_line(name, (1, 1), message));
     for title in header {
         match Column::named(title) {
+            Some(column) if columns.contains(&column) => add(format!("there are two columns `{title}`")),
             Some(column) => columns.push(column),
-            None => problems.push(problem_of_line(
-                name,
-                (1, 1),
-                format!(
-                    "unknown column `{title}`; columns are `id`, `input`, `expected`, `expected.NAME`, `tags`, `split`, `must` and `metadata.NAME`"
-                ),
+            None if header.len() == 1 && title.contains([';', '\t']) => {
+                let other = if title.contains(';') { "semicolons" } else { "tabs" };
+                add(format!("the columns are separated by {other}; separate them by commas (`id,input,expected`)"));
+            }
+            None => add(format!(
+                "unknown column `{title}`; columns are `id`, `input`, `expected`, `expected.NAME`, `expected.NAME[]`, `tags`, `split`, `must` and `metadata.NAME`"
             )),
         }
     }
@@ -111,8 +121,9 @@ fn case(columns: &[Column], record: &StringRecord) -> Result<Case, String> {
             Column::Input => put("input", json!(text)),
             Column::Expected => put("expected", json!(text)),
             Column::Split => put("split", json!(text)),
-            Column::Tags => put("tags", text.split(TAG_SEPARATOR).map(str::trim).collect()),
+            Column::Tags => put("tags", texts(text)),
             Column::Must => put("must", json!(truth(text)?)),
+            Column::ExpectedList(key) => drop(expected.insert(key.clone(), texts(text))),
             Column::ExpectedValue(key) => drop(expected.insert(key.clone(), json!(text))),
             Column::Metadata(key) => drop(metadata.insert(key.clone(), json!(text))),
         }
@@ -122,6 +133,11 @@ fn case(columns: &[Column], record: &StringRecord) -> Result<Case, String> {
     }
     case.insert("metadata".to_owned(), Value::Object(metadata));
     from_value(Value::Object(case)).map_err(|(_, message)| message)
+}
+
+/// Returns the texts of a cell as a list.
+fn texts(cell: &str) -> Value {
+    cell.split(SEPARATOR).map(str::trim).collect()
 }
 
 fn truth(text: &str) -> Result<bool, String> {

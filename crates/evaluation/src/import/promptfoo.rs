@@ -147,6 +147,11 @@ impl Import {
                 }
             }
         }
+        if scorers.is_empty() {
+            // An evaluation refuses a case that nothing scores.
+            self.note(path, "the test is left out: it has no assertion for which there is a scorer");
+            return None;
+        }
         let mut case = json!({ "id": format!("test-{}", index + 1), "input": input, "scorers": scorers });
         let mut metadata = test["metadata"].as_object().cloned().unwrap_or_default();
         if let Some(description) = entries.get("description").and_then(Value::as_str) {

@@ -10,11 +10,23 @@ use wire::{ToolPart, ToolState};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Tools {
-    called: Option<CaseValue<Vec<Call>>>,
+    called: Option<CaseValue<Calls>>,
     not_called: Option<CaseValue<Texts>>,
     /// Whether there are no other calls than those in `called`.
     #[serde(default)]
     only: bool,
+}
+
+/// The expected calls. One counts as a list of one, as texts elsewhere: a cell of a CSV file is a text.
+#[derive(Clone, Debug)]
+struct Calls(Vec<Call>);
+
+impl<'de> Deserialize<'de> for Calls {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let list = if value.is_array() { value } else { Value::Array(vec![value]) };
+        Vec::deserialize(list).map(Self).map_err(serde::de::Error::custom)
+    }
 }
 
 /// A call that is expected: the name of a tool, or more.
@@ -87,7 +99,7 @@ impl Tools {
     /// The score is the part of the expected calls that were made; 0 if another condition fails.
     pub(super) fn check(&self, scored: Scored<'_>) -> Checked {
         let called = match &self.called {
-            Some(called) => called.resolve(scored.case)?,
+            Some(called) => called.resolve(scored.case)?.map(|Calls(calls)| calls),
             None => None,
         };
         let not_called = match &self.not_called {

@@ -75,7 +75,13 @@ fn mistakes_in_a_dataset_have_their_lines() {
     check(
         "c.csv",
         "id,input,title\n1,x,y",
-        "c.csv:1:1: error: unknown column `title`; columns are `id`, `input`, `expected`, `expected.NAME`, `tags`, `split`, `must` and `metadata.NAME`",
+        "c.csv:1:1: error: unknown column `title`; columns are `id`, `input`, `expected`, `expected.NAME`, `expected.NAME[]`, `tags`, `split`, `must` and `metadata.NAME`",
+    );
+    check("c.csv", "id,input,input\n1,x,y", "c.csv:1:1: error: there are two columns `input`");
+    check(
+        "c.csv",
+        "id;input\n1;x",
+        "c.csv:1:1: error: the columns are separated by semicolons; separate them by commas (`id,input,expected`)",
     );
     check("c.csv", "id,input,must\n1,x,true\n2,y,maybe", "c.csv:3:1: error: `must` is `true` or `false`, not `maybe`");
     check(
@@ -107,6 +113,15 @@ fn formats_have_the_same_cases() {
     assert_eq!(expected[0].0["input"], json!(["Hello, you"]));
     assert_eq!(read("c.csv", csv), expected);
     assert_eq!(read("c.yaml", yaml), expected);
+}
+
+/// A cell is a text, or with `[]` a list of texts.
+#[test]
+fn csv_has_lists_of_expected_values() {
+    let files = Files::new(&EVALUATION.replace("cases.jsonl", "c.csv"), "");
+    fs::write(files.path("c.csv"), "id,input,expected.tools[],expected.says\n1,x,look | post,yes\n2,x,,a|b\n").unwrap();
+    let cases: Vec<_> = files.read().1.iter().map(|case| case.to_value()["expected"].clone()).collect();
+    assert_eq!(cases, [json!({ "tools": ["look", "post"], "says": "yes" }), json!({ "says": "a|b" })]);
 }
 
 #[test]

@@ -83,6 +83,16 @@ fn inspect_samples_become_cases() {
     assert!(problems[0].to_string().starts_with("s.jsonl:1:2: error: missing field `input`"), "{}", problems[0]);
 }
 
+/// What is written would otherwise be refused as a whole.
+#[test]
+fn promptfoo_test_without_assertions_is_left_out() {
+    let config = "prompts: ['{{q}}']\ntests:\n  - { vars: { q: One? }, assert: [{ type: contains, value: one }] }\n  - { vars: { q: Two? } }\n";
+    let imported = promptfoo("p.yaml", config, "helper").unwrap();
+    assert_eq!(imported.count, 1);
+    let note = imported.notes[0].to_string();
+    assert!(note.starts_with("p.yaml:4:5: warning: the test is left out: it has no assertion"), "{note}");
+}
+
 /// A small file cannot become a large one.
 #[test]
 fn variables_are_replaced_within_bounds() {

@@ -87,6 +87,9 @@ async fn tool_calls_are_checked() {
         assert_eq!(score(with_calls(), &format!("{{ id: s, tools: {tools} }}"), case).await, verdict, "{tools}");
     };
     check("{ called: { _case: expected.tools } }", "passed 1.00").await;
+    // One counts as a list of one.
+    check("{ called: search }", "passed 1.00").await;
+    check("{ called: { name: search } }", "passed 1.00").await;
     check("{ called: [{ name: search, arguments: { query: refunds } }] }", "passed 1.00").await;
     check(
         "{ called: [search, { name: search, arguments: { query: plans } }] }",

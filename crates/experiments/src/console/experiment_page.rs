@@ -165,6 +165,8 @@ pub(super) struct DecisionForm {
     decision: String,
     #[serde(default)]
     note: String,
+    /// The time of the decision that the page has shown.
+    replaces: Option<i64>,
 }
 
 /// `POST /admin/experiments/{id}/decision`
@@ -179,6 +181,6 @@ pub(super) async fn decide(
         "reject" => false,
         _ => return Err(UserError::invalid("/decision", "A decision is to adopt or to reject.").into()),
     };
-    service.decide(&admin, &id, (is_adopted, form.note)).await?;
+    service.decide(&admin, &id, (is_adopted, form.note), form.replaces).await?;
     Ok(see_other(&format!("{EXPERIMENTS}/{id}"), None))
 }

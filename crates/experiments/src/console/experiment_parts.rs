@@ -251,8 +251,10 @@ pub(super) fn decision_part(experiment: &Experiment, names: &UserNames) -> Optio
     });
     let is_decided = known.is_some();
     let note = text_area_content("");
+    let replaces = experiment.decision.as_ref().map(|decision| decision.decided_at.to_string());
     let form = view! {
         <form class="cw-eval-form" method="post" action=format!("{EXPERIMENTS}/{}/decision", experiment.id)>
+            {replaces.map(|at| view! { <input type="hidden" name="replaces" value=at /> })}
             <label class="cw-eval-field"><span>"Note"</span><textarea name="note" rows="2" maxlength="2000" inner_html=note></textarea></label>
             <div class="cw-admin-acts">
                 <button class="cw-button cw-primary" name="decision" value="adopt">"Adopt"</button>

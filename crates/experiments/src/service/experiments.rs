@@ -140,12 +140,14 @@ impl Service {
         continued.then_some(()).ok_or_else(|| UserError::new(ErrorCode::Conflict, message))
     }
 
-    /// Stores what was decided about an experiment that has ended.
+    /// Stores what was decided about an experiment that has ended. `replaces` is the time of the decision that this one
+    /// replaces, which the administrator has seen.
     pub(crate) async fn decide(
         &self,
         admin: &Admin,
         id: &str,
         (is_adopted, note): (bool, String),
+        replaces: Option<i64>,
     ) -> Result<(), UserError> {
         if note.chars().count() > MAX_NOTE {
             return Err(UserError::invalid("/note", "The note is longer than 2,000 characters."));
@@ -153,11 +155,16 @@ impl Service {
         let decided_by = admin.caller.user_id.clone();
         let decision = Decision { is_adopted, note: note.trim().to_owned(), decided_by, decided_at: now_millis() };
         let name = if is_adopted { "adopted" } else { "rejected" };
-        let about = json!({ "experimentId": id, "decision": name, "note": decision.note });
+        let mut about = json!({ "experimentId": id, "decision": name, "note": decision.note });
+        if let Some(replaces) = replaces {
+            about["replaces"] = replaces.into();
+        }
         let (id, audit) = (id.to_owned(), admin.audit_entry("decide_experiment", "", about));
         let decided =
-            self.write(audit, move |db| Box::pin(async move { store::decide(db, &id, &decision).await })).await?;
-        let message = "There is no such experiment, or it has not ended yet.";
+            self.write(audit, move |db| Box::pin(async move { store::decide(db, &id, &decision, replaces).await }));
+        let decided = decided.await?;
+        let message = "There is no such experiment, it has not ended yet, or somebody has decided about it. To replace a \
+            decision, send its `decidedAt` as `replaces`.";
         decided.then_some(()).ok_or_else(|| UserError::new(ErrorCode::Conflict, message))
     }
 }

@@ -35,7 +35,7 @@ const CONTINUE: &str = "
 
 const DECIDE: &str = "
     UPDATE experiments SET decision = $2, decision_note = $3, decided_by = $4, decided_at = $5
-    WHERE id = $1 AND state IN ('done', 'stopped', 'failed')";
+    WHERE id = $1 AND state IN ('done', 'stopped', 'failed') AND coalesce(decided_at, 0) = $6";
 
 /// Experiments that count as running, and whose job has ended all the same, for example because an administrator has
 /// cancelled it or the user who started it was deleted.
@@ -93,11 +93,17 @@ pub(crate) async fn continue_with(db: &mut Db, id: &str, settings: &Settings) ->
     Ok(sql::query(CONTINUE).bind(id.to_owned()).bind(settings).execute(db).await?.rows_affected() > 0)
 }
 
-/// Stores a decision. Returns whether the experiment has ended, so that there is something to decide.
-pub(crate) async fn decide(db: &mut Db, id: &str, decision: &Decision) -> Result<bool, StoreError> {
+/// Stores a decision, in place of the one that was made at the time `replaces`. Returns false if the experiment has not
+/// ended, so that there is nothing to decide, or has another decision.
+pub(crate) async fn decide(
+    db: &mut Db,
+    id: &str,
+    decision: &Decision,
+    replaces: Option<i64>,
+) -> Result<bool, StoreError> {
     let name = if decision.is_adopted { "adopted" } else { "rejected" };
     let decide = sql::query(DECIDE).bind(id.to_owned()).bind(name.to_owned()).bind(decision.note.clone());
-    let decide = decide.bind(decision.decided_by.clone()).bind(decision.decided_at);
+    let decide = decide.bind(decision.decided_by.clone()).bind(decision.decided_at).bind(replaces.unwrap_or_default());
     Ok(decide.execute(db).await?.rows_affected() > 0)
 }
 

@@ -132,7 +132,7 @@ impl Knowledge {
 
     /// Returns why the folder of a library cannot be followed, if the viewer is an administrator.
     pub(crate) fn folder_problem(&self, viewer: &Viewer, library: &LibraryRow) -> Option<String> {
-        let is_admin = viewer.is_authenticated && viewer.roles.iter().any(|role| role == ::store::ADMIN);
+        let is_admin = viewer.is_authenticated && viewer.roles().iter().any(|role| role == ::store::ADMIN);
         let problems = self.0.folder_problems.lock();
         problems.get(&library.id).filter(|_| is_admin && library.owner.is_empty()).cloned()
     }

@@ -99,7 +99,7 @@ impl Knowledge {
         // A request may have many files.
         let received = received.map_err(|error| match error.code {
             ErrorCode::Invalid => {
-                UserError::invalid("/file", format!("The file {} is empty.", cleaned_name(&file.name)))
+                UserError::invalid("/file", format!("The file {} is empty.", clean_file_name(&file.name)))
             }
             _ => error,
         });

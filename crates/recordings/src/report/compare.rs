@@ -1,5 +1,6 @@
 //! Compares the steps of two recordings.
 
+use super::messages::first_difference;
 use super::steps::{Step, Totals, outcome_text, steps};
 use crate::format::{BlobId, RecordedTool, Recording};
 use crate::replay::Miss;
@@ -237,14 +238,8 @@ fn request_findings(
     if settings(before) != settings(after) {
         findings.push(finding(Kind::Settings, "the settings", settings(before), settings(after)));
     }
-    if !is_changed && before.messages != after.messages {
-        let same = before.messages.iter().zip(&after.messages).take_while(|(old, new)| old == new).count();
-        let text = |recording: &Recording, ids: &[BlobId]| {
-            ids.get(same).map(|id| recording.blob(id).to_string()).unwrap_or_default()
-        };
-        let what = format!("message {}", same + 1);
-        let (before, after) = (text(recorded, &before.messages), text(replayed, &after.messages));
-        findings.push(finding(Kind::Messages, &what, before, after));
+    if !is_changed && let Some(found) = first_difference((recorded, &before.messages), (replayed, &after.messages)) {
+        findings.push(finding(Kind::Messages, &format!("message {}", found.number), found.before, found.after));
     }
     findings
 }

@@ -2,7 +2,7 @@
 //! turn that an agent makes of them.
 
 use super::compare::{Finding, Kind, finding};
-use super::terminal::{shown, wrap};
+use super::terminal::{printable, wrap};
 use crate::format::{Entry, Message, RawReply, Recording};
 use contract::{AssistantPart, ToolResult, UserPart};
 use serde_json::Value;

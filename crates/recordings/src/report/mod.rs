@@ -4,6 +4,7 @@ mod compare;
 mod imported;
 mod json;
 mod junit;
+mod messages;
 mod steps;
 mod terminal;
 mod words;

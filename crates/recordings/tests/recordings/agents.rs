@@ -23,19 +23,28 @@ pub(crate) const TOOLS: [&str; 4] = ["echo", "fail", "slow", "confirm"];
 
 /// Returns the replies of a model: these steps, then a text.
 pub(crate) fn script(steps: &[Step], text: &str) -> Vec<Vec<Cue>> {
-    let mut replies: Vec<_> = steps.iter().enumerate().map(|(at, step)| reply(at, step)).collect();
+    script_with_ids(steps, text, "call")
+}
+
+/// As [`script`], with ids of calls that begin so: a real model makes new ones for each reply.
+pub(crate) fn script_with_ids(steps: &[Step], text: &str, prefix: &str) -> Vec<Vec<Cue>> {
+    let mut replies: Vec<_> = steps.iter().enumerate().map(|(at, step)| reply(at, step, prefix)).collect();
     replies.push(text_reply(text));
     replies
 }
 
-fn reply(at: usize, step: &Step) -> Vec<Cue> {
+fn reply(at: usize, step: &Step, prefix: &str) -> Vec<Cue> {
     match step {
         Step::Calls(calls) => {
             let calls: Vec<_> = calls
                 .iter()
                 .enumerate()
                 .map(|(index, (tool, n))| {
-                    (format!("call-{at}-{index}"), TOOLS[*tool], json!({ "n": n, "password": "hunter2" }).to_string())
+                    (
+                        format!("{prefix}-{at}-{index}"),
+                        TOOLS[*tool],
+                        json!({ "n": n, "password": "hunter2" }).to_string(),
+                    )
                 })
                 .collect();
             let calls: Vec<_> = calls.iter().map(|(id, tool, input)| (id.as_str(), *tool, input.as_str())).collect();
@@ -45,7 +54,7 @@ fn reply(at: usize, step: &Step) -> Vec<Cue> {
             let error = model_error(ModelErrorKind::Unavailable);
             vec![Cue::Fail(ModelError { retry_after: Some(Duration::ZERO), ..error })]
         }
-        Step::Invalid => tool_call_reply(&[(&format!("call-{at}"), "echo", "{ n")]),
+        Step::Invalid => tool_call_reply(&[(&format!("{prefix}-{at}"), "echo", "{ n")]),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Planted regressions are found at the step where they are.
 
-use crate::agents::{Step, dead, script, scripted, spec, tools, with_text};
+use crate::agents::{Step, dead, script, script_with_ids, scripted, spec, tools, with_text};
 use crate::exact::exact;
 use crate::world::{Input, World};
 use agent::Agent;
@@ -57,6 +57,10 @@ async fn each_change_is_found_at_its_step() {
     let mut prompt = scripted(script(&steps(), answer), tools());
     prompt.instructions = Some("Help, and be kind.".to_owned());
     check(prompt.clone(), other(), "1:Prompt 2:Prompt 3:Prompt").await;
+    // Each reply of a model has calls with new ids, which are no change.
+    let anew = || scripted(script_with_ids(&steps(), answer, "other"), tools());
+    check(anew(), other(), "").await;
+    check(Agent { instructions: prompt.instructions.clone(), ..anew() }, other(), "1:Prompt 2:Prompt 3:Prompt").await;
     // A prompt that changes the answer.
     prompt.model = scripted(script(&steps(), "The answer is three."), Vec::new()).model;
     check(prompt.clone(), other(), "1:Prompt 2:Prompt 3:Prompt 3:Text").await;

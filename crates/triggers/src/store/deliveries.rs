@@ -106,6 +106,10 @@ const RUNNING: &str = concat!(columns!(), "WHERE outcome = 'running' AND id > $1
 const IS_KNOWN: &str =
     "SELECT count(*) FROM trigger_deliveries WHERE workflow_id = $1 AND trigger_id = $2 AND delivery_key = $3";
 
+const FORGET_UNSTARTED: &str = "
+    DELETE FROM trigger_deliveries WHERE workflow_id = $1 AND trigger_id = $2 AND delivery_key = $3
+    AND outcome = 'failed' AND run_id IS NULL";
+
 const KNOWN_KEYS: Sql = Sql::pair(
     "SELECT delivery_key FROM trigger_deliveries WHERE workflow_id = $1 AND trigger_id = $2
      AND delivery_key IN (SELECT value FROM json_each($3))",
@@ -147,6 +151,11 @@ const MAX_REFUSED: u32 = 10;
 pub(crate) async fn is_known(db: &mut Db, trigger: &TriggerKey, key: &str) -> Result<bool, StoreError> {
     let count: i64 = of_trigger(IS_KNOWN, trigger).bind(key).fetch_one(db).await?.try_get(0_usize)?;
     Ok(count > 0)
+}
+
+/// Forgets a delivery that could not start a run, so that it can when it comes again. Returns whether it was one.
+pub(crate) async fn forget_unstarted(db: &mut Db, trigger: &TriggerKey, key: &str) -> Result<bool, StoreError> {
+    Ok(of_trigger(FORGET_UNSTARTED, trigger).bind(key).execute(db).await?.rows_affected() > 0)
 }
 
 /// Returns which of the keys have come before.

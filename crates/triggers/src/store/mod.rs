@@ -5,8 +5,8 @@ mod prune;
 mod states;
 
 pub(crate) use deliveries::{
-    Delivery, DeliveryOutcome, MAX_SHOWN, NewDelivery, body, count_refused, end_delivery, insert_delivery, is_known,
-    known_keys, newest, running,
+    Delivery, DeliveryOutcome, MAX_SHOWN, NewDelivery, body, count_refused, end_delivery, forget_unstarted,
+    insert_delivery, is_known, known_keys, newest, running,
 };
 pub(crate) use prune::prune;
 pub(crate) use states::{

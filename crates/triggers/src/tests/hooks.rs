@@ -65,6 +65,28 @@ async fn signed_requests_start_one_run_each() {
     .await;
 }
 
+/// After the config was mended, the sender delivers again what could not start a run.
+#[tokio::test]
+async fn webhook_that_started_nothing_starts_a_run_when_it_comes_again() {
+    on_each_database(async |store| {
+        let mut wrong = arrived();
+        wrong[0]["input"] = json!({ "_event": "body.type" });
+        let server = TestServer::new(store, wrong);
+        let sender = Sender::new(&server);
+        for _ in 0..2 {
+            assert_eq!(sender.send(SECRET, "msg_1", &created(1), 0).await, 202);
+            assert_eq!(server.outcomes("arrived").await, ["failed msg_1 The input is a JSON object."]);
+        }
+        server.configure(arrived());
+        for _ in 0..2 {
+            assert_eq!(sender.send(SECRET, "msg_1", &created(1), 0).await, 202);
+            assert_eq!(server.outcomes("arrived").await, ["running msg_1"]);
+        }
+        assert_eq!(server.runs().await.len(), 1);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn others_are_refused_and_the_operator_sees_why() {
     on_each_database(async |store| {

@@ -109,7 +109,7 @@ impl<'c, 'a, 'n, 'r> Checker<'c, 'a, 'n, 'r> {
         });
         self.check_value("output", workflow.output.as_ref(), &after);
         self.check_triggers();
-        self.check_recursion();
+        self.check_children();
     }
 
     /// Runs a check at a place within the current one.
@@ -157,7 +157,23 @@ impl<'c, 'a, 'n, 'r> Checker<'c, 'a, 'n, 'r> {
             self.within(&[Place::Index(index)], |here| here.check_step(step, &around));
             around.results.push(&step.id.0);
         }
+        self.check_reachable(steps);
         around
+    }
+
+    /// Reports the first step that never runs, because the one before it ends the run or fails.
+    fn check_reachable(&mut self, steps: &[Step]) {
+        let never_goes_on = |step: &Step| match step.kind {
+            StepKind::Return(_) => true,
+            StepKind::Fail(_) => step.on_error.is_empty(),
+            _ => false,
+        };
+        let last = steps.iter().position(never_goes_on).filter(|last| last + 1 < steps.len());
+        if let Some(last) = last {
+            let (name, id) = (steps[last].type_name(), &steps[last].id.0);
+            let message = format!("this step never runs: `{id}` before it is a `{name}`");
+            self.error(&[Place::Index(last + 1), key("id")], message, None);
+        }
     }
 
     fn check_step(&mut self, step: &'c Step, around: &Surroundings<'c>) {
@@ -187,8 +203,8 @@ impl<'c, 'a, 'n, 'r> Checker<'c, 'a, 'n, 'r> {
         }
     }
 
-    /// Reports a child workflow that runs this one again.
-    fn check_recursion(&mut self) {
+    /// Reports a child workflow that does not exist, that runs this one again, or that this one may not start.
+    fn check_children(&mut self) {
         let mut children = Vec::new();
         whole::for_each_step(self.workflow, &mut self.place.clone(), &mut |step, place| {
             if let StepKind::Workflow(child) = &step.kind {
@@ -206,6 +222,20 @@ impl<'c, 'a, 'n, 'r> Checker<'c, 'a, 'n, 'r> {
                 let message = format!("the workflow `{id}` would run `{}` again, without an end", self.workflow.id.0);
                 self.problems.error(&path, message, None);
             }
+            self.check_roles_of(child, &path);
+        }
+    }
+
+    /// Reports a child workflow that the rights of this one do not allow. Without `runAs`, these are known when a run
+    /// starts.
+    fn check_roles_of(&mut self, child: &Workflow, path: &[PathStep<'_>]) {
+        let Some(roles) = self.workflow.own_roles() else { return };
+        if !child.is_for(&roles) {
+            let named: Vec<_> = child.roles.iter().map(|role| format!("`{}`", role.0)).collect();
+            let (id, child_id) = (&self.workflow.id.0, &child.id.0);
+            let message = format!("the workflow `{id}` may not start `{child_id}`, which is for other roles");
+            let help = format!("`runAs` needs one of its roles: {}", named.join(", "));
+            self.problems.error(path, message, Some(help));
         }
     }
 }

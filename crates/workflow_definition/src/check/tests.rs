@@ -209,6 +209,42 @@ fn workflows_that_run_each_other_are_reported() {
     ");
 }
 
+#[test]
+fn steps_that_never_run_are_reported() {
+    let lone = "{ id: r, type: if, test: true, then: [{ id: stop, type: return }, { id: a, type: wait, seconds: 1 }, { id: b, type: wait, seconds: 1 }] }";
+    assert_snapshot!(steps(&[lone]), @"chatwright.yaml:4:79: error: this step never runs: `stop` before it is a `return`");
+    assert_snapshot!(
+        steps(&["{ id: no, type: fail, message: No. }", "{ id: a, type: wait, seconds: 1 }"]),
+        @"chatwright.yaml:5:13: error: this step never runs: `no` before it is a `fail`"
+    );
+    let handled = "{ id: no, type: fail, message: No., onError: [{ id: b, type: wait, seconds: 1 }] }";
+    assert_snapshot!(steps(&[handled, "{ id: a, type: wait, seconds: 1 }"]), @"1 workflows");
+}
+
+#[test]
+fn children_for_other_roles_are_reported() {
+    let with_rights = |rights: &str| {
+        check(&format!(
+            "
+- id: pay
+  roles: [manager, boss]
+  steps: [{{ id: x, type: wait, seconds: 1 }}]
+- id: all
+  roles: [manager, boss]
+  {rights}
+  steps: [{{ id: either, type: if, test: true, then: [{{ id: y, type: workflow, workflowId: pay }}] }}]
+"
+        ))
+    };
+    assert_snapshot!(with_rights("runAs: { roles: [clerk] }"), @"
+    chatwright.yaml:9:91: error: the workflow `all` may not start `pay`, which is for other roles
+       = help: `runAs` needs one of its roles: `manager`, `boss`
+    ");
+    // Who starts it is known later.
+    assert_snapshot!(with_rights("title: All"), @"2 workflows");
+    assert_snapshot!(with_rights("runAs: { roles: [clerk, boss] }"), @"2 workflows");
+}
+
 /// Checks the key `workflows` of an agent, with its positions.
 fn of_agent(entries: &str) -> String {
     let language = Language::new(&[SectionType::of::<Workflows>(), SectionType::of::<AgentWorkflows>()], &[]);

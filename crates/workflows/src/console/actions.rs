@@ -1,14 +1,17 @@
 //! The buttons of a run's page.
 
-use super::run_page::PATH;
+use super::run_page::{PATH, short};
 use crate::routes::current;
-use crate::service::{self, Action, DecideRequest, RetryRequest, Viewer};
+use crate::service::{self, Action, DecideRequest, REPEATED_EFFECTS, RetryRequest, Viewer};
 use axum::extract::{Form, Path, State};
+use axum::http::StatusCode;
 use axum::response::Response;
 use capability::Context;
+use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use web::admin::{Admin, PageError};
+use web::admin::{Admin, PageError, page};
+use web::html::{error_message, link};
 use web::see_other;
 use wire::UserError;
 
@@ -28,6 +31,8 @@ pub(super) async fn stop(
 pub(super) struct RetryForm {
     path: Option<String>,
     current: Option<String>,
+    /// Whether steps run again that have had their effect, as the page has said that asks about it.
+    repeat: Option<String>,
 }
 
 /// `POST /admin/workflows/{id}/retry`
@@ -38,10 +43,39 @@ pub(super) async fn retry(
     Form(form): Form<RetryForm>,
 ) -> Result<Response, PageError> {
     let path = form.path.filter(|path| !path.is_empty());
-    let request = RetryRequest { path, use_current_definition: form.current.is_some(), ..RetryRequest::default() };
+    let request = RetryRequest {
+        path,
+        use_current_definition: form.current.is_some(),
+        repeat_effects: form.repeat.is_some(),
+        ..RetryRequest::default()
+    };
     let audit = admin.audit_entry("retry_workflow_run", "", json!({ "runId": id, "path": request.path }));
-    service::retry(&(&context).into(), Viewer::Admin, &id, request, current(&context), Some(audit)).await?;
-    Ok(see_other(&format!("{PATH}/{id}"), None))
+    let asked = request.clone();
+    match service::retry(&(&context).into(), Viewer::Admin, &id, request, current(&context), Some(audit)).await {
+        Ok(()) => Ok(see_other(&format!("{PATH}/{id}"), None)),
+        Err(error) if error.path.as_deref() == Some(REPEATED_EFFECTS) => Ok(repeat_page(&admin, &id, &asked, error)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Asks whether steps are to have their effect once more.
+fn repeat_page(admin: &Admin, id: &str, request: &RetryRequest, error: UserError) -> Response {
+    let title = format!("Repeat steps of run {}?", short(id));
+    let hidden = |name: &'static str, value: String| view! { <input type="hidden" name=name value=value /> };
+    let content = view! {
+        {error_message(Some(error.message))}
+        <p class="cw-account-note">
+            "An approval that was given before is not asked for again. Look up what these steps did, before you repeat them."
+        </p>
+        <form method="post" action=format!("{PATH}/{id}/retry")>
+            {request.path.clone().map(|path| hidden("path", path))}
+            {request.use_current_definition.then(|| hidden("current", "1".to_owned()))}
+            {hidden("repeat", "1".to_owned())}
+            <button class="cw-button">"Repeat these steps"</button>
+        </form>
+        <p class="cw-admin-links">{link(format!("{PATH}/{id}"), "Back to the run")}</p>
+    };
+    page(admin, PATH, StatusCode::UNPROCESSABLE_ENTITY, &title, content)
 }
 
 /// The form that decides about a step.

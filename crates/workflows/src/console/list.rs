@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use web::admin::filters::{Choice, day_end, day_start, field, non_empty, period_fields, select_field, user_id};
 use web::admin::list::{Cell, Column, List, ListPage, PageRequest};
 use web::admin::{UserNames, from_store_error, user_view};
-use web::html::{dollars, link, text};
+use web::html::{link, text};
 use wire::UserError;
 
 pub(crate) struct RunList;
@@ -101,8 +101,8 @@ impl List for RunList {
             .shown_as(|item| user_view(&item.run.owner, item.owner_name.as_deref())),
         RunColumn::new("State", "state", |item| Cell::text(item.run.state.name())),
         RunColumn::new("Steps", "steps", |item| Cell::count(item.run.steps.into())).aligned_right(),
-        RunColumn::new("Cost", "costUsd", |item| Cell::Number(Some(item.run.used.cost_usd)))
-            .shown_as(|item| text(dollars(item.run.used.cost_usd)))
+        RunColumn::new("Cost", "costUsd", |item| Cell::Number(item.run.used.known_cost()))
+            .shown_as(|item| text(item.run.used.cost()))
             .aligned_right(),
         RunColumn::new("Cause", "cause", |item| Cell::text(cause(&item.run))),
         RunColumn::new("Started (UTC)", "created", |item| Cell::time(item.run.created_at)),

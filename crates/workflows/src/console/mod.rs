@@ -38,6 +38,7 @@ pub(crate) fn section(context: Context) -> Section {
         "retry_workflow_run",
         "rerun_workflow_run",
         "decide_workflow_step",
+        "assign_workflow_task",
         "export_workflows",
         "export_workflow_tasks",
         "add_workflow",
@@ -65,4 +66,5 @@ fn page_routes() -> Router<Context> {
         .route("/admin/workflows/{id}/rerun", get(rerun_page::show).post(rerun_page::start))
         .route("/admin/workflows/{id}/decide", post(actions::decide))
         .route("/admin/workflow-tasks/{id}", get(task_page::show).post(task_page::answer))
+        .route("/admin/workflow-tasks/{id}/assign", post(task_page::assign))
 }

@@ -18,7 +18,7 @@ use serde_json::Value;
 use web::HttpError;
 use web::admin::list::List;
 use web::admin::{Admin, PageError, live_page};
-use web::html::{dollars, facts, link, number, text};
+use web::html::{facts, link, number, text};
 use web::times::{minute, now_millis};
 use wire::hidden_characters::{TextKind, escaped_json, text_with_code_points};
 use wire::workflow::{self, RunView};
@@ -72,7 +72,7 @@ fn run_view(RunDetail { run, steps, .. }: RunDetail, view: &RunView, cards: Vec<
         ("Goes on (UTC)", text(run.wakes_at.map(minute).unwrap_or_default())),
         ("Model requests", text(number(run.used.requests as f64))),
         ("Tokens", text(number(run.used.total_tokens as f64))),
-        ("Cost", text(dollars(run.used.cost_usd))),
+        ("Cost", text(run.used.cost())),
     ]);
     let unknown = steps.iter().filter(|step| step.state == StepState::Unknown);
     let unknown = unknown.map(|step| decide_view(&id, step)).collect_view();
@@ -139,7 +139,7 @@ fn step_view(run: &str, step: &StepRow, state: workflow::StepState, may_retry: b
         ("Model requests", text(number(step.used.requests as f64))),
         ("Tokens", text(number(step.used.total_tokens as f64))),
         ("Tool calls", text(number(step.used.tool_calls as f64))),
-        ("Cost", text(dollars(step.used.cost_usd))),
+        ("Cost", text(step.used.cost())),
     ]);
     let error = step.error.clone().map(|error| {
         let message = text_with_code_points(&error.message, TextKind::Value);

@@ -4,7 +4,7 @@
 
 use crate::service::{self, Runs, StartRequest, may_start};
 use crate::store::{ConversationLink, RunCaller};
-use ::store::{AlsoWrite, StoreError};
+use ::store::{AlsoWrite, StoreError, append_audit};
 use capability::Context;
 use chat::{Caller, Posting};
 use config::Config;
@@ -99,11 +99,12 @@ pub async fn start_in_chat(
     let parts = vec![DataPart { kind: WORKFLOW_RUN.to_owned(), id: Some(new.id.clone()), data }];
     let posting = Posting { title, text, parts, note: STARTED.to_owned() };
     let (jobs, is_full) = (Runs::from(context).jobs, Arc::new(AtomicBool::new(false)));
+    let audit = service::start_entry(&new);
     let found_full = is_full.clone();
     let also: AlsoWrite = Box::new(move |db| {
         Box::pin(async move {
             match service::store_run(db, &jobs, &new, Some(link)).await? {
-                true => Ok(()),
+                true => append_audit(db, vec![audit]).await,
                 // An error, so that the messages are not stored either.
                 false => {
                     found_full.store(true, Ordering::Relaxed);

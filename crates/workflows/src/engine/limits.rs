@@ -181,6 +181,7 @@ impl StepMeter {
         let mut metered = self.0.lock();
         metered.used.total_tokens += replied.usage.input_tokens + replied.usage.output_tokens;
         metered.used.cost_usd += replied.cost_usd.unwrap_or_default();
+        metered.used.unpriced += u64::from(replied.cost_usd.is_none());
     }
 
     fn admit(&self, is_priced: bool) -> Result<(), String> {
@@ -231,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_strictest_limit_of_all_runs_above_counts() {
-        let used = Used { requests: 3, total_tokens: 100, tool_calls: 2, cost_usd: 0.5 };
+        let used = Used { requests: 3, total_tokens: 100, tool_calls: 2, cost_usd: 0.5, unpriced: 0 };
         let check = |limits: RunLimits, expected: &str| {
             let above = RunLimits { requests: Some(10), ..RunLimits::default() };
             let seen = match Remaining::of(&[(limits, used), (above, used)]) {

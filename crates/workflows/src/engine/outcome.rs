@@ -66,6 +66,7 @@ pub(super) fn used(usage: InvocationUsage) -> Used {
         total_tokens: usage.total_tokens,
         tool_calls: usage.tool_calls.into(),
         cost_usd: usage.cost_usd,
+        unpriced: usage.unpriced.into(),
     }
 }
 

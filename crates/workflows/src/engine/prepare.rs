@@ -9,7 +9,7 @@ use crate::store::{
 use crate::{input, repeat};
 use jobs::JobError;
 use serde_json::{Value, json};
-use workflow_definition::{HumanStep, RunLimits, Step, StepKind, WaitStep};
+use workflow_definition::{HumanStep, RunLimits, Step, StepKind, WaitStep, Workflow};
 
 /// The most runs above a run.
 const MAX_ANCESTORS: usize = 8;
@@ -44,6 +44,8 @@ enum EarlierChild {
     Done(Value),
     /// It has not ended, although it was asked to stop.
     Open,
+    /// This run's rights have changed, and it may not start it any more.
+    Refused(StepError),
 }
 
 /// A step with everything that is stored when it starts.
@@ -100,6 +102,7 @@ impl Drive {
             StepKind::Workflow(child) => match self.earlier_child(&start.path, now).await? {
                 Some(EarlierChild::Open) => return Ok(None),
                 Some(EarlierChild::Done(output)) => ended = Some(Ok(output)),
+                Some(EarlierChild::Refused(problem)) => ended = Some(Err(problem)),
                 Some(EarlierChild::GoesOn(run)) => {
                     started.child_id = Some(run.run_id.clone());
                     beside = Beside::ChildAgain(Box::new(run));
@@ -140,9 +143,12 @@ impl Drive {
             RunState::Failed | RunState::Stopped => {}
         }
         let Some(workflow) = store::definition(store, &run.workflow_id, &run.version).await? else { return Ok(None) };
-        let steps = repeat::repeated_steps(store, &run, self.host.operators(), None).await?;
+        if let Err(refused) = self.check_roles(&workflow, path) {
+            return Ok(Some(EarlierChild::Refused(refused)));
+        }
+        let found = repeat::repeated_steps(store, &run, self.host.operators(), (None, false)).await?;
         let limits = workflow.limits.stricter(&self.time_left(now));
-        Ok(steps.map(|steps| EarlierChild::GoesOn(ResumedChild { run_id: run.id, limits, steps })))
+        Ok(found.ok().map(|found| EarlierChild::GoesOn(ResumedChild { run_id: run.id, limits, steps: found.steps })))
     }
 
     fn task(&self, human: &HumanStep, start: &Start, due_at: Option<i64>) -> NewTask {
@@ -174,10 +180,11 @@ impl Drive {
         if self.run.ancestors.len() >= MAX_ANCESTORS {
             return Err(refuse("limit", format!("workflows run each other more than {MAX_ANCESTORS} levels deep")));
         }
+        self.check_roles(&workflow, &start.path)?;
         input::check(&workflow, &start.input).await.map_err(|error| refuse("invalid", error.message))?;
         let mut caller = self.run.caller.clone();
-        if let Some(run_as) = &workflow.run_as {
-            caller = RunCaller { roles: run_as.roles.iter().map(|role| role.0.clone()).collect(), ..caller };
+        if let Some(roles) = workflow.own_roles() {
+            caller = RunCaller { roles, ..caller };
         }
         Ok(NewRun {
             id: crate::new_id(),
@@ -193,6 +200,20 @@ impl Drive {
             input: start.input.clone(),
             now,
         })
+    }
+
+    /// Checks that this run's rights allow to start a child: otherwise whoever may write a workflow could run any other
+    /// one with the rights that it has.
+    fn check_roles(&self, child: &Workflow, path: &str) -> Result<(), StepError> {
+        match child.is_for(&self.run.caller.roles) {
+            true => Ok(()),
+            false => {
+                let roles: Vec<_> = child.roles.iter().map(|role| role.0.as_str()).collect();
+                let (id, roles) = (&child.id.0, roles.join(", "));
+                let message = format!("only users with one of these roles may start the workflow `{id}`: {roles}");
+                Err(StepError::new("invalid", message, path))
+            }
+        }
     }
 
     /// Returns the time that is left of this run, as the limit of a child.

@@ -1,46 +1,19 @@
-//! Changes of runs: stop, retry, and the decision about a step whose outcome is unknown.
+//! Changes of runs: stop, and the decision about a step whose outcome is unknown.
 
-use super::{Runs, Viewer, check_cost_limit, failed, overtaken, run};
+use super::{Runs, Viewer, failed, overtaken, run};
 use crate::engine::wake;
 use crate::plan::{StepError, StepState};
-use crate::repeat::repeated_steps;
 use crate::store::{self, FinishedStep, RunRow, Used};
-use ::store::sql::Db;
 use ::store::{AuditEntry, StoreError, append_audit};
 use jobs::Due;
-use operators::Operators;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::Value;
-use std::sync::Arc;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use web::times::now_millis;
 use wire::UserError;
-use workflow_definition::{RunLimits, Workflow};
 
-/// The body that makes an ended run go on.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
-pub(crate) struct RetryRequest {
-    /// The path of the step from which the run goes on: this step and all that started later run
-    /// again. Default: the steps whose errors ended the run, and those that its end has cut off. Steps
-    /// whose errors were handled do not run again.
-    pub(crate) path: Option<String>,
-    /// Whether the run goes on with the definition that the config has now, instead of the one with
-    /// which it was started, and so do the runs of its children that have failed. The records of their steps are
-    /// kept by their paths.
-    pub(crate) use_current_definition: bool,
-    /// Limits beside those of the run; the stricter ones apply. Those of an administrator replace the run's. They
-    /// count from now on, as if nothing had been used before.
-    pub(crate) limits: RunLimits,
-}
-
-/// What is known of the config in use when a run goes on.
-pub(crate) struct CurrentConfig<W> {
-    /// Returns a workflow.
-    pub(crate) workflow: W,
-    /// The operators of the program.
-    pub(crate) operators: Arc<Operators>,
-}
+/// The largest output of a decision that the audit log contains, in bytes.
+const MAX_AUDITED: usize = 4_000;
 
 /// The body that decides about a step whose outcome is unknown.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -56,7 +29,7 @@ pub(crate) struct DecideRequest {
 }
 
 /// What becomes of a step whose outcome is unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Action {
     /// It runs again, with the same idempotency key.
@@ -65,14 +38,6 @@ pub(crate) enum Action {
     Skip,
     /// It counts as failed.
     Fail,
-}
-
-/// Records an administrator's change with the change itself.
-async fn append(db: &mut Db, audit: Option<AuditEntry>) -> Result<(), StoreError> {
-    match audit {
-        Some(entry) => append_audit(db, vec![entry]).await,
-        None => Ok(()),
-    }
 }
 
 /// Asks a run to stop. Its children stop as well.
@@ -86,75 +51,17 @@ pub(crate) async fn stop(
     audit: Option<AuditEntry>,
 ) -> Result<(), UserError> {
     let RunRow { id, owner, .. } = run(runs, viewer, id).await?;
+    let audit = viewer.audit(audit, "workflow:stop", || json!({ "runId": id }));
     let jobs = runs.jobs.clone();
     let write = runs.store.write(move |db| {
         Box::pin(async move {
             if store::request_stop(db, &id).await? {
                 wake(&jobs, db, &id, &owner, Due::Now).await?;
             }
-            append(db, audit).await
+            append_audit(db, vec![audit]).await
         })
     });
     write.await.map_err(failed)
-}
-
-/// Makes an ended run go on. Its limits, also that of time, count from now.
-///
-/// # Errors
-/// 404 for a run of another user or an unknown step, 409 for one that has not ended, 422 for limits that cannot be kept.
-pub(crate) async fn retry(
-    runs: &Runs,
-    viewer: Viewer<'_>,
-    id: &str,
-    request: RetryRequest,
-    current: CurrentConfig<impl Fn(&str) -> Option<Workflow> + Send + 'static>,
-    audit: Option<AuditEntry>,
-) -> Result<(), UserError> {
-    let RetryRequest { path, use_current_definition, limits } = request;
-    let run = run(runs, viewer, id).await?;
-    if run.ended_at.is_none() {
-        return Err(overtaken("The run has not ended."));
-    }
-    if run.parent_id.is_some() {
-        return Err(UserError::invalid("/", "This run is a step of another one. Retry that one."));
-    }
-    check_cost_limit(&limits, &run.limits)?;
-    let limits = match viewer.is_admin() {
-        true => limits.or(&run.limits),
-        false => run.limits.stricter(&limits),
-    };
-    let again = repeated_steps(&runs.store, &run, current.operators, path.as_deref()).await.map_err(failed)?;
-    let again = again.ok_or_else(UserError::not_found)?;
-    if use_current_definition && (current.workflow)(&run.workflow_id).is_none() {
-        return Err(UserError::invalid("/useCurrentDefinition", "The config has no such workflow."));
-    }
-    let workflow = current.workflow;
-    let (id, owner, jobs, workflow_id, now) = (run.id, run.owner, runs.jobs.clone(), run.workflow_id, now_millis());
-    let write = runs.store.write(move |db| {
-        Box::pin(async move {
-            if !store::reopen(db, &id, &limits, now).await? {
-                return Err(StoreError::Fenced);
-            }
-            store::reopen_link(db, &id).await?;
-            if use_current_definition {
-                let mut changed = store::failed_below(db, &id).await?;
-                changed.push((id.clone(), workflow_id));
-                for (run, workflow_id) in changed {
-                    let current = workflow(&workflow_id);
-                    if let Some(current) = current {
-                        store::use_definition(db, &run, &current, now).await?;
-                    }
-                }
-            }
-            store::put_back(db, &id, &again, now).await?;
-            wake(&jobs, db, &id, &owner, Due::Now).await?;
-            append(db, audit).await
-        })
-    });
-    match write.await {
-        Err(StoreError::Fenced) => Err(overtaken("The run has not ended.")),
-        done => done.map_err(failed),
-    }
 }
 
 /// Decides about a step whose outcome is unknown, because its server was killed.
@@ -170,6 +77,12 @@ pub(crate) async fn decide(
 ) -> Result<(), UserError> {
     let RunRow { id, owner, .. } = run(runs, viewer, id).await?;
     let DecideRequest { path, action, output } = request;
+    let mut audit = viewer.audit(audit, "workflow:decide", || json!({ "runId": id, "path": path }));
+    audit.arguments["action"] = json!(action);
+    if action == Action::Skip {
+        let bytes = output.to_string().len();
+        audit.arguments["output"] = if bytes > MAX_AUDITED { json!({ "bytes": bytes }) } else { output.clone() };
+    }
     let now = now_millis();
     let (state, output, error) = match action {
         Action::RunAgain => (StepState::Retrying, None, None),
@@ -192,7 +105,7 @@ pub(crate) async fn decide(
                 store::forget_suspended(db, &id, &decided.path).await?;
             }
             wake(&jobs, db, &id, &owner, Due::Now).await?;
-            append(db, audit).await
+            append_audit(db, vec![audit]).await
         })
     });
     match write.await {

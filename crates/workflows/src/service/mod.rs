@@ -2,25 +2,30 @@
 //! change is one transaction, which also wakes the run.
 
 mod answer;
+mod assign;
 mod change;
 mod rerun;
+mod retry;
 
 pub(crate) use answer::{Answer, answer};
-pub(crate) use change::{Action, CurrentConfig, DecideRequest, RetryRequest, decide, retry, stop};
+pub(crate) use assign::assign;
+pub(crate) use change::{Action, DecideRequest, decide, stop};
 pub(crate) use rerun::{RerunRequest, rerun};
+pub(crate) use retry::{CurrentConfig, REPEATED_EFFECTS, RetryRequest, retry};
 
 use crate::engine::wake;
 use crate::input;
 use crate::store::{self, ConversationLink, MAX_OPEN_RUNS, NewRun, RunCaller, RunRow, StepRow, TaskRow};
 use ::store::sql::Db;
-use ::store::{Store, StoreError};
+use ::store::{AuditEntry, Store, StoreError, append_audit};
+use auth::audit_row;
 use capability::Context;
 use chat::Caller;
 use config::Config;
 use jobs::{Due, Jobs};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use web::admin::from_store_error;
 use web::times::now_millis;
 use wire::{ErrorCode, UserError};
@@ -66,8 +71,7 @@ pub(crate) struct RunDetail {
 
 /// Returns whether a caller may start a workflow.
 pub(crate) fn may_start(workflow: &Workflow, caller: &Caller) -> bool {
-    let has_role = || workflow.roles.iter().any(|role| caller.has_role(&role.0));
-    caller.is_authenticated && (workflow.roles.is_empty() || has_role())
+    caller.is_authenticated && workflow.is_for(caller.roles())
 }
 
 /// Returns a workflow of the config that a caller may start.
@@ -104,8 +108,16 @@ pub(crate) async fn start_linked(
     (link, causes): (Option<ConversationLink>, Vec<String>),
 ) -> Result<RunRow, UserError> {
     let new = NewRun { causes, ..prepare(caller, workflow, request).await? };
-    let (id, jobs) = (new.id.clone(), runs.jobs.clone());
-    let write = runs.store.write(move |db| Box::pin(async move { store_run(db, &jobs, &new, link).await }));
+    let (id, jobs, audit) = (new.id.clone(), runs.jobs.clone(), start_entry(&new));
+    let write = runs.store.write(move |db| {
+        Box::pin(async move {
+            let is_started = store_run(db, &jobs, &new, link).await?;
+            if is_started {
+                append_audit(db, vec![audit]).await?;
+            }
+            Ok(is_started)
+        })
+    });
     if !write.await.map_err(from_store_error)? {
         return Err(too_many());
     }
@@ -122,8 +134,8 @@ pub(crate) async fn prepare(caller: &Caller, workflow: Workflow, request: StartR
     let is_admin = web::admin::is_admin(caller);
     check_cost_limit(&request.limits, &workflow.limits)?;
     let mut run_caller = RunCaller::from(caller);
-    if let Some(run_as) = &workflow.run_as {
-        run_caller.roles = run_as.roles.iter().map(|role| role.0.clone()).collect();
+    if let Some(roles) = workflow.own_roles() {
+        run_caller.roles = roles;
     }
     Ok(NewRun {
         id: crate::new_id(),
@@ -172,6 +184,12 @@ pub(crate) async fn store_run(
     Ok(true)
 }
 
+/// Returns the audit row of a user who starts a run.
+pub(crate) fn start_entry(new: &NewRun) -> AuditEntry {
+    let about = json!({ "runId": new.id, "workflowId": new.workflow.id.0 });
+    audit_row(&new.owner, "workflow:start", "", about)
+}
+
 /// Returns the error of a user who has too many runs that have not ended.
 pub(crate) fn too_many() -> UserError {
     let message = format!("You have {MAX_OPEN_RUNS} runs that have not ended, which is the limit. Stop some first.");
@@ -194,6 +212,15 @@ impl Viewer<'_> {
             Self::Owner(caller) => web::admin::is_admin(caller),
             Self::Admin => true,
         }
+    }
+
+    /// Returns the audit row of a change: that of the console, or one of the owner's.
+    fn audit(self, of_console: Option<AuditEntry>, action: &str, about: impl FnOnce() -> Value) -> AuditEntry {
+        let user_id = match self {
+            Self::Owner(caller) => caller.user_id.as_str(),
+            Self::Admin => "",
+        };
+        of_console.unwrap_or_else(|| audit_row(user_id, action, "", about()))
     }
 }
 

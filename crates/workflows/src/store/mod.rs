@@ -1,8 +1,10 @@
 //! The tables of workflows. Every function of a user's own data takes the owner; those of the engine
 //! take the id of a run, which only the queue and other rows name.
 
+mod assignees;
 mod conversations;
 mod reminders;
+mod resumed;
 mod run_rows;
 mod runs;
 mod steps;
@@ -10,15 +12,17 @@ mod suspended;
 mod tasks;
 mod waits;
 
+pub(crate) use assignees::{Assignee, add_assignee, assignees};
 pub(crate) use conversations::{
     ConversationLink, insert_link, is_to_deliver, link, reopen_link, run_of_call, set_delivered, waiting_conversations,
 };
 pub(crate) use reminders::{DueReminder, NewReminders, count_reminder, due_reminders};
+pub(crate) use resumed::{failed_below, has_effects, set_caller, use_definition};
 pub(crate) use run_rows::{RunCaller, RunRow, RunState, Used};
 pub(crate) use runs::{
-    MAX_OPEN_RUNS, NewRun, RunFilter, children, count_failed, count_undecided, definition, delete_ended_before,
-    end_run, failed_below, insert_run, is_stop_requested, list, open_children, open_children_at, open_without, park,
-    reopen, request_stop, run, runs_of, spend, states, use_definition, used,
+    MAX_OPEN_RUNS, NewRun, RunFilter, children, count_failed, count_undecided, definition, definition_in,
+    delete_ended_before, end_run, insert_run, is_stop_requested, list, open_children, open_children_at, open_without,
+    park, reopen, request_stop, run, runs_of, spend, states, used,
 };
 pub(crate) use steps::{
     FinishedStep, RepeatedSteps, StartedStep, StepRow, add_use, child_of, close_steps, count_steps, delay_steps,
@@ -26,9 +30,9 @@ pub(crate) use steps::{
 };
 pub(crate) use suspended::{ResumedStep, forget_suspended, resumed_step, set_suspended, suspend, suspended_state};
 pub(crate) use tasks::{
-    Assignee, NewTask, TaskFilter, TaskRow, TaskState, answer_task, cancel_task, cancel_tasks, count_tasks,
-    count_waiting, insert_task, lapse_due_tasks, lapse_task, open_calls, open_task, open_tasks, task, tasks_below,
-    tasks_for, tasks_of_run,
+    NewTask, TaskFilter, TaskRow, TaskState, answer_task, cancel_task, cancel_tasks, count_tasks, count_waiting,
+    insert_task, lapse_due_tasks, lapse_task, open_calls, open_task, open_tasks, task, tasks_below, tasks_for,
+    tasks_of_run,
 };
 
 pub(crate) use waits::{
@@ -86,6 +90,11 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             name: "calls of agents that wait for decisions",
             sqlite: include_str!("../../migrations/sqlite/0009_calls_of_agents.sql"),
             postgres: include_str!("../../migrations/postgres/0009_calls_of_agents.sql"),
+        },
+        Migration {
+            name: "requests without a price",
+            sqlite: include_str!("../../migrations/sqlite/0010_unpriced.sql"),
+            postgres: include_str!("../../migrations/postgres/0010_unpriced.sql"),
         },
     ],
     tables: &[

@@ -8,6 +8,7 @@ use chat::Caller;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use web::html::dollars;
 use workflow_definition::RunLimits;
 
 /// The state of a run.
@@ -50,6 +51,9 @@ pub(crate) struct Used {
     pub(crate) tool_calls: u64,
     /// The cost in US dollars, of models whose price is known.
     pub(crate) cost_usd: f64,
+    /// The requests to models whose price is not known.
+    #[serde(default)]
+    pub(crate) unpriced: u64,
 }
 
 impl Used {
@@ -60,6 +64,7 @@ impl Used {
             total_tokens: number("total_tokens")?,
             tool_calls: number("tool_calls")?,
             cost_usd: row.try_get("cost_usd")?,
+            unpriced: number("unpriced")?,
         })
     }
 }
@@ -73,7 +78,22 @@ impl Used {
             total_tokens: self.total_tokens.saturating_sub(before.total_tokens),
             tool_calls: self.tool_calls.saturating_sub(before.tool_calls),
             cost_usd: (self.cost_usd - before.cost_usd).max(0.0),
+            unpriced: self.unpriced.saturating_sub(before.unpriced),
         }
+    }
+
+    /// Returns the cost for people, which is not known if a price is not.
+    pub(crate) fn cost(&self) -> String {
+        match (self.unpriced, self.cost_usd > 0.0) {
+            (0, _) => dollars(self.cost_usd),
+            (_, false) => "unknown".to_owned(),
+            (_, true) => format!("{} + unknown", dollars(self.cost_usd)),
+        }
+    }
+
+    /// Returns the cost in US dollars, if it is known.
+    pub(crate) fn known_cost(&self) -> Option<f64> {
+        (self.unpriced == 0).then_some(self.cost_usd)
     }
 }
 
@@ -179,7 +199,7 @@ pub(crate) struct RunRow {
 
 /// The columns that [`RunRow::read`] reads.
 pub(super) const COLUMNS: &str = "id, owner, workflow_id, version, parent_id, parent_path, ancestors, caller, input,
-    limits, state, output, error, stop_requested, requests, total_tokens, tool_calls, cost_usd, steps, created_at,
+    limits, state, output, error, stop_requested, requests, total_tokens, tool_calls, cost_usd, unpriced, steps, created_at,
     ended_at, wakes_at, resumed_at, used_before, key_base,
     rerun_of, causes";
 
@@ -236,5 +256,22 @@ impl RunRow {
     /// Returns [`RunRow::key_base`] of the run that is the step with this path. No id of a step contains `>`.
     pub(crate) fn key_base_below(&self, path: &str) -> String {
         format!("{}/{path}>", self.key_base())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cost_without_a_price_is_not_known() {
+        let check = |cost_usd: f64, unpriced: u64, shown: &str, known: Option<f64>| {
+            let used = Used { cost_usd, unpriced, ..Used::default() };
+            assert_eq!((used.cost().as_str(), used.known_cost()), (shown, known));
+        };
+        check(0.0, 0, "$0.00", Some(0.0));
+        check(0.12, 0, "$0.12", Some(0.12));
+        check(0.0, 2, "unknown", None);
+        check(0.12, 1, "$0.12 + unknown", None);
     }
 }

@@ -13,7 +13,7 @@ use workflow_definition::{RunLimits, Workflow};
 /// The most runs of a user that have not ended. Children count.
 pub(crate) const MAX_OPEN_RUNS: i64 = 1_000;
 
-const INSERT_DEFINITION: &str = "
+pub(super) const INSERT_DEFINITION: &str = "
     INSERT INTO workflow_definitions (workflow_id, version, definition, created_at) VALUES ($1, $2, $3, $4)
     ON CONFLICT (workflow_id, version) DO NOTHING";
 
@@ -41,20 +41,18 @@ const REQUEST_STOP: &str = "UPDATE workflow_runs SET stop_requested = 1 WHERE id
 
 const IS_STOP_REQUESTED: &str = "SELECT stop_requested FROM workflow_runs WHERE id = $1 AND ended_at IS NULL";
 
-const USE_VERSION: &str = "UPDATE workflow_runs SET version = $2 WHERE id = $1";
-
 const SPEND: Sql = Sql::pair(
     "UPDATE workflow_runs SET requests = requests + $2, total_tokens = total_tokens + $3, tool_calls = tool_calls + $4,
-        cost_usd = cost_usd + $5 WHERE id IN (SELECT value FROM json_each($1))",
+        cost_usd = cost_usd + $5, unpriced = unpriced + $6 WHERE id IN (SELECT value FROM json_each($1))",
     "UPDATE workflow_runs SET requests = requests + $2, total_tokens = total_tokens + $3, tool_calls = tool_calls + $4,
-        cost_usd = cost_usd + $5 WHERE id = ANY($1)",
+        cost_usd = cost_usd + $5, unpriced = unpriced + $6 WHERE id = ANY($1)",
 );
 
 /// Not the whole rows: an input may be large.
 const USED: Sql = Sql::pair(
-    "SELECT limits, requests, total_tokens, tool_calls, cost_usd, used_before FROM workflow_runs
+    "SELECT limits, requests, total_tokens, tool_calls, cost_usd, unpriced, used_before FROM workflow_runs
         WHERE id IN (SELECT value FROM json_each($1))",
-    "SELECT limits, requests, total_tokens, tool_calls, cost_usd, used_before FROM workflow_runs WHERE id = ANY($1)",
+    "SELECT limits, requests, total_tokens, tool_calls, cost_usd, unpriced, used_before FROM workflow_runs WHERE id = ANY($1)",
 );
 
 const STATES: Sql = Sql::pair(
@@ -69,13 +67,6 @@ const CHILDREN_AT: Sql = Sql::pair(
         WHERE parent_id = $1 AND ended_at IS NULL AND parent_path IN (SELECT value FROM json_each($2))",
     "SELECT id, owner FROM workflow_runs WHERE parent_id = $1 AND ended_at IS NULL AND parent_path = ANY($2)",
 );
-
-const FAILED_BELOW: &str = "
-    WITH RECURSIVE below (id) AS (
-        SELECT id FROM workflow_runs WHERE parent_id = $1
-        UNION ALL SELECT run.id FROM workflow_runs AS run JOIN below ON run.parent_id = below.id)
-    SELECT run.id, run.workflow_id FROM workflow_runs AS run JOIN below ON run.id = below.id
-    WHERE run.state IN ('failed', 'stopped')";
 
 const COUNT_FAILED: &str = "
     SELECT count(*) FROM workflow_runs
@@ -98,7 +89,7 @@ const DELETE_DEFINITIONS: &str = "
         WHERE run.workflow_id = workflow_definitions.workflow_id AND run.version = workflow_definitions.version)";
 
 const OPEN_CHILDREN: &str = "
-    SELECT limits, requests, total_tokens, tool_calls, cost_usd, used_before FROM workflow_runs
+    SELECT limits, requests, total_tokens, tool_calls, cost_usd, unpriced, used_before FROM workflow_runs
     WHERE parent_id = $1 AND ended_at IS NULL";
 
 /// Open runs whose job is gone, for example because an operator deleted it.
@@ -153,6 +144,12 @@ pub(crate) async fn definition(store: &Store, id: &str, version: &str) -> Result
     let find = sql::query_scalar::<String>(DEFINITION).bind(id).bind(version);
     let text = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
     super::optional_json(text.as_deref())
+}
+
+/// As [`definition`], within a transaction.
+pub(crate) async fn definition_in(db: &mut Db, id: &str, version: &str) -> Result<Option<Workflow>, StoreError> {
+    let find = sql::query_scalar::<String>(DEFINITION).bind(id).bind(version);
+    super::optional_json(find.fetch_optional(db).await?.as_deref())
 }
 
 /// Returns a run, for the engine and administrators.
@@ -252,12 +249,6 @@ pub(crate) async fn states(
     rows.iter().map(state).collect()
 }
 
-/// Returns the ids and workflows of the runs below a run that have failed or were stopped.
-pub(crate) async fn failed_below(db: &mut Db, id: &str) -> Result<Vec<(String, String)>, StoreError> {
-    let rows = sql::query(FAILED_BELOW).bind(id).fetch_all(db).await?;
-    rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("workflow_id")?))).collect()
-}
-
 /// Asks a run to stop. Returns false if it has ended.
 pub(crate) async fn request_stop(db: &mut Db, id: &str) -> Result<bool, StoreError> {
     Ok(sql::query(REQUEST_STOP).bind(id).execute(db).await?.rows_affected() > 0)
@@ -270,15 +261,6 @@ pub(crate) async fn is_stop_requested(store: &Store, id: &str) -> Result<bool, S
     Ok(found != Some(0))
 }
 
-/// Makes a run go on with another version of its definition.
-pub(crate) async fn use_definition(db: &mut Db, id: &str, workflow: &Workflow, now: i64) -> Result<(), StoreError> {
-    let version = workflow.version();
-    let insert = sql::query(INSERT_DEFINITION).bind(&workflow.id.0).bind(&version).bind(to_json(workflow)).bind(now);
-    insert.execute(&mut *db).await?;
-    sql::query(USE_VERSION).bind(id).bind(version).execute(db).await?;
-    Ok(())
-}
-
 /// Adds what a step has used to its run and to the runs above.
 pub(crate) async fn spend(db: &mut Db, runs: &[String], used: &Used) -> Result<(), StoreError> {
     if *used == Used::default() {
@@ -286,6 +268,7 @@ pub(crate) async fn spend(db: &mut Db, runs: &[String], used: &Used) -> Result<(
     }
     let spend = sql::query(SPEND).bind(runs.to_vec()).bind(used.requests.cast_signed());
     let spend = spend.bind(used.total_tokens.cast_signed()).bind(used.tool_calls.cast_signed()).bind(used.cost_usd);
+    let spend = spend.bind(used.unpriced.cast_signed());
     spend.execute(db).await?;
     Ok(())
 }

@@ -50,7 +50,7 @@ pub(crate) struct StepRow {
 macro_rules! columns {
     () => {
         "SELECT path, step_id, step_type, state, attempt, input, output, error, requests, total_tokens, tool_calls,
-            cost_usd, child_id, started_at, ended_at, next_at
+            cost_usd, unpriced, child_id, started_at, ended_at, next_at
         FROM workflow_steps WHERE run_id = $1 "
     };
 }
@@ -79,12 +79,12 @@ const COUNT_STEPS: &str = "
 const FINISH: &str = "
     UPDATE workflow_steps SET state = $4, output = $5, error = $6, next_at = $7, ended_at = $8,
         requests = requests + $9, total_tokens = total_tokens + $10, tool_calls = tool_calls + $11,
-        cost_usd = cost_usd + $12
+        cost_usd = cost_usd + $12, unpriced = unpriced + $13
     WHERE run_id = $1 AND path = $2 AND state = $3";
 
 const ADD_USE: &str = "
     UPDATE workflow_steps SET requests = requests + $3, total_tokens = total_tokens + $4, tool_calls = tool_calls + $5,
-        cost_usd = cost_usd + $6
+        cost_usd = cost_usd + $6, unpriced = unpriced + $7
     WHERE run_id = $1 AND path = $2";
 
 const UNCOUNT_ATTEMPT: &str = "UPDATE workflow_steps SET attempt = attempt - 1 WHERE run_id = $1 AND path = $2";
@@ -246,19 +246,19 @@ pub(crate) async fn start_step(
 /// Stores the end of an attempt. Returns false if the step was not in the expected state.
 pub(crate) async fn finish_step(db: &mut Db, run_id: &str, step: &FinishedStep, now: i64) -> Result<bool, StoreError> {
     let ended = matches!(step.state, StepState::Done | StepState::Failed).then_some(now);
-    let Used { requests, total_tokens, tool_calls, cost_usd } = step.used;
+    let Used { requests, total_tokens, tool_calls, cost_usd, unpriced } = step.used;
     let finish = sql::query(FINISH).bind(run_id).bind(&step.path).bind(state_name(step.from));
     let finish = finish.bind(state_name(step.state)).bind(step.output.as_ref().map(to_json));
     let finish = finish.bind(step.error.as_ref().map(to_json)).bind(step.next_at).bind(ended);
     let finish = finish.bind(requests.cast_signed()).bind(total_tokens.cast_signed()).bind(tool_calls.cast_signed());
-    Ok(finish.bind(cost_usd).execute(db).await?.rows_affected() > 0)
+    Ok(finish.bind(cost_usd).bind(unpriced.cast_signed()).execute(db).await?.rows_affected() > 0)
 }
 
 /// Adds what a call of a step has used that has ended already.
 pub(crate) async fn add_use(db: &mut Db, run_id: &str, path: &str, used: &Used) -> Result<(), StoreError> {
-    let Used { requests, total_tokens, tool_calls, cost_usd } = *used;
+    let Used { requests, total_tokens, tool_calls, cost_usd, unpriced } = *used;
     let add = sql::query(ADD_USE).bind(run_id).bind(path).bind(requests.cast_signed()).bind(total_tokens.cast_signed());
-    add.bind(tool_calls.cast_signed()).bind(cost_usd).execute(db).await?;
+    add.bind(tool_calls.cast_signed()).bind(cost_usd).bind(unpriced.cast_signed()).execute(db).await?;
     Ok(())
 }
 

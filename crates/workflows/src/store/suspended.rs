@@ -16,7 +16,7 @@ pub(crate) struct ResumedStep {
 }
 
 const FIND: &str = "
-    SELECT suspended, suspensions, requests, total_tokens, tool_calls, cost_usd FROM workflow_steps
+    SELECT suspended, suspensions, requests, total_tokens, tool_calls, cost_usd, unpriced FROM workflow_steps
     WHERE run_id = $1 AND path = $2 AND suspended IS NOT NULL";
 
 const STATE: &str = "SELECT suspended FROM workflow_steps WHERE run_id = $1 AND path = $2 AND state = 'waiting'";

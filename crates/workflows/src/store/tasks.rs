@@ -1,6 +1,6 @@
 //! The tables `workflow_tasks` and `workflow_task_assignees`.
 
-use super::{NewReminders, json, name, optional_json, to_json};
+use super::{Assignee, NewReminders, json, name, optional_json, to_json};
 use ::store::sql::{self, Db, Row, Sql};
 use ::store::{Store, StoreError};
 use chat::Caller;
@@ -81,13 +81,6 @@ struct Details {
     form: Option<Value>,
 }
 
-/// Who may answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Assignee {
-    Role(String),
-    User(String),
-}
-
 /// A new task.
 #[derive(Clone, Debug)]
 pub(crate) struct NewTask {
@@ -111,9 +104,6 @@ const INSERT: &str = "
         (id, run_id, path, owner, workflow_id, ask, title, details, state, created_at, due_at, remind_at, remind_ms, max_reminders,
         call_id)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10, $11, $12, $13, $14)";
-
-const INSERT_ASSIGNEE: &str = "
-    INSERT INTO workflow_task_assignees (task_id, kind, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
 
 const COLUMNS: &str =
     "id, run_id, path, owner, workflow_id, ask, title, details, state, answer, answered_by, created_at, due_at,
@@ -187,14 +177,7 @@ pub(crate) async fn insert_task(
     let insert = insert.bind(new.reminders.map(|reminders| reminders.interval_ms));
     let insert = insert.bind(new.reminders.map_or(0, |reminders| reminders.most)).bind(new.call_id);
     insert.execute(&mut *db).await?;
-    for assignee in new.assignees {
-        let (kind, name) = match assignee {
-            Assignee::Role(name) => ("role", name),
-            Assignee::User(name) => ("user", name),
-        };
-        sql::query(INSERT_ASSIGNEE).bind(&new.id).bind(kind).bind(name).execute(&mut *db).await?;
-    }
-    Ok(())
+    super::assignees::insert(db, &new.id, &new.assignees).await
 }
 
 fn select(begin: &str, condition: Sql, rest: &str) -> sql::QueryBuilder {

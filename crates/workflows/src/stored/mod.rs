@@ -12,8 +12,8 @@ mod yaml;
 
 pub(crate) use diff::{DiffLine, DiffSide, LineChange, diff};
 pub(crate) use routes::routes;
-pub(crate) use save::{delete, disable_orphaned, roll_back, save};
-pub(crate) use table::{StoredVersion, StoredWorkflow, find, list, version, versions};
+pub(crate) use save::{delete, disable_unentitled, roll_back, save};
+pub(crate) use table::{AuthorState, StoredVersion, StoredWorkflow, find, list, version, versions};
 pub(crate) use yaml::{definition_yaml, read_definition, section_yaml};
 
 use config::{AccessRule, Config, Section};
@@ -24,6 +24,9 @@ use workflow_definition::{StepKind, TriggerKind, Workflow, Workflows};
 
 /// Why a definition is not used any more whose author is deleted.
 const AUTHOR_DELETED: &str = "its author, who was no administrator, was deleted";
+
+/// Why a definition is not used any more whose author was disabled.
+const AUTHOR_DISABLED: &str = "its author, who is no administrator, was disabled";
 
 /// Who may store definitions of workflows over the API, beside administrators. Their definitions say
 /// with `runAs` which of their own roles the steps have.
@@ -84,11 +87,19 @@ fn usable(row: &StoredWorkflow, all: &Workflows, config: &Config) -> Result<Work
     if all.get(&row.id).is_some() {
         return Err(format!("the config has a workflow `{}`, too, which is used instead", row.id));
     }
-    if row.is_orphaned {
-        return Err(AUTHOR_DELETED.to_owned());
+    match row.author_state {
+        AuthorState::Deleted => return Err(AUTHOR_DELETED.to_owned()),
+        AuthorState::Disabled => return Err(AUTHOR_DISABLED.to_owned()),
+        AuthorState::Active | AuthorState::Unlimited => {}
     }
     let workflow: Workflow =
         serde_json::from_value(row.definition.clone()).map_err(|_| "it cannot be read any more".to_owned())?;
+    // The config may name approvers since the definition was stored.
+    if row.author_state == AuthorState::Active
+        && let Some(problem) = rights::unapproved(&workflow, config).pop()
+    {
+        return Err(problem.message);
+    }
     let mut missing = None;
     workflow.for_each_step(&mut |step| {
         let (what, id, is_there) = match &step.kind {

@@ -1,7 +1,7 @@
 //! Who may store definitions, and with which rights these run.
 
-use super::WorkflowEditors;
-use ::store::EventKind;
+use super::{AUTHOR_DELETED, AUTHOR_DISABLED, AuthorState, StoredWorkflow, WorkflowEditors};
+use ::store::{ADMIN, EventKind, User};
 use chat::Caller;
 use config::{Config, ValueProblem};
 use settings::Text;
@@ -24,7 +24,7 @@ const OF_ALL_RUNS: [EventKind; 3] = [EventKind::TaskWaiting, EventKind::TaskRemi
 
 /// Returns what is wrong with the rights of a definition: the steps of a workflow by somebody who is no
 /// administrator have the author's roles at most, whoever starts it, and learn nothing of the runs of other users.
-pub(super) fn problems(workflow: &Workflow, caller: &Caller) -> Vec<ValueProblem> {
+pub(super) fn problems(workflow: &Workflow, caller: &Caller, config: &Config) -> Vec<ValueProblem> {
     if is_admin(caller) {
         return Vec::new();
     }
@@ -53,7 +53,11 @@ pub(super) fn problems(workflow: &Workflow, caller: &Caller) -> Vec<ValueProblem
         _ => None,
     });
     let mut events: Vec<(String, &str)> = events.collect();
-    add_events("/steps", &workflow.steps, &mut events);
+    visit("/steps", &workflow.steps, &mut |at, step| {
+        if let StepKind::Wait(WaitStep { event: Some(event), .. }) = &step.kind {
+            events.push((format!("{at}/event"), event.0.as_str()));
+        }
+    });
     for (path, event) in events {
         if OF_ALL_RUNS.iter().any(|kind| kind.name() == event) {
             let message = format!(
@@ -63,16 +67,59 @@ pub(super) fn problems(workflow: &Workflow, caller: &Caller) -> Vec<ValueProblem
             problems.push(ValueProblem { path, message, help });
         }
     }
+    problems.extend(unapproved(workflow, config));
     problems
 }
 
-/// Adds the events for which steps wait, each with its place.
-fn add_events<'s>(path: &str, steps: &'s [Step], events: &mut Vec<(String, &'s str)>) {
+/// Returns the calls that a definition approves in advance, although its steps have none of the roles `approvers` of the
+/// agent: whoever may write a definition would otherwise decide instead of those who control them.
+pub(super) fn unapproved(workflow: &Workflow, config: &Config) -> Vec<ValueProblem> {
+    let roles = workflow.own_roles().unwrap_or_default();
+    let mut problems = Vec::new();
+    visit("/steps", &workflow.steps, &mut |at, step| {
+        let (agent_id, key) = match &step.kind {
+            StepKind::Agent(asked) if !asked.approved_tools.is_empty() => (&asked.agent_id.0, "approvedTools"),
+            StepKind::Tool(called) if called.approved => (&called.agent_id.0, "approved"),
+            _ => return,
+        };
+        let approvers = config.agents.get(agent_id).map_or(&[][..], |agent| &agent.settings.approvers);
+        if !approvers.is_empty() && !approvers.iter().any(|role| roles.contains(role)) {
+            let message =
+                format!("only users with one of the roles `approvers` of the agent `{agent_id}` approve its calls");
+            let help = Some(format!("`runAs` needs one of these roles: {}", approvers.join(", ")));
+            problems.push(ValueProblem { path: format!("{at}/{key}"), message, help });
+        }
+    });
+    problems
+}
+
+/// Returns why a definition may not be used any more whose author is no administrator: its steps have roles of theirs.
+/// `author` is their account as it is now.
+pub(super) fn lost(row: &StoredWorkflow, author: Option<&User>) -> Option<String> {
+    match row.author_state {
+        AuthorState::Unlimited => return None,
+        AuthorState::Deleted => return Some(AUTHOR_DELETED.to_owned()),
+        AuthorState::Disabled => return Some(AUTHOR_DISABLED.to_owned()),
+        AuthorState::Active => {}
+    }
+    let roles = &author?.roles;
+    if roles.iter().any(|role| role == ADMIN) {
+        return None;
+    }
+    // One that cannot be read is not used either.
+    let workflow: Workflow = serde_json::from_value(row.definition.clone()).ok()?;
+    let of_triggers = workflow.triggers.iter().filter_map(|trigger| trigger.run_as.as_ref());
+    let of_triggers = of_triggers.flat_map(|rights| rights.roles.iter().flatten());
+    let named = workflow.run_as.iter().flat_map(|run_as| &run_as.roles).chain(of_triggers);
+    let gone = named.map(|role| &role.0).find(|role| !roles.contains(role))?;
+    Some(format!("its author no longer has the role `{gone}`, with which it runs"))
+}
+
+/// Calls a function with all steps and their places.
+fn visit<'s>(path: &str, steps: &'s [Step], found: &mut dyn FnMut(&str, &'s Step)) {
     for (index, step) in steps.iter().enumerate() {
         let at = format!("{path}/{index}");
-        if let StepKind::Wait(WaitStep { event: Some(event), .. }) = &step.kind {
-            events.push((format!("{at}/event"), event.0.as_str()));
-        }
+        found(&at, step);
         for list in step.lists() {
             let mut below = at.clone();
             for key in &list.keys {
@@ -82,7 +129,7 @@ fn add_events<'s>(path: &str, steps: &'s [Step], events: &mut Vec<(String, &'s s
                     ListKey::Index(index) => below.push_str(&index.to_string()),
                 }
             }
-            add_events(&below, list.steps, events);
+            visit(&below, list.steps, found);
         }
     }
 }

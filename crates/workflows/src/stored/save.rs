@@ -2,12 +2,13 @@
 
 use super::table::{self, Save, SaveOutcome};
 use super::{StoredWorkflow, rights};
-use ::store::StoreError;
+use ::store::{Store, StoreError};
 use auth::audit_row;
 use capability::Context;
 use chat::Caller;
-use config::{Config, ValueProblem};
+use config::{AuthMode, Config, ValueProblem};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use web::admin::{from_store_error, is_admin};
 use web::times::now_millis;
 use wire::{ErrorCode, UserError};
@@ -43,7 +44,7 @@ pub(crate) async fn check(
         Ok(read) => read?.ok_or_else(|| problem("there is no definition".to_owned()))?,
         Err(_) => return Err(problem("the definition could not be checked".to_owned())),
     };
-    match rights::problems(&workflow, caller) {
+    match rights::problems(&workflow, caller, &context.current.config()) {
         problems if problems.is_empty() => Ok(workflow),
         problems => Err(problems),
     }
@@ -176,17 +177,41 @@ pub(crate) async fn delete(context: &Context, caller: &Caller, id: &str) -> Resu
     Ok(())
 }
 
-/// Disables the definitions whose authors are deleted, unless these were administrators.
+/// Disables the definitions whose authors have lost rights with which they run: authors who are no administrators and
+/// were deleted, disabled, or lost a role.
 ///
 /// # Errors
 /// The database failed. They are found again.
-pub(crate) async fn disable_orphaned(context: &Context) -> Result<(), StoreError> {
-    let disabled = table::disable_orphaned(&context.store).await?;
+pub(crate) async fn disable_unentitled(context: &Context) -> Result<(), StoreError> {
+    let store = &context.store;
+    let has_accounts = matches!(context.current.config().auth.mode, AuthMode::Accounts(_));
+    let found = unentitled(store, has_accounts).await?;
+    if found.is_empty() {
+        return Ok(());
+    }
+    let disabled = table::disable(store, found).await?;
     if !disabled.is_empty() {
-        tracing::warn!(workflows = ?disabled, "stored workflows of deleted users were disabled");
+        tracing::warn!(workflows = ?disabled, "stored workflows were disabled, because their authors have lost rights");
         refresh(context).await;
     }
     Ok(())
+}
+
+/// Returns the definitions in use whose authors have lost rights, each with the cause. Only with accounts, their roles are
+/// those in the database.
+pub(super) async fn unentitled(store: &Store, has_accounts: bool) -> Result<Vec<(StoredWorkflow, String)>, StoreError> {
+    let (mut authors, mut found) = (HashMap::new(), Vec::new());
+    for row in table::limited(store).await? {
+        if has_accounts && !authors.contains_key(&row.author) {
+            let author = store.user_by_id(&row.author).await?.map(|(user, _)| user);
+            authors.insert(row.author.clone(), author);
+        }
+        let author = authors.get(&row.author).and_then(Option::as_ref);
+        if let Some(cause) = rights::lost(&row, author) {
+            found.push((row, cause));
+        }
+    }
+    Ok(found)
 }
 
 /// Loads the definitions on this server; others are notified. If that fails, the server looks again.

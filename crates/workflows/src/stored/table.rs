@@ -31,13 +31,26 @@ pub(crate) struct StoredWorkflow {
     pub(crate) disabled_because: Option<String>,
     /// The user who saved the current version.
     pub(crate) author: String,
-    /// Whether it has lost its author, who was no administrator.
+    /// What is known of the rights of its author.
     #[serde(skip)]
-    pub(crate) is_orphaned: bool,
+    pub(crate) author_state: AuthorState,
     /// Unix time, milliseconds.
     pub(crate) created_at: i64,
     /// Unix time, milliseconds.
     pub(crate) updated_at: i64,
+}
+
+/// What is known of the rights of an author.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AuthorState {
+    /// It was an administrator, or has no account on this server, so that its roles are known only when it asks.
+    Unlimited,
+    /// It has an account.
+    Active,
+    /// Its account is disabled.
+    Disabled,
+    /// Its account is deleted.
+    Deleted,
 }
 
 /// A version of a stored definition.
@@ -82,22 +95,15 @@ pub(super) enum SaveOutcome {
     Full,
 }
 
-/// Whether the author, who was no administrator, is deleted.
-macro_rules! is_orphaned {
-    () => {
-        "limited_author = 1 AND NOT EXISTS (
-            SELECT 1 FROM users WHERE users.id = stored_workflows.author AND users.deleted_at IS NULL)"
-    };
-}
-
 /// The columns that [`stored`] reads.
 macro_rules! columns {
     () => {
-        concat!(
-            "SELECT id, version, definition, is_enabled, disabled_because, author, created_at, updated_at, CAST(CASE WHEN ",
-            is_orphaned!(),
-            " THEN 1 ELSE 0 END AS BIGINT) AS is_orphaned FROM stored_workflows "
-        )
+        "SELECT id, version, definition, is_enabled, disabled_because, author, created_at, updated_at,
+            CASE WHEN limited_author = 0 THEN 'unlimited' ELSE coalesce(
+                (SELECT CASE WHEN users.deleted_at IS NOT NULL THEN 'deleted'
+                             WHEN users.disabled_at IS NOT NULL THEN 'disabled' ELSE 'active' END
+                 FROM users WHERE users.id = stored_workflows.author), 'deleted') END AS author_state
+         FROM stored_workflows "
     };
 }
 
@@ -105,15 +111,13 @@ const LIST: &str = concat!(columns!(), "WHERE deleted_at IS NULL ORDER BY id LIM
 
 const FIND: &str = concat!(columns!(), "WHERE id = $1 AND deleted_at IS NULL");
 
-const ORPHANED: &str = concat!(
-    "SELECT id, author FROM stored_workflows WHERE is_enabled = 1 AND deleted_at IS NULL AND ",
-    is_orphaned!(),
-    " ORDER BY id LIMIT $1"
-);
+const LIMITED: &str =
+    concat!(columns!(), "WHERE is_enabled = 1 AND deleted_at IS NULL AND limited_author = 1 ORDER BY id LIMIT $1");
 
+/// Not a newer version, which may be that of another author.
 const DISABLE: &str = "
-    UPDATE stored_workflows SET is_enabled = 0, disabled_because = $2, changes = changes + 1
-    WHERE id = $1 AND is_enabled = 1";
+    UPDATE stored_workflows SET is_enabled = 0, disabled_because = $3, changes = changes + 1
+    WHERE id = $1 AND version = $2 AND is_enabled = 1 AND deleted_at IS NULL";
 
 const VERSIONS: &str = "
     SELECT version, definition, author, created_at FROM stored_workflow_versions
@@ -225,18 +229,24 @@ pub(super) async fn delete(store: &Store, id: &str, now: i64, entry: AuditEntry)
     write.await
 }
 
-/// Disables the definitions of authors who were no administrators and are deleted, with an audit entry for each: their
-/// roles would go on without them. Returns the ids.
-pub(super) async fn disable_orphaned(store: &Store) -> Result<Vec<String>, StoreError> {
+/// Returns the definitions in use of authors who are no administrators and have accounts.
+pub(super) async fn limited(store: &Store) -> Result<Vec<StoredWorkflow>, StoreError> {
+    let list = sql::query(LIMITED).bind(MAX_STORED);
+    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(stored).collect() })).await
+}
+
+/// Disables definitions, each for its cause, with an audit entry for each. Returns the ids of those that were in use.
+pub(super) async fn disable(store: &Store, found: Vec<(StoredWorkflow, String)>) -> Result<Vec<String>, StoreError> {
     let notifier = store.clone();
     let write = store.write(move |db| {
         Box::pin(async move {
-            let rows = sql::query(ORPHANED).bind(MAX_STORED).fetch_all(&mut *db).await?;
             let mut disabled = Vec::new();
-            for row in &rows {
-                let (id, author): (String, String) = (row.try_get("id")?, row.try_get("author")?);
-                sql::query(DISABLE).bind(&id).bind(super::AUTHOR_DELETED).execute(&mut *db).await?;
-                let about = json!({ "workflowId": id, "author": author, "cause": super::AUTHOR_DELETED });
+            for (StoredWorkflow { id, version, author, .. }, cause) in found {
+                let disable = sql::query(DISABLE).bind(&id).bind(version).bind(&cause);
+                if disable.execute(&mut *db).await?.rows_affected() == 0 {
+                    continue;
+                }
+                let about = json!({ "workflowId": id, "author": author, "cause": cause });
                 append_audit(db, vec![audit_row(&author, "admin:workflow_disabled_itself", "", about)]).await?;
                 disabled.push(id);
             }
@@ -287,7 +297,12 @@ fn stored(row: &Row) -> Result<StoredWorkflow, StoreError> {
         definition: read_json(row.try_get("definition")?)?,
         is_enabled: row.try_get("is_enabled")?,
         disabled_because: row.try_get("disabled_because")?,
-        is_orphaned: row.try_get("is_orphaned")?,
+        author_state: match row.try_get::<String>("author_state")?.as_str() {
+            "unlimited" => AuthorState::Unlimited,
+            "active" => AuthorState::Active,
+            "disabled" => AuthorState::Disabled,
+            _ => AuthorState::Deleted,
+        },
         author: row.try_get("author")?,
         created_at: row.try_get("created_at")?,
         updated_at: row.try_get("updated_at")?,

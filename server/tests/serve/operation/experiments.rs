@@ -158,6 +158,12 @@ async fn feedback_becomes_a_case_an_experiment_and_a_decision() {
     .await;
     let decision = site.until(&id, has_ended).await["experiment"]["decision"].clone();
     assert_eq!((&decision["isAdopted"], &decision["note"]), (&json!(true), &json!("It searches.")));
+    let anew = async |replaces: &Value| {
+        let body = json!({ "isAdopted": false, "note": "It searches.", "replaces": replaces });
+        site.call(Method::POST, &format!("/api/admin/experiments/{id}/decision"), body).await
+    };
+    assert_eq!(anew(&Value::Null).await.0, StatusCode::CONFLICT, "it is decided");
+    assert_eq!(anew(&decision["decidedAt"]).await.0, StatusCode::NO_CONTENT);
     let audit = site.ok(Method::GET, "/api/admin/audit?action=admin:decide_experiment", Value::Null).await.to_string();
     assert!(audit.contains("It searches."), "{audit}");
 }

@@ -82,6 +82,25 @@ async fn a_changed_config_is_compared_with_a_recorded_run() {
     assert_eq!((passed, &report["passed"], &report["runs"][0]["firstDivergence"]), (false, &false.into(), &0.into()));
     let (found, _, problem) = run(&["replay", "nothing", "--database", &database]);
     assert!(!found && problem.contains("`nothing` is neither a file nor a recorded run"), "{problem}");
+
+    // Options that would do nothing are mistakes.
+    let refused = |more: &[&str], expected: &str| {
+        let (passed, _, problem) = run(&[&same[..], more].concat());
+        assert!(!passed && problem.contains(expected), "{problem}");
+    };
+    refused(&["--allow-effects", "search_orders"], "needs `--tools live`");
+    refused(
+        &["--tools", "live", "--allow-effects", "search_order"],
+        "has a tool `search_order`; there are: search_orders",
+    );
+    let kinds = ["--fail-on", "steps,messages,settings"];
+    let (passed, _, problem) = run(&[&same[..4], &kinds[..]].concat());
+    assert!(passed, "{problem}");
+    let (found, _, problem) = run(&["replay", "missing.jsonl", "--config", "chatwright.yaml"]);
+    assert!(!found && problem.contains("there is no file `missing.jsonl`"), "{problem}");
+    fs::write(path("cases.jsonl"), "{\"input\": \"Hello\"}\n").unwrap();
+    let (found, _, problem) = run(&["replay", "cases.jsonl", "--config", "chatwright.yaml"]);
+    assert!(!found && problem.contains("`chatwright eval cases.jsonl"), "{problem}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::task::block_in_place;
-use wire::invoke::{Invocation, InvocationStatus, RunAnswer, RunRequest};
+use wire::invoke::{Invocation, InvocationStatus, InvokeRequest, RunAnswer, RunRequest};
 use wire::{EndReason, ErrorCode, UserError};
 
 fn request(more: Value) -> RunRequest {
@@ -259,4 +259,27 @@ async fn users_with_a_role_decide_instead_of_the_owner() {
     check("sync", &[], json!(["treasurer"])).await;
     check("queued", &["clerk", "treasurer"], json!([])).await;
     check("queued", &["clerk", "treasurer"], json!(["treasurer"])).await;
+}
+
+/// Whoever is to be controlled would decide.
+#[tokio::test]
+async fn only_approvers_of_the_config_approve_in_advance() {
+    let boss = chat::Caller { roles: vec!["treasurer".to_owned()], ..caller("bob") };
+    let check = async |who: &chat::Caller, is_allowed: bool| {
+        let settings = RunSettings { approvers: vec!["treasurer".to_owned()], ..RunSettings::default() };
+        let cues = vec![pay("p"), text_reply("Finished."), pay("q"), text_reply("Finished.")];
+        let test = super::open_with(cues, settings).await;
+        let body = json!({ "tools": true, "approved_tools": ["pay"] });
+        let run = test.chat.run_agent(who, request(body.clone()), false).await.map(drop);
+        let invocation: InvokeRequest = serde_json::from_value(super::with_tools(body)).unwrap();
+        let invocation = test.chat.invoke(who, invocation).await.map(drop);
+        for outcome in [run, invocation] {
+            let expected = (ErrorCode::Invalid, Some("/approved_tools".to_owned()));
+            let seen = outcome.map_err(|error| (error.code, error.path));
+            assert_eq!(seen, if is_allowed { Ok(()) } else { Err(expected) });
+        }
+        assert_eq!(test.paid.lock().unwrap().len(), if is_allowed { 2 } else { 0 });
+    };
+    check(&caller("ada"), false).await;
+    check(&boss, true).await;
 }

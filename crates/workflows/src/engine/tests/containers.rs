@@ -1,10 +1,9 @@
 //! Time limits of steps of steps.
 
 use super::fake::{Server, ada, call, shown, workflow};
-use crate::service::{self, CurrentConfig, RetryRequest, Viewer};
+use crate::service::{self, RetryRequest, Viewer};
 use crate::store::TaskState;
 use serde_json::{Value, json};
-use std::sync::Arc;
 use test_postgres::database_files_of_each_kind;
 
 fn slow(kind: Value) -> Value {
@@ -91,8 +90,7 @@ async fn retry_gives_the_steps_their_time_again() {
     let server = Server::open("sqlite::memory:", vec![workflow(json!({ "id": "test", "steps": steps }))], None).await;
     let id = server.start("test", json!({})).await;
     assert_eq!(server.ended(&id).await.run.state.name(), "failed");
-    let current = CurrentConfig { workflow: |_: &str| None, operators: Arc::default() };
-    service::retry(&server.runs, Viewer::Owner(&ada()), &id, RetryRequest::default(), current, None).await.unwrap();
+    server.retry(Viewer::Owner(&ada()), &id, RetryRequest::default()).await.unwrap();
     let detail = server.rest(&id).await;
     assert_eq!(detail.run.state.name(), "waiting", "{}", shown(&detail));
     let open = detail.tasks.iter().find(|task| task.state == TaskState::Open).unwrap();
@@ -112,8 +110,7 @@ async fn retry_repeats_what_had_failed_before_the_time_was_over() {
     let server = Server::open("sqlite::memory:", vec![workflow(json!({ "id": "test", "steps": steps }))], None).await;
     let id = server.start("test", json!({})).await;
     assert_eq!(server.ended(&id).await.run.error.unwrap().kind, "timeout");
-    let current = CurrentConfig { workflow: |_: &str| None, operators: Arc::default() };
-    service::retry(&server.runs, Viewer::Owner(&ada()), &id, RetryRequest::default(), current, None).await.unwrap();
+    server.retry(Viewer::Owner(&ada()), &id, RetryRequest::default()).await.unwrap();
     let again = server.ended(&id).await;
     let post = again.steps.iter().find(|step| step.path == "box.call/post").unwrap();
     assert_eq!(*server.host.calls.lock(), ["post", "post"]);

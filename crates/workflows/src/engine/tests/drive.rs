@@ -1,13 +1,12 @@
 //! What the engine does with each kind of step.
 
-use super::fake::{Server, ada, call, shown, workflow};
-use crate::service::{self, Answer, CurrentConfig, RetryRequest, Viewer};
+use super::fake::{Server, ada, call, of_config, shown, workflow};
+use crate::service::{self, Answer, RetryRequest, Viewer};
 use crate::store::{self, TaskState};
 use chat::Caller;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use workflow_definition::WorkflowBytes;
 
 async fn run(definition: Value, input: Value) -> (Server, String) {
@@ -160,10 +159,11 @@ async fn ended_run_goes_on_from_a_step_also_with_a_mended_definition() {
     assert_eq!(server.ended(&id).await.run.error.unwrap().message, "it failed the 1. time");
     let retry = async |path: Option<&str>, current: Option<Value>| {
         let use_current_definition = current.is_some();
-        let request = RetryRequest { path: path.map(str::to_owned), use_current_definition, ..RetryRequest::default() };
-        let current =
-            CurrentConfig { workflow: move |_: &str| current.clone().map(workflow), operators: Arc::default() };
-        service::retry(&server.runs, Viewer::Owner(&ada()), &id, request, current, None).await.unwrap();
+        let repeat_effects = path.is_some();
+        let path = path.map(str::to_owned);
+        let request = RetryRequest { path, use_current_definition, repeat_effects, ..RetryRequest::default() };
+        let current = of_config(current.map_or_else(Vec::new, |current| vec![workflow(current)]));
+        service::retry(&server.runs, Viewer::Admin, &id, request, current, None).await.unwrap();
         server.ended(&id).await
     };
     assert_eq!(retry(None, None).await.run.state.name(), "done");

@@ -1,7 +1,7 @@
 //! A server without agents and endpoints: its calls do what their payload says.
 
 use crate::engine::{Call, CallError, CallOutcome, StepHost, handler};
-use crate::service::{self, RunDetail, Runs, StartRequest, Viewer};
+use crate::service::{self, CurrentConfig, RetryRequest, RunDetail, Runs, StartRequest, Viewer};
 use crate::store::{self, ResumedStep, Used};
 use ::store::{CapabilityTables, Schema};
 use chat::{Caller, SuspendedInvocation};
@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
+use wire::UserError;
 use wire::invoke::RunQuestion;
 use workflow_definition::{StepKind, Workflow, WorkflowBytes};
 
@@ -29,6 +30,8 @@ pub(super) struct Fake {
     pub(super) calls: Mutex<Vec<String>>,
     /// The idempotency keys of the calls.
     pub(super) keys: Mutex<Vec<String>>,
+    /// The roles of the calls.
+    pub(super) roles: Mutex<Vec<Vec<String>>>,
     /// The workflows that led to the calls.
     pub(super) causes: Mutex<Vec<Vec<String>>>,
     /// How many calls can run at once; others are refused.
@@ -61,6 +64,7 @@ impl StepHost for Fake {
         };
         self.keys.lock().push(call.key.clone());
         self.causes.lock().push(call.causes.clone());
+        self.roles.lock().push(call.caller.roles.clone());
         let count = {
             let mut calls = self.calls.lock();
             calls.push(call.step.id.0.clone());
@@ -95,7 +99,10 @@ impl StepHost for Fake {
                 false => Ok(json!({ "got": input, "key": key })),
             };
             let requests = if is_agent { 1 } else { 0 };
-            CallOutcome { result, used: Used { requests, total_tokens: requests * 10, tool_calls: 0, cost_usd: 0.01 } }
+            CallOutcome {
+                result,
+                used: Used { requests, total_tokens: requests * 10, cost_usd: 0.01, ..Used::default() },
+            }
         }
         .boxed()
     }
@@ -108,7 +115,7 @@ fn asks(input: &Value, resumed: Option<&ResumedStep>) -> Option<CallOutcome> {
     if !lapses && input != "pay" {
         return None;
     }
-    let used = Used { requests: 1, total_tokens: 10, tool_calls: 1, cost_usd: 0.01 };
+    let used = Used { requests: 1, total_tokens: 10, tool_calls: 1, cost_usd: 0.01, unpriced: 0 };
     if let Some(ResumedStep { state, suspensions, used: before }) = resumed {
         let state: Value = serde_json::from_str(state).unwrap();
         let decisions = [&state["calls"][0]["decision"], &state["calls"][1]["decision"]];
@@ -154,6 +161,17 @@ pub(super) fn ada() -> Caller {
     Caller::signed_in("ada").with_roles(vec!["manager".to_owned()])
 }
 
+/// Returns what a config with these workflows says when a run goes on.
+pub(super) fn of_config(all: Vec<Workflow>) -> CurrentConfig<impl Fn(&str) -> Option<Workflow> + Send + 'static> {
+    let workflow = move |id: &str| all.iter().find(|workflow| workflow.id.0 == id).cloned();
+    CurrentConfig { workflow, operators: Arc::default() }
+}
+
+/// Returns the request that makes a run go on from a step.
+pub(super) fn from_step(path: &str) -> RetryRequest {
+    RetryRequest { path: Some(path.to_owned()), ..RetryRequest::default() }
+}
+
 impl Server {
     pub(super) async fn open(url: &str, workflows: Vec<Workflow>, effects: Option<PathBuf>) -> Self {
         Self::open_whole(url, workflows, effects, Arc::new(Semaphore::new(Semaphore::MAX_PERMITS))).await
@@ -172,6 +190,7 @@ impl Server {
             workflows,
             calls: Mutex::default(),
             keys: Mutex::default(),
+            roles: Mutex::default(),
             causes: Mutex::default(),
             places,
             shares: Mutex::default(),
@@ -188,6 +207,16 @@ impl Server {
         let request = StartRequest { input: input.as_object().cloned().unwrap_or_default(), ..StartRequest::default() };
         let workflow = self.host.workflow(id).unwrap();
         service::start(&self.runs, &ada(), workflow, request).await.unwrap().id
+    }
+
+    /// Returns what the config in use says when a run goes on.
+    pub(super) fn current(&self) -> CurrentConfig<impl Fn(&str) -> Option<Workflow> + Send + 'static> {
+        of_config(self.host.workflows.clone())
+    }
+
+    /// Retries a run with the config of the server.
+    pub(super) async fn retry(&self, viewer: Viewer<'_>, id: &str, request: RetryRequest) -> Result<(), UserError> {
+        service::retry(&self.runs, viewer, id, request, self.current(), None).await
     }
 
     pub(super) async fn detail(&self, id: &str) -> RunDetail {

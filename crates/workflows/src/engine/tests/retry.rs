@@ -1,20 +1,16 @@
 //! Runs that go on after their end.
 
-use super::fake::{Server, ada, call, shown, workflow};
-use crate::service::{self, Answer, CurrentConfig, RetryRequest, RunDetail, Viewer};
+use super::fake::{Server, ada, call, from_step, shown, workflow};
+use crate::service::{self, Answer, RetryRequest, RunDetail, Viewer};
 use crate::store::RunFilter;
 use ::store::sql;
 use chat::Caller;
 use serde_json::{Value, json};
-use std::sync::Arc;
 use test_postgres::database_files_of_each_kind;
 use workflow_definition::RunLimits;
 
 async fn retry(server: &Server, caller: &Caller, id: &str, request: RetryRequest) -> RunDetail {
-    let workflows = server.host.workflows.clone();
-    let workflow = move |id: &str| workflows.iter().find(|workflow| workflow.id.0 == id).cloned();
-    let current = CurrentConfig { workflow, operators: Arc::default() };
-    service::retry(&server.runs, Viewer::Owner(caller), id, request, current, None).await.unwrap();
+    server.retry(Viewer::Owner(caller), id, request).await.unwrap();
     server.ended(id).await
 }
 
@@ -70,10 +66,7 @@ async fn steps_that_the_end_cut_off_are_repeated() {
     server.stop(&id).await;
     server.ended(&id).await;
     server.host.calls.lock().clear();
-    let workflow = |_: &str| None;
-    let current = CurrentConfig { workflow, operators: Arc::default() };
-    let request = RetryRequest::default();
-    service::retry(&server.runs, Viewer::Owner(&ada()), &id, request, current, None).await.unwrap();
+    server.retry(Viewer::Owner(&ada()), &id, RetryRequest::default()).await.unwrap();
     server.called("long").await;
     assert_eq!(*server.host.calls.lock(), ["long"]);
     server.stop(&id).await;
@@ -125,9 +118,7 @@ async fn run_goes_on_after_its_time() {
     write.await.unwrap();
     server.wake(&id).await;
     assert_eq!(server.ended(&id).await.run.error.unwrap().message, "limits.timeoutSeconds: 100");
-    let current = CurrentConfig { workflow: |_: &str| None, operators: Arc::default() };
-    let request = RetryRequest::default();
-    service::retry(&server.runs, Viewer::Owner(&ada()), &id, request, current, None).await.unwrap();
+    server.retry(Viewer::Owner(&ada()), &id, RetryRequest::default()).await.unwrap();
     let tasks = server.rest(&id).await.tasks;
     let task = tasks.iter().find(|task| task.state == crate::store::TaskState::Open).unwrap();
     let answer = Answer { approved: Some(true), ..Answer::default() };
@@ -211,8 +202,9 @@ async fn child_that_begins_anew_keeps_its_keys() {
     let server = Server::open("sqlite::memory:", vec![parent, child], None).await;
     let id = server.start("test", json!({})).await;
     let first = server.ended(&id).await.steps[0].child_id.clone();
-    let request = RetryRequest { path: Some("sub".to_owned()), ..RetryRequest::default() };
-    let second = retry(&server, &ada(), &id, request).await.steps[0].child_id.clone();
+    let admin = Caller { roles: vec!["admin".to_owned()], ..ada() };
+    let request = RetryRequest { repeat_effects: true, ..from_step("sub") };
+    let second = retry(&server, &admin, &id, request).await.steps[0].child_id.clone();
     assert_ne!(first, second);
     let keys = server.host.keys.lock().clone();
     assert_eq!((keys.len(), &keys[0]), (2, &keys[1]));

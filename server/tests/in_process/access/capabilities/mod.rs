@@ -11,5 +11,6 @@ mod projects;
 mod prompts;
 mod skills;
 mod workflow_lists;
+mod workflow_rights;
 mod workflow_runs;
 mod workflows;

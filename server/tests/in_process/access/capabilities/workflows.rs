@@ -48,7 +48,7 @@ impl Site {
     }
 
     /// Returns the run once this is true.
-    async fn run(&self, id: &str, is_there: impl Fn(&Value) -> bool) -> Value {
+    pub(super) async fn run(&self, id: &str, is_there: impl Fn(&Value) -> bool) -> Value {
         for _ in 0..500 {
             let run = self.ask(format!("/api/workflows/runs/{id}"), None).await;
             if is_there(&run) {
@@ -64,7 +64,7 @@ impl Site {
     }
 }
 
-fn has_ended(run: &Value) -> bool {
+pub(super) fn has_ended(run: &Value) -> bool {
     !run["endedAt"].is_null()
 }
 
@@ -89,7 +89,10 @@ async fn invoice_is_read_approved_and_posted() {
     site.ask(path, Some(json!({ "approved": true, "comment": "As agreed." }))).await;
     let run = site.run(&large, has_ended).await;
     assert_eq!(run["output"], json!({ "posted": true, "number": "2026-2", "total": 6200 }), "{run}");
-    assert_eq!(run["used"]["requests"], 1);
+    // The price of the demo model is not known, so neither is the cost.
+    assert_eq!((&run["used"]["requests"], &run["used"]["unpriced"]), (&json!(1), &json!(1)));
+    let page = call_route(&site.routes, &site.boss, get(format!("/admin/workflows/{large}"))).await.1;
+    assert!(page.contains("unknown") && !page.contains("$0.00"), "{page}");
     let posted = site.posted().await;
     let numbers: Vec<_> = posted.as_array().unwrap().iter().map(|row| (&row["number"], &row["approved_by"])).collect();
     assert_eq!(numbers, [(&json!("2026-1"), &json!("the limit")), (&json!("2026-2"), &json!("a person"))]);
@@ -171,7 +174,7 @@ async fn stored_definition_is_checked_used_and_versioned() {
 }
 
 /// Sends a form of the console, and returns the status with the page.
-async fn send_form(site: &Site, who: &Caller, path: &str, fields: &[(&str, &str)]) -> (u16, String) {
+pub(super) async fn send_form(site: &Site, who: &Caller, path: &str, fields: &[(&str, &str)]) -> (u16, String) {
     let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
     let request = Request::builder().method(Method::POST).uri(path);
     let request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded").extension(who.clone());
