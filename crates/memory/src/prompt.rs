@@ -175,7 +175,7 @@ mod tests {
             for (key, value) in change.as_object().unwrap() {
                 found[key] = value.clone();
             }
-            let kept = kept(json!({ "facts": [found] }), &known, std::slice::from_ref(&words), 0.7);
+            let kept = accepted_facts(json!({ "facts": [found] }), &known, std::slice::from_ref(&words), 0.7);
             let kept = kept.first().map(|fact| fact.replaces.iter().map(String::as_str).collect::<Vec<_>>());
             assert_eq!(kept.as_deref(), expected, "{change}");
         };

@@ -118,7 +118,7 @@ mod tests {
         let check = |claims: Value, names: ClaimNames, expected: Option<(&str, Option<&str>, &[&str])>| {
             let seen = user(claims.as_object().unwrap(), &names);
             let seen = seen.as_ref().map(|user| {
-                let roles: Vec<_> = user.roles.iter().map(String::as_str).collect();
+                let roles: Vec<_> = user.roles().iter().map(String::as_str).collect();
                 (user.user_id.as_str(), user.name.as_deref(), roles)
             });
             assert_eq!(seen, expected.map(|(id, name, roles)| (id, name, roles.to_vec())), "{claims}");

@@ -148,7 +148,7 @@ async fn tokens_of_every_key_type_are_accepted() {
     for (signer, id) in signers.iter().zip(["a", "b", "c"]) {
         let user = jwt.user(&signer.token(id, json!({}))).await.unwrap();
         assert_eq!((user.user_id.as_str(), user.name.as_deref(), user.is_authenticated), ("ada", Some("Ada"), true));
-        assert_eq!(user.roles, ["editor"]);
+        assert_eq!(user.roles(), ["editor"]);
         let given = self::jwt(JwtKeys::Jwk(signer.jwk("x")));
         assert!(given.user(&signer.token("x", json!({}))).await.is_ok());
         assert_eq!(given.user(&signer.token("y", json!({}))).await, Err(TokenError::Signature));

@@ -6,7 +6,6 @@ use crate::tests::{call, data, databases};
 use crate::tools::tools;
 use ::store::Store;
 use capability::{FindQuotes, QuotedDocument};
-use chat::Viewer;
 use contract::{RunScope, Tool, ToolError};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};

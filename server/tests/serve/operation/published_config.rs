@@ -2,6 +2,7 @@
 //! they remove are gone there.
 
 use crate::process::Server;
+use crate::sign_in::accounts::form_request;
 use reqwest::{Method, StatusCode};
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,7 @@ agents:
 
 /// Sends a form of the console; it must succeed.
 async fn post(server: &Server, path: &str, form: &[(&str, &str)]) {
-    let response = server.request(Method::POST, path).form(form).send().await.unwrap();
+    let response = form_request(server, path, form).send().await.unwrap();
     let (status, location) = (response.status(), response.headers().get("location").cloned());
     assert_eq!(status, StatusCode::SEE_OTHER, "{path}: {:?} {}", location, response.text().await.unwrap());
 }

@@ -264,7 +264,7 @@ async fn users_with_a_role_decide_instead_of_the_owner() {
 /// Whoever is to be controlled would decide.
 #[tokio::test]
 async fn only_approvers_of_the_config_approve_in_advance() {
-    let boss = chat::Caller { roles: vec!["treasurer".to_owned()], ..caller("bob") };
+    let boss = caller("bob").with_roles(vec!["treasurer".to_owned()]);
     let check = async |who: &chat::Caller, is_allowed: bool| {
         let settings = RunSettings { approvers: vec!["treasurer".to_owned()], ..RunSettings::default() };
         let cues = vec![pay("p"), text_reply("Finished."), pay("q"), text_reply("Finished.")];

@@ -69,7 +69,7 @@ connections:
       auth: {{ type: tokenExchange, tokenUrl: 'https://id.org/t', clientId: a{more} }}
 "
         );
-        let diagnostics = crate::check(&config);
+        let diagnostics = check(&config);
         let is_expected = match expected {
             "" => !diagnostics.contains("error"),
             expected => diagnostics.contains(&format!("error: {expected}")),

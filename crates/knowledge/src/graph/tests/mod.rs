@@ -14,7 +14,7 @@ use crate::testing::{viewer, viewer_with_roles};
 use ::store::Schema;
 use bytes::Bytes;
 use capability::ModelFailure;
-use chat::{Caller, Viewer};
+use chat::Caller;
 use futures::future::BoxFuture;
 use jobs::{Jobs, Workers};
 use parking_lot::Mutex;

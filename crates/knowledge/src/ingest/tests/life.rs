@@ -218,7 +218,7 @@ async fn folder_is_followed() {
     assert_eq!(server.rows("knowledge_versions").await, 1);
     // Administrators are told of a folder that is gone; its documents stay.
     let library = store::library(server.knowledge.store(), "manual").await.unwrap().unwrap();
-    let boss = Viewer { roles: vec!["admin".to_owned()], ..viewer("boss") };
+    let boss = Viewer::from(&Caller::signed_in("boss").with_roles(vec!["admin".to_owned()]));
     assert_eq!(server.knowledge.folder_problem(&boss, &library), None);
     std::fs::rename(&files, folder.path().join("elsewhere")).unwrap();
     assert_eq!(found("bread").await, ["more/cooks.md"]);

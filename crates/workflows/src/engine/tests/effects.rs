@@ -43,15 +43,16 @@ async fn approved_effect_is_not_repeated_by_its_owner() {
     assert_eq!((error.code, error.path.as_deref()), (ErrorCode::Forbidden, Some("/repeatEffects")));
     assert_eq!(*server.host.calls.lock(), ["post"]);
     // An administrator says it explicitly, and the audit log names the steps.
-    let admin = Caller { roles: vec!["admin".to_owned()], ..ada() };
+    let admin = ada().with_roles(vec!["admin".to_owned()]);
     assert!(server.retry(Viewer::Owner(&admin), &id, from_step("post")).await.is_err());
     server.retry(Viewer::Owner(&admin), &id, repeat()).await.unwrap();
     server.ended(&id).await;
     assert_eq!(*server.host.calls.lock(), ["post", "post"]);
     let filter = AuditFilter { tool: Some("workflow:retry".to_owned()), ..AuditFilter::default() };
     let audit = server.runs.store.audit_list(filter, 10, None).await.unwrap();
-    let seen: Vec<_> = audit.iter().map(|row| (row.user_id.as_str(), &row.arguments["repeatedEffects"])).collect();
-    assert_eq!(seen, [("ada", &json!(["post"]))]);
+    let repeated = |arguments: &str| serde_json::from_str::<Value>(arguments).unwrap()["repeatedEffects"].clone();
+    let seen: Vec<_> = audit.iter().map(|row| (row.user_id.as_str(), repeated(&row.arguments))).collect();
+    assert_eq!(seen, [("ada", json!(["post"]))]);
 }
 
 #[tokio::test]

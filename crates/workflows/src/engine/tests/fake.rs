@@ -64,7 +64,7 @@ impl StepHost for Fake {
         };
         self.keys.lock().push(call.key.clone());
         self.causes.lock().push(call.causes.clone());
-        self.roles.lock().push(call.caller.roles.clone());
+        self.roles.lock().push(call.caller.roles().to_vec());
         let count = {
             let mut calls = self.calls.lock();
             calls.push(call.step.id.0.clone());

@@ -54,9 +54,10 @@ async fn run_goes_on_with_the_rights_that_its_owner_has_then() {
             let refused = server.retry(Viewer::Owner(&lost), &id, request).await.unwrap_err();
             assert_eq!(refused.code, ErrorCode::Forbidden, "{url}");
         }
+        let owner = ada();
         let gone = service::retry(
             &server.runs,
-            Viewer::Owner(&ada()),
+            Viewer::Owner(&owner),
             &id,
             RetryRequest::default(),
             of_config(Vec::new()),

@@ -103,7 +103,8 @@ async fn finished_effect_is_repeated_only_by_an_administrator_who_confirms() {
     let seen: Vec<_> = audit.iter().rev().filter(|row| row.tool.contains("workflow")).collect();
     let names: Vec<_> = seen.iter().map(|row| (row.user_id.as_str(), row.tool.as_str())).collect();
     assert_eq!(names, [("eve", "workflow:start"), ("boss", "admin:retry_workflow_run"), ("eve", "workflow:stop")]);
-    assert_eq!(seen[1].arguments["repeatedEffects"], json!(["post"]));
+    let arguments: Value = serde_json::from_str(&seen[1].arguments).unwrap();
+    assert_eq!(arguments["repeatedEffects"], json!(["post"]));
 }
 
 /// Whom a question asks may be gone.

@@ -16,7 +16,6 @@ pub(super) struct RealProvider {
 impl RealProvider {
     /// Starts it for a client whose provider has the id, with keys for an algorithm.
     pub(super) fn start(id: &str, alg: &str, accounts: &Value) -> Self {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../end2end/openid/provider.mjs");
         Self::start_with(&json!({ "id": id, "alg": alg, "accounts": accounts }))
     }
 
@@ -26,6 +25,7 @@ impl RealProvider {
     }
 
     fn start_with(settings: &Value) -> Self {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../end2end/openid/provider.mjs");
         let mut command = Command::new("node");
         let command = command
             .arg(script)
