@@ -86,7 +86,7 @@ async fn clients_are_told_what_becomes_of_their_tasks() {
     let task = result(call(&server, "SendMessage", &sent)).await["task"].take();
     let id = task["id"].as_str().unwrap();
     let waits = told("token-1", "Bearer credentials-canary", "INPUT_REQUIRED");
-    assert_eq!(receiver.until(1).await, [waits.clone()]);
+    assert_eq!(receiver.until(1).await, std::slice::from_ref(&waits));
 
     // A second address is told the present state as well; credentials are not given out again.
     let second = json!({ "taskId": id, "id": "second", "url": url, "token": "token-2" });

@@ -2,6 +2,7 @@
 
 use super::*;
 use ::store::AuditFilter;
+use chat::Caller;
 use serde_json::json;
 use std::collections::HashMap;
 use test_postgres::database_files_of_each_kind;

@@ -3,7 +3,6 @@
 use super::fake::{Server, ada, call, from_step, workflow};
 use crate::service::{self, Answer, RetryRequest, Viewer};
 use ::store::AuditFilter;
-use chat::Caller;
 use serde_json::{Value, json};
 use wire::ErrorCode;
 

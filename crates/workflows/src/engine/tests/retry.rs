@@ -202,7 +202,7 @@ async fn child_that_begins_anew_keeps_its_keys() {
     let server = Server::open("sqlite::memory:", vec![parent, child], None).await;
     let id = server.start("test", json!({})).await;
     let first = server.ended(&id).await.steps[0].child_id.clone();
-    let admin = Caller { roles: vec!["admin".to_owned()], ..ada() };
+    let admin = ada().with_roles(vec!["admin".to_owned()]);
     let request = RetryRequest { repeat_effects: true, ..from_step("sub") };
     let second = retry(&server, &admin, &id, request).await.steps[0].child_id.clone();
     assert_ne!(first, second);

@@ -9,7 +9,7 @@ use wire::ErrorCode;
 
 /// Ada with these roles.
 fn ada_as(roles: &[&str]) -> Caller {
-    Caller { roles: roles.iter().map(|role| (*role).to_owned()).collect(), ..ada() }
+    ada().with_roles(roles.iter().map(|role| (*role).to_owned()).collect())
 }
 
 #[tokio::test]
