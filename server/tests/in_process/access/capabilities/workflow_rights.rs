@@ -135,7 +135,8 @@ async fn administrator_lets_others_answer() {
     let filter =
         store::AuditFilter { tool: Some("admin:assign_workflow_task".to_owned()), ..store::AuditFilter::default() };
     let audit = site.store.audit_list(filter, 20, None).await.unwrap();
-    assert_eq!(audit[0].arguments, json!({ "taskId": task, "runId": id, "role": "reader" }));
+    let arguments: Value = serde_json::from_str(&audit[0].arguments).unwrap();
+    assert_eq!(arguments, json!({ "taskId": task, "runId": id, "role": "reader" }));
     assert_eq!(
         send_form(&site, &site.boss, &assign, &[("kind", "role"), ("name", "x")]).await.0,
         409,
