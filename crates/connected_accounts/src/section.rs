@@ -46,4 +46,43 @@ mod tests {
         check("type: tokenExchange, tokenUrl: 'https://id.test/token', clientId: a", "");
         check("type: oauth", "there is no key to encrypt with");
     }
+
+    #[test]
+    fn exchanged_tokens_are_those_of_one_provider() {
+        let check = |auth: &str, more: &str, keys: &str, expected: &str| {
+            let text = format!(
+                "auth: {{ {auth}, publicUrls: ['https://a.test'] }}
+    connectedAccounts: {{ keys: [{keys}] }}
+    connections:
+      - id: shop
+        type: Http
+        properties:
+          baseURL: https://x.org
+          auth: {{ type: tokenExchange, tokenUrl: 'https://id.org/t', clientId: a{more} }}
+    "
+            );
+            let diagnostics = match language(&[DEFINITION]).read_text(&text) {
+                Ok(_) => String::new(),
+                Err(problems) => config::render_short(&problems),
+            };
+            let is_expected = match expected {
+                "" => !diagnostics.contains("error"),
+                expected => diagnostics.contains(&format!("error: {expected}")),
+            };
+            assert!(is_expected, "{auth} {more}: {diagnostics}");
+        };
+        let provider = |id: &str| format!("{{ id: {id}, issuer: 'https://{id}.org', clientId: a }}");
+        let one = format!("mode: openidConnect, openidConnect: [{}]", provider("company"));
+        let two = format!("mode: password, openidConnect: [{}, {}]", provider("company"), provider("other"));
+        let jwt = "mode: jwt, jwksUrl: 'https://id.org/k', issuer: 'https://id.org', audience: a";
+        check(&one, "", "KEY", "");
+        check(&one, ", provider: company", "KEY", "");
+        check(&one, "", "", "there is no key to encrypt with");
+        check(&one, ", provider: compny", "KEY", "there is no provider `compny`");
+        check(&two, "", "KEY", "it is not clear whose tokens are exchanged");
+        check(&two, ", provider: other", "KEY", "");
+        check("mode: password", "", "KEY", "in the mode `password` no user comes with a token");
+        check(jwt, "", "", "");
+        check(jwt, ", provider: company", "", "in the mode `jwt` the token of the request is exchanged");
+    }
 }

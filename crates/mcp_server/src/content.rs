@@ -128,7 +128,9 @@ mod tests {
             assert_eq!(content["waitsFor"], json!([{ "tool": "send", "kind": "approval" }]));
             assert!(compiled.check_blocking(&content, 1).is_ok(), "{content}");
         }
-        let mut wrong = json!({ "answer": "", "conversationId": "c", "url": "/p", "outcome": "over", "waitsFor": [] });
+        let mut wrong = json!({
+            "answer": "", "conversationId": "c", "url": "/p", "outcome": "over", "reason": null, "waitsFor": [],
+        });
         assert!(compiled.check_blocking(&wrong, 1).is_err());
         wrong["outcome"] = "done".into();
         assert!(compiled.check_blocking(&wrong, 1).is_ok());

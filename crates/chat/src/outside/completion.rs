@@ -10,7 +10,7 @@ use crate::outside::invoke_request;
 use crate::outside::program_tools::{self, ProgramTool};
 use crate::record::steps;
 use crate::record::telemetry::in_trace;
-use crate::{Caller, Chat, Frames, Inner, errors, now};
+use crate::{Caller, Chat, Frames, Inner, errors};
 use agent::{Agent, AnswerForm, InvocationInput, ToolStrategy};
 use contract::{Sampling, Tool, ToolChoice, ToolSpec};
 use std::sync::Arc;
@@ -107,7 +107,7 @@ impl Inner {
             None => None,
         };
         let input = self.completion_input(caller, &agent, &request.messages).await?;
-        let (id, created_at) = (crate::ids::new_id(), now());
+        let (id, created_at) = (crate::ids::new_id(), self.clock.now());
         self.store.begin_invocation(&caller.user_id, &id, &request.agent_id, created_at).await?;
         Ok(Accepted {
             id,

@@ -8,7 +8,7 @@ use crate::outside::execute::Execution;
 use crate::outside::invoke_request;
 use crate::outside::suspended::{SuspendableInvocation, suspended};
 use crate::record::telemetry::in_trace;
-use crate::{Caller, Chat, Inner, errors, now};
+use crate::{Caller, Chat, Inner, errors};
 use agent::{Checkpoint, InvocationInput, InvokeError};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -207,7 +207,7 @@ impl Inner {
             Some(schema) => Some(invoke_request::form(schema).await?),
             None => None,
         };
-        let created_at = now();
+        let created_at = self.clock.now();
         self.store.begin_invocation(&caller.user_id, &id, &request.agent_name, created_at).await?;
         // The invocation is stored, so it is counted.
         drop(pass);

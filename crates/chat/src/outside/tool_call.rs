@@ -113,7 +113,7 @@ impl Inner {
         self.memory.admit(self.is_answering())?;
         let (id, cancel) = (uuid::Uuid::now_v7().simple().to_string(), self.stopping.child_token());
         let place = self.invocations.acquire(&id, cancel.clone()).ok_or_else(invoke_request::capacity_error)?;
-        self.store.begin_invocation(&caller.user_id, &id, &agent_id, now()).await?;
+        self.store.begin_invocation(&caller.user_id, &id, &agent_id, self.clock.now()).await?;
         // The call is stored, so it is counted.
         drop(pass);
         let facts = RunFacts {

@@ -35,7 +35,7 @@ fn mistakes_are_named_with_their_position() {
     assert_snapshot!(check("{ contact: \"https://example.com/contact\", afterSeconds: 60, showTitles: true, perUser: 3 }"), @"");
     assert_snapshot!(check("{}"), @r"
     chatwright.yaml:1:16: error: `contact` is missing here
-       = help: `contact`: Whom the push services of browsers can reach when something is wrong: `mailto:ops@example.com` or the address of a page. They require it.
+       = help: `contact`: The address at which push services reach the operator when something is wrong: `mailto:ops@example.com` or that of a page. They require it.
     ");
     assert_snapshot!(check("{ contact: ops@example.com }"), @r"
     chatwright.yaml:1:27: error: this is neither a `mailto:` nor an `https:` address

@@ -56,42 +56,6 @@ fn accounts_of_users_need_a_key_and_an_authorization_server() {
 }
 
 #[test]
-fn exchanged_tokens_are_those_of_one_provider() {
-    let check = |auth: &str, more: &str, keys: &str, expected: &str| {
-        let config = format!(
-            "auth: {{ {auth}, publicUrls: ['https://a.test'] }}
-connectedAccounts: {{ keys: [{keys}] }}
-connections:
-  - id: shop
-    type: Http
-    properties:
-      baseURL: https://x.org
-      auth: {{ type: tokenExchange, tokenUrl: 'https://id.org/t', clientId: a{more} }}
-"
-        );
-        let diagnostics = check(&config);
-        let is_expected = match expected {
-            "" => !diagnostics.contains("error"),
-            expected => diagnostics.contains(&format!("error: {expected}")),
-        };
-        assert!(is_expected, "{auth} {more}: {diagnostics}");
-    };
-    let provider = |id: &str| format!("{{ id: {id}, issuer: 'https://{id}.org', clientId: a }}");
-    let one = format!("mode: openidConnect, openidConnect: [{}]", provider("company"));
-    let two = format!("mode: password, openidConnect: [{}, {}]", provider("company"), provider("other"));
-    let jwt = "mode: jwt, jwksUrl: 'https://id.org/k', issuer: 'https://id.org', audience: a";
-    check(&one, "", "KEY", "");
-    check(&one, ", provider: company", "KEY", "");
-    check(&one, "", "", "there is no key to encrypt with");
-    check(&one, ", provider: compny", "KEY", "there is no provider `compny`");
-    check(&two, "", "KEY", "it is not clear whose tokens are exchanged");
-    check(&two, ", provider: other", "KEY", "");
-    check("mode: password", "", "KEY", "in the mode `password` no user comes with a token");
-    check(jwt, "", "", "");
-    check(jwt, ", provider: company", "", "in the mode `jwt` the token of the request is exchanged");
-}
-
-#[test]
 fn agents_cannot_change_where_tokens_of_users_are_sent() {
     let files = mcp("url: 'https://x.org/mcp', auth: { type: oauth }");
     let check = |agent: &str, expected: &str| refuses(&files, &format!(", mcp: [{agent}]"), expected);

@@ -249,7 +249,7 @@ fn functions_are_checked() {
         |
      10 |           - { _array.map: [[1], { _function: { __oops: [{ __state: x }, { _event: y }] } }] }
         |                                                                           ^^^^^^
-        = help: what can be read here: `_payload`, `_step`, `_state`, `_user`, `_item`, `_error`, `_expr` and `_template`; operators that only compute are allowed, too
+        = help: what can be read here: `_payload`, `_step`, `_state`, `_user`, `_item`, `_error`, `_agent`, `_expr` and `_template`; operators that only compute are allowed, too
     ");
 }
 
