@@ -137,7 +137,7 @@ mod tests {
         check("la pompe est à gauche de la vanne et elle doit être fermée", "fr");
         check("la bomba está a la izquierda de la válvula y debe estar cerrada por el operador", "es");
         check("насос находится слева от клапана и он должен быть закрыт на ночь", "ru");
-        check("die häuser wurden verkauft", "de");
+        check("die häuser sind verkauft", "de");
         check("насосы работают", "ru");
         check("οι αντλίες", "el");
         check("4711 4712 4713", "");
