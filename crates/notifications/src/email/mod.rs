@@ -59,7 +59,8 @@ impl EmailNotifications {
     /// Checks that links can be written.
     pub(crate) fn check_with_config(config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
         if config.auth.public_urls.is_empty() {
-            let help = "add `publicUrls: [https://chat.example.com]` to `auth`".to_owned();
+            let help =
+                "add `publicUrls: [https://chat.example.com]` to `auth`, in a mode with several users".to_owned();
             problems.error(&[KEY], "the links in e-mails need the address of this server", Some(help));
         }
     }

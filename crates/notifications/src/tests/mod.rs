@@ -59,7 +59,7 @@ fn check_email(auth: &str, email: &str) -> String {
 
 #[test]
 fn e_mail_needs_a_mail_server_and_the_address_of_this_server() {
-    let auth = "auth: { mode: local, publicUrls: [\"https://chat.example.com\"] }\n";
+    let auth = "auth: { mode: password, publicUrls: [\"https://chat.example.com\"] }\n";
     let check = |auth: &str, email: &str, expected: Option<&str>| {
         let problems = check_email(auth, email);
         match expected {

@@ -4,9 +4,9 @@
 use super::mail_server::start_mail_server;
 use crate::http::chunks;
 use crate::process::{Server, client};
-use crate::sign_in::accounts::form_request;
+use crate::sign_in::accounts::{create_first_account, form_request};
 use reqwest::Method;
-use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{CONTENT_TYPE, COOKIE};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -14,7 +14,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
 const CONFIG: &str = r#"
-auth: { mode: local, publicUrls: ["http://chat.test"] }
+auth: { mode: password, publicUrls: ["http://chat.test"] }
 connections:
   - { id: demo, type: Demo, properties: { delayMs: 0 } }
   - { id: mail, type: Smtp, properties: { host: 127.0.0.1, port: SMTP, security: none, from: "Chat <chat@example.com>" } }
@@ -31,19 +31,34 @@ async fn next(mails: &mut UnboundedReceiver<String>) -> String {
     timeout(Duration::from_secs(60), mails.recv()).await.unwrap().unwrap()
 }
 
-/// Posts a form; returns the status and where it leads.
-async fn post(server: &Server, path: &str, form: &[(&str, &str)]) -> (u16, String) {
-    let response = form_request(server, path, form).send().await.unwrap();
-    let location = response.headers().get("location").map(|to| to.to_str().unwrap().to_owned());
-    (response.status().as_u16(), location.unwrap_or_default())
+/// The browser of a user who is signed in.
+struct Browser {
+    server: Server,
+    cookie: String,
 }
 
-async fn get(server: &Server, path: &str) -> String {
-    server.request(Method::GET, path).send().await.unwrap().text().await.unwrap()
-}
+impl Browser {
+    /// Posts a form; returns the status and where it leads.
+    async fn post(&self, path: &str, form: &[(&str, &str)]) -> (u16, String) {
+        let request = form_request(&self.server, path, form).header(COOKIE, &self.cookie);
+        let response = request.send().await.unwrap();
+        let location = response.headers().get("location").map(|to| to.to_str().unwrap().to_owned());
+        (response.status().as_u16(), location.unwrap_or_default())
+    }
 
-async fn email(server: &Server) -> Value {
-    serde_json::from_str::<Value>(&get(server, "/api/notifications").await).unwrap()["email"].clone()
+    async fn get(&self, path: &str) -> String {
+        let request = self.server.request(Method::GET, path).header(COOKIE, &self.cookie);
+        request.send().await.unwrap().text().await.unwrap()
+    }
+
+    async fn ask(&self, conversation: &str, text: &str) {
+        let request = self.server.message(conversation, text).header(COOKIE, &self.cookie);
+        chunks(request.send().await.unwrap()).await;
+    }
+
+    async fn email(&self) -> Value {
+        serde_json::from_str::<Value>(&self.get("/api/notifications").await).unwrap()["email"].clone()
+    }
 }
 
 /// Returns the path of the link in an e-mail that begins with this one.
@@ -62,24 +77,26 @@ async fn unread_answers_are_sent_to_a_confirmed_address_until_its_link_ends_that
     let (port, mut mails) = start_mail_server().await;
     std::fs::write(folder.path().join("chatwright.yaml"), CONFIG.replace("SMTP", &port.to_string())).unwrap();
     let server = Server::start_with(&["--config", &folder.path().display().to_string()]);
+    let cookie = create_first_account(&server).await;
+    let ada = Browser { server, cookie };
 
     // Nothing is sent to an address before it is confirmed.
-    assert_eq!(post(&server, "/account/notifications/email", &[("address", "not an address")]).await.0, 422);
-    assert_eq!(post(&server, "/account/notifications/email", &[("address", " ada@example.com ")]).await, done("asked"));
+    assert_eq!(ada.post("/account/notifications/email", &[("address", "not an address")]).await.0, 422);
+    assert_eq!(ada.post("/account/notifications/email", &[("address", " ada@example.com ")]).await, done("asked"));
     let asked = next(&mut mails).await;
     assert!(asked.contains("RCPT TO:<ada@example.com>"), "{asked}");
-    chunks(server.message("c0", "What is the weather like?").send().await.unwrap()).await;
-    assert_eq!(email(&server).await, json!({ "address": "ada@example.com", "isConfirmed": false }));
+    ada.ask("c0", "What is the weather like?").await;
+    assert_eq!(ada.email().await, json!({ "address": "ada@example.com", "isConfirmed": false }));
     let confirm = link(&asked, "/account/notifications/confirm/");
-    assert!(get(&server, &confirm).await.contains("Confirm the address"));
-    assert!(get(&server, PAGE).await.contains("A link was sent to ada@example.com"));
-    assert_eq!(post(&server, "/account/notifications/confirm/guessed", &[]).await, done("expired"));
-    assert_eq!(post(&server, &confirm, &[]).await, done("confirmed"));
-    assert_eq!(post(&server, &confirm, &[]).await, done("expired"));
-    assert_eq!(email(&server).await, json!({ "address": "ada@example.com", "isConfirmed": true }));
+    assert!(ada.get(&confirm).await.contains("Confirm the address"));
+    assert!(ada.get(PAGE).await.contains("A link was sent to ada@example.com"));
+    assert_eq!(ada.post("/account/notifications/confirm/guessed", &[]).await, done("expired"));
+    assert_eq!(ada.post(&confirm, &[]).await, done("confirmed"));
+    assert_eq!(ada.post(&confirm, &[]).await, done("expired"));
+    assert_eq!(ada.email().await, json!({ "address": "ada@example.com", "isConfirmed": true }));
 
     // What was there before is not news.
-    chunks(server.message("c1", "What is the weather like in Oslo?").send().await.unwrap()).await;
+    ada.ask("c1", "What is the weather like in Oslo?").await;
     let told = next(&mut mails).await;
     for expected in [
         "Subject: Helper: ",
@@ -92,30 +109,27 @@ async fn unread_answers_are_sent_to_a_confirmed_address_until_its_link_ends_that
     assert!(!told.contains("conversation=c0"), "{told}");
 
     // The next one waits.
-    chunks(server.message("c2", "And in Rome?").send().await.unwrap()).await;
+    ada.ask("c2", "And in Rome?").await;
     assert!(timeout(Duration::from_secs(3), mails.recv()).await.is_err());
-    let jobs: Value = serde_json::from_str(&get(&server, "/api/admin/jobs?kind=notifications.digest").await).unwrap();
+    let jobs: Value = serde_json::from_str(&ada.get("/api/admin/jobs?kind=notifications.digest").await).unwrap();
     let waiting = |job: &&Value| job["kind"] == "notifications.digest" && job["state"] == "waiting";
     assert_eq!(jobs["items"].as_array().unwrap().iter().filter(waiting).count(), 1, "{jobs}");
 
     // A mail program ends it without a session, and nobody learns which links there are.
     let stop = link(&told, "/account/notifications/stop/");
-    assert!(get(&server, &stop).await.contains("Turn off e-mail"));
+    assert!(ada.get(&stop).await.contains("Turn off e-mail"));
     for path in [stop.as_str(), "/account/notifications/stop/guessed"] {
-        let request = client().post(format!("{}{path}", server.origin));
+        let request = client().post(format!("{}{path}", ada.server.origin));
         let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
         let response = request.body("List-Unsubscribe=One-Click").send().await.unwrap();
         assert_eq!(response.status(), 200, "{path}");
     }
-    assert_eq!(email(&server).await, json!({ "isConfirmed": false }));
+    assert_eq!(ada.email().await, json!({ "isConfirmed": false }));
 
     // Nobody is flooded with requests to confirm something.
     for _ in 1..5 {
-        assert_eq!(
-            post(&server, "/account/notifications/email", &[("address", "eve@example.com")]).await,
-            done("asked")
-        );
+        assert_eq!(ada.post("/account/notifications/email", &[("address", "eve@example.com")]).await, done("asked"));
     }
-    assert_eq!(post(&server, "/account/notifications/email", &[("address", "eve@example.com")]).await.0, 429);
-    assert_eq!(post(&server, "/account/notifications/email/off", &[]).await, done("off"));
+    assert_eq!(ada.post("/account/notifications/email", &[("address", "eve@example.com")]).await.0, 429);
+    assert_eq!(ada.post("/account/notifications/email/off", &[]).await, done("off"));
 }
