@@ -8,6 +8,7 @@ use super::session::{ChatBlock, Session, SessionAction};
 use crate::api::ReadConversation;
 use crate::chunks::Chunk;
 use crate::prelude::*;
+use leptos::ev::MouseEvent;
 use leptos::html;
 use leptos::web_sys::File;
 use serde_json::Value;
@@ -46,6 +47,8 @@ pub(crate) struct SessionFunctions {
     pub(in crate::agent_chat) standing_button: fn(StandingApprovalState) -> AnyView,
     /// Follows the property `messages`, given its expression and its first value.
     pub(in crate::agent_chat) watch_messages: fn(Session, &Value, &Value),
+    /// Emits the event for a click on an address, if the page wants to know of it.
+    pub(in crate::agent_chat) link_clicked: fn(Session, &MouseEvent),
 }
 
 /// The chunk for chats in a drawer or in a frame, which few pages need.

@@ -95,6 +95,7 @@ fn session_functions() -> Result<SessionFunctions, ChunkError> {
         persist_queue: Session::persist_queue,
         standing_button: standing_button::standing_button,
         watch_messages: Session::watch_messages_property,
+        link_clicked: Session::link_clicked,
     })
 }
 

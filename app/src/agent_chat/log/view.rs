@@ -5,7 +5,7 @@ use super::citations::CitationHandlers;
 use super::scroll::{ScrollFollower, follow_end};
 use super::thinking::Thinking;
 use super::window::MessageWindow;
-use crate::agent_chat::chunk_tables::BELOW;
+use crate::agent_chat::chunk_tables::{BELOW, SESSION};
 use crate::agent_chat::message::menu::MessageMenu;
 use crate::agent_chat::message::notice::Trouble;
 use crate::agent_chat::message::state::MessageState;
@@ -95,7 +95,10 @@ pub(in crate::agent_chat) fn Log() -> AnyView {
                     on:focusout=move |event| citations.left(&event)
                     on:click=move |event| {
                         citations.clicked(&event);
-                        session.link_clicked(&event);
+                        // The chunk was requested when the pointer or the focus came into the chat.
+                        if let Some(code) = untrack(|| SESSION.get_loaded()) {
+                            (code.link_clicked)(session, &event);
+                        }
                     }
                 >
                     {earlier.button()}
