@@ -51,15 +51,14 @@ mod tests {
     fn exchanged_tokens_are_those_of_one_provider() {
         let check = |auth: &str, more: &str, keys: &str, expected: &str| {
             let text = format!(
-                "auth: {{ {auth}, publicUrls: ['https://a.test'] }}
-    connectedAccounts: {{ keys: [{keys}] }}
-    connections:
-      - id: shop
-        type: Http
-        properties:
-          baseURL: https://x.org
-          auth: {{ type: tokenExchange, tokenUrl: 'https://id.org/t', clientId: a{more} }}
-    "
+                "auth: {{ {auth}, publicUrls: ['https://a.test'] }}\n\
+                 connectedAccounts: {{ keys: [{keys}] }}\n\
+                 connections:\n\
+                 - id: shop\n\
+                 \x20 type: Http\n\
+                 \x20 properties:\n\
+                 \x20   baseURL: https://x.org\n\
+                 \x20   auth: {{ type: tokenExchange, tokenUrl: 'https://id.org/t', clientId: a{more} }}\n"
             );
             let diagnostics = match language(&[DEFINITION]).read_text(&text) {
                 Ok(_) => String::new(),

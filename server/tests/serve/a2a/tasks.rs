@@ -272,7 +272,7 @@ async fn versions_and_cards_are_checked() {
     for (method, code) in
         [("GetExtendedAgentCard", -32_004), ("ListTaskPushNotificationConfigs", -32_003), ("x", -32_601)]
     {
-        assert_eq!(result(call(&server, method, &json!({}))).await["code"], code, "{method}");
+        assert_eq!(result(call(&server, method, &json!({ "taskId": "t" }))).await["code"], code, "{method}");
     }
     let off = start(&config("http://127.0.0.1:9/v1", ""), &[]);
     let refused = call(&off.0, "ListTasks", &json!({})).send().await.unwrap();
