@@ -1,8 +1,7 @@
 //! The menu of a conversation. There is one for the whole list: a native popover that the style
 //! sheet anchors to the button that opened it.
 
-use super::ListEvents;
-use super::chunk_table::ORGANIZING;
+use super::chunk_table::{ListEvents, ORGANIZING};
 use super::list::{ConversationListState, use_conversations};
 use super::move_dialog::open_move_dialog;
 use super::share_dialog::open_share_dialog;

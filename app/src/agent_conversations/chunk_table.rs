@@ -40,3 +40,8 @@ pub(crate) struct OrganizingFunctions {
     /// A list whose entries come from the page's config.
     pub(crate) item_list: fn(Properties, BlockEvents) -> AnyView,
 }
+
+/// The events of the list, and the `menu`, `creation` and `width` of the page, if it has any, as a
+/// Leptos context.
+#[derive(Clone)]
+pub(crate) struct ListEvents(pub(crate) BlockEvents, pub(crate) Option<Properties>);

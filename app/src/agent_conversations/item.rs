@@ -1,7 +1,6 @@
 //! One conversation in the list.
 
-use super::ListEvents;
-use super::chunk_table::ORGANIZING;
+use super::chunk_table::{ListEvents, ORGANIZING};
 use super::days;
 use super::list::{ConversationEntry, ConversationListState, use_conversations};
 use crate::chat_context::use_chat_context;

@@ -1,8 +1,8 @@
 //! A conversation list that the page provides itself: the entries come from the block's properties,
 //! and what the user does with them is reported as events of the block.
 
-use super::ListEvents;
 use super::actions::move_menu_focus;
+use super::chunk_table::ListEvents;
 use crate::actions::BlockEvents;
 use crate::chat_context::use_chat_context;
 use crate::pages::drawer::close_drawers;

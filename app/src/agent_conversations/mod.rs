@@ -30,7 +30,7 @@ use crate::properties::Properties;
 use crate::texts::{Text, block_language, error_text, fill_count, t, with_locale};
 use crate::ui::icons::{Icon, Shape};
 use actions::ActionsMenu;
-pub(crate) use chunk_table::ORGANIZING;
+pub(crate) use chunk_table::{ListEvents, ORGANIZING};
 pub(crate) use highlight::highlight_result;
 use item::ConversationItem;
 use leptos::ev::KeyboardEvent;
@@ -44,11 +44,6 @@ use serde_json::Value;
 use wire::api::{ConversationList, WaitingTasks};
 use wire::organize::ListFilter;
 use wire::page::AgentConversationsProperties;
-
-/// The events of the list, and the `menu`, `creation` and `width` of the page, if it has any, as a
-/// Leptos context.
-#[derive(Clone)]
-pub(crate) struct ListEvents(pub(crate) BlockEvents, pub(crate) Option<Properties>);
 
 /// The list of conversations with the button for a new one.
 #[component]

@@ -1,7 +1,6 @@
 //! Full-text search in titles and messages, as the user types.
 
-use super::ListEvents;
-use super::chunk_table::ORGANIZING;
+use super::chunk_table::{ListEvents, ORGANIZING};
 use super::highlight::{self, highlight_message};
 use super::item::conversation_href;
 use super::list::{ConversationListState, use_conversations};

@@ -9,7 +9,7 @@ workflowEditors: { roles: [designer] }
 connections: [{ id: demo, type: Demo }]
 api:
   - { id: post, type: Api, description: Posts., auth: { roles: [finance] }, routine: [{ ':return': { posted: true } }] }
-  - { id: pay, type: Api, description: Pays., routine: [{ ':return': { paid: true } }] }
+  - { id: pay, type: Api, description: Pays., payloadSchema: { type: object }, routine: [{ ':return': { paid: true } }] }
 agents:
   - { id: controlled, type: Agent, connectionId: demo, properties: { model: demo, approvers: [boss] }, tools: [{ endpointId: pay, confirm: true }] }
 workflows:

@@ -89,10 +89,10 @@ async fn invoice_is_read_approved_and_posted() {
     site.ask(path, Some(json!({ "approved": true, "comment": "As agreed." }))).await;
     let run = site.run(&large, has_ended).await;
     assert_eq!(run["output"], json!({ "posted": true, "number": "2026-2", "total": 6200 }), "{run}");
-    // The price of the demo model is not known, so neither is the cost.
+    // The demo model has no price.
     assert_eq!((&run["used"]["requests"], &run["used"]["unpriced"]), (&json!(1), &json!(1)));
-    let page = call_route(&site.routes, &site.boss, get(format!("/admin/workflows/{large}"))).await.1;
-    assert!(page.contains("unknown") && !page.contains("$0.00"), "{page}");
+    let (_, page) = call_route(&site.routes, &site.boss, get(format!("/admin/workflows/{large}"))).await;
+    assert!(page.contains("<dt>Cost</dt><dd>unknown</dd>"), "{page}");
     let posted = site.posted().await;
     let numbers: Vec<_> = posted.as_array().unwrap().iter().map(|row| (&row["number"], &row["approved_by"])).collect();
     assert_eq!(numbers, [(&json!("2026-1"), &json!("the limit")), (&json!("2026-2"), &json!("a person"))]);
@@ -289,7 +289,6 @@ async fn editors_have_the_definitions_without_being_administrators() {
         let places: Vec<_> = checked["problems"].as_array().unwrap().iter().map(|found| &found["path"]).collect();
         assert_eq!(places, expected, "{checked}");
     }
-    // The console is for administrators.
     assert_eq!(ask_as(&site, &designer, get("/admin/workflow-definitions".to_owned())).await.0, 404);
 }
 
@@ -314,8 +313,8 @@ async fn progress_of_a_run_in_a_conversation_is_for_its_owner() {
     let id = runs["items"][0]["id"].as_str().unwrap();
     let progress = || post("/ui/workflow-progress".to_owned(), json!({ "id": id }));
     site.run(id, |run| run["tasks"][0].is_object()).await;
-    let (status, shown) = ask_as(&site, &site.boss, progress()).await;
-    assert_eq!((status, &shown["tasks"][0]["title"]), (200, &json!("Go on?")), "{shown}");
+    let shown = ask_as(&site, &site.boss, progress()).await;
+    assert_eq!((shown.0, &shown.1["tasks"][0]["title"]), (200, &json!("Go on?")), "{shown:?}");
     for stranger in [("eve", true, &["reader"][..]), ("root", true, &["admin"]), ("visitor", false, &[])] {
         let (status, answer) = ask_as(&site, &caller(stranger), progress()).await;
         assert_eq!(status, 404, "{stranger:?}: {answer}");
@@ -391,13 +390,11 @@ pages: [{ id: home }]
     let run = site.ask("/api/workflows/count/runs".to_owned(), Some(json!({ "input": { "n": 1 } }))).await;
     let run = site.run(run["id"].as_str().unwrap(), has_ended).await;
     assert_eq!((&run["output"], &run["used"]["toolCalls"]), (&json!([2, 1, 3]), &json!(2)), "{run}");
-    let denied = &run["stepRecords"][1];
-    assert_eq!((&denied["state"], &denied["error"]["kind"]), (&json!("failed"), &json!("invalid")), "{denied}");
+    assert_eq!(run["stepRecords"][1]["error"]["kind"], "invalid", "{run}");
     let run = site.ask("/api/workflows/wrong/runs".to_owned(), Some(json!({}))).await;
-    let run = site.run(run["id"].as_str().unwrap(), has_ended).await;
-    assert!(run["error"]["message"].as_str().unwrap().contains("do not fit"), "{run}");
-    let filter = store::AuditFilter { tool: Some("add".to_owned()), ..store::AuditFilter::default() };
-    let audit = site.store.audit_list(filter, 20, None).await.unwrap();
-    let outcomes: Vec<_> = audit.iter().rev().map(|row| row.outcome.clone()).collect();
+    let error = site.run(run["id"].as_str().unwrap(), has_ended).await["error"].to_string();
+    assert!(error.contains("do not fit"), "{error}");
+    let audit = site.store.audit_list(store::AuditFilter::default(), 50, None).await.unwrap();
+    let outcomes: Vec<_> = audit.iter().rev().filter(|row| row.tool == "add").map(|row| &*row.outcome).collect();
     assert_eq!(outcomes, ["ok", "denied", "ok", "refused"]);
 }

@@ -146,9 +146,11 @@ async fn extra_columns_in_bodies_are_not_stored() {
             let (of_plain, _) = server.ask(owner(route), route, &own, plain, "").await;
             let (status, answer) = server.ask(owner(route), route, &own, full, "").await;
             done += usize::from(of_plain < 400);
+            // A form that is refused shows what was entered in its own fields, which have names of columns, too.
+            let in_own_field = answer.matches(&format!("value=\"{canary}\"")).count();
+            let is_repeated = answer.matches(&canary).count() > if status == 422 { in_own_field } else { 0 };
             // A field of another type may repeat the value in its error.
-            let is_right =
-                status < 500 && !answer.contains(&canary) && (of_plain >= 400 || ![400, 422].contains(&status));
+            let is_right = status < 500 && !is_repeated && (of_plain >= 400 || ![400, 422].contains(&status));
             if !is_right {
                 let at = answer.find(&canary).map_or(0, |at| answer.floor_char_boundary(at.saturating_sub(150)));
                 let case = format!("{} {}: {of_plain}, then {status} {}", route.method, route.path, &answer[at..]);
