@@ -17,6 +17,7 @@ const EXCEPTIONS: &[(&str, &str)] =
     &[("app/src", "boundaries between crates with views make the download larger: measured in app/README.md")];
 
 /// A Rust file with its number of lines.
+#[derive(Clone)]
 struct FileSize {
     /// The path in the repository.
     path: PathBuf,
