@@ -114,8 +114,10 @@ async fn quota_lasts_until_the_next_day_despite_deletions() {
     }
     later.store(DAY, Ordering::Relaxed);
     assert_eq!(status(send(&chat, "ada", "e", "m4").await), 200);
-    assert_eq!(status(call(&chat, "ada").await), 200);
-    assert_eq!(status(send(&chat, "ada", "e", "m5").await), 429, "a call counts as well");
+    for expected in [200, 200, 429] {
+        assert_eq!(status(call(&chat, "ada").await), expected, "calls count as well");
+    }
+    assert_eq!(status(send(&chat, "ada", "e", "m5").await), 429);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ mkdirSync(`${out}/scenarios`, { recursive: true });
 const lines = (values) => `[\n${values.map((value) => JSON.stringify(value)).join(",\n")}\n]\n`;
 
 // Partial JSON: every beginning of some texts.
-const texts = ['{"city":"Lima","n":[-1.5e2,true,null],"note":"a\\u00e9\\n","in":{}}', '[[],{"x":[false,"]"]}]', '"a word"', "12", "nul", "{]"];
+const texts = ['{"city":"Lima","n":[-1.5e2,true,null],"note":"a\\u00e9\\n","in":{}}', '[[],{"x":[false,"]"]}]', '"a word"', "12", "nul"];
 const parts = [];
 for (const text of texts) {
   for (let end = 0; end <= text.length; end += 1) {

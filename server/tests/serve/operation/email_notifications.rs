@@ -27,8 +27,10 @@ pages: [{ id: demo, blocks: [{ id: demo, type: AgentChat, properties: { agentId:
 
 const PAGE: &str = "/account/notifications";
 
+/// Returns the next e-mail, with its long lines joined again (quoted-printable).
 async fn next(mails: &mut UnboundedReceiver<String>) -> String {
-    timeout(Duration::from_secs(60), mails.recv()).await.unwrap().unwrap()
+    let mail = timeout(Duration::from_secs(60), mails.recv()).await.unwrap().unwrap();
+    mail.replace("=\n", "").replace("=3D", "=")
 }
 
 /// The browser of a user who is signed in.
