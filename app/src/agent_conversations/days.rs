@@ -8,29 +8,26 @@
 use super::list::{ConversationEntry, ConversationListState};
 use crate::prelude::*;
 use crate::texts::{Text, t};
-use crate::ui::dates::{local_day_start, utc_day_start};
+use crate::ui::dates::local_midnight;
 
-/// Each group, with the number of days between today and the day with which it begins.
-const GROUPS: [(Text, i32); 5] = [
+/// A day in milliseconds. Days before a change to or from daylight saving time begin an hour later or sooner.
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+/// Each group, with the number of days between today and the day with which it begins; more than there were for the
+/// last one.
+const GROUPS: [(Text, i64); 5] = [
     (Text::Today, 0),
     (Text::Yesterday, 1),
     (Text::PreviousWeek, 7),
     (Text::PreviousMonth, 30),
-    (Text::Older, i32::MAX),
+    (Text::Older, 1_000_000),
 ];
 
 /// Keeps the groups up to date. `listed_at` is the time at which the server made the list.
 pub(super) fn follow(list: ConversationListState, listed_at: i64) {
     let find = move || {
-        let day_start = move |days| match list.now.get() {
-            Some(now) => local_day_start(now, days),
-            None => utc_day_start(listed_at, days),
-        };
-        let mut starts = [i64::MIN; GROUPS.len()];
-        // The last group has no beginning.
-        for (start, (_, days)) in starts.iter_mut().zip(&GROUPS[..GROUPS.len() - 1]) {
-            *start = day_start(*days);
-        }
+        let midnight = list.now.get().map_or(listed_at - listed_at % DAY, local_midnight);
+        let starts = GROUPS.map(|(_, days)| midnight - days * DAY);
         list.items.with(|items| first_rows(items, starts))
     };
     list.group_starts.set(untrack(find));

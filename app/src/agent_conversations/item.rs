@@ -40,7 +40,11 @@ pub fn ConversationItem(
     let choosing = Memo::new(move |_| list.selected.with(Option::is_some));
     let choice = {
         let id = id.clone();
-        (move || choosing.get().then(|| selection_checkbox(list, id.clone()))).into_any()
+        let checkbox = move || {
+            let id = id.clone();
+            ORGANIZING.view(move |code| (code.checkbox)(list, id.clone()))
+        };
+        (move || choosing.get().then(&checkbox)).into_any()
     };
     let group = {
         let id = id.clone();
@@ -51,24 +55,6 @@ pub fn ConversationItem(
             {choice}
             {content}
         </li>
-    }
-    .into_any()
-}
-
-/// Returns the checkbox that selects the conversation.
-fn selection_checkbox(list: ConversationListState, id: String) -> AnyView {
-    let chosen = {
-        let id = id.clone();
-        move || list.selected.with(|chosen| chosen.as_ref().is_some_and(|ids| ids.contains(&id)))
-    };
-    view! {
-        <input
-            type="checkbox"
-            class="cw-conversation-choice"
-            aria-label=t(Text::Select)
-            prop:checked=chosen
-            on:change=move |_| list.toggle_selected(&id)
-        />
     }
     .into_any()
 }

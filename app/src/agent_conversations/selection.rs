@@ -77,3 +77,21 @@ pub(super) fn undo_notice(list: ConversationListState, count: usize) -> AnyView 
     }
     .into_any()
 }
+
+/// Returns the checkbox that selects the conversation.
+pub(super) fn selection_checkbox(list: ConversationListState, id: String) -> AnyView {
+    let chosen = {
+        let id = id.clone();
+        move || list.selected.with(|chosen| chosen.as_ref().is_some_and(|ids| ids.contains(&id)))
+    };
+    view! {
+        <input
+            type="checkbox"
+            class="cw-conversation-choice"
+            aria-label=t(Text::Select)
+            prop:checked=chosen
+            on:change=move |_| list.toggle_selected(&id)
+        />
+    }
+    .into_any()
+}
