@@ -2,7 +2,7 @@
 
 use super::{Actions, MessageStatus, link};
 use crate::prelude::*;
-use crate::texts::{Text, fill, t};
+use crate::texts::{Text, fill};
 use serde_json::{Map, Value};
 use std::time::Duration;
 use wire::page::{
@@ -116,7 +116,6 @@ impl Actions {
             ActionType::Throw => {
                 let ThrowParams { message, throw } = ThrowParams::read(&params);
                 if throw {
-                    let message = if message.is_empty() { t(Text::ActionStopped).to_owned() } else { message };
                     return Err(ActionError::Message(message));
                 }
             }

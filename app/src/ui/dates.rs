@@ -109,17 +109,11 @@ pub(crate) fn is_today(at: i64) -> bool {
     local_date(at) == local_date(js_sys::Date::now() as i64)
 }
 
-/// Returns when the user's current day began, or one of the days before it. By the calendar, because
-/// some days do not have 24 hours.
-pub(crate) fn local_day_start(now: i64, days_before: i32) -> i64 {
-    let today = js_sys::Date::new(&JsValue::from_f64(now as f64));
-    let (month, day) = (today.get_month() as i32, today.get_date() as i32);
-    js_sys::Date::new_with_year_month_day(today.get_full_year(), month, day - days_before).get_time() as i64
-}
-
-/// As [`local_day_start`], in UTC.
-pub(crate) fn utc_day_start(now: i64, days_before: i32) -> i64 {
-    now - now.rem_euclid(1000 * DAY) - i64::from(days_before) * 1000 * DAY
+/// Returns when the user's current day began.
+pub(crate) fn local_midnight(now: i64) -> i64 {
+    let date = js_sys::Date::new(&JsValue::from_f64(now as f64));
+    let minutes = date.get_hours() * 60 + date.get_minutes();
+    now - now % (1000 * MINUTE) - i64::from(minutes) * 1000 * MINUTE
 }
 
 /// Formats a time in UTC: `2026-11-20T22:32:09Z`.

@@ -85,7 +85,6 @@ texts! { 0;
     AnswerUnreadable = "The answer could not be read. Load the conversation again.",
     PartMissing = "A part of this page could not be loaded. Try again.",
     PartMissingReload = "A part of this page could not be loaded. Reload the page.",
-    ActionStopped = "This could not be done.",
     ActionsMissing = "The page could not load this action. Try again.",
     ActionWrong = "An expression in an action of this page is invalid: {1}.",
     PageGone = "This page has gone.",

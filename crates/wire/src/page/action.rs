@@ -129,7 +129,7 @@ properties! {
     pub struct ThrowParams {
         /// The text for the user; in a client tool, for the model. Default: "This could not be done."
         #[schemars(with = "Dynamic<Text>")]
-        pub message: String = String::new(),
+        pub message: String = "This could not be done.".to_owned(),
         /// Fails only if this is true. Usually an operator.
         #[schemars(with = "Dynamic<bool>", extend("default" = true))]
         #[read(holds)]
