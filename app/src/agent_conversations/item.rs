@@ -2,7 +2,7 @@
 
 use super::chunk_table::{ListEvents, ORGANIZING};
 use super::days;
-use super::list::{ConversationEntry, ConversationListState, use_conversations};
+use super::list::{ConversationEntry, use_conversations};
 use crate::chat_context::use_chat_context;
 use crate::pages::current_page::CurrentPage;
 use crate::pages::drawer::close_drawers;
