@@ -246,7 +246,7 @@ test("an operator pauses a trigger and answers a question in the console", async
   await accessible(page);
   await page.getByLabel("Boxes").fill("99");
   await page.getByLabel("Note for the driver").fill("First line\nsecond");
-  await page.getByRole("button", { name: "Answer" }).click();
+  await page.getByRole("button", { name: "Answer", exact: true }).click();
   await expect(page.getByLabel("Boxes")).toHaveAccessibleDescription(/at most 20/);
   await expect(page.getByLabel("Note for the driver")).toHaveValue("First line\nsecond");
   await accessible(page);
@@ -254,7 +254,7 @@ test("an operator pauses a trigger and answers a question in the console", async
   await page.getByLabel("Boxes").fill("9");
   await page.getByLabel("Delivery day").fill("2026-12-24");
   await page.getByLabel("Address: City").fill("Oslo");
-  await page.getByRole("button", { name: "Answer" }).click();
+  await page.getByRole("button", { name: "Answer", exact: true }).click();
   // The page of the run follows it without being loaded again.
   await expect(page.getByRole("group", { name: "Steps of the run" }).getByRole("link", { name: /^post/ })).toBeVisible({ timeout: 20_000 });
   await page.setViewportSize(PHONE);

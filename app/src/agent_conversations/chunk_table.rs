@@ -12,7 +12,6 @@ use crate::properties::Properties;
 use leptos::ev::DragEvent;
 use leptos::html;
 use leptos::web_sys::HtmlInputElement;
-use wire::api::WaitingTasks;
 
 /// The chunk with this code.
 pub(crate) static ORGANIZING: Chunk<OrganizingFunctions> = Chunk::new("organizing");
@@ -35,8 +34,6 @@ pub(crate) struct OrganizingFunctions {
     pub(super) folder_tools: fn(ConversationListState, String, RwSignal<bool>) -> AnyView,
     /// The checkbox that selects a conversation.
     pub(super) checkbox: fn(ConversationListState, String) -> AnyView,
-    /// The link to the tasks of workflows that wait for the user.
-    pub(super) tasks_link: fn(WaitingTasks) -> AnyView,
     /// The toolbar for the selected conversations.
     pub(super) selection_bar: fn(ConversationListState) -> AnyView,
     /// The notice that offers to undo a deletion.

@@ -27,7 +27,7 @@ use crate::chat_context::use_chat_context;
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
 use crate::properties::Properties;
-use crate::texts::{Text, block_language, error_text, t, with_locale};
+use crate::texts::{Text, block_language, error_text, fill_count, t, with_locale};
 use crate::ui::icons::{Icon, Shape};
 use actions::ActionsMenu;
 pub(crate) use chunk_table::{ListEvents, ORGANIZING};
@@ -41,7 +41,7 @@ use scope::ListScope;
 use search::{ConversationSearch, SearchField};
 use selection::{SelectionBar, UndoNotice};
 use serde_json::Value;
-use wire::api::ConversationList;
+use wire::api::{ConversationList, WaitingTasks};
 use wire::organize::ListFilter;
 use wire::page::AgentConversationsProperties;
 
@@ -135,7 +135,7 @@ fn LoadedList(id: String, first: Result<ConversationList, ApiError>) -> AnyView 
     let by_key = move |event: KeyboardEvent| keys::on_key(list, window, &event);
     let more = move || has_more.get().then(|| more_button(list));
     view! {
-        {move || list.tasks.get().map(|tasks| ORGANIZING.view(move |code| (code.tasks_link)(tasks.clone())))}
+        {move || list.tasks.get().map(tasks_link)}
         <SearchField />
         <ListScope />
         <SelectionBar />
@@ -190,6 +190,21 @@ fn more_button(list: ConversationListState) -> AnyView {
         <button type="button" class="cw-link cw-more" disabled=loading on:click=move |_| list.load_more()>
             {t(Text::ShowMore)}
         </button>
+    }
+    .into_any()
+}
+
+/// Renders the link to the page with the tasks of workflows that wait for the user.
+fn tasks_link(tasks: WaitingTasks) -> AnyView {
+    let text = match tasks.count {
+        1 => t(Text::TasksOne).to_owned(),
+        count => fill_count(Text::TasksCount, count as usize),
+    };
+    view! {
+        <a class="cw-tasks-link" href=["/", &tasks.page].concat()>
+            <span class="cw-waiting"></span>
+            {text}
+        </a>
     }
     .into_any()
 }

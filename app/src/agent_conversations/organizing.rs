@@ -14,9 +14,7 @@ use super::selection::{selection_bar, selection_checkbox, undo_notice};
 use super::share_dialog::ShareDialog;
 use crate::chunks::{ChunkError, ChunkFuture, ChunkTable};
 use crate::prelude::*;
-use crate::texts::{Text, fill_count, t};
 use wasm_split_helpers::wasm_split;
-use wire::api::WaitingTasks;
 
 impl ChunkTable for OrganizingFunctions {
     fn load() -> ChunkFuture {
@@ -44,25 +42,9 @@ fn functions() -> Result<OrganizingFunctions, ChunkError> {
         rename: |item| view! { <RenameField item /> }.into_any(),
         folder_tools,
         checkbox: selection_checkbox,
-        tasks_link,
         selection_bar,
         undo: undo_notice,
         import: import_file,
         item_list: |properties, events| view! { <ItemList properties events /> }.into_any(),
     })
-}
-
-/// Renders the link to the page with the tasks of workflows that wait for the user.
-fn tasks_link(tasks: WaitingTasks) -> AnyView {
-    let text = match tasks.count {
-        1 => t(Text::TasksOne).to_owned(),
-        count => fill_count(Text::TasksCount, count as usize),
-    };
-    view! {
-        <a class="cw-tasks-link" href=["/", &tasks.page].concat()>
-            <span class="cw-waiting"></span>
-            {text}
-        </a>
-    }
-    .into_any()
 }
