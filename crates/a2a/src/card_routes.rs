@@ -100,7 +100,7 @@ pub(crate) async fn show_default_card(
 fn origin(origin: Option<String>) -> Result<String, UserError> {
     origin.ok_or_else(|| {
         let message =
-            "This server does not know its address. Whoever runs it lists it in the config, in `auth.publicUrls`.";
+            "This server does not know its address. The administrator lists it in the config, in `auth.publicUrls`.";
         UserError::new(ErrorCode::NotFound, message)
     })
 }

@@ -128,9 +128,7 @@ pub(crate) async fn list(
     facts: Facts,
     Path(agent_id): Path<String>,
 ) -> Result<RestResponse, RestError> {
-    let facts = facts?;
-    let query = facts.query.clone();
-    let asked = open(context, facts, agent_id)?;
+    let (asked, query) = open_with_query(context, facts?, agent_id)?;
     run(asked, Method::read("ListTasks", params(Some(&query), &[]).into())?).await
 }
 
@@ -140,9 +138,7 @@ pub(crate) async fn show(
     facts: Facts,
     Path((agent_id, task)): Path<(String, String)>,
 ) -> Result<RestResponse, RestError> {
-    let facts = facts?;
-    let query = facts.query.clone();
-    let asked = open(context, facts, agent_id)?;
+    let (asked, query) = open_with_query(context, facts?, agent_id)?;
     let (name, id) = match task.strip_suffix(":subscribe") {
         Some(id) => ("SubscribeToTask", id),
         None => ("GetTask", task.as_str()),
@@ -183,9 +179,7 @@ pub(crate) async fn list_push(
     facts: Facts,
     Path((agent_id, task)): Path<(String, String)>,
 ) -> Result<RestResponse, RestError> {
-    let facts = facts?;
-    let query = facts.query.clone();
-    let asked = open(context, facts, agent_id)?;
+    let (asked, query) = open_with_query(context, facts?, agent_id)?;
     let params = params(Some(&query), &[("taskId", &task)]);
     run(asked, Method::read("ListTaskPushNotificationConfigs", params.into())?).await
 }
@@ -219,6 +213,16 @@ pub(crate) async fn extended_card(
     Path(agent_id): Path<String>,
 ) -> Result<RestResponse, RestError> {
     run(open(context, facts?, agent_id)?, Method::ExtendedCard).await
+}
+
+/// As `open`, with the text of the query.
+fn open_with_query(
+    context: Context,
+    facts: RequestInfo,
+    agent_id: String,
+) -> Result<((CallContext, Duration), String), RestError> {
+    let query = facts.query.clone();
+    Ok((open(context, facts, agent_id)?, query))
 }
 
 /// Runs a method. `open` has found out who asks which agent, and how often a silent stream shows that it is alive.

@@ -55,13 +55,25 @@ pub(crate) fn routes(context: Context) -> ApiRouter {
         .get("/a2a/{agent}/tasks", rest::list, "List the caller's tasks with an agent (HTTP+JSON)")
         .get("/a2a/{agent}/tasks/{task}", rest::show, "Get a task, or with `:subscribe` its events (HTTP+JSON)")
         .post("/a2a/{agent}/tasks/{task}", rest::act, "`:cancel` a task, or `:subscribe` to it (HTTP+JSON)")
-        .post("/a2a/{agent}/tasks/{task}/pushNotificationConfigs", rest::create_push, "Be told what becomes of a task")
-        .get("/a2a/{agent}/tasks/{task}/pushNotificationConfigs", rest::list_push, "List who is told about a task")
-        .get("/a2a/{agent}/tasks/{task}/pushNotificationConfigs/{id}", rest::show_push, "Get who is told about a task")
+        .post(
+            "/a2a/{agent}/tasks/{task}/pushNotificationConfigs",
+            rest::create_push,
+            "Add an address for push notifications of a task",
+        )
+        .get(
+            "/a2a/{agent}/tasks/{task}/pushNotificationConfigs",
+            rest::list_push,
+            "List the addresses for push notifications of a task",
+        )
+        .get(
+            "/a2a/{agent}/tasks/{task}/pushNotificationConfigs/{id}",
+            rest::show_push,
+            "Get an address for push notifications of a task",
+        )
         .delete(
             "/a2a/{agent}/tasks/{task}/pushNotificationConfigs/{id}",
             rest::delete_push,
-            "Be told no more of a task",
+            "Delete an address for push notifications of a task",
         )
         .get("/a2a/{agent}/extendedAgentCard", rest::extended_card, "There is no extended card (HTTP+JSON)")
         .get("/a2a/{agent}/.well-known/agent-card.json", card_routes::show_card, "Get the card of an agent")

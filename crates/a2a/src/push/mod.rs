@@ -1,4 +1,4 @@
-//! Push notifications: clients name an address at which they are told what becomes of a task.
+//! Push notifications: clients name an address to which the states of a task are sent.
 
 mod deliver;
 mod store;
@@ -114,7 +114,9 @@ pub(crate) async fn keep(
     let owner = &asked.caller.user_id;
     let sealed = keys.seal(seal_context(owner, task_id, &id).as_bytes(), &plain).map_err(|problem| {
         tracing::error!(problem, "push notifications cannot be stored");
-        RpcError::unsupported("This server cannot store push notifications now. Whoever runs it has to set their key.")
+        RpcError::unsupported(
+            "This server cannot store push notifications now. The administrator has to set their key.",
+        )
     })?;
     let row = PushRow {
         task_id: task_id.to_owned(),

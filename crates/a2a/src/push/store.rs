@@ -42,7 +42,7 @@ const DUE: &str = "
         AND ($1 = '' OR t.conversation_id = $1)
     ORDER BY p.created_at LIMIT $2";
 
-/// Where a client is told what becomes of a task.
+/// An address to which the states of a task are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PushRow {
     pub(crate) task_id: String,
