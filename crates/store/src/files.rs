@@ -83,7 +83,7 @@ impl Store {
     pub async fn begin_file(&self, owner: &str, file: NewFile, bound: u64) -> Result<bool, StoreError> {
         let begin = sql::query(BEGIN).bind(file.id).bind(owner.to_owned()).bind(file.name).bind(number(file.reserved));
         let begin = begin.bind(file.now).bind(LEAST_SIZE).bind(number(bound));
-        self.write(move |db| Box::pin(async move { Ok(begin.execute(db).await?.rows_affected() > 0) })).await
+        Ok(self.execute(begin).await? > 0)
     }
 
     /// Adds piece `no` of an upload, counted from 0. Each but the last has [`FILE_PIECE`] bytes.
@@ -111,8 +111,7 @@ impl Store {
     /// The database failed.
     pub async fn file(&self, owner: &str, id: &str) -> Result<Option<FileRow>, StoreError> {
         let find = sql::query(ONE).bind(owner.to_owned()).bind(id.to_owned());
-        self.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(file).transpose() }))
-            .await
+        self.optional_row(find, file).await
     }
 
     /// Returns piece `no` of a file; `None` after the last one, and when the file is unknown or
@@ -122,13 +121,7 @@ impl Store {
     /// The database failed.
     pub async fn file_piece(&self, owner: &str, id: &str, no: u32) -> Result<Option<Bytes>, StoreError> {
         let find = sql::query(PIECE).bind(owner.to_owned()).bind(id.to_owned()).bind(no);
-        self.read(move |db| {
-            Box::pin(async move {
-                let row = find.fetch_optional(db).await?;
-                row.map(|row| Ok(Bytes::from(row.try_get::<Vec<u8>>("bytes")?))).transpose()
-            })
-        })
-        .await
+        self.optional_row(find, |row| Ok(Bytes::from(row.try_get::<Vec<u8>>("bytes")?))).await
     }
 
     /// Returns the files that an owner has attached in a conversation, the newest first, at most `most`.
@@ -142,7 +135,7 @@ impl Store {
         most: u32,
     ) -> Result<Vec<FileRow>, StoreError> {
         let find = sql::query(OF_CONVERSATION).bind(owner.to_owned()).bind(conversation_id.to_owned()).bind(most);
-        self.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(file).collect() })).await
+        self.rows(find, file).await
     }
 
     /// Deletes a file that no message uses, completely uploaded or not. Returns false when there is
@@ -152,7 +145,7 @@ impl Store {
     /// The database failed.
     pub async fn delete_unused_file(&self, owner: &str, id: &str) -> Result<bool, StoreError> {
         let drop = sql::query(DROP).bind(owner.to_owned()).bind(id.to_owned());
-        self.write(move |db| Box::pin(async move { Ok(drop.execute(db).await?.rows_affected() > 0) })).await
+        Ok(self.execute(drop).await? > 0)
     }
 
     /// Deletes files of all owners that no message uses and whose upload began before `before`

@@ -1,7 +1,7 @@
 //! The handle on the store.
 
 use crate::database::{Database, ReadConnections};
-use crate::sql::{self, Db};
+use crate::sql::{self, Db, Query, Row};
 use crate::{Schema, StoreError, postgres, sqlite};
 use futures::future::BoxFuture;
 use std::path::PathBuf;
@@ -151,6 +151,34 @@ impl Store {
                 done.unwrap_or_else(|_| Err(StoreError::Unavailable("it did not answer in time".to_owned())))
             }),
         }
+    }
+
+    /// Runs a single `SELECT` and reads its rows with `row`.
+    pub(crate) fn rows<T, R>(&self, query: Query, row: R) -> BoxFuture<'_, Result<Vec<T>, StoreError>>
+    where
+        T: Send + 'static,
+        R: Fn(&Row) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.read(move |db| {
+            Box::pin(async move {
+                let rows = query.fetch_all(db).await?;
+                rows.iter().map(row).collect()
+            })
+        })
+    }
+
+    /// Runs a single `SELECT` and reads its first row, if there is one, with `row`.
+    pub(crate) fn optional_row<T, R>(&self, query: Query, row: R) -> BoxFuture<'_, Result<Option<T>, StoreError>>
+    where
+        T: Send + 'static,
+        R: Fn(&Row) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.read(move |db| Box::pin(async move { query.fetch_optional(db).await?.as_ref().map(row).transpose() }))
+    }
+
+    /// Runs a statement in a transaction of its own. Returns the number of rows that it changed.
+    pub(crate) async fn execute(&self, statement: Query) -> Result<u64, StoreError> {
+        self.write(move |db| Box::pin(async move { Ok(statement.execute(db).await?.rows_affected()) })).await
     }
 }
 

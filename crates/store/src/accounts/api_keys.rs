@@ -2,7 +2,7 @@
 
 use crate::accounts::users::{User, decode_list, encode_list, granted_roles, user};
 use crate::sql::{self, Row};
-use crate::{AuditEntry, Store, StoreError, audit};
+use crate::{AuditEntry, Store, StoreError};
 
 /// The maximum number of API keys of one user.
 pub const MAX_API_KEYS: u32 = 50;
@@ -81,7 +81,7 @@ impl Store {
             .bind(key.now)
             .bind(key.expires_at)
             .bind(MAX_API_KEYS);
-        self.write(move |db| Box::pin(audit::execute(db, insert, entry))).await
+        self.execute_audited(insert, entry).await
     }
 
     /// Returns the user of a valid key and the key's scopes. A key is invalid if it is unknown or
@@ -101,7 +101,7 @@ impl Store {
         let Some((user, scopes, id, used_at)) = found.await? else { return Ok(None) };
         if used_at.is_none_or(|used_at| now - used_at >= USED_EVERY) {
             let used = sql::query(USED).bind(id).bind(now);
-            self.write(move |db| Box::pin(async move { Ok(used.execute(db).await?.rows_affected()) })).await?;
+            self.execute(used).await?;
         }
         Ok(Some((user, scopes)))
     }
@@ -111,11 +111,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn api_keys(&self, user_id: &str) -> Result<Vec<ApiKeyRow>, StoreError> {
-        let user_id = user_id.to_owned();
-        self.read(move |db| {
-            Box::pin(async move { sql::query(LIST).bind(user_id).fetch_all(db).await?.iter().map(api_key).collect() })
-        })
-        .await
+        self.rows(sql::query(LIST).bind(user_id), api_key).await
     }
 
     /// Revokes a user's API key, and writes `entry` to the audit log in the same transaction.
@@ -125,7 +121,7 @@ impl Store {
     /// The database failed.
     pub async fn delete_api_key(&self, user_id: &str, id: &str, entry: Option<AuditEntry>) -> Result<bool, StoreError> {
         let delete = sql::query(DELETE).bind(user_id.to_owned()).bind(id.to_owned());
-        self.write(move |db| Box::pin(audit::execute(db, delete, entry))).await
+        self.execute_audited(delete, entry).await
     }
 }
 

@@ -64,7 +64,7 @@ impl Store {
                 provisioned: row.try_get("provisioned")?,
             })
         };
-        self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(member).collect() })).await
+        self.rows(list, member).await
     }
 }
 

@@ -222,11 +222,11 @@ impl Store {
     /// The database failed.
     pub async fn delete_group(&self, id: &str, entry: AuditEntry) -> Result<bool, StoreError> {
         let delete = sql::query("DELETE FROM user_groups WHERE id = $1").bind(id.to_owned());
-        self.write(move |db| Box::pin(audit::execute(db, delete, Some(entry)))).await
+        self.execute_audited(delete, Some(entry)).await
     }
 
     async fn select_groups(&self, query: Query) -> Result<Vec<Group>, StoreError> {
-        self.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(group).collect() })).await
+        self.rows(query, group).await
     }
 }
 

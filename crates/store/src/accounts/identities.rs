@@ -230,7 +230,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let update = sql::query(UPDATE).bind(claims.issuer).bind(claims.subject).bind(claims.label);
         let update = update.bind(encode_list(&claims.roles)).bind(now);
-        self.write(move |db| Box::pin(audit::execute(db, update, entry))).await
+        self.execute_audited(update, entry).await
     }
 
     /// Removes an identity of a user with its roles and sessions, and writes `entry` to the audit log in
@@ -284,7 +284,7 @@ impl Store {
             }
             EndedAtProvider::Subject(subject) => sql::query(END_BY_SUBJECT).bind(issuer.to_owned()).bind(subject),
         };
-        self.write(move |db| Box::pin(async move { Ok(end.execute(db).await?.rows_affected()) })).await
+        self.execute(end).await
     }
 }
 

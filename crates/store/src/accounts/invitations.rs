@@ -118,7 +118,7 @@ impl Store {
     /// The database failed.
     pub async fn delete_expired_invitations(&self, now: i64) -> Result<u64, StoreError> {
         let delete = sql::query(DELETE_EXPIRED).bind(now);
-        self.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected()) })).await
+        self.execute(delete).await
     }
 
     /// Returns the invitations that have not expired at `now` (Unix time, milliseconds), the newest first.
@@ -154,7 +154,7 @@ impl Store {
     /// The database failed.
     pub async fn delete_invitation(&self, id: &str, entry: AuditEntry) -> Result<bool, StoreError> {
         let delete = sql::query("DELETE FROM invitations WHERE id = $1").bind(id.to_owned());
-        self.write(move |db| Box::pin(audit::execute(db, delete, Some(entry)))).await
+        self.execute_audited(delete, Some(entry)).await
     }
 
     /// Returns the invitation with this hash of a token, if it can be accepted at `now` (Unix time, milliseconds):

@@ -99,7 +99,7 @@ impl Store {
         let Some((user, scopes, key, used_at)) = found.await? else { return Ok(None) };
         if used_at.is_none_or(|used_at| now - used_at >= USED_EVERY) {
             let used = sql::query(USED).bind(key).bind(now);
-            self.write(move |db| Box::pin(async move { Ok(used.execute(db).await?.rows_affected()) })).await?;
+            self.execute(used).await?;
         }
         Ok(Some((user, scopes)))
     }
@@ -110,7 +110,7 @@ impl Store {
     /// The database failed.
     pub async fn external_keys(&self, user_id: &str, mode: &'static str) -> Result<Vec<ApiKeyRow>, StoreError> {
         let find = sql::query(LIST).bind(user_id.to_owned()).bind(mode);
-        self.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(api_key).collect() })).await
+        self.rows(find, api_key).await
     }
 
     /// Revokes a user's API key, and writes `entry` to the audit log in the same transaction.
@@ -126,7 +126,7 @@ impl Store {
         entry: Option<AuditEntry>,
     ) -> Result<bool, StoreError> {
         let delete = sql::query(DELETE).bind(user_id.to_owned()).bind(mode).bind(id.to_owned());
-        self.write(move |db| Box::pin(audit::execute(db, delete, entry))).await
+        self.execute_audited(delete, entry).await
     }
 
     /// Updates the name and roles in a user's keys. Writes nothing if they are up to date.
@@ -144,7 +144,7 @@ impl Store {
             self.read(move |db| Box::pin(async move { Ok(find.fetch_one(db).await?.try_get::<bool>("is_old")?) }));
         if is_old.await? {
             let follow = bound(FOLLOW);
-            self.write(move |db| Box::pin(async move { Ok(follow.execute(db).await?.rows_affected()) })).await?;
+            self.execute(follow).await?;
         }
         Ok(())
     }

@@ -215,7 +215,7 @@ impl Store {
     /// The database failed.
     pub async fn release_user(&self, id: &str, entry: AuditEntry) -> Result<bool, StoreError> {
         let delete = sql::query("DELETE FROM scim_users WHERE user_id = $1").bind(id.to_owned());
-        self.write(move |db| Box::pin(audit::execute(db, delete, Some(entry)))).await
+        self.execute_audited(delete, Some(entry)).await
     }
 
     /// Changes a user for the directory, and writes `entries` to the audit log, all or nothing.

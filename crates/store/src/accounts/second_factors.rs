@@ -1,7 +1,7 @@
 //! Table `second_factors`: the authenticator apps of users who sign in with a password, and their unused recovery codes.
 
 use crate::accounts::users::{decode_list, encode_list, has_password};
-use crate::sql::{self, Db};
+use crate::sql::{self, Db, Row};
 use crate::{AuditEntry, Store, StoreError, audit};
 
 /// The second factor of a user.
@@ -102,18 +102,15 @@ impl Store {
     /// The database failed.
     pub async fn second_factor(&self, user_id: &str) -> Result<Option<SecondFactor>, StoreError> {
         let find = sql::query(FIND).bind(user_id.to_owned());
-        self.read(move |db| {
-            Box::pin(async move {
-                let Some(row) = find.fetch_optional(db).await? else { return Ok(None) };
-                Ok(Some(SecondFactor {
-                    secret: row.try_get("secret")?,
-                    last_step: row.try_get("last_step")?,
-                    recovery_codes: decode_list(row.try_get("recovery_codes")?)?,
-                    created_at: row.try_get("created_at")?,
-                }))
+        let factor = |row: &Row| {
+            Ok(SecondFactor {
+                secret: row.try_get("secret")?,
+                last_step: row.try_get("last_step")?,
+                recovery_codes: decode_list(row.try_get("recovery_codes")?)?,
+                created_at: row.try_get("created_at")?,
             })
-        })
-        .await
+        };
+        self.optional_row(find, factor).await
     }
 
     /// Counts a code of a user's app as wrong before it is checked; an accepted code resets the count. Returns false if
@@ -123,7 +120,7 @@ impl Store {
     /// The database failed.
     pub async fn count_app_code(&self, user_id: &str) -> Result<bool, StoreError> {
         let count = sql::query(COUNT_CODE).bind(user_id.to_owned()).bind(MAX_WRONG_CODES);
-        self.write(move |db| Box::pin(async move { Ok(count.execute(db).await?.rows_affected() > 0) })).await
+        Ok(self.execute(count).await? > 0)
     }
 
     /// Changes the second factor of a user whose password has the hash `password`, and writes `entry` to the audit log,

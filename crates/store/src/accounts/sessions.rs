@@ -182,7 +182,7 @@ impl Store {
         }
         if now - seen_at >= SEEN_EVERY {
             let seen = sql::query(SEEN).bind(id.clone()).bind(now);
-            self.write(move |db| Box::pin(async move { Ok(seen.execute(db).await?.rows_affected()) })).await?;
+            self.execute(seen).await?;
         }
         Ok(Some((user, id)))
     }
@@ -237,7 +237,7 @@ impl Store {
     /// The database failed.
     pub async fn end_session(&self, user_id: &str, id: &str, entry: Option<AuditEntry>) -> Result<bool, StoreError> {
         let end = sql::query(DELETE).bind(user_id.to_owned()).bind(id.to_owned());
-        self.write(move |db| Box::pin(audit::execute(db, end, entry))).await
+        self.execute_audited(end, entry).await
     }
 }
 

@@ -156,10 +156,7 @@ impl Store {
     /// The database failed.
     pub async fn name_keys(&self, all: bool, after: &str, limit: u32) -> Result<Vec<String>, StoreError> {
         let names = sql::query(NAMES).bind(after.to_owned()).bind(all).bind(limit);
-        self.read(move |db| {
-            Box::pin(async move { names.fetch_all(db).await?.iter().map(|row| Ok(row.try_get("name_key")?)).collect() })
-        })
-        .await
+        self.rows(names, |row| Ok(row.try_get("name_key")?)).await
     }
 
     /// Returns the user with this id, and the password.
@@ -206,24 +203,11 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn set_disabled(&self, id: &str, since: Option<i64>) -> Result<bool, StoreError> {
-        let id = id.to_owned();
-        self.write(move |db| {
-            Box::pin(
-                async move { Ok(sql::query(SET_DISABLED).bind(id).bind(since).execute(db).await?.rows_affected() > 0) },
-            )
-        })
-        .await
+        Ok(self.execute(sql::query(SET_DISABLED).bind(id).bind(since)).await? > 0)
     }
 
     async fn user(&self, query: &'static str, key: &str) -> Result<Option<(User, StoredPassword)>, StoreError> {
-        let key = key.to_owned();
-        self.read(move |db| {
-            Box::pin(async move {
-                let row = sql::query(query).bind(key).fetch_optional(db).await?;
-                row.map(|row| Ok((user(&row)?, password(&row)?))).transpose()
-            })
-        })
-        .await
+        self.optional_row(sql::query(query).bind(key), |row| Ok((user(row)?, password(row)?))).await
     }
 }
 

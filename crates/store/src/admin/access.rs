@@ -3,7 +3,7 @@
 use super::{ListCursor, MAX_LISTED};
 use crate::accounts::users::decode_list;
 use crate::sql::{self, QueryBuilder, Row};
-use crate::{AuditEntry, Store, StoreError, audit};
+use crate::{AuditEntry, Store, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -149,10 +149,7 @@ impl Store {
             AccessSort::Used => " ORDER BY a.used DESC, a.id DESC LIMIT ",
         });
         query.push_bind(limit.min(MAX_LISTED));
-        self.read(move |db| {
-            Box::pin(async move { query.build().fetch_all(db).await?.iter().map(|found| row(found, sort)).collect() })
-        })
-        .await
+        self.rows(query.build(), move |found| row(found, sort)).await
     }
 
     /// Revokes a session or an API key of any user and writes `entry` to the audit log, both or
@@ -161,17 +158,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn revoke_access(&self, kind: AccessKind, id: &str, entry: AuditEntry) -> Result<bool, StoreError> {
-        let id = id.to_owned();
-        self.write(move |db| {
-            Box::pin(async move {
-                let was_there = sql::query(kind.delete()).bind(id).execute(&mut *db).await?.rows_affected() > 0;
-                if was_there {
-                    audit::append_audit(db, vec![entry]).await?;
-                }
-                Ok(was_there)
-            })
-        })
-        .await
+        self.execute_audited(sql::query(kind.delete()).bind(id), Some(entry)).await
     }
 }
 

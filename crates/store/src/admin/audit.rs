@@ -100,8 +100,7 @@ impl Store {
             }
         }
         query.push(" ORDER BY no DESC LIMIT ").push_bind(limit.min(MAX_AUDIT_ROWS));
-        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(audit_row).collect() }))
-            .await
+        self.rows(query.build(), audit_row).await
     }
 
     /// Returns the names of the users with these ids, as far as they are known.
@@ -113,12 +112,7 @@ impl Store {
             return Ok(HashMap::new());
         }
         let names = sql::query(NAMES).bind(ids);
-        self.read(move |db| {
-            Box::pin(async move {
-                let rows = names.fetch_all(db).await?;
-                rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("name")?))).collect()
-            })
-        })
-        .await
+        let names = self.rows(names, |row| Ok((row.try_get("id")?, row.try_get("name")?))).await?;
+        Ok(names.into_iter().collect())
     }
 }

@@ -150,10 +150,7 @@ impl Store {
     pub async fn any_conversation(&self, id: &str) -> Result<Option<AdminConversation>, StoreError> {
         let mut query = QueryBuilder::new(COLUMNS);
         query.push(ONE).push_bind(id.to_owned());
-        self.read(move |db| {
-            Box::pin(async move { query.build().fetch_optional(db).await?.as_ref().map(row).transpose() })
-        })
-        .await
+        self.optional_row(query.build(), row).await
     }
 
     /// Writes an administrator's action to the audit log.

@@ -48,10 +48,7 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<ConversationToDelete>, StoreError> {
         let list = sql::query(CONVERSATIONS).bind(user_id.to_owned()).bind(limit);
-        self.read(move |db| {
-            Box::pin(async move { list.fetch_all(db).await?.iter().map(conversation_to_delete).collect() })
-        })
-        .await
+        self.rows(list, conversation_to_delete).await
     }
 
     /// Deletes the remaining data and the user, when none of their conversations is left. Returns

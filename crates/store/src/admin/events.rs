@@ -145,10 +145,7 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<StoredEvent>, StoreError> {
         let find = sql::query(kind.query()).bind(after.0).bind(after.1).bind(until).bind(limit);
-        let read = self.read(move |db| {
-            Box::pin(async move { find.fetch_all(db).await?.iter().map(|row| event(kind, row)).collect() })
-        });
-        read.await
+        self.rows(find, move |row| event(kind, row)).await
     }
 }
 

@@ -99,8 +99,7 @@ impl Store {
             let ratings = Ratings { up: row.try_get("up")?, down: row.try_get("down")? };
             Ok(DayRatings { day: row.try_get("day")?, ratings })
         };
-        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(read).collect() }))
-            .await
+        self.rows(query.build(), read).await
     }
 
     /// Returns ratings, at most `limit` (and [`MAX_LISTED`]) after `after`, each with its cursor.
@@ -132,7 +131,7 @@ impl Store {
             FeedbackSort::Oldest => " ORDER BY f.updated_at, f.conversation_id, f.message_id LIMIT ",
         });
         query.push_bind(limit.min(MAX_LISTED));
-        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(row).collect() })).await
+        self.rows(query.build(), row).await
     }
 }
 

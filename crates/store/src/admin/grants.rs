@@ -2,7 +2,7 @@
 
 use super::{ListCursor, MAX_LISTED};
 use crate::sql::{self, QueryBuilder, Row};
-use crate::{AuditEntry, Store, StoreError, audit};
+use crate::{AuditEntry, Store, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -100,10 +100,7 @@ impl Store {
             GrantSort::Tool => " ORDER BY g.tool, g.id LIMIT ",
         });
         query.push_bind(limit.min(MAX_LISTED));
-        self.read(move |db| {
-            Box::pin(async move { query.build().fetch_all(db).await?.iter().map(|found| row(found, sort)).collect() })
-        })
-        .await
+        self.rows(query.build(), move |found| row(found, sort)).await
     }
 
     /// Revokes a standing approval of any user and writes `entry` to the audit log, both or
@@ -112,18 +109,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn revoke_any_grant(&self, id: &str, entry: AuditEntry) -> Result<bool, StoreError> {
-        let id = id.to_owned();
-        self.write(move |db| {
-            Box::pin(async move {
-                let done = sql::query("DELETE FROM grants WHERE id = $1").bind(id).execute(db).await?;
-                let was_there = done.rows_affected() > 0;
-                if was_there {
-                    audit::append_audit(db, vec![entry]).await?;
-                }
-                Ok(was_there)
-            })
-        })
-        .await
+        self.execute_audited(sql::query("DELETE FROM grants WHERE id = $1").bind(id), Some(entry)).await
     }
 }
 

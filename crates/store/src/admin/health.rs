@@ -97,7 +97,7 @@ impl Store {
     /// The database failed.
     pub async fn recent_runs(&self, agent_id: &str) -> Result<Vec<RecentRun>, StoreError> {
         let list = sql::query(RUNS).bind(agent_id.to_owned()).bind(MAX_RECENT_RUNS);
-        self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(run).collect() })).await
+        self.rows(list, run).await
     }
 
     /// Returns why the newest runs of a conversation's messages failed, or which limit they reached, by message.
@@ -126,7 +126,7 @@ impl Store {
     /// The database failed.
     pub async fn tool_health(&self) -> Result<Vec<ToolHealth>, StoreError> {
         let list = sql::query(CALLS).bind(MAX_RECENT_CALLS).bind(MAX_TOOLS);
-        self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(tool).collect() })).await
+        self.rows(list, tool).await
     }
 }
 

@@ -115,7 +115,7 @@ impl Store {
             query.push(", ").push_bind(place.id).push(")");
         }
         query.push(" ORDER BY i.created_at DESC, i.id DESC LIMIT ").push_bind(limit.min(MAX_LISTED));
-        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(row).collect() })).await
+        self.rows(query.build(), row).await
     }
 
     /// Counts the runs without a conversation that wait for a decision, up to `most`.

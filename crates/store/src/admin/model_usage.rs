@@ -52,8 +52,7 @@ impl Store {
         }
         query.push(" GROUP BY provider, model ORDER BY cost_usd DESC, steps DESC, provider, model LIMIT ");
         query.push_bind(MAX_GROUPS);
-        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(read).collect() }))
-            .await
+        self.rows(query.build(), read).await
     }
 }
 

@@ -76,7 +76,7 @@ impl Store {
     /// The database failed.
     pub async fn events_after(&self, name: &str, no: i64, limit: u32) -> Result<Vec<NumberedEvent>, StoreError> {
         let find = sql::query(AFTER).bind(name.to_owned()).bind(no).bind(limit);
-        self.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(numbered).collect() })).await
+        self.rows(find, numbered).await
     }
 
     /// Deletes a batch of events from before this time, and of those above the highest number that are
@@ -86,8 +86,7 @@ impl Store {
     /// The database failed.
     pub async fn prune_events(&self, before: i64) -> Result<bool, StoreError> {
         let delete = sql::query(PRUNE).bind(before).bind(MOST).bind(BATCH);
-        let deleted = self.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected()) }));
-        Ok(deleted.await? >= BATCH.unsigned_abs())
+        Ok(self.execute(delete).await? >= BATCH.unsigned_abs())
     }
 }
 

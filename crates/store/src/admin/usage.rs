@@ -138,7 +138,7 @@ impl Store {
         let mut query = sums("day, ", filter);
         query.push(" GROUP BY day ORDER BY day");
         let of = |row: &Row| Ok(DayUsage { day: row.try_get("day")?, totals: read_totals(row)? });
-        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(of).collect() })).await
+        self.rows(query.build(), of).await
     }
 
     /// Returns the usage by agent, the most expensive first, at most 50.
@@ -148,7 +148,7 @@ impl Store {
     pub async fn usage_by_agent(&self, filter: &UsageFilter) -> Result<Vec<AgentUsage>, StoreError> {
         let query = groups("agent_id, ", filter);
         let of = |row: &Row| Ok(AgentUsage { agent_id: row.try_get("agent_id")?, totals: read_totals(row)? });
-        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(of).collect() })).await
+        self.rows(query.build(), of).await
     }
 
     /// Returns the usage by user, the most expensive first, at most 50.
@@ -158,7 +158,7 @@ impl Store {
     pub async fn usage_by_user(&self, filter: &UsageFilter) -> Result<Vec<OwnerUsage>, StoreError> {
         let query = groups("owner, ", filter);
         let of = |row: &Row| Ok(OwnerUsage { user_id: row.try_get("owner")?, totals: read_totals(row)? });
-        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(of).collect() })).await
+        self.rows(query.build(), of).await
     }
 
     /// Returns the usage of the members of each group, as the groups are now: the most expensive first, at most 50.
@@ -174,7 +174,7 @@ impl Store {
             let (group_id, name) = (row.try_get("group_id")?, row.try_get("name")?);
             Ok(GroupUsage { group_id, name, totals: read_totals(row)? })
         };
-        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(of).collect() })).await
+        self.rows(query.build(), of).await
     }
 }
 

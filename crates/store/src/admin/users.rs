@@ -167,10 +167,7 @@ impl Store {
         after: Option<ListCursor>,
     ) -> Result<Vec<(UserRow, ListCursor)>, StoreError> {
         let query = listed(filter, sort, limit.min(MAX_LISTED), after)?;
-        self.read(move |db| {
-            Box::pin(async move { query.build().fetch_all(db).await?.iter().map(|found| row(found, sort)).collect() })
-        })
-        .await
+        self.rows(query.build(), move |found| row(found, sort)).await
     }
 
     /// Changes a user and writes `entry` to the audit log, both or neither. The last administrator

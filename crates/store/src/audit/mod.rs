@@ -220,13 +220,16 @@ impl Store {
     /// # Errors
     /// The database failed, or a row is damaged so that it cannot be read.
     pub async fn audit_rows(&self, from: i64, since: i64) -> Result<Vec<AuditRow>, StoreError> {
-        self.read(move |db| {
-            Box::pin(async move {
-                let page = sql::query(PAGE).bind(from).bind(since).bind(MAX_AUDIT_ROWS);
-                page.fetch_all(db).await?.iter().map(audit_row).collect()
-            })
-        })
-        .await
+        self.rows(sql::query(PAGE).bind(from).bind(since).bind(MAX_AUDIT_ROWS), audit_row).await
+    }
+
+    /// As [`execute`], in a transaction of its own.
+    pub(crate) async fn execute_audited(
+        &self,
+        statement: Query,
+        entry: Option<AuditEntry>,
+    ) -> Result<bool, StoreError> {
+        self.write(move |db| Box::pin(execute(db, statement, entry))).await
     }
 }
 

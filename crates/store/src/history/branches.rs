@@ -118,14 +118,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn outline(&self, owner: &str, conversation_id: &str) -> Result<Vec<MessageNode>, StoreError> {
-        let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
-        self.read(move |db| {
-            Box::pin(async move {
-                let rows = sql::query(OUTLINE).bind(owner).bind(conversation_id).fetch_all(db).await?;
-                rows.iter().map(node).collect()
-            })
-        })
-        .await
+        self.rows(sql::query(OUTLINE).bind(owner).bind(conversation_id), node).await
     }
 
     /// Makes another branch the active one. No run may be active.

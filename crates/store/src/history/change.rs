@@ -80,13 +80,7 @@ impl Store {
         before: i64,
         limit: u32,
     ) -> Result<Vec<ConversationToDelete>, StoreError> {
-        self.read(move |db| {
-            Box::pin(async move {
-                let rows = sql::query(DUE).bind(before).bind(limit).fetch_all(db).await?;
-                rows.iter().map(conversation_to_delete).collect()
-            })
-        })
-        .await
+        self.rows(sql::query(DUE).bind(before).bind(limit), conversation_to_delete).await
     }
 }
 

@@ -89,14 +89,8 @@ impl Store {
         share: Share,
         copy: String,
     ) -> Result<bool, StoreError> {
-        let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
-        self.write(move |db| {
-            Box::pin(async move {
-                let insert = sql::query(SHARE).bind(owner).bind(conversation_id).bind(share.id).bind(share.created_at);
-                Ok(insert.bind(copy).bind(MAX_SHARES).execute(db).await?.rows_affected() > 0)
-            })
-        })
-        .await
+        let insert = sql::query(SHARE).bind(owner).bind(conversation_id).bind(share.id).bind(share.created_at);
+        Ok(self.execute(insert.bind(copy).bind(MAX_SHARES)).await? > 0)
     }
 
     /// Returns the shared copies of a conversation, newest first; empty when it is unknown or
@@ -105,14 +99,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn shares(&self, owner: &str, conversation_id: &str) -> Result<Vec<Share>, StoreError> {
-        let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
-        self.read(move |db| {
-            Box::pin(async move {
-                let rows = sql::query(SHARES).bind(owner).bind(conversation_id).bind(MAX_SHARES).fetch_all(db).await?;
-                rows.iter().map(share).collect()
-            })
-        })
-        .await
+        self.rows(sql::query(SHARES).bind(owner).bind(conversation_id).bind(MAX_SHARES), share).await
     }
 
     /// Deletes a link with its copy. Returns false when it is unknown or belongs to another user's
@@ -121,11 +108,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn unshare(&self, owner: &str, id: &str) -> Result<bool, StoreError> {
-        let (owner, id) = (owner.to_owned(), id.to_owned());
-        self.write(move |db| {
-            Box::pin(async move { Ok(sql::query(UNSHARE).bind(owner).bind(id).execute(db).await?.rows_affected() > 0) })
-        })
-        .await
+        Ok(self.execute(sql::query(UNSHARE).bind(owner).bind(id)).await? > 0)
     }
 
     /// Returns the shared copy with this id, for any caller.

@@ -31,14 +31,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn feedback(&self, owner: &str, conversation_id: &str) -> Result<Vec<(String, Feedback)>, StoreError> {
-        let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
-        self.read(move |db| {
-            Box::pin(async move {
-                let rows = sql::query(ALL).bind(owner).bind(conversation_id).fetch_all(db).await?;
-                rows.iter().map(feedback).collect()
-            })
-        })
-        .await
+        self.rows(sql::query(ALL).bind(owner).bind(conversation_id), feedback).await
     }
 
     /// Stores or removes the owner's rating of an answer.

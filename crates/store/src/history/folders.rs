@@ -32,14 +32,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn folders(&self, owner: &str) -> Result<Vec<Folder>, StoreError> {
-        let owner = owner.to_owned();
-        self.read(move |db| {
-            Box::pin(async move {
-                let rows = sql::query(LIST).bind(owner).bind(MAX_FOLDERS).fetch_all(db).await?;
-                rows.iter().map(read).collect()
-            })
-        })
-        .await
+        self.rows(sql::query(LIST).bind(owner).bind(MAX_FOLDERS), read).await
     }
 
     /// Creates a folder with a new id at `now` (Unix time, milliseconds). Returns false when the
@@ -57,14 +50,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn rename_folder(&self, owner: &str, id: &str, name: &str) -> Result<bool, StoreError> {
-        let (owner, id, name) = (owner.to_owned(), id.to_owned(), name.to_owned());
-        self.write(move |db| {
-            Box::pin(async move {
-                let done = sql::query(RENAME).bind(owner).bind(id).bind(name).execute(db).await?;
-                Ok(done.rows_affected() > 0)
-            })
-        })
-        .await
+        Ok(self.execute(sql::query(RENAME).bind(owner).bind(id).bind(name)).await? > 0)
     }
 
     /// Deletes a folder; its conversations are in no folder then. Returns false when it is unknown
@@ -73,14 +59,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn delete_folder(&self, owner: &str, id: &str) -> Result<bool, StoreError> {
-        let (owner, id) = (owner.to_owned(), id.to_owned());
-        self.write(move |db| {
-            Box::pin(async move {
-                let done = sql::query(DELETE).bind(owner).bind(id).execute(db).await?;
-                Ok(done.rows_affected() > 0)
-            })
-        })
-        .await
+        Ok(self.execute(sql::query(DELETE).bind(owner).bind(id)).await? > 0)
     }
 }
 

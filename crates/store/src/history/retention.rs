@@ -77,10 +77,7 @@ impl Store {
         let mut query = QueryBuilder::new("SELECT c.owner, c.id, c.agent_id, c.head FROM conversations c WHERE ");
         push_condition(&mut query, due);
         query.push(order(due)).push_bind(limit);
-        self.read(move |db| {
-            Box::pin(async move { query.build().fetch_all(db).await?.iter().map(conversation_to_delete).collect() })
-        })
-        .await
+        self.rows(query.build(), conversation_to_delete).await
     }
 
     /// Deletes a conversation as [`Store::delete_conversation`] does, if it is still due: its user may have
@@ -124,8 +121,7 @@ impl Store {
         );
         push_condition(&mut query, due);
         query.push(order(due)).push_bind(MAX_DUE);
-        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(shown).collect() }))
-            .await
+        self.rows(query.build(), shown).await
     }
 
     /// Returns the number of conversations that are due.
@@ -148,7 +144,7 @@ impl Store {
     /// The database failed.
     pub async fn delete_ended_invocations(&self, before: i64, limit: u32) -> Result<u64, StoreError> {
         let delete = sql::query(OLD_QUESTIONS).bind(before).bind(limit);
-        self.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected()) })).await
+        self.execute(delete).await
     }
 
     /// Returns the number of invocations that ended before `before`; Unix time, milliseconds.
@@ -167,7 +163,7 @@ impl Store {
     /// The database failed.
     pub async fn set_expiry(&self, owner: &str, id: &str, at: Option<i64>) -> Result<bool, StoreError> {
         let set = sql::query(SET_EXPIRY).bind(owner.to_owned()).bind(id.to_owned()).bind(at);
-        self.write(move |db| Box::pin(async move { Ok(set.execute(db).await?.rows_affected() > 0) })).await
+        Ok(self.execute(set).await? > 0)
     }
 
     /// Returns when a temporary conversation expires; Unix time, milliseconds. `None` when it is

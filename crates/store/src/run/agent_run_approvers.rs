@@ -76,7 +76,7 @@ impl Store {
         find.push(AFTER).push_bind(at).push(AFTER_EQUAL).push_bind(at).push(AFTER_ID).push_bind(id);
         find.push(ORDER).push_bind(limit);
         let find = find.build();
-        self.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+        self.rows(find, read).await
     }
 }
 

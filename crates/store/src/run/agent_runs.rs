@@ -258,7 +258,7 @@ impl Store {
     pub async fn agent_runs_without_job(&self, kind: &str, before: i64) -> Result<Vec<(String, String)>, StoreError> {
         let find = sql::query(WITHOUT_JOB).bind(kind.to_owned()).bind(before);
         let read = |row: &Row| Ok::<_, StoreError>((row.try_get("id")?, row.try_get("owner")?));
-        self.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+        self.rows(find, read).await
     }
 }
 

@@ -82,16 +82,8 @@ impl Store {
         fingerprint: &str,
         conversation_id: &str,
     ) -> Result<Option<GrantRow>, StoreError> {
-        let (owner, agent_id, tool) = (owner.to_owned(), agent_id.to_owned(), tool.to_owned());
-        let (fingerprint, conversation_id) = (fingerprint.to_owned(), conversation_id.to_owned());
-        self.read(move |db| {
-            Box::pin(async move {
-                let find = sql::query(FIND).bind(owner).bind(agent_id).bind(tool).bind(fingerprint);
-                let row = find.bind(conversation_id).fetch_optional(db).await?;
-                row.as_ref().map(grant).transpose()
-            })
-        })
-        .await
+        let find = sql::query(FIND).bind(owner).bind(agent_id).bind(tool).bind(fingerprint).bind(conversation_id);
+        self.optional_row(find, grant).await
     }
 
     /// Returns the owner's standing approvals, newest first; at most [`MAX_GRANTS`].
@@ -99,14 +91,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn grants(&self, owner: &str) -> Result<Vec<GrantRow>, StoreError> {
-        let owner = owner.to_owned();
-        self.read(move |db| {
-            Box::pin(async move {
-                let rows = sql::query(LIST).bind(owner).bind(MAX_GRANTS).fetch_all(db).await?;
-                rows.iter().map(grant).collect()
-            })
-        })
-        .await
+        self.rows(sql::query(LIST).bind(owner).bind(MAX_GRANTS), grant).await
     }
 
     /// Revokes a standing approval. Returns false when it is unknown or belongs to another user.
@@ -115,7 +100,7 @@ impl Store {
     /// The database failed.
     pub async fn revoke_grant(&self, owner: &str, id: &str) -> Result<bool, StoreError> {
         let revoke = sql::query(REVOKE).bind(owner.to_owned()).bind(id.to_owned());
-        self.write(move |db| Box::pin(async move { Ok(revoke.execute(db).await?.rows_affected() > 0) })).await
+        Ok(self.execute(revoke).await? > 0)
     }
 }
 

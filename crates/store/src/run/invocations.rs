@@ -101,14 +101,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn invocations(&self, owner: &str, limit: u32) -> Result<Vec<Invocation>, StoreError> {
-        let owner = owner.to_owned();
-        self.read(move |db| {
-            Box::pin(async move {
-                let rows = sql::query(LIST).bind(owner).bind(limit.min(MAX_ROWS)).fetch_all(db).await?;
-                rows.iter().map(invocation).collect()
-            })
-        })
-        .await
+        self.rows(sql::query(LIST).bind(owner).bind(limit.min(MAX_ROWS)), invocation).await
     }
 
     /// Returns an invocation; `None` when it is unknown or belongs to another user.
@@ -116,14 +109,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn invocation(&self, owner: &str, id: &str) -> Result<Option<Invocation>, StoreError> {
-        let (owner, id) = (owner.to_owned(), id.to_owned());
-        self.read(move |db| {
-            Box::pin(async move {
-                let row = sql::query(ONE).bind(owner).bind(id).fetch_optional(db).await?;
-                row.as_ref().map(invocation).transpose()
-            })
-        })
-        .await
+        self.optional_row(sql::query(ONE).bind(owner).bind(id), invocation).await
     }
 }
 

@@ -214,14 +214,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn running_sub_agent_calls(&self, owner: &str, run_id: &str) -> Result<Vec<SubAgentCall>, StoreError> {
-        let (owner, run_id) = (owner.to_owned(), run_id.to_owned());
-        self.read(move |db| {
-            Box::pin(async move {
-                let rows = sql::query(RUNNING_BELOW).bind(owner).bind(run_id).fetch_all(db).await?;
-                rows.iter().map(sub_agent_call).collect()
-            })
-        })
-        .await
+        self.rows(sql::query(RUNNING_BELOW).bind(owner).bind(run_id), sub_agent_call).await
     }
 
     /// Returns the calls of a run's own agent that started, are not known to have ended, and could
@@ -230,21 +223,14 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn repeatable_calls(&self, owner: &str, run_id: &str) -> Result<Vec<RepeatableCall>, StoreError> {
-        let (owner, run_id) = (owner.to_owned(), run_id.to_owned());
-        self.read(move |db| {
-            Box::pin(async move {
-                let rows = sql::query(CUT_OFF).bind(owner).bind(run_id).fetch_all(db).await?;
-                let call = |row: &Row| {
-                    Ok(RepeatableCall {
-                        call_id: row.try_get("call_id")?,
-                        fingerprint: row.try_get("fingerprint")?,
-                        is_idempotent: row.try_get::<i64>("idempotent")? != 0,
-                    })
-                };
-                rows.iter().map(call).collect()
+        let call = |row: &Row| {
+            Ok(RepeatableCall {
+                call_id: row.try_get("call_id")?,
+                fingerprint: row.try_get("fingerprint")?,
+                is_idempotent: row.try_get::<i64>("idempotent")? != 0,
             })
-        })
-        .await
+        };
+        self.rows(sql::query(CUT_OFF).bind(owner).bind(run_id), call).await
     }
 
     /// Returns the state of a call; `None` when it was not started, or the conversation belongs to
@@ -260,19 +246,14 @@ impl Store {
         conversation_id: &str,
         call_id: &str,
     ) -> Result<Option<ToolCallState>, StoreError> {
-        let (owner, conversation_id, call_id) = (owner.to_owned(), conversation_id.to_owned(), call_id.to_owned());
-        self.read(move |db| {
-            Box::pin(async move {
-                let find = sql::query(STATE).bind(owner).bind(conversation_id).bind(call_id);
-                let Some(row) = find.fetch_optional(db).await? else { return Ok(None) };
-                Ok(Some(match row.try_get::<Option<&str>>("outcome")? {
-                    None => ToolCallState::Started,
-                    Some("ok") => ToolCallState::Finished(ToolOutcome::Ok),
-                    Some(_) => ToolCallState::Finished(ToolOutcome::Error),
-                }))
+        let state = |row: &Row| {
+            Ok(match row.try_get::<Option<&str>>("outcome")? {
+                None => ToolCallState::Started,
+                Some("ok") => ToolCallState::Finished(ToolOutcome::Ok),
+                Some(_) => ToolCallState::Finished(ToolOutcome::Error),
             })
-        })
-        .await
+        };
+        self.optional_row(sql::query(STATE).bind(owner).bind(conversation_id).bind(call_id), state).await
     }
 }
 

@@ -173,8 +173,7 @@ impl Store {
     /// The database failed.
     pub async fn runs_to_stop(&self) -> Result<Vec<StopRequest>, StoreError> {
         let wanted = sql::query(TO_STOP).bind(self.replica_id());
-        self.read(move |db| Box::pin(async move { wanted.fetch_all(db).await?.iter().map(stop_request).collect() }))
-            .await
+        self.rows(wanted, stop_request).await
     }
 
     /// Asks the servers that drive the owner's runs to stop these for this reason.
@@ -227,17 +226,11 @@ impl Store {
     /// The database failed.
     pub async fn run_progress(&self, owner: &str, run_id: &str) -> Result<Option<RunProgress>, StoreError> {
         let find = sql::query(PROGRESS).bind(owner).bind(run_id);
-        self.read(move |db| {
-            Box::pin(async move {
-                let row = find.fetch_optional(db).await?;
-                row.map(|row| {
-                    let last_seq = row.try_get::<Option<i64>>("last_seq")?.map(i64::cast_unsigned);
-                    Ok(RunProgress { is_over: row.try_get("is_over")?, last_seq })
-                })
-                .transpose()
-            })
-        })
-        .await
+        let progress = |row: &Row| {
+            let last_seq = row.try_get::<Option<i64>>("last_seq")?.map(i64::cast_unsigned);
+            Ok(RunProgress { is_over: row.try_get("is_over")?, last_seq })
+        };
+        self.optional_row(find, progress).await
     }
 
     /// Returns this server's id; `None` with SQLite.
