@@ -1,8 +1,8 @@
 //! The bytes of a request.
 
-use crate::error::RpcError;
-use crate::routes::{Refusal, section};
+use crate::error::{Refusal, RpcError};
 use crate::rpc::{Call, CallId, CallSchema};
+use crate::section::A2a;
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use capability::Context;
@@ -16,7 +16,7 @@ impl FromRequest<Context> for CallBody {
 
     async fn from_request(request: Request, context: &Context) -> Result<Self, Refusal> {
         let config = context.current.config();
-        let section = section(&config)?;
+        let section = A2a::of(&config)?;
         Ok(Self(web::read_json_body(request, section.body_bytes, config.limits.body_bytes).await?))
     }
 }

@@ -1,7 +1,9 @@
 //! The responses with the cards of agents.
 
 use crate::card;
-use crate::routes::{Refusal, RequestInfo, section};
+use crate::error::Refusal;
+use crate::request::RequestInfo;
+use crate::section::A2a;
 use axum::extract::{Path, State};
 use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -67,7 +69,7 @@ pub(crate) async fn show_card(
     Path(agent_id): Path<String>,
 ) -> Result<CardResponse, Refusal> {
     let config = context.current.config();
-    let section = section(&config)?;
+    let section = A2a::of(&config)?;
     let agent = config.agents.get(&agent_id).filter(|agent| section.offers(&agent.id));
     let agent = agent.ok_or_else(UserError::not_found)?;
     let is_public = card::is_public(section, agent);
@@ -85,7 +87,7 @@ pub(crate) async fn show_default_card(
     headers: HeaderMap,
 ) -> Result<CardResponse, Refusal> {
     let config = context.current.config();
-    let section = section(&config)?;
+    let section = A2a::of(&config)?;
     let agent = section.default_agent().and_then(|id| config.agents.get(id));
     let agent = agent.filter(|agent| card::is_public(section, agent)).ok_or_else(|| {
         let message = "No agent is the one of this server as a whole: `a2a.defaultAgent` names it. The cards of agents \

@@ -1,6 +1,5 @@
 //! Errors of A2A, in the forms of JSON-RPC and of HTTP+JSON.
 
-use crate::routes::Refusal;
 use a2a_types::error_code;
 use axum::Json;
 use axum::http::StatusCode;
@@ -166,6 +165,22 @@ pub(crate) fn from_gate(error: UserError) -> Response {
     let mut response = (status, Json(body)).into_response();
     response.headers_mut().extend(retry_after.map(|seconds| (RETRY_AFTER, seconds.into())));
     response
+}
+
+/// An error before a call is read.
+#[derive(Debug)]
+pub(crate) struct Refusal(pub(crate) UserError);
+
+impl From<UserError> for Refusal {
+    fn from(error: UserError) -> Self {
+        Self(error)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        from_gate(self.0)
+    }
 }
 
 /// An error in the form of the binding HTTP+JSON (`google.rpc.Status`).

@@ -9,6 +9,8 @@ mod error;
 mod methods;
 mod push;
 mod questions;
+mod request;
+mod response;
 mod rest;
 mod routes;
 mod rpc;

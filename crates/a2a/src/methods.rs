@@ -1,12 +1,14 @@
-//! The methods about tasks that exist: reading, listing and canceling them.
+//! Runs the methods. Those about tasks that exist are here: reading, listing and canceling them.
 
 use crate::error::RpcError;
-use crate::routes::CallContext;
-use crate::rpc::MAX_PAGE;
+use crate::request::CallContext;
+use crate::response::Envelope;
+use crate::rpc::{MAX_PAGE, Method};
 use crate::store::{self, Cursor, Filter};
-use crate::task;
+use crate::{push, send, stream, task};
 use a2a_types::{CancelTaskRequest, GetTaskRequest, ListTasksRequest, ListTasksResponse, Task, TaskState};
 use futures::StreamExt;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// The size of a page if the client names none.
@@ -14,11 +16,43 @@ const PAGE: i32 = 50;
 /// How long a canceled run may take to end before the task is returned as it is.
 const STOP_TIME: Duration = Duration::from_secs(10);
 
+/// What a method returns.
+pub(crate) enum Answered {
+    Object(Value),
+    Stream(chat::Frames),
+}
+
+/// Runs a method.
+///
+/// # Errors
+/// Those of the method.
+pub(crate) async fn answer(asked: CallContext, envelope: Envelope, method: Method) -> Result<Answered, RpcError> {
+    let result = match method {
+        Method::Send(request) => json!({ "task": send::send_and_wait(&asked, *request).await? }),
+        Method::SendStreaming(request) => return Ok(Answered::Stream(stream::send(asked, envelope, *request).await?)),
+        Method::Get(request) => json!(get(&asked, request).await?),
+        Method::List(request) => json!(list(&asked, request).await?),
+        Method::Cancel(request) => json!(cancel(&asked, request).await?),
+        Method::Subscribe(request) => {
+            return Ok(Answered::Stream(stream::subscribe(asked, envelope, request.id).await?));
+        }
+        Method::ExtendedCard => {
+            let message = "There is no extended card: the card of the agent is the same for everybody who may see it.";
+            return Err(RpcError::unsupported(message));
+        }
+        Method::CreatePush(request) => push::create(&asked, request).await?,
+        Method::GetPush(request) => push::get(&asked, request).await?,
+        Method::ListPush(request) => push::list(&asked, request).await?,
+        Method::DeletePush(request) => push::delete(&asked, request).await?,
+    };
+    Ok(Answered::Object(result))
+}
+
 /// `GetTask`
 ///
 /// # Errors
 /// There is no such task.
-pub(crate) async fn get(asked: &CallContext, request: GetTaskRequest) -> Result<Task, RpcError> {
+async fn get(asked: &CallContext, request: GetTaskRequest) -> Result<Task, RpcError> {
     Ok(task::load(asked, &request.id).await?.task(asked, request.history_length, true))
 }
 
@@ -26,7 +60,7 @@ pub(crate) async fn get(asked: &CallContext, request: GetTaskRequest) -> Result<
 ///
 /// # Errors
 /// The page token is not one of this server.
-pub(crate) async fn list(asked: &CallContext, request: ListTasksRequest) -> Result<ListTasksResponse, RpcError> {
+async fn list(asked: &CallContext, request: ListTasksRequest) -> Result<ListTasksResponse, RpcError> {
     let page_size = request.page_size.unwrap_or(PAGE).clamp(1, MAX_PAGE);
     let after = match request.page_token.as_deref().filter(|token| !token.is_empty()) {
         Some(token) => {
@@ -73,7 +107,7 @@ pub(crate) async fn list(asked: &CallContext, request: ListTasksRequest) -> Resu
 ///
 /// # Errors
 /// There is no such task, or it has ended.
-pub(crate) async fn cancel(asked: &CallContext, request: CancelTaskRequest) -> Result<Task, RpcError> {
+async fn cancel(asked: &CallContext, request: CancelTaskRequest) -> Result<Task, RpcError> {
     let chat = &asked.context.chat;
     let snapshot = task::load(asked, &request.id).await?;
     let conversation_id = &snapshot.row.conversation_id;

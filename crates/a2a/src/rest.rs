@@ -1,8 +1,11 @@
 //! The binding HTTP+JSON of A2A: a path for each method, below the one of JSON-RPC.
 
-use crate::error::{RestError, RpcError};
-use crate::routes::{Answered, CallContext, Envelope, Refusal, RequestInfo, answer, open};
+use crate::error::{Refusal, RestError, RpcError};
+use crate::methods::{self, Answered};
+use crate::request::{CallContext, RequestInfo, open};
+use crate::response::Envelope;
 use crate::rpc::Method;
+use crate::section::A2a;
 use axum::body::Body;
 use axum::extract::{FromRequest, Path, Request, State};
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
@@ -31,7 +34,7 @@ impl FromRequest<Context> for RestBody {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         let config = context.current.config();
-        let most = crate::routes::section(&config)?.body_bytes;
+        let most = A2a::of(&config)?.body_bytes;
         Ok(Self(web::read_json_body(request, most, config.limits.body_bytes).await?))
     }
 }
@@ -230,7 +233,7 @@ pub(crate) async fn run(
     (asked, heartbeat): (CallContext, Duration),
     method: Method,
 ) -> Result<RestResponse, RestError> {
-    Ok(match answer(asked, Envelope::Plain, method).await? {
+    Ok(match methods::answer(asked, Envelope::Plain, method).await? {
         Answered::Object(object) => RestResponse::Object(object),
         Answered::Stream(frames) => RestResponse::Stream(EventStream::new(frames, heartbeat)),
     })

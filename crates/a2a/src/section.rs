@@ -7,6 +7,7 @@ use serde::Deserialize;
 use settings::{Id, Text, Variable};
 use std::collections::HashSet;
 use url::Url;
+use wire::{ErrorCode, UserError};
 
 /// Lets other agents and their clients use the agents of this server by Agent2Agent (A2A) 1.0, at `/a2a/AGENT`.
 /// `{}` switches it on.
@@ -135,6 +136,17 @@ impl From<AgentForm> for OfferedAgent {
 }
 
 impl A2a {
+    /// Returns the section.
+    ///
+    /// # Errors
+    /// 404 if A2A is switched off.
+    pub(crate) fn of(config: &Config) -> Result<&Self, UserError> {
+        config.section::<Self>().ok_or_else(|| {
+            let message = "A2A is switched off here. The administrator switches it on with `a2a: {}` in the config.";
+            UserError::new(ErrorCode::NotFound, message)
+        })
+    }
+
     /// Returns the entry of an agent in the list; `None` if there is no list, or the agent is not in it.
     pub(crate) fn entry(&self, agent_id: &str) -> Option<&OfferedAgent> {
         self.agents.iter().flatten().find(|agent| agent.agent_id == agent_id)

@@ -4,7 +4,7 @@ use crate::content;
 use crate::error::RpcError;
 use crate::push;
 use crate::questions;
-use crate::routes::CallContext;
+use crate::request::CallContext;
 use crate::store::{self, KnownMessage, NewTask};
 use crate::task::{self, Snapshot};
 use a2a_types::{Message, SendMessageRequest, Task, TaskPushNotificationConfig, TaskState};

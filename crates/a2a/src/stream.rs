@@ -1,7 +1,8 @@
 //! The events of a task: the task first, the text of the answer as it is written, and at the end the files and the state.
 
 use crate::error::RpcError;
-use crate::routes::{CallContext, Envelope};
+use crate::request::CallContext;
+use crate::response::Envelope;
 use crate::send::{self, Sent, StreamStart};
 use crate::task::{self, BETWEEN_TEXTS, Snapshot};
 use a2a_types::{

@@ -1,7 +1,7 @@
 //! Tasks, derived from conversations: a task is an answer, with the message of the user before it.
 
 use crate::error::RpcError;
-use crate::routes::CallContext;
+use crate::request::CallContext;
 use crate::store::{self, TaskRow};
 use crate::{content, questions};
 use a2a_types::{Artifact, Message, Part, Role, Task, TaskState, TaskStatus};

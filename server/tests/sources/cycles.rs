@@ -12,7 +12,6 @@ const CYCLE_FILES: usize = 4;
 /// The crates with a larger cycle, and its files. A number here may only become smaller.
 const LARGER: &[(&str, usize)] = &[
     ("app", 8),
-    ("crates/a2a", 13),
     ("crates/accounts", 5),
     ("crates/agent", 28),
     ("crates/auth", 19),

@@ -2,7 +2,7 @@
 
 use super::{Secrets, open, settings, store};
 use crate::error::RpcError;
-use crate::routes::CallContext;
+use crate::request::CallContext;
 use crate::section::A2a;
 use crate::task::{self, Snapshot};
 use ::jobs::{Backoff, Handler, JobContext, JobError, Jobs, Kind, Outcome};

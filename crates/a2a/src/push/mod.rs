@@ -8,7 +8,7 @@ mod tests;
 pub(crate) use deliver::{Deliveries, handler};
 
 use crate::error::RpcError;
-use crate::routes::CallContext;
+use crate::request::CallContext;
 use crate::section::{A2a, PushNotifications};
 use crate::task;
 use ::config::{Config, ProcessEnv};
