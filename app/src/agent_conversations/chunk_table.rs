@@ -43,6 +43,24 @@ pub(crate) struct OrganizingFunctions {
     pub(crate) item_list: fn(Properties, BlockEvents) -> AnyView,
 }
 
+impl ConversationListState {
+    /// Runs a function of the chunk `organizing` as soon as it is loaded.
+    pub(super) fn with_organizing(self, act: impl FnOnce(&OrganizingFunctions) + 'static) {
+        let act: Box<dyn FnOnce(&OrganizingFunctions)> = Box::new(act);
+        leptos::task::spawn_local(async move {
+            let loaded = ORGANIZING.load().await;
+            // The user may have left the page meanwhile.
+            if self.items.try_with_untracked(Vec::is_empty).is_none() {
+                return;
+            }
+            match loaded {
+                Ok(code) => act(code),
+                Err(_) => self.report_missing_code(),
+            }
+        });
+    }
+}
+
 /// The events of the list, and the `menu`, `creation` and `width` of the page, if it has any, as a
 /// Leptos context.
 #[derive(Clone)]

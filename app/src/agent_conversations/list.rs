@@ -1,6 +1,5 @@
 //! The state of the list and the operations on it.
 
-use super::chunk_table::{ORGANIZING, OrganizingFunctions};
 use super::merge;
 use crate::api::{ApiError, change_conversations, folders, list_conversations};
 use crate::chat_context::{ChatContext, use_chat_context};
@@ -297,22 +296,6 @@ impl ConversationListState {
                     self.reload();
                     self.set_error(error);
                 }
-            }
-        });
-    }
-
-    /// Runs a function of the chunk `organizing` as soon as it is loaded.
-    pub(super) fn with_organizing(self, act: impl FnOnce(&OrganizingFunctions) + 'static) {
-        let act: Box<dyn FnOnce(&OrganizingFunctions)> = Box::new(act);
-        leptos::task::spawn_local(async move {
-            let loaded = ORGANIZING.load().await;
-            // The user may have left the page meanwhile.
-            if self.items.try_with_untracked(Vec::is_empty).is_none() {
-                return;
-            }
-            match loaded {
-                Ok(code) => act(code),
-                Err(_) => self.report_missing_code(),
             }
         });
     }
