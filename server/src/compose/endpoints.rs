@@ -1,7 +1,7 @@
 //! Endpoints and their connections.
 
-use super::current::RetainedState;
 use super::models::text::RoutineModels;
+use super::retained::RetainedState;
 use super::user_tokens::TokensOf;
 use crate::capabilities::all_operators;
 use anyhow::anyhow;

@@ -8,6 +8,7 @@ mod history;
 mod models;
 mod pages;
 mod replayed;
+mod retained;
 mod served_agent;
 mod sources;
 mod user_tokens;

@@ -11,7 +11,6 @@ const CYCLE_FILES: usize = 4;
 
 /// The crates with a larger cycle, and its files. A number here may only become smaller.
 const LARGER: &[(&str, usize)] = &[
-    ("app", 8),
     ("crates/accounts", 5),
     ("crates/agent", 28),
     ("crates/auth", 19),
@@ -30,7 +29,6 @@ const LARGER: &[(&str, usize)] = &[
     ("crates/web_research", 5),
     ("crates/workflows", 5),
     ("crates/workspace", 5),
-    ("server", 9),
 ];
 
 /// Returns the files that can be reached from a file by imports.

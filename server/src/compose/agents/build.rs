@@ -2,8 +2,8 @@
 
 use super::policy;
 use super::settings::settings;
-use crate::compose::current::RetainedState;
 use crate::compose::models::{model_named, models_for};
+use crate::compose::retained::RetainedState;
 use agent::Agent;
 use anyhow::{Context, anyhow};
 use capability::{Capabilities, annotated};

@@ -10,10 +10,10 @@ mod policy;
 mod settings;
 mod titles;
 
-use super::current::RetainedState;
 use super::models::{ModelBuilder, choice as model_choice};
 use super::pages::tools::PageTools;
 use super::pages::{ChatOrigin, Pages, mentions};
+use super::retained::RetainedState;
 use agent::{Agent, SubAgent};
 use anyhow::anyhow;
 use auth::rights::Rights;

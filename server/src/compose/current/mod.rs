@@ -8,6 +8,7 @@ use super::endpoints;
 use super::history::{ConfigHistory, ConfigStatus, LoadSummary};
 use super::models::list::{self as model_list, ModelList};
 use super::models::{ModelBuilder, background};
+use super::retained::RetainedState;
 use super::served_agent::ServedTools;
 use super::user_tokens::SignInTokensOf;
 use crate::Site;
@@ -21,8 +22,7 @@ use auth::password::FailedAttempts;
 use auth::rates::RateLimits;
 use auth::{AuthState, Authentication};
 use capability::{
-    Capabilities, EndpointCall, EndpointFailure, Host, ModelFailure, ModelQuestion, Quotes, ServiceTokens,
-    StoredAdditions, Written,
+    Capabilities, EndpointCall, EndpointFailure, Host, ModelFailure, ModelQuestion, Quotes, StoredAdditions, Written,
 };
 use chat::{
     AgentRequest, AgentSource, Caller, Chat, Hooks, InvocationTiers, Quota, Retention, RoutineMeters, SelectableModel,
@@ -52,18 +52,6 @@ pub(crate) struct CurrentConfig {
     build_lock: tokio::sync::Mutex<()>,
     /// The configs that administrators try.
     previews: Previews,
-}
-
-/// State of external services that is kept across reloads of the config.
-pub(super) struct RetainedState {
-    pub(super) models: ModelBuilder,
-    pub(super) capabilities: Capabilities,
-    /// The SQL connections of the config in use, for capabilities.
-    open_databases: OpenDatabases,
-    /// Tokens of users for services that are called on their behalf.
-    pub(super) tokens: ServiceTokens,
-    /// Meters the model requests of routines outside of runs.
-    pub(super) meters: RoutineMeters,
 }
 
 impl CurrentConfig {

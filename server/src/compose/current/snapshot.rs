@@ -1,12 +1,12 @@
 //! One config as running objects.
 
-use super::RetainedState;
 use crate::Site;
 use crate::capabilities::{config_language, definitions};
 use crate::compose::agents::ConfiguredAgents;
 use crate::compose::endpoints::{self, Databases};
 use crate::compose::pages::Pages;
 use crate::compose::pages::tools::PageTools;
+use crate::compose::retained::RetainedState;
 use crate::compose::served_agent::ServedTools;
 use ::endpoints::Endpoints;
 use app::texts::Texts;

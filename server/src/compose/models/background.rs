@@ -1,7 +1,7 @@
 //! Questions of capabilities to models, in the background.
 
 use super::model_named;
-use crate::compose::current::RetainedState;
+use crate::compose::retained::RetainedState;
 use agent::{Agent, AnswerForm, InvocationInput, InvocationRequest, InvokeError, RunSettings, TurnLimits, invoke};
 use capability::{ModelFailure, ModelQuestion};
 use config::{Config, ModelRef, OpenAiApi};
