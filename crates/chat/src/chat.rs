@@ -2,8 +2,8 @@
 //! [`Chat`] are with their subjects in `history`, `files`, `outside` and `upkeep`. Each of them
 //! calls the method of the same name of [`Inner`], whose error it converts for the caller.
 
+use crate::Inner;
 use crate::errors::Result;
-use crate::lifecycle::Inner;
 use crate::record::telemetry::in_trace;
 use crate::stream::live::RunIdentity;
 use crate::stream::{remote, watch};

@@ -10,6 +10,7 @@ mod events;
 mod files;
 mod history;
 mod ids;
+mod inner;
 mod lifecycle;
 mod outside;
 mod record;
@@ -44,8 +45,8 @@ pub use outside::suspended::{
 };
 pub use outside::tool_call::{AppToolCall, CountedToolCall, ToolCallRequest};
 pub use outside::trial::{TrialRequest, TrialResult};
+pub use record::conversation_usage::ConversationUsage;
 pub use record::mask::mask_secrets;
-pub use record::steps::ConversationUsage;
 pub use record::telemetry::{Backlog, RunFacts, Telemetry, ToolEnd, Trace, current_trace, traced};
 pub use run::hooks::{HookEvent, Hooks};
 pub use settings::{InvocationTiers, Quota, QuotaPeriod, Retention};
@@ -62,4 +63,4 @@ pub use upkeep::retention::{RetentionRule, SweepResult, invocations_due_before};
 pub use viewer::Viewer;
 
 pub(crate) use clock::now;
-pub(crate) use lifecycle::Inner;
+pub(crate) use inner::Inner;

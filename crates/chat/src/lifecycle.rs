@@ -1,13 +1,12 @@
-//! The state of a chat, from opening the store to closing it.
+//! The life of a chat, from opening the store to closing it.
 
-use crate::admission::memory::MemoryGuard;
 use crate::admission::permits::RunPermits;
 use crate::admission::quota_locks::QuotaLocks;
-use crate::events::{Events, LifecycleObserver};
+use crate::events::LifecycleObserver;
 use crate::files::attachments::{AttachmentReader, AttachmentTexts};
 use crate::history::folder_links::{FolderLinks, FolderPage};
 use crate::outside;
-use crate::outside::invoke::{self, Invocations};
+use crate::outside::running;
 use crate::run::title::Titles;
 use crate::stream::journal::Journal;
 use crate::stream::live::RunRegistry;
@@ -16,51 +15,19 @@ use crate::upkeep::readiness::Readiness;
 use crate::upkeep::recovered::RecoveryReports;
 use crate::upkeep::retention::Sweeper;
 use crate::upkeep::{LEASE, jobs as upkeep_jobs, recover, replica};
-use crate::{AgentRequest, AgentSource, Backlog, Chat, Clock, StoreHealth, Telemetry, now};
+use crate::{AgentRequest, AgentSource, Backlog, Chat, Clock, Inner, StoreHealth, Telemetry, now};
 use jobs::{Jobs, Workers};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 use store::{Store, StoreError};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+use tokio_util::task::TaskTracker;
 use wire::UserError;
 
 /// The maximum number of submissions that are processed at once. Each takes some milliseconds, so
 /// with more of them nobody would get a timely response; further ones are refused at once.
 const MAX_LOOKED_AT: usize = 512;
-
-/// The state that all handles on a chat share.
-pub(crate) struct Inner {
-    pub(crate) store: Store,
-    pub(crate) agents: Arc<dyn AgentSource>,
-    pub(crate) registry: Arc<RunRegistry>,
-    pub(crate) journal: Journal,
-    pub(crate) conversation_locks: ConversationLocks,
-    pub(crate) quota_locks: QuotaLocks,
-    pub(crate) invocations: Arc<Invocations>,
-    /// Runs the jobs of the queue, of the chat and of others.
-    pub(crate) workers: Workers,
-    pub(crate) titles: Titles,
-    /// The background tasks of a server that shares its database with others.
-    pub(crate) replica: Option<AbortOnDropHandle<()>>,
-    pub(crate) readiness: Readiness,
-    pub(crate) sweeper: Sweeper,
-    pub(crate) tasks: TaskTracker,
-    pub(crate) stopping: CancellationToken,
-    /// A permit for each submission that is being processed.
-    pub(crate) submissions: Arc<Semaphore>,
-    /// A permit for each run.
-    pub(crate) run_permits: RunPermits,
-    pub(crate) memory: Arc<MemoryGuard>,
-    pub(crate) clock: Clock,
-    pub(crate) attachment_texts: AttachmentTexts,
-    pub(crate) telemetry: Arc<OnceLock<Arc<dyn Telemetry>>>,
-    pub(crate) events: Events,
-    /// Reports the runs that recovery closes.
-    pub(crate) recovery: RecoveryReports,
-    pub(crate) folder_links: FolderLinks,
-}
 
 impl Chat {
     /// Recovers the runs of a dead server, begins to run jobs, and starts accepting submissions.
@@ -100,7 +67,7 @@ impl Chat {
         store.heartbeat(LEASE).await?;
         let recovery = RecoveryReports::default();
         recover::recover(&store, &recovery).await?;
-        store.abandon_invocations(invoke::ABANDONED, now()).await?;
+        store.abandon_invocations(running::ABANDONED, now()).await?;
         let registry = Arc::new(RunRegistry::default());
         let journal = Journal::start(store.clone(), registry.clone());
         let (events, telemetry) = (recovery.events.clone(), recovery.telemetry.clone());

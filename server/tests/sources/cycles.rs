@@ -15,7 +15,6 @@ const LARGER: &[(&str, usize)] = &[
     ("crates/agent", 28),
     ("crates/auth", 19),
     ("crates/channels", 20),
-    ("crates/chat", 26),
     ("crates/collections", 11),
     ("crates/config", 44),
     ("crates/evaluation", 17),

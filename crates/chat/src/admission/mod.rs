@@ -4,6 +4,7 @@
 pub(crate) mod capacity;
 pub(crate) mod memory;
 pub(crate) mod memory_turns;
+mod memory_watch;
 pub(crate) mod permits;
 pub(crate) mod quota;
 pub(crate) mod quota_locks;

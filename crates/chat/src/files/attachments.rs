@@ -1,7 +1,7 @@
 //! Stored files in messages. Their owner is checked when a message is sent and again when a model
 //! reads it, so that nobody can attach another user's file.
 
-use crate::files::{sniff, uploads};
+use crate::files::{content, sniff};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -81,7 +81,7 @@ impl AttachmentTexts {
         if let Some((_, text)) = self.cached.lock().iter().find(|(id, _)| *id == row.id) {
             return Ok(Ok(text.clone()));
         }
-        let content = uploads::read(store, owner, &row.id).await?;
+        let content = content::read(store, owner, &row.id).await?;
         let text = match reader.read(&row.name, &row.media_type, content.into()).await {
             Ok(text) => text,
             Err(error) => return Ok(Err(error)),
@@ -164,7 +164,7 @@ impl FileReader<'_> {
             return Ok(not_shown(&name));
         }
         room.bytes -= row.size;
-        let content = STANDARD.encode(uploads::read(self.store, self.owner, &row.id).await?);
+        let content = STANDARD.encode(content::read(self.store, self.owner, &row.id).await?);
         Ok(UiPart::File(FilePart {
             url: format!("data:{};base64,{content}", row.media_type),
             media_type: row.media_type.clone(),

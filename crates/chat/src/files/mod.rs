@@ -2,5 +2,6 @@
 //! passed to the model.
 
 pub(crate) mod attachments;
+mod content;
 pub(crate) mod sniff;
 pub(crate) mod uploads;

@@ -2,7 +2,7 @@
 //! message uses them. `attachments` handles files in messages and prompts.
 
 use crate::errors::Result;
-use crate::files::sniff;
+use crate::files::{content, sniff};
 use crate::{Caller, Chat, Inner, errors};
 use bytes::{Bytes, BytesMut};
 use futures::stream::BoxStream;
@@ -99,7 +99,7 @@ impl Inner {
     ) -> Result<(StoredFile, BoxStream<'static, Result<Bytes, StoreError>>)> {
         let row = self.store.file(&caller.user_id, id).await?;
         let row = row.ok_or_else(UserError::not_found)?;
-        let bytes = pieces(self.store.clone(), caller.user_id.clone(), row.id.clone());
+        let bytes = content::pieces(self.store.clone(), caller.user_id.clone(), row.id.clone());
         Ok((kept(row), bytes))
     }
 
@@ -184,28 +184,6 @@ where
     let Some(media_type) = kind else { return Err(UserError::invalid("/", "The file is empty.").into()) };
     store.finish_file(owner, id, &media_type, size).await?;
     Ok(kept(FileRow { id: id.to_owned(), name: name.to_owned(), media_type, size }))
-}
-
-/// Streams the content of a file in chunks.
-fn pieces(store: Store, owner: String, id: String) -> BoxStream<'static, Result<Bytes, StoreError>> {
-    Box::pin(async_stream::try_stream! {
-        let mut no = 0;
-        while let Some(piece) = store.file_piece(&owner, &id, no).await? {
-            no += 1;
-            yield piece;
-        }
-    })
-}
-
-/// Reads the whole content of a file.
-pub(crate) async fn read(store: &Store, owner: &str, id: &str) -> Result<Vec<u8>, StoreError> {
-    let mut bytes = Vec::new();
-    let mut no = 0;
-    while let Some(piece) = store.file_piece(owner, id, no).await? {
-        no += 1;
-        bytes.extend_from_slice(&piece);
-    }
-    Ok(bytes)
 }
 
 /// Deletes files that no message has used for a day, as of `now` (Unix time, milliseconds).

@@ -1,12 +1,13 @@
 //! Reads the caller's conversations: the list, and single ones. `organize` changes them.
 
 use crate::errors::Result;
+use crate::history::private::strip_private;
 use crate::stream::remote;
 use crate::{Caller, Chat, Inner, errors};
 use store::ConversationCursor;
+use wire::UserError;
 use wire::api::{ActiveRun, ConversationList, ConversationSummary, ConversationView};
 use wire::organize::ListFilter;
-use wire::{UiMessage, UiPart, UserError};
 
 /// The maximum size of a page of the list, one less than the store's maximum.
 const MAX_PAGE: u32 = store::MAX_CONVERSATIONS - 1;
@@ -105,9 +106,4 @@ fn parse_cursor(text: &str) -> Option<ConversationCursor> {
         _ => return None,
     };
     Some(ConversationCursor { pinned, updated_at: fields.next()?.parse().ok()?, id: fields.next()?.to_owned() })
-}
-
-/// Removes the parts that must stay on the server.
-pub(crate) fn strip_private(message: &mut UiMessage) {
-    message.parts.retain(|part| !matches!(part, UiPart::Data(data) if wire::is_private(&data.kind)));
 }

@@ -1,7 +1,7 @@
 //! Exports a conversation as a file for its owner: Markdown for reading, JSON for import.
 
 use crate::errors::Result;
-use crate::history::conversations::strip_private;
+use crate::history::private::strip_private;
 use crate::{Caller, Chat, Inner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -8,6 +8,7 @@ pub(crate) mod folder_links;
 pub(crate) mod import;
 pub(crate) mod organize;
 pub(crate) mod page_events;
+pub(crate) mod private;
 pub(crate) mod revise;
 pub(crate) mod share;
 pub(crate) mod tree;

@@ -318,7 +318,7 @@ fn response(output: &Result<Value, InvokeError>) -> (InvocationStatus, Option<Va
     let text = match error {
         InvokeError::Model(error) => errors::model_error(error).message,
         InvokeError::TimedOut => "There was no answer within the time limit of this tier.".to_owned(),
-        InvokeError::Stopped => super::invoke::ABANDONED.to_owned(),
+        InvokeError::Stopped => super::running::ABANDONED.to_owned(),
         InvokeError::UnknownPrice(model) => errors::unknown_price(model).message,
         InvokeError::Limit(limit) | InvokeError::Incomplete { limit, .. } => {
             let explained = ending::limit_reason(*limit).explanation();

@@ -1,5 +1,6 @@
 //! The request of an invocation: its checks and its conversion.
 
+use crate::Caller;
 use agent::{Agent, AnswerForm, InvocationTools, SchemaError, TurnLimits};
 use contract::{Execution, ResponseFormat, Tool};
 use settings::InvocationTiers;
@@ -46,6 +47,25 @@ fn check_limits(limits: &InvokeLimits) -> Result<(), UserError> {
         Some((name, _)) => Err(UserError::invalid(format!("/limits/{name}"), "A limit is greater than 0.")),
         None => Ok(()),
     }
+}
+
+/// Checks that a caller may approve tools in advance: for an agent whose config names approvers, only they may. Otherwise
+/// whoever is to be controlled would decide.
+///
+/// # Errors
+/// 422 for another caller.
+pub(super) fn check_approved_tools(
+    configured: &[String],
+    caller: &Caller,
+    request: &InvokeRequest,
+) -> Result<(), UserError> {
+    let is_approver = || caller.scope().roles.iter().any(|role| configured.contains(role));
+    if request.approved_tools.is_empty() || configured.is_empty() || is_approver() {
+        return Ok(());
+    }
+    let roles = configured.join(", ");
+    let message = format!("Only users with one of these roles approve calls of this agent: {roles}.");
+    Err(UserError::invalid("/approved_tools", message))
 }
 
 /// Checks the names of tools. The tools of an agent's sources are known only when it runs.

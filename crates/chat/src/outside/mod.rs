@@ -11,6 +11,7 @@ pub(crate) mod invoke;
 mod invoke_request;
 pub(crate) mod program_tools;
 pub(crate) mod routine;
+pub(crate) mod running;
 pub(crate) mod suspended;
 pub(crate) mod tool_call;
 pub(crate) mod trial;

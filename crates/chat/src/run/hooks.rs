@@ -1,6 +1,6 @@
 //! Hooks: they are notified of events of a run, and add parts to the message when it ends.
 
-use crate::history::conversations::strip_private;
+use crate::history::private::strip_private;
 use agent::{Agent, Ending, Event, RunOutcome};
 use contract::{ModelId, Part, ToolCall, ToolError, Usage};
 use futures::future::BoxFuture;

@@ -1,10 +1,13 @@
-//! Administrative actions on the runs of other users. Reading is done by the store; the routes
-//! check the rights.
+//! Administrative actions on the runs of other users, and on expired data. Reading is done by the
+//! store; the routes check the rights.
 
 use crate::Chat;
+use crate::errors::Error;
 use crate::upkeep::jobs;
+use crate::upkeep::retention::SweepResult;
+use settings::Retention;
 use store::RunsToStop;
-use wire::EndReason;
+use wire::{EndReason, UserError};
 
 impl Chat {
     /// Stops all runs of a user whose access was revoked. What was written stays.
@@ -35,5 +38,18 @@ impl Chat {
                 tracing::error!(%error, "a deleted user's data could not be removed yet");
             }
         });
+    }
+
+    /// Returns the current retention settings.
+    pub fn retention(&self) -> Retention {
+        self.inner.agents.retention()
+    }
+
+    /// Deletes expired data now instead of in the next round, and returns the amounts.
+    ///
+    /// # Errors
+    /// 503 if the store fails.
+    pub async fn sweep(&self) -> Result<SweepResult, UserError> {
+        Ok(self.inner.sweeper.sweep().await.map_err(Error::from)?)
     }
 }

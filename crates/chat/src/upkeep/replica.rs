@@ -2,7 +2,7 @@
 //! the runs of dead servers, and stops runs on request of other servers. A single server has
 //! nothing to do here.
 
-use crate::outside::invoke;
+use crate::outside::running;
 use crate::stream::live::RunRegistry;
 use crate::upkeep::recover;
 use crate::upkeep::recovered::RecoveryReports;
@@ -50,7 +50,7 @@ async fn take_over_runs(store: &Store, registry: &RunRegistry, reports: &Recover
         round.tick().await;
         log_failure(recover::recover(store, reports).await.map(drop));
         log_failure(close_missing(store, registry, &mut missing, reports).await);
-        log_failure(store.abandon_invocations(invoke::ABANDONED, crate::now()).await.map(drop));
+        log_failure(store.abandon_invocations(running::ABANDONED, crate::now()).await.map(drop));
     }
 }
 

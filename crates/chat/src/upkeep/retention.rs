@@ -1,17 +1,15 @@
 //! Retention: expired data is deleted for good, in limited amounts at a time. The audit log and
 //! usage totals are kept.
 
-use crate::errors::Error;
 use crate::events::Events;
 use crate::upkeep::purge::{self, conversation_deleted};
-use crate::{AgentSource, Chat, Clock, Telemetry};
+use crate::{AgentSource, Clock, Telemetry};
 use schemars::JsonSchema;
 use serde::Serialize;
 use settings::Retention;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use store::{DueFilter, Store, StoreError};
-use wire::UserError;
 
 /// The number of conversations in a batch.
 const BATCH: u32 = 100;
@@ -131,20 +129,5 @@ impl Sweeper {
         if let (Some(to), true) = (self.telemetry.get(), count > 0) {
             to.deleted(what, count);
         }
-    }
-}
-
-impl Chat {
-    /// Returns the current retention settings.
-    pub fn retention(&self) -> Retention {
-        self.inner.agents.retention()
-    }
-
-    /// Deletes expired data now instead of in the next round, and returns the amounts.
-    ///
-    /// # Errors
-    /// 503 if the store fails.
-    pub async fn sweep(&self) -> Result<SweepResult, UserError> {
-        Ok(self.inner.sweeper.sweep().await.map_err(Error::from)?)
     }
 }

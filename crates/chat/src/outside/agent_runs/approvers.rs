@@ -7,7 +7,7 @@ use crate::{Caller, Chat, Inner, now};
 use serde_json::json;
 use std::collections::BTreeSet;
 use store::{AgentRun, AuditEntry, AuditOutcome};
-use wire::invoke::{InvokeRequest, UndecidedRun, UndecidedRunList};
+use wire::invoke::{UndecidedRun, UndecidedRunList};
 use wire::{ErrorCode, UserError};
 
 /// The most roles of a run.
@@ -80,25 +80,6 @@ fn may_decide(run: &AgentRun, caller: &Caller) -> bool {
         true => run.owner == caller.user_id,
         false => run.approvers.iter().any(|role| caller.has_role(role)),
     }
-}
-
-/// Checks that a caller may approve tools in advance: for an agent whose config names approvers, only they may. Otherwise
-/// whoever is to be controlled would decide.
-///
-/// # Errors
-/// 422 for another caller.
-pub(in crate::outside) fn check_approved_tools(
-    configured: &[String],
-    caller: &Caller,
-    request: &InvokeRequest,
-) -> Result<(), UserError> {
-    let is_approver = || caller.scope().roles.iter().any(|role| configured.contains(role));
-    if request.approved_tools.is_empty() || configured.is_empty() || is_approver() {
-        return Ok(());
-    }
-    let roles = configured.join(", ");
-    let message = format!("Only users with one of these roles approve calls of this agent: {roles}.");
-    Err(UserError::invalid("/approved_tools", message))
 }
 
 /// Returns the roles of a run: those of the agent's config, which a request may only narrow, or else

@@ -5,7 +5,6 @@ mod approvers;
 mod drive;
 mod request;
 
-pub(super) use approvers::check_approved_tools;
 pub(crate) use drive::add_handlers;
 pub(super) use request::questions;
 
@@ -125,7 +124,7 @@ impl Inner {
         invoke_request::check(&request)?;
         let agent = self.agents.by_id(caller, &request.agent_name).await?;
         invoke_request::check_tools(&request, &agent)?;
-        check_approved_tools(&agent.settings.approvers, caller, &request)?;
+        invoke_request::check_approved_tools(&agent.settings.approvers, caller, &request)?;
         let approvers = approvers::roles(&agent.settings.approvers, wanted)?;
         let pass = self.check_quotas(caller, true, agent.unpriced_model()).await?;
         let form = form(&request).await?;

@@ -1,0 +1,86 @@
+//! Samples the memory of the process, and ends the largest runs while it is almost used up.
+
+use crate::Chat;
+use crate::admission::memory::{MemoryGuard, MemoryProbe, MemoryStatus, MemoryTracker};
+use crate::outside::running::Invocations;
+use crate::stream::live::RunRegistry;
+use std::sync::{Arc, Weak};
+use std::thread;
+use std::time::Duration;
+use wire::EndReason;
+
+/// The time between two samples, while no work is active and otherwise.
+const IDLE_INTERVAL: Duration = Duration::from_millis(100);
+const BUSY_INTERVAL: Duration = Duration::from_millis(25);
+
+impl Chat {
+    /// Samples the memory of the process until the chat is closed. Only the first call has an
+    /// effect.
+    pub fn watch_memory(&self, probe: impl MemoryProbe) {
+        let inner = &self.inner;
+        let mut sampler = inner.memory.sampler.lock();
+        if sampler.is_some() {
+            return;
+        }
+        let is_wanted = Arc::new(());
+        let watcher = MemoryWatcher {
+            is_wanted: Arc::downgrade(&is_wanted),
+            memory: Arc::downgrade(&inner.memory),
+            registry: inner.registry.clone(),
+            invocations: inner.invocations.clone(),
+            tracker: MemoryTracker::default(),
+        };
+        // A separate thread, because all workers may be busy when memory is used up.
+        match thread::Builder::new().name("memory".to_owned()).spawn(move || watcher.run(probe)) {
+            Ok(_) => *sampler = Some(is_wanted),
+            Err(error) => tracing::error!(%error, "the memory of the process is not watched"),
+        }
+    }
+
+    /// Returns the state of the memory as of the last sample.
+    pub fn memory_status(&self) -> MemoryStatus {
+        self.inner.memory.status()
+    }
+}
+
+/// The sampling thread.
+struct MemoryWatcher {
+    is_wanted: Weak<()>,
+    memory: Weak<MemoryGuard>,
+    registry: Arc<RunRegistry>,
+    invocations: Arc<Invocations>,
+    tracker: MemoryTracker,
+}
+
+impl MemoryWatcher {
+    /// Samples until the chat is closed or dropped.
+    fn run(mut self, mut probe: impl MemoryProbe) {
+        while let Some(memory) = self.memory.upgrade().filter(|_| self.is_wanted.strong_count() > 0) {
+            let is_idle = self.registry.len() == 0 && !self.invocations.is_any_running() && !memory.is_any_upload();
+            let uses = probe.sample();
+            if let Some(nearest) = uses.iter().max_by_key(|one| one.thousandths()).cloned() {
+                let has_to_end = self.tracker.update(nearest.thousandths(), is_idle);
+                memory.record(self.tracker.level, &nearest, uses);
+                if has_to_end {
+                    end_largest(&self.registry, &self.invocations);
+                }
+            }
+            drop(memory);
+            thread::sleep(if is_idle { IDLE_INTERVAL } else { BUSY_INTERVAL });
+        }
+    }
+}
+
+/// Ends the largest active run, the newest of several; without runs, the newest invocation.
+fn end_largest(registry: &RunRegistry, invocations: &Invocations) {
+    let running = registry.all().into_iter().filter(|run| !run.cancel.is_cancelled());
+    // Ids start with the time, so the newest is the greatest.
+    let largest = running.max_by_key(|run| (run.written(), run.identity.run_id.clone()));
+    if let Some(run) = largest {
+        let (bytes, id) = (run.written(), &run.identity.run_id);
+        tracing::warn!(run = id, bytes, "an answer is ended because memory is almost used up");
+        run.stop(EndReason::Memory);
+    } else if let Some(id) = invocations.end_newest() {
+        tracing::warn!(invocation = id, "an invocation is ended because memory is almost used up");
+    }
+}
