@@ -1,8 +1,8 @@
 //! Agents as tools: a message in, the answer out. The conversation is the caller's own.
 
 use crate::answer::{AnswerReader, ConversationLink, not_begun};
+use crate::call::{Call, Client, failed};
 use crate::content;
-use crate::handler::{Call, Client, failed};
 use crate::section::OfferedAgent;
 use crate::store;
 use capability::Context;

@@ -1,7 +1,7 @@
 //! What the chunks of a run become: the result of a call, and the progress on the way.
 
+use crate::call::failed;
 use crate::content::{AnswerContent, WaitingCall, WaitingFor};
-use crate::handler::failed;
 use crate::progress::Progress;
 use chat::ChunkReader;
 use rmcp::model::{CallToolResult, ContentBlock};

@@ -1,6 +1,6 @@
 //! The tools for documents, over the libraries that the caller may read.
 
-use crate::handler::{Call, Client, failed, result_of};
+use crate::call::{Call, Client, failed, result_of};
 use chat::RoutineMeters;
 use contract::{CallReports, Tool, ToolContext};
 use rmcp::model::CallToolResult;

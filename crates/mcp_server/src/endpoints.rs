@@ -1,6 +1,6 @@
 //! Endpoints as tools. A failure is a result that the client's model reads, not an error of the protocol.
 
-use crate::handler::{Call, Client, failed, result_of};
+use crate::call::{Call, Client, failed, result_of};
 use crate::section::OfferedEndpoint;
 use capability::{Context, EndpointCall, EndpointFailure};
 use contract::{CallReport, CallReports};

@@ -1,51 +1,20 @@
 //! Answers the requests of the protocol: the tools of a caller, and calls of them.
 
+use crate::call::{Call, Client};
 use crate::progress::Progress;
-use crate::running::{CallKey, RunningCalls};
+use crate::running::RunningCalls;
 use crate::section::McpApi;
 use crate::tools::{self, Offered};
 use crate::{agents, documents, endpoints};
-use auth::password::KeyScope;
 use capability::Context;
-use chat::{Caller, RoutineMeters};
+use chat::RoutineMeters;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
-
-/// Who has sent a request.
-#[derive(Clone)]
-pub(crate) struct Client {
-    /// The user, who is signed in.
-    pub(crate) caller: Caller,
-    /// The scopes of the API key; `None` for other credentials.
-    pub(crate) scopes: Option<Vec<KeyScope>>,
-    /// The origin under which the user finds this server, for links.
-    pub(crate) origin: String,
-    /// The request, if a notification can cancel it.
-    pub(crate) call: Option<CallKey>,
-}
-
-impl Client {
-    /// Returns whether the credentials allow calls of endpoints.
-    pub(crate) fn may_call_endpoints(&self) -> bool {
-        self.scopes.as_ref().is_none_or(|scopes| scopes.contains(&KeyScope::Endpoints))
-    }
-}
-
-/// A call of a tool.
-pub(crate) struct Call {
-    /// The arguments.
-    pub(crate) arguments: Value,
-    /// Where the progress goes.
-    pub(crate) progress: Progress,
-    /// Cancelled when the client cancels the call, or goes away.
-    pub(crate) cancel: CancellationToken,
-}
 
 /// What all requests share.
 #[derive(Clone)]
@@ -112,23 +81,5 @@ impl ServerHandler for Handler {
             Offered::Documents(tool) => documents::call(&self.shared.meters, &self.client, &*tool, call).await,
         };
         Ok(result.into())
-    }
-}
-
-/// Returns the result of a call that failed. The client's model reads it.
-pub(crate) fn failed(message: impl Into<String>) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(message)])
-}
-
-/// Returns a value as the content of a result: a text as it is, anything else as JSON, and an object also as
-/// structured content.
-pub(crate) fn result_of(value: Value) -> CallToolResult {
-    match value {
-        Value::String(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
-        value => {
-            let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
-            result.structured_content = Some(value).filter(Value::is_object);
-            result
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod agents;
 mod answer;
+mod call;
 mod capability;
 mod content;
 mod documents;

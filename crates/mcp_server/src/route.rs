@@ -2,8 +2,9 @@
 //! answer every request. The id of a session that a client gets is not stored: it only tells the ids of the
 //! requests of one client from those of another.
 
+use crate::call::Client;
 use crate::error::Refusal;
-use crate::handler::{Client, Handler, Shared};
+use crate::handler::{Handler, Shared};
 use crate::running::CallKey;
 use crate::section::McpApi;
 use crate::{store, stream};

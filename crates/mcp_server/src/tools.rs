@@ -1,7 +1,7 @@
 //! The tools that a caller is offered. They follow the rights of the caller and the config in use.
 
 use crate::agents;
-use crate::handler::Client;
+use crate::call::Client;
 use crate::section::{DOCUMENT_TOOLS, McpApi, OfferedAgent, OfferedEndpoint};
 use auth::rights::{AccessDecision, check_rule};
 use capability::Context;

@@ -11,6 +11,7 @@ mod shell;
 mod source;
 mod store;
 mod texts;
+mod tool_names;
 mod tools;
 mod tree;
 mod workspace;

@@ -3,7 +3,7 @@
 //! `read_file`, `grep` and `bash`.
 
 use crate::path::WorkspacePath;
-use crate::tools::OWN_TOOLS;
+use crate::tool_names::OWN_TOOLS;
 use crate::tree::Tree;
 use crate::workspace::{Change, Workspace, WorkspaceError};
 use contract::{Message, NoteQuery, OutputPart, ToolOutput, ToolResult, UserPart};

@@ -1,6 +1,6 @@
 //! The key `workspace` of an agent.
 
-use crate::tools;
+use crate::tool_names::{BASH, GLOB, GREP, LS, PRESENT_FILES, READ_FILE, STR_REPLACE, VIEW_IMAGE, WRITE_FILE};
 use config::{PathStep, Section, SectionPlace, SectionProblems};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -306,7 +306,14 @@ impl Section for WorkspaceKey {
     }
 
     fn tool_names(&self) -> Vec<String> {
-        tools::names(self).into_iter().map(str::to_owned).collect()
+        let mut names = vec![LS, READ_FILE, WRITE_FILE, STR_REPLACE, GLOB, GREP, PRESENT_FILES];
+        if self.view_images {
+            names.push(VIEW_IMAGE);
+        }
+        if self.shell.settings().is_some() {
+            names.push(BASH);
+        }
+        names.into_iter().map(str::to_owned).collect()
     }
 }
 

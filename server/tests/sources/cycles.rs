@@ -19,15 +19,12 @@ const LARGER: &[(&str, usize)] = &[
     ("crates/config", 44),
     ("crates/evaluation", 17),
     ("crates/mcp", 9),
-    ("crates/mcp_server", 6),
     ("crates/notifications", 6),
     ("crates/operators", 11),
     ("crates/providers", 7),
     ("crates/recordings", 6),
     ("crates/store", 7),
-    ("crates/web_research", 5),
     ("crates/workflows", 5),
-    ("crates/workspace", 5),
 ];
 
 /// Returns the files that can be reached from a file by imports.

@@ -1,6 +1,6 @@
 //! The pages that a run has fetched, so that the next part of a page is not requested again.
 
-use super::Page;
+use super::page::Page;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;

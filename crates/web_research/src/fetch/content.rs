@@ -1,7 +1,8 @@
 //! Decides by content type and first bytes how a body is read, and reads HTML and text.
 
 use super::client::Received;
-use super::{Page, html, plain};
+use super::page::Page;
+use super::{html, plain};
 use encoding_rs::{Encoding, UTF_8};
 use regex::bytes::Regex;
 use std::sync::LazyLock;

@@ -1,7 +1,8 @@
 //! The readable text of HTML as Markdown.
 
+use super::page::Page;
+use super::plain;
 use super::sanitize::sanitize;
-use super::{Page, plain};
 use crate::urls;
 use dom_smoothie::{Config, Readability, TextMode};
 use url::Url;

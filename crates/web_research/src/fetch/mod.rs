@@ -6,6 +6,7 @@ mod content;
 mod document;
 mod hosts;
 mod html;
+mod page;
 mod plain;
 mod sanitize;
 
@@ -18,6 +19,7 @@ pub(crate) use hosts::Hosts;
 
 use self::client::Received;
 use self::content::Kind;
+use self::page::{MAX_TEXT, Page};
 use crate::NOTE;
 use crate::known::KnownUrls;
 use crate::section::FETCH;
@@ -34,8 +36,6 @@ use url::Url;
 
 /// How many characters of a page one call returns.
 const PIECE: usize = 4_096;
-/// The longest text of a page in characters; the rest is left out.
-const MAX_TEXT: usize = 400_000;
 /// How long a page may take to be received, with all redirects, and to be read.
 const RECEIVE: Duration = Duration::from_secs(20);
 const READ: Duration = Duration::from_secs(10);
@@ -46,48 +46,6 @@ const MAX_WAITING: usize = 32;
 
 /// The threads that read pages. A page can take seconds, which would delay other tasks.
 static READERS: LazyLock<Pool> = LazyLock::new(|| Pool::new("web-pages", STACK, MAX_WAITING));
-
-/// A page as it is read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Page {
-    pub(crate) title: Option<String>,
-    /// The text, as Markdown if the page is HTML.
-    pub(crate) text: String,
-    /// The date as the page says it.
-    pub(crate) published: Option<String>,
-    /// The links of the page, if they are asked for.
-    pub(crate) links: Vec<String>,
-    /// Whether the text does not end here.
-    pub(crate) is_cut: bool,
-    /// The places in a document, such as its pages, each with the character at which it begins.
-    pub(crate) places: Vec<(usize, String)>,
-    /// What a reader of a document should know.
-    pub(crate) warnings: Vec<String>,
-}
-
-impl Page {
-    /// Leaves out what is longer than a page may be.
-    fn cut(mut self) -> Self {
-        if let Some((end, _)) = self.text.char_indices().nth(MAX_TEXT) {
-            self.text.truncate(end);
-            self.is_cut = true;
-        }
-        self
-    }
-
-    /// Returns about how much memory it takes.
-    fn bytes(&self) -> usize {
-        self.text.len() + self.places.iter().map(|(_, place)| size_of::<(usize, String)>() + place.len()).sum::<usize>()
-    }
-
-    /// Returns the places of a range of characters: `page 2`, or `page 2 to page 4`.
-    fn places_of(&self, begin: usize, end: usize) -> Option<String> {
-        let started = |at: usize| self.places.iter().take_while(|(begin, _)| *begin <= at).last();
-        let (_, first) = started(begin)?;
-        let (_, last) = started(end.saturating_sub(1).max(begin))?;
-        Some(if first == last { first.clone() } else { format!("{first} to {last}") })
-    }
-}
 
 /// The tool.
 pub(crate) struct WebFetch {

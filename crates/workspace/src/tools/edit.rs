@@ -1,7 +1,8 @@
 //! `write_file` and `str_replace`.
 
-use super::{AgentWorkspace, STR_REPLACE, WRITE_FILE, file_path, missing, refused};
+use super::{AgentWorkspace, file_path, missing, refused};
 use crate::path::WorkspacePath;
+use crate::tool_names::{STR_REPLACE, WRITE_FILE};
 use crate::tree::FileEntry;
 use crate::workspace::{Change, Workspace, WorkspaceError, is_writable};
 use bytes::Bytes;

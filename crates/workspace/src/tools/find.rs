@@ -1,7 +1,8 @@
 //! `glob` and `grep`.
 
-use super::{AgentWorkspace, GLOB, GREP, READS, path, refused};
+use super::{AgentWorkspace, READS, path, refused};
 use crate::path::WorkspacePath;
+use crate::tool_names::{GLOB, GREP};
 use crate::tree::{Origin, Tree};
 use crate::workspace::{Workspace, WorkspaceError};
 use bytes::Bytes;

@@ -1,6 +1,7 @@
 //! `ls`.
 
-use super::{AgentWorkspace, LS, READS, path, refused};
+use super::{AgentWorkspace, READS, path, refused};
+use crate::tool_names::LS;
 use contract::Tool;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -17,19 +17,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
 
-pub(crate) const LS: &str = "ls";
-pub(crate) const READ_FILE: &str = "read_file";
-pub(crate) const WRITE_FILE: &str = "write_file";
-pub(crate) const STR_REPLACE: &str = "str_replace";
-pub(crate) const GLOB: &str = "glob";
-pub(crate) const GREP: &str = "grep";
-pub(crate) const PRESENT_FILES: &str = "present_files";
-pub(crate) const VIEW_IMAGE: &str = "view_image";
-pub(crate) const BASH: &str = "bash";
-
-/// The tools that return files, whose results do not become files again.
-pub(crate) const OWN_TOOLS: [&str; 7] = [LS, READ_FILE, WRITE_FILE, STR_REPLACE, GLOB, GREP, VIEW_IMAGE];
-
 /// What the tools of an agent share.
 #[derive(Clone)]
 pub(crate) struct AgentWorkspace {
@@ -55,18 +42,6 @@ impl AgentWorkspace {
     pub(crate) fn open(&self, scope: &RunScope) -> Workspace {
         self.all.open(&scope.user_id, &scope.conversation_id, self.settings.limits)
     }
-}
-
-/// Returns the names of the tools of an agent.
-pub(crate) fn names(settings: &WorkspaceKey) -> Vec<&'static str> {
-    let mut names = vec![LS, READ_FILE, WRITE_FILE, STR_REPLACE, GLOB, GREP, PRESENT_FILES];
-    if settings.view_images {
-        names.push(VIEW_IMAGE);
-    }
-    if settings.shell.settings().is_some() {
-        names.push(BASH);
-    }
-    names
 }
 
 /// Returns the tools of an agent. Only the agent of the conversation presents files, and not a sub-agent.

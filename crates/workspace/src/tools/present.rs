@@ -1,8 +1,9 @@
 //! `present_files`.
 
-use super::{AgentWorkspace, PRESENT_FILES, file_path, missing, refused};
+use super::{AgentWorkspace, file_path, missing, refused};
 use crate::path::OUTPUTS;
 use crate::store;
+use crate::tool_names::PRESENT_FILES;
 use crate::workspace::{Workspace, WorkspaceError};
 use contract::{Annotations, Tool, ToolContext};
 use schemars::JsonSchema;

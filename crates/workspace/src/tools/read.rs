@@ -1,6 +1,7 @@
 //! `read_file` and `view_image`.
 
-use super::{AgentWorkspace, READ_FILE, READS, VIEW_IMAGE, file_path, missing, refused};
+use super::{AgentWorkspace, READS, file_path, missing, refused};
+use crate::tool_names::{READ_FILE, VIEW_IMAGE};
 use crate::workspace::{Workspace, WorkspaceError};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

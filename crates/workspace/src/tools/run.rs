@@ -1,8 +1,9 @@
 //! `bash`.
 
-use super::{AgentWorkspace, BASH, tool_error};
+use super::{AgentWorkspace, tool_error};
 use crate::section::{ShellLevel, ShellSettings};
 use crate::shell::{Shell, ShellError, ShellOutput, ShellRequest};
+use crate::tool_names::BASH;
 use crate::workspace::{Change, WorkspaceError};
 use contract::{Annotations, Tool, ToolContext, ToolError, ToolSpec, read_arguments};
 use futures::future::BoxFuture;
