@@ -210,7 +210,7 @@ fn links_view(links: Vec<Link>) -> impl IntoView + use<> {
     has_links.then(|| {
         view! {
             <section class="cw-account-part" aria-labelledby="links">
-                <h2 id="links">"Who writes as you"</h2>
+                <h2 id="links">"Linked messenger accounts"</h2>
                 <ul class="cw-account-list">{links.into_iter().map(line).collect_view()}</ul>
             </section>
         }

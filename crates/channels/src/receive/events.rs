@@ -31,7 +31,7 @@ const MAX_REPLIES: Duration = Duration::from_secs(2);
 /// The group in the OpenAPI document.
 const EVENTS: Tag = Tag {
     name: "messenger events",
-    description: "What a messenger sends, which proves by a signature who it is.",
+    description: "Events of messengers, which are authenticated by a signature.",
     access: Access::Senders,
 };
 

@@ -223,8 +223,7 @@ impl Reader {
         }
         let failure = Failure {
             code: FailureCode::TooLarge,
-            message: "The library has as much text as it may have. Delete documents that you no longer need."
-                .to_owned(),
+            message: "The library has reached its limit of text. Delete documents that you no longer need.".to_owned(),
             detail: None,
         };
         Err(Problem::File(failure))

@@ -18,7 +18,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 pub(crate) enum ApiFailure {
     #[error("it refused the key")]
     Credentials,
-    #[error("it has too many requests, or the plan is used up")]
+    #[error("it gets too many requests, or the quota of its plan is used up")]
     Limited(Option<Duration>),
     #[error("it answered with the status {0}")]
     Status(u16),

@@ -105,7 +105,7 @@ impl GraphSettings {
         for (number, RelationType { kind, from, to, .. }) in self.relations.iter().enumerate() {
             let at = [at, &[PathStep::Key("relations"), PathStep::Index(number)]].concat();
             if !names.insert((&kind.0, &from.0, &to.0)) {
-                let message = format!("the type of relations `{}` is there twice for the same entities", kind.0);
+                let message = format!("the type of relations `{}` is declared twice for the same entities", kind.0);
                 problems.error(&at, message, None);
             }
             for (key, end) in [("from", from), ("to", to)] {

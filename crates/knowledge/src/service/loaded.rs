@@ -140,7 +140,7 @@ impl State {
         let vectors = Vectors::new(dimensions, self.index.slots());
         if vectors.bytes_for(self.index.slots()) as u64 > budget {
             let chunks = self.index.slots();
-            tracing::warn!(chunks, dimensions, "the vectors of a library have no room in `knowledge.memoryBytes`");
+            tracing::warn!(chunks, dimensions, "the vectors of a library do not fit into `knowledge.memoryBytes`");
             return;
         }
         self.semantic = None;

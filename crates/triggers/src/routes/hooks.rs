@@ -26,7 +26,7 @@ const REFUSED_INTERVAL: Duration = Duration::from_secs(5);
 /// The group in the OpenAPI document.
 const HOOKS: Tag = Tag {
     name: "hooks",
-    description: "Webhooks of other services, which prove by a signature or a key who they are.",
+    description: "Webhooks of other services, which are authenticated by a signature or a key.",
     access: Access::Senders,
 };
 
