@@ -74,7 +74,7 @@ impl Session<'_> {
                 self.store(job, &mut batch).await?;
                 // Without it, the app shows for a while that the bot has not answered.
                 if let Err(error) = bot.receive_press(&response).await {
-                    tracing::debug!(%error, "a press was not acknowledged");
+                    tracing::debug!(%error, "the press of a button was not acknowledged");
                 }
             }
             None => {}

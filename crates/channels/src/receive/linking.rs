@@ -14,7 +14,7 @@ use auth::password::credential_rules::name_key;
 use std::time::Instant;
 use web::times::now_millis;
 
-const WRONG_CODE: &str = "This code is not valid any more. Make a new one on the page Messengers of your account.";
+const WRONG_CODE: &str = "This code is not valid any more. Create a new one on the page Messengers of your account.";
 const TOO_MANY_LINKS: &str =
     "Your account is linked to too many people. Remove a link on the page Messengers of your account.";
 /// What the button that confirms a link stands for, before the code.

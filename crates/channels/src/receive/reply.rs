@@ -70,7 +70,7 @@ impl Session<'_> {
                 return;
             }
             if let Err(error) = self.send_reply(reply).await {
-                tracing::debug!(%error, "somebody was not answered");
+                tracing::debug!(%error, "a sender was not answered");
             }
         };
         futures::stream::iter(replies).for_each_concurrent(REPLIES_AT_ONCE, send).await;

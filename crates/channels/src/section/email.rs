@@ -98,7 +98,7 @@ impl ConnectionProperties for Mailbox {
         }
         if self.authentication_server.is_none() && self.trusted_domains.is_empty() {
             let help = "add `authenticationServer`, as the headers `Authentication-Results` of received mails begin";
-            error("host", "nothing says whether a mail is from its sender, so none would be answered", help);
+            error("host", "nothing authenticates the senders of mails, so no mail would be answered", help);
         }
         let is_domain = |domain: &String| mail::is_address(&format!("a@{domain}")) && domain.contains('.');
         if !self.trusted_domains.iter().all(is_domain) {

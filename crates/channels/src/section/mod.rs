@@ -116,8 +116,8 @@ impl Section for Channels {
             }
             match &config.auth.mode {
                 AuthMode::Accounts(accounts) if accounts.open_sign_up => error(
-                    "everybody could create an account with the e-mail address of somebody else, who would then be linked \
-                     to it",
+                    "anyone could create an account with another person's e-mail address, and that person would then \
+                     be linked to it",
                     "leave out `openSignUp` of `auth`, or let people link themselves",
                 ),
                 AuthMode::Accounts(_) => {}

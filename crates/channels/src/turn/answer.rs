@@ -206,7 +206,7 @@ pub(super) fn ending(message: &UiMessage) -> String {
     let note = match metadata.incomplete_outcome() {
         None => return String::new(),
         Some(Outcome::Stopped) => "⏹ Stopped.".to_owned(),
-        Some(Outcome::Interrupted) => "⚠️ The answer was cut off. Write to go on.".to_owned(),
+        Some(Outcome::Interrupted) => "⚠️ The answer was cut off. Write a message to continue.".to_owned(),
         Some(Outcome::Limit) => {
             let limit = metadata.reason.and_then(wire::EndReason::explanation);
             format!("⚠️ {}", limit.unwrap_or("The answer reached a limit and is not complete."))

@@ -154,7 +154,7 @@ impl Turn<'_> {
     async fn acknowledge(&self, press_id: &str, text: &str, is_shown: bool) -> Result<TurnEnd, JobError> {
         let press = Press { place: &self.delivery.place, id: press_id, is_shown };
         if let Err(error) = self.delivery.bot.acknowledge(press, text).await {
-            tracing::debug!(%error, "a press was not acknowledged");
+            tracing::debug!(%error, "the press of a button was not acknowledged");
         }
         Ok(TurnEnd::Done)
     }

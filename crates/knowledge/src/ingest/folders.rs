@@ -57,8 +57,8 @@ pub(crate) async fn follow(knowledge: &Knowledge) -> anyhow::Result<()> {
     let declared = knowledge.declared();
     let ids = declared.iter().map(|(library, _)| library.id.0.clone()).collect();
     for gone in store::undeclared(knowledge.store(), ids).await? {
-        tracing::info!(library = gone, "the config declares the library no more; it is deleted");
-        let audit = crate::audit::library("", "delete", &gone, json!({ "cause": "the config declares it no more" }));
+        tracing::info!(library = gone, "the config no longer declares the library; it is deleted");
+        let audit = crate::audit::library("", "delete", &gone, json!({ "cause": "the config no longer declares it" }));
         store::delete_library(knowledge.store(), &gone, audit).await?;
     }
     for (library, folder) in declared {

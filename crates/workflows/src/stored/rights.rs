@@ -61,7 +61,7 @@ pub(super) fn problems(workflow: &Workflow, caller: &Caller, config: &Config) ->
     for (path, event) in events {
         if OF_ALL_RUNS.iter().any(|kind| kind.name() == event) {
             let message = format!(
-                "`{event}` tells of the runs of all users, so only administrators may let a workflow wait for it"
+                "`{event}` reports the runs of all users, so only administrators may let a workflow wait for it"
             );
             let help = Some("ask an administrator to save this definition".to_owned());
             problems.push(ValueProblem { path, message, help });
