@@ -112,7 +112,7 @@ struct Extractor {
     job: JobContext,
 }
 
-/// What an attempt works on.
+/// The work of an attempt.
 struct Work {
     settings: GraphSettings,
     extraction: Extraction,

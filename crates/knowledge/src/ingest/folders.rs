@@ -31,7 +31,7 @@ struct FoundFile {
     stamp: String,
 }
 
-/// Where the bytes of a file are.
+/// The source of the bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum FileContent {
     File(PathBuf),

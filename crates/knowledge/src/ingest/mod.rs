@@ -83,7 +83,7 @@ struct Text {
     warnings: Vec<Warning>,
 }
 
-/// What was stored of a version.
+/// The stored parts of a version.
 struct Stored {
     pages: i64,
     chunks: i64,

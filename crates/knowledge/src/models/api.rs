@@ -51,7 +51,7 @@ pub(super) struct Api {
     max_bytes: usize,
 }
 
-/// Where an endpoint is, and how it is asked.
+/// The address and the authentication of an endpoint.
 pub(super) struct ApiSettings<'a> {
     pub(super) url: &'a str,
     pub(super) path: &'static str,

@@ -22,11 +22,11 @@ pub(crate) struct Embeddings {
     #[serde(default)]
     #[schemars(range(min = 8, max = 4_096))]
     pub(crate) dimensions: Option<u32>,
-    /// What is put before each passage, for models that want it, such as `passage: `.
+    /// The prefix of each passage, for models that need one, such as `passage: `.
     #[serde(default)]
     #[schemars(length(max = 200))]
     pub(crate) document_prefix: String,
-    /// What is put before each question, such as `query: `.
+    /// The prefix of each question, such as `query: `.
     #[serde(default)]
     #[schemars(length(max = 200))]
     pub(crate) query_prefix: String,
@@ -38,7 +38,7 @@ pub(crate) struct Embeddings {
     #[serde(default = "default_parallel")]
     #[schemars(range(min = 1, max = 16))]
     pub(crate) parallel: u32,
-    /// What a million tokens cost, in US dollars. Without it, tokens are counted, but no costs.
+    /// The price of a million tokens, in US dollars. Without it, tokens are counted, but no costs.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1_000))]
     pub(crate) cost_usd_per_million_tokens: Option<f64>,
@@ -64,7 +64,7 @@ pub(crate) struct Rerank {
     /// The model.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) model: String,
-    /// What a request costs, in US dollars. Without it, costs are not counted.
+    /// The price of a request, in US dollars. Without it, costs are not counted.
     #[serde(default)]
     #[schemars(range(min = 0, max = 100))]
     pub(crate) cost_usd: Option<f64>,

@@ -94,7 +94,7 @@ pub(super) struct AddedDocuments {
     refused: Vec<RefusedFile>,
 }
 
-/// What a request has.
+/// The content of a request.
 #[derive(Default)]
 struct Uploaded {
     added: Vec<AddedFile>,

@@ -1,4 +1,4 @@
-//! What users attach in a conversation, as documents that its agents search.
+//! The files that users attach in a conversation, as documents that its agents search.
 
 use super::upload::{NewFile, UploadOptions};
 use super::{Knowledge, failed};

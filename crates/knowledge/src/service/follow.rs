@@ -1,5 +1,5 @@
-//! What changes in a library, for pages that show it: a request waits for the next change. So a page
-//! needs no stream, the rights are checked each time, and nothing is kept for a page that is gone.
+//! Waits for changes in a library, for pages that show it: a request waits for the next change. So a page
+//! needs no stream, the rights are checked each time, and no state is kept for a page that was closed.
 
 use super::{Access, Knowledge, failed};
 use crate::store::{self, DocumentRow, LibraryRow};
@@ -38,7 +38,7 @@ impl Cursor {
     }
 }
 
-/// What has changed in a library.
+/// The changes in a library.
 #[derive(Debug)]
 pub(crate) struct Changes {
     pub(crate) library: LibraryRow,

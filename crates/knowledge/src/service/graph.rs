@@ -27,7 +27,7 @@ const MAX_TEXT: usize = 200;
 /// How long a question may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What an exploration begins with and follows.
+/// The start and the filter of an exploration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Exploration {
     /// The id of an entity, or one of its names.
@@ -42,7 +42,7 @@ pub(crate) struct Exploration {
     pub(crate) limit: u32,
 }
 
-/// What an exploration has found.
+/// The result of an exploration.
 #[derive(Clone, Debug)]
 pub(crate) struct Explored {
     pub(crate) entity: EntityRow,
@@ -51,7 +51,7 @@ pub(crate) struct Explored {
     pub(crate) mentions: Vec<MentionRow>,
     /// The other entities that have the name.
     pub(crate) others: Vec<EntityRow>,
-    /// What was reached, with the distance, the nearest first.
+    /// The entities that were reached, with their distance, the nearest first.
     pub(crate) reached: Vec<(EntityRow, u32)>,
     pub(crate) relations: Vec<RelationRow>,
 }

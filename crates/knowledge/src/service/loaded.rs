@@ -47,7 +47,7 @@ pub(crate) struct LoadedLibrary {
     has_vectors: Notify,
 }
 
-/// What a search needs.
+/// The data of a search.
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) index: Index,

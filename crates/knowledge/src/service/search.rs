@@ -23,7 +23,7 @@ const MAX_QUERY: usize = 8 * 1024;
 pub(super) const MAX_LIBRARIES: usize = 20;
 /// The most conditions of a filter.
 const MAX_CONDITIONS: usize = 20;
-/// From which overlap on a text counts as one that was shown already.
+/// The overlap from which on a text counts as a duplicate of one that was shown.
 const SAME_TEXT: f32 = 0.9;
 /// Why a semantic search is not possible.
 const NO_VECTORS: &str = "These libraries cannot be searched by meaning: `knowledge.embedding` is not configured, and they have fewer than 200 chunks, or their index is still being computed. Use the mode `keyword` or `hybrid`.";

@@ -23,7 +23,7 @@ const MAX_METADATA: usize = 16 * 1024;
 pub(crate) struct NewFile {
     pub(crate) name: String,
     pub(crate) media_type: Option<String>,
-    /// What makes it the same document, if not its bytes.
+    /// The identity of the document, if it is not identified by its bytes.
     pub(crate) identity: Option<String>,
     pub(crate) stamp: Option<String>,
 }

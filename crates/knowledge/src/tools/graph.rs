@@ -22,7 +22,7 @@ const DEFAULT_DEPTH: u32 = 2;
 /// context.
 const MAX_PASSAGES: usize = 20;
 const MAX_TEXT: usize = 32 * 1024;
-/// What the model reads if nothing is there to ask.
+/// The message for the model if there are no libraries with entities.
 const NO_GRAPH: &str = "No entities are extracted from the documents that the user may read.";
 
 /// Finds entities and their relations.

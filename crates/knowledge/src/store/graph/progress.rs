@@ -35,7 +35,7 @@ pub(crate) struct ExtractionCounts {
     pub(crate) documents: i64,
     pub(crate) done: i64,
     pub(crate) failed: i64,
-    /// What the model has returned and was not kept.
+    /// The number of items of the model's answers that were rejected.
     pub(crate) dropped: i64,
     pub(crate) entities: i64,
     pub(crate) relations: i64,
