@@ -29,12 +29,12 @@ pub(super) fn routes() -> Router<Triggers> {
         .route("/admin/triggers/{workflow}/{trigger}/deliveries/{id}", get(read))
 }
 
-/// What the page says after a test.
+/// The message after a test.
 #[derive(Default)]
 struct Said {
     done: Option<&'static str>,
     wrong: Option<String>,
-    /// What the form contains.
+    /// The content of the form.
     event: Option<String>,
 }
 
