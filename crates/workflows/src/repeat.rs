@@ -1,4 +1,4 @@
-//! Which steps of an ended run are repeated when it goes on.
+//! Selects the steps of an ended run that are repeated when it continues.
 
 use crate::plan::{Records, RunFacts, StepError, StepState, unhandled_failures};
 use crate::store::{self, RepeatedSteps, RunRow, StepRow};
@@ -21,7 +21,7 @@ pub(crate) fn facts(run: &RunRow, operators: Arc<Operators>) -> RunFacts {
     }
 }
 
-/// What is repeated when a run goes on.
+/// The steps that are repeated when a run continues.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Repetition {
     /// The steps.

@@ -51,7 +51,7 @@ struct WorkflowItem {
     id: String,
     /// Its title.
     title: String,
-    /// What it is for.
+    /// The description.
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     /// The JSON Schema of its input.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use workflow_definition::{Reference, Target, ValuePath, is_path, reads_by_name, references};
 
-/// What a value may read, and when it is evaluated.
+/// The values that an expression may read, and the time of its evaluation.
 #[derive(Clone, Copy)]
 pub(crate) struct Moment<'a> {
     /// The run.

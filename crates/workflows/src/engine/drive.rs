@@ -37,7 +37,7 @@ pub(super) struct Drive {
     /// How many bytes the run keeps at most.
     pub(super) bytes: WorkflowBytes,
     pub(super) calls: JoinSet<Finished>,
-    /// What the calls that run may use, by path.
+    /// The budgets that are reserved for running calls, by path.
     pub(super) reserved: HashMap<String, Remaining>,
     /// Cancels single calls, by path.
     pub(super) cancels: HashMap<String, CancellationToken>,
@@ -49,7 +49,7 @@ pub(super) struct Drive {
     pub(super) looked_at: Option<Instant>,
 }
 
-/// What the loop does after a round.
+/// The next action of the loop after a round.
 enum Next {
     Again,
     End(RunState, Result<Value, StepError>),

@@ -103,7 +103,7 @@ async fn match_page(
     Ok(())
 }
 
-/// Where the events of a name are read.
+/// The range of the events of a name that is read.
 struct Source<'n> {
     event: &'n str,
     /// The kind of an event that is found in the table in which it is stored.

@@ -1,4 +1,4 @@
-//! What steps that are ready need to start: questions, waits, and the runs of children.
+//! Prepares steps that are ready: questions, waits, and the runs of children.
 
 use super::drive::Drive;
 use crate::plan::{Record, Start, StepError, StepState};
@@ -14,7 +14,7 @@ use workflow_definition::{HumanStep, RunLimits, Step, StepKind, WaitStep, Workfl
 /// The most runs above a run.
 const MAX_ANCESTORS: usize = 8;
 
-/// What a started step brings to the transaction that stores it.
+/// The rows that a started step adds to the transaction that stores it.
 #[derive(Clone, Debug)]
 pub(super) enum Beside {
     Nothing,

@@ -43,7 +43,7 @@ pub(crate) struct RetryRequest {
     pub(crate) limits: RunLimits,
 }
 
-/// What is known of the config in use when a run goes on.
+/// The facts about the config in use that a run needs when it continues.
 pub(crate) struct CurrentConfig<W> {
     /// Returns a workflow.
     pub(crate) workflow: W,

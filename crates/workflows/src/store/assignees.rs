@@ -3,7 +3,7 @@
 use ::store::sql::{self, Db, Row};
 use ::store::{Store, StoreError};
 
-/// Who may answer.
+/// A user or a role who may answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Assignee {
     Role(String),

@@ -19,7 +19,7 @@ pub(crate) struct ConversationLink {
     pub(crate) caller: RunCaller,
     /// Whether the agent goes on when the run has ended.
     pub(crate) goes_on: bool,
-    /// What the agent reads with the result.
+    /// The exposure that the result adds to the agent that reads it.
     pub(crate) exposure: Exposure,
     pub(crate) is_delivered: bool,
 }

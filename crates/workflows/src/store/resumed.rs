@@ -1,4 +1,5 @@
-//! What changes when a run goes on after its end: its definition and its rights, and those of the runs below it.
+//! The changes of a run that continues after its end: its definition and its rights, and those of the runs
+//! below it.
 
 use super::run_rows::RunCaller;
 use super::runs::INSERT_DEFINITION;

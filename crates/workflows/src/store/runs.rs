@@ -179,7 +179,7 @@ pub(crate) async fn runs_of(
     store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(RunRow::read).collect() })).await
 }
 
-/// Which runs an administrator lists.
+/// The filter of an administrator's list of runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunFilter {
     /// The name of a state, or `undecided`: a step waits for a decision, because it is not known what it did.

@@ -31,7 +31,7 @@ pub(crate) struct StepRow {
     /// Why it has failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<StepError>,
-    /// What it has used in all attempts.
+    /// The usage in all attempts.
     pub(crate) used: Used,
     /// The run of a child workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,7 +99,8 @@ const DELAY: &str = "UPDATE workflow_steps SET next_at = $3 WHERE run_id = $1 AN
 const DELAY_TASK: &str =
     "UPDATE workflow_tasks SET due_at = $3 WHERE run_id = $1 AND path = $2 AND state = 'open' AND due_at IS NOT NULL";
 
-/// What is kept of an agent that waited is not needed any more.
+/// Ends the open steps of a run. The state of an agent that has waited is deleted, since it is not needed any
+/// more.
 const CLOSE: &str = "
     UPDATE workflow_steps SET state = 'failed', error = $2, ended_at = $3, next_at = NULL, suspended = NULL
     WHERE run_id = $1 AND ended_at IS NULL";

@@ -11,7 +11,7 @@ pub(crate) struct ResumedStep {
     pub(crate) state: String,
     /// How often it has waited.
     pub(crate) suspensions: i64,
-    /// What it has used so far.
+    /// The usage so far.
     pub(crate) used: Used,
 }
 

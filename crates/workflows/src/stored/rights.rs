@@ -1,4 +1,4 @@
-//! Who may store definitions, and with which rights these run.
+//! The rights to store definitions, and the rights with which these run.
 
 use super::{AUTHOR_DELETED, AUTHOR_DISABLED, AuthorState, StoredWorkflow, WorkflowEditors};
 use ::store::{ADMIN, EventKind, User};

@@ -31,7 +31,7 @@ pub(crate) struct StoredWorkflow {
     pub(crate) disabled_because: Option<String>,
     /// The user who saved the current version.
     pub(crate) author: String,
-    /// What is known of the rights of its author.
+    /// The state of the author's rights.
     #[serde(skip)]
     pub(crate) author_state: AuthorState,
     /// Unix time, milliseconds.
@@ -40,7 +40,7 @@ pub(crate) struct StoredWorkflow {
     pub(crate) updated_at: i64,
 }
 
-/// What is known of the rights of an author.
+/// The state of the rights of an author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AuthorState {
     /// It was an administrator, or has no account on this server, so that its roles are known only when it asks.

@@ -13,7 +13,7 @@ use web::admin::{Admin, PageError, from_store_error, page};
 use web::html::link;
 use wire::UserError;
 
-/// What is compared.
+/// The versions to compare.
 #[derive(Deserialize)]
 pub(super) struct CompareQuery {
     from: String,
