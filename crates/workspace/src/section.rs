@@ -169,7 +169,7 @@ impl ContainerEngine {
     }
 }
 
-/// What a command may use.
+/// The limits of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct ShellSettings {
@@ -260,7 +260,7 @@ impl ShellKey {
     }
 }
 
-/// What is said of a key of the level `process` at another one.
+/// The problem of a key of the level `process` at another level.
 const ONLY_PROCESS: &str = "the emulated shell starts no processes";
 
 /// Whether the shell is part of this program.

@@ -21,7 +21,7 @@ const MAX_TEXT_TIME: Duration = Duration::from_secs(30);
 /// The media type of an empty file.
 const EMPTY: &str = "text/plain";
 
-/// What is needed to open workspaces.
+/// Opens workspaces.
 #[derive(Clone)]
 pub(crate) struct Workspaces {
     pub(crate) store: Store,

@@ -27,7 +27,7 @@ const SCRATCH: &str = "/tmp";
 const FOLDERS: [&str; 5] = [TREES[0], TREES[1], TREES[2], SCRATCH, SCRIPT];
 /// Files take whole pages of memory.
 const PAGE: u64 = 4096;
-/// Where programs are.
+/// The search path of programs.
 const PATH: &str = "/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin";
 /// The files and folders that a call makes beside the files that the conversation may have.
 const MAX_NEW_NODES: u64 = 20_000;
@@ -223,7 +223,7 @@ fn end_with_server(mut input: UnixStream) {
     exit(i32::from(NO_SERVER));
 }
 
-/// What the user was shown last of the output.
+/// The output that the user was shown last.
 struct Progress {
     at: Instant,
     length: usize,
@@ -245,7 +245,7 @@ impl Progress {
 struct CopyOut<'s> {
     output: &'s mut UnixStream,
     limits: &'s WorkspaceLimits,
-    /// What the files were before.
+    /// The states of the files before the script.
     stamps: &'s HashMap<String, Stamp>,
     bytes: u64,
     files: u64,

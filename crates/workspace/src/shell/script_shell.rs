@@ -217,14 +217,14 @@ impl Shell for ScriptShell {
     }
 }
 
-/// What a script has done, as its process says.
+/// The result of a script, as its process reports it.
 #[derive(Debug)]
 pub(super) struct Outcome {
     output: ShellOutput,
     after: After,
 }
 
-/// What is said with the process of a script. The process is not trusted: it may have been taken over by its script.
+/// The exchange with the process of a script. The process is not trusted: its script may have taken it over.
 pub(super) struct Conversation<'s> {
     pub(super) start: &'s Start,
     pub(super) tree: &'s Tree,

@@ -30,7 +30,7 @@ pub(crate) const BASH: &str = "bash";
 /// The tools that return files, whose results do not become files again.
 pub(crate) const OWN_TOOLS: [&str; 7] = [LS, READ_FILE, WRITE_FILE, STR_REPLACE, GLOB, GREP, VIEW_IMAGE];
 
-/// What the tools of an agent share.
+/// The state that the tools of an agent share.
 #[derive(Clone)]
 pub(crate) struct AgentWorkspace {
     pub(crate) all: Workspaces,
@@ -113,7 +113,7 @@ where
     Arc::new(FunctionTool::new(name, description, call).with_annotations(annotations))
 }
 
-/// What a tool returns that reads files: they may be the user's, and anybody may have written them.
+/// The annotations of tools that read files: they may be the user's, and anybody may have written them.
 const READS: Annotations =
     Annotations { reads_private: true, returns_untrusted: true, egress: false, idempotent: true, reads_only: true };
 

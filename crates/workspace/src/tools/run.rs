@@ -31,7 +31,7 @@ const PROGRAMS: &str = "Runs a script with the shell of a Linux machine over the
 /// Programs of which the model is told, where they are installed.
 const NAMED_PROGRAMS: [&str; 12] =
     ["bash", "awk", "python3", "perl", "ruby", "node", "jq", "sqlite3", "git", "gcc", "ffmpeg", "pandoc"];
-/// Where they are looked for.
+/// The folders in which they are looked for.
 const PLACES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
 
 /// Those of them that are installed. What is installed later is named after the next start.
