@@ -25,7 +25,7 @@ use wire::UserError;
 pub(crate) const PATH: &str = "/account/messengers";
 /// Its title.
 pub(crate) const TITLE: &str = "Messengers";
-/// How long a code is valid, in milliseconds.
+/// The lifetime of a code, in milliseconds.
 const CODE_MS: i64 = 10 * 60 * 1_000;
 
 /// The group in the OpenAPI document; it has no routes.

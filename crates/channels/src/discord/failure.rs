@@ -1,11 +1,11 @@
-//! What the errors of Discord's API mean.
+//! Maps the errors of Discord's API.
 
 use super::types::ApiFailure;
 use crate::messenger::{ApiError, Refusal};
 use egress::EgressResponse;
 use std::time::{Duration, SystemTime};
 
-/// How long to wait if Discord does not say it, and the longest time for which it is believed.
+/// The wait if Discord names none, and the longest wait that is accepted.
 const DEFAULT_WAIT: Duration = Duration::from_secs(5);
 const MAX_WAIT: Duration = Duration::from_secs(3_600);
 

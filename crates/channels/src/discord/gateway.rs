@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout};
 use url::Url;
 
-/// How long the beginning of a connection may take.
+/// The time limit of the beginning of a connection.
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// The largest message in bytes.
 const MAX_MESSAGE: usize = 4 << 20;
@@ -18,8 +18,9 @@ const MAX_MESSAGE: usize = 4 << 20;
 const INTERVALS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(120)];
 /// The version of the Gateway and its encoding.
 const QUERY: &str = "v=10&encoding=json";
-/// What is sent: messages in servers and direct messages. Their texts come without a further right if they mention the
-/// bot, reply to it or are direct messages. Commands and pressed buttons are always sent.
+/// The events that are sent: messages in servers and direct messages. Their texts come without a further
+/// right if they mention the bot, reply to it or are direct messages. Commands and pressed buttons are always
+/// sent.
 const INTENTS: u64 = 1 << 9 | 1 << 12;
 
 const DISPATCH: u64 = 0;
@@ -31,7 +32,7 @@ const INVALID_SESSION: u64 = 9;
 const HELLO: u64 = 10;
 const HEARTBEAT_ACK: u64 = 11;
 
-/// Where a session goes on.
+/// The position at which a session continues.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GatewayPosition {
@@ -51,7 +52,7 @@ pub(crate) struct Gateway {
     is_acknowledged: bool,
 }
 
-/// What comes over a connection.
+/// An event of a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum GatewayEvent {
     /// A session has begun; with the id of the application.

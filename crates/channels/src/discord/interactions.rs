@@ -15,7 +15,8 @@ const MESSAGE: u64 = 4;
 const ACKNOWLEDGED: u64 = 6;
 /// The flag of a message that only the person sees.
 const EPHEMERAL: u64 = 1 << 6;
-/// What the commands of the bot can be given, by their names: the name of an option, and what it is.
+/// The options of the bot's commands, by the names of the commands: the name and the description of the
+/// option.
 const OPTIONS: [(&str, &str, &str); 3] = [
     ("models", "name", "The model for the next answers"),
     ("memory", "what", "forget NUMBER, off or on"),

@@ -24,7 +24,7 @@ const LISTS: [&str; 5] = ["List-Id", "List-Unsubscribe", "List-Post", "List-Help
 /// The beginnings of addresses that nobody reads.
 const AUTOMATIC: [&str; 6] = ["mailer-daemon@", "postmaster@", "noreply@", "no-reply@", "donotreply@", "bounces+"];
 
-/// What was read of a mail.
+/// A parsed mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReadMail {
     Update(Box<ReadUpdate>),

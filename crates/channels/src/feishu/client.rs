@@ -39,7 +39,7 @@ pub(crate) struct FeishuBot {
     site: Site,
     app_id: String,
     app_secret: String,
-    /// What the access token is asked with, as a hash.
+    /// A hash of the credentials with which the access token is requested.
     token_key: String,
     pace: Pace,
 }

@@ -1,11 +1,11 @@
-//! What the errors of Feishu's API mean.
+//! Maps the errors of Feishu's API.
 
 use super::types::ApiStatus;
 use crate::messenger::{ApiError, Refusal};
 use egress::EgressResponse;
 use std::time::Duration;
 
-/// How long to wait if Feishu does not say it, and the longest time for which it is believed.
+/// The wait if Feishu names none, and the longest wait that is accepted.
 const DEFAULT_WAIT: Duration = Duration::from_secs(1);
 const MAX_WAIT: Duration = Duration::from_secs(3_600);
 /// The header that says in how many seconds requests are taken again.

@@ -8,18 +8,18 @@ use serde::Serialize;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How long a message of a messenger may be.
+/// The length limits of a messenger's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// The longest text, in UTF-16 code units, or as the markup counts.
     pub(crate) units: usize,
     /// The most styles.
     pub(crate) entities: usize,
-    /// How the styles are written.
+    /// The form of the styles.
     pub(crate) markup: Markup,
 }
 
-/// How styles are written.
+/// The form of styles in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Markup {
     /// Beside the text, which they do not make longer.

@@ -1,10 +1,10 @@
-//! Why a method of a messenger has failed.
+//! The errors of messengers.
 
 use ::jobs::JobError;
 use ::store::StoreError;
 use std::time::Duration;
 
-/// Why a method has failed. The messages contain neither a secret nor what was sent.
+/// The error of a method. The messages contain neither a secret nor the text that was sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ApiError {
     /// Too many requests.
@@ -21,7 +21,7 @@ pub(crate) enum ApiError {
     Failed(String),
 }
 
-/// Why a messenger refuses a request.
+/// The reason why a messenger refuses a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// The token is not valid.
@@ -63,7 +63,7 @@ impl ApiError {
     }
 }
 
-/// Why something was not received or sent: the messenger or the database has failed.
+/// The error of receiving or sending: the messenger or the database has failed.
 #[derive(Debug)]
 pub(crate) enum SendError {
     Api(ApiError),

@@ -11,7 +11,7 @@ use ::jobs::JobContext;
 use ::store::StoreError;
 use std::time::{Duration, Instant};
 
-/// What a command is answered of which nothing comes.
+/// The response to a command that has no other one.
 const NOTHING: &str = "This was not accepted. Try again later.";
 
 impl Session<'_> {

@@ -37,7 +37,7 @@ const POLL: Kind<String> = Kind::new("channels.poll")
     .timeout(Duration::from_secs(2 * 3_600));
 /// After what time the job ends, to begin anew.
 const SESSION: Duration = Duration::from_secs(3_600);
-/// How often a server makes sure that there is a job for each channel.
+/// The interval at which a server makes sure that there is a job for each channel.
 const ENQUEUE_INTERVAL: Duration = Duration::from_secs(15);
 /// The most messages of a channel that wait. Beyond it, they wait at the messenger: Telegram keeps them for a day, Slack
 /// sends them again for a few minutes.
@@ -55,7 +55,7 @@ pub(crate) struct Receiver {
     jobs: Jobs,
     pacer: Arc<Pacer>,
     config_changes: watch::Sender<()>,
-    /// When jobs were last enqueued, and for which config.
+    /// The time at which jobs were last enqueued, and the config.
     enqueued: Mutex<Option<(Instant, Weak<Config>)>>,
     /// The accounts of bots whose messages come over HTTP, and the config for which each was asked.
     accounts: Mutex<HashMap<String, (Weak<Config>, BotAccount)>>,

@@ -8,9 +8,9 @@ use crate::turn::plain_paragraphs as plain;
 use futures::StreamExt;
 use std::time::{Duration, Instant};
 
-/// How many people are answered at once.
+/// The maximum number of people who are answered at once.
 const REPLIES_AT_ONCE: usize = 8;
-/// How long such an answer waits for its chat.
+/// The time for which such an answer waits for its chat.
 const MAX_REPLY_WAIT: Duration = Duration::from_secs(5);
 
 /// An answer to somebody whose message starts nothing.

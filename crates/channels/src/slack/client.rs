@@ -22,7 +22,7 @@ const FILE_TIMEOUT: Duration = Duration::from_secs(120);
 const INTERVAL: Duration = Duration::from_millis(1_200);
 /// The pause after an edit. Slack allows about fifty a minute, in all channels of a workspace together.
 const EDIT_INTERVAL: Duration = Duration::from_secs(3);
-/// How long to wait if Slack does not say it.
+/// The wait if Slack names none.
 const DEFAULT_WAIT: Duration = Duration::from_secs(30);
 /// The longest time to wait for which Slack is believed.
 const MAX_WAIT: Duration = Duration::from_secs(3_600);

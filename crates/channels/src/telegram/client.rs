@@ -15,7 +15,7 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// The timeout of a request with a file.
 const FILE_TIMEOUT: Duration = Duration::from_secs(120);
-/// How long a request for messages waits for one.
+/// The time for which a request for messages waits for one.
 pub(crate) const POLL_SECONDS: u64 = 25;
 /// The most messages of one request.
 const BATCH: u32 = 50;

@@ -13,7 +13,7 @@ use web::times::now_millis;
 use wire::api::{ConversationView, MessageMetadata, Outcome};
 use wire::{ErrorCode, Reducer, Role, UiMessage, UiPart};
 
-/// How long the app shows that the bot is typing.
+/// The time for which the app shows that the bot is typing.
 const TYPING: Duration = Duration::from_secs(4);
 /// The pause before a run whose stream broke off is looked for again.
 const LOOK_PAUSE: Duration = Duration::from_millis(500);

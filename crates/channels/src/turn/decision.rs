@@ -23,7 +23,7 @@ const APPROVED: &str = "✅ Approved";
 const DENIED: &str = "❌ Denied";
 const DECIDED: &str = "This was decided already.";
 
-/// What a card is answered with.
+/// The answer to a card.
 pub(super) enum Choice<'t> {
     Button(&'t str),
     Text(&'t str),
@@ -35,11 +35,11 @@ struct Decision {
     label: String,
 }
 
-/// What has become of a decision.
+/// The outcome of a decision.
 struct Decided {
     /// The answer that goes on, if no other call waits.
     goes_on: Option<Answering>,
-    /// What to tell the user.
+    /// The text for the user.
     text: String,
     /// Whether the card says it.
     is_shown: bool,

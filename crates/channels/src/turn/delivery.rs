@@ -13,11 +13,11 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use web::times::now_millis;
 
-/// What a message shows until there is something else.
+/// The text of a message until it has another one.
 pub(crate) const PLACEHOLDER: &str = "…";
 /// The most messages of an answer.
 const MAX_MESSAGES: usize = 20;
-/// When text that is being written is shown again if the messenger could not be reached.
+/// The time after which growing text is shown again if the messenger could not be reached.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
 /// The messages that answer an update.
@@ -39,7 +39,7 @@ pub(crate) struct Delivery {
 
 struct SentMessage {
     id: String,
-    /// What it shows, if it was edited by this attempt.
+    /// The content, if this attempt has edited it.
     shown: Option<Rendered>,
 }
 
@@ -67,7 +67,7 @@ impl Delivery {
         })
     }
 
-    /// What tells the numbers of the updates from those of other bots.
+    /// Returns the id of the bot, which distinguishes the numbers of its updates from those of other bots.
     pub(crate) fn bot_id(&self) -> &str {
         self.bot.id()
     }
