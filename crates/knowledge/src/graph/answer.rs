@@ -125,7 +125,7 @@ struct FoundRelation {
 pub(crate) struct Kept {
     pub(crate) entities: Vec<NewEntity>,
     pub(crate) relations: Vec<NewRelation>,
-    /// How much is not kept.
+    /// The number of rejected items.
     pub(crate) dropped: u32,
 }
 

@@ -26,13 +26,13 @@ const ATTEMPTS: u32 = 5;
 /// The most chunks, and about the most characters, that the model reads at once.
 const MAX_CHUNKS: u32 = 8;
 const MAX_TEXT: usize = 8_000;
-/// How long the model may take.
+/// The time limit of the model.
 const TIMEOUT: Duration = Duration::from_secs(120);
 /// The longest answer in tokens, for models that reason before it.
 const MAX_OUTPUT_TOKENS: u32 = 8_000;
-/// How long a document is read before the job goes back to the queue, so that others have their turn.
+/// The time after which the job goes back to the queue, so that other jobs get their turn.
 const TURN: Duration = Duration::from_secs(5 * 60);
-/// How long a job waits whose quota is used up.
+/// The pause of a job whose quota is used up.
 const QUOTA_PAUSE: Duration = Duration::from_secs(15 * 60);
 
 /// The job. Its key is the document's id.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long vectors are computed before the job goes back to the queue, so that others have their turn.
+/// The time after which the job goes back to the queue, so that other jobs get their turn.
 const TURN: Duration = Duration::from_secs(5 * 60);
 /// The most texts that are computed at once.
 const MAX_ROUND: usize = 1_024;

@@ -18,7 +18,7 @@ use web::times::now_millis;
 
 /// The deepest folder.
 const MAX_DEPTH: usize = 16;
-/// How much of a file is read at once.
+/// The size of a read, in bytes.
 const PIECE: usize = 256 * 1024;
 
 /// A file of a folder, or a document of the config.

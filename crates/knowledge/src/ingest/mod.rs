@@ -26,9 +26,9 @@ use web::times::now_millis;
 
 /// The number of attempts.
 const ATTEMPTS: u32 = 3;
-/// How many rows are stored in a transaction.
+/// The number of rows that a transaction stores.
 const BATCH: usize = 100;
-/// How often a file that is being read is checked for whether it is still wanted.
+/// The interval at which it is checked whether the reading of a file was cancelled.
 const UNWANTED_CHECK: Duration = Duration::from_secs(1);
 /// The progress after reading, and after splitting.
 const READ: f64 = 0.5;

@@ -11,7 +11,7 @@ use web::times::now_millis;
 /// The age after which a document without a job counts as lost, for example because an operator has cancelled
 /// its job.
 const FORGOTTEN: Duration = Duration::from_secs(60);
-/// How long a file that became no document is kept.
+/// The retention time of a file that became no document.
 const UPLOAD: Duration = Duration::from_secs(24 * 60 * 60);
 /// For how many libraries jobs are enqueued at once.
 const LIBRARIES: u32 = 500;

@@ -30,11 +30,11 @@ pub(crate) struct Embeddings {
     #[serde(default)]
     #[schemars(length(max = 200))]
     pub(crate) query_prefix: String,
-    /// How many texts a request has at most.
+    /// The maximum number of texts of a request.
     #[serde(default = "default_batch")]
     #[schemars(range(min = 1, max = 512))]
     pub(crate) batch_size: u32,
-    /// How many requests for documents are open at once. Questions do not wait for them.
+    /// The maximum number of open requests for documents. Questions do not wait for them.
     #[serde(default = "default_parallel")]
     #[schemars(range(min = 1, max = 16))]
     pub(crate) parallel: u32,
@@ -68,8 +68,7 @@ pub(crate) struct Rerank {
     #[serde(default)]
     #[schemars(range(min = 0, max = 100))]
     pub(crate) cost_usd: Option<f64>,
-    /// How long a search waits for the order, in milliseconds. After that, results are in the order of
-    /// the search.
+    /// The time limit of reranking, in milliseconds. After that, results are in the order of the search.
     #[serde(default = "default_patience")]
     #[schemars(range(min = 50, max = 30_000))]
     pub(crate) timeout_ms: u64,

@@ -11,7 +11,7 @@ use wire::{ErrorCode, UserError};
 
 /// The most requests of a server that wait at the same time.
 pub(super) const MAX_FOLLOWERS: usize = 200;
-/// How often a waiting request looks for changes.
+/// The interval at which a waiting request checks for changes.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// The most documents that are told of at once. If more have changed, the list is to be loaded again.
 const MAX_CHANGED: usize = 100;

@@ -24,7 +24,7 @@ const MAX_REACHED: u32 = 500;
 const MAX_MENTIONS: u32 = 20;
 /// The longest name, type or file name in a question, in characters.
 const MAX_TEXT: usize = 200;
-/// How long a question may take.
+/// The time limit of a query.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The start and the filter of an exploration.

@@ -44,7 +44,7 @@ pub(super) struct Searched {
     pub(super) vector: Option<Arc<(String, Vec<f32>)>>,
 }
 
-/// How much vectors count, if the config says it.
+/// The weight of vectors, if the config sets it.
 pub(super) type Weight = Option<f32>;
 
 pub(super) fn rank_all(searched: &[Searched], request: &SearchRequest, weight: Weight) -> Vec<(String, Ranked)> {

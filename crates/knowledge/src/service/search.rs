@@ -27,7 +27,7 @@ const MAX_CONDITIONS: usize = 20;
 const SAME_TEXT: f32 = 0.9;
 /// Why a semantic search is not possible.
 const NO_VECTORS: &str = "These libraries cannot be searched by meaning: `knowledge.embedding` is not configured, and they have fewer than 200 chunks, or their index is still being computed. Use the mode `keyword` or `hybrid`.";
-/// How long a search waits for its turn.
+/// The maximum time for which a search waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How chunks are found.

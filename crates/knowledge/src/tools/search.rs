@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// How many results a search has by default.
+/// The number of results by default.
 const DEFAULT_LIMIT: u32 = 5;
 /// The most text of all results in bytes, so that they do not fill the model's context.
 const MAX_TEXT: usize = 48 * 1024;

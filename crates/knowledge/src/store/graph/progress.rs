@@ -1,11 +1,11 @@
-//! How far extractions are, and which are to be done.
+//! The progress of extractions, and the documents that are still to be read.
 
 use super::write::lock;
 use crate::store::damaged;
 use ::store::sql::{self, Db, Row};
 use ::store::{Store, StoreError};
 
-/// How many entities are deleted in a transaction.
+/// The number of entities that a transaction deletes.
 const BATCH: i64 = 500;
 
 /// The state of an extraction.

@@ -34,7 +34,7 @@ impl Direction {
 pub(crate) struct Reach {
     /// The entity at the start.
     pub(crate) entity_id: String,
-    /// How many relations lead to an entity at most.
+    /// The maximum number of relations that lead to an entity.
     pub(crate) depth: u32,
     pub(crate) direction: Direction,
     /// The type of the relations; empty for all.
