@@ -22,7 +22,7 @@ use wire::{UserError, WORKFLOW_RUN};
 use workflow_definition::{AgentWorkflows, WhenDone, WorkflowEntry, WorkflowTool};
 use workflow_definition::{Workflow, Workflows};
 
-/// How much of the input the message of the user shows, in bytes.
+/// The maximum size of the input in the message of the user, in bytes.
 const MAX_TEXT: usize = 4 * 1024;
 
 /// The message for the model about the start.

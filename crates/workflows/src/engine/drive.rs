@@ -18,9 +18,9 @@ use tokio_util::sync::CancellationToken;
 use web::times::now_millis;
 use workflow_definition::{OnLapse, Step, StepKind, WaitStep, Workflow, WorkflowBytes};
 
-/// How often a run that executes steps looks at what others have changed.
+/// The interval at which a run that executes steps checks for changes by others.
 const TICK: Duration = Duration::from_secs(1);
-/// How long steps may go on while the server shuts down.
+/// The time for which steps may continue while the server shuts down.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(2);
 
 /// A run that is driven.
@@ -34,7 +34,7 @@ pub(super) struct Drive {
     pub(super) facts: Arc<RunFacts>,
     pub(super) records: Arc<Records>,
     pub(super) state_bytes: usize,
-    /// How many bytes the run keeps at most.
+    /// The size limits of the run.
     pub(super) bytes: WorkflowBytes,
     pub(super) calls: JoinSet<Finished>,
     /// The budgets that are reserved for running calls, by path.

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use web::times::now_millis;
 
-/// How far back events of the product are searched again, in milliseconds: one is stored a moment after
-/// its time.
+/// The time before the stored position that is searched again, in milliseconds: an event is stored a moment
+/// after its time.
 const OVERLAP_MS: i64 = 60_000;
 /// The most waits and events that are compared at once.
 const PAGE: u32 = 200;
