@@ -189,7 +189,7 @@ async fn versions(
     Ok(Json(WorkspaceFiles { items: items.collect() }))
 }
 
-/// How a version is read.
+/// The query of a request for a version.
 #[derive(Deserialize, JsonSchema)]
 struct ShowQuery {
     /// Whether a browser saves the file instead of showing it.

@@ -33,9 +33,9 @@ const PATH: &str = "/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin
 const MAX_NEW_NODES: u64 = 20_000;
 /// The most names of a path that are looked at; files may have fewer.
 const MAX_WALK_DEPTH: usize = 40;
-/// How much longer than the script each process may compute, in seconds.
+/// The CPU time of each process beyond the limit of the script, in seconds.
 const EXTRA_SECONDS: u64 = 5;
-/// How often the user is shown the output so far, and how much of it in bytes.
+/// The interval at which the user is shown the output so far, and its maximum size in bytes.
 const PROGRESS: Duration = Duration::from_secs(1);
 const MAX_PROGRESS: usize = 2048;
 /// The most names of what cannot be stored.

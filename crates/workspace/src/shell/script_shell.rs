@@ -34,8 +34,8 @@ use tokio::time::timeout;
 const MAX_RUNNING: usize = 8;
 /// The scripts that run or wait.
 const MAX_SCRIPTS: usize = 200;
-/// How much longer than its own limit a script may take. The shell looks at the clock between commands; a command
-/// that takes longer is ended with the process.
+/// The time beyond its own limit after which a script is ended. The shell checks the clock between commands;
+/// a command that takes longer is ended with the process.
 const EXTRA_TIME: Duration = Duration::from_secs(5);
 /// The time in which a sandbox is made, and files are copied into it and out of it. The sandbox looks at the clock.
 const COPY_TIME: Duration = Duration::from_secs(45);
@@ -55,7 +55,7 @@ const MAX_LEFT_OUT: usize = 30;
 const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
 
-/// How this program starts itself for scripts.
+/// The program and the arguments with which this program starts itself for scripts.
 pub(crate) struct Helpers {
     pub(crate) program: PathBuf,
     /// The arguments for the emulated shell.
@@ -87,7 +87,7 @@ pub(crate) struct ScriptShell {
     turns: UserTurns,
 }
 
-/// How many scripts run, and how many run or wait.
+/// Counts the running scripts, and the running and waiting ones.
 struct Places {
     scripts: Semaphore,
     running: Semaphore,
@@ -203,7 +203,7 @@ impl ScriptShell {
     }
 }
 
-/// How much longer than its own limit a script may take.
+/// Returns the time beyond its own limit after which a script is ended.
 fn extra_time(level: ShellLevel) -> Duration {
     match level {
         ShellLevel::Process | ShellLevel::Container => COPY_TIME,

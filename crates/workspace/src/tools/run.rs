@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How long a call may wait for others, and store its files, beside the time for the script.
+/// The time for waiting and for storing files that a call may take in addition to its script.
 const AROUND: Duration = Duration::from_secs(60);
 /// The most files that are named.
 const MAX_NAMED: usize = 30;
