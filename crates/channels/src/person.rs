@@ -24,7 +24,7 @@ const NOT_NOW: &str = "You cannot use this assistant at the moment. Ask the admi
 const CONFIRM: &str = "Please sign in on the website and open the page Messengers of your account once, so that your \
                        rights are up to date.";
 
-/// Returns as whom a person acts, or what to tell them.
+/// Returns the caller as whom a person acts, or the text that they get instead.
 pub(crate) async fn person(
     context: &Context,
     channel: &Channel,

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 const DEFAULT_WAIT: Duration = Duration::from_secs(5);
 const MAX_WAIT: Duration = Duration::from_secs(3_600);
 
-/// Codes of a chat that gets nothing any more: the channel is gone, the bot has no access to it, the person takes no
+/// Codes of a chat that is closed to the bot: the channel is gone, the bot has no access to it, the person takes no
 /// direct messages, the bot may not write there, the thread is archived.
 const BLOCKED: [i64; 5] = [10_003, 50_001, 50_007, 50_013, 50_083];
 /// The code of a message that is not there any more.

@@ -1,5 +1,5 @@
-//! The Gateway: a WebSocket on which Discord sends what happens, numbered within a session. Another connection goes on
-//! with the session after a number, and gets what came after it; Discord keeps that for some minutes.
+//! The Gateway: a WebSocket on which Discord sends what happens, numbered within a session. Another connection
+//! continues with the session after a number, and gets what came after it; Discord keeps that for some minutes.
 
 use super::client::DiscordBot;
 use super::types::{Hello, Payload, Ready};
@@ -61,21 +61,22 @@ pub(crate) enum GatewayEvent {
     Event { kind: String, data: Value },
     /// Some time has passed.
     Tick,
-    /// The connection has ended: another one goes on with the session.
+    /// The connection has ended: another one continues with the session.
     Reconnect,
     /// The session has ended: another one begins.
     NoSession,
 }
 
 impl Gateway {
-    /// Opens a connection that goes on at a position, or begins a session.
+    /// Opens a connection that continues at a position, or begins a session.
     pub(crate) async fn open(bot: &DiscordBot, position: Option<GatewayPosition>) -> Result<Self, ApiError> {
         let opened = match &position {
             Some(position) => connect(bot, &position.url).await,
             None => connect(bot, &bot.gateway_url().await?).await,
         };
         let (mut socket, interval) = match opened {
-            // The address of an old session can be gone for good. At the current one, Discord says whether it goes on.
+            // The address of an old session can be gone for good. At the current one, Discord says whether it
+            // continues.
             Err(ApiError::Unavailable(_)) if position.is_some() => connect(bot, &bot.gateway_url().await?).await?,
             connected => connected?,
         };
@@ -94,7 +95,7 @@ impl Gateway {
         Ok(Self { socket, position, interval, next_heartbeat, is_acknowledged: true })
     }
 
-    /// Returns where another connection goes on after what [`Gateway::next`] has returned.
+    /// Returns where another connection continues after what [`Gateway::next`] has returned.
     pub(crate) fn position(&self) -> Option<&GatewayPosition> {
         self.position.as_ref()
     }

@@ -81,7 +81,7 @@ impl DiscordBot {
         self.request(Method::POST, &callback(response), Some(json!({ "type": MESSAGE, "data": data }))).await.map(drop)
     }
 
-    /// Tells something to whoever has pressed a button, and to nobody else. `press_id` is `APPLICATION/TOKEN`.
+    /// Shows a text only to the person who has pressed a button. `press_id` is `APPLICATION/TOKEN`.
     pub(crate) async fn acknowledge(&self, press_id: &str, text: &str) -> Result<(), ApiError> {
         let mut data = body(&Rendered::plain(text), &[]);
         data["flags"] = (super::client::SUPPRESS_EMBEDS | EPHEMERAL).into();

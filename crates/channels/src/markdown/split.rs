@@ -163,7 +163,7 @@ impl<'r> Flat<'r> {
         let (mut entities, mut before) = (0, Vec::new());
         for (range, style) in self.runs_from(from).take_while(|(range, _)| range.start < end) {
             let kinds = kinds(style);
-            // At most as many as in `message`, where a style that goes on is one unless another one ends.
+            // At most as many as in `message`, where a style that continues is one unless another one ends.
             let goes_on = kinds == before && kinds.iter().all(|kind| kind.0 != "pre");
             entities += if goes_on { 0 } else { kinds.len() };
             if entities > limits.entities && range.start > from {
@@ -226,7 +226,7 @@ impl<'r> Flat<'r> {
             let length = units(&self.all[from..to]);
             for (kind, url, language) in kinds(style) {
                 let entity = Entity { kind, offset, length, url, language };
-                // A style that goes on over several runs is one, unless another one ends here in which it began:
+                // A style that continues over several runs is one, unless another one ends here in which it began:
                 // entities may contain each other, but not overlap.
                 let goes_on = |last: &Entity| {
                     let ends_here = |other: &Entity| {

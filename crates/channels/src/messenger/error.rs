@@ -26,7 +26,7 @@ pub(crate) enum ApiError {
 pub(crate) enum Refusal {
     /// The token is not valid.
     Token,
-    /// The chat gets nothing any more: the person has blocked the bot, or a group has removed it.
+    /// The chat is closed to the bot: the person has blocked the bot, or a group has removed it.
     Blocked,
     /// Something else is wrong with the request.
     Other,
@@ -43,7 +43,7 @@ impl ApiError {
         matches!(self, Self::Wait(_) | Self::Unavailable(_))
     }
 
-    /// Returns whether the chat gets nothing any more.
+    /// Returns whether the chat is closed to the bot.
     pub(crate) fn is_blocked(&self) -> bool {
         matches!(self, Self::Refused { refusal: Refusal::Blocked, .. })
     }

@@ -68,7 +68,7 @@ pub(crate) struct MailHead {
     pub(crate) references: Vec<String>,
 }
 
-/// A file that somebody has sent.
+/// A file that a person has sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IncomingFile {
     pub(crate) id: String,

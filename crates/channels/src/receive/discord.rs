@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 const NOTHING: &str = "This was not accepted. Try again later.";
 
 impl Session<'_> {
-    /// Reads until the connection ends. It goes on where the last connection has stored that it was, also if that was of
-    /// another server.
+    /// Reads until the connection ends. It continues where the last connection has stored that it was, also if that
+    /// was of another server.
     pub(super) async fn read_gateway(
         &self,
         job: &JobContext,

@@ -14,8 +14,8 @@ const MAX_AGE_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// The most mails that are looked at in a round, the oldest first.
 const BATCH: usize = 50;
-/// After a longer pause, the folder is opened anew: servers end connections on which nothing happens for half an hour
-/// (RFC 9051, 5.4), and networks in between do it sooner.
+/// After a longer pause, the folder is opened again: servers end connections on which nothing happens for half an
+/// hour (RFC 9051, 5.4), and networks in between do it sooner.
 const MAX_IDLE: Duration = Duration::from_secs(5 * 60);
 
 impl Session<'_> {

@@ -29,13 +29,14 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// Reads a bot's messages; the payload is the id of the channel. It ends with the config, or after a while, to begin anew.
+/// Reads a bot's messages; the payload is the id of the channel. It ends with the config, or after a while, to
+/// begin again.
 const POLL: Kind<String> = Kind::new("channels.poll")
     .lane(Lane::Interactive)
     .concurrency(8)
     .attempts(1_000)
     .timeout(Duration::from_secs(2 * 3_600));
-/// After what time the job ends, to begin anew.
+/// After what time the job ends, to begin again.
 const SESSION: Duration = Duration::from_secs(3_600);
 /// The interval at which a server makes sure that there is a job for each channel.
 const ENQUEUE_INTERVAL: Duration = Duration::from_secs(15);

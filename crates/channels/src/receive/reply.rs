@@ -13,7 +13,7 @@ const REPLIES_AT_ONCE: usize = 8;
 /// The time for which such an answer waits for its chat.
 const MAX_REPLY_WAIT: Duration = Duration::from_secs(5);
 
-/// An answer to somebody whose message starts nothing.
+/// An answer to a message that starts no run.
 pub(super) struct Reply {
     place: ChatPlace,
     person_id: String,

@@ -37,7 +37,7 @@ struct Decision {
 
 /// The outcome of a decision.
 struct Decided {
-    /// The answer that goes on, if no other call waits.
+    /// The answer that continues, if no other call waits.
     goes_on: Option<Answering>,
     /// The text for the user.
     text: String,

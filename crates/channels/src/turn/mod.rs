@@ -1,8 +1,8 @@
 //! Handles what people have sent: a job for each person in a chat, which takes their updates one after the other. Requests
 //! to stop have a job of their own.
 //!
-//! An update passes three stages, each of which is stored: it is accepted, its turn has begun, and it is answered. A
-//! server that is killed at any time leaves it at the last one, from which the next server goes on.
+//! An update passes three stages, each of which is stored: it is accepted, its turn has begun, and it is answered.
+//! A server that is killed at any time leaves it at the last one, from which the next server continues.
 
 mod answer;
 mod card;
