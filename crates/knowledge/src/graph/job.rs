@@ -1,4 +1,4 @@
-//! Reads a document with a model: a job for each, which stores what is found batch by batch and goes on where an
+//! Reads a document with a model: a job for each, which stores what is found batch by batch and continues where an
 //! attempt before it has stopped. Each write names the version, what is extracted, and the chunk that is next, so
 //! it has no effect any more once one of them is another.
 
@@ -147,7 +147,7 @@ impl Extractor {
         Ok(Some(Work { settings, extraction, caller }))
     }
 
-    /// Returns the chunk with which it goes on; `None` if nothing is left to do.
+    /// Returns the chunk with which it continues; `None` if nothing is left to do.
     async fn next_chunk(&self, extraction: &Extraction) -> Result<Option<u32>, StoreError> {
         let known = graph::extraction(self.job.store(), &extraction.document_id).await?;
         let known =

@@ -1,6 +1,5 @@
-//! Computes the vectors of a library: a job for each, which stores them in batches and goes on where an
-//! attempt before it has stopped. When all are there, searches use them, and those of the model before are
-//! deleted.
+//! Computes the vectors of a library: a job for each, which stores them in batches and continues where an attempt
+//! before it has stopped. When all are there, searches use them, and those of the model before are deleted.
 
 use crate::models::{Embedder, EmbeddingFailure, Purpose, usage_of};
 use crate::service::{Knowledge, passage};

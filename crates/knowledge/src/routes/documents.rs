@@ -161,7 +161,7 @@ pub(super) struct ChunksQuery {
 pub(super) struct TextParts {
     /// The parts in reading order.
     parts: Vec<DocumentPart>,
-    /// The number of the part with which the text goes on; absent at its end.
+    /// The number of the part with which the text continues; absent at its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<i64>,
     /// The number of the part in which the chunk of the query begins.

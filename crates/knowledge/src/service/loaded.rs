@@ -370,7 +370,7 @@ impl Indexes {
         let ready = loaded.has_vectors.notified();
         let is_awaited = loaded.read(|state| state.semantic.is_none()) && loaded.is_fitting.load(Relaxed);
         if is_awaited {
-            // Without them the search goes on with keywords.
+            // Without them the search continues with keywords.
             let _ = tokio::time::timeout(FIRST_VECTORS, ready).await;
         }
     }

@@ -209,7 +209,7 @@ impl Knowledge {
     }
 }
 
-/// Computes the vector of the question for each model that libraries need. Without it, a hybrid search goes on
+/// Computes the vector of the question for each model that libraries need. Without it, a hybrid search continues
 /// with keywords.
 async fn embed(
     models: &Models,

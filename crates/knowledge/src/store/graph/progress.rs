@@ -11,7 +11,7 @@ const BATCH: i64 = 500;
 /// The state of an extraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExtractionState {
-    /// It goes on.
+    /// It continues.
     Open,
     /// Nothing is left to do.
     Done,
