@@ -168,7 +168,7 @@ fn causes(scope: &RunScope) -> Vec<String> {
     causes
 }
 
-/// Returns what the model reads when a run cannot start.
+/// Returns the error that the model reads when a run cannot start.
 fn told(error: UserError) -> ToolError {
     match (error.code, error.path) {
         (ErrorCode::NotFound, _) => ToolError::new("The user may not start this workflow."),

@@ -145,7 +145,7 @@ impl<'n> Source<'n> {
     }
 }
 
-/// Returns the waits that end with the event that ends them, and those that go on.
+/// Returns the waits that end with the event that ends them, and those that continue.
 fn compare(
     waits: Vec<WaitRow>,
     events: &[NumberedEvent],

@@ -34,7 +34,7 @@ pub(crate) struct Call {
     pub(crate) key: String,
     /// The remaining budget.
     pub(crate) remaining: Remaining,
-    /// From where an agent goes on that has waited for decisions.
+    /// The state from which an agent continues that has waited for decisions.
     pub(crate) resumed: Option<ResumedStep>,
     /// Cancels the call.
     pub(crate) cancel: CancellationToken,

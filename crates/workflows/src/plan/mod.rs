@@ -94,7 +94,7 @@ pub(crate) struct Record {
     pub(crate) error: Option<StepError>,
     /// The number of attempts so far.
     pub(crate) attempt: u32,
-    /// When it goes on: the next attempt, the end of the wait, or when the question lapses.
+    /// When it continues: the next attempt, the end of the wait, or when the question lapses.
     pub(crate) next_at: Option<i64>,
     /// When it ended; 0 before.
     pub(crate) ended_at: i64,

@@ -192,7 +192,7 @@ pub(crate) struct RunRow {
     /// When it ended; Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended_at: Option<i64>,
-    /// When it goes on by itself; Unix time, milliseconds.
+    /// When it continues by itself; Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) wakes_at: Option<i64>,
 }

@@ -41,7 +41,7 @@ pub(crate) struct StepRow {
     /// When it ended; Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended_at: Option<i64>,
-    /// When it goes on, or when its question lapses; Unix time, milliseconds.
+    /// When it continues, or when its question lapses; Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next_at: Option<i64>,
 }
@@ -115,19 +115,19 @@ const EXPIRE: Sql = Sql::pair(
 
 const DELETE: &str = "DELETE FROM workflow_steps WHERE run_id = $1 AND path = $2";
 
-/// The step of a child, whose run goes on.
+/// The step of a child, whose run continues.
 const REOPEN: &str = "
     UPDATE workflow_steps SET state = 'retrying', attempt = 0, next_at = $3, ended_at = NULL
     WHERE run_id = $1 AND path = $2";
 
 const CHILD: &str = "SELECT child_id FROM workflow_steps WHERE run_id = $1 AND path = $2";
 
-/// The steps of an ended run that are repeated when it goes on.
+/// The steps of an ended run that are repeated when it continues.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RepeatedSteps {
-    /// The paths of those that begin anew.
+    /// The paths of those that begin again.
     pub(crate) anew: Vec<String>,
-    /// The paths of those whose child runs go on.
+    /// The paths of those whose child runs continue.
     pub(crate) children: Vec<String>,
 }
 
@@ -282,7 +282,7 @@ pub(crate) async fn lose_steps(
     Ok(())
 }
 
-/// Stores when steps go on.
+/// Stores when steps continue.
 pub(crate) async fn delay_steps(db: &mut Db, run_id: &str, delays: &[(String, i64)]) -> Result<(), StoreError> {
     for (path, next_at) in delays {
         for statement in [DELAY, DELAY_TASK] {

@@ -89,7 +89,7 @@ pub(super) enum SaveOutcome {
     Taken,
     /// There is no such definition.
     Unknown,
-    /// Somebody saved a newer version meanwhile.
+    /// Another user has saved a newer version in the meantime.
     Changed,
     /// There are too many.
     Full,
@@ -131,7 +131,7 @@ const STATE: &str = "SELECT CAST(coalesce(sum(changes), 0) AS BIGINT) FROM store
 
 const COUNT: &str = "SELECT count(*) FROM stored_workflows WHERE deleted_at IS NULL";
 
-/// The versions go on after a deleted definition with the same id, so that each of them stays what it was.
+/// The versions continue after a deleted definition with the same id, so that each of them stays what it was.
 const INSERT: &str = "
     INSERT INTO stored_workflows
         (id, version, definition, is_enabled, author, created_at, updated_at, changes, limited_author)
