@@ -40,7 +40,7 @@ pub(crate) struct Workspace {
 /// Why something cannot be done.
 #[derive(Debug)]
 pub(crate) enum WorkspaceError {
-    /// For a reason that the model and the user are told, as a clause.
+    /// The reason, as a clause that the model and the user read.
     Refused(String),
     /// The user has no such conversation.
     Gone,

@@ -67,7 +67,7 @@ pub fn run_programs_process() -> ExitCode {
 
 /// Why there is no result.
 enum Failure {
-    /// The server is told.
+    /// The message is sent to the server.
     Message(Message),
     /// The server has gone.
     NoServer,

@@ -53,7 +53,7 @@ pub(super) enum Message {
     Read { no: u64, path: String },
     /// A file was written; its content is in the bytes.
     Written(String),
-    /// The script goes on. The bytes are the end of what it has written so far.
+    /// The script continues. The bytes are the end of what it has written so far.
     Progress,
     /// The script has ended by itself. The bytes are its output.
     Done(Done),

@@ -51,7 +51,7 @@ const MAX_ERRORS: u64 = 4_096;
 /// The most of what is left out that is passed on.
 const MAX_LEFT_OUT: usize = 30;
 
-/// The signals that tell why a process was ended.
+/// The signals that show why a process was ended.
 const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
 

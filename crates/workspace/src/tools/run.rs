@@ -28,7 +28,7 @@ const CONTAINED: &str = "Runs a script with the shell and the programs of a Linu
 const PROGRAMS: &str = "Runs a script with the shell of a Linux machine over the files, in /workspace, without a network. Nothing can be \
      installed. Temporary files in /tmp are gone after the call, and so are variables, empty folders, links and modes of files; what still \
      runs when the script ends is ended. A script that is ended by a limit changes nothing.";
-/// Programs of which the model is told, where they are installed.
+/// Programs that the description of the tool names, if they are installed.
 const NAMED_PROGRAMS: [&str; 12] =
     ["bash", "awk", "python3", "perl", "ruby", "node", "jq", "sqlite3", "git", "gcc", "ffmpeg", "pandoc"];
 /// The folders in which they are looked for.
@@ -40,7 +40,7 @@ static INSTALLED_PROGRAMS: LazyLock<String> = LazyLock::new(|| {
     NAMED_PROGRAMS.into_iter().filter(is_there).collect::<Vec<_>>().join(", ")
 });
 
-/// Returns what the model is told of the tool.
+/// Returns the description of the tool for the model.
 fn description(level: ShellLevel) -> String {
     match level {
         ShellLevel::Process => {
