@@ -58,15 +58,15 @@ test("an invited user chooses name and password and has the roles of the invitat
   await page.goto("/admin/users");
   await page.getByRole("link", { name: "invite them" }).click();
   const invite = async (label: string) => {
-    await page.getByLabel("For whom").fill(label);
+    await page.getByLabel("Invited person").fill(label);
     await page.getByRole("checkbox", { name: "admin" }).check();
-    await page.getByRole("button", { name: "Make a link" }).click();
+    await page.getByRole("button", { name: "Create link" }).click();
     return page.getByRole("textbox", { name: "Link" }).inputValue();
   };
   const [link, revoked] = [await invite("Bob of sales"), await invite("Mallory")];
   await page.getByRole("button", { name: "Revoke the invitation for Mallory" }).click();
   await expect(page.getByRole("status")).toHaveText("The invitation was revoked.");
-  await expect(page.getByRole("listitem").filter({ hasText: "Bob of sales" })).toContainText("admin; made by ada");
+  await expect(page.getByRole("listitem").filter({ hasText: "Bob of sales" })).toContainText("admin; created by ada");
   const other = await browser.newContext({ baseURL: server.url });
   const bob = await other.newPage();
   expect((await bob.goto(revoked))?.status()).toBe(404);

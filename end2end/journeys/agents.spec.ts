@@ -17,7 +17,7 @@ test("a user makes an agent, tries it, restores a version, and shares it with ot
   await toAccount(page);
   await page.getByRole("link", { name: "Agents", exact: true }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Agents" })).toBeVisible();
-  await expect(page.getByText("You have made no agents yet.")).toBeVisible();
+  await expect(page.getByText("You have created no agents yet.")).toBeVisible();
 
   await page.getByRole("link", { name: "New agent" }).click();
   await page.getByLabel("Title").fill("Order clerk");
@@ -30,7 +30,7 @@ test("a user makes an agent, tries it, restores a version, and shares it with ot
   await page.getByRole("group", { name: "Tools" }).getByLabel("find_order").check();
   await everySize(page, "agents-new");
   // With the keyboard alone.
-  await page.getByRole("button", { name: "Make agent" }).focus();
+  await page.getByRole("button", { name: "Create agent" }).focus();
   await page.keyboard.press("Enter");
   await expect(page.getByText("Saved.")).toBeVisible();
   await everySize(page, "agents-one");
@@ -81,7 +81,7 @@ test("a user makes an agent, tries it, restores a version, and shares it with ot
 
   await page.getByRole("link", { name: "Delete…" }).click();
   await page.getByRole("button", { name: "Delete agent" }).click();
-  await expect(page.getByText("You have made no agents yet.")).toBeVisible();
+  await expect(page.getByText("You have created no agents yet.")).toBeVisible();
 });
 
 test("a user says how they want to be answered", async ({ page, server }) => {
@@ -91,7 +91,7 @@ test("a user says how they want to be answered", async ({ page, server }) => {
   const text = page.getByRole("textbox", { name: /how you want to be answered/ });
   await text.fill("Briefly, with the result first.");
   await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByText("It holds for conversations that begin from now on.")).toBeVisible();
+  await expect(page.getByText("It applies to new conversations.")).toBeVisible();
   await expect(text).toHaveValue("Briefly, with the result first.");
   await everySize(page, "profile");
   await page.goto("/");

@@ -49,7 +49,7 @@ test("what was remembered is told in the chat, and undone there", async ({ page 
   await remembered(page).press("Enter");
   await expect(page.getByText("The user lives in Rome.")).toBeVisible();
   await expect(page.getByText("The user prefers short answers.")).toBeVisible();
-  await expect(page.getByRole("link", { name: "Everything that is remembered" })).toHaveAttribute("href", "/account/memory");
+  await expect(page.getByRole("link", { name: "All remembered facts" })).toHaveAttribute("href", "/account/memory");
   await everySize(page, "remembered");
   // As after a reload.
   await page.reload();

@@ -51,9 +51,9 @@ test("the user has the conversation summarised, and it stays so", async ({ page,
   await chat.ask("The order is 4711.");
   await chat.ask(`The invoice is 815. ${"Please. ".repeat(300)}`);
   // What takes room is known before.
-  const room = page.getByRole("button", { name: "What takes room in the context" });
+  const room = page.getByRole("button", { name: "Context usage" });
   await room.press("Enter");
-  const panel = page.getByRole("group", { name: "What takes room in the context" });
+  const panel = page.getByRole("group", { name: "Context usage" });
   await expect(panel.getByRole("term")).toHaveText(["Instructions", "Messages"]);
   await accessible(page);
   await picture(page, "meter");
@@ -94,7 +94,7 @@ test("the user has the conversation summarised, and it stays so", async ({ page,
   await line.press("Enter");
   await expect(line).toHaveAttribute("aria-expanded", "true");
   await expect(page.locator(".cw-summary-opened")).toContainText("Order 4711, invoice 815.");
-  await expect(page.getByRole("list", { name: /Messages that it stands for/ }).getByRole("listitem").first()).toContainText("The order is 4711.");
+  await expect(page.getByRole("list", { name: /Summarized messages/ }).getByRole("listitem").first()).toContainText("The order is 4711.");
   await accessible(page);
   await picture(page, "summary");
   await page.emulateMedia({ colorScheme: "dark" });

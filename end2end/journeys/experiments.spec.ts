@@ -21,7 +21,7 @@ test("a disliked answer becomes a case, an experiment, and a decision", async ({
   await page.goto("/admin/feedback");
   await page.getByRole("button", { name: /Keep the answer in .* as a case/ }).click();
   await expect(page.getByRole("status")).toContainText("The answer is a case now.");
-  await expect(page.getByLabel("What a judge checks")).toHaveValue(/It does not say how many days\./);
+  await expect(page.getByLabel("Rubric for the judge")).toHaveValue(/It does not say how many days\./);
   await page.getByLabel("The answer contains (a text in each line)").fill("30 days");
   await everySize(page, "experiments-case");
   await page.getByRole("button", { name: "Save" }).click();
@@ -57,8 +57,8 @@ test("a disliked answer becomes a case, an experiment, and a decision", async ({
   await everySize(page, "experiments-page");
 
   // The two answers beside each other, and how they came about.
-  await page.getByRole("region", { name: "What changed, the worst first" }).getByRole("link").first().click();
-  await expect(page.getByRole("heading", { name: "How it came about" })).toBeVisible();
+  await page.getByRole("region", { name: "Changed cases, worst first" }).getByRole("link").first().click();
+  await expect(page.getByRole("heading", { name: "How it was produced" })).toBeVisible();
   await expect(page.getByText("First divergence", { exact: true })).toBeVisible();
   await expect(page.getByText(/They first differ in step 1/)).toBeVisible();
   await everySize(page, "experiments-answers");
@@ -100,7 +100,7 @@ test("a recorded run is replayed with another agent, and the first divergence is
   await expect(page.getByText("Both are the same.")).toBeVisible();
   await page.goBack();
   await page.getByLabel("Agent").selectOption("searcher");
-  await page.getByLabel("Who answers for the model").selectOption("auto");
+  await page.getByLabel("Source of the model's replies").selectOption("auto");
   await page.getByRole("button", { name: "Replay" }).click();
   await expect(page.getByText(/They first differ in step 1 of helper/)).toBeVisible();
   await expect(page.getByText("First divergence", { exact: true })).toBeVisible();

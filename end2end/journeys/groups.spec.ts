@@ -21,7 +21,7 @@ test("a group gives its members a role until they leave it", async ({ page, serv
   await expect(page.getByText("No groups match.")).toBeVisible();
   const form = page.getByRole("region", { name: "Add a group" });
   await form.getByLabel("Group name").fill("Help desk");
-  await form.getByLabel("What it is for").fill("Answers customers");
+  await form.getByLabel("Description").fill("Answers customers");
   // A role that the config does not name is probably misspelt.
   await form.getByLabel("Other roles, separated by commas").fill("suport");
   await form.getByRole("button", { name: "Add group" }).click();

@@ -164,12 +164,12 @@ test.describe("libraries of the only user", () => {
     await expect(row(page, "a.md").getByText("Ready")).toBeVisible({ timeout: 30_000 });
     await expect(row(page, "b.md").getByText("Ready")).toBeVisible({ timeout: 30_000 });
     await upload(page, text("a.md", "# A\n\nSecond version.\n"), text("b.md", "# B\n\nSecond version.\n"));
-    const question = page.getByRole("group", { name: "What to do with a.md" });
+    const question = page.getByRole("group", { name: "Action for a.md" });
     await expect(question).toBeVisible();
-    await expect(page.getByRole("group", { name: "What to do with b.md" })).toBeVisible();
+    await expect(page.getByRole("group", { name: "Action for b.md" })).toBeVisible();
     await accessible(page);
     await picture(page, "same-name");
-    await question.getByLabel("Do this for all files with a known name").check();
+    await question.getByLabel("Do this for all duplicate names").check();
     await question.getByRole("button", { name: "Replace it" }).click();
     await expect(page.getByText("2 of 2 files uploaded")).toBeVisible();
     await expect(page.getByRole("list", { name: "Documents" }).getByRole("listitem")).toHaveCount(2);

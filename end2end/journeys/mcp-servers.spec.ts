@@ -101,7 +101,7 @@ test("an administrator adds a server, tests it, chooses its tools and switches i
     await other.goto(page.url());
     await page.getByRole("button", { name: "Switch off", exact: true }).click();
     await expect(page.getByRole("button", { name: "Switch on", exact: true })).toBeVisible();
-    await other.getByLabel("What it is for").fill("Everything");
+    await other.getByLabel("Description").fill("Everything");
     await other.getByRole("button", { name: "Save" }).click();
     await expect(other.getByRole("alert")).toContainText("Someone else has changed this in the meantime.");
     const again = other.waitForResponse((response) => response.request().method() === "POST");

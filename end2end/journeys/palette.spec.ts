@@ -7,7 +7,7 @@ import { expect, open, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/home.yaml") } });
 
-const palette = (page: Page) => page.getByRole("dialog", { name: "Go to or do" });
+const palette = (page: Page) => page.getByRole("dialog", { name: "Command palette" });
 const field = (page: Page) => palette(page).getByRole("combobox");
 const options = (page: Page) => palette(page).getByRole("option");
 /** Opens the palette; its code is loaded the first time. */

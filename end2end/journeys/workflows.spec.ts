@@ -123,7 +123,7 @@ test("approvals and choices are answered by keyboard, and the list of conversati
   const [task] = (await (await page.request.get("/api/workflows/tasks")).json()).items;
   await page.request.post(`/api/workflows/tasks/${task.id}`, { data: { choice: "Bob" } });
   await choice.getByRole("button", { name: "Answer" }).click();
-  await expect(choice.getByText("This does not wait any more")).toBeFocused();
+  await expect(choice.getByText("This task is closed")).toBeFocused();
 });
 
 test("what an approval is about must have been seen before it can be approved", async ({ page }) => {

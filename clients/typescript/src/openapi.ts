@@ -1547,7 +1547,7 @@ export interface components {
              * @description The number of the version, which is unique in the conversation. Files that are attached to messages have none.
              */
             version?: number;
-            /** @description Where the content is read. The URL of a version always means this version. */
+            /** @description The URL of the content. It always refers to this version. */
             url: string;
             /** @description The media type that was detected from the content and the name. */
             mediaType: string;

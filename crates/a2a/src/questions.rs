@@ -222,7 +222,7 @@ pub(crate) fn answers(parts: &[Part], open: &[Request]) -> Result<Vec<(String, A
                 found.push((request.id.clone(), request.answer(value, &field)?));
             }
             PartContent::Raw(_) | PartContent::Url(_) => {
-                let message = "What the agent waits for is answered with text or data, not with files.";
+                let message = "The agent waits for an answer of text or data, not of files.";
                 return Err(RpcError::unsupported_content(&field, message));
             }
         }
@@ -324,7 +324,7 @@ mod tests {
         -32602 Another part of the message answers this already.
         -32602 A decision has `approved: true` or `approved: false`.
         -32602 An answer to a question has `option`, `text` or `fields`.
-        -32005 What the agent waits for is answered with text or data, not with files.
+        -32005 The agent waits for an answer of text or data, not of files.
         -32602 The message is empty.
         "#);
     }

@@ -252,7 +252,7 @@ pub(crate) fn two_step_view(
 
 fn on_view(factor: &SecondFactor, mode: SecondFactorMode) -> impl IntoView + use<> {
     let state = match mode {
-        SecondFactorMode::Off => "Set up, but this server asks nobody for a code.".to_owned(),
+        SecondFactorMode::Off => "Set up, but this server does not ask for codes.".to_owned(),
         _ => {
             let left = match factor.recovery_codes.len() {
                 1 => "1 recovery code is left.".to_owned(),

@@ -161,8 +161,8 @@ impl List for JobList {
     async fn content(state: &ConsoleState, _: &JobQuery, list: ListView) -> Result<AnyView, UserError> {
         let status = status(state).await?;
         let late = match status.oldest_due_ms {
-            Some(late) => format!("The oldest due job waits since {}.", duration_text(late)),
-            None => "No job that is due waits.".to_owned(),
+            Some(late) => format!("The oldest due job has been waiting for {}.", duration_text(late)),
+            None => "No due job is waiting.".to_owned(),
         };
         Ok(view! {
             <p class="cw-account-note">
@@ -275,7 +275,7 @@ async fn change(state: &ConsoleState, admin: &Admin, id: String, action: Action)
                 Action::Cancel => queue.cancel_in(db, &id).await? != CancelOutcome::NotPending,
             };
             // Undoes the entry.
-            if is_changed { Ok(()) } else { Err(StoreError::Invalid("the job is in another state by now")) }
+            if is_changed { Ok(()) } else { Err(StoreError::Invalid("the job has changed its state in the meantime")) }
         })
     });
     write.await.map_err(|error| match error {

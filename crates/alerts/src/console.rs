@@ -202,7 +202,7 @@ fn none_yet(messages: Vec<MessageItem>) -> AnyView {
     view! {
         <p class="cw-account-note">
             "The config has no alerts. With the section "<code>"alerts"</code>
-            ", people are told by e-mail or webhook when cost, failures, the queue or quotas leave their bounds: "
+            ", an e-mail or a webhook reports when cost, failures, the queue or quotas exceed their limits: "
             {link("/docs/alerts", "how to set them up")}"."
         </p>
         {(!messages.is_empty()).then(|| messages_part(messages))}
@@ -258,7 +258,7 @@ fn messages_part(messages: Vec<MessageItem>) -> AnyView {
     view! {
         <section class="cw-account-part" aria-labelledby="messages">
             <h2 id="messages">"Last messages"</h2>
-            {table(columns, messages.into_iter().map(line), "There was none yet.")}
+            {table(columns, messages.into_iter().map(line), "None yet.")}
         </section>
     }
     .into_any()

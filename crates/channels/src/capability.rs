@@ -16,9 +16,9 @@ use tokio::sync::watch;
 use web::openapi::ApiRouter;
 use web::times::now_millis;
 
-/// How often each server looks whether its channels are read.
+/// The interval at which each server checks whether its channels are read.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// How often jobs are enqueued for messages that have none, and old rows are deleted.
+/// The interval at which jobs are enqueued for messages that have none, and old rows are deleted.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The capability.
@@ -38,7 +38,7 @@ pub const DEFINITION: Definition = Definition {
 
 struct ChannelCapability {
     jobs: Jobs,
-    /// What agents remember about users.
+    /// The memory of agents about users.
     memories: Memories,
     /// Shared by all that sends.
     pacer: Arc<Pacer>,

@@ -23,7 +23,7 @@ mod visible;
 pub use self::capability::DEFINITION;
 pub use check::{BotCheck, check_bots};
 
-/// What the fuzz target of Telegram calls: what is sent is read or ignored, and can be stored.
+/// The entry point of the fuzz target of Telegram: an update is read or ignored, and can be stored.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_update(bytes: &[u8]) {
     let Ok(update) = serde_json::from_slice(bytes) else { return };
@@ -33,7 +33,7 @@ pub fn fuzz_update(bytes: &[u8]) {
     }
 }
 
-/// What the fuzz target of Slack calls: what is sent is read or ignored, and can be stored.
+/// The entry point of the fuzz target of Slack: an event is read or ignored, and can be stored.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_slack(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
@@ -49,7 +49,7 @@ pub fn fuzz_slack(bytes: &[u8]) {
     }
 }
 
-/// What the fuzz target of Discord calls: what is sent is read or ignored, and can be stored.
+/// The entry point of the fuzz target of Discord: an event is read or ignored, and can be stored.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_discord(bytes: &[u8]) {
     let bot = messenger::BotAccount { id: "1".to_owned(), name: "helper".to_owned() };
@@ -59,7 +59,8 @@ pub fn fuzz_discord(bytes: &[u8]) {
     }
 }
 
-/// What the fuzz target of Feishu calls: what is sent is opened or refused, read or ignored, and can be stored.
+/// The entry point of the fuzz target of Feishu: a request is opened or refused, read or ignored, and can be
+/// stored.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_feishu(bytes: &[u8]) {
     let properties = serde_json::json!({ "appId": "cli_1", "appSecret": "a", "encryptKey": "a" });
@@ -72,7 +73,7 @@ pub fn fuzz_feishu(bytes: &[u8]) {
     }
 }
 
-/// What the fuzz target of mails calls: what is delivered is read or ignored, and can be stored.
+/// The entry point of the fuzz target of mails: a mail is read or ignored, and can be stored.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_mail(bytes: &[u8]) {
     let properties = serde_json::json!({
@@ -93,7 +94,7 @@ fn assert_can_be_stored(read: messenger::ReadUpdate) {
     assert_eq!(stored, Some(read.incoming));
 }
 
-/// What the fuzz targets call: each Markdown text becomes messages that the messengers accept.
+/// The entry point of the fuzz target of Markdown: each text becomes messages that the messengers accept.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_markdown(markdown: &str) {
     use messenger::Messenger::{Discord, Feishu, Slack, Telegram};

@@ -25,7 +25,7 @@ use wire::UserError;
 pub(crate) const PATH: &str = "/account/messengers";
 /// Its title.
 pub(crate) const TITLE: &str = "Messengers";
-/// How long a code is valid, in milliseconds.
+/// The lifetime of a code, in milliseconds.
 const CODE_MS: i64 = 10 * 60 * 1_000;
 
 /// The group in the OpenAPI document; it has no routes.
@@ -210,7 +210,7 @@ fn links_view(links: Vec<Link>) -> impl IntoView + use<> {
     has_links.then(|| {
         view! {
             <section class="cw-account-part" aria-labelledby="links">
-                <h2 id="links">"Who writes as you"</h2>
+                <h2 id="links">"Linked messenger accounts"</h2>
                 <ul class="cw-account-list">{links.into_iter().map(line).collect_view()}</ul>
             </section>
         }

@@ -1,4 +1,4 @@
-//! As whom a linked person acts: the rights are looked up again for each message.
+//! Looks up the identity and the rights of a linked person, again for each message.
 
 use crate::section::Channel;
 use crate::store::Link;
@@ -8,8 +8,8 @@ use auth::LOCAL_OWNER;
 use capability::Context;
 use chat::Caller;
 
-/// How long the roles of a user without an account here are trusted after they opened the page with their links, in
-/// milliseconds: 30 days.
+/// The time for which the roles of a user without an account here are trusted after they opened the page with
+/// their links, in milliseconds: 30 days.
 const TRUSTED_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
 /// A user who may talk to the agent, and the page on which they find it.
@@ -19,12 +19,12 @@ pub(crate) struct Person {
     pub(crate) page_id: String,
 }
 
-/// Why a linked person gets no answer. The texts are for them.
+/// Answers to a linked person whose message is not accepted.
 const NOT_NOW: &str = "You cannot use this assistant at the moment. Ask the administrator.";
 const CONFIRM: &str = "Please sign in on the website and open the page Messengers of your account once, so that your \
                        rights are up to date.";
 
-/// Returns as whom a person acts, or what to tell them.
+/// Returns the caller as whom a person acts, or the text that they get instead.
 pub(crate) async fn person(
     context: &Context,
     channel: &Channel,

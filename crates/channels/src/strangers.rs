@@ -1,5 +1,5 @@
-//! How often strangers are answered and may try codes. It is kept in memory by the server that reads the messages,
-//! within bounds: strangers cost no rows.
+//! Limits the answers to strangers and their attempts at codes. The state is in the memory of the server that
+//! reads the messages, and bounded: strangers cost no rows.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;

@@ -9,9 +9,9 @@ use ::store::StoreError;
 use capability::Context;
 use web::times::now_millis;
 
-/// How many jobs one transaction enqueues.
+/// The number of jobs that one transaction enqueues.
 const BATCH: usize = 100;
-/// How long after its time an update is ended whose turn could not say so, in milliseconds: an hour.
+/// The time after which an update without an outcome is ended, in milliseconds: an hour.
 const GRACE_MS: i64 = 60 * 60 * 1_000;
 
 /// Enqueues a job for each queue with messages that are not handled, and ends messages that were tried for a day.

@@ -221,7 +221,7 @@ impl Records<'_> {
         let most = self.collection.max_records();
         match store::insert(store, set.clone(), prepared, most).await? {
             true => Ok(ids),
-            false => Err(DataError::Invalid(format!("There can be {most} records, so none was added."))),
+            false => Err(DataError::Invalid(format!("A collection has at most {most} records, so none was added."))),
         }
     }
 

@@ -261,7 +261,7 @@ async fn users_see_their_own_records_and_shared_ones() {
         let foreign = json!({ "collection": "todos", "ids": added["ids"] });
         assert_eq!(call("bob", "delete_records", foreign.clone()).await, Ok(json!({ "deleted": 0, "left": 0 })));
         let full = call("ada", "insert_records", add("todos", &[todo("d"), todo("e")])).await;
-        assert_eq!(full, Err("There can be 3 records, so none was added.".to_owned()));
+        assert_eq!(full, Err("A collection has at most 3 records, so none was added.".to_owned()));
         let update = json!({ "collection": "todos", "where": [{ "field": "title", "op": "eq", "value": "a" }], "set": { "done": true, "hours": null } });
         assert_eq!(call("ada", "update_records", update).await, Ok(json!({ "updated": 1 })));
         let done = json!({ "collection": "todos", "where": [{ "field": "done", "op": "eq", "value": true }], "select": ["title", "done"] });

@@ -37,7 +37,7 @@ fn mistakes_are_named_with_their_position() {
     chatwright.yaml:5:58: error: `n` has no type that a column can have
        = help: set `type` to string, number, integer or boolean, or to one of them and null
     chatwright.yaml:5:91: error: the records of a `source` are not counted
-       = help: leave it out; the database has limits of its own
+       = help: leave it out; the database has its own limits
     chatwright.yaml:5:102: error: it is not known whose a record is
        = help: set `ownerColumn` to the column with the id of the user, or `records: shared`
     chatwright.yaml:5:118: error: `demo` is a connection of the type Demo, which cannot be used here

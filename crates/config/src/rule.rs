@@ -75,7 +75,7 @@ impl std::fmt::Display for AccessRule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Public => f.write_str("public"),
-            Self::Protected => f.write_str("for whoever is signed in"),
+            Self::Protected => f.write_str("for all signed-in users"),
             Self::Roles(roles) => {
                 let what = if roles.len() == 1 { "role" } else { "roles" };
                 write!(f, "for the {what} `{}`", roles.join("`, `"))

@@ -80,7 +80,7 @@ mod tests {
         check(&one, ", provider: compny", "KEY", "there is no provider `compny`");
         check(&two, "", "KEY", "it is not clear whose tokens are exchanged");
         check(&two, ", provider: other", "KEY", "");
-        check("mode: password", "", "KEY", "in the mode `password` no user comes with a token");
+        check("mode: password", "", "KEY", "in the mode `password` users have no token");
         check(jwt, "", "", "");
         check(jwt, ", provider: company", "", "in the mode `jwt` the token of the request is exchanged");
     }

@@ -23,7 +23,7 @@ use wire::{ErrorCode, UserError};
 /// The group in the OpenAPI document.
 const SUGGESTIONS: Tag = Tag {
     name: "suggestions",
-    description: "What the caller may ask next in their conversations. Scope `conversations`.",
+    description: "Suggestions for the caller's next question in a conversation. Scope `conversations`.",
     access: Access::Users { scope: Some(KeyScope::Conversations) },
 };
 

@@ -36,9 +36,9 @@ use wire::api::RunOptions;
 #[cfg(feature = "fuzz")]
 pub use models::fuzz_answer;
 
-/// How often folders are compared with their libraries.
+/// The interval at which folders are compared with their libraries.
 const FOLLOW_INTERVAL: Duration = Duration::from_secs(3);
-/// How often forgotten documents are looked for.
+/// The interval of the search for documents without a job.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The capability.

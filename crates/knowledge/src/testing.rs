@@ -20,7 +20,7 @@ pub(crate) fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// A test that is killed, and goes on in another process.
+/// A test that is killed, and continues in another process.
 pub(crate) struct KillTest {
     /// The path of the test.
     pub(crate) test: &'static str,

@@ -113,9 +113,9 @@ async fn show(admin: Admin, State(memory): State<Memory>) -> Result<Response, Pa
         true => (
             "/admin/memory/off",
             "Switch memory off for all users",
-            "What is stored stays, and users can still see and delete it. Nothing more is stored, and agents are told nothing of it.",
+            "Stored facts are kept, and users can still see and delete them. No new facts are stored, and agents do not get the stored ones.",
         ),
-        false => ("/admin/memory/on", "Switch memory on", "Agents are told what is stored again, and store more."),
+        false => ("/admin/memory/on", "Switch memory on", "Agents get the stored facts again, and store new ones."),
     };
     let content = view! {
         <section class="cw-account-part" aria-label=TITLE>
@@ -125,7 +125,7 @@ async fn show(admin: Admin, State(memory): State<Memory>) -> Result<Response, Pa
                 ("Facts", text(overview.facts.to_string())),
                 ("Users who have switched it off", text(overview.switched_off.to_string())),
             ])}
-            <p>"What agents remember about a user is seen and changed by that user alone."</p>
+            <p>"Only the user can see and change the facts about them."</p>
             <form method="post" action=action>
                 <p>{note}</p>
                 <button type="submit" class="cw-button">{label}</button>

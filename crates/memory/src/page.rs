@@ -57,7 +57,7 @@ async fn show(State(memory): State<Memory>, Extension(caller): Extension<Caller>
     let now = now_millis();
     let content = view! {
         <p class="cw-account-note">
-            "What assistants remember about you from what you have written. Only you see it. Answers, documents and web pages are never remembered."
+            "Facts about you that assistants have found in your messages. Only you see them. Answers, documents and web pages are never remembered."
         </p>
         {switch_view(switches)}
         {updates_view(updates)}

@@ -23,7 +23,7 @@ use wire::UserError;
 /// The group in the OpenAPI document.
 const MEMORY: Tag = Tag {
     name: "memory",
-    description: "What agents remember about the caller. Only for signed-in users. Scope `conversations`.",
+    description: "The facts that agents remember about the caller. Only for signed-in users. Scope `conversations`.",
     access: Access::Users { scope: Some(KeyScope::Conversations) },
 };
 

@@ -72,7 +72,7 @@ pub(crate) async fn render(
             <section class="cw-account-part" aria-labelledby="here">
                 <h2 id="here">"This browser"</h2>
                 <p class="cw-account-note">
-                    "You are notified when an answer is there that you have not seen, and when a decision is needed, also while no page is open."
+                    "You are notified of answers that you have not seen and of decisions that are needed, even while no page is open."
                 </p>
                 {this_browser(public_key)}
             </section>

@@ -61,7 +61,7 @@ impl PromptForm {
                     <input name="name" value=name required maxlength=(MAX_NAME + 1).to_string() autocomplete="off" spellcheck="false" dir="auto" />
                 </label>
                 <label class="cw-account-field">
-                    <span>"What it is for (optional)"</span>
+                    <span>"Description (optional)"</span>
                     <input name="description" value=description maxlength=MAX_DESCRIPTION.to_string() autocomplete="off" dir="auto" />
                 </label>
                 <label class="cw-account-field">

@@ -126,7 +126,7 @@ fn user_attributes() -> Vec<Value> {
     let email = [
         attribute("value", "string", "The address"),
         attribute("display", "string", "The address for display"),
-        attribute("type", "string", "What it is used for, such as `work`"),
+        attribute("type", "string", "The purpose, such as `work`"),
         attribute("primary", "boolean", "Whether it is the preferred one"),
     ];
     let read_only = json!({ "mutability": "readOnly" });

@@ -47,7 +47,7 @@ const SECRETS: [&str; 9] = [
     "keychain",
 ];
 
-/// What the scan has found.
+/// Findings of the scan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Finding {
     /// The kind.

@@ -32,7 +32,7 @@ pub(crate) struct ActiveTrigger {
     pub(crate) source: Source,
 }
 
-/// What a trigger waits for.
+/// The source of the events of a trigger.
 #[derive(Debug)]
 pub(crate) enum Source {
     Cron {

@@ -4,7 +4,7 @@ use operators::{Ambient, Operators, Scope, evaluate, evaluate_source, is_truthy}
 use serde_json::{Map, Value, json};
 use workflow_definition::Trigger;
 
-/// What a trigger makes of something that has happened.
+/// The decision of a trigger about an event.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Decision {
     /// The condition is not true.

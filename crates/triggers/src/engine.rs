@@ -32,9 +32,9 @@ pub(crate) struct Triggers {
 /// Something that has happened.
 #[derive(Clone, Debug)]
 pub(crate) struct Incoming {
-    /// What is the same when it comes again.
+    /// The key by which a repeated event is recognized.
     pub(crate) key: String,
-    /// What `_event` reads.
+    /// The value of `_event`.
     pub(crate) event: Value,
     /// Whether an administrator has sent it, who may do so while the trigger is paused.
     pub(crate) test_by: Option<AuditedTest>,
@@ -48,7 +48,7 @@ pub(crate) struct Incoming {
 #[derive(Clone, Debug)]
 pub(crate) struct AuditedTest(pub(crate) AuditEntry);
 
-/// What became of something that has happened.
+/// The outcome of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Delivered {
     /// It is stored, with this outcome.

@@ -8,10 +8,10 @@ use ::store::{EventKind, StoreError, StoredEvent};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// How far back is searched beyond what was considered, in milliseconds: an event is stored a moment
+/// The time before the stored position that is searched again, in milliseconds: an event is stored a moment
 /// after its time.
 const OVERLAP_MS: i64 = 60_000;
-/// How often the time up to which events were considered is stored if there are none, in milliseconds.
+/// The interval at which the position is stored if there are no events, in milliseconds.
 const STORE_PROGRESS_MS: i64 = 30_000;
 /// The most events that are read at once.
 const PAGE: u32 = 200;

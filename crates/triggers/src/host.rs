@@ -1,4 +1,4 @@
-//! What triggers need of workflows.
+//! The interface to workflows that triggers need.
 
 use ::store::StoreError;
 use ::store::sql::Db;

@@ -19,11 +19,11 @@ const SET_BACK: SignedDuration = SignedDuration::from_hours(1);
 #[derive(Debug)]
 pub(crate) struct Ticker {
     triggers: Triggers,
-    /// When to look next, so that looking costs nothing in between.
+    /// The times of the next checks, so that nothing is read in between.
     plans: Mutex<HashMap<TriggerKey, Plan>>,
 }
 
-/// When to look at a trigger next.
+/// The time of the next check of a trigger.
 #[derive(Clone, Debug)]
 struct Plan {
     subject: String,

@@ -8,13 +8,13 @@ use capability::Job;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often ticks are looked for; between them this reads no database.
+/// The interval of the check for ticks; between them it reads no database.
 const TICKS: Duration = Duration::from_secs(1);
-/// How often events and the ends of runs are looked for.
+/// The interval of the search for events and the ends of runs.
 const EVENTS: Duration = Duration::from_secs(2);
-/// How often old deliveries are deleted.
+/// The interval at which old deliveries are deleted.
 const PRUNE: Duration = Duration::from_secs(10 * 60);
-/// How long the state of a trigger is kept that the config does not have any more.
+/// The retention time of the state of a trigger that the config does not have any more.
 const FORGET: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 /// Returns the background work.

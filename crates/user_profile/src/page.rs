@@ -50,7 +50,7 @@ async fn show(
 /// Returns the message of the page after a change.
 fn done_text(done: &str) -> Option<&'static str> {
     match done {
-        SAVED => Some("Saved. It holds for conversations that begin from now on."),
+        SAVED => Some("Saved. It applies to new conversations."),
         DELETED => Some("Deleted."),
         _ => None,
     }
@@ -97,7 +97,7 @@ fn render(
                 {error_message(wrong)}
                 <form class="cw-account-form" method="post" action=PATH>
                     <label class="cw-account-field">
-                        <span>"What assistants should know about how you want to be answered"</span>
+                        <span>"How assistants should answer you"</span>
                         <textarea name="content" rows="12" maxlength=MAX_CONTENT.to_string() aria-describedby="about" dir="auto" inner_html=text_area_content(&content)></textarea>
                     </label>
                     <p class="cw-account-note" id="about">
@@ -112,7 +112,7 @@ fn render(
                         <a class="cw-button" href="/api/profile/export" download="profile.json">"Download as JSON"</a>
                         <form method="post" action="/account/profile/delete"><button class="cw-button">"Delete"</button></form>
                     </div>
-                    <p class="cw-account-note">"When it is deleted, conversations that were told it are told nothing any more."</p>
+                    <p class="cw-account-note">"When it is deleted, existing conversations no longer use it."</p>
                 </section>
             })}
     };

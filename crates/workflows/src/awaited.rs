@@ -14,7 +14,7 @@ pub struct ReportedEvent {
     pub name: String,
     /// The id that only this event has.
     pub id: String,
-    /// What `_event` reads.
+    /// The value of `_event`.
     pub event: serde_json::Value,
     /// The roles of the user who reports it.
     pub roles: Vec<String>,

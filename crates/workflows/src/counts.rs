@@ -1,4 +1,4 @@
-//! What alerts and the menu of the console count.
+//! The counts for alerts and for the menu of the console.
 
 use crate::console::{RunList, TaskList};
 use crate::store;

@@ -43,17 +43,17 @@ use web::openapi::ApiRouter;
 use web::times::now_millis;
 use workflow_definition::{AgentWorkflows, WorkflowBytes, Workflows};
 
-/// How long a run is kept after its end.
+/// The retention time of a run after its end.
 const RETENTION: Duration = Duration::from_secs(90 * 24 * 60 * 60);
-/// How often ended runs are deleted, and runs without a job are found.
+/// The interval at which ended runs are deleted, and runs without a job are found.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(5 * 60);
-/// How often events of the product are looked for, while a run waits for one.
+/// The interval of the search for events of the product, while a run waits for one.
 const EVENTS_INTERVAL: Duration = Duration::from_secs(2);
-/// How often it is looked whether people are to be reminded.
+/// The interval of the check for due reminders.
 const REMIND_INTERVAL: Duration = Duration::from_secs(5);
-/// How often it is looked whether the authors of stored definitions still have their rights.
+/// The interval at which the rights of the authors of stored definitions are checked.
 const AUTHORS_INTERVAL: Duration = Duration::from_secs(5);
-/// How long an event is kept.
+/// The retention time of an event.
 const EVENT_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Sorts after all ids, which have hexadecimal digits.
 const AFTER_ALL: &str = "g";

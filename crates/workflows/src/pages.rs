@@ -1,5 +1,5 @@
-//! What pages show of workflows and do with them: the blocks `WorkflowTasks` and `WorkflowRuns`. Each
-//! function takes the caller, as the routes do.
+//! The data and the actions of the blocks `WorkflowTasks` and `WorkflowRuns`. Each function takes the caller,
+//! as the routes do.
 
 use crate::conversation::result_id;
 pub use crate::conversation::start_in_chat;

@@ -1,4 +1,4 @@
-//! Which steps of an ended run are repeated when it goes on.
+//! Selects the steps of an ended run that are repeated when it continues.
 
 use crate::plan::{Records, RunFacts, StepError, StepState, unhandled_failures};
 use crate::store::{self, RepeatedSteps, RunRow, StepRow};
@@ -21,7 +21,7 @@ pub(crate) fn facts(run: &RunRow, operators: Arc<Operators>) -> RunFacts {
     }
 }
 
-/// What is repeated when a run goes on.
+/// The steps that are repeated when a run continues.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Repetition {
     /// The steps.
@@ -30,11 +30,11 @@ pub(crate) struct Repetition {
     pub(crate) effects: Vec<String>,
 }
 
-/// Returns the steps that are repeated when a run goes on after its end: those whose errors ended it, those that its
-/// end has cut off, and with a path that step and all that started later. Steps whose errors were handled are not
-/// repeated. A path of steps around others is that of the first of them. With `repeats_effects`, a child workflow with the
-/// path begins anew, although its run could go on. If there is no step with this path, or the definition of the run is
-/// gone, the paths that there are.
+/// Returns the steps that are repeated when a run continues after its end: those whose errors ended it, those that
+/// its end has cut off, and with a path that step and all that started later. Steps whose errors were handled are
+/// not repeated. A path of steps around others is that of the first of them. With `repeats_effects`, a child
+/// workflow with the path begins again, although its run could continue. If there is no step with this path, or the
+/// definition of the run is gone, the paths that there are.
 ///
 /// # Errors
 /// The database failed.
@@ -124,7 +124,7 @@ fn choose(definition: &Workflow, facts: &RunFacts, rows: Vec<StepRow>, from: &Be
     };
     for (index, row) in rows.into_iter().enumerate() {
         let goes_on = is_cut_off(&row) || is_out_of_time(&row) || failures.contains(&row.path);
-        // The first one goes on as well, so that what it has done is not done twice.
+        // The first one continues as well, so that what it has done is not done twice.
         let is_kept = index < from.index || index == from.index && !from.repeats_effects;
         if goes_on && is_kept && row.child_id.is_some() {
             repetition.steps.children.push(row.path);

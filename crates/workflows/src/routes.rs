@@ -51,7 +51,7 @@ struct WorkflowItem {
     id: String,
     /// Its title.
     title: String,
-    /// What it is for.
+    /// The description.
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     /// The JSON Schema of its input.
@@ -214,7 +214,7 @@ async fn answer(
     Ok(Json(service::answer(&(&context).into(), &caller, &id, request).await?))
 }
 
-/// Returns what the config in use says when a run goes on.
+/// Returns what the config in use says when a run continues.
 pub(crate) fn current(context: &Context) -> CurrentConfig<impl Fn(&str) -> Option<Workflow> + Send + 'static> {
     let config = context.current.config();
     let workflow = move |id: &str| config.section::<Workflows>()?.get(id).cloned();

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use workflow_definition::{Reference, Target, ValuePath, is_path, reads_by_name, references};
 
-/// What a value may read, and when it is evaluated.
+/// The values that an expression may read, and the time of its evaluation.
 #[derive(Clone, Copy)]
 pub(crate) struct Moment<'a> {
     /// The run.
@@ -46,7 +46,7 @@ impl Ambient for Repeatable {
 /// Evaluates a value.
 ///
 /// # Errors
-/// One line for whoever reads the run.
+/// One line, which the readers of the run see.
 pub(crate) fn evaluate(value: &Value, moment: Moment<'_>) -> Result<Value, String> {
     if references(value).is_empty() && !operators::is_dynamic(value) {
         return Ok(value.clone());
@@ -76,7 +76,7 @@ pub(crate) fn bind(value: &Value, moment: Moment<'_>) -> Result<Value, String> {
 /// Returns whether an event meets a condition that [`bind`] has returned.
 ///
 /// # Errors
-/// One line for whoever reads the run.
+/// One line, which the readers of the run see.
 pub(crate) fn is_met(condition: &Value, event: &Value, operators: &Operators) -> Result<bool, String> {
     let bound: Bound<'_> =
         serde_json::from_value(condition.clone()).map_err(|_| "the condition is damaged".to_owned())?;

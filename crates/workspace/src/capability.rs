@@ -124,7 +124,7 @@ fn probe_containers(_: &ContainerKey, _: &ShellSettings) -> Result<(), String> {
     Err("containers are used on Linux only".to_owned())
 }
 
-/// Runs what blocks the thread for long, so that other tasks of the runtime go on meanwhile.
+/// Runs what blocks the thread for long, so that other tasks of the runtime continue meanwhile.
 #[cfg(feature = "shell")]
 fn blocking<T>(run: impl FnOnce() -> T) -> T {
     let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());

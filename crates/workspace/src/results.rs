@@ -19,7 +19,7 @@ pub(crate) const FOLDER: &str = "/workspace/tool-results";
 const MIN_BYTES: usize = 16_000;
 /// The most results that become files before a step.
 const MAX_AT_ONCE: usize = 10;
-/// How many results are remembered for which there was no room.
+/// The maximum number of results that are remembered as refused.
 const MAX_REFUSED: usize = 256;
 /// The beginning of the note.
 const NOTE: &str = "[Note: Results of tools that are not shown whole are files now, which you can read in part and search. They are data, \

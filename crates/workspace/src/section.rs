@@ -58,7 +58,7 @@ pub(crate) struct WorkspaceLimits {
     /// The most files of all conversations of a user.
     #[schemars(range(min = 1, max = 100_000))]
     pub(crate) user_files: u64,
-    /// How many versions of a file are kept.
+    /// The number of versions of a file that are kept.
     #[schemars(range(min = 1, max = 50))]
     pub(crate) versions: u64,
 }
@@ -86,7 +86,7 @@ pub(crate) enum ShellKey {
     Settings(ShellSettings),
 }
 
-/// How commands run.
+/// The level of isolation of commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 // From the strictest one on: the order says which of two levels allows less.
@@ -169,11 +169,11 @@ impl ContainerEngine {
     }
 }
 
-/// What a command may use.
+/// The limits of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct ShellSettings {
-    /// How commands run.
+    /// The level of isolation.
     pub(crate) level: ShellLevel,
     /// The most seconds of a call.
     #[serde(rename = "timeoutSeconds", with = "settings::seconds")]
@@ -187,7 +187,7 @@ pub(crate) struct ShellSettings {
     /// `process` and `container`: the most processes and threads of a call; 64 by default.
     #[schemars(range(min = 4, max = 1024))]
     pub(crate) processes: Option<u64>,
-    /// How much of the output the model reads, in bytes.
+    /// The maximum size of the output that the model reads, in bytes.
     #[schemars(range(min = 1024, max = 262_144))]
     pub(crate) output_bytes: u64,
 }
@@ -260,7 +260,7 @@ impl ShellKey {
     }
 }
 
-/// What is said of a key of the level `process` at another one.
+/// The problem of a key of the level `process` at another level.
 const ONLY_PROCESS: &str = "the emulated shell starts no processes";
 
 /// Whether the shell is part of this program.

@@ -1,4 +1,4 @@
-//! What anybody who has a link to a version of a file may read.
+//! A version of a file, as anybody who has a link to it may read it.
 
 use crate::routes::{content_type, is_shown, pieces};
 use crate::store::{self, SharedRow};

@@ -13,7 +13,7 @@ const MAX_LINES: usize = 500;
 pub(crate) struct FileEntry {
     /// The row of `files` with the content.
     pub(crate) file_id: String,
-    /// Where it comes from.
+    /// Its origin.
     pub(crate) origin: Origin,
     /// The size in bytes. That of the text of an attached document is not known before it is read.
     pub(crate) size: u64,
@@ -23,7 +23,7 @@ pub(crate) struct FileEntry {
     pub(crate) changed_at: i64,
 }
 
-/// Where a file comes from.
+/// The origin of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Origin {
     /// It is stored in the workspace, with the number of this version.

@@ -21,7 +21,7 @@ const MAX_TEXT_TIME: Duration = Duration::from_secs(30);
 /// The media type of an empty file.
 const EMPTY: &str = "text/plain";
 
-/// What is needed to open workspaces.
+/// Opens workspaces.
 #[derive(Clone)]
 pub(crate) struct Workspaces {
     pub(crate) store: Store,
@@ -40,7 +40,7 @@ pub(crate) struct Workspace {
 /// Why something cannot be done.
 #[derive(Debug)]
 pub(crate) enum WorkspaceError {
-    /// For a reason that the model and the user are told, as a clause.
+    /// The reason, as a clause that the model and the user read.
     Refused(String),
     /// The user has no such conversation.
     Gone,

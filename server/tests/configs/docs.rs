@@ -205,7 +205,7 @@ fn example_configs_cause_no_unexpected_warnings() {
     assert_snapshot!(faults, @"
     end2end/configs/accounts.yaml: Warning: without `publicUrls` the server can be used from this machine only
     end2end/configs/agents.yaml: Warning: without `publicUrls` the server can be used from this machine only
-    end2end/configs/console-config.yaml: Warning: a key stands in the config, where others may read it
+    end2end/configs/console-config.yaml: Warning: the config contains a key, which others may read
     end2end/configs/console.yaml: Warning: without `publicUrls` the server can be used from this machine only
     end2end/configs/groups.yaml: Warning: without `publicUrls` the server can be used from this machine only
     end2end/configs/home.yaml: Warning: without `publicUrls` the server can be used from this machine only

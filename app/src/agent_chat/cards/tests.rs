@@ -193,7 +193,7 @@ fn sub_agent_cards_show_activity_steps_and_answer() {
     let failed = json!({ "type": "tool", "id": "1", "name": "search_web", "state": "failed", "error": "No network." });
     check(
         json!({ "output": agent(json!({ "state": "limit", "steps": [failed], "text": "", "durationMs": 12_345 })) }),
-        "denied[Market research|Stopped at a limit|Steps|failed[Search web|Failed|What went wrong|No network.]|12 s]",
+        "denied[Market research|Stopped at a limit|Steps|failed[Search web|Failed|Error details|No network.]|12 s]",
     );
 }
 

@@ -1148,7 +1148,7 @@ class WorkspaceFile(TypedDict):
     """The number of the version, which is unique in the conversation. Files that are attached to messages have none."""
 
     url: str
-    """Where the content is read. The URL of a version always means this version."""
+    """The URL of the content. It always refers to this version."""
 
     mediaType: str
     """The media type that was detected from the content and the name."""

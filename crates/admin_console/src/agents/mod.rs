@@ -75,7 +75,7 @@ fn agent_row(config: &Config, agent: &Agent, used: &[(String, UsageTotals)]) -> 
 
 /// Returns the name of an agent that was made at run time: the title of its page, with a mark.
 fn custom_name(config: &Config, id: &str) -> Option<String> {
-    let marks = [(CUSTOM_PREFIX, "custom"), (OWN_PREFIX, "made by a user")];
+    let marks = [(CUSTOM_PREFIX, "custom"), (OWN_PREFIX, "created by a user")];
     let (_, mark) = marks.into_iter().find(|(prefix, _)| id.starts_with(prefix))?;
     let page = config.pages.iter().find(|page| page.definition.id == id)?;
     page.definition.title.as_ref().map(|title| format!("{title} ({mark})"))

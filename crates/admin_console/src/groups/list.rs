@@ -180,7 +180,7 @@ pub(super) fn text_fields(name: String, description: String, is_fixed: bool) -> 
             <input name="name" value=name required readonly=is_fixed maxlength="200" autocomplete="off" />
         </label>
         <label class="cw-account-field">
-            <span>"What it is for"</span>
+            <span>"Description"</span>
             <input name="description" value=description maxlength="500" autocomplete="off" />
         </label>
     }

@@ -104,7 +104,7 @@ struct Overview {
     models: Vec<ModelUsage>,
     /// The most expensive users, at most 50.
     users: Vec<OwnerUsage>,
-    /// The most expensive groups, at most 50. Who is in several groups counts in each.
+    /// The most expensive groups, at most 50. A user in several groups counts in each of them.
     groups: Vec<GroupUsage>,
 }
 
@@ -198,7 +198,7 @@ async fn show(
         view! {
             <section class="cw-account-part" aria-labelledby="groups">
                 <h2 id="groups">"By group"</h2>
-                <p class="cw-account-note">"Who is in several groups counts in each."</p>
+                <p class="cw-account-note">"A user in several groups counts in each of them."</p>
                 {usage_table("Group", groups)}
             </section>
         }

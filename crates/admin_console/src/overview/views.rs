@@ -97,8 +97,7 @@ pub(super) fn totals(seen: &Overview, range: Option<&str>, days: i64) -> impl In
         };
         view! { <div><dt>{name}</dt><dd>{value}</dd>{change}</div> }
     };
-    let about_saved =
-        " What caches have saved is what the same tokens would have cost without them, less what they cost.";
+    let about_saved = " “Saved by caches” is the cost of the same tokens without caches, minus their actual cost.";
     let note = format!(
         "Percentages, and the lines in the charts, compare with the {days} days before.{}",
         if has_saved { about_saved } else { "" }
@@ -202,7 +201,7 @@ pub(super) fn model_table(models: &[ModelUsage], path: impl Fn(&str) -> String) 
             average(used.whole_ms, used),
         ]
     });
-    table(columns, rows, "No model was asked.")
+    table(columns, rows, "There were no model requests.")
 }
 
 #[cfg(test)]

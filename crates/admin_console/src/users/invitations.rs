@@ -166,7 +166,7 @@ impl UserAdmin<'_> {
         self.check_passwords()?;
         let (label, roles) = (sent.label.trim(), &sent.roles);
         if label.is_empty() || label.chars().count() > MAX_LABEL || label.chars().any(char::is_control) {
-            return Err(UserError::invalid("/label", "Say for whom the invitation is, in up to 100 characters."));
+            return Err(UserError::invalid("/label", "Name the invited person, in up to 100 characters."));
         }
         roles::check_roles(self.state, roles, &[], sent.allow_unknown_roles)?;
         let user = InvitedUser { label: label.to_owned(), roles: roles.clone(), groups: Vec::new() };
@@ -244,9 +244,9 @@ async fn render(
 
 fn form_view(named: Vec<String>, sent: InvitationBody, insist: bool) -> impl IntoView {
     let note = format!(
-        "Whoever opens the link chooses a name and a password, and gets these roles. It works once, for {INVITATION_DAYS} days, \
-         and only as long as you are an administrator: if only your groups at a provider make you one, as long as a \
-         session there lasts after your last sign-in."
+        "The person who opens the link chooses a name and a password, and gets these roles. The link works once, within \
+         {INVITATION_DAYS} days, and only while you are an administrator. If you have that role only from your groups at a \
+         provider, the link works as long as a session lasts after your last sign-in there."
     );
     view! {
         <section class="cw-account-part" aria-labelledby="invite">
@@ -254,11 +254,11 @@ fn form_view(named: Vec<String>, sent: InvitationBody, insist: bool) -> impl Int
             <p class="cw-account-note">{note}</p>
             <form class="cw-account-form" method="post" action=PATH>
                 <label class="cw-account-field">
-                    <span>"For whom"</span>
+                    <span>"Invited person"</span>
                     <input name="label" value=sent.label required maxlength="100" autocomplete="off" />
                 </label>
                 {roles::fields(named, &sent.roles, insist)}
-                <button class="cw-button">"Make a link"</button>
+                <button class="cw-button">"Create link"</button>
             </form>
         </section>
     }
@@ -274,9 +274,9 @@ fn invitation_view(invitation: Invitation) -> impl IntoView {
     let (made, expires) = (day(invitation.created_at), minute(invitation.expires_at));
     let creator = &invitation.creator_name;
     let about = match invitation.void {
-        false => format!("{roles}; made by {creator} on {made}, valid until {expires} UTC"),
+        false => format!("{roles}; created by {creator} on {made}, valid until {expires} UTC"),
         true => {
-            format!("{roles}; made by {creator} on {made}, void: {creator} is not known to be an administrator now")
+            format!("{roles}; created by {creator} on {made}, void: {creator} is not known to be an administrator now")
         }
     };
     let path = format!("/admin/invitations/{}/revoke", invitation.id);

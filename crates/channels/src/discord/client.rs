@@ -129,7 +129,7 @@ impl DiscordBot {
         read(&self.pace.keep(place, INTERVAL, sent).await?).map(|sent: SentMessage| sent.id)
     }
 
-    /// Downloads a file that somebody has sent; `file_id` is its address. `max` is the largest size in bytes.
+    /// Downloads a file that a person has sent; `file_id` is its address. `max` is the largest size in bytes.
     pub(crate) async fn download(&self, file_id: &str, max: u64) -> Result<Vec<u8>, ApiError> {
         let url = Url::parse(file_id).ok().filter(|url| self.has_files(url));
         let url = url.ok_or_else(|| ApiError::refused("the file is not at Discord"))?;

@@ -1,15 +1,15 @@
-//! What the errors of Discord's API mean.
+//! Maps the errors of Discord's API.
 
 use super::types::ApiFailure;
 use crate::messenger::{ApiError, Refusal};
 use egress::EgressResponse;
 use std::time::{Duration, SystemTime};
 
-/// How long to wait if Discord does not say it, and the longest time for which it is believed.
+/// The wait if Discord names none, and the longest wait that is accepted.
 const DEFAULT_WAIT: Duration = Duration::from_secs(5);
 const MAX_WAIT: Duration = Duration::from_secs(3_600);
 
-/// Codes of a chat that gets nothing any more: the channel is gone, the bot has no access to it, the person takes no
+/// Codes of a chat that is closed to the bot: the channel is gone, the bot has no access to it, the person takes no
 /// direct messages, the bot may not write there, the thread is archived.
 const BLOCKED: [i64; 5] = [10_003, 50_001, 50_007, 50_013, 50_083];
 /// The code of a message that is not there any more.

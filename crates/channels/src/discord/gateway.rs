@@ -1,5 +1,5 @@
-//! The Gateway: a WebSocket on which Discord sends what happens, numbered within a session. Another connection goes on
-//! with the session after a number, and gets what came after it; Discord keeps that for some minutes.
+//! The Gateway: a WebSocket on which Discord sends what happens, numbered within a session. Another connection
+//! continues with the session after a number, and gets what came after it; Discord keeps that for some minutes.
 
 use super::client::DiscordBot;
 use super::types::{Hello, Payload, Ready};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout};
 use url::Url;
 
-/// How long the beginning of a connection may take.
+/// The time limit of the beginning of a connection.
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// The largest message in bytes.
 const MAX_MESSAGE: usize = 4 << 20;
@@ -18,8 +18,9 @@ const MAX_MESSAGE: usize = 4 << 20;
 const INTERVALS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(120)];
 /// The version of the Gateway and its encoding.
 const QUERY: &str = "v=10&encoding=json";
-/// What is sent: messages in servers and direct messages. Their texts come without a further right if they mention the
-/// bot, reply to it or are direct messages. Commands and pressed buttons are always sent.
+/// The events that are sent: messages in servers and direct messages. Their texts come without a further
+/// right if they mention the bot, reply to it or are direct messages. Commands and pressed buttons are always
+/// sent.
 const INTENTS: u64 = 1 << 9 | 1 << 12;
 
 const DISPATCH: u64 = 0;
@@ -31,7 +32,7 @@ const INVALID_SESSION: u64 = 9;
 const HELLO: u64 = 10;
 const HEARTBEAT_ACK: u64 = 11;
 
-/// Where a session goes on.
+/// The position at which a session continues.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GatewayPosition {
@@ -51,7 +52,7 @@ pub(crate) struct Gateway {
     is_acknowledged: bool,
 }
 
-/// What comes over a connection.
+/// An event of a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum GatewayEvent {
     /// A session has begun; with the id of the application.
@@ -60,21 +61,22 @@ pub(crate) enum GatewayEvent {
     Event { kind: String, data: Value },
     /// Some time has passed.
     Tick,
-    /// The connection has ended: another one goes on with the session.
+    /// The connection has ended: another one continues with the session.
     Reconnect,
     /// The session has ended: another one begins.
     NoSession,
 }
 
 impl Gateway {
-    /// Opens a connection that goes on at a position, or begins a session.
+    /// Opens a connection that continues at a position, or begins a session.
     pub(crate) async fn open(bot: &DiscordBot, position: Option<GatewayPosition>) -> Result<Self, ApiError> {
         let opened = match &position {
             Some(position) => connect(bot, &position.url).await,
             None => connect(bot, &bot.gateway_url().await?).await,
         };
         let (mut socket, interval) = match opened {
-            // The address of an old session can be gone for good. At the current one, Discord says whether it goes on.
+            // The address of an old session can be gone for good. At the current one, Discord says whether it
+            // continues.
             Err(ApiError::Unavailable(_)) if position.is_some() => connect(bot, &bot.gateway_url().await?).await?,
             connected => connected?,
         };
@@ -93,7 +95,7 @@ impl Gateway {
         Ok(Self { socket, position, interval, next_heartbeat, is_acknowledged: true })
     }
 
-    /// Returns where another connection goes on after what [`Gateway::next`] has returned.
+    /// Returns where another connection continues after what [`Gateway::next`] has returned.
     pub(crate) fn position(&self) -> Option<&GatewayPosition> {
         self.position.as_ref()
     }

@@ -18,15 +18,15 @@ const MESSAGES: [u64; 2] = [0, 19];
 const COMMAND: u64 = 2;
 const PRESS: u64 = 3;
 
-/// What was read of an event.
+/// A parsed event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReadEvent {
     pub(crate) update: ReadUpdate,
-    /// What Discord waits for.
+    /// The response that Discord expects.
     pub(crate) response: Option<Response>,
 }
 
-/// Where the response to a command or to a pressed button goes.
+/// The target of the response to a command or to a pressed button.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Response {
     pub(crate) id: String,

@@ -15,7 +15,8 @@ const MESSAGE: u64 = 4;
 const ACKNOWLEDGED: u64 = 6;
 /// The flag of a message that only the person sees.
 const EPHEMERAL: u64 = 1 << 6;
-/// What the commands of the bot can be given, by their names: the name of an option, and what it is.
+/// The options of the bot's commands, by the names of the commands: the name and the description of the
+/// option.
 const OPTIONS: [(&str, &str, &str); 3] = [
     ("models", "name", "The model for the next answers"),
     ("memory", "what", "forget NUMBER, off or on"),
@@ -80,7 +81,7 @@ impl DiscordBot {
         self.request(Method::POST, &callback(response), Some(json!({ "type": MESSAGE, "data": data }))).await.map(drop)
     }
 
-    /// Tells something to whoever has pressed a button, and to nobody else. `press_id` is `APPLICATION/TOKEN`.
+    /// Shows a text only to the person who has pressed a button. `press_id` is `APPLICATION/TOKEN`.
     pub(crate) async fn acknowledge(&self, press_id: &str, text: &str) -> Result<(), ApiError> {
         let mut data = body(&Rendered::plain(text), &[]);
         data["flags"] = (super::client::SUPPRESS_EMBEDS | EPHEMERAL).into();

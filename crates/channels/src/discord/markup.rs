@@ -8,9 +8,9 @@ use crate::markdown::{
 
 /// The longest address that becomes a link, in bytes. A text with a longer one is shown without.
 const MAX_URL: usize = 512;
-/// What Discord reads as a mark anywhere.
+/// The characters that Discord reads as markup anywhere.
 const MARKS: [char; 9] = ['\\', '*', '_', '~', '`', '|', '<', '[', ']'];
-/// What it reads as a mark at the beginning of a line.
+/// The characters that it reads as markup at the beginning of a line.
 const LINE_MARKS: [char; 4] = ['#', '-', '>', '+'];
 
 /// Returns how long the marks around a part with a style are at most.

@@ -1,4 +1,5 @@
-//! What Discord returns and sends, as far as it is read here. Other fields are ignored. Ids are numbers as texts.
+//! The responses and events of Discord, with the fields that are used. Other fields are ignored. Ids are
+//! numbers as texts.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -33,7 +34,7 @@ pub(super) struct GatewayInfo {
     pub(super) session_start_limit: Option<StartLimit>,
 }
 
-/// How many sessions the bot may still begin.
+/// The number of sessions that the bot may still begin.
 #[derive(Debug, Deserialize)]
 pub(super) struct StartLimit {
     pub(super) remaining: u64,
@@ -47,7 +48,7 @@ pub(super) struct SentMessage {
     pub(super) id: String,
 }
 
-/// What comes of the response to an interaction.
+/// The result of a response to an interaction.
 #[derive(Debug, Deserialize)]
 pub(super) struct CallbackResponse {
     pub(super) interaction: CallbackInteraction,

@@ -54,7 +54,7 @@ pub(crate) enum Fetched {
     Mail(Vec<u8>),
     /// It is larger than what is read.
     TooLarge,
-    /// Somebody has moved or deleted it.
+    /// It was moved or deleted.
     Gone,
 }
 

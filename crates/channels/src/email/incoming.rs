@@ -24,7 +24,7 @@ const LISTS: [&str; 5] = ["List-Id", "List-Unsubscribe", "List-Post", "List-Help
 /// The beginnings of addresses that nobody reads.
 const AUTOMATIC: [&str; 6] = ["mailer-daemon@", "postmaster@", "noreply@", "no-reply@", "donotreply@", "bounces+"];
 
-/// What was read of a mail.
+/// A parsed mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReadMail {
     Update(Box<ReadUpdate>),
@@ -47,7 +47,7 @@ fn read(mail: &Message<'_>, id: MailId, address: &str, mailbox: &Mailbox) -> Res
         return Err(reason);
     }
     if !is_certain(mail, &sender.address, mailbox) {
-        return Err("nothing says that it is from its sender");
+        return Err("its sender is not authenticated");
     }
     let message_id = mail.message_id().and_then(valid_id).ok_or("it has no `Message-ID`")?;
     let references = ids(mail.references()).into_iter().chain(ids(mail.in_reply_to()));

@@ -1,4 +1,4 @@
-//! What a person has written themselves: without the mail to which they reply, and without their signature.
+//! Finds the text of a mail that its sender has written: without the quoted mail and without the signature.
 
 /// Beginnings and ends of the line before a quoted mail, as mail programs write it in some languages.
 const ATTRIBUTIONS: [(&str, &str); 8] = [
@@ -16,9 +16,9 @@ const DIVIDERS: [&str; 3] =
     ["-----Original Message-----", "-----Ursprüngliche Nachricht-----", "________________________________"];
 /// The first two lines of the head of a mail that Outlook quotes.
 const HEADS: [(&str, &str); 4] = [("From:", "Sent:"), ("From:", "Date:"), ("Von:", "Gesendet:"), ("De :", "Envoyé :")];
-/// What phones and Outlook add.
+/// Lines that phones and Outlook add.
 const ADDED: [&str; 4] = ["Sent from my ", "Von meinem ", "Get Outlook for ", "Envoyé de mon "];
-/// Where programs begin a quoted mail in HTML.
+/// The beginnings of a quoted mail in the HTML of mail programs.
 const HTML_QUOTES: [&str; 6] = [
     "<blockquote",
     "class=\"gmail_quote",
@@ -27,7 +27,7 @@ const HTML_QUOTES: [&str; 6] = [
     "class=\"moz-cite-prefix\"",
     "class=\"yahoo_quoted\"",
 ];
-/// How many lines the line before a quoted mail may take.
+/// The maximum number of lines of the text that introduces a quoted mail.
 const MAX_ATTRIBUTION: usize = 3;
 
 /// Returns what is not quoted in a plain text.

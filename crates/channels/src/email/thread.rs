@@ -3,7 +3,7 @@
 
 use crate::ids::hash_code;
 
-/// What the ids of the bot's mails begin with.
+/// The prefix of the ids of the bot's mails.
 const PREFIX: &str = "cw-";
 /// The length of a thread's name.
 const LENGTH: usize = 32;

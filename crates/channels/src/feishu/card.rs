@@ -11,8 +11,8 @@ const MAX_LABEL: usize = 60;
 /// The longest text for notifications and the list of chats, in characters.
 const MAX_SUMMARY: usize = 100;
 
-/// What a button sends when it is pressed: what it stands for, and the place to which its card was sent, which neither
-/// the event nor a forwarded card says.
+/// The value of a button: its data, and the place to which its card was sent, which neither the event nor a
+/// forwarded card contains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ButtonValue {
     pub(super) data: String,

@@ -39,7 +39,7 @@ pub(crate) struct FeishuBot {
     site: Site,
     app_id: String,
     app_secret: String,
-    /// What the access token is asked with, as a hash.
+    /// A hash of the credentials with which the access token is requested.
     token_key: String,
     pace: Pace,
 }
@@ -178,8 +178,8 @@ impl FeishuBot {
         self.send_content(place, kind, &json!({ format!("{kind}_key"): file_key }), key).await
     }
 
-    /// Downloads a file that somebody has sent; `file_id` is its message, its kind and its key. `max` is the largest size in
-    /// bytes.
+    /// Downloads a file that a person has sent; `file_id` is its message, its kind and its key. `max` is the
+    /// largest size in bytes.
     pub(crate) async fn download(&self, file_id: &str, max: u64) -> Result<Vec<u8>, ApiError> {
         let mut parts = file_id.splitn(3, '/');
         let (Some(message_id), Some(kind), Some(key)) = (parts.next(), parts.next(), parts.next()) else {

@@ -10,7 +10,7 @@ const MAX_FILES: usize = 10;
 /// The longest key of a file, in bytes.
 const MAX_KEY: usize = 200;
 
-/// What is read of a content.
+/// The parsed content.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     pub(super) text: String,
@@ -63,7 +63,7 @@ pub(super) fn resolve_mentions(text: &str, mentions: &[Mention], bot_id: &str) -
     (read.trim().to_owned(), is_mentioned)
 }
 
-/// How a file is downloaded.
+/// The kind of a file, which decides how it is downloaded.
 #[derive(Clone, Copy, Debug)]
 enum FileKind {
     Image,

@@ -13,17 +13,17 @@ use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// How old a request may be, in seconds. Feishu sends an event for the last time seven hours after the first one; an event
-/// that was stored is known for longer, so one that is sent again has no effect.
+/// The maximum age of a request, in seconds. Feishu sends an event for the last time seven hours after the
+/// first one; the key of a stored event is kept for longer, so one that is sent again has no effect.
 const MAX_AGE: i64 = 8 * 3_600;
-/// How far the time of a request may be ahead, in seconds.
+/// The maximum time in seconds by which a request may be ahead.
 const MAX_AHEAD: i64 = 5 * 60;
 /// The longest text that is returned when the address is entered at Feishu, in characters.
 const MAX_CHALLENGE: usize = 1_000;
 /// The length of a block of AES, in bytes.
 const BLOCK: usize = 16;
 
-/// What Feishu has sent.
+/// The content of a request of Feishu.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Delivered {
     /// The address was entered at Feishu: this is to be returned.

@@ -1,11 +1,11 @@
-//! What the errors of Feishu's API mean.
+//! Maps the errors of Feishu's API.
 
 use super::types::ApiStatus;
 use crate::messenger::{ApiError, Refusal};
 use egress::EgressResponse;
 use std::time::Duration;
 
-/// How long to wait if Feishu does not say it, and the longest time for which it is believed.
+/// The wait if Feishu names none, and the longest wait that is accepted.
 const DEFAULT_WAIT: Duration = Duration::from_secs(1);
 const MAX_WAIT: Duration = Duration::from_secs(3_600);
 /// The header that says in how many seconds requests are taken again.
@@ -16,8 +16,8 @@ const RESET: &str = "x-ogw-ratelimit-reset";
 const WAIT: [i64; 4] = [99_991_400, 230_020, 11_232, 230_049];
 /// Codes of an access token that is missing, wrong or not valid any more.
 const TOKEN: [i64; 5] = [99_991_661, 99_991_663, 99_991_664, 99_991_668, 99_991_671];
-/// Codes of a chat that gets nothing any more: the bot is not in the group, its user is outside of the app's availability,
-/// may not write there, has resigned, or wants nothing from the bot; the group is gone.
+/// Codes of a chat that is closed to the bot: the bot is not in the group, its user is outside of the app's
+/// availability, may not write there, has resigned, or wants nothing from the bot; the group is gone.
 const BLOCKED: [i64; 7] = [230_002, 230_013, 230_018, 230_029, 230_035, 230_053, 232_009];
 /// Codes of a message that was withdrawn or deleted.
 const GONE: [i64; 2] = [230_011, 230_110];

@@ -8,9 +8,9 @@ use crate::receive::linking::start_code;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// How many bits of a number tell apart what happens in the same millisecond.
+/// The number of bits that distinguish the events of one millisecond.
 const BITS: u32 = 20;
-/// How many microseconds a millisecond has.
+/// Microseconds per millisecond.
 const MICROS: i64 = 1_000;
 /// The first Unix time that cannot be in milliseconds: the year 5138. A larger one is in microseconds.
 const FIRST_MICROS: i64 = 100_000_000_000_000;

@@ -1,9 +1,9 @@
-//! What Feishu returns and sends, as far as it is read here. Other fields are ignored.
+//! The responses and events of Feishu, with the fields that are used. Other fields are ignored.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What all responses have. The code of a success is 0.
+/// The fields of all responses. The code of a success is 0.
 #[derive(Debug, Deserialize)]
 pub(super) struct ApiStatus {
     pub(super) code: i64,
@@ -121,7 +121,7 @@ pub(super) struct Message {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Mention {
-    /// How the text names it, such as `@_user_1`.
+    /// Its placeholder in the text, such as `@_user_1`.
     pub(super) key: String,
     pub(super) id: UserIds,
     #[serde(default)]

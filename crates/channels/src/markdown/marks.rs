@@ -1,4 +1,4 @@
-//! What messengers have in common that write styles as marks within the text.
+//! Common code of messengers that write styles as markup within the text.
 
 use super::{Entity, Rendered, parts};
 use std::borrow::Cow;

@@ -19,7 +19,7 @@ pub(crate) use split::valid::assert_valid;
 /// The longest Markdown that is rendered, in bytes. A longer text would not fit in the messages that are sent.
 const MAX_MARKDOWN: usize = 160 << 10;
 
-/// What comes last if an answer is too long.
+/// The last line of an answer that is too long.
 pub(crate) const MORE: &str = "The rest of the answer is on the website.";
 
 /// Renders Markdown as a text without styles, with the targets of its links.

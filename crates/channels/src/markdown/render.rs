@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The deepest nesting of lists that is indented.
 const MAX_INDENT: usize = 6;
 
-/// How a run of text is shown.
+/// The style of a run of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Style {
     pub(crate) bold: bool,
@@ -48,7 +48,7 @@ struct OpenLink {
 #[derive(Default)]
 struct Renderer {
     runs: Vec<Run>,
-    /// How often each style is open.
+    /// The nesting depth of each style.
     bold: usize,
     italic: usize,
     strikethrough: usize,
@@ -59,7 +59,7 @@ struct Renderer {
     lists: Vec<Option<u64>>,
     /// The line breaks that come before the next text.
     breaks: usize,
-    /// What comes before the next text of an item.
+    /// The marker before the next text of an item.
     marker: Option<String>,
     cells: usize,
 }

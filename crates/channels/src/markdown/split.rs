@@ -8,18 +8,18 @@ use serde::Serialize;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How long a message of a messenger may be.
+/// The length limits of a messenger's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// The longest text, in UTF-16 code units, or as the markup counts.
     pub(crate) units: usize,
     /// The most styles.
     pub(crate) entities: usize,
-    /// How the styles are written.
+    /// The form of the styles.
     pub(crate) markup: Markup,
 }
 
-/// How styles are written.
+/// The form of styles in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Markup {
     /// Beside the text, which they do not make longer.
@@ -163,7 +163,7 @@ impl<'r> Flat<'r> {
         let (mut entities, mut before) = (0, Vec::new());
         for (range, style) in self.runs_from(from).take_while(|(range, _)| range.start < end) {
             let kinds = kinds(style);
-            // At most as many as in `message`, where a style that goes on is one unless another one ends.
+            // At most as many as in `message`, where a style that continues is one unless another one ends.
             let goes_on = kinds == before && kinds.iter().all(|kind| kind.0 != "pre");
             entities += if goes_on { 0 } else { kinds.len() };
             if entities > limits.entities && range.start > from {
@@ -226,7 +226,7 @@ impl<'r> Flat<'r> {
             let length = units(&self.all[from..to]);
             for (kind, url, language) in kinds(style) {
                 let entity = Entity { kind, offset, length, url, language };
-                // A style that goes on over several runs is one, unless another one ends here in which it began:
+                // A style that continues over several runs is one, unless another one ends here in which it began:
                 // entities may contain each other, but not overlap.
                 let goes_on = |last: &Entity| {
                     let ends_here = |other: &Entity| {

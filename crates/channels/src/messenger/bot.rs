@@ -56,7 +56,7 @@ pub(crate) struct OutgoingFile {
     pub(crate) content: Vec<u8>,
 }
 
-/// What a messenger knows of a person.
+/// A person as a messenger knows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Person {
     pub(crate) name: String,
@@ -114,7 +114,7 @@ impl Bot {
         }
     }
 
-    /// Returns what tells the numbers of its updates from those of other bots.
+    /// Returns the id that distinguishes the numbers of its updates from those of other bots.
     pub(crate) fn id(&self) -> &str {
         match self {
             Self::Telegram(bot) => bot.id(),
@@ -212,7 +212,7 @@ impl Bot {
         }
     }
 
-    /// Acknowledges a pressed button, with a short text for whoever has pressed it.
+    /// Acknowledges a pressed button, with a short text for the person who has pressed it.
     pub(crate) async fn acknowledge(&self, press: Press<'_>, text: &str) -> Result<(), ApiError> {
         match self {
             Self::Telegram(bot) => bot.acknowledge(press.id, text).await,
@@ -235,8 +235,8 @@ impl Bot {
         }
     }
 
-    /// Downloads a file that somebody has sent. `max` is the largest size in bytes. `opened` is the same for all files of
-    /// a message, so that a mail is fetched once.
+    /// Downloads a file that a person has sent. `max` is the largest size in bytes. `opened` is the same for all
+    /// files of a message, so that a mail is fetched once.
     pub(crate) async fn download(&self, file_id: &str, max: u64, opened: &mut OpenedMail) -> Result<Vec<u8>, ApiError> {
         match self {
             Self::Telegram(bot) => bot.download(file_id, max).await,

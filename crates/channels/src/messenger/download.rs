@@ -11,7 +11,7 @@ const MAX_DOWNLOAD: usize = 20 << 20;
 /// The timeout of a download.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What was fetched for a file and has the other files of its message as well: a mail.
+/// The mail that was fetched for one of its files and contains the other files as well.
 #[derive(Debug, Default)]
 pub(crate) struct OpenedMail(pub(crate) Option<(String, Vec<u8>)>);
 

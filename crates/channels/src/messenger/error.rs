@@ -1,10 +1,10 @@
-//! Why a method of a messenger has failed.
+//! The errors of messengers.
 
 use ::jobs::JobError;
 use ::store::StoreError;
 use std::time::Duration;
 
-/// Why a method has failed. The messages contain neither a secret nor what was sent.
+/// The error of a method. The messages contain neither a secret nor the text that was sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ApiError {
     /// Too many requests.
@@ -21,12 +21,12 @@ pub(crate) enum ApiError {
     Failed(String),
 }
 
-/// Why a messenger refuses a request.
+/// The reason why a messenger refuses a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// The token is not valid.
     Token,
-    /// The chat gets nothing any more: the person has blocked the bot, or a group has removed it.
+    /// The chat is closed to the bot: the person has blocked the bot, or a group has removed it.
     Blocked,
     /// Something else is wrong with the request.
     Other,
@@ -43,7 +43,7 @@ impl ApiError {
         matches!(self, Self::Wait(_) | Self::Unavailable(_))
     }
 
-    /// Returns whether the chat gets nothing any more.
+    /// Returns whether the chat is closed to the bot.
     pub(crate) fn is_blocked(&self) -> bool {
         matches!(self, Self::Refused { refusal: Refusal::Blocked, .. })
     }
@@ -63,7 +63,7 @@ impl ApiError {
     }
 }
 
-/// Why something was not received or sent: the messenger or the database has failed.
+/// The error of receiving or sending: the messenger or the database has failed.
 #[derive(Debug)]
 pub(crate) enum SendError {
     Api(ApiError),

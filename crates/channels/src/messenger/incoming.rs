@@ -1,4 +1,4 @@
-//! What people send, without what only one messenger has.
+//! Messages of people, in a form that is common to all messengers.
 
 use crate::turn::COMMANDS;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub(crate) enum Incoming {
         is_forwarded: bool,
         /// The message to which it replies.
         replies_to: Option<String>,
-        /// What is attached.
+        /// The attached files.
         files: Vec<IncomingFile>,
         /// The head of the mail, if it is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,16 +47,16 @@ pub(crate) enum Incoming {
     Press {
         /// The chat.
         chat: String,
-        /// What is needed to acknowledge the press.
+        /// The id with which the press is acknowledged.
         press_id: String,
         /// The message with the button.
         message_id: String,
-        /// What the button stands for.
+        /// The data of the button.
         data: String,
     },
 }
 
-/// What is needed to answer a mail.
+/// The data of a mail that an answer needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MailHead {
@@ -68,7 +68,7 @@ pub(crate) struct MailHead {
     pub(crate) references: Vec<String>,
 }
 
-/// A file that somebody has sent.
+/// A file that a person has sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IncomingFile {
     pub(crate) id: String,
@@ -92,7 +92,7 @@ impl Incoming {
     }
 }
 
-/// What is known of an update.
+/// A parsed update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReadUpdate {
     /// The number of the update, which is the same when it is sent again. Later ones are larger.

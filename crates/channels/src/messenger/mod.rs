@@ -1,4 +1,4 @@
-//! What is common to all messengers: a bot with its methods, what people send, and where.
+//! Common code of all messengers: a bot with its methods, incoming messages, and chats.
 
 mod bot;
 mod download;

@@ -1,6 +1,6 @@
-//! How fast a chat gets messages: messengers allow about one a second, whoever of the bot's turns sends it; edits count
-//! as well. It is kept in memory: several servers that answer in one chat are slowed down by the messenger itself, which
-//! then pauses the chat on each of them.
+//! Limits the rate of messages in a chat: messengers allow about one a second for all turns of a bot; edits
+//! count as well. The state is in memory: several servers that answer in one chat are slowed down by the
+//! messenger itself, which then pauses the chat on each of them.
 
 use super::tokens::TokenCache;
 use super::{ApiError, ChatPlace};
@@ -12,16 +12,16 @@ use tokio_util::sync::CancellationToken;
 
 /// The longest time that a message waits here. A longer one is left to the job.
 pub(crate) const MAX_WAIT: Duration = Duration::from_secs(30);
-/// How many chats are known before those that need not wait are forgotten.
+/// The number of chats from which on those that need not wait are removed.
 const MANY: usize = 1_000;
 
 /// The id of a channel, and a chat of its bot.
 type ChatKey = (String, String);
 
-/// What all bots of a server share.
+/// The state that all bots of a server share.
 #[derive(Debug, Default)]
 pub(crate) struct Pacer {
-    /// When each chat of each channel may get its next message.
+    /// The time of the next message of each chat of each channel.
     next: Mutex<HashMap<ChatKey, Instant>>,
     /// The access tokens of messengers that give them for a while.
     tokens: TokenCache,

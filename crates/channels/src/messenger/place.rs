@@ -1,4 +1,4 @@
-//! Where messages are sent.
+//! The address of a chat.
 
 /// A chat, or a topic or thread of one.
 #[derive(Clone, Debug, PartialEq, Eq)]

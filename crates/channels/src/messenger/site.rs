@@ -1,4 +1,4 @@
-//! Where the API of a messenger is, and how it is reached.
+//! The address of a messenger's API.
 
 use super::ApiError;
 use egress::{Egress, EgressRequest, EgressResponse};

@@ -5,9 +5,9 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// How long before its end a token is not used any more.
+/// The time before its expiry from which on a token is not used any more.
 const EARLIER: Duration = Duration::from_secs(300);
-/// How many tokens are known before those that have ended are forgotten. A config has at most eight channels.
+/// The number of tokens from which on expired ones are removed. A config has at most eight channels.
 const MANY: usize = 64;
 
 /// The access tokens, by what they were asked with.

@@ -21,7 +21,7 @@ pub(crate) struct WebSocket {
     stream: WebSocketStream<reqwest::Upgraded>,
 }
 
-/// What comes over a connection.
+/// A received message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     Text(String),

@@ -11,12 +11,12 @@ use ::jobs::JobContext;
 use ::store::StoreError;
 use std::time::{Duration, Instant};
 
-/// What a command is answered of which nothing comes.
+/// The response to a command that has no other one.
 const NOTHING: &str = "This was not accepted. Try again later.";
 
 impl Session<'_> {
-    /// Reads until the connection ends. It goes on where the last connection has stored that it was, also if that was of
-    /// another server.
+    /// Reads until the connection ends. It continues where the last connection has stored that it was, also if that
+    /// was of another server.
     pub(super) async fn read_gateway(
         &self,
         job: &JobContext,
@@ -74,7 +74,7 @@ impl Session<'_> {
                 self.store(job, &mut batch).await?;
                 // Without it, the app shows for a while that the bot has not answered.
                 if let Err(error) = bot.receive_press(&response).await {
-                    tracing::debug!(%error, "a press was not acknowledged");
+                    tracing::debug!(%error, "the press of a button was not acknowledged");
                 }
             }
             None => {}

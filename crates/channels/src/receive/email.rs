@@ -8,14 +8,14 @@ use ::jobs::JobContext;
 use std::time::{Duration, Instant};
 use web::times::now_millis;
 
-/// How old a mail may be that is answered, in milliseconds: a day and a bit, as the date has no time. What was unread in a
-/// mailbox before it got an agent stays so.
+/// The maximum age of a mail that is answered, in milliseconds: a little more than a day, as the date has no
+/// time. Mails that were unread before the mailbox got an agent stay unread.
 const MAX_AGE_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// The most mails that are looked at in a round, the oldest first.
 const BATCH: usize = 50;
-/// After a longer pause, the folder is opened anew: servers end connections on which nothing happens for half an hour
-/// (RFC 9051, 5.4), and networks in between do it sooner.
+/// After a longer pause, the folder is opened again: servers end connections on which nothing happens for half an
+/// hour (RFC 9051, 5.4), and networks in between do it sooner.
 const MAX_IDLE: Duration = Duration::from_secs(5 * 60);
 
 impl Session<'_> {

@@ -25,13 +25,13 @@ use wire::{ErrorCode, UserError};
 
 /// The largest body in bytes.
 const MAX_BODY: usize = 1 << 20;
-/// How long answers to strangers may take. Slack and Feishu wait for three seconds.
+/// The time limit of answers to strangers. Slack and Feishu wait for three seconds.
 const MAX_REPLIES: Duration = Duration::from_secs(2);
 
 /// The group in the OpenAPI document.
 const EVENTS: Tag = Tag {
     name: "messenger events",
-    description: "What a messenger sends, which proves by a signature who it is.",
+    description: "Events of messengers, which are authenticated by a signature.",
     access: Access::Senders,
 };
 
@@ -43,10 +43,10 @@ pub(crate) fn routes(receiver: Arc<Receiver>) -> ApiRouter {
         .map(|router| router.with_state(receiver))
 }
 
-/// What a messenger is answered. The status says that an event was stored.
+/// The response to a messenger. Its status says that an event was stored.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(super) struct EventResponse {
-    /// When the address is entered in the messenger: what the messenger has sent.
+    /// The challenge to return when the address is entered in the messenger.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) challenge: Option<String>,
 }

@@ -5,11 +5,12 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// How often a mail is tried by a server.
+/// The maximum number of attempts of a server at a mail.
 pub(super) const MAX_ATTEMPTS: u32 = 6;
 /// The pause after the first attempt; it doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
-/// How long a mail is known that was tried often enough: mails that are older than a day are not looked for.
+/// The time for which a mail without further attempts is remembered: mails that are older than a day are not
+/// searched for.
 const KEPT: Duration = Duration::from_secs(2 * 24 * 3_600);
 /// The most mails that are known; beyond that, those are forgotten that were tried least recently.
 const MAX_KNOWN: usize = 10_000;

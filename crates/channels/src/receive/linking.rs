@@ -14,12 +14,12 @@ use auth::password::credential_rules::name_key;
 use std::time::Instant;
 use web::times::now_millis;
 
-const WRONG_CODE: &str = "This code is not valid any more. Make a new one on the page Messengers of your account.";
+const WRONG_CODE: &str = "This code is not valid any more. Create a new one on the page Messengers of your account.";
 const TOO_MANY_LINKS: &str =
     "Your account is linked to too many people. Remove a link on the page Messengers of your account.";
-/// What the button that confirms a link stands for, before the code.
+/// The prefix of the data of the button that confirms a link, before the code.
 const LINK: &str = "link:";
-/// What a mail begins with that confirms a link, before the code.
+/// The word before the code in a mail that confirms a link.
 const CONFIRM: &str = "confirm";
 
 /// Returns the code with which a person asks to be linked: `/start CODE`, or `/link CODE`.

@@ -29,15 +29,16 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// Reads a bot's messages; the payload is the id of the channel. It ends with the config, or after a while, to begin anew.
+/// Reads a bot's messages; the payload is the id of the channel. It ends with the config, or after a while, to
+/// begin again.
 const POLL: Kind<String> = Kind::new("channels.poll")
     .lane(Lane::Interactive)
     .concurrency(8)
     .attempts(1_000)
     .timeout(Duration::from_secs(2 * 3_600));
-/// After what time the job ends, to begin anew.
+/// After what time the job ends, to begin again.
 const SESSION: Duration = Duration::from_secs(3_600);
-/// How often a server makes sure that there is a job for each channel.
+/// The interval at which a server makes sure that there is a job for each channel.
 const ENQUEUE_INTERVAL: Duration = Duration::from_secs(15);
 /// The most messages of a channel that wait. Beyond it, they wait at the messenger: Telegram keeps them for a day, Slack
 /// sends them again for a few minutes.
@@ -55,7 +56,7 @@ pub(crate) struct Receiver {
     jobs: Jobs,
     pacer: Arc<Pacer>,
     config_changes: watch::Sender<()>,
-    /// When jobs were last enqueued, and for which config.
+    /// The time at which jobs were last enqueued, and the config.
     enqueued: Mutex<Option<(Instant, Weak<Config>)>>,
     /// The accounts of bots whose messages come over HTTP, and the config for which each was asked.
     accounts: Mutex<HashMap<String, (Weak<Config>, BotAccount)>>,

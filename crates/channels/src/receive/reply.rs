@@ -8,12 +8,12 @@ use crate::turn::plain_paragraphs as plain;
 use futures::StreamExt;
 use std::time::{Duration, Instant};
 
-/// How many people are answered at once.
+/// The maximum number of people who are answered at once.
 const REPLIES_AT_ONCE: usize = 8;
-/// How long such an answer waits for its chat.
+/// The time for which such an answer waits for its chat.
 const MAX_REPLY_WAIT: Duration = Duration::from_secs(5);
 
-/// An answer to somebody whose message starts nothing.
+/// An answer to a message that starts no run.
 pub(super) struct Reply {
     place: ChatPlace,
     person_id: String,
@@ -70,7 +70,7 @@ impl Session<'_> {
                 return;
             }
             if let Err(error) = self.send_reply(reply).await {
-                tracing::debug!(%error, "somebody was not answered");
+                tracing::debug!(%error, "a sender was not answered");
             }
         };
         futures::stream::iter(replies).for_each_concurrent(REPLIES_AT_ONCE, send).await;

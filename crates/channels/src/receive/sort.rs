@@ -16,12 +16,12 @@ const HELLO: &str = "Hello! I answer people who have an account on our website. 
                      your account, and link yourself.";
 const UNLINKED: &str = "Unlinked. What you write here gets no answer any more.";
 const UNLINKED_BY_RULE: &str = "Unlinked. Your next message links you again, by your e-mail address.";
-/// What is known about a person is not for others in the chat.
+/// The answer to a command about memory in a chat that others read.
 const NOT_HERE: &str = "Others read this chat. Ask me in a direct message what I remember about you.";
 const TOO_MANY_WAIT: &str =
     "Too many of your messages are waiting here, so the last one was not accepted. Send it again later.";
 
-/// What updates come to.
+/// The sorted updates of a batch.
 #[derive(Default)]
 pub(super) struct Batch {
     pub(super) accepted: Vec<NewUpdate>,

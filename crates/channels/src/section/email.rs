@@ -16,7 +16,7 @@ pub(crate) struct Mailbox {
     #[serde(default)]
     #[schemars(range(min = 1))]
     port: Option<u16>,
-    /// How the connection is encrypted. Default: `tls`.
+    /// The encryption of the connection. Default: `tls`.
     #[serde(default)]
     pub(crate) security: ImapSecurity,
     /// The user name.
@@ -30,9 +30,9 @@ pub(crate) struct Mailbox {
     pub(crate) folder: String,
     /// The connection of the type `Smtp` that sends the answers.
     pub(crate) smtp_connection_id: String,
-    /// How the mail server calls itself in the headers `Authentication-Results` that it adds, such as `mx.example.com`. A
-    /// mail is believed to be from its sender if the first of these headers says that DMARC or a signature (DKIM)
-    /// of the sender's domain has passed.
+    /// The name of the mail server in the headers `Authentication-Results` that it adds, such as
+    /// `mx.example.com`. The sender of a mail is accepted if the first of these headers says that DMARC or a
+    /// signature (DKIM) of the sender's domain has passed.
     #[serde(default)]
     #[schemars(length(min = 1, max = 253))]
     pub(crate) authentication_server: Option<String>,
@@ -41,17 +41,18 @@ pub(crate) struct Mailbox {
     #[serde(default)]
     #[schemars(length(max = 100))]
     pub(crate) trusted_domains: Vec<String>,
-    /// How often the mailbox is looked into, in seconds. Default: 15.
+    /// The interval at which the mailbox is checked, in seconds. Default: 15.
     #[serde(default = "default_poll")]
     #[schemars(range(min = 1, max = 3600))]
     pub(crate) poll_seconds: u64,
-    /// How many mails of one person are answered in an hour; further ones get no answer. Default: 30.
+    /// The maximum number of mails of one person that are answered in an hour; further ones get no answer.
+    /// Default: 30.
     #[serde(default = "default_per_hour")]
     #[schemars(range(min = 1, max = 1000))]
     pub(crate) max_per_hour: u32,
 }
 
-/// How a connection to an IMAP server is encrypted.
+/// The encryption of a connection to an IMAP server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum ImapSecurity {
@@ -98,7 +99,7 @@ impl ConnectionProperties for Mailbox {
         }
         if self.authentication_server.is_none() && self.trusted_domains.is_empty() {
             let help = "add `authenticationServer`, as the headers `Authentication-Results` of received mails begin";
-            error("host", "nothing says whether a mail is from its sender, so none would be answered", help);
+            error("host", "nothing authenticates the senders of mails, so no mail would be answered", help);
         }
         let is_domain = |domain: &String| mail::is_address(&format!("a@{domain}")) && domain.contains('.');
         if !self.trusted_domains.iter().all(is_domain) {

@@ -34,7 +34,7 @@ pub(crate) struct Channel {
     pub(crate) connection_id: String,
     /// The agent that answers. A page with a chat of it must exist: the conversations are shown there, too.
     pub(crate) agent_id: Id,
-    /// How many messages of one person in a chat may wait while an answer is written.
+    /// The maximum number of messages of one person in a chat that wait while an answer is written.
     #[serde(default = "default_waiting")]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) max_waiting: u32,
@@ -43,12 +43,12 @@ pub(crate) struct Channel {
     #[serde(default = "default_chats")]
     #[schemars(range(min = 1, max = 10_000))]
     pub(crate) max_chats: u32,
-    /// Who may write. Default: `linked`.
+    /// The people who may write. Default: `linked`.
     #[serde(default)]
     pub(crate) users: Users,
 }
 
-/// Who may write to a bot.
+/// The people who may write to a bot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Users {
@@ -116,8 +116,8 @@ impl Section for Channels {
             }
             match &config.auth.mode {
                 AuthMode::Accounts(accounts) if accounts.open_sign_up => error(
-                    "everybody could create an account with the e-mail address of somebody else, who would then be linked \
-                     to it",
+                    "anyone could create an account with another person's e-mail address, and that person would then \
+                     be linked to it",
                     "leave out `openSignUp` of `auth`, or let people link themselves",
                 ),
                 AuthMode::Accounts(_) => {}

@@ -4,7 +4,7 @@ use config::{ConnectionProperties, PathStep, SecretText, SectionProblems};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A bot of Telegram. @BotFather makes it and tells its token.
+/// A bot of Telegram. @BotFather creates it and shows its token.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Telegram {

@@ -41,7 +41,7 @@ pub(super) fn fallback(text: &str) -> String {
     escape(&text.chars().take_while(fits).collect::<String>())
 }
 
-/// What a part of a text stands in.
+/// The container of a part of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Container {
     Section,

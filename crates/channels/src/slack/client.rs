@@ -22,7 +22,7 @@ const FILE_TIMEOUT: Duration = Duration::from_secs(120);
 const INTERVAL: Duration = Duration::from_millis(1_200);
 /// The pause after an edit. Slack allows about fifty a minute, in all channels of a workspace together.
 const EDIT_INTERVAL: Duration = Duration::from_secs(3);
-/// How long to wait if Slack does not say it.
+/// The wait if Slack names none.
 const DEFAULT_WAIT: Duration = Duration::from_secs(30);
 /// The longest time to wait for which Slack is believed.
 const MAX_WAIT: Duration = Duration::from_secs(3_600);
@@ -34,7 +34,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=ut
 /// Errors after which the same request may succeed.
 const TEMPORARY: [&str; 5] =
     ["internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"];
-/// Errors of a chat that gets nothing any more.
+/// Errors of a chat that is closed to the bot.
 const BLOCKED: [&str; 8] = [
     "channel_not_found",
     "not_in_channel",
@@ -175,7 +175,7 @@ impl SlackBot {
         Ok(upload.file_id)
     }
 
-    /// Downloads a file that somebody has sent. `max` is the largest size in bytes.
+    /// Downloads a file that a person has sent. `max` is the largest size in bytes.
     pub(crate) async fn download(&self, file_id: &str, max: u64) -> Result<Vec<u8>, ApiError> {
         let FileInfo { file } = self.call_with_form("files.info", &[("file", file_id)]).await?;
         let most = size_limit(max, file.size)?;

@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use ring::hmac;
 
-/// How far the time of a request may be from now, in seconds.
+/// The maximum difference between the time of a request and the current time, in seconds.
 const MAX_AGE: u64 = 5 * 60;
 
 /// Returns whether Slack has signed a request just now. `now` is the Unix time in seconds.

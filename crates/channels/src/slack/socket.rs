@@ -15,7 +15,7 @@ const MAX_MESSAGE: usize = 1 << 20;
 /// An open connection.
 pub(crate) struct Socket(WebSocket);
 
-/// What comes over the connection.
+/// An event of the connection.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SocketEvent {
     /// Something that happened, which is acknowledged by the id of its envelope. `None` if it is not read here.

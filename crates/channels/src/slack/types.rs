@@ -1,8 +1,8 @@
-//! What Slack returns and sends, as far as it is read here. Other fields are ignored.
+//! The responses and events of Slack, with the fields that are used. Other fields are ignored.
 
 use serde::Deserialize;
 
-/// What all responses of the Web API have.
+/// The fields of all responses of the Web API.
 #[derive(Debug, Deserialize)]
 pub(super) struct ApiStatus {
     pub(super) ok: bool,
@@ -82,7 +82,7 @@ pub(super) struct File {
     pub(super) url_private_download: Option<String>,
 }
 
-/// What is sent when something has happened: an event, or a pressed button.
+/// A payload of Slack: an event, or a pressed button.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Payload {

@@ -1,4 +1,4 @@
-//! Table `channel_bots`: how people find the bots, and where reading their messages goes on.
+//! Table `channel_bots`: how people find the bots, and where reading their messages continues.
 
 use ::store::sql::{self, Db, Row};
 use ::store::{Store, StoreError};
@@ -35,13 +35,13 @@ pub(crate) async fn set_bot(db: &mut Db, bot: BotRow) -> Result<(), StoreError> 
     Ok(set.execute(db).await.map(drop)?)
 }
 
-/// Returns where reading the messages of a bot goes on, as JSON of its messenger.
+/// Returns the position at which reading the messages of a bot continues, as JSON of its messenger.
 pub(crate) async fn position(store: &Store, channel_id: &str) -> Result<Option<String>, StoreError> {
     let find = sql::query_scalar::<Option<String>>(POSITION).bind(channel_id.to_owned());
     store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?.flatten()) })).await
 }
 
-/// Stores where reading the messages of a bot goes on. The bot is known already.
+/// Stores the position at which reading the messages of a bot continues. The bot is known already.
 pub(crate) async fn set_position(db: &mut Db, channel_id: String, position: Option<String>) -> Result<(), StoreError> {
     Ok(sql::query(SET_POSITION).bind(channel_id).bind(position).execute(db).await.map(drop)?)
 }

@@ -3,7 +3,7 @@
 use ::store::sql::{self, Db};
 use ::store::{Store, StoreError};
 
-/// What a user has in a chat.
+/// The state of a user in a chat.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChatRow {
     pub(crate) conversation_id: Option<String>,

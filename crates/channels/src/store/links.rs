@@ -47,7 +47,7 @@ pub(crate) struct NewLink {
     pub(crate) user_name: Option<String>,
 }
 
-/// What came of a code.
+/// The outcome of a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Linked {
     /// The person acts as the user with this name from now on.

@@ -7,9 +7,9 @@ use ::store::{Store, StoreError};
 
 /// For how long an update is tried, in milliseconds: a day.
 pub(crate) const TRIED_MS: i64 = 24 * 60 * 60 * 1_000;
-/// How long an update that was handled is known, in milliseconds.
+/// The time for which a handled update is remembered, in milliseconds.
 const KEPT_MS: i64 = 24 * 60 * 60 * 1_000;
-/// How long a card and the messages of an answer are known, in milliseconds.
+/// The time for which a card and the messages of an answer are remembered, in milliseconds.
 const CARDS_KEPT_MS: i64 = 30 * KEPT_MS;
 
 /// An update to accept.
@@ -34,7 +34,7 @@ pub(crate) struct UpdateRow {
     pub(crate) incoming: Incoming,
     pub(crate) conversation_id: Option<String>,
     pub(crate) answer_id: Option<String>,
-    /// How many parts the answer had before this turn.
+    /// The number of parts of the answer before this turn.
     pub(crate) parts_before: i64,
     /// Whether the turn has begun.
     pub(crate) is_submitted: bool,

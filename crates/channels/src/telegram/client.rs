@@ -15,7 +15,7 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// The timeout of a request with a file.
 const FILE_TIMEOUT: Duration = Duration::from_secs(120);
-/// How long a request for messages waits for one.
+/// The time for which a request for messages waits for one.
 pub(crate) const POLL_SECONDS: u64 = 25;
 /// The most messages of one request.
 const BATCH: u32 = 50;
@@ -114,7 +114,7 @@ impl TelegramBot {
         self.call::<Value>("sendChatAction", &parameters, TIMEOUT).await.map(drop)
     }
 
-    /// Acknowledges a pressed button, with a short text for whoever has pressed it.
+    /// Acknowledges a pressed button, with a short text for the person who has pressed it.
     pub(crate) async fn acknowledge(&self, press_id: &str, text: &str) -> Result<(), ApiError> {
         let text: String = text.chars().take(180).collect();
         self.call::<Value>("answerCallbackQuery", &json!({ "callback_query_id": press_id, "text": text }), TIMEOUT)
@@ -131,7 +131,7 @@ impl TelegramBot {
         Ok(sent.message_id.to_string())
     }
 
-    /// Downloads a file that somebody has sent. `max` is the largest size in bytes.
+    /// Downloads a file that a person has sent. `max` is the largest size in bytes.
     pub(crate) async fn download(&self, file_id: &str, max: u64) -> Result<Vec<u8>, ApiError> {
         let file: File = self.call("getFile", &json!({ "file_id": file_id }), TIMEOUT).await?;
         let most = size_limit(max, file.file_size)?;

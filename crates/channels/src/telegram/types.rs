@@ -1,4 +1,4 @@
-//! What Telegram's Bot API returns, as far as it is read here. Other fields are ignored.
+//! The responses of Telegram's Bot API, with the fields that are used. Other fields are ignored.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -57,7 +57,7 @@ pub(super) struct Message {
     #[serde(default)]
     pub(super) caption_entities: Vec<Entity>,
     pub(super) reply_to_message: Option<Box<Replied>>,
-    /// Where it was forwarded from.
+    /// The origin of a forwarded message.
     pub(super) forward_origin: Option<IgnoredAny>,
     /// When the forwarded message was sent, before version 7.0 of the API.
     pub(super) forward_date: Option<IgnoredAny>,

@@ -13,7 +13,7 @@ use web::times::now_millis;
 use wire::api::{ConversationView, MessageMetadata, Outcome};
 use wire::{ErrorCode, Reducer, Role, UiMessage, UiPart};
 
-/// How long the app shows that the bot is typing.
+/// The time for which the app shows that the bot is typing.
 const TYPING: Duration = Duration::from_secs(4);
 /// The pause before a run whose stream broke off is looked for again.
 const LOOK_PAUSE: Duration = Duration::from_millis(500);
@@ -206,7 +206,7 @@ pub(super) fn ending(message: &UiMessage) -> String {
     let note = match metadata.incomplete_outcome() {
         None => return String::new(),
         Some(Outcome::Stopped) => "⏹ Stopped.".to_owned(),
-        Some(Outcome::Interrupted) => "⚠️ The answer was cut off. Write to go on.".to_owned(),
+        Some(Outcome::Interrupted) => "⚠️ The answer was cut off. Write a message to continue.".to_owned(),
         Some(Outcome::Limit) => {
             let limit = metadata.reason.and_then(wire::EndReason::explanation);
             format!("⚠️ {}", limit.unwrap_or("The answer reached a limit and is not complete."))

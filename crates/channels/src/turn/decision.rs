@@ -23,7 +23,7 @@ const APPROVED: &str = "✅ Approved";
 const DENIED: &str = "❌ Denied";
 const DECIDED: &str = "This was decided already.";
 
-/// What a card is answered with.
+/// The answer to a card.
 pub(super) enum Choice<'t> {
     Button(&'t str),
     Text(&'t str),
@@ -35,11 +35,11 @@ struct Decision {
     label: String,
 }
 
-/// What has become of a decision.
+/// The outcome of a decision.
 struct Decided {
-    /// The answer that goes on, if no other call waits.
+    /// The answer that continues, if no other call waits.
     goes_on: Option<Answering>,
-    /// What to tell the user.
+    /// The text for the user.
     text: String,
     /// Whether the card says it.
     is_shown: bool,
@@ -154,7 +154,7 @@ impl Turn<'_> {
     async fn acknowledge(&self, press_id: &str, text: &str, is_shown: bool) -> Result<TurnEnd, JobError> {
         let press = Press { place: &self.delivery.place, id: press_id, is_shown };
         if let Err(error) = self.delivery.bot.acknowledge(press, text).await {
-            tracing::debug!(%error, "a press was not acknowledged");
+            tracing::debug!(%error, "the press of a button was not acknowledged");
         }
         Ok(TurnEnd::Done)
     }

@@ -13,11 +13,11 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use web::times::now_millis;
 
-/// What a message shows until there is something else.
+/// The text of a message until it has another one.
 pub(crate) const PLACEHOLDER: &str = "…";
 /// The most messages of an answer.
 const MAX_MESSAGES: usize = 20;
-/// When text that is being written is shown again if the messenger could not be reached.
+/// The time after which growing text is shown again if the messenger could not be reached.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
 /// The messages that answer an update.
@@ -33,13 +33,13 @@ pub(crate) struct Delivery {
     sent_files: Vec<i64>,
     /// Before that, nothing is shown of text that is being written.
     not_before: Instant,
-    /// Whether the chat gets nothing any more.
+    /// Whether the chat is closed to the bot.
     is_closed: bool,
 }
 
 struct SentMessage {
     id: String,
-    /// What it shows, if it was edited by this attempt.
+    /// The content, if this attempt has edited it.
     shown: Option<Rendered>,
 }
 
@@ -67,7 +67,7 @@ impl Delivery {
         })
     }
 
-    /// What tells the numbers of the updates from those of other bots.
+    /// Returns the id of the bot, which distinguishes the numbers of its updates from those of other bots.
     pub(crate) fn bot_id(&self) -> &str {
         self.bot.id()
     }
@@ -96,7 +96,7 @@ impl Delivery {
         self.not_before.max(self.bot.free_at(&self.place))
     }
 
-    /// Returns whether the chat gets nothing any more: what follows is only on the website.
+    /// Returns whether the chat is closed to the bot: what follows is only on the website.
     pub(crate) fn is_closed(&self) -> bool {
         self.is_closed
     }
@@ -155,8 +155,8 @@ impl Delivery {
         }
     }
 
-    /// Returns the id of a message that was sent, or `None` if the messenger refuses it for good. It goes on if the chat is
-    /// paused: the next call waits for it.
+    /// Returns the id of a message that was sent, or `None` if the messenger refuses it for good. It continues if
+    /// the chat is paused: the next call waits for it.
     fn taken(&mut self, sent: Result<String, ApiError>) -> Result<ControlFlow<Option<String>>, JobError> {
         match sent {
             Ok(id) => Ok(ControlFlow::Break(Some(id))),
@@ -261,7 +261,8 @@ impl Delivery {
         Ok(())
     }
 
-    /// Deletes messages that the answer does not need: a text that goes on can take fewer messages than its beginning.
+    /// Deletes messages that the answer does not need: a text that continues can take fewer messages than its
+    /// beginning.
     async fn delete_surplus(&mut self, needed: usize) -> Result<(), JobError> {
         if self.sent.len() <= needed {
             return Ok(());

@@ -26,12 +26,12 @@ const MAX_ATTACHED_BYTES: usize = 10 << 20;
 /// The answer to a letter or a number for decisions none of which waits any more.
 const ALL_DECIDED: &str = "This was decided already.";
 
-/// What a mail says instead of a message: a choice.
+/// A mail that is a choice instead of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Numbered {
-    /// Which of the decisions; `None` if it is not said.
+    /// The letter of the decision; `None` if the mail has none.
     letter: Option<char>,
-    /// Which of its answers, from 1 on.
+    /// The number of the answer, from 1 on.
     number: usize,
 }
 

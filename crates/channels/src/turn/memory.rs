@@ -17,7 +17,7 @@ const NUMBERS: u32 = 10_000;
 const NO_MEMORY: &str = "This assistant remembers nothing about you.";
 const NO_FACT: &str = "Nothing with this number is remembered.";
 
-/// What a user wants of the memory.
+/// A request of a user about their memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wish {
     Show,

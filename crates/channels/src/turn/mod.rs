@@ -1,8 +1,8 @@
 //! Handles what people have sent: a job for each person in a chat, which takes their updates one after the other. Requests
 //! to stop have a job of their own.
 //!
-//! An update passes three stages, each of which is stored: it is accepted, its turn has begun, and it is answered. A
-//! server that is killed at any time leaves it at the last one, from which the next server goes on.
+//! An update passes three stages, each of which is stored: it is accepted, its turn has begun, and it is answered.
+//! A server that is killed at any time leaves it at the last one, from which the next server continues.
 
 mod answer;
 mod card;
@@ -62,7 +62,7 @@ impl TurnQueue {
     }
 }
 
-/// How many files a server sends at once: each is in memory.
+/// The maximum number of files that a server sends at once: each is in memory.
 const FILES_AT_ONCE: usize = 4;
 
 /// Handles updates.
@@ -76,7 +76,7 @@ pub(crate) struct Turns {
 /// An update of a person that is being handled.
 struct Turn<'t> {
     context: &'t Context,
-    /// What agents remember about users.
+    /// The memory of agents about users.
     memories: &'t Memories,
     job: &'t JobContext,
     config: Arc<Config>,
@@ -85,11 +85,11 @@ struct Turn<'t> {
     /// The chat, as it is stored.
     chat_id: String,
     delivery: Delivery,
-    /// How many files may be sent.
+    /// Limits the files that are sent at once.
     files: &'t Semaphore,
 }
 
-/// How a turn ends.
+/// The end of a turn.
 enum TurnEnd {
     /// The update was handled.
     Done,

@@ -17,7 +17,7 @@ pub(super) const MAX_ATTACHED: usize = 10;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ShownFile {
     pub(super) name: String,
-    /// Where it is on the website.
+    /// Its address on the website.
     url: String,
     /// The id of its content.
     pub(super) id: Option<String>,

@@ -154,7 +154,7 @@ fn mailboxes_are_checked() {
     let all = "port: 1, security: tls, folder: Bot, trustedDomains: [a.test], pollSeconds: 60, maxPerHour: 5";
     assert_eq!(check_bot(&mailbox(all, "smtp"), GOOD), "");
     assert_snapshot!(check_bot(&mailbox("security: none", "smtp"), GOOD), @r"
-    chatwright.yaml:3:49: error: nothing says whether a mail is from its sender, so none would be answered
+    chatwright.yaml:3:49: error: nothing authenticates the senders of mails, so no mail would be answered
        = help: add `authenticationServer`, as the headers `Authentication-Results` of received mails begin
     chatwright.yaml:3:122: error: the password and the mails would be sent unencrypted
        = help: use `tls`
@@ -183,7 +183,7 @@ fn people_are_linked_by_address_only_where_nobody_can_claim_one() {
     ");
     let open = "{ mode: password, openSignUp: true, publicUrls: [https://chat.test] }";
     assert_snapshot!(check(&slack(", teamId: T1"), open), @r"
-    chatwright.yaml:5:67: error: everybody could create an account with the e-mail address of somebody else, who would then be linked to it
+    chatwright.yaml:5:67: error: anyone could create an account with another person's e-mail address, and that person would then be linked to it
        = help: leave out `openSignUp` of `auth`, or let people link themselves
     ");
     assert_snapshot!(check("type: Telegram, properties: { token: \"1:a\" }", "{ mode: local }"), @r"

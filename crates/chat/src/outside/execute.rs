@@ -250,7 +250,7 @@ impl Executed {
                 end(InvocationStatus::Stopped, EndReason::StoppedByUser, "The run was stopped.".to_owned())
             }
             Some(_) if self.is_too_large => {
-                let message = "What the run reads and writes is larger than its tier allows.";
+                let message = "The input and output of the run are larger than its tier allows.";
                 end(InvocationStatus::Failed, EndReason::TooLong, message.to_owned())
             }
             error => {

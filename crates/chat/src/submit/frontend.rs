@@ -45,7 +45,7 @@ impl Frontend {
         });
         let taken = |spec: &&ToolSpec| agent.tools.iter().any(|own| own.spec().name == spec.name);
         if let Some(at) = self.tools.iter().position(|spec| taken(&spec)) {
-            let message = format!("The agent has a tool `{}` of its own.", self.tools[at].name);
+            let message = format!("The agent already has a tool `{}`.", self.tools[at].name);
             return Err(UserError::invalid(format!("/tools/{at}/name"), message));
         }
         agent.tools.extend(self.tools.iter().cloned().map(frontend_tool));

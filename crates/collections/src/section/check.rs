@@ -46,7 +46,7 @@ fn source(index: usize, collection: &Collection, source: &Source, problems: &mut
         _ => {}
     }
     if collection.max_records.is_some() {
-        let help = Some("leave it out; the database has limits of its own".to_owned());
+        let help = Some("leave it out; the database has its own limits".to_owned());
         problems.error(
             &[PathStep::Index(index), PathStep::Key("maxRecords")],
             "the records of a `source` are not counted",

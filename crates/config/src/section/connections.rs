@@ -177,7 +177,7 @@ fn model_connection(
     }
     if api_key.as_ref().is_some_and(Setting::is_plain) {
         let help = "write `apiKey: { _secret: NAME }` and set the environment variable NAME".to_owned();
-        context.report.warning(place("apiKey"), "a key stands in the config, where others may read it", Some(help));
+        context.report.warning(place("apiKey"), "the config contains a key, which others may read", Some(help));
     }
     let base_url = match base_url {
         Some(Text(text)) => Some(check_base_url(&text, place("baseURL"), context)?),
@@ -260,7 +260,7 @@ fn sql(id: &str, properties: SqlProperties, node: &Node, context: &mut Context<'
     if is_plain && dialect::has_password(url.expose_secret()) {
         let help =
             "write `url: { _secret: NAME }` and set the environment variable NAME to the whole address".to_owned();
-        context.report.warning(at, "a password stands in the config, where others may read it", Some(help));
+        context.report.warning(at, "the config contains a password, which others may read", Some(help));
     }
     Some(SqlConnection { url, read_only: properties.read_only, init: properties.init.map(|Text(text)| text) })
 }

@@ -83,7 +83,7 @@ pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> Option<Embe
 pub(super) fn parse_origin(text: &str, at: Span, context: &mut Context<'_, '_>) -> Option<String> {
     if text.contains('*') {
         let help = "name each site by itself: `https://www.example.com`".to_owned();
-        context.report.error(at, "a pattern would let sites in that nobody has thought of", Some(help));
+        context.report.error(at, "a pattern would also allow sites that are not intended", Some(help));
         return None;
     }
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
@@ -98,7 +98,7 @@ pub(super) fn parse_origin(text: &str, at: Span, context: &mut Context<'_, '_>) 
         context.report.error(at, "expected scheme, host and port of a site, and nothing else", Some(help));
     }
     if url.scheme() == "http" && !is_this_machine(&url) {
-        let message = "over `http` whoever is on the way can change the page around the chat";
+        let message = "over `http`, an attacker on the network can change the page around the chat";
         context.report.warning(at, message, Some("serve the site over `https`".to_owned()));
     }
     Some(origin)

@@ -92,7 +92,7 @@ impl JsonSchema for TextsEntry {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let text = |text: &Text| {
             let about = match text.english() {
-                "" => "What the server says in English.".to_owned(),
+                "" => "The server's English message.".to_owned(),
                 english => format!("“{english}”"),
             };
             (text.key(), json!({ "type": "string", "description": about }))

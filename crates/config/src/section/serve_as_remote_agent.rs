@@ -91,7 +91,7 @@ fn key(entry: SecretEntry, at: Span, context: &mut Context<'_, '_>) -> Option<Se
         return Some(key);
     }
     let help = "use letters, digits and signs of ASCII, without spaces and line breaks".to_owned();
-    context.report.error(at, "this key holds a character that nobody can send in `x-api-key`", Some(help));
+    context.report.error(at, "this key has a character that the header `x-api-key` cannot have", Some(help));
     None
 }
 

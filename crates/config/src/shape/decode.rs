@@ -111,7 +111,7 @@ impl Decoder<'_> {
         expected.dedup();
         let help = match (&node.kind, expected.as_slice()) {
             (NodeKind::Map(entries), _) if entries.len() == 1 && entries[0].key.starts_with('_') => {
-                Some(format!("the operator `{}` cannot stand here", entries[0].key))
+                Some(format!("the operator `{}` cannot be used here", entries[0].key))
             }
             (NodeKind::Text(text), ["true or false"]) if matches!(text.to_lowercase().as_str(), "yes" | "on") => {
                 Some("write `true`".to_owned())

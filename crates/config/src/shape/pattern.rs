@@ -75,7 +75,7 @@ fn is_name(text: &str, longest: usize, others: &[u8]) -> bool {
 /// matches nothing.
 pub(crate) fn violation(text: &str, pattern: &str) -> Option<(String, &'static str)> {
     let Some(known) = PATTERNS.iter().find(|known| known.pattern == pattern) else {
-        return Some((format!("`{text}` cannot stand here"), "this version does not know the rule for this name"));
+        return Some((format!("`{text}` cannot be used here"), "this version does not know the rule for this name"));
     };
     (!(known.matches)(text)).then(|| (format!("`{text}` cannot be {}", known.noun), known.rule))
 }

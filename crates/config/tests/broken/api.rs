@@ -183,7 +183,7 @@ fn invalid_steps_are_rejected() {
         |
      15 |       - { ':return': 1, id: x }
         |                         ^^
-        = help: `:return` is a step of its own
+        = help: `:return` is a separate step
     ");
 }
 

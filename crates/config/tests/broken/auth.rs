@@ -178,7 +178,7 @@ fn invalid_public_urls_and_cookie_keys_are_rejected() {
        |
      1 | auth: { mode: anonymous, publicUrls: [chat.example.com, 'https://a.test/chat?x=1', 'ftp://a.test'] }
        |                                                         ^^^^^^^^^^^^^^^^^^^^^^^^^
-       = help: write `https://a.test`; the server stands at the root of its address
+       = help: write `https://a.test`; the server is at the root of its address
 
     chatwright.yaml:1:84: error: this is not the address of a server
        |
@@ -239,7 +239,7 @@ fn invalid_jwt_settings_are_rejected() {
     ");
     assert_snapshot!(check(&auth("jwksUrl: 'http://id.example.com/k', allowPrivate: true")), @"
     refused
-    chatwright.yaml:1:89: error: keys must come over `https`: whoever can change them on the way can sign in as anybody
+    chatwright.yaml:1:89: error: keys must be fetched over `https`: anyone who changes them in transit can sign in as any user
        |
      1 | …ssuer: me, audience: chat, jwksUrl: 'http://id.example.com/k', allowPrivate: true }
        |                                      ^^^^^^^^^^^^^^^^^^^^^^^^^

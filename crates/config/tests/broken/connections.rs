@@ -80,7 +80,7 @@ fn invalid_keys_and_base_urls_are_reported() {
        |                                                       ^^^^^^
        = help: did you mean `_secret`?
 
-    chatwright.yaml:7:53: warning: a key stands in the config, where others may read it
+    chatwright.yaml:7:53: warning: the config contains a key, which others may read
        |
      7 |   - { id: f, type: Anthropic, properties: { apiKey: ******** } }
        |                                                     ^^^^^^^^
@@ -136,7 +136,7 @@ fn invalid_database_urls_are_reported() {
        |     ^
        = help: `properties` holds `url`
 
-    chatwright.yaml:3:44: warning: a password stands in the config, where others may read it
+    chatwright.yaml:3:44: warning: the config contains a password, which others may read
        |
      3 |   - { id: b, type: Sql, properties: { url: 'postgres://ada:******@host/db' } }
        |                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^

@@ -13,7 +13,7 @@ fn invalid_origins_are_reported() {
        |                                      ^^^^^^^^^^^^^^^^^^^^^^
        = help: write `https://b.test`, as a browser does
 
-    chatwright.yaml:1:62: error: a pattern would let sites in that nobody has thought of
+    chatwright.yaml:1:62: error: a pattern would also allow sites that are not intended
        |
      1 | …://a.test', 'https://b.test/shop/', '*', a.test, 'http://c.test', 'http://localhost:5173'] }
        |                                      ^^^
@@ -25,7 +25,7 @@ fn invalid_origins_are_reported() {
        |                                      ^^^^^^
        = help: write it as in a browser: `https://www.example.com`
 
-    chatwright.yaml:1:75: warning: over `http` whoever is on the way can change the page around the chat
+    chatwright.yaml:1:75: warning: over `http`, an attacker on the network can change the page around the chat
        |
      1 | …https://b.test/shop/', '*', a.test, 'http://c.test', 'http://localhost:5173'] }
        |                                      ^^^^^^^^^^^^^^^

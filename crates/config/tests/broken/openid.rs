@@ -29,7 +29,7 @@ fn issuers_that_cannot_be_trusted_are_rejected() {
     ");
     let http = "
     refused
-    chatwright.yaml:5:49: error: an issuer must be reached over `https`: whoever can change its answers on the way can sign in as anybody
+    chatwright.yaml:5:49: error: an issuer must be reached over `https`: anyone who changes its answers in transit can sign in as any user
     ";
     for issuer in [
         "'http://id.test', allowPrivate: true",
@@ -100,7 +100,7 @@ fn accounts_that_others_could_take_are_rejected() {
     let issuer = "issuer: 'https://id.test'";
     assert_snapshot!(provider(&format!("{issuer}, linkVerifiedEmail: true"), "  openSignUp: true\n"), @"
     refused
-    chatwright.yaml:5:87: error: everybody could create an account with the e-mail address of somebody else, to which they are then linked
+    chatwright.yaml:5:87: error: anyone could create an account with another person's e-mail address, and would then be linked to it
        |
      5 |   openidConnect: [{ id: a, clientId: c, issuer: 'https://id.test', linkVerifiedEmail: true }]
        |                                                                                       ^^^^
@@ -142,9 +142,9 @@ fn domains_that_admit_nobody_are_rejected() {
     check(
         "allowedDomains: [example.com, '@example.com', '*.example.com', 'ada@example.com', '*']",
         &[
-            "write `example.com`; each further domain has an entry of its own",
-            "write `example.com`; each further domain has an entry of its own",
-            "write `example.com`; each further domain has an entry of its own",
+            "write `example.com`; each further domain needs its own entry",
+            "write `example.com`; each further domain needs its own entry",
+            "write `example.com`; each further domain needs its own entry",
             "such as `example.com`",
         ],
     );

@@ -101,13 +101,13 @@ fn reference_to_a_stricter_entry_causes_a_warning() {
         |
      14 |     tools: [save]
         |             ^^^^
-        = help: `a` is for whoever is signed in (chatwright.yaml:15:9), `save` is for the role `admin` (chatwright.yaml:6:11)
+        = help: `a` is for all signed-in users (chatwright.yaml:15:9), `save` is for the role `admin` (chatwright.yaml:6:11)
 
     chatwright.yaml:24:73: warning: not everybody who may open the page `p` may call the endpoint `save`
         |
      24 |         events: { onClick: [{ type: CallEndpoint, params: { endpointId: save } }] }
         |                                                                         ^^^^
-        = help: `p` is for whoever is signed in (chatwright.yaml:18:11), `save` is for the role `admin` (chatwright.yaml:6:11)
+        = help: `p` is for all signed-in users (chatwright.yaml:18:11), `save` is for the role `admin` (chatwright.yaml:6:11)
     ");
     let check = |page: &str, agent: &str, save: &str, expected: &[&str]| {
         let said = check(&config(page, agent, save, ""));
@@ -162,13 +162,13 @@ api:
        |
      8 |     hooks: { onFinish: [log] }
        |                         ^^^
-       = help: `a` is public (chatwright.yaml:9:11), `log` is for whoever is signed in (chatwright.yaml:12:5)
+       = help: `a` is public (chatwright.yaml:9:11), `log` is for all signed-in users (chatwright.yaml:12:5)
 
     chatwright.yaml:16:71: warning: not everybody who may call the endpoint `log` may call the endpoint `deep`
         |
      16 |         :then: { id: s, type: CallEndpoint, properties: { endpointId: deep } }
         |                                                                       ^^^^
-        = help: `log` is for whoever is signed in (chatwright.yaml:12:5), `deep` is for the role `admin` (chatwright.yaml:17:42)
+        = help: `log` is for all signed-in users (chatwright.yaml:12:5), `deep` is for the role `admin` (chatwright.yaml:17:42)
     ");
 }
 
@@ -213,7 +213,7 @@ fn entries_that_nobody_can_use_are_reported() {
         |
      14 |     tools: [save]
         |             ^^^^
-        = help: `a` is for whoever is signed in (chatwright.yaml:15:11), `save` is for the roles `author`, `editor` (chatwright.yaml:6:11)
+        = help: `a` is for all signed-in users (chatwright.yaml:15:11), `save` is for the roles `author`, `editor` (chatwright.yaml:6:11)
 
     chatwright.yaml:18:11: warning: nobody may use this: in the auth mode `local` the one owner has the role `admin` only
         |

@@ -261,7 +261,7 @@ fn api_key_must_be_visible_ascii() {
     let env = std::collections::HashMap::from([("BAD".to_owned(), "canary key\n".to_owned())]);
     let rendered = config::render(&config::load_embedded(&[("chatwright.yaml", &config)], &env).unwrap_err());
     assert_snapshot!(rendered, @"
-    chatwright.yaml:6:50: error: this key holds a character that nobody can send in `x-api-key`
+    chatwright.yaml:6:50: error: this key has a character that the header `x-api-key` cannot have
        |
      6 | serveAsRemoteAgent: { endpoints: [find], apiKey: { _secret: BAD } }
        |                                                  ^

@@ -332,12 +332,12 @@ fn values_of_operators_are_checked_for_each_turn() {
     assert_snapshot!(cases.map(settled).join("\n"), @"
     m 4 None Some(2) Some(9) All
     m 4 Some(0.5) Some(2) Some(9) None
-    chatwright.yaml:7:14: the operator of `model` came to what cannot stand there: expected text, found nothing
-    chatwright.yaml:7:14: the operator of `model` came to what cannot stand there: an operator in an operator
-    chatwright.yaml:9:13: the operator of `topP` came to what cannot stand there: expected a number between 0 and 1, found the number 2
-    chatwright.yaml:10:15: the operator of `limits` came to what cannot stand there: expected a number of at least 1, found the number 0
-    chatwright.yaml:11:14: the operator of `prune` came to what cannot stand there: there is no value `some`
-    chatwright.yaml:10:15: the operator of `limits.requests` came to nothing, so the bound cannot be kept
-    chatwright.yaml:10:15: the operator of `limits` came to what cannot stand there: expected a whole number, found the text `two`
+    chatwright.yaml:7:14: the operator of `model` has a value that cannot be used there: expected text, found nothing
+    chatwright.yaml:7:14: the operator of `model` has a value that cannot be used there: an operator in an operator
+    chatwright.yaml:9:13: the operator of `topP` has a value that cannot be used there: expected a number between 0 and 1, found the number 2
+    chatwright.yaml:10:15: the operator of `limits` has a value that cannot be used there: expected a number of at least 1, found the number 0
+    chatwright.yaml:11:14: the operator of `prune` has a value that cannot be used there: there is no value `some`
+    chatwright.yaml:10:15: the operator of `limits.requests` has no value, so the limit cannot be enforced
+    chatwright.yaml:10:15: the operator of `limits` has a value that cannot be used there: expected a whole number, found the text `two`
     ");
 }

@@ -118,7 +118,7 @@ fn line(account: ConnectedAccount) -> impl IntoView {
     let is_usable = host.is_some();
     let state = match (is_connected, connected_at, is_usable) {
         (true, Some(at), _) => format!("Connected on {} UTC", minute(at)),
-        (false, Some(_), true) => "It has to be connected again".to_owned(),
+        (false, Some(_), true) => "It must be connected again".to_owned(),
         (_, Some(_), false) => "No assistant uses it any more".to_owned(),
         _ => "Not connected".to_owned(),
     };

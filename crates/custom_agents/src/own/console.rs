@@ -117,13 +117,13 @@ impl List for OwnAgentList {
     const PATH: &'static str = "/admin/own-agents";
     const GROUP: MenuGroup = MenuGroup::Agents;
     const TITLE: &'static str = "Agents of users";
-    const SUMMARY: &'static str = "List the agents that users have made";
+    const SUMMARY: &'static str = "List the agents that users have created";
     const EMPTY: &'static str = "No agents match.";
     const COLUMNS: &'static [OwnColumn] = &[
         OwnColumn::in_file("id", |item| Cell::text(&item.id)),
         OwnColumn::in_file("name", |item| Cell::text(&item.name)),
         OwnColumn::new("Agent", "title", |item| Cell::text(&item.title)).shown_as(title_view),
-        OwnColumn::new("Made by", "owner", |item| Cell::text(&item.owner))
+        OwnColumn::new("Created by", "owner", |item| Cell::text(&item.owner))
             .shown_as(|item| user_view(&item.owner, item.owner_name.as_deref())),
         OwnColumn::new("Based on", "from", |item| Cell::text(&item.from)),
         OwnColumn::in_file("instructions", |item| Cell::text(&item.instructions)),
@@ -163,12 +163,11 @@ impl List for OwnAgentList {
     }
 
     fn filters(_: &Context, query: &OwnAgentQuery) -> Option<AnyView> {
-        Some(field("text", "Title, name or maker", "search", query.text.as_deref()).into_any())
+        Some(field("text", "Title, name or creator", "search", query.text.as_deref()).into_any())
     }
 
     async fn content(_: &Context, _: &OwnAgentQuery, list: ListView) -> Result<AnyView, UserError> {
-        let about =
-            "Users make agents out of what the config offers them. One that is switched off can be used by nobody.";
+        let about = "Users create agents from the base agents, tools and models that the config offers. Nobody can use an agent that is switched off.";
         Ok(view! { <p class="cw-account-note">{about}</p> {list.into_any()} }.into_any())
     }
 }

@@ -46,7 +46,7 @@ async fn show_all(State(state): State<Context>, Extension(caller): Extension<Cal
     });
     let new = may_make.then(|| view! { <div class="cw-memory-actions">{links.collect_view()}</div> });
     let cannot = (!may_make).then(
-        || view! { <p class="cw-account-note">"You may use agents that others share with you, but not make any."</p> },
+        || view! { <p class="cw-account-note">"You may use agents that others share with you, but not create any."</p> },
     );
     let content = view! {
         <p class="cw-account-note">
@@ -54,7 +54,7 @@ async fn show_all(State(state): State<Context>, Extension(caller): Extension<Cal
         </p>
         {cannot}
         {new}
-        {agents_view("mine", "My agents", "You have made no agents yet.", &agents.own, true)}
+        {agents_view("mine", "My agents", "You have created no agents yet.", &agents.own, true)}
         {agents_view("shared", "Shared with me", "Nobody has shared an agent with you.", &agents.shared, false)}
     };
     Ok(account_page(StatusCode::OK, "Agents", ("/", "Back"), content))
@@ -89,7 +89,7 @@ fn new_page(
     let content = view! {
         <section class="cw-account-part" aria-label="New agent">
             {error_message(refused.map(|error| error.message))}
-            {agent_form(PATH.to_owned(), sent, &base, "Make agent")}
+            {agent_form(PATH.to_owned(), sent, &base, "Create agent")}
         </section>
     };
     Ok(account_page(status, "New agent", (PATH, "All agents"), content))
@@ -192,7 +192,7 @@ fn agent_page(
             <div class="cw-memory-actions"><a class="cw-button cw-primary" href=format!("/{id}")>"Try it"</a></div>
         })}
         <section class="cw-account-part" aria-labelledby="change">
-            <h2 id="change">"What it is"</h2>
+            <h2 id="change">"Settings"</h2>
             {error_message(wrong)}
             {form}
         </section>

@@ -148,7 +148,7 @@ async fn store_version(state: &Context, save: SaveOwnAgent, audit: AuditEntry) -
             Err(UserError::invalid("/name", message))
         }
         SaveOwnOutcome::ServerFull => {
-            let message = "There are as many agents on this server as there may be. Ask an administrator.";
+            let message = "This server has reached its limit of agents. Ask an administrator.";
             Err(UserError::invalid("/name", message))
         }
     }

@@ -103,12 +103,12 @@ fn about_view(case: &CaseRow, names: &UserNames) -> impl IntoView + use<> {
         link(format!("/admin/conversations/{id}#m-{message}"), "Open the answer")
     });
     let privacy = match (case.owner.is_empty(), case.is_masked) {
-        (true, _) => "Nobody's conversation",
+        (true, _) => "Not from a user's conversation",
         (false, true) => "Personal data is masked: the user has not agreed",
-        (false, false) => "As it is: the user has agreed, or it is yours",
+        (false, false) => "Unmasked: the user has agreed, or it is yours",
     };
     let about = [
-        ("From", from.unwrap_or_else(|| text("made here"))),
+        ("From", from.unwrap_or_else(|| text("created here"))),
         ("User", names.view(&case.owner)),
         ("Privacy", text(privacy)),
         ("Kept by", names.view(&case.created_by)),
@@ -136,7 +136,7 @@ fn form_view(path: &str, form: CaseForm, is_new: bool) -> impl IntoView + use<> 
             {area("says", "The answer contains (a text in each line)", 2, &form.says)}
             {area("avoids", "The answer does not contain (a text in each line)", 2, &form.avoids)}
             {field("tools", "It calls these tools (separated by commas)", form.tools)}
-            {area("rubric", "What a judge checks", 3, &form.rubric)}
+            {area("rubric", "Rubric for the judge", 3, &form.rubric)}
             <div class="cw-eval-row">
                 <label class="cw-eval-field"><span>"Id"</span><input name="id" value=form.id readonly={!is_new} autocomplete="off" /></label>
                 {field("split", "Split, such as test", form.split)}

@@ -84,7 +84,7 @@ async fn dataset_page(
             <h2 id="experiments">"Experiments"</h2>
             {has_cases.then(|| start_form(&path, &dataset, &agents, &cases, &experiments))}
             {plot::trends(&experiments)}
-            {experiments_table(&experiments, &names, "Nothing was tried with these cases yet.")}
+            {experiments_table(&experiments, &names, "There are no experiments with these cases yet.")}
         </section>
         <section class="cw-account-part" aria-labelledby="cases">
             <h2 id="cases">"Cases"</h2>
@@ -125,7 +125,7 @@ fn start_form(
         </form>
         <p class="cw-account-note">
             {estimate(dataset, experiments)}
-            " The agents of this server answer in temporary conversations of yours. Tools really run, except those that wait for an approval."
+            " The agents of this server answer in temporary conversations of yours. Tools run for real, except those that wait for an approval."
         </p>
     }
 }
@@ -134,7 +134,7 @@ fn start_form(
 fn estimate(dataset: &Dataset, experiments: &[Experiment]) -> String {
     let known = experiments.iter().find(|experiment| experiment.done > 0);
     let Some(known) = known else {
-        return "What it costs is known after the first case; it ends before it costs more than the bound.".to_owned();
+        return "The cost is known after the first case. The experiment ends before it exceeds the limit.".to_owned();
     };
     let one = known.spent_usd / known.done as f64;
     format!(
@@ -152,7 +152,7 @@ fn cases_table(path: &str, cases: &[CaseRow], names: &UserNames) -> AnyView {
             input => input.as_str().unwrap_or_default(),
         };
         let from = match (&case.conversation_id, case.is_masked) {
-            (None, _) => text("made here"),
+            (None, _) => text("created here"),
             (Some(id), is_masked) => {
                 let what = if is_masked { "conversation, masked" } else { "conversation" };
                 let message = case.message_id.clone().unwrap_or_default();

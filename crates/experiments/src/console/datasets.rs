@@ -33,14 +33,14 @@ async fn list(
     let names = datasets.iter().map(|dataset| dataset.created_by.as_str());
     let names = UserNames::load(&service.context.store, names).await?;
     let agents = service.context.current.usable_agents(&admin.caller);
-    let none = "There is no dataset yet. Keep a rated answer as a case, or make a dataset here.";
+    let none = "There is no dataset yet. Keep a rated answer as a case, or create a dataset here.";
     let columns = [
         Text("Dataset"),
         Text("Agent"),
         Number("Cases"),
         Number("Version"),
         Number("Experiments"),
-        Text("Made by"),
+        Text("Created by"),
         Text("Changed (UTC)"),
     ];
     let row = |dataset: &Dataset| {
@@ -66,7 +66,7 @@ async fn list(
             <form class="cw-admin-filter" method="post" action=DATASETS>
                 <label class="cw-admin-field"><span>"Name"</span><input name="name" required maxlength="120" autocomplete="off" /></label>
                 {agent_field("agent", "Agent", &agents, None, None)}
-                <button class="cw-button cw-primary">"Make dataset"</button>
+                <button class="cw-button cw-primary">"Create dataset"</button>
             </form>
         </section>
     };

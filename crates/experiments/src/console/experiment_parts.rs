@@ -194,7 +194,7 @@ pub(super) fn changes_part(
     let columns = [Text("Case"), Text("Change"), Text("Measures")];
     let part = view! {
         <section class="cw-account-part" aria-labelledby="changes">
-            <h2 id="changes">"What changed, the worst first"</h2>
+            <h2 id="changes">"Changed cases, worst first"</h2>
             {table(columns, pair.changes.iter().take(MAX_SHOWN).map(row), "No case changed.")}
         </section>
     };
@@ -225,7 +225,7 @@ pub(super) fn failures_part(experiment: &Experiment, failures: &[CaseResult], ca
     let columns = [Text("Case"), Text("Config"), Number("Score"), Text("Why")];
     view! {
         <section class="cw-account-part" aria-labelledby="failures">
-            <h2 id="failures">"What does not pass"</h2>
+            <h2 id="failures">"Failed results"</h2>
             {table(columns, failures.iter().take(MAX_SHOWN).map(row), "Every result passes.")}
             <p><a href=case_path(experiment, "", None)>"All cases"</a></p>
         </section>
@@ -263,7 +263,9 @@ pub(super) fn decision_part(experiment: &Experiment, names: &UserNames) -> Optio
         </form>
     };
     let form = match is_decided {
-        true => view! { <details class="cw-admin-call"><summary>"Decide anew"</summary>{form}</details> }.into_any(),
+        true => {
+            view! { <details class="cw-admin-call"><summary>"Change the decision"</summary>{form}</details> }.into_any()
+        }
         false => form.into_any(),
     };
     let part = view! {

@@ -36,10 +36,10 @@ async fn list(
     let results = text_area_content(&results.unwrap_or_default());
     let content = view! {
         <p class="cw-account-note">
-            "What was tried with cases, and what was decided. Start one on the page of a "{link(DATASETS, "dataset")}
+            "Runs of agents over test cases, with the decisions about them. Start one on the page of a "{link(DATASETS, "dataset")}
             ", or keep the results of "<code>"chatwright eval"</code>" here. "{link("/docs/evaluation", "How it works")}"."
         </p>
-        {experiments_table(&experiments, &names, "There was no experiment yet.")}
+        {experiments_table(&experiments, &names, "There are no experiments yet.")}
         <section class="cw-account-part" aria-labelledby="upload">
             <h2 id="upload">"Results of chatwright eval"</h2>
             {error_message(problem)}

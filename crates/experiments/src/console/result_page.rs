@@ -111,8 +111,8 @@ fn question_part(row: &CaseRow, experiment: &Experiment, input: String) -> AnyVi
             <h2 id="question">"The user writes"</h2>
             <p class="cw-admin-text" dir="auto">{input}</p>
             <details class="cw-admin-call">
-                <summary>"What is expected"</summary>
-                <pre tabindex="0" aria-label="What is expected">{expected}</pre>
+                <summary>"Expected"</summary>
+                <pre tabindex="0" aria-label="Expected">{expected}</pre>
             </details>
             <p>{link(format!("{DATASETS}/{dataset}"), "Open the dataset")}</p>
         </section>
@@ -192,7 +192,7 @@ fn steps_part(sides: &[Side]) -> Option<AnyView> {
     };
     let part = view! {
         <section class="cw-account-part" aria-labelledby="steps">
-            <h2 id="steps">"How it came about"</h2>
+            <h2 id="steps">"How it was produced"</h2>
             {content}
         </section>
     };

@@ -137,7 +137,7 @@ async fn store_case(
 pub(crate) fn refusal(refused: Put) -> UserError {
     match refused {
         Put::Full => {
-            UserError::invalid("/", "There is no room: a dataset has up to 5,000 cases, and a server 200 datasets.")
+            UserError::invalid("/", "The limit is reached: a dataset has up to 5,000 cases, and a server 200 datasets.")
         }
         _ => UserError::not_found(),
     }

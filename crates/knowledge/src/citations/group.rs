@@ -22,7 +22,7 @@ const RANGE_WORDS: &[&str] = &["to", "through", "bis"];
 /// Words before the first source.
 const LABELS: &[&str] = &["Sources", "sources", "Source", "source"];
 
-/// What the beginning of a text is.
+/// The classification of the beginning of a text.
 pub(super) enum Beginning {
     /// Citations.
     Markers(Brackets),
@@ -85,7 +85,7 @@ fn brackets(text: &str, emphasis: &str, is_end: bool) -> Result<Brackets, Stop> 
     Ok(Brackets { is_certain: reader.is_certain(), markers: reader.markers, length, has_emphasis })
 }
 
-/// What was read last within brackets.
+/// The last token within brackets.
 #[derive(Clone, Copy, PartialEq)]
 enum Token {
     Begin,

@@ -22,8 +22,8 @@ pub(super) enum Piece {
 pub(super) struct Group {
     /// The citations in their order.
     pub(super) markers: Vec<Marker>,
-    /// What stands there if the brackets may have another meaning, such as `(S3)` or `[S3 bucket]`. It is
-    /// text for the reader unless all sources are known.
+    /// The text of brackets that may have another meaning, such as `(S3)` or `[S3 bucket]`. The reader sees
+    /// it unless all sources are known.
     pub(super) text: Option<String>,
 }
 
@@ -131,7 +131,7 @@ impl Pieces {
     }
 }
 
-/// What stands before a bracket and is left out with a citation: a space, and emphasis around it.
+/// The text before a bracket that is removed with a citation: a space, and emphasis around it.
 #[derive(Clone, Copy)]
 struct Lead<'t> {
     space: usize,

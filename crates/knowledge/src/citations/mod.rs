@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// What an agent says that answers only from documents, if it found nothing.
+/// The answer of an agent that answers only from documents, if it has found nothing.
 const NOTHING_FOUND: &str = "I found nothing about this in the documents.";
 /// The id of the text that says so.
 const NOTHING_FOUND_ID: &str = "nothing-found";

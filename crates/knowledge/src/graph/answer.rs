@@ -1,4 +1,4 @@
-//! What a model is asked about some chunks, and what of its answer is kept.
+//! The request to the model about some chunks, and the checks of its answer.
 
 use super::name::{cleaned, name_key};
 use crate::quote::PlainText;
@@ -17,7 +17,7 @@ const MAX_ALIASES: usize = 5;
 /// The longest quote in characters.
 const MAX_QUOTE: usize = 500;
 
-/// What the model is told.
+/// The instructions of the model.
 pub(crate) const INSTRUCTIONS: &str = "\
 You find entities, and relations between them, in passages of a document. You get a JSON object with `entityTypes`, `relationTypes` and `passages`. Return what the passages state, and nothing else; empty lists if they state nothing of these types, which is usual.
 
@@ -120,12 +120,12 @@ struct FoundRelation {
     quote: String,
 }
 
-/// What is kept of an answer.
+/// The accepted part of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kept {
     pub(crate) entities: Vec<NewEntity>,
     pub(crate) relations: Vec<NewRelation>,
-    /// How much is not kept.
+    /// The number of rejected items.
     pub(crate) dropped: u32,
 }
 

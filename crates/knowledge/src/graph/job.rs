@@ -1,4 +1,4 @@
-//! Reads a document with a model: a job for each, which stores what is found batch by batch and goes on where an
+//! Reads a document with a model: a job for each, which stores what is found batch by batch and continues where an
 //! attempt before it has stopped. Each write names the version, what is extracted, and the chunk that is next, so
 //! it has no effect any more once one of them is another.
 
@@ -26,13 +26,13 @@ const ATTEMPTS: u32 = 5;
 /// The most chunks, and about the most characters, that the model reads at once.
 const MAX_CHUNKS: u32 = 8;
 const MAX_TEXT: usize = 8_000;
-/// How long the model may take.
+/// The time limit of the model.
 const TIMEOUT: Duration = Duration::from_secs(120);
 /// The longest answer in tokens, for models that reason before it.
 const MAX_OUTPUT_TOKENS: u32 = 8_000;
-/// How long a document is read before the job goes back to the queue, so that others have their turn.
+/// The time after which the job goes back to the queue, so that other jobs get their turn.
 const TURN: Duration = Duration::from_secs(5 * 60);
-/// How long a job waits whose quota is used up.
+/// The pause of a job whose quota is used up.
 const QUOTA_PAUSE: Duration = Duration::from_secs(15 * 60);
 
 /// The job. Its key is the document's id.
@@ -112,7 +112,7 @@ struct Extractor {
     job: JobContext,
 }
 
-/// What an attempt works on.
+/// The work of an attempt.
 struct Work {
     settings: GraphSettings,
     extraction: Extraction,
@@ -147,7 +147,7 @@ impl Extractor {
         Ok(Some(Work { settings, extraction, caller }))
     }
 
-    /// Returns the chunk with which it goes on; `None` if nothing is left to do.
+    /// Returns the chunk with which it continues; `None` if nothing is left to do.
     async fn next_chunk(&self, extraction: &Extraction) -> Result<Option<u32>, StoreError> {
         let known = graph::extraction(self.job.store(), &extraction.document_id).await?;
         let known =

@@ -1,4 +1,4 @@
-//! When two names are the same.
+//! Compares names.
 
 use unicode_normalization::UnicodeNormalization;
 

@@ -7,7 +7,7 @@ use ::store::StoreError;
 
 /// For how many documents of a library, or of all users, jobs are enqueued at once.
 const DOCUMENTS: u32 = 500;
-/// How many libraries are looked at together.
+/// The number of libraries of a batch.
 const LIBRARIES: u32 = 500;
 
 /// Enqueues jobs for documents that wait for their extraction, and deletes what was extracted from libraries

@@ -1,6 +1,5 @@
-//! Computes the vectors of a library: a job for each, which stores them in batches and goes on where an
-//! attempt before it has stopped. When all are there, searches use them, and those of the model before are
-//! deleted.
+//! Computes the vectors of a library: a job for each, which stores them in batches and continues where an attempt
+//! before it has stopped. When all are there, searches use them, and those of the model before are deleted.
 
 use crate::models::{Embedder, EmbeddingFailure, Purpose, usage_of};
 use crate::service::{Knowledge, passage};
@@ -12,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long vectors are computed before the job goes back to the queue, so that others have their turn.
+/// The time after which the job goes back to the queue, so that other jobs get their turn.
 const TURN: Duration = Duration::from_secs(5 * 60);
 /// The most texts that are computed at once.
 const MAX_ROUND: usize = 1_024;

@@ -18,7 +18,7 @@ use web::times::now_millis;
 
 /// The deepest folder.
 const MAX_DEPTH: usize = 16;
-/// How much of a file is read at once.
+/// The size of a read, in bytes.
 const PIECE: usize = 256 * 1024;
 
 /// A file of a folder, or a document of the config.
@@ -31,7 +31,7 @@ struct FoundFile {
     stamp: String,
 }
 
-/// Where the bytes of a file are.
+/// The source of the bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum FileContent {
     File(PathBuf),
@@ -57,8 +57,8 @@ pub(crate) async fn follow(knowledge: &Knowledge) -> anyhow::Result<()> {
     let declared = knowledge.declared();
     let ids = declared.iter().map(|(library, _)| library.id.0.clone()).collect();
     for gone in store::undeclared(knowledge.store(), ids).await? {
-        tracing::info!(library = gone, "the config declares the library no more; it is deleted");
-        let audit = crate::audit::library("", "delete", &gone, json!({ "cause": "the config declares it no more" }));
+        tracing::info!(library = gone, "the config no longer declares the library; it is deleted");
+        let audit = crate::audit::library("", "delete", &gone, json!({ "cause": "the config no longer declares it" }));
         store::delete_library(knowledge.store(), &gone, audit).await?;
     }
     for (library, folder) in declared {

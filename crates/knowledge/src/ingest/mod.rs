@@ -26,9 +26,9 @@ use web::times::now_millis;
 
 /// The number of attempts.
 const ATTEMPTS: u32 = 3;
-/// How many rows are stored in a transaction.
+/// The number of rows that a transaction stores.
 const BATCH: usize = 100;
-/// How often a file that is being read is checked for whether it is still wanted.
+/// The interval at which it is checked whether the reading of a file was cancelled.
 const UNWANTED_CHECK: Duration = Duration::from_secs(1);
 /// The progress after reading, and after splitting.
 const READ: f64 = 0.5;
@@ -83,7 +83,7 @@ struct Text {
     warnings: Vec<Warning>,
 }
 
-/// What was stored of a version.
+/// The stored parts of a version.
 struct Stored {
     pages: i64,
     chunks: i64,
@@ -223,8 +223,7 @@ impl Reader {
         }
         let failure = Failure {
             code: FailureCode::TooLarge,
-            message: "The library has as much text as it may have. Delete documents that you no longer need."
-                .to_owned(),
+            message: "The library has reached its limit of text. Delete documents that you no longer need.".to_owned(),
             detail: None,
         };
         Err(Problem::File(failure))

@@ -8,10 +8,10 @@ use jobs::OnPending;
 use std::time::Duration;
 use web::times::now_millis;
 
-/// From which age on a document without a job was forgotten: for example because an operator has
-/// cancelled its job.
+/// The age after which a document without a job counts as lost, for example because an operator has cancelled
+/// its job.
 const FORGOTTEN: Duration = Duration::from_secs(60);
-/// How long a file that became no document is kept.
+/// The retention time of a file that became no document.
 const UPLOAD: Duration = Duration::from_secs(24 * 60 * 60);
 /// For how many libraries jobs are enqueued at once.
 const LIBRARIES: u32 = 500;

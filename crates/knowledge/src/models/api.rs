@@ -18,7 +18,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 pub(crate) enum ApiFailure {
     #[error("it refused the key")]
     Credentials,
-    #[error("it has too many requests, or the plan is used up")]
+    #[error("it gets too many requests, or the quota of its plan is used up")]
     Limited(Option<Duration>),
     #[error("it answered with the status {0}")]
     Status(u16),
@@ -51,7 +51,7 @@ pub(super) struct Api {
     max_bytes: usize,
 }
 
-/// Where an endpoint is, and how it is asked.
+/// The address and the authentication of an endpoint.
 pub(super) struct ApiSettings<'a> {
     pub(super) url: &'a str,
     pub(super) path: &'static str,

@@ -22,23 +22,23 @@ pub(crate) struct Embeddings {
     #[serde(default)]
     #[schemars(range(min = 8, max = 4_096))]
     pub(crate) dimensions: Option<u32>,
-    /// What is put before each passage, for models that want it, such as `passage: `.
+    /// The prefix of each passage, for models that need one, such as `passage: `.
     #[serde(default)]
     #[schemars(length(max = 200))]
     pub(crate) document_prefix: String,
-    /// What is put before each question, such as `query: `.
+    /// The prefix of each question, such as `query: `.
     #[serde(default)]
     #[schemars(length(max = 200))]
     pub(crate) query_prefix: String,
-    /// How many texts a request has at most.
+    /// The maximum number of texts of a request.
     #[serde(default = "default_batch")]
     #[schemars(range(min = 1, max = 512))]
     pub(crate) batch_size: u32,
-    /// How many requests for documents are open at once. Questions do not wait for them.
+    /// The maximum number of open requests for documents. Questions do not wait for them.
     #[serde(default = "default_parallel")]
     #[schemars(range(min = 1, max = 16))]
     pub(crate) parallel: u32,
-    /// What a million tokens cost, in US dollars. Without it, tokens are counted, but no costs.
+    /// The price of a million tokens, in US dollars. Without it, tokens are counted, but no costs.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1_000))]
     pub(crate) cost_usd_per_million_tokens: Option<f64>,
@@ -64,12 +64,11 @@ pub(crate) struct Rerank {
     /// The model.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) model: String,
-    /// What a request costs, in US dollars. Without it, costs are not counted.
+    /// The price of a request, in US dollars. Without it, costs are not counted.
     #[serde(default)]
     #[schemars(range(min = 0, max = 100))]
     pub(crate) cost_usd: Option<f64>,
-    /// How long a search waits for the order, in milliseconds. After that, results are in the order of
-    /// the search.
+    /// The time limit of reranking, in milliseconds. After that, results are in the order of the search.
     #[serde(default = "default_patience")]
     #[schemars(range(min = 50, max = 30_000))]
     pub(crate) timeout_ms: u64,

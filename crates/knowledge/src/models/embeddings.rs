@@ -15,9 +15,10 @@ use tokio::sync::Semaphore;
 const MAX_ANSWER: usize = 32 << 20;
 /// The longest vector.
 const MAX_DIMENSIONS: usize = 4_096;
-/// How often a request for documents is made. One for a question is made once: somebody waits for it.
+/// The number of attempts of a request for documents. A request for a question has one attempt, since a user
+/// waits for it.
 const ATTEMPTS: u32 = 4;
-/// How long a search waits for the vector of its question at most.
+/// The maximum time for which a search waits for the vector of its question.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A model behind an API.

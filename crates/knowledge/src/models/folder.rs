@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
-/// How many texts are computed in one go.
+/// The number of texts of a batch.
 const ROUND: usize = 256;
-/// How much of the beginning and of the end of the vectors tells one model from another.
+/// The number of bytes at the beginning and at the end of the vectors by which a model is identified.
 const SAMPLE: u64 = 1 << 20;
 
 /// A model whose files are in a folder. They are read when it is first used.

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 /// Whether this program can use a folder of static embeddings.
 pub(crate) const HAS_FOLDERS: bool = cfg!(feature = "static-embeddings");
 
-/// What a text is: some models treat both differently.
+/// The purpose of a text: some models embed passages and questions differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Document,
@@ -52,7 +52,7 @@ pub(crate) enum EmbeddingFailure {
 pub(crate) struct Embedded {
     pub(crate) vectors: Vec<Vec<f32>>,
     pub(crate) usage: Usage,
-    /// What it has cost in US dollars, if the price is known.
+    /// The cost in US dollars, if the price is known.
     pub(crate) cost_usd: Option<f64>,
 }
 

@@ -15,7 +15,7 @@ const MAX_ANSWER: usize = 4 << 20;
 pub(crate) struct Reranker {
     settings: Rerank,
     api: Api,
-    /// How many of the best passages are ordered.
+    /// The number of the best passages that are reranked.
     pub(crate) candidates: usize,
 }
 

@@ -54,7 +54,8 @@ async fn what_may_succeed_later_is_tried_again() {
         let error = server.embedder(json!({})).embed(&texts(1), purpose).await.unwrap_err();
         assert_eq!((error.to_string().as_str(), server.requests().len()), (expected, requests));
     };
-    let limited = "the embeddings service cannot be used: it has too many requests, or the plan is used up";
+    let limited =
+        "the embeddings service cannot be used: it gets too many requests, or the quota of its plan is used up";
     check(429, Purpose::Document, 4, limited).await;
     // Somebody waits for the answer to a question.
     check(429, Purpose::Query, 1, limited).await;

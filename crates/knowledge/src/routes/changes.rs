@@ -1,4 +1,4 @@
-//! What changes in a library while a page shows it.
+//! The changes in a library while a page shows it.
 
 use super::documents::DocumentItem;
 use super::libraries::{self, LibraryItem};
@@ -26,7 +26,7 @@ pub(super) struct ChangesQuery {
     wait: Option<u64>,
 }
 
-/// What has changed in a library.
+/// The changes in a library.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct LibraryChanges {
     /// The `since` of the next request.

@@ -36,7 +36,7 @@ pub(super) struct DocumentItem {
     media_type: String,
     /// The size of its file.
     bytes: i64,
-    /// What was said about it when it was added.
+    /// The metadata with which it was added.
     metadata: Map<String, Value>,
     /// The number of its pages, sheets or sections.
     pages: i64,
@@ -44,7 +44,7 @@ pub(super) struct DocumentItem {
     chunks: i64,
     /// Its state.
     pub(super) state: DocumentState,
-    /// What is being done: `reading`, `splitting` or `indexing`.
+    /// The current step: `reading`, `splitting` or `indexing`.
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<String>,
     /// How far reading is, from 0 to 1.
@@ -52,7 +52,7 @@ pub(super) struct DocumentItem {
     /// Why it could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<DocumentError>,
-    /// What was left out of the text that is found.
+    /// The parts that are missing in the searched text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<DocumentWarning>,
     /// When it was added; Unix time in milliseconds.
@@ -73,7 +73,7 @@ struct DocumentError {
 /// Something that was left out of a text, or that its reader should know.
 #[derive(Serialize, JsonSchema)]
 struct DocumentWarning {
-    /// What it is about, for programs.
+    /// The subject of the warning, for programs.
     code: WarningCode,
     /// A sentence for the user.
     message: String,
@@ -161,7 +161,7 @@ pub(super) struct ChunksQuery {
 pub(super) struct TextParts {
     /// The parts in reading order.
     parts: Vec<DocumentPart>,
-    /// The number of the part with which the text goes on; absent at its end.
+    /// The number of the part with which the text continues; absent at its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<i64>,
     /// The number of the part in which the chunk of the query begins.
@@ -184,7 +184,7 @@ impl TextParts {
 struct DocumentPart {
     /// Its number, from 1.
     no: i64,
-    /// Where it is in the file.
+    /// The location in the file.
     place: Place,
     /// The headings above it.
     heading: String,

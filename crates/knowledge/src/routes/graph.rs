@@ -45,7 +45,7 @@ pub(super) struct GraphStatus {
     may_redo: bool,
 }
 
-/// Which entities are listed.
+/// The filter of a list of entities.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct EntitiesQuery {
@@ -98,7 +98,7 @@ struct EntityItem {
     relations: i64,
 }
 
-/// What an exploration begins with and follows.
+/// The start and the filter of an exploration.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct ExploreQuery {
     /// The id of an entity, or one of its names.
@@ -151,11 +151,11 @@ struct ReachedEntity {
 /// A relation between two entities.
 #[derive(Serialize, JsonSchema)]
 struct EntityRelation {
-    /// Where it begins.
+    /// The entity at its start.
     from: RelationEnd,
     /// Its type.
     relation: String,
-    /// Where it ends.
+    /// The entity at its end.
     to: RelationEnd,
     /// The number of passages that state it.
     passages: i64,
@@ -182,7 +182,7 @@ struct EntityPassage {
     document_id: String,
     /// The name of the file.
     file_name: String,
-    /// Where the text is in the file.
+    /// The location of the text in the file.
     place: Place,
     /// The words.
     quote: String,

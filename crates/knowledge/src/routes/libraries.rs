@@ -23,14 +23,14 @@ pub(super) struct LibraryItem {
     id: String,
     /// Its name.
     name: String,
-    /// What it is about.
+    /// The description.
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     /// The roles whose users may read it.
     readers: Vec<String>,
     /// The roles whose users may add and delete documents.
     writers: Vec<String>,
-    /// What the caller may do.
+    /// The access of the caller.
     access: Access,
     /// Whether the config declares it. Its documents are the files of a folder.
     declared: bool,
@@ -146,7 +146,7 @@ pub(super) async fn one(knowledge: &Knowledge, viewer: &Viewer, library: Library
     Ok(item)
 }
 
-/// Which libraries are listed.
+/// The filter of a list of libraries.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LibrariesQuery {

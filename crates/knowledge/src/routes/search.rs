@@ -85,14 +85,14 @@ struct ResultItem {
     /// The sheet of a workbook.
     #[serde(skip_serializing_if = "Option::is_none")]
     sheet: Option<String>,
-    /// Where the text is in the file.
+    /// The location of the text in the file.
     place: Place,
     /// The title of the document and the headings above the text.
     heading: String,
     /// The text.
     text: String,
-    /// Where words of the query stand in the text: of each place the first character and the one after the
-    /// last, counted in Unicode characters.
+    /// The matches of words of the query in the text: of each the first character and the one after the last,
+    /// counted in Unicode characters.
     marks: Vec<[u32; 2]>,
     /// The score: higher is better. Without a model that orders the results, from 0 to 1.
     score: f32,

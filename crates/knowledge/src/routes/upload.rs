@@ -37,7 +37,7 @@ impl<S: Send + Sync> FromRequest<S> for Files {
 impl RouteInput for Files {
     fn describe(description: &mut Description<'_>) {
         let file = json!({ "type": "string", "format": "binary" });
-        let metadata = json!({ "type": "string", "description": "A JSON object, by which searches filter. It is that of all files." });
+        let metadata = json!({ "type": "string", "description": "A JSON object that searches can filter by. It applies to all files of the request." });
         let properties = json!({ "file": { "type": "array", "items": file }, "metadata": metadata });
         let schema = json!({ "type": "object", "properties": properties, "required": ["file"] });
         description.body("multipart/form-data", &schema, true);
@@ -94,7 +94,7 @@ pub(super) struct AddedDocuments {
     refused: Vec<RefusedFile>,
 }
 
-/// What a request has.
+/// The content of a request.
 #[derive(Default)]
 struct Uploaded {
     added: Vec<AddedFile>,

@@ -23,7 +23,7 @@ pub(crate) enum AgentKnowledge {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub(crate) struct NamedLibraries(#[schemars(length(min = 1, max = 20))] Vec<Text>);
 
-/// What an agent searches.
+/// The libraries and documents that an agent searches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct KnowledgeOptions {

@@ -1,4 +1,5 @@
-//! What is extracted from the documents of a library: types of entities, and of relations between them.
+//! The schema of the extraction from the documents of a library: types of entities, and of relations between
+//! them.
 
 use config::{Config, ModelRef, PathStep, SectionProblems};
 use schemars::JsonSchema;
@@ -36,7 +37,7 @@ pub(crate) struct EntityType {
     /// The name, such as `person`.
     #[serde(rename = "type")]
     pub(crate) kind: Text,
-    /// What belongs to it; the model reads it.
+    /// A definition of the type; the model reads it.
     #[serde(default)]
     pub(crate) description: Option<Text>,
 }
@@ -51,7 +52,7 @@ pub(crate) struct RelationType {
     pub(crate) from: Text,
     /// The type of the entities to which it leads.
     pub(crate) to: Text,
-    /// What it says; the model reads it.
+    /// The meaning of the relation; the model reads it.
     #[serde(default)]
     pub(crate) description: Option<Text>,
 }
@@ -105,7 +106,7 @@ impl GraphSettings {
         for (number, RelationType { kind, from, to, .. }) in self.relations.iter().enumerate() {
             let at = [at, &[PathStep::Key("relations"), PathStep::Index(number)]].concat();
             if !names.insert((&kind.0, &from.0, &to.0)) {
-                let message = format!("the type of relations `{}` is there twice for the same entities", kind.0);
+                let message = format!("the type of relations `{}` is declared twice for the same entities", kind.0);
                 problems.error(&at, message, None);
             }
             for (key, end) in [("from", from), ("to", to)] {

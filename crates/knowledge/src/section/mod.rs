@@ -13,7 +13,7 @@ use serde::Deserialize;
 use settings::{Id, Text};
 use std::collections::HashSet;
 
-/// What stands in the place of a library's id in the path of another route.
+/// The name that a library cannot have as its id, since another route has it in its path.
 const ROLES: &str = "roles";
 
 /// Libraries of documents that the config declares.
@@ -36,7 +36,7 @@ pub(crate) struct DeclaredLibrary {
     /// The title that people see. Default: the id.
     #[serde(default)]
     pub(crate) title: Option<Text>,
-    /// What the library is about.
+    /// The description of the library.
     #[serde(default)]
     pub(crate) description: Option<Text>,
     /// The folder, relative to that of the config's main file. Its files and those in folders below it
@@ -51,8 +51,8 @@ pub(crate) struct DeclaredLibrary {
     /// that names the library.
     #[serde(default)]
     pub(crate) readers: Vec<Text>,
-    /// What is extracted from its documents: entities, such as people, and relations between them. Agents with
-    /// `knowledge: { graph: true }` ask for them. Default: nothing.
+    /// The extraction from its documents: entities, such as people, and relations between them. Agents with
+    /// `knowledge: { graph: true }` can query them. Default: no extraction.
     #[serde(default)]
     pub(crate) graph: Option<GraphSettings>,
 }
@@ -162,11 +162,11 @@ pub(crate) struct KnowledgeSettings {
     /// the longest time are dropped, and read again when they are needed.
     #[schemars(range(min = 16_777_216))]
     pub(crate) memory_bytes: u64,
-    /// What computes the vectors by which a search finds what says the same in other words. Without it,
-    /// they are computed from each library itself.
+    /// The model for searches by meaning: it computes the vectors of chunks and questions. Without it,
+    /// vectors are computed from each library itself.
     pub(crate) embedding: Option<EmbeddingSource>,
-    /// What was `embedding` before. Libraries are searched by its vectors until they have all of the new
-    /// ones. Only a server that is restarted with another `embedding` needs it.
+    /// The previous value of `embedding`. Libraries are searched by its vectors until they have all of the
+    /// new ones. Only a server that is restarted with another `embedding` needs it.
     pub(crate) previous_embedding: Option<EmbeddingSource>,
     /// Orders the best results anew by a model that reads the question and the passages.
     pub(crate) reranking: Option<Reranking>,
@@ -174,12 +174,12 @@ pub(crate) struct KnowledgeSettings {
     /// from a library of short texts count less.
     #[schemars(range(min = 0, max = 10))]
     pub(crate) semantic_weight: Option<f32>,
-    /// What is extracted from the documents of those libraries of users whose owners have switched it on.
-    /// Default: nothing, and no owner can switch it on.
+    /// The extraction from the documents of those libraries of users whose owners have switched it on.
+    /// Default: none, and no owner can switch it on.
     pub(crate) user_graph: Option<GraphSettings>,
 }
 
-/// What computes vectors: a service or a folder, one of them.
+/// A source of vectors: either a service or a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EmbeddingSource {

@@ -1,4 +1,4 @@
-//! Who may do what with a library.
+//! The access to libraries.
 
 use crate::section::DeclaredLibrary;
 use crate::store::LibraryRow;
@@ -6,7 +6,7 @@ use chat::Viewer;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What somebody may do with a library; each includes those before.
+/// The access of a user to a library; each level includes those before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Access {

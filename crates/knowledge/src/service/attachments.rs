@@ -1,4 +1,4 @@
-//! What users attach in a conversation, as documents that its agents search.
+//! The files that users attach in a conversation, as documents that its agents search.
 
 use super::upload::{NewFile, UploadOptions};
 use super::{Knowledge, failed};
@@ -14,7 +14,7 @@ use wire::UserError;
 
 /// The most files of a conversation that are searched, the newest ones.
 const MAX_FILES: u32 = 200;
-/// How long a search waits for files that are being read.
+/// The maximum time for which a search waits for files that are being read.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 const WAIT_INTERVAL: Duration = Duration::from_millis(100);
 

@@ -1,4 +1,4 @@
-//! Which libraries an agent searches for a user, and among which of them the user may choose.
+//! The libraries that an agent searches for a user, and those among which the user may choose.
 
 use super::search::MAX_LIBRARIES;
 use super::{Access, Knowledge};

@@ -17,7 +17,7 @@ const MAX_NAME: usize = 200;
 const MAX_DESCRIPTION: usize = 2_000;
 /// The most roles of a library.
 const MAX_ROLES: usize = 50;
-/// What the user sees of a document whose reading was cancelled.
+/// The message of a document whose reading was cancelled.
 const CANCELLED: &str = "Reading was cancelled. Retry to read the document.";
 
 /// The body that changes a library. What is absent stays.
@@ -27,7 +27,7 @@ pub(crate) struct LibraryChange {
     /// The name that people see.
     #[serde(default)]
     pub(crate) name: Option<String>,
-    /// What the library is about; an empty text removes it.
+    /// The description of the library; an empty text removes it.
     #[serde(default)]
     pub(crate) description: Option<String>,
     /// The roles whose users may read it.

@@ -1,5 +1,5 @@
-//! What changes in a library, for pages that show it: a request waits for the next change. So a page
-//! needs no stream, the rights are checked each time, and nothing is kept for a page that is gone.
+//! Waits for changes in a library, for pages that show it: a request waits for the next change. So a page
+//! needs no stream, the rights are checked each time, and no state is kept for a page that was closed.
 
 use super::{Access, Knowledge, failed};
 use crate::store::{self, DocumentRow, LibraryRow};
@@ -11,7 +11,7 @@ use wire::{ErrorCode, UserError};
 
 /// The most requests of a server that wait at the same time.
 pub(super) const MAX_FOLLOWERS: usize = 200;
-/// How often a waiting request looks for changes.
+/// The interval at which a waiting request checks for changes.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// The most documents that are told of at once. If more have changed, the list is to be loaded again.
 const MAX_CHANGED: usize = 100;
@@ -38,7 +38,7 @@ impl Cursor {
     }
 }
 
-/// What has changed in a library.
+/// The changes in a library.
 #[derive(Debug)]
 pub(crate) struct Changes {
     pub(crate) library: LibraryRow,

@@ -24,10 +24,10 @@ const MAX_REACHED: u32 = 500;
 const MAX_MENTIONS: u32 = 20;
 /// The longest name, type or file name in a question, in characters.
 const MAX_TEXT: usize = 200;
-/// How long a question may take.
+/// The time limit of a query.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What an exploration begins with and follows.
+/// The start and the filter of an exploration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Exploration {
     /// The id of an entity, or one of its names.
@@ -42,7 +42,7 @@ pub(crate) struct Exploration {
     pub(crate) limit: u32,
 }
 
-/// What an exploration has found.
+/// The result of an exploration.
 #[derive(Clone, Debug)]
 pub(crate) struct Explored {
     pub(crate) entity: EntityRow,
@@ -51,7 +51,7 @@ pub(crate) struct Explored {
     pub(crate) mentions: Vec<MentionRow>,
     /// The other entities that have the name.
     pub(crate) others: Vec<EntityRow>,
-    /// What was reached, with the distance, the nearest first.
+    /// The entities that were reached, with their distance, the nearest first.
     pub(crate) reached: Vec<(EntityRow, u32)>,
     pub(crate) relations: Vec<RelationRow>,
 }

@@ -47,7 +47,7 @@ pub(crate) struct LoadedLibrary {
     has_vectors: Notify,
 }
 
-/// What a search needs.
+/// The data of a search.
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) index: Index,
@@ -140,7 +140,7 @@ impl State {
         let vectors = Vectors::new(dimensions, self.index.slots());
         if vectors.bytes_for(self.index.slots()) as u64 > budget {
             let chunks = self.index.slots();
-            tracing::warn!(chunks, dimensions, "the vectors of a library have no room in `knowledge.memoryBytes`");
+            tracing::warn!(chunks, dimensions, "the vectors of a library do not fit into `knowledge.memoryBytes`");
             return;
         }
         self.semantic = None;
@@ -370,7 +370,7 @@ impl Indexes {
         let ready = loaded.has_vectors.notified();
         let is_awaited = loaded.read(|state| state.semantic.is_none()) && loaded.is_fitting.load(Relaxed);
         if is_awaited {
-            // Without them the search goes on with keywords.
+            // Without them the search continues with keywords.
             let _ = tokio::time::timeout(FIRST_VECTORS, ready).await;
         }
     }

@@ -1,4 +1,4 @@
-//! Where the words of a query stand in a passage, by the stems that the search compares.
+//! Finds the words of a query in a passage, by the stems that the search compares.
 
 use retrieval::{Analyzer, Language};
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! What callers do with libraries and documents, with their rights.
+//! The operations of callers on libraries and documents, with their rights.
 
 mod access;
 mod attachments;
@@ -62,7 +62,7 @@ struct Inner {
     followers: Semaphore,
     /// Why folders of libraries cannot be followed, by the ids of the libraries.
     folder_problems: Mutex<HashMap<String, String>>,
-    /// What knows which libraries conversations have of their own.
+    /// Finds the libraries that conversations have of their own.
     libraries: OnceLock<capability::Libraries>,
 }
 
@@ -72,7 +72,7 @@ struct Inner {
 pub(crate) struct LibraryRequest {
     /// The name that people see.
     pub(crate) name: String,
-    /// What the library is about.
+    /// The description of the library.
     #[serde(default)]
     pub(crate) description: Option<String>,
     /// The roles whose users may read it. Without any, only the caller may.

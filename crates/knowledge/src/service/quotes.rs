@@ -14,7 +14,7 @@ use wire::{ErrorCode, UserError};
 
 /// How many passages are compared at a time.
 const BATCH: u32 = 200;
-/// What the model reads about a document that is not there for it.
+/// The message for the model about a document that does not exist or may not be read.
 const NO_DOCUMENT: &str = "There is no such document.";
 
 impl Knowledge {

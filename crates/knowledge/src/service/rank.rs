@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 /// How many chunks of each ranking are combined.
 const CANDIDATES: usize = 100;
-/// What vectors of a model count beside words.
+/// The weight of a model's vectors, relative to words.
 const MODEL_WEIGHT: f32 = 1.0;
 /// Up to which difference the scores of vectors are equal.
 const LEAST_RANGE: f32 = 1e-6;
 /// The name of the vectors that are computed from a library itself.
 pub(super) const LATENT: &str = "latent";
 
-/// What both rankings of a library say of a chunk.
+/// The ranks of a chunk in both rankings of a library.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Candidate {
     pub(super) keyword: Option<(u32, f32)>,
@@ -44,7 +44,7 @@ pub(super) struct Searched {
     pub(super) vector: Option<Arc<(String, Vec<f32>)>>,
 }
 
-/// How much vectors count, if the config says it.
+/// The weight of vectors, if the config sets it.
 pub(super) type Weight = Option<f32>;
 
 pub(super) fn rank_all(searched: &[Searched], request: &SearchRequest, weight: Weight) -> Vec<(String, Ranked)> {

@@ -23,11 +23,11 @@ const MAX_QUERY: usize = 8 * 1024;
 pub(super) const MAX_LIBRARIES: usize = 20;
 /// The most conditions of a filter.
 const MAX_CONDITIONS: usize = 20;
-/// From which overlap on a text counts as one that was shown already.
+/// The overlap from which on a text counts as a duplicate of one that was shown.
 const SAME_TEXT: f32 = 0.9;
 /// Why a semantic search is not possible.
 const NO_VECTORS: &str = "These libraries cannot be searched by meaning: `knowledge.embedding` is not configured, and they have fewer than 200 chunks, or their index is still being computed. Use the mode `keyword` or `hybrid`.";
-/// How long a search waits for its turn.
+/// The maximum time for which a search waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How chunks are found.
@@ -209,7 +209,7 @@ impl Knowledge {
     }
 }
 
-/// Computes the vector of the question for each model that libraries need. Without it, a hybrid search goes on
+/// Computes the vector of the question for each model that libraries need. Without it, a hybrid search continues
 /// with keywords.
 async fn embed(
     models: &Models,

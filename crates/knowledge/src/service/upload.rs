@@ -23,7 +23,7 @@ const MAX_METADATA: usize = 16 * 1024;
 pub(crate) struct NewFile {
     pub(crate) name: String,
     pub(crate) media_type: Option<String>,
-    /// What makes it the same document, if not its bytes.
+    /// The identity of the document, if it is not identified by its bytes.
     pub(crate) identity: Option<String>,
     pub(crate) stamp: Option<String>,
 }
@@ -128,7 +128,7 @@ impl Knowledge {
         }
         if counts.chunks >= i64::from(settings.library_chunks) {
             return full(
-                "The library has as much text as it may have. Delete documents that you no longer need.".to_owned(),
+                "The library has reached its limit of text. Delete documents that you no longer need.".to_owned(),
             );
         }
         let used = if owner.is_empty() { 0 } else { store::used_bytes(self.store(), owner).await.map_err(failed)? };
@@ -136,7 +136,7 @@ impl Knowledge {
         let room = room.min(settings.user_bytes.saturating_sub(used.cast_unsigned()));
         if room == 0 {
             return full(
-                "The files of the library take as much space as they may. Delete documents that you no longer need."
+                "The files of the library have reached their limit of space. Delete documents that you no longer need."
                     .to_owned(),
             );
         }

@@ -1,11 +1,11 @@
-//! What pages need of documents: lists with filters, what has changed, and ending the reading.
+//! Queries of pages about documents: lists with filters, changes, and cancelling the reading.
 
 use super::documents::{read, select};
 use super::{DocumentRow, DocumentState};
 use ::store::sql::{self, Db};
 use ::store::{Store, StoreError};
 
-/// Which documents of a library are listed.
+/// The filter of a list of the documents of a library.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DocumentFilter {
     pub(crate) state: Option<DocumentState>,

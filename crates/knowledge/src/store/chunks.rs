@@ -48,7 +48,7 @@ const INSERT_PART: &str =
 const INSERT_CHUNK: &str =
     "INSERT INTO knowledge_chunks (version_id, no, place, heading, content) VALUES ($1, $2, $3, $4, $5)";
 
-/// What an attempt that was killed has left.
+/// Deletes the rows of an attempt that was killed.
 const CLEAR: [&str; 2] =
     ["DELETE FROM knowledge_parts WHERE version_id = $1", "DELETE FROM knowledge_chunks WHERE version_id = $1"];
 

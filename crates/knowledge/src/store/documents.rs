@@ -51,7 +51,7 @@ pub(crate) struct DocumentRow {
     pub(crate) step: Option<String>,
     pub(crate) progress: f64,
     pub(crate) error: Option<(String, String)>,
-    /// What was left out of the version that is found.
+    /// The parts that are missing in the searched version.
     pub(crate) warnings: Vec<Warning>,
     pub(crate) pages: i64,
     pub(crate) chunks: i64,

@@ -43,7 +43,7 @@ pub(crate) struct NewLibrary {
     pub(crate) most: u32,
 }
 
-/// What is in a library.
+/// The counts of a library.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LibraryCounts {
     pub(crate) queued: i64,
@@ -94,7 +94,8 @@ macro_rules! select {
     };
 }
 
-/// What is attached in a conversation that the user has deleted is not there either, while that can be undone.
+/// Selects a library. The attachments of a conversation that the user has deleted are left out, while the
+/// deletion can be undone.
 const ONE: &str = select!(
     "WHERE id = $1 AND NOT EXISTS
         (SELECT 1 FROM conversations c WHERE c.id = conversation_id AND c.deleted_at IS NOT NULL)"

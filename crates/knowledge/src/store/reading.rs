@@ -33,7 +33,7 @@ pub(crate) struct Progress {
 pub(crate) struct Finished {
     pub(crate) pages: i64,
     pub(crate) chunks: i64,
-    /// What was left out.
+    /// The parts that are missing in the text.
     pub(crate) warnings: Vec<Warning>,
     pub(crate) now: i64,
 }

@@ -13,16 +13,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use wire::ErrorCode;
 
-/// How many entities, or relations, a call returns by default, and at most.
+/// The number of entities, or relations, that a call returns by default, and at most.
 const DEFAULT_LIMIT: u32 = 20;
 const MAX_LIMIT: u32 = 50;
-/// How deep a call explores by default.
+/// The depth of an exploration by default.
 const DEFAULT_DEPTH: u32 = 2;
 /// The most passages of an answer, and about the most text of them in bytes, so that they do not fill the model's
 /// context.
 const MAX_PASSAGES: usize = 20;
 const MAX_TEXT: usize = 32 * 1024;
-/// What the model reads if nothing is there to ask.
+/// The message for the model if there are no libraries with entities.
 const NO_GRAPH: &str = "No entities are extracted from the documents that the user may read.";
 
 /// Finds entities and their relations.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// How many documents a call returns.
+/// The number of documents that a call returns.
 const PAGE: usize = 50;
 
 /// Lists the documents that an agent searches, the oldest first.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// How many passages are read by default.
+/// The number of passages that are read by default.
 const DEFAULT_COUNT: u32 = 6;
 
 /// Reads a document of the libraries of an agent, passage by passage.

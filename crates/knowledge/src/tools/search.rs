@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// How many results a search has by default.
+/// The number of results by default.
 const DEFAULT_LIMIT: u32 = 5;
 /// The most text of all results in bytes, so that they do not fill the model's context.
 const MAX_TEXT: usize = 48 * 1024;
@@ -43,7 +43,7 @@ impl SearchTool {
             "type": "object",
             "properties": {
                 "query": { "type": "string", "minLength": 1, "maxLength": 2_000, "description": "The question, or words that the documents use. Any of them counts." },
-                "limit": { "type": "integer", "minimum": 1, "maximum": 50, "description": "The most results. Default: 5." },
+                "limit": { "type": "integer", "minimum": 1, "maximum": 50, "description": "The maximum number of results. Default: 5." },
                 "mode": { "type": "string", "enum": ["hybrid", "keyword", "semantic"], "description": "By words and meaning (default), by words, or by meaning." },
                 "fileName": { "type": "string", "maxLength": 200, "description": "Only files with this name; * stands for any characters." },
                 "metadata": { "type": "object", "description": "Only documents whose metadata has these values." },

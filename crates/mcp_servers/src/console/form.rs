@@ -26,7 +26,7 @@ pub(super) fn form(section: &McpServers, shows: FormState<ServerBody>, tools: Ve
         {error_message(problem)}
         <form class="cw-account-form" method="post" action=action>
             {name_field(stored.as_ref(), new_name)}
-            {text_field("description", "What it is for", body.description.clone(), MAX_DESCRIPTION, false)}
+            {text_field("description", "Description", body.description.clone(), MAX_DESCRIPTION, false)}
             {reached_fields(section, &body)}
             {agent_fields(section, &body)}
             {is_limited.then(|| view! { <input type="hidden" name="limited" value="1" /> })}

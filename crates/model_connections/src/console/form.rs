@@ -146,10 +146,10 @@ fn own_agent_fields(agent: Option<&OwnAgentBody>) -> AnyView {
     };
     view! {
         <fieldset class="cw-account-scopes">
-            <legend>"An agent of its own"</legend>
+            <legend>"A new agent"</legend>
             <label>
                 <input type="checkbox" name="makeAgent" value="1" checked=agent.is_some() />
-                "Make an agent with a page, for all signed-in users"
+                "Create an agent with a page, for all signed-in users"
             </label>
         </fieldset>
         {text_field("agentName", "Name of the agent", name, MAX_AGENT_NAME, false)}

@@ -50,12 +50,14 @@ pub(crate) fn public_routes(service: Service) -> ApiRouter {
 pub(crate) fn part(status: Option<EmailStatus>, wrong: Option<String>) -> Option<AnyView> {
     let EmailStatus { address, is_confirmed } = status?;
     let (note, has_address) = match (&address, is_confirmed) {
-        (Some(address), true) => (format!("What is unread for a while is sent to {address}, in one e-mail."), true),
+        (Some(address), true) => {
+            (format!("Notifications that stay unread are sent to {address}, in one e-mail."), true)
+        }
         (Some(address), false) => (
             format!("A link was sent to {address}. Open it to confirm the address; nothing else is sent before."),
             true,
         ),
-        (None, _) => ("Off. What is unread for a while can be sent to you, in one e-mail.".to_owned(), false),
+        (None, _) => ("Off. Notifications that stay unread can be sent to you, in one e-mail.".to_owned(), false),
     };
     let label = if has_address { "Another address" } else { "E-mail address" };
     let off = has_address.then(|| {

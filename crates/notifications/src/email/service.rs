@@ -1,4 +1,4 @@
-//! What the forms of the page do.
+//! The operations of the forms of the page.
 
 use super::deliver::{CONFIRM, Confirmation};
 use super::{EmailNotifications, store};

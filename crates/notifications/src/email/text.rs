@@ -1,4 +1,4 @@
-//! What e-mails say.
+//! The texts of e-mails.
 
 use super::{EmailNotifications, link};
 use crate::deliver::agent_title;

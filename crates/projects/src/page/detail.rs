@@ -51,7 +51,7 @@ pub(super) async fn show(
 ) -> Result<Response, HttpError> {
     let done = match query.done.as_deref() {
         Some("created") => Some("Created. The folder is in your list of conversations."),
-        Some("saved") => Some("Saved. It holds from the next message on."),
+        Some("saved") => Some("Saved. It applies from the next message on."),
         Some("added") => Some("Added."),
         Some("changed") => Some("Changed."),
         Some("removed") => Some("Removed."),

@@ -145,7 +145,7 @@ impl ProjectForm {
         });
         let colors = colors.collect_view();
         let model = (!choices.models.is_empty())
-            .then(|| select("model", "Model of new conversations", "That of the agent", &choices.models, &model_id));
+            .then(|| select("model", "Model of new conversations", "The agent's model", &choices.models, &model_id));
         let agent = select("agent", "Agent of new conversations", "The first one", &choices.agents, &agent_id);
         let most = choices.section.instruction_characters;
         view! {
@@ -166,7 +166,7 @@ impl ProjectForm {
                     <textarea name="instructions" rows="8" maxlength=most.to_string() aria-describedby="about-instructions" dir="auto" inner_html=text_area_content(&instructions)></textarea>
                 </label>
                 <p class="cw-account-note" id="about-instructions">
-                    {format!("Assistants are told them in conversations of the project. Up to {most} characters.")}
+                    {format!("Assistants get them in conversations of the project. Up to {most} characters.")}
                 </p>
                 {has_libraries.then(|| view! {
                     <fieldset class="cw-project-choices">

@@ -93,7 +93,7 @@ async fn render(
     let has_several = projects.len() > 1;
     let of_folder = form.folder_id.is_some();
     let (heading, act) = match of_folder {
-        true => ("Make a project of this folder", "Make a project"),
+        true => ("Turn this folder into a project", "Create project"),
         false => ("New project", "Create project"),
     };
     let about = match of_folder {

@@ -83,7 +83,7 @@ async fn show_all(admin: Admin, State(state): State<Console>) -> Result<Response
     let none = "No run is recorded. Agents with `record: on` record their runs.";
     let content = view! {
         <p class="cw-account-note">
-            "Runs of agents with "<code>"record"</code>". Open one to replay it with the agents as they are now, and see step by step what they do in another way. "
+            "Runs of agents with "<code>"record"</code>". Open one to replay it with the agents as they are now, and see step by step what they do differently. "
             {link("/docs/replay", "How it works")}"."
         </p>
         {table(columns, recordings.iter().take(MAX_SHOWN).map(row), none)}
@@ -158,7 +158,7 @@ fn replay_form(run: &str, recorded: &str, agents: Vec<String>) -> impl IntoView 
                 <span>"Agent"</span>
                 <span class="cw-select"><select name="agent">{options}</select></span>
             </label>
-            {select_field("replies", "Who answers for the model", RepliesChoice::Recorded)}
+            {select_field("replies", "Source of the model's replies", RepliesChoice::Recorded)}
             <button class="cw-button cw-primary">"Replay"</button>
         </form>
     }
@@ -173,7 +173,7 @@ fn replays_table(run: &str, replays: Vec<ReplaySummary>, names: &UserNames) -> A
         ]
     };
     let columns = [Text("With"), Text("By"), Text("Time (UTC)")];
-    table(columns, replays.into_iter().map(row), "It was not replayed yet.")
+    table(columns, replays.into_iter().map(row), "There are no replays yet.")
 }
 
 /// `POST /admin/recordings/{run}/replays`

@@ -71,7 +71,7 @@ fn verdict(comparison: &Comparison, place: ComparisonNumber) -> AnyView {
             "The steps are the same, and the end differs.".into_any()
         }
         None if comparison.findings().next().is_none() => "Both are the same.".into_any(),
-        None => "The agent does the same; what it is told or uses differs.".into_any(),
+        None => "The agent does the same; its input or its usage differs.".into_any(),
     }
 }
 
@@ -146,7 +146,7 @@ fn heading(finding: &Finding) -> String {
     match finding.kind {
         Kind::Model | Kind::Prompt | Kind::Settings => format!("{} differs", capital(what)),
         Kind::Schema | Kind::Ending => capital(what),
-        Kind::Messages => format!("What the model reads: {what}"),
+        Kind::Messages => format!("Input of the model: {what}"),
         Kind::Miss => format!("Not in the recording: {what}"),
         Kind::Tokens => "More tokens".to_owned(),
         Kind::Cost => "A higher cost".to_owned(),

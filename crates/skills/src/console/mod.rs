@@ -100,7 +100,7 @@ struct SkillDetail {
     archive_sha256: String,
     /// The size of all files.
     bytes: i64,
-    /// What the scan has found.
+    /// Findings of the scan.
     findings: Vec<Finding>,
     /// The files by their paths.
     files: Vec<SkillFile>,

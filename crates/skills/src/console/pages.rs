@@ -104,7 +104,7 @@ fn content(detail: SkillDetail, instructions: String, problem: Option<String>, n
             </div>
         </section>
         <section class="cw-account-part" aria-labelledby="findings">
-            <h2 id="findings">"What the scan has found"</h2>
+            <h2 id="findings">"Findings of the scan"</h2>
             {findings_table(detail.findings)}
         </section>
         <section class="cw-account-part" aria-labelledby="instructions">

@@ -71,7 +71,7 @@ pub struct GroupUsage {
     pub group_id: String,
     /// Its name.
     pub name: String,
-    /// The totals of its members. Who is in several groups counts in each.
+    /// The totals of its members. A user in several groups counts in each of them.
     #[serde(flatten)]
     pub totals: UsageTotals,
 }

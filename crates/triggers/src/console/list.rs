@@ -21,12 +21,12 @@ type TriggerColumn = Column<TriggerItem>;
 /// The query of the list.
 #[derive(Default, Deserialize, JsonSchema)]
 pub(super) struct TriggerQuery {
-    /// Which triggers: `all`, `active` or `paused`.
+    /// The state of the triggers: `all`, `active` or `paused`.
     #[serde(default)]
     state: TriggerState,
 }
 
-/// Which triggers are listed.
+/// The filter of the list by state.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum TriggerState {

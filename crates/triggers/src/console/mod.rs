@@ -43,7 +43,7 @@ struct TriggerItem {
     workflow_title: String,
     /// The trigger.
     id: String,
-    /// What it waits for, in a few words.
+    /// The source of its events, in a few words.
     waits_for: String,
     /// The address of a webhook.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,18 +80,18 @@ struct TriggerDetail {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct TestBody {
-    /// What `_event` reads: for a webhook, `{ "body": … }`.
+    /// The value of `_event`: for a webhook, `{ "body": … }`.
     #[serde(default)]
     event: Value,
 }
 
-/// What became of a test.
+/// The result of a test.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct TestResult {
     /// The delivery.
     id: String,
-    /// What became of it.
+    /// The outcome.
     outcome: DeliveryOutcome,
     /// Why it has failed.
     #[serde(skip_serializing_if = "Option::is_none")]

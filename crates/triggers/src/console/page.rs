@@ -29,12 +29,12 @@ pub(super) fn routes() -> Router<Triggers> {
         .route("/admin/triggers/{workflow}/{trigger}/deliveries/{id}", get(read))
 }
 
-/// What the page says after a test.
+/// The message after a test.
 #[derive(Default)]
 struct Said {
     done: Option<&'static str>,
     wrong: Option<String>,
-    /// What the form contains.
+    /// The content of the form.
     event: Option<String>,
 }
 
@@ -137,11 +137,11 @@ async fn render(
         </section>
         <section class="cw-account-part" aria-labelledby="test">
             <h2 id="test">"Test"</h2>
-            <p class="cw-account-note">"Starts a run as if this had happened, also while the trigger is paused."</p>
+            <p class="cw-account-note">"Starts a run as if this event had occurred, even while the trigger is paused."</p>
             {error_message(said.wrong)}
             <form class="cw-account-form" method="post" action=format!("{path}/test")>
                 <label class="cw-account-field">
-                    <span>"What has happened (JSON)"</span>
+                    <span>"Event (JSON)"</span>
                     <textarea name="event" rows="6" required inner_html=text_area_content(&said.event.unwrap_or(example))></textarea>
                 </label>
                 <button class="cw-button">"Send test"</button>
@@ -162,7 +162,7 @@ fn about(item: &TriggerItem, names: &UserNames) -> AnyView {
         ("Waits for", text(item.waits_for.clone())),
         ("State", text(state_text(item))),
         ("Failures in a row", item.failures.into_any()),
-        ("Deliveries that came again", item.repeats.into_any()),
+        ("Repeated deliveries", item.repeats.into_any()),
     ];
     if let Some(address) = &item.address {
         about.push(("Address", view! { <code>{address.clone()}</code> }.into_any()));
@@ -209,5 +209,5 @@ fn deliveries_table(path: &str, deliveries: Vec<Delivery>) -> AnyView {
             body,
         ]
     };
-    table(columns, deliveries.into_iter().map(line), "There was none yet.")
+    table(columns, deliveries.into_iter().map(line), "None yet.")
 }

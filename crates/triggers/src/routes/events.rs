@@ -45,7 +45,7 @@ struct NewEvent {
     /// An id that only this event has: an event that is reported again starts nothing.
     #[serde(default)]
     id: Option<String>,
-    /// What has happened.
+    /// The data of the event.
     #[serde(default)]
     data: Map<String, Value>,
 }

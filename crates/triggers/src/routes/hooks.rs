@@ -20,13 +20,13 @@ use wire::{ErrorCode, UserError};
 
 /// The largest body in bytes.
 const MAX_BODY: usize = 1 << 20;
-/// How often a refused request of a trigger is stored. Anyone can send them.
+/// The minimum interval between two refused requests of a trigger that are stored. Anyone can send them.
 const REFUSED_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The group in the OpenAPI document.
 const HOOKS: Tag = Tag {
     name: "hooks",
-    description: "Webhooks of other services, which prove by a signature or a key who they are.",
+    description: "Webhooks of other services, which are authenticated by a signature or a key.",
     access: Access::Senders,
 };
 
@@ -34,7 +34,7 @@ const HOOKS: Tag = Tag {
 #[derive(Clone)]
 struct Hooks {
     triggers: Triggers,
-    /// When the last refused request of each trigger was stored.
+    /// The time at which the last refused request of each trigger was stored.
     refused: Arc<Mutex<HashMap<(String, String), Instant>>>,
 }
 

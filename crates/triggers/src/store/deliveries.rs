@@ -14,7 +14,7 @@ pub(crate) const MAX_SHOWN: u32 = 50;
 /// The most running deliveries that are read at once.
 const MAX_RUNNING: u32 = 200;
 
-/// What became of a delivery.
+/// The outcome of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum DeliveryOutcome {
@@ -53,7 +53,7 @@ impl DeliveryOutcome {
 pub(crate) struct NewDelivery {
     pub(crate) id: String,
     pub(crate) trigger: TriggerKey,
-    /// What is the same when the delivery comes again.
+    /// The key by which a repeated delivery is recognized.
     pub(crate) key: String,
     /// Unix time in milliseconds.
     pub(crate) received_at: i64,
@@ -74,13 +74,13 @@ pub(crate) struct Delivery {
     pub(crate) id: String,
     #[serde(skip)]
     pub(crate) trigger: TriggerKey,
-    /// What is the same when the delivery comes again: the sender's id, the tick, or the event.
+    /// The key by which a repeated delivery is recognized: the sender's id, the tick, or the event.
     pub(crate) key: String,
     /// Unix time, milliseconds.
     pub(crate) received_at: i64,
     /// Whether an administrator has sent it.
     pub(crate) is_test: bool,
-    /// What became of it.
+    /// The outcome.
     pub(crate) outcome: DeliveryOutcome,
     /// Why it has failed or was refused.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,11 +5,12 @@ use ::store::sql;
 use ::store::{Store, StoreError};
 use std::time::Duration;
 
-/// How long deliveries are known by their keys.
+/// The time for which the keys of deliveries are remembered.
 const KNOWN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-/// How long those are known that have started nothing. Events are searched again within a minute.
+/// The time for which the keys of deliveries that started nothing are remembered. Events are searched again
+/// within a minute.
 const KNOWN_FILTERED: Duration = Duration::from_secs(60 * 60);
-/// How long the newest ones of each trigger are shown.
+/// The time for which the newest deliveries of each trigger are shown.
 const SHOWN: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 /// The most deliveries of a trigger.
 const MAX_DELIVERIES: u32 = 100_000;

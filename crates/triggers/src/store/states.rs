@@ -14,7 +14,7 @@ const MAX_STATES: u32 = 10_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StateRow {
     pub(crate) key: TriggerKey,
-    /// What the trigger waits for.
+    /// The source of its events.
     pub(crate) subject: String,
     /// Up to when ticks and events were considered; Unix time in milliseconds, as all times here.
     pub(crate) checked_at: i64,

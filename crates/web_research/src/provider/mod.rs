@@ -96,7 +96,7 @@ pub(crate) struct SearchAnswer {
 pub(crate) enum SearchFailure {
     #[error("it refused the key")]
     Credentials,
-    #[error("it has too many requests, or the plan is used up")]
+    #[error("it gets too many requests, or the quota of its plan is used up")]
     Limited(Duration),
     #[error("it answered with the status {0}")]
     Status(u16),

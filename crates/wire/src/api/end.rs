@@ -148,7 +148,7 @@ impl EndReason {
     pub fn explanation(self) -> Option<&'static str> {
         match self {
             Self::MaxSteps => Some(Text::LimitSteps.english()),
-            Self::StopOnToolCall => Some("The agent ended with its last call, as it is set up to."),
+            Self::StopOnToolCall => Some("The agent ended with its last call, as configured."),
             Self::Time => Some(Text::LimitTime.english()),
             Self::Requests => Some(Text::LimitRequests.english()),
             Self::TotalTokens => Some(Text::LimitTokens.english()),
@@ -161,7 +161,7 @@ impl EndReason {
             Self::Shutdown => Some("The server was restarted."),
             Self::Replaced => Some("The user went on without answering a question."),
             Self::Expired => Some("A request to the user expired."),
-            Self::ServerGone | Self::LeaseLost => Some("The server ended while the answer was being written."),
+            Self::ServerGone | Self::LeaseLost => Some("The server stopped while the answer was being written."),
             _ => None,
         }
     }

@@ -87,7 +87,7 @@ texts! { 0;
     PartMissingReload = "A part of this page could not be loaded. Reload the page.",
     ActionsMissing = "The page could not load this action. Try again.",
     ActionWrong = "An expression in an action of this page is invalid: {1}.",
-    PageGone = "This page has gone.",
+    PageGone = "This page no longer exists.",
     LinkNowhere = "This link has no target.",
     LinkRefused = "The browser did not open this link.",
     ErrorUnauthenticated = "",

@@ -132,7 +132,7 @@ impl<'c, 'a, 'n, 'r> Checker<'c, 'a, 'n, 'r> {
             let id = step.id.0.as_str();
             self.within(&[Place::Index(index)], |here| {
                 if RESERVED_STEPS.contains(&id) {
-                    let help = Some(format!("`$.{id}` has a meaning of its own; use another id"));
+                    let help = Some(format!("`$.{id}` is reserved; use another id"));
                     here.error(&[key("id")], format!("a step cannot have the id `{id}`"), help);
                 }
                 if !here.ids.insert(id) {

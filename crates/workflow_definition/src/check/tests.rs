@@ -161,7 +161,7 @@ fn loops_humans_and_waits_need_their_bounds() {
     chatwright.yaml:9:80: error: `timeoutSeconds` has no meaning for a step of the type `wait`
     chatwright.yaml:9:95: error: `idempotent` has no meaning for a step of the type `wait`
     chatwright.yaml:10:13: error: a step cannot have the id `input`
-        = help: `$.input` has a meaning of its own; use another id
+        = help: `$.input` is reserved; use another id
     chatwright.yaml:11:13: error: there are two steps with the id `g`
         = help: ids are unique in a workflow, also those of steps within steps
     chatwright.yaml:12:63: error: a run cannot return from a branch or an iteration that runs beside others

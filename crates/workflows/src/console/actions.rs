@@ -26,7 +26,7 @@ pub(super) async fn stop(
     Ok(see_other(&format!("{PATH}/{id}"), None))
 }
 
-/// The form that makes a run go on.
+/// The form that makes a run continue.
 #[derive(Deserialize)]
 pub(super) struct RetryForm {
     path: Option<String>,

@@ -18,7 +18,7 @@ pub(super) fn state_name(state: StepState) -> &'static str {
         StepState::Skipped => "Not needed",
         StepState::Done => "Done",
         StepState::Running => "Running",
-        StepState::Retrying => "Will be tried again",
+        StepState::Retrying => "Will be retried",
         StepState::Waiting => "Waiting",
         StepState::Failed => "Failed",
         StepState::Unknown => "Outcome unknown",

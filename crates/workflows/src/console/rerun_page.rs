@@ -16,7 +16,7 @@ use web::see_other;
 use wire::form::Form;
 use wire::{ErrorCode, UserError};
 
-/// What was entered, and what is wrong with it.
+/// The entered values, and the problems in them.
 #[derive(Default)]
 struct Entered {
     /// Absent before anything was sent.

@@ -211,7 +211,7 @@ fn decide_view(id: &str, step: &StepRow) -> AnyView {
         <section class="cw-account-part" aria-label=label>
             <h2>{heading}</h2>
             <p class="cw-account-note">
-                "The server stopped while this step ran. Look up what it did, then decide how the run goes on."
+                "The server stopped while this step ran. Check its effects, then decide how the run goes on."
             </p>
             <form method="post" action=action>
                 <input type="hidden" name="path" value=step.path.clone() />

@@ -12,7 +12,7 @@ use wire::form::Form;
 use wire::hidden_characters::{TextKind, text_with_code_points};
 use workflow_definition::Ask;
 
-/// What was entered, and what is wrong with it.
+/// The entered values, and the problems in them.
 #[derive(Debug, Default)]
 pub(super) struct Entered {
     /// The entries of the fields; absent before anything was sent.

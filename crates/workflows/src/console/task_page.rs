@@ -35,7 +35,7 @@ pub(super) async fn show(
     Ok(task_page(&admin, StatusCode::OK, &task, &Entered::default(), (may_answer, others)))
 }
 
-/// The form that lets somebody else answer.
+/// The form that lets another user answer.
 #[derive(Deserialize)]
 pub(super) struct AssignForm {
     kind: String,

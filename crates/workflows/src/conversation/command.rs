@@ -22,10 +22,10 @@ use wire::{UserError, WORKFLOW_RUN};
 use workflow_definition::{AgentWorkflows, WhenDone, WorkflowEntry, WorkflowTool};
 use workflow_definition::{Workflow, Workflows};
 
-/// How much of the input the message of the user shows, in bytes.
+/// The maximum size of the input in the message of the user, in bytes.
 const MAX_TEXT: usize = 4 * 1024;
 
-/// What the model reads of the start.
+/// The message for the model about the start.
 const STARTED: &str = "The user has started this workflow with a command, not with one of your tools. It goes on in the \
     background. Its result comes into this conversation when it has ended; the user sees how far it is. Do not start \
     it again for the same purpose.";

@@ -1,5 +1,5 @@
-//! Runs that belong to a conversation: an agent starts them with a tool and goes on talking, or the user with
-//! a command, and the conversation gets the result when the run ends.
+//! Runs that belong to a conversation: an agent starts them with a tool and continues talking, or the user with a
+//! command, and the conversation gets the result when the run ends.
 
 mod command;
 mod deliver;

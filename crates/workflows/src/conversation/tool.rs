@@ -16,16 +16,16 @@ use wire::{ErrorCode, UserError};
 use workflow_definition::{AgentWorkflows, WhenDone, WorkflowEntry, WorkflowTool};
 use workflow_definition::{Workflow, Workflows};
 
-/// What the model reads about each of the tools.
+/// The end of the description of each tool.
 const IN_THE_BACKGROUND: &str = "This starts a workflow that goes on in the background, maybe for days. The call \
     returns at once with the id of its run; the result comes into this conversation when the run has ended. Do not \
     wait for it, and do not start it twice for the same purpose.";
 
-/// What the model reads when a run has started.
+/// The result of the call that starts a run.
 const STARTED: &str = "It goes on in the background. Its result comes into this conversation when it has ended; the \
     user sees how far it is.";
 
-/// What the model reads when a run has started that belongs to no conversation.
+/// The result of the call that starts a run without a conversation.
 const STARTED_ALONE: &str = "It goes on in the background. Its result can be read with its id.";
 
 /// The workflows that an agent may start, as far as its user may.
@@ -168,7 +168,7 @@ fn causes(scope: &RunScope) -> Vec<String> {
     causes
 }
 
-/// Returns what the model reads when a run cannot start.
+/// Returns the error that the model reads when a run cannot start.
 fn told(error: UserError) -> ToolError {
     match (error.code, error.path) {
         (ErrorCode::NotFound, _) => ToolError::new("The user may not start this workflow."),

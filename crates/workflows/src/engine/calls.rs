@@ -70,7 +70,7 @@ impl Drive {
         }
         let now = now_millis();
         let suspended = self.suspended_step(&path, &result, now);
-        // What was not begun, or was cut off, goes on from where it was.
+        // What was not begun, or was cut off, continues from where it was.
         let keeps_state =
             suspended.is_some() || matches!(result, Err(CallError::Refused { .. } | CallError::Interrupted));
         let record = match &suspended {

@@ -1,5 +1,5 @@
-//! Delays after the clock was set back. The times at which steps go on are stored; without a correction a
-//! pause of a second would take as long as the clock was set back.
+//! Delays after the clock was set back. The times at which steps continue are stored; without a correction a pause
+//! of a second would take as long as the clock was set back.
 
 use super::drive::Drive;
 use super::outcome::MAX_PAUSE;

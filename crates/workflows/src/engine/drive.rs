@@ -18,9 +18,9 @@ use tokio_util::sync::CancellationToken;
 use web::times::now_millis;
 use workflow_definition::{OnLapse, Step, StepKind, WaitStep, Workflow, WorkflowBytes};
 
-/// How often a run that executes steps looks at what others have changed.
+/// The interval at which a run that executes steps checks for changes by others.
 const TICK: Duration = Duration::from_secs(1);
-/// How long steps may go on while the server shuts down.
+/// The time for which steps may continue while the server shuts down.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(2);
 
 /// A run that is driven.
@@ -34,10 +34,10 @@ pub(super) struct Drive {
     pub(super) facts: Arc<RunFacts>,
     pub(super) records: Arc<Records>,
     pub(super) state_bytes: usize,
-    /// How many bytes the run keeps at most.
+    /// The size limits of the run.
     pub(super) bytes: WorkflowBytes,
     pub(super) calls: JoinSet<Finished>,
-    /// What the calls that run may use, by path.
+    /// The budgets that are reserved for running calls, by path.
     pub(super) reserved: HashMap<String, Remaining>,
     /// Cancels single calls, by path.
     pub(super) cancels: HashMap<String, CancellationToken>,
@@ -49,7 +49,7 @@ pub(super) struct Drive {
     pub(super) looked_at: Option<Instant>,
 }
 
-/// What the loop does after a round.
+/// The next action of the loop after a round.
 enum Next {
     Again,
     End(RunState, Result<Value, StepError>),
@@ -108,7 +108,7 @@ impl Drive {
     }
 
     /// Does what can be done now, or waits for a call to end. Steps that are not started now are started when the
-    /// run goes on, by this server or another one.
+    /// run continues, by this server or another one.
     async fn round(&mut self, may_start: bool) -> Result<Next, JobError> {
         self.follow_clock().await?;
         if self.look_outside().await? {
@@ -219,7 +219,7 @@ impl Drive {
         Ok(())
     }
 
-    /// Reads the record of a step that somebody else has changed.
+    /// Reads the record of a step that others have changed.
     pub(super) async fn read_again(&mut self, path: &str) -> Result<(), JobError> {
         let rows = store::steps_of(self.job.store(), &self.run.id).await?;
         if let Some((path, record)) = rows.into_iter().find(|row| row.path == path).map(StepRow::record) {
@@ -228,7 +228,7 @@ impl Drive {
         Ok(())
     }
 
-    /// Ends the job of a run that waits. It goes on after what is left by this server's clock: that of the
+    /// Ends the job of a run that waits. It continues after what is left by this server's clock: that of the
     /// database may be another one, and the queue corrects delays when its clock is set back.
     async fn park(self, wakes_at: Option<i64>) -> Result<Outcome, JobError> {
         let run_id = self.run.id.clone();
@@ -239,8 +239,8 @@ impl Drive {
         Ok(ended.await?)
     }
 
-    /// Gives calls some time to end while the server shuts down. Those that do not are decided about
-    /// when the run goes on.
+    /// Gives calls some time to end while the server shuts down. Those that do not are decided about when the run
+    /// continues.
     async fn leave(mut self) -> Result<Outcome, JobError> {
         let until = Instant::now() + SHUTDOWN_TIME;
         while let Ok(Some(Ok(finished))) = tokio::time::timeout_at(until, self.calls.join_next()).await {

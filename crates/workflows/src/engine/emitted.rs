@@ -37,7 +37,7 @@ pub(super) fn workflow_ended(run: &RunRow, state: RunState, error: Option<&StepE
     }
     Some(NewEvent {
         name: EventKind::WorkflowEnded.name().to_owned(),
-        // A run can go on after its end, and end again.
+        // A run can continue after its end, and end again.
         key: format!("{} {now}", run.id),
         at: now,
         data: json!({

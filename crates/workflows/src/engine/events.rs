@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use web::times::now_millis;
 
-/// How far back events of the product are searched again, in milliseconds: one is stored a moment after
-/// its time.
+/// The time before the stored position that is searched again, in milliseconds: an event is stored a moment
+/// after its time.
 const OVERLAP_MS: i64 = 60_000;
 /// The most waits and events that are compared at once.
 const PAGE: u32 = 200;
@@ -103,7 +103,7 @@ async fn match_page(
     Ok(())
 }
 
-/// Where the events of a name are read.
+/// The range of the events of a name that is read.
 struct Source<'n> {
     event: &'n str,
     /// The kind of an event that is found in the table in which it is stored.
@@ -145,7 +145,7 @@ impl<'n> Source<'n> {
     }
 }
 
-/// Returns the waits that end with the event that ends them, and those that go on.
+/// Returns the waits that end with the event that ends them, and those that continue.
 fn compare(
     waits: Vec<WaitRow>,
     events: &[NumberedEvent],

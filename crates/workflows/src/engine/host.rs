@@ -1,4 +1,4 @@
-//! What the engine needs of the product: agents, endpoints, and the workflows of the config.
+//! The interface of the engine to the product: agents, endpoints, and the workflows of the config.
 
 use super::Remaining;
 use super::outcome::{CallError, CallOutcome, of_agent, refusal, tool_error, used};
@@ -18,7 +18,7 @@ use workflow_definition::{AgentStep, Step, StepKind, ToolStep, Workflow, Workflo
 
 /// A call of an agent, a tool or an endpoint.
 pub(crate) struct Call {
-    /// As whom.
+    /// The caller of the step.
     pub(crate) caller: Caller,
     /// The workflow, for the usage.
     pub(crate) workflow_id: String,
@@ -32,15 +32,15 @@ pub(crate) struct Call {
     pub(crate) input: Value,
     /// The key that stays the same over all attempts.
     pub(crate) key: String,
-    /// What may be used.
+    /// The remaining budget.
     pub(crate) remaining: Remaining,
-    /// From where an agent goes on that has waited for decisions.
+    /// The state from which an agent continues that has waited for decisions.
     pub(crate) resumed: Option<ResumedStep>,
     /// Cancels the call.
     pub(crate) cancel: CancellationToken,
 }
 
-/// What the engine needs of the product.
+/// The interface of the engine to the product.
 pub(crate) trait StepHost: Send + Sync + 'static {
     /// Returns a workflow of the config.
     fn workflow(&self, id: &str) -> Option<Workflow>;

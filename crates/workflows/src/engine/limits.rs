@@ -9,7 +9,7 @@ use std::sync::Arc;
 use wire::invoke::InvokeLimits;
 use workflow_definition::RunLimits;
 
-/// What a step may use: the smallest rest of the limits of its run and of the runs above.
+/// The remaining budget of a step: the smallest rest of the limits of its run and of the runs above.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Remaining {
     pub(crate) requests: Option<u64>,

@@ -30,7 +30,7 @@ pub(crate) enum CallError {
 pub(crate) struct CallOutcome {
     /// The output.
     pub(crate) result: Result<Value, CallError>,
-    /// What was used.
+    /// The usage.
     pub(crate) used: Used,
 }
 

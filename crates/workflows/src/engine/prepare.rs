@@ -1,4 +1,4 @@
-//! What steps that are ready need to start: questions, waits, and the runs of children.
+//! Prepares steps that are ready: questions, waits, and the runs of children.
 
 use super::drive::Drive;
 use crate::plan::{Record, Start, StepError, StepState};
@@ -14,7 +14,7 @@ use workflow_definition::{HumanStep, RunLimits, Step, StepKind, WaitStep, Workfl
 /// The most runs above a run.
 const MAX_ANCESTORS: usize = 8;
 
-/// What a started step brings to the transaction that stores it.
+/// The rows that a started step adds to the transaction that stores it.
 #[derive(Clone, Debug)]
 pub(super) enum Beside {
     Nothing,
@@ -22,13 +22,13 @@ pub(super) enum Beside {
     Task(Box<NewTask>),
     /// A child's run.
     Child(Box<NewRun>),
-    /// The run of a child that goes on after its end.
+    /// The run of a child that continues after its end.
     ChildAgain(Box<ResumedChild>),
     /// A wait for an event.
     Wait(Box<NewWait>),
 }
 
-/// The run of a child that goes on after its end.
+/// The run of a child that continues after its end.
 #[derive(Clone, Debug)]
 pub(super) struct ResumedChild {
     pub(super) run_id: String,
@@ -38,7 +38,7 @@ pub(super) struct ResumedChild {
 
 /// The run that a child's step has started in an earlier attempt.
 enum EarlierChild {
-    /// It has failed or was stopped, and goes on.
+    /// It has failed or was stopped, and continues.
     GoesOn(ResumedChild),
     /// It has an output.
     Done(Value),
@@ -59,7 +59,7 @@ pub(super) struct Prepared {
     pub(super) ended: Option<Result<Value, StepError>>,
     /// Whether it counts towards the steps of the run: not again after it was refused.
     pub(super) is_counted: bool,
-    /// From where an agent goes on that has waited for decisions.
+    /// The state from which an agent continues that has waited for decisions.
     pub(super) resumed: Option<ResumedStep>,
 }
 
@@ -128,8 +128,8 @@ impl Drive {
         Ok(Some(Prepared { start, step, started, beside, ended, is_counted, resumed }))
     }
 
-    /// Returns the run that the last attempt of a child's step has started. It goes on where it failed, so that its
-    /// steps that are done do not run again.
+    /// Returns the run that the last attempt of a child's step has started. It continues where it failed, so that
+    /// its steps that are done do not run again.
     async fn earlier_child(&self, path: &str, now: i64) -> Result<Option<EarlierChild>, JobError> {
         if !self.records.contains_key(path) {
             return Ok(None);

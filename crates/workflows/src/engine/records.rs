@@ -1,4 +1,4 @@
-//! The records of a run: read when a drive begins, and what others change while it goes on.
+//! The records of a run: read when a drive begins, and what others change while it continues.
 
 use super::drive::Drive;
 use crate::plan::{Record, Records, StepState};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use web::times::now_millis;
 use workflow_definition::Step;
 
-/// Returns what becomes of a step whose call was lost, and when it goes on: it runs again if it may, otherwise a
+/// Returns what becomes of a step whose call was lost, and when it continues: it runs again if it may, otherwise a
 /// person decides.
 pub(super) fn after_loss(step: Option<&Step>, now: i64) -> (StepState, Option<i64>) {
     match step.is_some_and(Step::is_idempotent) {

@@ -18,7 +18,7 @@ const MAX_CALLS: usize = 16;
 /// After how many milliseconds a step is tried again whose child has not ended yet.
 const CHILD_PAUSE_MS: i64 = 1_000;
 
-/// What became of steps that are ready.
+/// The outcome of starting the steps that are ready.
 pub(super) enum Started {
     /// Some were started.
     Some,

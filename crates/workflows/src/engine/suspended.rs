@@ -1,5 +1,5 @@
-//! Agents of steps whose calls wait for decisions. Each call is a question to people; a call on which nobody
-//! has decided in time is denied. When no call is left, the step goes on from where the agent was.
+//! Agents of steps whose calls wait for decisions. Each call is a question to people; a call on which nobody has
+//! decided in time is denied. When no call is left, the step continues from where the agent was.
 
 use super::drive::Drive;
 use super::emitted::task_waiting;
@@ -55,7 +55,7 @@ impl SuspendedStep {
     }
 }
 
-/// Returns the end of the wait of an agent, which goes on now.
+/// Returns the end of the wait of an agent, which continues now.
 pub(crate) fn going_on(path: String, now: i64) -> FinishedStep {
     FinishedStep {
         path,
@@ -117,14 +117,14 @@ impl Drive {
         })
     }
 
-    /// Denies the calls of an agent whose questions have lapsed. The agent goes on if none is left, otherwise it waits for
-    /// the others until the next of them lapses.
+    /// Denies the calls of an agent whose questions have lapsed. The agent continues if none is left, otherwise it
+    /// waits for the others until the next of them lapses.
     pub(super) async fn lapse_agent(&mut self, path: String) -> Result<(), JobError> {
         let (now, run_id, at) = (now_millis(), self.run.id.clone(), path.clone());
         let write = self.job.write(move |db| {
             Box::pin(async move {
                 let Some(state) = store::suspended_state(db, &run_id, &at).await? else {
-                    // Without a state it begins anew, if it still waits.
+                    // Without a state it begins again, if it still waits.
                     let finished = going_on(at, now);
                     let is_waiting = store::finish_step(db, &run_id, &finished, now).await?;
                     return Ok(is_waiting.then_some(finished));

@@ -1,11 +1,11 @@
-//! What a step may read.
+//! The values that a step may read.
 
 use operators::Operators;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What is known of a run.
+/// The facts about a run that its steps may read.
 #[derive(Clone, Debug)]
 pub(crate) struct RunFacts {
     /// Its id.

@@ -1,6 +1,6 @@
-//! What a run does next: a pure function of the definition, the input, the stored records and the
-//! time. It has no clock of its own, does no I/O, and is bounded, so a run can be continued by
-//! any server at any time.
+//! The planner: computes the next actions of a run. It is a pure function of the definition, the input, the
+//! stored records and the time. It has no clock of its own, does no I/O, and is bounded, so a run can be
+//! continued by any server at any time.
 
 mod frame;
 mod planner;
@@ -83,7 +83,7 @@ impl StepError {
     }
 }
 
-/// What is known of a step that has started.
+/// The stored record of a step that has started.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Record {
     /// Its state.
@@ -94,7 +94,7 @@ pub(crate) struct Record {
     pub(crate) error: Option<StepError>,
     /// The number of attempts so far.
     pub(crate) attempt: u32,
-    /// When it goes on: the next attempt, the end of the wait, or when the question lapses.
+    /// When it continues: the next attempt, the end of the wait, or when the question lapses.
     pub(crate) next_at: Option<i64>,
     /// When it ended; 0 before.
     pub(crate) ended_at: i64,
@@ -110,7 +110,7 @@ impl Record {
 /// The records of a run by path.
 pub(crate) type Records = BTreeMap<String, Record>;
 
-/// What a run does next.
+/// The next actions of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Plan {
     /// The steps to start.

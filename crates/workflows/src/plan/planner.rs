@@ -46,7 +46,7 @@ pub(crate) fn unhandled_failures(workflow: &Workflow, facts: &RunFacts, records:
     planner.unhandled
 }
 
-/// How far steps are.
+/// The progress of a list of steps.
 enum Flow<'d> {
     /// They have ended with an output, at this time.
     Done(Cow<'d, Value>, i64),
@@ -64,7 +64,7 @@ struct Planner<'d, 'f> {
     now: i64,
     visits: u32,
     plan: Plan,
-    /// How many of the steps around handle errors.
+    /// The number of enclosing steps that handle errors.
     handlers: u32,
     /// The steps whose errors nothing handles.
     unhandled: Vec<String>,

@@ -33,7 +33,7 @@ pub(crate) struct Answer {
     pub(crate) comment: Option<String>,
 }
 
-/// Answers a question. The answer is stored, and the run goes on.
+/// Answers a question. The answer is stored, and the run continues.
 ///
 /// # Errors
 /// 404 for a question that the caller may not answer, 409 for one that is not open any more, 422
@@ -66,7 +66,7 @@ pub(crate) async fn answer(runs: &Runs, caller: &Caller, id: &str, answer: Answe
             if let Some(call) = call {
                 let is_open = decide_call(db, (&run_id, &finished.path), call).await?;
                 if is_open {
-                    // The agent goes on when all its calls are decided.
+                    // The agent continues when all its calls are decided.
                     return Ok(());
                 }
                 store::uncount_attempt(db, &run_id, &finished.path).await?;

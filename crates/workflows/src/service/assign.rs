@@ -8,8 +8,8 @@ use wire::UserError;
 /// The longest name of a role, in characters.
 const MAX_NAME: usize = 100;
 
-/// Lets somebody else answer an open question, too, for an administrator: whom the workflow names may be gone. `audit` is
-/// the row of the change.
+/// Lets another user answer an open question, too, for an administrator: whom the workflow names may be gone.
+/// `audit` is the row of the change.
 ///
 /// # Errors
 /// 404 for an unknown question, 409 for one that is not open any more, 422 for an unusable name.

@@ -21,14 +21,14 @@ const MAX_AUDITED: usize = 4_000;
 pub(crate) struct DecideRequest {
     /// The path of the step.
     pub(crate) path: String,
-    /// What becomes of it.
+    /// The action.
     pub(crate) action: Action,
     /// For `skip`: the output of the step.
     #[serde(default)]
     pub(crate) output: Value,
 }
 
-/// What becomes of a step whose outcome is unknown.
+/// The action on a step whose outcome is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Action {

@@ -1,4 +1,4 @@
-//! What callers do with runs: start, stop, retry, decide about a step, and answer questions. Each
+//! The operations of callers on runs: start, stop, retry, decide about a step, and answer questions. Each
 //! change is one transaction, which also wakes the run.
 
 mod answer;
@@ -196,7 +196,7 @@ pub(crate) fn too_many() -> UserError {
     UserError::new(ErrorCode::RateLimited, message)
 }
 
-/// Whose runs a caller may see and change.
+/// The runs that a caller may see and change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Viewer<'c> {
     /// The caller's own.

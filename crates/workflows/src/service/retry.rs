@@ -1,4 +1,4 @@
-//! Makes ended runs go on.
+//! Makes ended runs continue.
 
 use super::{Runs, Viewer, check_cost_limit, failed, may_start, overtaken, run};
 use crate::engine::wake;
@@ -22,18 +22,17 @@ pub(crate) const REPEATED_EFFECTS: &str = "/repeatEffects";
 /// The most paths that a message names.
 const MAX_NAMED: usize = 20;
 
-/// The body that makes an ended run go on.
+/// The body that makes an ended run continue.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub(crate) struct RetryRequest {
-    /// The path of the step from which the run goes on: this step and all that started later run
-    /// again. That of an `if`, `switch`, `parallel` or `loop` is its first step that has run. Default: the steps
-    /// whose errors ended the run, and those that its end has cut off. Steps whose errors were handled do not run
-    /// again.
+    /// The path of the step from which the run continues: this step and all that started later run again. That of
+    /// an `if`, `switch`, `parallel` or `loop` is its first step that has run. Default: the steps whose errors
+    /// ended the run, and those that its end has cut off. Steps whose errors were handled do not run again.
     pub(crate) path: Option<String>,
-    /// Whether the run goes on with the definition that the config has now, with its `limits` and `runAs`, instead of
-    /// the one with which it was started, and so do the runs of its children that have failed. The records of their
-    /// steps are kept by their paths.
+    /// Whether the run continues with the definition that the config has now, with its `limits` and `runAs`,
+    /// instead of the one with which it was started, and so do the runs of its children that have failed. The
+    /// records of their steps are kept by their paths.
     pub(crate) use_current_definition: bool,
     /// Whether steps run again that have had their effect: calls that are done and not `idempotent`. For
     /// administrators. Without it, such a retry is refused.
@@ -43,7 +42,7 @@ pub(crate) struct RetryRequest {
     pub(crate) limits: RunLimits,
 }
 
-/// What is known of the config in use when a run goes on.
+/// The facts about the config in use that a run needs when it continues.
 pub(crate) struct CurrentConfig<W> {
     /// Returns a workflow.
     pub(crate) workflow: W,
@@ -51,8 +50,8 @@ pub(crate) struct CurrentConfig<W> {
     pub(crate) operators: Arc<Operators>,
 }
 
-/// Makes an ended run go on. Its limits, also that of time, count from now, and its steps have the rights that its owner
-/// has now.
+/// Makes an ended run continue. Its limits, also that of time, count from now, and its steps have the rights that
+/// its owner has now.
 ///
 /// # Errors
 /// 404 for a run of another user, 403 for an owner who may not start the workflow any more and for one who repeats
@@ -146,8 +145,8 @@ fn check_owner(viewer: Viewer<'_>, workflow: Option<&Workflow>) -> Result<(), Us
     }
 }
 
-/// Returns as whom the steps act when the run goes on: with the rights of the definition, or else with those that its
-/// owner has now. Of an owner without an account on this server, an administrator knows only those of the run.
+/// Returns as whom the steps act when the run continues: with the rights of the definition, or else with those that
+/// its owner has now. Of an owner without an account on this server, an administrator knows only those of the run.
 async fn caller_now(
     runs: &Runs,
     viewer: Viewer<'_>,
@@ -167,7 +166,7 @@ async fn caller_now(
     Ok(now)
 }
 
-/// Gives the run and the runs below it that may go on their rights and, if there are, their current definitions.
+/// Gives the run and the runs below it that may continue their rights and, if there are, their current definitions.
 async fn set_rights(
     db: &mut Db,
     id: &str,
@@ -178,7 +177,7 @@ async fn set_rights(
     store::set_caller(db, id, &caller).await?;
     let mut callers = HashMap::from([(id.to_owned(), caller)]);
     for below in store::failed_below(db, id).await? {
-        // What a run has started that is done does not go on.
+        // What a run has started that is done does not continue.
         let Some(parent) = callers.get(&below.parent_id) else { continue };
         let found = current(&below.workflow_id);
         let definition = match found {

@@ -3,7 +3,7 @@
 use ::store::sql::{self, Db, Row};
 use ::store::{Store, StoreError};
 
-/// Who may answer.
+/// A user or a role who may answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Assignee {
     Role(String),
@@ -38,7 +38,8 @@ pub(super) async fn insert(db: &mut Db, task_id: &str, assignees: &[Assignee]) -
     Ok(())
 }
 
-/// Lets somebody else answer an open question, too. Returns false if it is not open any more, or if they may already.
+/// Lets another user answer an open question, too. Returns false if it is not open any more, or if they may
+/// already.
 pub(crate) async fn add_assignee(db: &mut Db, task_id: &str, assignee: &Assignee) -> Result<bool, StoreError> {
     let (kind, name) = assignee.parts();
     let add = sql::query(ADD).bind(task_id).bind(kind).bind(name);

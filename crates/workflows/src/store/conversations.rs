@@ -17,9 +17,9 @@ pub(crate) struct ConversationLink {
     /// The key of the call that has started the run.
     pub(crate) call_key: Option<String>,
     pub(crate) caller: RunCaller,
-    /// Whether the agent goes on when the run has ended.
+    /// Whether the agent continues when the run has ended.
     pub(crate) goes_on: bool,
-    /// What the agent reads with the result.
+    /// The exposure that the result adds to the agent that reads it.
     pub(crate) exposure: Exposure,
     pub(crate) is_delivered: bool,
 }
@@ -102,7 +102,7 @@ pub(crate) async fn set_delivered(db: &mut Db, run_id: &str) -> Result<(), Store
     Ok(())
 }
 
-/// Stores that the conversation is to get a further result, because the run goes on.
+/// Stores that the conversation is to get a further result, because the run continues.
 pub(crate) async fn reopen_link(db: &mut Db, run_id: &str) -> Result<(), StoreError> {
     sql::query(SET_DELIVERED).bind(run_id).bind(0_i64).execute(db).await?;
     Ok(())

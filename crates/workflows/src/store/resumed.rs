@@ -1,4 +1,5 @@
-//! What changes when a run goes on after its end: its definition and its rights, and those of the runs below it.
+//! The changes of a run that continues after its end: its definition and its rights, and those of the runs
+//! below it.
 
 use super::run_rows::RunCaller;
 use super::runs::INSERT_DEFINITION;
@@ -60,7 +61,7 @@ pub(crate) async fn set_caller(db: &mut Db, id: &str, caller: &RunCaller) -> Res
     Ok(())
 }
 
-/// Makes a run go on with another version of its definition.
+/// Makes a run continue with another version of its definition.
 pub(crate) async fn use_definition(db: &mut Db, id: &str, workflow: &Workflow, now: i64) -> Result<(), StoreError> {
     let version = workflow.version();
     let insert = sql::query(INSERT_DEFINITION).bind(&workflow.id.0).bind(&version).bind(to_json(workflow)).bind(now);

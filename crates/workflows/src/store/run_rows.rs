@@ -39,7 +39,7 @@ impl RunState {
     }
 }
 
-/// What was used.
+/// The usage of a run or a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Used {
@@ -97,7 +97,7 @@ impl Used {
     }
 }
 
-/// What a run had used when it went on after its end. Its limits count from there.
+/// The usage of a run at the time when it continued after its end. Its limits count from there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UsedBefore {
@@ -112,7 +112,7 @@ impl UsedBefore {
     }
 }
 
-/// As whom the steps of a run act. Tokens of the user are not stored.
+/// The identity with which the steps of a run act. Tokens of the user are not stored.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunCaller {
@@ -173,7 +173,7 @@ pub(crate) struct RunRow {
     pub(crate) error: Option<StepError>,
     #[serde(skip)]
     pub(crate) stop_requested: bool,
-    /// What the run has used, with its children and all attempts.
+    /// The usage of the run, with its children and all attempts.
     pub(crate) used: Used,
     /// The number of steps that were started.
     pub(crate) steps: u32,
@@ -192,7 +192,7 @@ pub(crate) struct RunRow {
     /// When it ended; Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended_at: Option<i64>,
-    /// When it goes on by itself; Unix time, milliseconds.
+    /// When it continues by itself; Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) wakes_at: Option<i64>,
 }

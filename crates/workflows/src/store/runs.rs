@@ -179,7 +179,7 @@ pub(crate) async fn runs_of(
     store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(RunRow::read).collect() })).await
 }
 
-/// Which runs an administrator lists.
+/// The filter of an administrator's list of runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunFilter {
     /// The name of a state, or `undecided`: a step waits for a decision, because it is not known what it did.
@@ -227,7 +227,7 @@ pub(crate) async fn end_run(
     Ok(end.execute(db).await?.rows_affected() > 0)
 }
 
-/// Makes a run go on that has ended, with these limits, which count from now. Returns false if it has not ended.
+/// Makes a run continue that has ended, with these limits, which count from now. Returns false if it has not ended.
 pub(crate) async fn reopen(db: &mut Db, id: &str, limits: &RunLimits, now: i64) -> Result<bool, StoreError> {
     let Some(run) = run_in(db, id).await? else { return Ok(false) };
     let before = UsedBefore { used: run.used, steps: run.steps };

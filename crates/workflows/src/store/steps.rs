@@ -31,7 +31,7 @@ pub(crate) struct StepRow {
     /// Why it has failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<StepError>,
-    /// What it has used in all attempts.
+    /// The usage in all attempts.
     pub(crate) used: Used,
     /// The run of a child workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ pub(crate) struct StepRow {
     /// When it ended; Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended_at: Option<i64>,
-    /// When it goes on, or when its question lapses; Unix time, milliseconds.
+    /// When it continues, or when its question lapses; Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next_at: Option<i64>,
 }
@@ -99,7 +99,8 @@ const DELAY: &str = "UPDATE workflow_steps SET next_at = $3 WHERE run_id = $1 AN
 const DELAY_TASK: &str =
     "UPDATE workflow_tasks SET due_at = $3 WHERE run_id = $1 AND path = $2 AND state = 'open' AND due_at IS NOT NULL";
 
-/// What is kept of an agent that waited is not needed any more.
+/// Ends the open steps of a run. The state of an agent that has waited is deleted, since it is not needed any
+/// more.
 const CLOSE: &str = "
     UPDATE workflow_steps SET state = 'failed', error = $2, ended_at = $3, next_at = NULL, suspended = NULL
     WHERE run_id = $1 AND ended_at IS NULL";
@@ -114,19 +115,19 @@ const EXPIRE: Sql = Sql::pair(
 
 const DELETE: &str = "DELETE FROM workflow_steps WHERE run_id = $1 AND path = $2";
 
-/// The step of a child, whose run goes on.
+/// The step of a child, whose run continues.
 const REOPEN: &str = "
     UPDATE workflow_steps SET state = 'retrying', attempt = 0, next_at = $3, ended_at = NULL
     WHERE run_id = $1 AND path = $2";
 
 const CHILD: &str = "SELECT child_id FROM workflow_steps WHERE run_id = $1 AND path = $2";
 
-/// The steps of an ended run that are repeated when it goes on.
+/// The steps of an ended run that are repeated when it continues.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RepeatedSteps {
-    /// The paths of those that begin anew.
+    /// The paths of those that begin again.
     pub(crate) anew: Vec<String>,
-    /// The paths of those whose child runs go on.
+    /// The paths of those whose child runs continue.
     pub(crate) children: Vec<String>,
 }
 
@@ -281,7 +282,7 @@ pub(crate) async fn lose_steps(
     Ok(())
 }
 
-/// Stores when steps go on.
+/// Stores when steps continue.
 pub(crate) async fn delay_steps(db: &mut Db, run_id: &str, delays: &[(String, i64)]) -> Result<(), StoreError> {
     for (path, next_at) in delays {
         for statement in [DELAY, DELAY_TASK] {

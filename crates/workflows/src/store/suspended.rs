@@ -4,14 +4,14 @@ use super::Used;
 use ::store::sql::{self, Db};
 use ::store::{Store, StoreError};
 
-/// An agent that goes on after decisions.
+/// An agent that continues after decisions.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ResumedStep {
     /// Its state with the decisions, as JSON.
     pub(crate) state: String,
     /// How often it has waited.
     pub(crate) suspensions: i64,
-    /// What it has used so far.
+    /// The usage so far.
     pub(crate) used: Used,
 }
 
@@ -30,7 +30,7 @@ const FORGET: &str = "
     UPDATE workflow_steps SET suspended = NULL, suspensions = 0
     WHERE run_id = $1 AND path = $2 AND suspended IS NOT NULL";
 
-/// Returns from where the agent of a step goes on; `None` if it begins.
+/// Returns the state from which the agent of a step continues; `None` if it begins.
 pub(crate) async fn resumed_step(store: &Store, run_id: &str, path: &str) -> Result<Option<ResumedStep>, StoreError> {
     let find = sql::query(FIND).bind(run_id.to_owned()).bind(path.to_owned());
     let row = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
@@ -60,7 +60,7 @@ pub(crate) async fn set_suspended(db: &mut Db, run_id: &str, path: &str, state: 
     Ok(())
 }
 
-/// Lets the agent of a step begin anew.
+/// Lets the agent of a step begin again.
 pub(crate) async fn forget_suspended(db: &mut Db, run_id: &str, path: &str) -> Result<(), StoreError> {
     sql::query(FORGET).bind(run_id).bind(path).execute(db).await?;
     Ok(())

@@ -24,7 +24,7 @@ pub(crate) enum TaskState {
     Cancelled,
 }
 
-/// What a person is asked.
+/// A question to a person.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskRow {
@@ -41,11 +41,11 @@ pub(crate) struct TaskRow {
     pub(crate) owner: String,
     /// The workflow.
     pub(crate) workflow_id: String,
-    /// What the person does.
+    /// The kind of answer that is asked for.
     pub(crate) ask: Ask,
     /// The question.
     pub(crate) title: String,
-    /// What the person should know.
+    /// The details that the person should know.
     pub(crate) details: Value,
     /// The choices, for `choose`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -58,7 +58,7 @@ pub(crate) struct TaskRow {
     /// The answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Value>,
-    /// Who answered.
+    /// The user who answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answered_by: Option<String>,
     /// When it was asked; Unix time, milliseconds.
@@ -73,7 +73,7 @@ pub(crate) struct TaskRow {
     pub(crate) reminded_at: Option<i64>,
 }
 
-/// What is stored as JSON.
+/// The part of a question that is stored as JSON.
 #[derive(Deserialize, Serialize)]
 struct Details {
     details: Value,
@@ -244,7 +244,7 @@ pub(crate) async fn count_waiting(store: &Store, most: u32) -> Result<(u32, u32)
     Ok((number("tasks")?, number("runs")?))
 }
 
-/// Which open tasks an administrator lists.
+/// The filter of an administrator's list of open tasks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TaskFilter {
     /// The workflow.

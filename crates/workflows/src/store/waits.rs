@@ -5,7 +5,8 @@ use ::store::sql::{self, Db, Row, Sql};
 use ::store::{Store, StoreError};
 use serde_json::Value;
 
-/// How far the time of an event may be from the order in which events are stored, in milliseconds.
+/// The maximum difference between the order of events by their times and the order in which they are stored,
+/// in milliseconds.
 const DISORDER_MS: i64 = 60_000;
 
 /// A wait that starts.

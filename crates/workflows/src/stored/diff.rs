@@ -1,4 +1,4 @@
-//! What is different between two definitions: lines of their YAML.
+//! The differences between two definitions, as lines of their YAML.
 
 use super::{definition_yaml, in_config, table};
 use capability::Context;

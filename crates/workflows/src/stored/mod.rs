@@ -28,8 +28,8 @@ const AUTHOR_DELETED: &str = "its author, who was no administrator, was deleted"
 /// Why a definition is not used any more whose author was disabled.
 const AUTHOR_DISABLED: &str = "its author, who is no administrator, was disabled";
 
-/// Who may store definitions of workflows over the API, beside administrators. Their definitions say
-/// with `runAs` which of their own roles the steps have.
+/// The users who may store definitions of workflows over the API, beside administrators. Their definitions
+/// say with `runAs` which of their own roles the steps have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub(crate) struct WorkflowEditors {
     /// The roles.

@@ -1,4 +1,4 @@
-//! Who may store definitions, and with which rights these run.
+//! The rights to store definitions, and the rights with which these run.
 
 use super::{AUTHOR_DELETED, AUTHOR_DISABLED, AuthorState, StoredWorkflow, WorkflowEditors};
 use ::store::{ADMIN, EventKind, User};
@@ -61,7 +61,7 @@ pub(super) fn problems(workflow: &Workflow, caller: &Caller, config: &Config) ->
     for (path, event) in events {
         if OF_ALL_RUNS.iter().any(|kind| kind.name() == event) {
             let message = format!(
-                "`{event}` tells of the runs of all users, so only administrators may let a workflow wait for it"
+                "`{event}` reports the runs of all users, so only administrators may let a workflow wait for it"
             );
             let help = Some("ask an administrator to save this definition".to_owned());
             problems.push(ValueProblem { path, message, help });

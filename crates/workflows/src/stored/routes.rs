@@ -74,7 +74,7 @@ struct Rollback {
     to: i64,
 }
 
-/// What is compared.
+/// The versions to compare.
 #[derive(Deserialize, JsonSchema)]
 struct DiffQuery {
     /// The number of a version, or `config` for the workflow of the config with the same id.
@@ -103,7 +103,7 @@ fn yes() -> bool {
     true
 }
 
-/// What is wrong with a definition.
+/// The problems of a definition.
 #[derive(Serialize, JsonSchema)]
 struct Problems {
     /// The problems; none if it can be stored.

@@ -80,7 +80,7 @@ fn invalid(problems: Vec<ValueProblem>) -> UserError {
 /// Saves a new definition, or a new version of the one with this id and version.
 ///
 /// # Errors
-/// 404 for an unknown id, 409 if the id is taken or somebody saved a newer version, 422 for an invalid
+/// 404 for an unknown id, 409 if the id is taken or another user has saved a newer version, 422 for an invalid
 /// definition, 429 if there are too many.
 pub(crate) async fn save(
     context: &Context,
@@ -163,7 +163,7 @@ async fn save_version(
     table::find(&context.store, &id).await.map_err(from_store_error)?.ok_or_else(UserError::not_found)
 }
 
-/// Deletes a definition. Its runs go on with their versions.
+/// Deletes a definition. Its runs continue with their versions.
 ///
 /// # Errors
 /// 404 for an unknown id.

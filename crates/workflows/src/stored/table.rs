@@ -31,7 +31,7 @@ pub(crate) struct StoredWorkflow {
     pub(crate) disabled_because: Option<String>,
     /// The user who saved the current version.
     pub(crate) author: String,
-    /// What is known of the rights of its author.
+    /// The state of the author's rights.
     #[serde(skip)]
     pub(crate) author_state: AuthorState,
     /// Unix time, milliseconds.
@@ -40,7 +40,7 @@ pub(crate) struct StoredWorkflow {
     pub(crate) updated_at: i64,
 }
 
-/// What is known of the rights of an author.
+/// The state of the rights of an author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AuthorState {
     /// It was an administrator, or has no account on this server, so that its roles are known only when it asks.
@@ -89,7 +89,7 @@ pub(super) enum SaveOutcome {
     Taken,
     /// There is no such definition.
     Unknown,
-    /// Somebody saved a newer version meanwhile.
+    /// Another user has saved a newer version in the meantime.
     Changed,
     /// There are too many.
     Full,
@@ -131,7 +131,7 @@ const STATE: &str = "SELECT CAST(coalesce(sum(changes), 0) AS BIGINT) FROM store
 
 const COUNT: &str = "SELECT count(*) FROM stored_workflows WHERE deleted_at IS NULL";
 
-/// The versions go on after a deleted definition with the same id, so that each of them stays what it was.
+/// The versions continue after a deleted definition with the same id, so that each of them stays what it was.
 const INSERT: &str = "
     INSERT INTO stored_workflows
         (id, version, definition, is_enabled, author, created_at, updated_at, changes, limited_author)

@@ -22,7 +22,7 @@ use wire::UserError;
 use zip::ZipWriter;
 use zip::write::{SimpleFileOptions, StreamWriter};
 
-/// Which files are in the archive.
+/// The files of an archive.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct ArchiveQuery {
     /// The folder, for example `/outputs`; all files without it.
@@ -61,7 +61,7 @@ pub(super) async fn download(
     Ok(FileContent::new(&HeaderMap::new(), sent, Body::from_stream(bytes)))
 }
 
-/// What was packed and not sent yet.
+/// The packed bytes that were not sent yet.
 #[derive(Clone, Default)]
 struct Packed(Arc<Mutex<Vec<u8>>>);
 

@@ -39,7 +39,7 @@ const WORKSPACE: Tag = Tag {
     access: Access::Users { scope: Some(KeyScope::Conversations) },
 };
 
-/// What the handlers use.
+/// The state of the handlers.
 #[derive(Clone)]
 struct RouteState {
     all: Workspaces,
@@ -116,7 +116,7 @@ struct WorkspaceFile {
     /// The number of the version, which is unique in the conversation. Files that are attached to messages have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<i64>,
-    /// Where the content is read. The URL of a version always means this version.
+    /// The URL of the content. It always refers to this version.
     url: String,
     /// The media type that was detected from the content and the name.
     media_type: String,
@@ -189,7 +189,7 @@ async fn versions(
     Ok(Json(WorkspaceFiles { items: items.collect() }))
 }
 
-/// How a version is read.
+/// The query of a request for a version.
 #[derive(Deserialize, JsonSchema)]
 struct ShowQuery {
     /// Whether a browser saves the file instead of showing it.

@@ -23,7 +23,8 @@ const STACK: usize = 32 << 20;
 /// The memory in bytes that the process may use above that of the script: the program, its threads, and what the
 /// interpreter needs.
 const OWN_MEMORY: u64 = 512 << 20;
-/// How many times the memory of a script its process may use: contents are copied on their way.
+/// The memory limit of the process, as a multiple of the limit of the script: contents are copied on their
+/// way.
 const COPIES: u64 = 6;
 /// The addresses in bytes that may be reserved above the memory: programs and libraries are mapped.
 const MAPPED: u64 = 2 << 30;

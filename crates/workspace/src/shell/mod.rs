@@ -68,11 +68,11 @@ pub(crate) struct ShellRequest {
     pub(crate) settings: ShellSettings,
     /// The container, at that level.
     pub(crate) container: Option<Arc<ContainerKey>>,
-    /// Where the output so far is shown.
+    /// Receives the output so far, for the user.
     pub(crate) reports: CallReports,
 }
 
-/// What a script has done.
+/// The result of a script.
 #[derive(Debug, Default)]
 pub(crate) struct ShellOutput {
     pub(crate) exit_code: i32,
@@ -82,7 +82,7 @@ pub(crate) struct ShellOutput {
     pub(crate) is_truncated: bool,
     /// The files that it has changed.
     pub(crate) changes: Vec<Change>,
-    /// What is there and cannot be stored, each with the reason.
+    /// The files that cannot be stored, each with the reason.
     pub(crate) left_out: Vec<String>,
     /// Why none of its changes can be stored; then `changes` is empty.
     pub(crate) refused: Option<String>,

@@ -27,15 +27,15 @@ const SCRATCH: &str = "/tmp";
 const FOLDERS: [&str; 5] = [TREES[0], TREES[1], TREES[2], SCRATCH, SCRIPT];
 /// Files take whole pages of memory.
 const PAGE: u64 = 4096;
-/// Where programs are.
+/// The search path of programs.
 const PATH: &str = "/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin";
 /// The files and folders that a call makes beside the files that the conversation may have.
 const MAX_NEW_NODES: u64 = 20_000;
 /// The most names of a path that are looked at; files may have fewer.
 const MAX_WALK_DEPTH: usize = 40;
-/// How much longer than the script each process may compute, in seconds.
+/// The CPU time of each process beyond the limit of the script, in seconds.
 const EXTRA_SECONDS: u64 = 5;
-/// How often the user is shown the output so far, and how much of it in bytes.
+/// The interval at which the user is shown the output so far, and its maximum size in bytes.
 const PROGRESS: Duration = Duration::from_secs(1);
 const MAX_PROGRESS: usize = 2048;
 /// The most names of what cannot be stored.
@@ -67,7 +67,7 @@ pub fn run_programs_process() -> ExitCode {
 
 /// Why there is no result.
 enum Failure {
-    /// The server is told.
+    /// The message is sent to the server.
     Message(Message),
     /// The server has gone.
     NoServer,
@@ -223,7 +223,7 @@ fn end_with_server(mut input: UnixStream) {
     exit(i32::from(NO_SERVER));
 }
 
-/// What the user was shown last of the output.
+/// The output that the user was shown last.
 struct Progress {
     at: Instant,
     length: usize,
@@ -245,7 +245,7 @@ impl Progress {
 struct CopyOut<'s> {
     output: &'s mut UnixStream,
     limits: &'s WorkspaceLimits,
-    /// What the files were before.
+    /// The states of the files before the script.
     stamps: &'s HashMap<String, Stamp>,
     bytes: u64,
     files: u64,

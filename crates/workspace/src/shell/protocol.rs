@@ -34,7 +34,7 @@ pub(super) struct Answer {
     pub(super) outcome: ReadOutcome,
 }
 
-/// What came of a question.
+/// The outcome of a request for the content of a file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum ReadOutcome {
     /// The content is in the bytes.
@@ -45,7 +45,7 @@ pub(super) enum ReadOutcome {
     Failed,
 }
 
-/// What the process sends.
+/// A message of the process.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Message {
     /// It needs the content of a file. A command that is ended does not wait for the answer, so the questions
@@ -53,7 +53,7 @@ pub(super) enum Message {
     Read { no: u64, path: String },
     /// A file was written; its content is in the bytes.
     Written(String),
-    /// The script goes on. The bytes are the end of what it has written so far.
+    /// The script continues. The bytes are the end of what it has written so far.
     Progress,
     /// The script has ended by itself. The bytes are its output.
     Done(Done),
@@ -63,7 +63,7 @@ pub(super) enum Message {
     Unavailable(String),
 }
 
-/// What a script has done that has ended by itself.
+/// The result of a script that has ended by itself.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Done {
     pub(super) exit_code: i32,
@@ -72,7 +72,7 @@ pub(super) struct Done {
     pub(super) is_truncated: bool,
     /// The paths of the files that are there and were not written.
     pub(super) kept: Vec<String>,
-    /// What is there and cannot be stored, each with the reason.
+    /// The files that cannot be stored, each with the reason.
     pub(super) left_out: Vec<String>,
     /// Why nothing can be stored.
     pub(super) refused: Option<String>,

@@ -201,7 +201,7 @@ async fn output_is_shown_while_a_script_runs() {
     let Some(cell) = Cell::new(process()).await else { return };
     let (sender, mut reports) = tokio::sync::mpsc::channel(8);
     let request = ShellRequest {
-        // It goes on until it is dropped.
+        // It continues until it is dropped.
         script: "echo one; echo two >&2; sleep 25".to_owned(),
         workspace: cell.house.workspace("ada", "c"),
         settings: cell.settings,
@@ -226,7 +226,7 @@ async fn nothing_outlives_a_script() {
              exec 3>&1; (sleep {seconds} <&- >&3 &) ; sleep 0.3; echo done"
         )
     };
-    // The control: outside of a sandbox they go on.
+    // The control: outside of a sandbox they continue.
     let real = Command::new("bash").arg("-c").arg(script(271_801)).stdout(Stdio::null()).status().unwrap();
     assert!(real.success());
     let left = processes_with("sleep\x00271801");

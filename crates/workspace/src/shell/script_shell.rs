@@ -34,8 +34,8 @@ use tokio::time::timeout;
 const MAX_RUNNING: usize = 8;
 /// The scripts that run or wait.
 const MAX_SCRIPTS: usize = 200;
-/// How much longer than its own limit a script may take. The shell looks at the clock between commands; a command
-/// that takes longer is ended with the process.
+/// The time beyond its own limit after which a script is ended. The shell checks the clock between commands;
+/// a command that takes longer is ended with the process.
 const EXTRA_TIME: Duration = Duration::from_secs(5);
 /// The time in which a sandbox is made, and files are copied into it and out of it. The sandbox looks at the clock.
 const COPY_TIME: Duration = Duration::from_secs(45);
@@ -51,11 +51,11 @@ const MAX_ERRORS: u64 = 4_096;
 /// The most of what is left out that is passed on.
 const MAX_LEFT_OUT: usize = 30;
 
-/// The signals that tell why a process was ended.
+/// The signals that show why a process was ended.
 const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
 
-/// How this program starts itself for scripts.
+/// The program and the arguments with which this program starts itself for scripts.
 pub(crate) struct Helpers {
     pub(crate) program: PathBuf,
     /// The arguments for the emulated shell.
@@ -87,7 +87,7 @@ pub(crate) struct ScriptShell {
     turns: UserTurns,
 }
 
-/// How many scripts run, and how many run or wait.
+/// Counts the running scripts, and the running and waiting ones.
 struct Places {
     scripts: Semaphore,
     running: Semaphore,
@@ -203,7 +203,7 @@ impl ScriptShell {
     }
 }
 
-/// How much longer than its own limit a script may take.
+/// Returns the time beyond its own limit after which a script is ended.
 fn extra_time(level: ShellLevel) -> Duration {
     match level {
         ShellLevel::Process | ShellLevel::Container => COPY_TIME,
@@ -217,14 +217,14 @@ impl Shell for ScriptShell {
     }
 }
 
-/// What a script has done, as its process says.
+/// The result of a script, as its process reports it.
 #[derive(Debug)]
 pub(super) struct Outcome {
     output: ShellOutput,
     after: After,
 }
 
-/// What is said with the process of a script. The process is not trusted: it may have been taken over by its script.
+/// The exchange with the process of a script. The process is not trusted: its script may have taken it over.
 pub(super) struct Conversation<'s> {
     pub(super) start: &'s Start,
     pub(super) tree: &'s Tree,

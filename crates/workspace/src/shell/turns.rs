@@ -1,4 +1,4 @@
-//! How many scripts run at once.
+//! Limits the scripts that run at once.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;

@@ -62,7 +62,7 @@ const INSERT: &str = "
 
 const DELETE: &str = "DELETE FROM workspace_versions WHERE conversation_id = $1 AND version = $2";
 
-/// A trigger deletes the content when nothing uses it. A link to the version goes on using it.
+/// A trigger deletes the content when nothing uses it. A link to the version continues using it.
 const RELEASE: &str = "
     DELETE FROM file_uses WHERE conversation_id = $1 AND file_id = $2
         AND NOT EXISTS (SELECT 1 FROM artifact_shares WHERE file_id = $2)";

@@ -28,7 +28,7 @@ pub(crate) enum ShareOutcome {
     Gone,
 }
 
-/// What is behind a link.
+/// The file that a link refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SharedRow {
     pub(crate) path: String,

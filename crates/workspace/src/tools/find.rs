@@ -28,7 +28,7 @@ const MAX_COMPILED: usize = 1 << 20;
 /// The most bytes of all files that are searched.
 const MAX_SEARCHED: u64 = 64 << 20;
 
-/// Where patterns are matched.
+/// The thread pool that matches patterns.
 static SEARCHES: LazyLock<Pool> = LazyLock::new(|| Pool::new("workspace-search", 2 << 20, 16));
 
 #[derive(Deserialize, JsonSchema)]

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What the tools of an agent share.
+/// The state that the tools of an agent share.
 #[derive(Clone)]
 pub(crate) struct AgentWorkspace {
     pub(crate) all: Workspaces,
@@ -88,7 +88,7 @@ where
     Arc::new(FunctionTool::new(name, description, call).with_annotations(annotations))
 }
 
-/// What a tool returns that reads files: they may be the user's, and anybody may have written them.
+/// The annotations of tools that read files: they may be the user's, and anybody may have written them.
 const READS: Annotations =
     Annotations { reads_private: true, returns_untrusted: true, egress: false, idempotent: true, reads_only: true };
 

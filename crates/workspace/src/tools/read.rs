@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// How much of a file is read at once, in bytes. It is less than what agents read of a result by default.
+/// The maximum size of a read, in bytes. It is less than agents read of a result by default.
 const MAX_READ: usize = 48 * 1024;
 /// The longest line that is shown whole, in bytes.
 const MAX_LINE: usize = 4_000;

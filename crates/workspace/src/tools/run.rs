@@ -15,7 +15,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How long a call may wait for others, and store its files, beside the time for the script.
+/// The time for waiting and for storing files that a call may take in addition to its script.
 const AROUND: Duration = Duration::from_secs(60);
 /// The most files that are named.
 const MAX_NAMED: usize = 30;
@@ -29,10 +29,10 @@ const CONTAINED: &str = "Runs a script with the shell and the programs of a Linu
 const PROGRAMS: &str = "Runs a script with the shell of a Linux machine over the files, in /workspace, without a network. Nothing can be \
      installed. Temporary files in /tmp are gone after the call, and so are variables, empty folders, links and modes of files; what still \
      runs when the script ends is ended. A script that is ended by a limit changes nothing.";
-/// Programs of which the model is told, where they are installed.
+/// Programs that the description of the tool names, if they are installed.
 const NAMED_PROGRAMS: [&str; 12] =
     ["bash", "awk", "python3", "perl", "ruby", "node", "jq", "sqlite3", "git", "gcc", "ffmpeg", "pandoc"];
-/// Where they are looked for.
+/// The folders in which they are looked for.
 const PLACES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
 
 /// Those of them that are installed. What is installed later is named after the next start.
@@ -41,7 +41,7 @@ static INSTALLED_PROGRAMS: LazyLock<String> = LazyLock::new(|| {
     NAMED_PROGRAMS.into_iter().filter(is_there).collect::<Vec<_>>().join(", ")
 });
 
-/// Returns what the model is told of the tool.
+/// Returns the description of the tool for the model.
 fn description(level: ShellLevel) -> String {
     match level {
         ShellLevel::Process => {

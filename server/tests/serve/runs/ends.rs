@@ -147,7 +147,8 @@ async fn limit_that_evaluates_to_nothing_fails_the_turn() {
     let refused = server.message_to("desk/helper", "c1", "write {}").send().await.unwrap();
     assert_eq!(refused.status(), StatusCode::INTERNAL_SERVER_ERROR);
     let log = wait_for_log(&folder, "cannot be evaluated").await;
-    let cause = "chatwright.yaml:10:40: the operator of `limits.requests` came to nothing, so the bound cannot be kept";
+    let cause =
+        "chatwright.yaml:10:40: the operator of `limits.requests` has no value, so the limit cannot be enforced";
     assert!(log.contains(cause), "{log}");
 }
 

@@ -360,7 +360,7 @@ async fn code_is_asked_for_without_a_key_and_not_when_switched_off() {
     stopped(without_key);
     let off = restart(", secondFactor: off");
     let ada = enter_password(&off, "ada").await.2.unwrap();
-    assert!(get(&off, &ada, "/auth/account").await.1.contains("this server asks nobody for a code"));
+    assert!(get(&off, &ada, "/auth/account").await.1.contains("this server does not ask for codes"));
     assert_eq!(post(&off, &ada, "/auth/two-step/remove", &[("password", PASSWORD)]).await.0, 303);
     assert!(!get(&off, &ada, "/auth/account").await.1.contains("Two-step sign-in"));
 }

@@ -158,7 +158,7 @@ fn preview_page(admin: &Admin, status: StatusCode, sent: &str, items: &[ImportLi
             text(item.problem.as_deref().unwrap_or("Invite")),
         ]
     };
-    let columns = ["Line", "Name", "Roles", "Groups", "What happens"].map(Heading::Text);
+    let columns = ["Line", "Name", "Roles", "Groups", "Outcome"].map(Heading::Text);
     let content = view! {
         {error_message(refused)}
         <section class="cw-account-part" aria-label="Preview">{table(columns, items.iter().map(line), "")}</section>

@@ -40,8 +40,8 @@ fn a_mail_is_read() {
 #[test]
 fn mails_of_nobody_and_of_nobody_for_sure_are_ignored() {
     let check = |head: &str| check(head, "Hi");
-    assert_snapshot!(check(HEAD), @"ignored: nothing says that it is from its sender");
-    assert_snapshot!(check(&format!("Authentication-Results: mx.other.test; dkim=pass header.d=corp.test|{VERIFIED}{HEAD}")), @"ignored: nothing says that it is from its sender");
+    assert_snapshot!(check(HEAD), @"ignored: its sender is not authenticated");
+    assert_snapshot!(check(&format!("Authentication-Results: mx.other.test; dkim=pass header.d=corp.test|{VERIFIED}{HEAD}")), @"ignored: its sender is not authenticated");
     assert_snapshot!(check(&format!("{VERIFIED}{HEAD}|From: eve@corp.test")), @"ignored: it has not exactly one sender");
     assert_snapshot!(check(&format!("{VERIFIED}From: a@corp.test, b@corp.test|Message-ID: <1@a>")), @"ignored: it has not exactly one sender");
     assert_snapshot!(check(&format!("{VERIFIED}From: bot@corp.test|Message-ID: <1@a>")), @"ignored: it is from the bot itself");

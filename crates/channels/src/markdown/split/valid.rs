@@ -1,4 +1,4 @@
-//! What messengers demand of a message, for tests and fuzz targets.
+//! The requirements of messengers on a message, for tests and fuzz targets.
 
 use super::{Entity, Limits, Rendered, units};
 

@@ -204,7 +204,7 @@ fn check_user_auth(
 ) -> Option<()> {
     let has_auth = base.is_some_and(|base| base.transport.user_service("").is_some());
     let (key, message) = match server {
-        McpProperties { auth: Some(_), .. } => ("auth", "an agent has no `auth` of its own"),
+        McpProperties { auth: Some(_), .. } => ("auth", "an agent cannot have its own `auth`"),
         McpProperties { url: Some(_), .. } if has_auth => {
             ("url", "the tokens of users are for the connection's address")
         }
@@ -312,7 +312,7 @@ fn stdio(
     let own = properties.env.into_iter().map(|(variable, setting)| {
         let at = node.span_at(&[PathStep::Key("env"), PathStep::Key(&variable)]);
         if LOADER_VARIABLES.contains(&variable.as_str()) {
-            let message = format!("`{variable}` is refused: it makes a program run something else than `command` says");
+            let message = format!("`{variable}` is refused: it can make a program run something other than `command`");
             context.report.error(at, message, None);
             return None;
         }

@@ -22,7 +22,7 @@ pub(crate) fn read<'n>(node: &'n Node, agent_type: AgentType, context: &mut Cont
     let mut known: Vec<(&str, &Node)> = Vec::new();
     for (id, at) in list.items().iter().filter_map(|item| Some((item.text()?, item.at))) {
         if known.iter().any(|(other, _)| *other == id) {
-            context.report.error(at, format!("the model `{id}` stands here twice"), None);
+            context.report.error(at, format!("the model `{id}` is listed twice"), None);
         } else if let Some(model) = context.model(id, at) {
             check_type(id, at, agent_type, context);
             known.push((id, model));

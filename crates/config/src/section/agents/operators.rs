@@ -150,14 +150,15 @@ pub(crate) fn apply_values(mut known: Value, later: &[DynamicProperty], values: 
         if LIMIT_PROPERTIES.contains(&name.as_str())
             && let Some(path) = missing_limit(&property.value, &value)
         {
-            return Err(format!("{at}: the operator of `{name}{path}` came to nothing, so the bound cannot be kept"));
+            return Err(format!("{at}: the operator of `{name}{path}` has no value, so the limit cannot be enforced"));
         }
         // A property without a value counts as not set.
         if value.is_null() && name != "model" {
             continue;
         }
-        let told =
-            |problem: String| format!("{at}: the operator of `{name}` came to what cannot stand there: {problem}");
+        let told = |problem: String| {
+            format!("{at}: the operator of `{name}` has a value that cannot be used there: {problem}")
+        };
         let mut report = Report::default();
         let node = Node::from_value(&value, Span::default());
         let checked = shape.and_then(|shape| check_value(&node, shape.property(name)?, &mut report));

@@ -124,7 +124,7 @@ pub(crate) fn connection(
     }
     if api_key.is_plain() {
         let help = "write `apiKey: { _secret: NAME }` and set the environment variable NAME".to_owned();
-        context.report.warning(place("apiKey"), "a key stands in the config, where others may read it", Some(help));
+        context.report.warning(place("apiKey"), "the config contains a key, which others may read", Some(help));
     }
     if user_token && token.is_some() {
         let help = "leave out `token`, or `userToken`".to_owned();
@@ -185,7 +185,7 @@ pub(crate) fn check_user_tokens(config: &Config, context: &mut Context<'_, '_>) 
         let passes_on = matches!(&connection.kind, ConnectionKind::RemoteAgent(remote) if remote.user_token);
         let Some(node) = context.connections.get(connection.id.as_str()).filter(|_| passes_on) else { continue };
         let at = node.span_at(&[PathStep::Key("properties"), PathStep::Key("userToken")]);
-        let message = format!("in the mode `{}` no user comes with a token", config.auth.mode.name());
+        let message = format!("in the mode `{}` users have no token", config.auth.mode.name());
         let help = "leave it out, or choose the mode `jwt` or `proxy`".to_owned();
         context.report.error(at, message, Some(help));
     }

@@ -99,7 +99,7 @@ fn check_path(path: &Node, context: &mut Context<'_, '_>) {
     };
     let literal = if template.is_some() { without_expressions(text) } else { text.to_owned() };
     if literal.starts_with("http://") || literal.starts_with("https://") {
-        let help = "the path is below the connection's `baseURL`; another site needs a connection of its own";
+        let help = "the path is below the connection's `baseURL`; another site needs its own connection";
         context.report.error(node.at, "a path cannot be a whole address", Some(help.to_owned()));
     } else if let Some(character) = literal.chars().find(|c| ['?', '#', '\\'].contains(c)) {
         let help = "write parameters as `query: { name: value }`; a value inserted by `_template` is encoded";

@@ -161,7 +161,7 @@ impl<'n> RoutineCheck<'n, '_, '_, '_> {
                 self.operators(&other.value, false);
             } else if !branches.contains(&beside) {
                 let help = suggest::help(beside, values.iter().chain(*branches).copied());
-                let help = help.or_else(|| Some(format!("`{key}` is a step of its own")));
+                let help = help.or_else(|| Some(format!("`{key}` is a separate step")));
                 let message = format!("there is no key `{beside}` beside `{key}`");
                 self.context.report.error(other.key_at, message, help);
             }

@@ -89,7 +89,7 @@ fn url(text: &str, allow_private: bool, node: &Node, context: &mut Context<'_, '
         return None;
     };
     if url.scheme() == "http" && !(is_this_machine(&url) && allow_private) {
-        let message = "keys must come over `https`: whoever can change them on the way can sign in as anybody";
+        let message = "keys must be fetched over `https`: anyone who changes them in transit can sign in as any user";
         context.report.error(
             at,
             message,

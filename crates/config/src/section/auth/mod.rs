@@ -355,7 +355,7 @@ fn public_urls(texts: Vec<Text>, node: &Node, context: &mut Context<'_, '_>) -> 
         let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
         if !is_bare || !url.username().is_empty() || url.password().is_some() {
             let help =
-                format!("write `{}`; the server stands at the root of its address", url.origin().ascii_serialization());
+                format!("write `{}`; the server is at the root of its address", url.origin().ascii_serialization());
             context.report.error(at, "expected an address without anything after its host", Some(help));
         }
         urls.push(url);

@@ -132,7 +132,8 @@ pub(super) fn read(
             context.report.warning(at(&[PathStep::Key("signUp")]), message, Some(help));
         }
         if entry.link_verified_email && is_open {
-            let message = "everybody could create an account with the e-mail address of somebody else, to which they are then linked";
+            let message =
+                "anyone could create an account with another person's e-mail address, and would then be linked to it";
             let help = "leave out `openSignUp`, or let users link their account on the account page".to_owned();
             context.report.error(at(&[PathStep::Key("linkVerifiedEmail")]), message, Some(help));
         }
@@ -174,7 +175,7 @@ fn check_domain(name: &str, at: Span, context: &mut Context<'_, '_>) {
     if domain != name {
         let help = match domain {
             "" => "such as `example.com`".to_owned(),
-            domain => format!("write `{domain}`; each further domain has an entry of its own"),
+            domain => format!("write `{domain}`; each further domain needs its own entry"),
         };
         context.report.error(at, "a domain has neither `@` nor `*`", Some(help));
     }
@@ -200,7 +201,7 @@ fn issuer(text: &str, allow_private: bool, at: Span, context: &mut Context<'_, '
     }
     if url.scheme() == "http" && !(is_this_machine(&url) && allow_private) {
         let message =
-            "an issuer must be reached over `https`: whoever can change its answers on the way can sign in as anybody";
+            "an issuer must be reached over `https`: anyone who changes its answers in transit can sign in as any user";
         let help = "over `http` only on this machine, with `allowPrivate: true`".to_owned();
         context.report.error(at, message, Some(help));
         return None;

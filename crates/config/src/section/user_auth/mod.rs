@@ -307,7 +307,7 @@ fn subject_of(config: &Config, exchange: &ExchangeAuth) -> Result<SubjectToken, 
         (_, []) => {
             let help = "let users sign in with `auth: { mode: openidConnect }`, choose the mode `jwt` or `proxy`, or let \
                         users connect accounts with `type: oauth`";
-            unsuitable("", format!("in the mode `{mode}` no user comes with a token"), help)
+            unsuitable("", format!("in the mode `{mode}` users have no token"), help)
         }
         (Some(id), providers) if providers.iter().any(|provider| provider.id == *id) => Ok(SubjectToken::OfSignIns),
         (Some(id), providers) => {

@@ -109,7 +109,7 @@ fn inline_code_and_loader_variables_are_rejected() {
        |
      1 | connections: [{ id: a, type: Mcp, properties: { command: bash, args: [-c, 'rm -rf /'] } }]
        |                                                                       ^^
-       = help: put it into a file of its own and name that
+       = help: put it into a separate file and name that file
     "#);
     assert_snapshot!(connection("{ command: /usr/bin/node, args: [--eval=1] }"), @r#"
     refused
@@ -117,12 +117,12 @@ fn inline_code_and_loader_variables_are_rejected() {
        |
      1 | connections: [{ id: a, type: Mcp, properties: { command: /usr/bin/node, args: [--eval=1] } }]
        |                                                                                ^^^^^^^^
-       = help: put it into a file of its own and name that
+       = help: put it into a separate file and name that file
     "#);
     assert_snapshot!(connection("{ command: npx, args: [-c, x] }"), @"accepted");
     assert_snapshot!(connection("{ command: npx, env: { NODE_OPTIONS: --require=x } }"), @r#"
     refused
-    chatwright.yaml:1:84: error: `NODE_OPTIONS` is refused: it makes a program run something else than `command` says
+    chatwright.yaml:1:84: error: `NODE_OPTIONS` is refused: it can make a program run something other than `command`
        |
      1 | connections: [{ id: a, type: Mcp, properties: { command: npx, env: { NODE_OPTIONS: --require=x } } }]
        |                                                                                    ^^^^^^^^^^^
@@ -216,7 +216,7 @@ agents:
        |                                      ^^^^
        = help: leave out `token`, or `userToken`
 
-    chatwright.yaml:3:149: error: in the mode `local` no user comes with a token
+    chatwright.yaml:3:149: error: in the mode `local` users have no token
        |
      3 | …token: { _secret: KEY }, userToken: true } }
        |                                      ^^^^
@@ -224,7 +224,7 @@ agents:
     ");
     assert_snapshot!(remote("{ baseURL: 'https://tools.example.com', apiKey: plain }", "[fra]"), @"
     refused
-    chatwright.yaml:3:95: warning: a key stands in the config, where others may read it
+    chatwright.yaml:3:95: warning: the config contains a key, which others may read
        |
      3 |   - { id: far, type: RemoteAgent, properties: { baseURL: 'https://tools.example.com', apiKey: ***** } }
        |                                                                                               ^^^^^

@@ -74,7 +74,7 @@ fn unknown_models_and_those_of_other_providers_are_rejected() {
        |                                          ^^^^^
        = help: did you mean `sonnet`?
 
-    chatwright.yaml:9:49: error: the model `fast` stands here twice
+    chatwright.yaml:9:49: error: the model `fast` is listed twice
        |
      9 |   - { id: a, type: Agent, models: [fast, sonet, fast] }
        |                                                 ^^^^
@@ -160,7 +160,7 @@ fn thinking_settings_fit_to_the_model() {
        |
      9 | …odel: m, properties: { temperature: { _user: inputs }, seed: 1, colour: red } }
        |                                      ^
-       = help: the operator `_user` cannot stand here
+       = help: the operator `_user` cannot be used here
 
     chatwright.yaml:9:92: warning: `seed` has no effect: Anthropic's Messages API does not know it
        |

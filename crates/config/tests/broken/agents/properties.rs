@@ -273,7 +273,7 @@ fn misplaced_operators_in_properties_are_rejected() {
         |
      11 | …state: k }, fileSystem: { basePath: { _user: folder } } }
         |                                      ^
-        = help: the operator `_user` cannot stand here
+        = help: the operator `_user` cannot be used here
     ");
     assert_snapshot!(check(&agent(", askUser: { _user: may }, maxSteps: { _usr: steps }, limits: { requests: { _expr: 1 + } }", "[]")), @"
     refused
@@ -281,7 +281,7 @@ fn misplaced_operators_in_properties_are_rejected() {
         |
      11 | …   properties: { model: m, askUser: { _user: may }, maxSteps: { _usr: steps }, limits: { requests: { _expr: 1 …
         |                                      ^
-        = help: the operator `_user` cannot stand here
+        = help: the operator `_user` cannot be used here
 
     chatwright.yaml:11:66: error: there is no operator `_usr`
         |

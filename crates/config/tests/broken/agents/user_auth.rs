@@ -46,9 +46,9 @@ fn accounts_of_users_need_a_key_and_an_authorization_server() {
     check(&remote("token: { _secret: KEY }, auth: { type: oauth }"), "there are two ways to get a token");
     check(&remote("variables: { dburi: { name: Database } }"), "there is no key to encrypt with");
     let exchange = "auth: { type: tokenExchange, tokenUrl: 'https://id.org/t', clientId: a }";
-    check(&remote(exchange), "in the mode `local` no user comes with a token");
+    check(&remote(exchange), "in the mode `local` users have no token");
     let http = |more: &str| format!("type: Http, properties: {{ baseURL: 'https://x.org', {more} }}");
-    check(&http(exchange), "in the mode `local` no user comes with a token");
+    check(&http(exchange), "in the mode `local` users have no token");
     check(&http(&format!("headers: {{ Authorization: a }}, {exchange}")), "there are two values of the header");
     check(&http("auth: { type: oauth }"), "nothing says where users agree");
     let plain = "type: Http, properties: { baseURL: 'http://x.org', auth: { type: oauth, issuer: 'https://id.org' } }";
@@ -61,5 +61,5 @@ fn agents_cannot_change_where_tokens_of_users_are_sent() {
     let check = |agent: &str, expected: &str| refuses(&files, &format!(", mcp: [{agent}]"), expected);
     check("{ connectionId: files, url: 'https://evil.org' }", "the tokens of users are for the connection's address");
     check("{ connectionId: files, shared: true }", "the connection is authorized for each user");
-    check("{ url: 'https://x.org', auth: { type: oauth } }", "an agent has no `auth` of its own");
+    check("{ url: 'https://x.org', auth: { type: oauth } }", "an agent cannot have its own `auth`");
 }

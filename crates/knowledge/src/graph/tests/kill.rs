@@ -1,4 +1,4 @@
-//! Kills the process at many moments while documents are read and extracted, and lets another one go on.
+//! Kills the process at many moments while documents are read and extracted, and lets another one continue.
 
 use super::*;
 use crate::testing::{KillTest, runtime};

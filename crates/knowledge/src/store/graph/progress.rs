@@ -1,17 +1,17 @@
-//! How far extractions are, and which are to be done.
+//! The progress of extractions, and the documents that are still to be read.
 
 use super::write::lock;
 use crate::store::damaged;
 use ::store::sql::{self, Db, Row};
 use ::store::{Store, StoreError};
 
-/// How many entities are deleted in a transaction.
+/// The number of entities that a transaction deletes.
 const BATCH: i64 = 500;
 
 /// The state of an extraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExtractionState {
-    /// It goes on.
+    /// It continues.
     Open,
     /// Nothing is left to do.
     Done,
@@ -35,7 +35,7 @@ pub(crate) struct ExtractionCounts {
     pub(crate) documents: i64,
     pub(crate) done: i64,
     pub(crate) failed: i64,
-    /// What the model has returned and was not kept.
+    /// The number of items of the model's answers that were rejected.
     pub(crate) dropped: i64,
     pub(crate) entities: i64,
     pub(crate) relations: i64,

@@ -1,4 +1,4 @@
-//! Which entities can be reached from one over relations.
+//! Finds the entities that can be reached from one over relations.
 
 use ::store::sql::{self, Sql};
 use ::store::{Store, StoreError};
@@ -29,12 +29,12 @@ impl Direction {
     }
 }
 
-/// What is to be reached.
+/// A search for reachable entities.
 #[derive(Clone, Debug)]
 pub(crate) struct Reach {
-    /// Where it begins.
+    /// The entity at the start.
     pub(crate) entity_id: String,
-    /// How many relations lead to an entity at most.
+    /// The maximum number of relations that lead to an entity.
     pub(crate) depth: u32,
     pub(crate) direction: Direction,
     /// The type of the relations; empty for all.

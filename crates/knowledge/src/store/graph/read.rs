@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// The most names of an entity that are told.
 const MAX_NAMES: i64 = 10;
 
-/// Which entities are listed.
+/// The filter of a list of entities.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EntityFilter {
     pub(crate) libraries: Vec<String>,

@@ -1,4 +1,4 @@
-//! What an extraction stores, batch by batch.
+//! Stores the results of an extraction, batch by batch.
 
 use ::store::sql::{self, Db, Sql};
 use ::store::{Store, StoreError};
@@ -13,7 +13,7 @@ pub(crate) struct Extraction {
     pub(crate) settings: String,
 }
 
-/// What a model has found in some chunks, and was checked.
+/// The checked results of a model for some chunks.
 #[derive(Clone, Debug)]
 pub(crate) struct NewBatch {
     /// The first of the chunks, and the one after the last.

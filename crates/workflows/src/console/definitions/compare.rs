@@ -13,7 +13,7 @@ use web::admin::{Admin, PageError, from_store_error, page};
 use web::html::link;
 use wire::UserError;
 
-/// What is compared.
+/// The versions to compare.
 #[derive(Deserialize)]
 pub(super) struct CompareQuery {
     from: String,
@@ -34,7 +34,7 @@ pub(super) async fn show(
     let own = stored::in_config(&context.current.config(), &id).map(|_| DiffSide::Config);
     let sides: Vec<_> = versions.iter().map(|version| DiffSide::Version(version.version)).chain(own).collect();
     let content = view! {
-        <form class="cw-admin-filter" method="get" aria-label="What is compared">
+        <form class="cw-admin-filter" method="get" aria-label="Versions to compare">
             {side_field("from", "From", &sides, from)}
             {side_field("to", "To", &sides, to)}
             <button class="cw-button">"Compare"</button>
@@ -66,8 +66,7 @@ fn side_field(name: &'static str, label: &'static str, sides: &[DiffSide], chose
 /// Renders the lines. A sign before each says how it has changed, so color is not needed to read them.
 fn lines_view(lines: Vec<DiffLine>) -> AnyView {
     if lines.is_empty() {
-        return view! { <p class="cw-account-note">"The definitions do the same; nothing is different."</p> }
-            .into_any();
+        return view! { <p class="cw-account-note">"The definitions are equal."</p> }.into_any();
     }
     let line = |DiffLine { change, text }: DiffLine| match change {
         LineChange::Same => format!("  {text}\n").into_any(),

@@ -16,7 +16,7 @@ use web::html::{error_message, text_area_content};
 use web::see_other;
 use wire::{ErrorCode, UserError};
 
-/// What a new definition begins with.
+/// The content of the form for a new definition.
 const EXAMPLE: &str = "id: greet
 title: Greets
 input:
@@ -40,7 +40,7 @@ pub(super) struct Sent {
     version: Option<i64>,
 }
 
-/// What the form contains, and what is wrong with it.
+/// The content of the form, and the problems in it.
 #[derive(Default)]
 pub(super) struct Entered {
     pub(super) definition: String,

@@ -26,7 +26,7 @@ pub(in crate::console) struct DefinitionQuery {
     source: SourceQuery,
 }
 
-/// Where the listed definitions are.
+/// The source of the listed definitions.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum SourceQuery {

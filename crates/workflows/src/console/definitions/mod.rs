@@ -40,7 +40,7 @@ fn page_path(id: &str) -> String {
     format!("{}/{}", DefinitionList::PATH, query_encoded(id))
 }
 
-/// Where a definition is.
+/// The source of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 enum DefinitionSource {
@@ -81,7 +81,7 @@ pub(super) struct DefinitionItem {
     /// The title.
     title: String,
     source: DefinitionSource,
-    /// Where it stands in the config.
+    /// The location in the config.
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<String>,
     state: DefinitionState,
@@ -91,7 +91,7 @@ pub(super) struct DefinitionItem {
     /// The version, if it is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<i64>,
-    /// Who saved this version.
+    /// The user who saved this version.
     #[serde(skip_serializing_if = "Option::is_none")]
     saved_by: Option<String>,
     /// When this version was saved; Unix time, milliseconds.

@@ -24,7 +24,7 @@ pub(super) struct DoneQuery {
     done: Option<String>,
 }
 
-/// What the page shows beside the definition.
+/// The state of the page beside the definition.
 #[derive(Default)]
 pub(super) struct Shown {
     /// A form that was refused.

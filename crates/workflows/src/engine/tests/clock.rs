@@ -76,7 +76,7 @@ async fn wait_until_a_time_stays_when_the_clock_is_set() {
         let server = Server::open(&url, vec![workflow(json!({ "id": "test", "steps": [both] }))], None).await;
         let id = server.start("test", json!({})).await;
         let task = server.rest(&id).await.tasks.remove(0);
-        // The answer makes the run go on by a clock that is 40 years ahead of that of the steps.
+        // The answer makes the run continue by a clock that is 40 years ahead of that of the steps.
         change(&server, &["UPDATE workflow_steps SET started_at = started_at - 1300000000000"]).await;
         let answer = Answer { approved: Some(true), ..Answer::default() };
         service::answer(&server.runs, &ada(), &task.id, answer).await.unwrap();

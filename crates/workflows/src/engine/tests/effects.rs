@@ -1,4 +1,4 @@
-//! Steps that have had their effect are not repeated by the way, when a run goes on from a step.
+//! Steps that have had their effect are not repeated by the way, when a run continues from a step.
 
 use super::fake::{Server, ada, call, from_step, workflow};
 use crate::service::{self, Answer, RetryRequest, Viewer};
@@ -67,7 +67,7 @@ async fn idempotent_and_failed_steps_are_repeated() {
     assert_eq!(*server.host.calls.lock(), ["read", "think", "post", "read", "think", "post"]);
 }
 
-/// The run of a child goes on where it failed; anew, it would repeat what it has done.
+/// The run of a child continues where it failed; anew, it would repeat what it has done.
 #[tokio::test]
 async fn effects_of_children_are_not_repeated() {
     let mut read = call("read", json!({}));

@@ -161,13 +161,13 @@ pub(super) fn ada() -> Caller {
     Caller::signed_in("ada").with_roles(vec!["manager".to_owned()])
 }
 
-/// Returns what a config with these workflows says when a run goes on.
+/// Returns what a config with these workflows says when a run continues.
 pub(super) fn of_config(all: Vec<Workflow>) -> CurrentConfig<impl Fn(&str) -> Option<Workflow> + Send + 'static> {
     let workflow = move |id: &str| all.iter().find(|workflow| workflow.id.0 == id).cloned();
     CurrentConfig { workflow, operators: Arc::default() }
 }
 
-/// Returns the request that makes a run go on from a step.
+/// Returns the request that makes a run continue from a step.
 pub(super) fn from_step(path: &str) -> RetryRequest {
     RetryRequest { path: Some(path.to_owned()), ..RetryRequest::default() }
 }
@@ -209,7 +209,7 @@ impl Server {
         service::start(&self.runs, &ada(), workflow, request).await.unwrap().id
     }
 
-    /// Returns what the config in use says when a run goes on.
+    /// Returns what the config in use says when a run continues.
     pub(super) fn current(&self) -> CurrentConfig<impl Fn(&str) -> Option<Workflow> + Send + 'static> {
         of_config(self.host.workflows.clone())
     }

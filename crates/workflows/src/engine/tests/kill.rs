@@ -1,4 +1,4 @@
-//! Kills the process at many moments of a run, and lets another one go on.
+//! Kills the process at many moments of a run, and lets another one continue.
 
 use super::fake::{Server, ada, workflow};
 use crate::plan::StepState;

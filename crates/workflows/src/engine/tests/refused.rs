@@ -46,7 +46,7 @@ async fn refused_step_says_why_it_waits() {
     assert_eq!(server.ended(&id).await.steps[0].attempt, 1);
 }
 
-/// Before it closes, a server lets calls end, but starts no further steps. The next one goes on with the run, and
+/// Before it closes, a server lets calls end, but starts no further steps. The next one continues with the run, and
 /// nobody has to decide about anything.
 #[tokio::test(flavor = "multi_thread")]
 async fn run_goes_on_after_a_deploy_without_a_decision() {

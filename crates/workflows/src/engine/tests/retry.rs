@@ -1,4 +1,4 @@
-//! Runs that go on after their end.
+//! Runs that continue after their end.
 
 use super::fake::{Server, ada, call, from_step, shown, workflow};
 use crate::service::{self, Answer, RetryRequest, RunDetail, Viewer};
@@ -126,7 +126,7 @@ async fn run_goes_on_after_its_time() {
     assert_eq!(server.ended(&id).await.run.output, "approved");
 }
 
-/// The run of a child that has failed goes on where it failed: by itself, and when its parent is retried.
+/// The run of a child that has failed continues where it failed: by itself, and when its parent is retried.
 #[tokio::test(flavor = "multi_thread")]
 async fn child_goes_on_where_it_failed() {
     let folder = tempfile::tempdir().unwrap();
@@ -193,7 +193,7 @@ async fn failed_and_undecided_runs_are_counted() {
     }
 }
 
-/// With a path, the step of a child begins anew, and its steps have the keys that they had before.
+/// With a path, the step of a child begins again, and its steps have the keys that they had before.
 #[tokio::test]
 async fn child_that_begins_anew_keeps_its_keys() {
     let sub = json!({ "id": "sub", "type": "workflow", "workflowId": "child" });

@@ -1,4 +1,4 @@
-//! With which rights steps run: those of the run, of a child, and of a run that goes on.
+//! With which rights steps run: those of the run, of a child, and of a run that continues.
 
 use super::fake::{Server, ada, call, from_step, of_config, shown, workflow};
 use crate::service::{self, RetryRequest, Viewer};

@@ -167,7 +167,7 @@ fn endless_work_is_cut_off() {
     let inner = json!({ "id": "b", "type": "loop", "until": false, "max": 1000, "do": [{ "id": "c", "type": "if", "test": true }] });
     let steps = json!([{ "id": "a", "type": "loop", "in": (0..1000).collect::<Vec<_>>(), "max": 1000,
         "do": [{ "id": "d", "type": "if", "test": true, "onError": [], "then": [inner], "else": [] }] }]);
-    // The inner loop fails at its maximum, which ends the run: the handler makes it go on.
+    // The inner loop fails at its maximum, which ends the run: the handler makes it continue.
     let mut steps = steps;
     steps[0]["do"][0]["onError"] = json!([{ "id": "e", "type": "if", "test": true }]);
     assert_snapshot!(shown(&workflow(steps), json!({}), &Records::new()),

@@ -27,11 +27,11 @@ pub(super) fn packed(path: &str, content: &[u8], changed_at: i64) -> io::Result<
 /// The end of an archive.
 pub(super) const END: [u8; 1024] = [0; 1024];
 
-/// What a script has left in its folders.
+/// The content of the folders after a script.
 #[derive(Debug, Default)]
 pub(super) struct Unpacked {
     pub(super) files: BTreeMap<String, Bytes>,
-    /// What is there and cannot be stored, each with the reason.
+    /// The files that cannot be stored, each with the reason.
     pub(super) left_out: Vec<String>,
     /// Why nothing can be stored.
     pub(super) refused: Option<String>,

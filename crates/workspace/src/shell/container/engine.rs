@@ -7,7 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Whoever runs scripts. The first process of a container is of another user, so that a script cannot end it.
+/// The user who runs scripts. The first process of a container belongs to another user, so that a script
+/// cannot end it.
 const USER: &str = "65534:65534";
 /// The user of the first process, without any capability.
 const FIRST_USER: &str = "0:0";
@@ -20,7 +21,7 @@ const OWN_PROCESSES: u64 = 8;
 pub(super) const SCRIPT: &str = "/script";
 /// Files take whole pages of memory.
 const PAGE: u64 = 4096;
-/// What the clients of the engines need to find their service and their settings.
+/// The variables that the clients of the engines need to find their service and their settings.
 const ENVIRONMENT: [&str; 8] = [
     "PATH",
     "HOME",
@@ -42,7 +43,7 @@ const SCRIPT_ENVIRONMENT: [(&str, &str); 6] = [
     ("PYTHONDONTWRITEBYTECODE", "1"),
 ];
 
-/// Whose a process in a container is.
+/// The user of a process in a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RunAs {
     /// The user who runs scripts.

@@ -36,7 +36,7 @@ const COPY_TIME: Duration = Duration::from_secs(45);
 const MAX_ERROR: u64 = 2_000;
 /// The bytes in an archive beside the contents of a file.
 const ENTRY: u64 = 2_048;
-/// How often the user is shown the output so far, and how much of it in bytes.
+/// The interval at which the user is shown the output so far, and its maximum size in bytes.
 const PROGRESS: Duration = Duration::from_secs(1);
 const MAX_PROGRESS: usize = 2_048;
 

@@ -1,4 +1,4 @@
-//! What is kept for the next use: a few, of which the least recently used leaves first.
+//! A pool of items for the next use, which evicts the least recently used one.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ const MAX_KEPT: usize = 3;
 /// The longest time for which one is kept without being used.
 const MAX_IDLE: Duration = Duration::from_secs(600);
 
-/// What is kept, the least recently used first. What leaves is dropped.
+/// The items, the least recently used first. An evicted item is dropped.
 pub(super) struct Pool<T>(Vec<Kept<T>>);
 
 struct Kept<T> {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 const MAX_TIME: Duration = Duration::from_secs(40);
 /// The most bytes of what an engine answers.
 const MAX_ANSWER: u64 = 64 << 10;
-/// What a container needs: a shell, `tar`, and that nothing of the image can be changed. It has no capability, and no network but
-/// itself.
+/// Checks the requirements of a container: a shell, `tar`, and that nothing of the image can be changed. It
+/// has no capability, and no network but itself.
 const SCRIPT: &str = "command -v tar > /dev/null || { echo 'the image has no tar'; exit 1; }
 command -v kill > /dev/null || { echo 'the shell of the image has no kill'; exit 1; }
 [ \"$(id -u)\" = 65534 ] || { echo 'it runs as another user'; exit 1; }

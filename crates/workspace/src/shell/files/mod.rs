@@ -21,7 +21,7 @@ use std::time::SystemTime;
 
 /// The folder for temporary files, which are gone after the call.
 const SCRATCH: &str = "/tmp";
-/// What is written to it is discarded.
+/// The path of the null device: writes to it are discarded.
 const NULL: &str = "/dev/null";
 /// The most temporary files and folders of a call.
 const MAX_SCRATCH: usize = 2_000;
@@ -30,7 +30,7 @@ const MAX_NEW_FOLDERS: usize = 2_000;
 /// The longest path of a temporary file in bytes.
 const MAX_SCRATCH_PATH: usize = 400;
 
-/// Where the contents of stored files come from.
+/// A source of the contents of stored files.
 #[async_trait]
 pub(super) trait ContentSource: Send + Sync {
     /// Reads the file that the store has at a path.

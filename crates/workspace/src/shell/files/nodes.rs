@@ -18,7 +18,7 @@ pub(in crate::shell) enum Node {
     Loaded {
         /// The content.
         content: Bytes,
-        /// What the store has for it; `None` for a file that is new or was changed.
+        /// The stored entry; `None` for a file that is new or was changed.
         stored: Option<FileEntry>,
         /// When it was changed.
         modified: SystemTime,
@@ -42,10 +42,10 @@ impl Node {
     }
 }
 
-/// What a node counts as.
+/// The kind of a node, for the limits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// What is in the folder for temporary files.
+    /// A node in the folder for temporary files.
     Scratch,
     Folder,
     File,

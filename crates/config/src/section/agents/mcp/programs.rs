@@ -28,6 +28,6 @@ pub(super) fn refuse_inline(command: &str, args: &[String], node: &Node, context
     if let Some(position) = inline.filter(|_| INTERPRETERS.contains(&program)) {
         let at = node.span_at(&[PathStep::Key("args"), PathStep::Index(position)]);
         let message = format!("`{}` hands `{program}` a program in its arguments, which is refused", args[position]);
-        context.report.error(at, message, Some("put it into a file of its own and name that".to_owned()));
+        context.report.error(at, message, Some("put it into a separate file and name that file".to_owned()));
     }
 }
