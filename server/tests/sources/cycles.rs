@@ -14,7 +14,6 @@ const LARGER: &[(&str, usize)] = &[
     ("crates/accounts", 5),
     ("crates/agent", 28),
     ("crates/auth", 19),
-    ("crates/channels", 20),
     ("crates/collections", 11),
     ("crates/config", 44),
     ("crates/evaluation", 17),

@@ -1,6 +1,6 @@
 //! The bot of a channel, whatever its messenger is.
 
-use super::{ApiError, BotAccount, ChatPlace, Messenger, OpenedMail, Pace};
+use super::{ApiError, BotAccount, Button, ChatPlace, Messenger, OpenedMail, OutgoingFile, Pace, Press};
 use crate::discord::DiscordBot;
 use crate::email::EmailBot;
 use crate::feishu::FeishuBot;
@@ -30,40 +30,6 @@ impl Settings<'_> {
             Self::Email(..) => Messenger::Email,
         }
     }
-}
-
-/// A button below a message. The data has at most 64 bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Button {
-    pub(crate) label: String,
-    pub(crate) data: String,
-}
-
-/// A pressed button that is acknowledged.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Press<'p> {
-    pub(crate) place: &'p ChatPlace,
-    pub(crate) id: &'p str,
-    /// Whether the message with the button says the same.
-    pub(crate) is_shown: bool,
-}
-
-/// A file that is sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OutgoingFile {
-    pub(crate) name: String,
-    pub(crate) media_type: String,
-    pub(crate) content: Vec<u8>,
-}
-
-/// A person as a messenger knows them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Person {
-    pub(crate) name: String,
-    /// The e-mail address that they have confirmed.
-    pub(crate) verified_email: Option<String>,
-    /// The workspace to which they belong.
-    pub(crate) team_id: String,
 }
 
 /// A bot.

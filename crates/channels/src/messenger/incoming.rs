@@ -1,6 +1,6 @@
 //! Messages of people, in a form that is common to all messengers.
 
-use crate::turn::COMMANDS;
+use super::commands::COMMANDS;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wire::file::visible_name;
@@ -13,6 +13,16 @@ const LINK: &str = "link";
 
 /// The longest data of a button, in bytes.
 pub(crate) const MAX_DATA: usize = 64;
+
+/// A person as a messenger knows them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Person {
+    pub(crate) name: String,
+    /// The e-mail address that they have confirmed.
+    pub(crate) verified_email: Option<String>,
+    /// The workspace to which they belong.
+    pub(crate) team_id: String,
+}
 
 /// The bot's own account.
 #[derive(Clone, Debug, PartialEq, Eq)]

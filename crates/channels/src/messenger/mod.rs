@@ -1,23 +1,28 @@
 //! Common code of all messengers: a bot with its methods, incoming messages, and chats.
 
 mod bot;
+mod commands;
 mod download;
 mod error;
 mod incoming;
 mod multipart;
+mod outgoing;
 mod pace;
 mod place;
 mod site;
 mod tokens;
 mod websocket;
 
-pub(crate) use bot::{Bot, Button, OutgoingFile, Person, Press, Settings};
+pub(crate) use bot::{Bot, Settings};
+pub(crate) use commands::COMMANDS;
 pub(crate) use download::{OpenedMail, get_file, size_limit};
 pub(crate) use error::{ApiError, Refusal, SendError};
 pub(crate) use incoming::{
-    BotAccount, Incoming, IncomingFile, MAX_DATA, MailHead, ReadUpdate, bang_command, number_of_update, person_name,
+    BotAccount, Incoming, IncomingFile, MAX_DATA, MailHead, Person, ReadUpdate, bang_command, number_of_update,
+    person_name,
 };
 pub(crate) use multipart::{fields, multipart};
+pub(crate) use outgoing::{Button, OutgoingFile, Press};
 pub(crate) use pace::{MAX_WAIT, Pace, Pacer};
 pub(crate) use place::ChatPlace;
 pub(crate) use site::{Site, authorization};

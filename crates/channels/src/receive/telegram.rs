@@ -1,9 +1,8 @@
 //! Reads the messages of a bot of Telegram: requests that wait for them.
 
 use super::{MIN_PAUSE, Session};
-use crate::messenger::SendError;
+use crate::messenger::{COMMANDS, SendError};
 use crate::telegram::{TelegramBot, read_update, update_id};
-use crate::turn::COMMANDS;
 use ::jobs::JobContext;
 use std::time::Duration;
 

@@ -2,23 +2,12 @@
 
 use super::message::TOO_MANY_CHATS;
 use super::{Turn, TurnEnd};
-use crate::messenger::Messenger;
+use crate::messenger::{COMMANDS, Messenger};
 use crate::person::Person;
 use crate::store::{self, ChatRow, Link};
 use ::jobs::JobError;
 use std::fmt::Write;
 use web::times::now_millis;
-
-/// The commands that the app offers, with what they do.
-pub(crate) const COMMANDS: &[(&str, &str)] = &[
-    ("new", "Begin a new conversation"),
-    ("stop", "Stop the answer that is being written"),
-    ("status", "Show as whom you write, and the conversation"),
-    ("models", "List the models, or choose the one that is named"),
-    ("memory", "Show what the assistant remembers about you, or change it"),
-    ("unlink", "End the link to your account"),
-    ("help", "List the commands"),
-];
 
 /// Returns the command of a text and what follows it: `/models fast` is (`models`, `fast`).
 pub(crate) fn command(text: &str) -> Option<(&str, &str)> {

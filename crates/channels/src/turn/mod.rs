@@ -15,7 +15,7 @@ mod memory;
 mod message;
 mod shown;
 
-pub(crate) use commands::{COMMANDS, command, plain_paragraphs};
+pub(crate) use commands::{command, plain_paragraphs};
 pub(crate) use delivery::PLACEHOLDER;
 
 use crate::markdown::{Rendered, messages};
