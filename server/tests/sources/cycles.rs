@@ -17,7 +17,6 @@ const LARGER: &[(&str, usize)] = &[
     ("crates/collections", 11),
     ("crates/config", 44),
     ("crates/evaluation", 17),
-    ("crates/mcp", 9),
     ("crates/notifications", 6),
     ("crates/operators", 11),
     ("crates/providers", 7),

@@ -4,6 +4,7 @@
 
 mod calls;
 mod page;
+mod requests;
 mod resource;
 mod routes;
 mod shown;

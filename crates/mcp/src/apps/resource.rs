@@ -1,14 +1,9 @@
 //! The HTML of user interfaces, with the domains that they may reach.
 
 use super::{MEDIA_TYPE, META};
-use crate::connection::{Connection, RequestError};
-use crate::listing::ListedTool;
-use crate::server::McpServer;
 use ::settings::mcp::AppDomain;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use contract::{RunScope, ToolError};
-use futures::FutureExt;
 use rmcp::model::{MetaObject, ResourceContents};
 use serde_json::Value;
 use std::sync::Arc;
@@ -16,8 +11,6 @@ use web::frame::FrameSources;
 
 /// The maximum size of a user interface in bytes.
 const MAX_HTML: usize = 2 << 20;
-/// The maximum size of the one that a connection remembers, in bytes.
-const MAX_CACHED: usize = 1 << 20;
 /// The maximum number of domains of a kind that a user interface may declare; further ones are ignored.
 const MAX_DOMAINS: usize = 50;
 
@@ -27,12 +20,12 @@ pub(crate) struct AppResource {
     /// The document.
     pub(crate) html: String,
     /// What it declares.
-    declared: Option<Declaration>,
+    pub(super) declared: Option<Declaration>,
 }
 
 /// What a user interface declares in `_meta.ui`.
 #[derive(Debug)]
-struct Declaration {
+pub(super) struct Declaration {
     /// The domains for requests.
     connect: Vec<AppDomain>,
     /// The domains for scripts, styles, pictures, fonts and media.
@@ -41,7 +34,7 @@ struct Declaration {
 
 impl Declaration {
     /// Reads the declaration of a resource; `None` if there is none.
-    fn read(meta: Option<&MetaObject>) -> Option<Self> {
+    pub(super) fn read(meta: Option<&MetaObject>) -> Option<Self> {
         let own = meta?.get(META)?;
         let domains = |key: &str| valid_domains(own.get("csp").and_then(|csp| csp.get(key)));
         Some(Self { connect: domains("connectDomains"), resource: domains("resourceDomains") })
@@ -56,7 +49,7 @@ impl AppResource {
     ///
     /// # Errors
     /// Why it is not shown.
-    fn read(contents: Vec<ResourceContents>) -> Result<Self, &'static str> {
+    pub(super) fn read(contents: Vec<ResourceContents>) -> Result<Self, &'static str> {
         let content = contents.into_iter().find(|content| media_type(content).is_some_and(is_html));
         let (html, meta) = match content.ok_or("the server has no HTML for it")? {
             ResourceContents::TextResourceContents { text, meta, .. } => (text, meta),
@@ -111,63 +104,6 @@ pub(crate) fn declared_sources(resource: &str) -> Vec<String> {
     let declared = read.and_then(|app| app.declared);
     let domains = declared.into_iter().flat_map(|declared| declared.connect.into_iter().chain(declared.resource));
     domains.map(|domain| domain.to_string()).collect()
-}
-
-impl Connection {
-    /// Returns a user interface of the server. If domains are allowed and its content declares nothing, its entry in the list of resources
-    /// may.
-    async fn app(&self, address: &str, allows_domains: bool) -> Result<Arc<AppResource>, RequestError> {
-        let changes = self.events.changes();
-        if let Some((known, at, app)) = &*self.app.lock()
-            && (known.as_str(), *at) == (address, changes)
-        {
-            return Ok(app.clone());
-        }
-        let contents = self.read_resource_in_time(address.to_owned()).await?;
-        let mut app = AppResource::read(contents).map_err(|reason| {
-            tracing::warn!(server = self.name, address, reason, "a user interface of an MCP server is not shown");
-            RequestError::Answered(ToolError::new(format!("The app of `{}` cannot be shown: {reason}.", self.name)))
-        })?;
-        if allows_domains && app.declared.is_none() {
-            let listed = self.listed_resource(address).await?;
-            app.declared = listed.and_then(|listed| Declaration::read(listed.meta.as_ref()));
-        }
-        let app = Arc::new(app);
-        if app.html.len() <= MAX_CACHED {
-            *self.app.lock() = Some((address.to_owned(), changes, app.clone()));
-        }
-        Ok(app)
-    }
-}
-
-impl McpServer {
-    /// Returns a tool of the server as the user of a run has it.
-    ///
-    /// # Errors
-    /// The server does not answer, has no such tool, or the user has to connect their account first.
-    pub(crate) async fn tool(&self, scope: &RunScope, name: &str) -> Result<ListedTool, ToolError> {
-        let seat = self.connection_for(scope);
-        let (_, listed) = seat.offered(seat.token().await?).await?;
-        let tool = listed.offered.iter().find(|tool| tool.name == name);
-        tool.cloned().ok_or_else(|| ToolError::new(format!("`{}` has no tool `{name}` any more.", self.name())))
-    }
-
-    /// Returns the user interface of a tool for the user of a run.
-    ///
-    /// # Errors
-    /// As [`McpServer::tool`], or the tool has none that can be shown.
-    pub(crate) async fn app(&self, scope: &RunScope, tool: &str) -> Result<Arc<AppResource>, ToolError> {
-        let address = self.tool(scope, tool).await?.ui.address;
-        let none = || ToolError::new(format!("The tool `{tool}` of `{}` has no app any more.", self.name()));
-        let address = address.ok_or_else(none)?;
-        let seat = self.connection_for(scope);
-        let allows_domains = self.features().apps.as_ref().is_some_and(|apps| !apps.domains.is_empty());
-        seat.read(|connection| {
-            let address = address.clone();
-            async move { connection.app(&address, allows_domains).await }.boxed()
-        })
-        .await
-    }
 }
 
 #[cfg(test)]

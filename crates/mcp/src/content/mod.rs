@@ -1,12 +1,12 @@
 //! What servers offer beside tools: resources and prompts, for agents as tools.
 
+mod prompt_list;
 mod prompts;
 mod requests;
 mod resources;
 
-pub(crate) use prompts::{PromptInfo, PromptTool, context};
-
-use prompts::read_prompts;
+pub(crate) use prompt_list::{KnownPrompts, PromptInfo};
+pub(crate) use prompts::{PromptTool, context};
 pub(crate) use resources::{ListResources, READ_RESOURCE, ReadResource};
 
 use crate::connection::{Connection, RequestError};
@@ -45,24 +45,6 @@ impl UserConnection {
             RequestError::Refused(_) => self.forgotten(connection).await,
             RequestError::Unauthorized(_, challenge) => self.unauthorized(connection, challenge).await,
             _ => self.broken(connection).await,
-        }
-    }
-}
-
-/// The prompts of a server, as far as they are known.
-#[derive(Debug, Default)]
-pub(crate) struct KnownPrompts {
-    list: Option<Arc<Vec<PromptInfo>>>,
-    /// Whether composers do not have this list yet.
-    is_new: bool,
-}
-
-impl KnownPrompts {
-    /// Records what a server has listed.
-    pub(crate) fn record(&mut self, prompts: &Arc<Vec<PromptInfo>>) {
-        if self.list.as_ref() != Some(prompts) {
-            self.is_new = self.list.is_some() || !prompts.is_empty();
-            self.list = Some(prompts.clone());
         }
     }
 }

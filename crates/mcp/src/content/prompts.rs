@@ -3,59 +3,16 @@
 //! a tool, so it is bounded, recorded, and counts as what others have written, as results of the server's tools do.
 
 use super::in_call;
+use super::prompt_list::{MAX_ARGUMENTS, PromptInfo};
 use super::resources::declared;
+use crate::result;
 use crate::users::UserConnection;
-use crate::{clean, result};
-use contract::{Tool, ToolContext, ToolError, ToolSpec, is_name};
+use contract::{Tool, ToolContext, ToolError, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use rmcp::model::Prompt;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::sync::Arc;
-
-/// The maximum number of prompts of a server.
-const MAX_PROMPTS: usize = 50;
-/// The maximum number of arguments of a prompt.
-const MAX_ARGUMENTS: usize = 20;
-/// The maximum size of a description in bytes.
-const MAX_ABOUT: usize = 200;
-
-/// A prompt of a server, within limits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PromptInfo {
-    /// The server's name for it.
-    pub(crate) name: String,
-    /// What it is for.
-    pub(crate) about: String,
-    /// The names of its arguments, with whether they are required.
-    pub(crate) arguments: Vec<(String, bool)>,
-}
-
-/// Reads the prompts of a server. Those whose names cannot be typed as a command are left out.
-pub(crate) fn read_prompts(server: &str, listed: Vec<Prompt>) -> Vec<PromptInfo> {
-    let mut prompts = Vec::new();
-    for prompt in listed {
-        let arguments = prompt.arguments.unwrap_or_default();
-        let is_usable = is_name(&prompt.name)
-            && arguments.len() <= MAX_ARGUMENTS
-            && arguments.iter().all(|argument| is_name(&argument.name));
-        if !is_usable || prompts.len() == MAX_PROMPTS {
-            let prompt = clean(&prompt.name, MAX_ABOUT);
-            tracing::warn!(
-                server,
-                prompt,
-                "left out a prompt of an MCP server: its names cannot be used, or there are too many"
-            );
-            continue;
-        }
-        let about = prompt.description.or(prompt.title).unwrap_or_default();
-        let arguments = arguments.into_iter().map(|argument| (argument.name, argument.required == Some(true)));
-        let about = clean(&about, MAX_ABOUT).replace('\n', " ");
-        prompts.push(PromptInfo { name: prompt.name, about, arguments: arguments.collect() });
-    }
-    prompts
-}
 
 /// Returns what the instructions of an agent say about the prompts. `prefix` begins their names as commands.
 pub(crate) fn context(server: &str, prefix: &str, tool: &str, prompts: &[PromptInfo]) -> Option<String> {
@@ -122,6 +79,8 @@ impl Tool for PromptTool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::content::prompt_list::{MAX_PROMPTS, read_prompts};
+    use rmcp::model::Prompt;
 
     #[test]
     fn prompts_are_limited_and_described() {

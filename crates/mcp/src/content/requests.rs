@@ -1,6 +1,6 @@
 //! The requests of a connection for resources and prompts.
 
-use super::{PromptInfo, read_prompts};
+use super::prompt_list::{PromptInfo, read_prompts};
 use crate::LIST_TIME;
 use crate::connection::{Connection, RequestError};
 use rmcp::model::{
