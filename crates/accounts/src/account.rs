@@ -1,7 +1,7 @@
 //! Changes to an account: its password, its sessions and its API keys.
 
 use crate::account_page::{AccountView, FormNotice, UserSessions, show as show_page};
-use crate::openid_connect::Confirmation;
+use crate::openid_connect::{Confirmation, SIGN_IN_AGAIN};
 use crate::{AccountError, AccountState, KeyOwner, LocalAccounts, PasswordAccounts, SignedInUser};
 use auth::password::{Accounts, KeyScope, MAX_DAYS, NewKey, Subject, Throttled, credential_rules, now_millis};
 use auth::rates::rate_limit_message;
@@ -20,10 +20,6 @@ use web::{RequestContext, SIGN_IN_PATH, see_other};
 /// Why the last way to sign in cannot be removed.
 const LAST_WAY: &str = "This is your only way to sign in, so it cannot be unlinked. Link another account first, or ask an \
                         administrator for a password.";
-
-/// Tells users that they must sign in again before they link another account: they have no password, or their password
-/// alone is not enough to sign in.
-pub(crate) const SIGN_IN_AGAIN: &str = "Sign out and sign in again before you link a company account.";
 
 /// The maximum length of a key's name, in characters.
 const MAX_KEY_NAME: usize = 100;

@@ -6,6 +6,7 @@ mod failure;
 mod fields;
 mod filter;
 mod input;
+mod operation;
 mod query;
 mod read;
 mod records;

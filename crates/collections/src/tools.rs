@@ -3,6 +3,7 @@
 use crate::failure::DataError;
 use crate::filter;
 use crate::input::{MAX_CHANGED, MAX_INSERTED, MAX_LIMIT, MAX_OFFSET};
+use crate::operation::{Operation, READS, operations};
 use crate::read::MAX_JOINED;
 use crate::records::Data;
 use crate::section::{AgentData, Collection, Sharing};
@@ -17,46 +18,7 @@ use std::sync::Arc;
 /// The longest description of the collections in a tool, in characters.
 const MAX_DESCRIPTION: usize = 8_000;
 
-/// What a tool does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operation {
-    Query,
-    Aggregate,
-    Facets,
-    Insert,
-    Update,
-    Delete,
-    /// As `Insert`, with the documents that values are from.
-    InsertSourced,
-}
-
-const READS: [Operation; 3] = [Operation::Query, Operation::Aggregate, Operation::Facets];
-const WRITES: [Operation; 3] = [Operation::Insert, Operation::Update, Operation::Delete];
-/// Without updates, which would change values without a source.
-const SOURCED_WRITES: [Operation; 2] = [Operation::InsertSourced, Operation::Delete];
-
-/// Returns what an agent can do.
-fn operations(section: &AgentData) -> impl Iterator<Item = Operation> {
-    let writes: &[Operation] = match section {
-        AgentData { write: false, .. } => &[],
-        AgentData { sources: true, .. } => &SOURCED_WRITES,
-        _ => &WRITES,
-    };
-    READS.into_iter().chain(writes.iter().copied())
-}
-
 impl Operation {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Query => "query_data",
-            Self::Aggregate => "aggregate_data",
-            Self::Facets => "get_facets",
-            Self::Insert | Self::InsertSourced => "insert_records",
-            Self::Update => "update_records",
-            Self::Delete => "delete_records",
-        }
-    }
-
     fn description(self) -> &'static str {
         match self {
             Self::Query => "Returns the records of a collection that pass a filter.",
@@ -147,11 +109,6 @@ fn sourced_record() -> Value {
         "required": ["data", "sources"],
         "additionalProperties": false,
     })
-}
-
-/// Returns the names of an agent's tools.
-pub(crate) fn names(section: &AgentData) -> impl Iterator<Item = &'static str> {
-    operations(section).map(Operation::name)
 }
 
 /// Returns the tools of an agent over these collections. `from_documents` says whether some agent fills one

@@ -1,7 +1,7 @@
 //! The errors of the store.
 
 use crate::postgres;
-use crate::sql::{self, Violation};
+use crate::sql::{Error, Violation};
 use sqlx::postgres::PgDatabaseError;
 
 /// An error of the store. Its text is for the log and the operator; `chat` decides what users read.
@@ -59,16 +59,16 @@ impl StoreError {
     }
 }
 
-impl From<sql::Error> for StoreError {
-    fn from(error: sql::Error) -> Self {
+impl From<Error> for StoreError {
+    fn from(error: Error) -> Self {
         match (error.violation(), error) {
             (Some(Violation::Unique), _) => Self::Invalid("the id is already in use"),
             (Some(Violation::ForeignKey), _) => {
                 Self::Invalid("a message refers to one that is not in this conversation")
             }
             (Some(Violation::Check), _) => Self::Invalid("a value contradicts the schema"),
-            (None, sql::Error::Sqlite { code, message }) => sqlite_failure(code, &message),
-            (None, sql::Error::Sqlx(error)) => driver_failure(&error),
+            (None, Error::Sqlite { code, message }) => sqlite_failure(code, &message),
+            (None, Error::Sqlx(error)) => driver_failure(&error),
             (None, error) => Self::Failed(error.to_string()),
         }
     }
@@ -76,7 +76,7 @@ impl From<sql::Error> for StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        sql::Error::from(error).into()
+        Error::from(error).into()
     }
 }
 

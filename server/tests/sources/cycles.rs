@@ -11,17 +11,14 @@ const CYCLE_FILES: usize = 4;
 
 /// The crates with a larger cycle, and its files. A number here may only become smaller.
 const LARGER: &[(&str, usize)] = &[
-    ("crates/accounts", 5),
     ("crates/agent", 28),
     ("crates/auth", 19),
-    ("crates/collections", 11),
     ("crates/config", 44),
     ("crates/evaluation", 17),
     ("crates/notifications", 6),
     ("crates/operators", 11),
     ("crates/providers", 7),
     ("crates/recordings", 6),
-    ("crates/store", 7),
     ("crates/workflows", 5),
 ];
 

@@ -3,10 +3,12 @@
 
 mod confirm;
 mod enter;
+mod identities;
 mod views;
 
 pub(crate) use confirm::Confirmation;
-pub(crate) use views::{identities_view, providers_view, signed_out_view};
+pub(crate) use identities::{SIGN_IN_AGAIN, identities_view};
+pub(crate) use views::{providers_view, signed_out_view};
 
 use crate::account::{confirm_password, unconfirmed_page};
 use crate::account_page::FormNotice;

@@ -2,7 +2,7 @@
 
 mod check;
 
-use crate::tools::names;
+use crate::operation::operations;
 use config::{Config, PathStep, Section, SectionPlace, SectionProblems, Sections};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -154,6 +154,6 @@ impl Section for AgentData {
     }
 
     fn tool_names(&self) -> Vec<String> {
-        names(self).map(str::to_owned).collect()
+        operations(self).map(|operation| operation.name().to_owned()).collect()
     }
 }

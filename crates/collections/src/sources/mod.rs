@@ -1,6 +1,7 @@
 //! Records whose values are from documents: each value stands in a quote, which the server looks up in
 //! its document before the record is stored.
 
+mod add;
 mod check;
 mod store;
 #[cfg(test)]
@@ -9,9 +10,6 @@ mod tests;
 pub(crate) use check::{MAX_QUOTE, MIN_QUOTE, QuoteContext};
 pub(crate) use store::{delete_changed, insert, of_records};
 
-use crate::failure::DataError;
-use crate::records::Records;
-use crate::store::PreparedRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -76,29 +74,4 @@ pub(crate) struct RejectedRecord {
     pub(crate) record: usize,
     /// What is wrong with it.
     pub(crate) problems: Vec<String>,
-}
-
-impl Records<'_> {
-    /// Adds the records that fit the schema and whose values are all quoted from documents. Others are
-    /// rejected.
-    pub(crate) async fn insert_sourced(
-        &self,
-        insertion: SourcedInsertion,
-        context: QuoteContext<'_>,
-    ) -> Result<SourcedOutcome, DataError> {
-        self.check_insertable(insertion.records.len())?;
-        let checked = context.check(&insertion.records).await?;
-        let (mut prepared, mut rejected) = (Vec::new(), Vec::new());
-        for (index, (record, checked)) in insertion.records.iter().zip(checked).enumerate() {
-            let mut problems = checked.problems;
-            problems.extend(self.check(&record.data).await.err());
-            match PreparedRecord::new(&record.data, None) {
-                Ok(record) if problems.is_empty() => prepared.push(record.with_sources(checked.sources)),
-                Ok(_) => rejected.push(RejectedRecord { record: index, problems }),
-                Err(problem) => rejected.push(RejectedRecord { record: index, problems: vec![problem] }),
-            }
-        }
-        let ids = self.store_own(prepared).await?;
-        Ok(SourcedOutcome { ids, rejected })
-    }
 }
