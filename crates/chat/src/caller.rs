@@ -117,6 +117,13 @@ impl Caller {
     }
 }
 
+/// The user of a run.
+impl From<&RunScope> for Caller {
+    fn from(scope: &RunScope) -> Self {
+        Self::new(&scope.user_id, scope.is_authenticated).with_roles(scope.roles.clone())
+    }
+}
+
 fn is_meant(only: Option<&str>, wanted: &str, refusal: &str) -> Result<(), UserError> {
     match only {
         Some(only) if only != wanted => Err(UserError::new(wire::ErrorCode::Forbidden, refusal)),

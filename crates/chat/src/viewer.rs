@@ -25,8 +25,7 @@ impl From<&Caller> for Viewer {
 
 impl From<&RunScope> for Viewer {
     fn from(scope: &RunScope) -> Self {
-        let caller = Caller::new(&scope.user_id, scope.is_authenticated).with_roles(scope.roles.clone());
-        Self { is_agent: true, ..Self::from(&caller) }
+        Self { is_agent: true, ..Self::from(&Caller::from(scope)) }
     }
 }
 

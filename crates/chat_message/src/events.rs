@@ -7,12 +7,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sse::{SseDecoder, SseLimits};
 use std::collections::HashMap;
+use wire::chunk::DONE;
 use wire::{Chunk, DataChunk, ErrorCode, UserError};
 
 /// The size limits of an event; the server's own are lower.
 const LIMITS: SseLimits = SseLimits { line: 8 << 20, event: 8 << 20 };
-/// The data of the last event of a run.
-const DONE: &str = "[DONE]";
 const CUT_OFF: &str = "The answer was cut off. It goes on in the conversation.";
 
 /// The part with which an agent shows how it has decided to answer.

@@ -5,13 +5,13 @@ use reqwest::Response;
 use sse::{SseDecoder, SseLimits};
 use std::collections::VecDeque;
 use std::time::Duration;
+use wire::chunk::DONE;
 use wire::{Chunk, Reducer, Role, UiMessage};
 
 /// The size limits of lines and events; the server's own limits are lower.
 const LIMITS: SseLimits = SseLimits { line: 8 * 1024 * 1024, event: 8 * 1024 * 1024 };
 /// The waits before the reconnection attempts, in milliseconds.
 const BACKOFF: [u64; 5] = [250, 500, 1_000, 2_000, 4_000];
-const DONE: &str = "[DONE]";
 const GAP: &str = "data-gap";
 
 /// The stream of an answer. Dropping it only stops reading; to stop the run, use [`Chat::stop`].

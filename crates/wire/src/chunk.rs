@@ -6,6 +6,9 @@ use crate::{ApprovalTerms, ProviderMetadata};
 use serde::Serialize;
 use serde_json::Value;
 
+/// The data of the last event of a stream. A stream that ends without it was cut off.
+pub const DONE: &str = "[DONE]";
+
 /// One chunk of the stream.
 ///
 /// Deserialization is written by hand (see `read`): serde's derived code for a tagged enum with

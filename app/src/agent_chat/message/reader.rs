@@ -1,12 +1,12 @@
 //! Decodes the bytes of a stream and applies them to a message, independent of the browser.
 
 use sse::{SseDecoder, SseLimits};
+use wire::chunk::DONE;
 use wire::reduce::{ChunkEffect, Reducer};
 use wire::{Chunk, Role, UiMessage};
 
 /// The maximum length of a line and of an event, in bytes; the server's limits are lower.
 const LIMITS: SseLimits = SseLimits { line: 8 * 1024 * 1024, event: 8 * 1024 * 1024 };
-const DONE: &str = "[DONE]";
 const GAP: &str = "data-gap";
 const RETRY: &str = "data-retry";
 

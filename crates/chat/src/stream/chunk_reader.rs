@@ -2,11 +2,10 @@
 
 use sse::{SseDecoder, SseLimits};
 use wire::Chunk;
+use wire::chunk::DONE;
 
 /// The size limits of an event; those of the streams themselves are lower.
 const LIMITS: SseLimits = SseLimits { line: 64 << 20, event: 64 << 20 };
-/// The data of the last event of a run.
-const DONE: &str = "[DONE]";
 
 /// Reads the chunks of [`Frames`](super::Frames).
 pub struct ChunkReader {

@@ -60,7 +60,7 @@ impl ToolSource for StartTools {
     }
 
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
-        let caller = caller(scope);
+        let caller = Caller::from(scope);
         let allowed = self.tools.iter().filter(|(workflow, _)| may_start(workflow, &caller));
         let tools = allowed.map(|(_, tool)| tool.clone()).collect();
         let offered = SourceTools { tools, left_out: self.left_out.clone(), ..SourceTools::default() };
@@ -93,7 +93,7 @@ impl StartTool {
     }
 
     async fn start(&self, input: Value, context: &ToolContext) -> Result<Value, UserError> {
-        let caller = caller(&context.scope);
+        let caller = Caller::from(&context.scope);
         if !may_start(&self.workflow, &caller) {
             return Err(UserError::not_found());
         }
@@ -150,11 +150,6 @@ impl Tool for StartTool {
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
         async move { self.start(input, &context).await.map_err(told) }.boxed()
     }
-}
-
-/// The user of a run of an agent.
-fn caller(scope: &RunScope) -> Caller {
-    Caller::new(&scope.user_id, scope.is_authenticated).with_roles(scope.roles.clone())
 }
 
 /// The workflows that led to the call, each once, so that the list stays short if runs start each other with tools.
