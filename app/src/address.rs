@@ -61,9 +61,10 @@ impl Address {
         let Ok(history) = window().history() else { return };
         // In a frame, the back button belongs to the embedding page: no history entries are added.
         let replace = replace || self.current.with_untracked(|place| matches!(route(&place.path), Route::Embedded(..)));
-        let done = match replace {
-            true => history.replace_state_with_url(&JsValue::NULL, "", Some(to)),
-            false => history.push_state_with_url(&JsValue::NULL, "", Some(to)),
+        let done = if replace {
+            history.replace_state_with_url(&JsValue::NULL, "", Some(to))
+        } else {
+            history.push_state_with_url(&JsValue::NULL, "", Some(to))
         };
         // Fails only for a URL of another origin.
         if done.is_ok() {

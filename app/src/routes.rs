@@ -34,9 +34,12 @@ pub fn App(
         Route::Embedded(_, agent) => Some(agent.clone()),
         _ => None,
     });
-    let content = move || match is_page.get() {
-        true => view! { <PageRoute id=Signal::derive(page) embedded=embedded.clone() /> }.into_any(),
-        false => view! { <MissingPage /> }.into_any(),
+    let content = move || {
+        if is_page.get() {
+            view! { <PageRoute id=Signal::derive(page) embedded=embedded.clone() /> }.into_any()
+        } else {
+            view! { <MissingPage /> }.into_any()
+        }
     };
     view! {
         <DocumentTitle text="Chatwright".to_owned() />

@@ -32,9 +32,10 @@ pub fn ConversationItem(
     let content = move || {
         let item = item.clone();
         // Until the code of the rename field is loaded, the link stays, and keeps the focus.
-        match renaming.get() && ORGANIZING.get().is_some() {
-            true => ORGANIZING.view(move |code| (code.rename)(item.clone())),
-            false => view! { <ConversationLink item menu=menu.clone() /> }.into_any(),
+        if renaming.get() && ORGANIZING.get().is_some() {
+            ORGANIZING.view(move |code| (code.rename)(item.clone()))
+        } else {
+            view! { <ConversationLink item menu=menu.clone() /> }.into_any()
         }
     };
     let choosing = Memo::new(move |_| list.selected.with(Option::is_some));

@@ -31,10 +31,11 @@ pub(super) fn field(input: &InputHandle, control: AnyView) -> AnyView {
         {required_mark(input)}
     }
     .into_any();
-    let name = match group {
+    let name = if group {
         // A `span`, because each of the controls has its own label.
-        true => view! { <span class="cw-label" id=label_id(&id)>{name}</span> }.into_any(),
-        false => view! { <label class="cw-label" for=control_id(&id)>{name}</label> }.into_any(),
+        view! { <span class="cw-label" id=label_id(&id)>{name}</span> }.into_any()
+    } else {
+        view! { <label class="cw-label" for=control_id(&id)>{name}</label> }.into_any()
     };
     let problem = {
         let key = id.clone();

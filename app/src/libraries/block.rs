@@ -101,21 +101,22 @@ fn LibraryListView(block: String, properties: Properties) -> AnyView {
     };
     let created = move |library: Library| go(&Shown::library(&library.id), false);
     let create = move || {
-        can_create().then(|| match is_creating.get() {
-            true => {
+        can_create().then(|| {
+            if is_creating.get() {
                 let done = move |library: Option<Library>| match library {
                     Some(library) => created(library),
                     None => is_creating.set(false),
                 };
                 view! { <LibraryForm block=block.clone() library=None done /> }.into_any()
+            } else {
+                view! {
+                    <button type="button" class="cw-button cw-library-new" on:click=move |_| is_creating.set(true)>
+                        <Icon of=Shape::PLUS />
+                        {t(Text::LibraryNew)}
+                    </button>
+                }
+                .into_any()
             }
-            false => view! {
-                <button type="button" class="cw-button cw-library-new" on:click=move |_| is_creating.set(true)>
-                    <Icon of=Shape::PLUS />
-                    {t(Text::LibraryNew)}
-                </button>
-            }
-            .into_any(),
         })
     };
     view! {

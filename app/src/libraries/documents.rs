@@ -113,9 +113,12 @@ fn document_row(state: LibraryState, row: Row, may_write: Memo<bool>) -> AnyView
                         aria-label=move || labelled(if can_retry.get() { Text::DocumentRetry } else { Text::DocumentCancel })
                         title=move || labelled(if can_retry.get() { Text::DocumentRetry } else { Text::DocumentCancel })
                         data-unused=move || (!can_retry.get() && !can_cancel.get()).then_some("")
-                        on:click=move |_| match can_retry.get_untracked() {
-                            true => state.act(&retried, "/retry"),
-                            false => state.act(&cancelled, "/cancel"),
+                        on:click=move |_| {
+                            if can_retry.get_untracked() {
+                                state.act(&retried, "/retry");
+                            } else {
+                                state.act(&cancelled, "/cancel");
+                            }
                         }
                     >
                         {move || view! { <Icon of=if can_retry.get() { Shape::RETRY } else { Shape::STOP } /> }}

@@ -61,9 +61,10 @@ pub(super) fn library_facts(library: &Library) -> String {
             facts.push(fill(text, &[&group_digits(count)]));
         }
     }
-    match facts.is_empty() {
-        true => facts.push(t(Text::LibraryEmpty).to_owned()),
-        false => facts.push(byte_size(library.bytes)),
+    if facts.is_empty() {
+        facts.push(t(Text::LibraryEmpty).to_owned())
+    } else {
+        facts.push(byte_size(library.bytes))
     }
     facts.join(" · ")
 }

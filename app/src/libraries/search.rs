@@ -112,9 +112,12 @@ pub(super) fn LibrarySearch(block: String, search: SearchState) -> AnyView {
         };
     // An error is about how the search was asked, so the server's own words are shown.
     let problem = move || {
-        search.error.get().map(|error| match error.0.message.is_empty() {
-            true => problem_view(&error, move || search.search()),
-            false => view! { <p class="cw-list-error" role="alert">{error.0.message}</p> }.into_any(),
+        search.error.get().map(|error| {
+            if error.0.message.is_empty() {
+                problem_view(&error, move || search.search())
+            } else {
+                view! { <p class="cw-list-error" role="alert">{error.0.message}</p> }.into_any()
+            }
         })
     };
     let close = move |_| {

@@ -130,12 +130,13 @@ impl Uploads {
         if for_all {
             self.for_all.set(Some(decision));
         }
-        let decided: Vec<Upload> = match for_all {
-            true => self.items.with_untracked(|items| {
+        let decided: Vec<Upload> = if for_all {
+            self.items.with_untracked(|items| {
                 let asks = |upload: &&Upload| upload.state.with_untracked(|state| *state == UploadState::Same);
                 items.iter().filter(asks).cloned().collect()
-            }),
-            false => vec![upload.clone()],
+            })
+        } else {
+            vec![upload.clone()]
         };
         for upload in decided {
             if decision == Decision::Skip {

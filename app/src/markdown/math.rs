@@ -42,9 +42,10 @@ pub(super) fn formula_node(source: &str, tex: &str, display: bool) -> Node {
     let drawn = MATH.get().and_then(|math| (math.node)(tex, display));
     let written = || element("code").attr("class", "cw-md-tex").attr("dir", "ltr").text(source);
     let formula = drawn.unwrap_or_else(written);
-    match display {
-        true => element("span").attr("class", "cw-md-formula").attr("tabindex", "0").children(vec![formula]),
-        false => formula,
+    if display {
+        element("span").attr("class", "cw-md-formula").attr("tabindex", "0").children(vec![formula])
+    } else {
+        formula
     }
 }
 

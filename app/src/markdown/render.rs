@@ -25,10 +25,7 @@ const MAX_DEPTH: usize = 32;
 pub(super) fn render(source: &str, references: &References, extras: &MarkdownOptions, open: bool) -> Vec<Node> {
     let Masked { text, formulas, open: begun, .. } =
         if extras.math { mask_formulas(source) } else { Masked::plain(source) };
-    let shown = match open {
-        true => presentable(&text[..begun.unwrap_or(text.len())]),
-        false => Cow::Borrowed(&*text),
-    };
+    let shown = if open { presentable(&text[..begun.unwrap_or(text.len())]) } else { Cow::Borrowed(&*text) };
     // The parser recognizes a reference to a footnote only if it has the footnote, which is in
     // another block.
     let notes = footnote_stubs(&shown, references);

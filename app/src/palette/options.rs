@@ -189,9 +189,10 @@ impl PaletteSearch {
 
     /// The link to a conversation: on this page, or on the page where it was started.
     fn href(self, conversation: &ConversationSummary) -> String {
-        match self.is_here(conversation) {
-            true => untrack(|| self.chat.href(Some(&conversation.id))),
-            false => format!("/{}?conversation={}", conversation.page_id, conversation.id),
+        if self.is_here(conversation) {
+            untrack(|| self.chat.href(Some(&conversation.id)))
+        } else {
+            format!("/{}?conversation={}", conversation.page_id, conversation.id)
         }
     }
 
@@ -262,10 +263,7 @@ impl PaletteSearch {
 
 fn page_option(page: &PageLink) -> PaletteOption {
     let (group, icon) = if page.is_chat { (Group::Agents, Shape::PLUS) } else { (Group::Pages, Shape::FORM) };
-    let title = match page.is_chat {
-        true => fill(Text::PaletteNewWith, &[&page.title]),
-        false => page.title.clone(),
-    };
+    let title = if page.is_chat { fill(Text::PaletteNewWith, &[&page.title]) } else { page.title.clone() };
     PaletteOption { group, title, about: page.description.clone(), icon, action: Action::Page(format!("/{}", page.id)) }
 }
 

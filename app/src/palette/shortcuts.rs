@@ -66,10 +66,8 @@ fn groups() -> Vec<(Text, Vec<Shortcut>)> {
         ],
     )];
     if exists(".cw-composer") {
-        let (send, line) = match exists(".cw-composer[data-shift-sends]") {
-            true => ("Shift Enter", "Enter"),
-            false => ("Enter", "Shift Enter"),
-        };
+        let (send, line) =
+            if exists(".cw-composer[data-shift-sends]") { ("Shift Enter", "Enter") } else { ("Enter", "Shift Enter") };
         let keys = vec![
             (vec![send], Text::KeySend),
             (vec![line], Text::KeyNewLine),

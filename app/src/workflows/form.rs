@@ -47,9 +47,10 @@ impl SchemaForm {
         for (index, field) in fields.iter().enumerate() {
             let is_last = fields.get(index + 1).is_none_or(|next| next.group != field.group);
             let (title, view) = (field.group.clone(), self.field(index, field));
-            match title.is_empty() {
-                true => views.push(view),
-                false => group.push(view),
+            if title.is_empty() {
+                views.push(view)
+            } else {
+                group.push(view)
             }
             if is_last && !group.is_empty() {
                 let inner = std::mem::take(&mut group);

@@ -41,9 +41,10 @@ impl CardResponse {
 
 impl IntoResponse for CardResponse {
     fn into_response(self) -> Response {
-        let mut response = match self.is_known {
-            true => StatusCode::NOT_MODIFIED.into_response(),
-            false => ([(header::CONTENT_TYPE, "application/json")], self.card).into_response(),
+        let mut response = if self.is_known {
+            StatusCode::NOT_MODIFIED.into_response()
+        } else {
+            ([(header::CONTENT_TYPE, "application/json")], self.card).into_response()
         };
         let kept = if self.is_public { "public" } else { "private" };
         let headers = response.headers_mut();

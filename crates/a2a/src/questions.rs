@@ -182,15 +182,14 @@ fn exchange(tool: &ToolPart) -> Option<Exchange> {
         Some(approval) => {
             let approved = approval.approved?;
             // The user has not decided.
-            let answer = match approval.expired == Some(true) || tool.is_passed_over() {
-                true => Vec::new(),
-                false => {
-                    let mut decision = json!({ "id": approval.id, "approved": approved });
-                    decision
-                        .as_object_mut()?
-                        .extend(approval.reason.clone().map(|text| ("reason".to_owned(), text.into())));
-                    vec![Part::data(decision)]
-                }
+            let answer = if approval.expired == Some(true) || tool.is_passed_over() {
+                Vec::new()
+            } else {
+                let mut decision = json!({ "id": approval.id, "approved": approved });
+                decision
+                    .as_object_mut()?
+                    .extend(approval.reason.clone().map(|text| ("reason".to_owned(), text.into())));
+                vec![Part::data(decision)]
             };
             Some(Exchange { request: Request::approval(&approval.id, tool), answer })
         }

@@ -167,9 +167,10 @@ pub(crate) async fn end_session(
     if !accounts.store.end_session(user_id, &id, row).await? {
         return Ok(web::html::not_found_page());
     }
-    Ok(match id == member.session_id {
-        true => see_other(SIGN_IN_PATH, Accounts::expired_cookie(asker.is_https)),
-        false => see_other(crate::ACCOUNT_PATH, None),
+    Ok(if id == member.session_id {
+        see_other(SIGN_IN_PATH, Accounts::expired_cookie(asker.is_https))
+    } else {
+        see_other(crate::ACCOUNT_PATH, None)
     })
 }
 
@@ -211,9 +212,10 @@ pub(crate) async fn make_key(
 
 /// `POST /auth/keys/{id}/delete`
 pub(crate) async fn delete_key(holder: KeyOwner, Path(id): Path<String>) -> Result<Response, AccountError> {
-    Ok(match holder.keys.delete(&holder.caller.user_id, &id, holder.recorded.as_deref()).await? {
-        true => see_other(crate::ACCOUNT_PATH, None),
-        false => web::html::not_found_page(),
+    Ok(if holder.keys.delete(&holder.caller.user_id, &id, holder.recorded.as_deref()).await? {
+        see_other(crate::ACCOUNT_PATH, None)
+    } else {
+        web::html::not_found_page()
     })
 }
 

@@ -115,9 +115,10 @@ async fn confirm(
         session_id: member.session_id.clone(),
     };
     let (proved, entry) = ((user.id.as_str(), password.hash.as_str()), success_entry(&accounts, action, &member));
-    match accounts.store.change_second_factor(proved, change, now_millis(), entry).await? {
-        true => Ok(recovery_codes_page(&confirmed.recovery_codes, ACCOUNT_PATH, None)),
-        false => Ok(expired_page()),
+    if accounts.store.change_second_factor(proved, change, now_millis(), entry).await? {
+        Ok(recovery_codes_page(&confirmed.recovery_codes, ACCOUNT_PATH, None))
+    } else {
+        Ok(expired_page())
     }
 }
 

@@ -53,9 +53,10 @@ fn lines(QuotaUsage { quota, used, renews_at }: &QuotaUsage) -> Vec<UsageLine> {
         name: format!("{what} {period}"),
         used: format!("{} of {}, {} left", shown(used), shown(most), shown((most - used).max(0.0))),
         share: Some(if most > 0.0 { (used / most).clamp(0.0, 1.0) } else { 1.0 }),
-        note: match used >= most {
-            true => format!("Used up. You can continue from {renews} UTC."),
-            false => format!("Renews on {renews} UTC"),
+        note: if used >= most {
+            format!("Used up. You can continue from {renews} UTC.")
+        } else {
+            format!("Renews on {renews} UTC")
         },
     };
     let messages = quota.messages.map(|most| line("Messages", used.messages as f64, most as f64, number));

@@ -202,9 +202,10 @@ async fn revoke_access(state: &ConsoleState, admin: &Admin, (kind, id): (AccessK
     let (access, _) = found.into_iter().next().ok_or_else(UserError::not_found)?;
     let about = json!({ "userId": access.user_id, "kind": kind, "id": id, "name": access.name, "mode": access.mode });
     let entry = admin.audit_entry("revoke_access", "", about);
-    match store.revoke_access(kind, id, entry).await.map_err(from_store_error)? {
-        true => Ok(()),
-        false => Err(UserError::not_found()),
+    if store.revoke_access(kind, id, entry).await.map_err(from_store_error)? {
+        Ok(())
+    } else {
+        Err(UserError::not_found())
     }
 }
 

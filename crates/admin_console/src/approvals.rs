@@ -152,9 +152,10 @@ async fn revoke_approval(state: &ConsoleState, admin: &Admin, id: &str) -> Resul
     let (grant, _) = found.into_iter().next().ok_or_else(UserError::not_found)?;
     let about = json!({ "userId": grant.owner, "agentId": grant.agent_id, "tool": grant.tool });
     let entry = admin.audit_entry("revoke_approval", grant.conversation_id.as_deref().unwrap_or_default(), about);
-    match store.revoke_any_grant(id, entry).await.map_err(from_store_error)? {
-        true => Ok(()),
-        false => Err(UserError::not_found()),
+    if store.revoke_any_grant(id, entry).await.map_err(from_store_error)? {
+        Ok(())
+    } else {
+        Err(UserError::not_found())
     }
 }
 

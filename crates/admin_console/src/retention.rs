@@ -157,10 +157,8 @@ async fn render(admin: &Admin, state: &ConsoleState, swept: Option<SweepResult>)
         );
         view! { <p class="cw-account-done" role="status">{text}</p> }
     });
-    let pinned = match plan.keeps_pinned {
-        true => "Pinned conversations are kept.",
-        false => "Pinned conversations are deleted as well.",
-    };
+    let pinned =
+        if plan.keeps_pinned { "Pinned conversations are kept." } else { "Pinned conversations are deleted as well." };
     let due = plan.rules.iter().any(|rule| rule.due > 0);
     let content = view! {
         {swept}

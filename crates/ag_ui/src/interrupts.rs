@@ -107,11 +107,12 @@ pub(crate) fn answers(resume: &[ResumeEntry], message: Option<&UiMessage>) -> Re
         let tool_call_id = interrupt.tool_call_id.clone();
         let is_cancelled = entry.status == ResumeStatus::Cancelled;
         if interrupt.reason == "tool_call" {
-            let decision = match is_cancelled {
-                true => Decision { approved: false, reason: None, edited_args: None, remember: None },
-                false => decision(&entry.payload).ok_or_else(|| {
+            let decision = if is_cancelled {
+                Decision { approved: false, reason: None, edited_args: None, remember: None }
+            } else {
+                decision(&entry.payload).ok_or_else(|| {
                     invalid("A decision is `{approved: true}` or `{approved: false}`; see `responseSchema`.")
-                })?,
+                })?
             };
             return Ok(Answer::Approval {
                 tool_call_id,

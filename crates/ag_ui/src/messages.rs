@@ -134,10 +134,8 @@ pub(crate) fn of_branch(branch: &[UiMessage]) -> Vec<(usize, AgUiMessage)> {
 
 fn user(message: &UiMessage) -> AgUiMessage {
     let files = message.parts.iter().any(|part| matches!(part, UiPart::File(_)));
-    let content = match files {
-        false => Value::from(message.text()),
-        true => message.parts.iter().filter_map(content_part).collect(),
-    };
+    let content =
+        if files { message.parts.iter().filter_map(content_part).collect() } else { Value::from(message.text()) };
     AgUiMessage::User { id: message.id.clone(), content }
 }
 

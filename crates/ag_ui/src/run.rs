@@ -237,10 +237,8 @@ impl Run {
         let NewMessage { id, contents, replaces, before, .. } = new;
         let mut reader = ContentReader::new(&self.context, &self.caller);
         // First, since it may be too long, which is found before files are stored.
-        let history = match branch.is_empty() {
-            true => history::read(&mut reader, &input.messages[..before]).await?,
-            false => Vec::new(),
-        };
+        let history =
+            if branch.is_empty() { history::read(&mut reader, &input.messages[..before]).await? } else { Vec::new() };
         let mut message = UiMessage::new(id, Role::User);
         for (at, content) in contents {
             message.parts.extend(reader.parts(content, &format!("/messages/{at}/content")).await?);

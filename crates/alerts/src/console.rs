@@ -184,16 +184,17 @@ async fn show(admin: Admin, State(service): State<AlertService>) -> Result<Respo
     let AlertOverview { alerts, messages } = overview(&service).await?;
     let users = alerts.iter().filter_map(|item| item.user_id.as_deref());
     let names = UserNames::load(&service.context.store, users).await?;
-    let content = match alerts.is_empty() {
-        true => none_yet(messages),
-        false => view! {
+    let content = if alerts.is_empty() {
+        none_yet(messages)
+    } else {
+        view! {
             <form class="cw-admin-acts" method="post" action="/admin/alerts/check">
                 <button class="cw-button">"Check now"</button>
             </form>
             {alerts_table(&alerts, &names)}
             {messages_part(messages)}
         }
-        .into_any(),
+        .into_any()
     };
     Ok(page(&admin, PATH, StatusCode::OK, TITLE, content))
 }

@@ -72,12 +72,13 @@ async fn used_quotas(context: &Context, firing: Vec<String>, now: i64) -> anyhow
     for owner in owners {
         // In other modes the roles of users are known during their requests only: quotas of roles
         // are left out.
-        let roles = match has_accounts {
-            true => match context.store.user_by_id(&owner).await? {
+        let roles = if has_accounts {
+            match context.store.user_by_id(&owner).await? {
                 Some((user, _)) => user.roles,
                 None => continue,
-            },
-            false => Vec::new(),
+            }
+        } else {
+            Vec::new()
         };
         let caller = Caller::signed_in(owner.clone()).with_roles(roles);
         let quotas = context.chat.quota_usage(&caller).await.map_err(|error| anyhow::anyhow!(error.message))?;

@@ -41,9 +41,10 @@ impl AlertService {
             }
         }
         store::prune(&self.context.store, now).await?;
-        match failed.is_empty() {
-            true => Ok(()),
-            false => Err(anyhow!("these alerts could not be checked: {}", failed.join(", "))),
+        if failed.is_empty() {
+            Ok(())
+        } else {
+            Err(anyhow!("these alerts could not be checked: {}", failed.join(", ")))
         }
     }
 

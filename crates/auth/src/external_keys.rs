@@ -172,9 +172,10 @@ impl Authentication {
         let (user, scopes) = outside.find_key(key).await.map_err(store_error)?.ok_or_else(invalid_api_key)?;
         let user = if self.is_local() { local_owner() } else { user };
         let other = self.identify_by_mode(sent).await?.caller;
-        match other.is_authenticated && other.user_id != user.user_id {
-            true => Err(conflicting_credentials()),
-            false => Ok(Identity { auth_method: AuthMethod::Key(scopes), ..plain_identity(user) }),
+        if other.is_authenticated && other.user_id != user.user_id {
+            Err(conflicting_credentials())
+        } else {
+            Ok(Identity { auth_method: AuthMethod::Key(scopes), ..plain_identity(user) })
         }
     }
 }

@@ -106,9 +106,10 @@ async fn delete(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, HttpError> {
-    match store::delete_link(&context.store, &caller.user_id, &id).await? {
-        true => Ok(see_other(&format!("{PATH}?done=unlinked"), None)),
-        false => Err(UserError::not_found().into()),
+    if store::delete_link(&context.store, &caller.user_id, &id).await? {
+        Ok(see_other(&format!("{PATH}?done=unlinked"), None))
+    } else {
+        Err(UserError::not_found().into())
     }
 }
 

@@ -15,9 +15,10 @@ const MAX_DEPTH: usize = 8;
 /// There is no such field, with those that there are.
 pub(crate) fn check_known(schema: &Map<String, Value>, field: &str) -> Result<(), DataError> {
     allowed(schema, field, "", 0).map_err(|known| {
-        let fields = match known.is_empty() {
-            true => "There are none here.".to_owned(),
-            false => format!("The fields are {}.", known.join(", ")),
+        let fields = if known.is_empty() {
+            "There are none here.".to_owned()
+        } else {
+            format!("The fields are {}.", known.join(", "))
         };
         DataError::Invalid(format!("There is no field `{field}`. {fields}"))
     })

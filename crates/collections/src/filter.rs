@@ -174,15 +174,17 @@ impl Comparison {
 /// # Errors
 /// A message for the model.
 pub(crate) fn check_field(field: &str) -> Result<(), String> {
-    match field.is_empty() || field.len() > MAX_FIELD || field.contains('\0') {
-        true => Err("The name of a field is empty or too long.".to_owned()),
-        false => Ok(()),
+    if field.is_empty() || field.len() > MAX_FIELD || field.contains('\0') {
+        Err("The name of a field is empty or too long.".to_owned())
+    } else {
+        Ok(())
     }
 }
 
 fn check_text(text: &str) -> Result<(), String> {
-    match text.len() > MAX_TEXT || text.contains('\0') {
-        true => Err("A text in the filter is too long, or has the character NUL.".to_owned()),
-        false => Ok(()),
+    if text.len() > MAX_TEXT || text.contains('\0') {
+        Err("A text in the filter is too long, or has the character NUL.".to_owned())
+    } else {
+        Ok(())
     }
 }

@@ -208,9 +208,10 @@ impl Records<'_> {
     /// Checks that so many records may be added at once.
     pub(crate) fn check_insertable(&self, count: usize) -> Result<(), DataError> {
         self.check_writable()?;
-        match (1..=MAX_INSERTED).contains(&count) {
-            true => Ok(()),
-            false => Err(DataError::Invalid(format!("`records` has 1 to {MAX_INSERTED} records."))),
+        if (1..=MAX_INSERTED).contains(&count) {
+            Ok(())
+        } else {
+            Err(DataError::Invalid(format!("`records` has 1 to {MAX_INSERTED} records.")))
         }
     }
 
@@ -219,9 +220,10 @@ impl Records<'_> {
         let Place::Own(store, set) = &self.place else { return Err(DataError::ReadOnly) };
         let ids = prepared.iter().map(|record| record.id().to_owned()).collect();
         let most = self.collection.max_records();
-        match store::insert(store, set.clone(), prepared, most).await? {
-            true => Ok(ids),
-            false => Err(DataError::Invalid(format!("A collection has at most {most} records, so none was added."))),
+        if store::insert(store, set.clone(), prepared, most).await? {
+            Ok(ids)
+        } else {
+            Err(DataError::Invalid(format!("A collection has at most {most} records, so none was added.")))
         }
     }
 
@@ -258,9 +260,10 @@ impl Records<'_> {
             }
             Place::Own(store, set) => {
                 let updated = prepared.len() as u64;
-                match store::replace(store, set.clone(), prepared, changes.keys().cloned().collect()).await? {
-                    true => updated,
-                    false => return Err(DataError::Conflict),
+                if store::replace(store, set.clone(), prepared, changes.keys().cloned().collect()).await? {
+                    updated
+                } else {
+                    return Err(DataError::Conflict);
                 }
             }
         };

@@ -128,9 +128,10 @@ async fn disconnect(
     Extension(caller): Extension<Caller>,
     Path(service): Path<String>,
 ) -> Result<NoContent, HttpError> {
-    match state.accounts.disconnect(&caller.user_id, &service).await.map_err(from_store_error)? {
-        true => Ok(NoContent),
-        false => Err(UserError::not_found().into()),
+    if state.accounts.disconnect(&caller.user_id, &service).await.map_err(from_store_error)? {
+        Ok(NoContent)
+    } else {
+        Err(UserError::not_found().into())
     }
 }
 

@@ -123,9 +123,10 @@ impl Accounts {
         let sealed = self.seal(user_id, &service.name, &AccountTokens::new(&service, &issued, source))?;
         let new = NewTokens { sealed, scopes: issued.scopes.unwrap_or_default().join(" ") };
         let kept = store::keep(self.store(), (user_id, &service.name), new, now_millis()).await;
-        match kept.map_err(|error| error.to_string())? {
-            true => Ok(()),
-            false => Err("the user has too many connected accounts".to_owned()),
+        if kept.map_err(|error| error.to_string())? {
+            Ok(())
+        } else {
+            Err("the user has too many connected accounts".to_owned())
         }
     }
 
@@ -159,9 +160,8 @@ impl Accounts {
                 })?;
                 let renewed = self.subject(provider, &sign_in, scope).await?;
                 let exchanged = self.exchanges().token(service, exchange, (scope, &renewed)).await;
-                exchanged.map_err(|error| match error.is_invalid_grant() {
-                    true => sign_in_again(&sign_in),
-                    false => TokenProblem::from(&error),
+                exchanged.map_err(|error| {
+                    if error.is_invalid_grant() { sign_in_again(&sign_in) } else { TokenProblem::from(&error) }
                 })
             }
             Err(error) => Err(TokenProblem::from(&error)),
@@ -195,10 +195,9 @@ fn sign_in_again(sign_in: &Service) -> TokenProblem {
 
 /// Returns why the token of a request cannot be exchanged.
 fn refused_subject(error: &OauthError) -> TokenProblem {
-    match error.is_invalid_grant() {
-        true => TokenProblem::Failed(
-            "Not run: the user's sign-in is no longer valid. Tell them to sign in again.".to_owned(),
-        ),
-        false => TokenProblem::from(error),
+    if error.is_invalid_grant() {
+        TokenProblem::Failed("Not run: the user's sign-in is no longer valid. Tell them to sign in again.".to_owned())
+    } else {
+        TokenProblem::from(error)
     }
 }

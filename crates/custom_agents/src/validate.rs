@@ -63,17 +63,19 @@ pub(crate) fn validate(
     }
     if let Some(tool) = custom.tools.iter().find(|tool| !base.tools.contains(tool)) {
         let known: Vec<_> = base.tools.iter().take(MAX_NAMED).map(|tool| format!("`{tool}`")).collect();
-        let known = match known.is_empty() {
-            true => "It has none to choose.".to_owned(),
-            false => format!("It has {}.", known.join(", ")),
+        let known = if known.is_empty() {
+            "It has none to choose.".to_owned()
+        } else {
+            format!("It has {}.", known.join(", "))
         };
         return refuse("/tools", format!("`{}` has no tool `{tool}`. {known}", base.from));
     }
     if let Some(model) = custom.model.as_ref().filter(|model| !base.models.iter().any(|known| known.id == **model)) {
         let known: Vec<_> = base.models.iter().map(|model| format!("`{}`", model.id)).collect();
-        let known = match known.is_empty() {
-            true => "there is none to choose".to_owned(),
-            false => format!("choose one of {}", known.join(", ")),
+        let known = if known.is_empty() {
+            "there is none to choose".to_owned()
+        } else {
+            format!("choose one of {}", known.join(", "))
         };
         return refuse(
             "/model",

@@ -69,9 +69,10 @@ struct SearchQuery {
 async fn start(Query(query): Query<SearchQuery>) -> Response {
     let question = query.q.trim().to_owned();
     let page = tokio::task::spawn_blocking(move || {
-        let (title, content) = match question.is_empty() {
-            true => ("Documentation", view::overview(&PAGES, SERVED)),
-            false => ("Search", view::results(&question, search::search(&question), SERVED)),
+        let (title, content) = if question.is_empty() {
+            ("Documentation", view::overview(&PAGES, SERVED))
+        } else {
+            ("Search", view::results(&question, search::search(&question), SERVED))
         };
         let form = view::search_form(PATH, &question);
         render(StatusCode::OK, title, None, form, content)

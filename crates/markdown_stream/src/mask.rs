@@ -286,10 +286,7 @@ fn is_formula(tex: &str) -> bool {
     let has_sign = tex.contains(['\\', '^', '_', '=', '+', '<', '>', '{', '|']);
     let words =
         tex.split([' ', ',', '.']).filter(|word| word.len() > 2 && word.chars().all(char::is_alphabetic)).count();
-    match first.is_ascii_digit() {
-        true => words == 0,
-        false => has_sign || words < 2,
-    }
+    if first.is_ascii_digit() { words == 0 } else { has_sign || words < 2 }
 }
 
 fn closing_dollar(content: &str) -> Option<usize> {

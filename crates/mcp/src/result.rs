@@ -59,9 +59,10 @@ pub(crate) fn prompt_value(messages: Vec<PromptMessage>) -> Value {
 }
 
 fn blocks_value(blocks: Vec<Value>) -> Value {
-    match blocks.iter().all(|block| block["type"] == "text") {
-        true => Value::String(text(&blocks)),
-        false => json!({ "content": blocks }),
+    if blocks.iter().all(|block| block["type"] == "text") {
+        Value::String(text(&blocks))
+    } else {
+        json!({ "content": blocks })
     }
 }
 

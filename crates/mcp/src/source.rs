@@ -37,12 +37,12 @@ impl McpSource {
     /// Returns who reads the results of a tool in a run.
     fn readers(&self, scope: &RunScope, tool: &ListedTool) -> ResultReaders {
         let shows_app = self.server.features().apps.is_some() && tool.ui.address.is_some();
-        match scope.for_app {
-            true => ResultReaders::App,
-            false if shows_app => {
-                ResultReaders::ModelAndApp { server: self.name().to_owned(), title: tool.title.clone() }
-            }
-            false => ResultReaders::Model,
+        if scope.for_app {
+            ResultReaders::App
+        } else if shows_app {
+            ResultReaders::ModelAndApp { server: self.name().to_owned(), title: tool.title.clone() }
+        } else {
+            ResultReaders::Model
         }
     }
 

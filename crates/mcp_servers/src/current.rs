@@ -114,12 +114,13 @@ impl Current {
 
     pub(crate) fn check_new(&self, name: &str) -> Result<(), UserError> {
         check_name(name, MAX_NAME)?;
-        match self.section.catalog.is_taken(name) {
-            false => Ok(()),
-            true => refuse(
+        if self.section.catalog.is_taken(name) {
+            refuse(
                 "/name",
                 format!("The config has a server or a connection with the name `{name}`. Choose another one."),
-            ),
+            )
+        } else {
+            Ok(())
         }
     }
 
@@ -211,8 +212,9 @@ impl Entries for Current {
 /// Returns what is wrong with what was sent. A message about a type repeats the value, which may be a secret.
 fn without_values(error: &serde_json::Error) -> String {
     let message = error.to_string();
-    match message.starts_with("unknown field") || message.starts_with("missing field") {
-        true => message,
-        false => "A field has another type than it should have.".to_owned(),
+    if message.starts_with("unknown field") || message.starts_with("missing field") {
+        message
+    } else {
+        "A field has another type than it should have.".to_owned()
     }
 }

@@ -109,13 +109,14 @@ async fn show(admin: Admin, State(memory): State<Memory>) -> Result<Response, Pa
         (true, true) => "On",
         (true, false) => "Off for all users",
     };
-    let (action, label, note) = match overview.enabled {
-        true => (
+    let (action, label, note) = if overview.enabled {
+        (
             "/admin/memory/off",
             "Switch memory off for all users",
             "Stored facts are kept, and users can still see and delete them. No new facts are stored, and agents do not get the stored ones.",
-        ),
-        false => ("/admin/memory/on", "Switch memory on", "Agents get the stored facts again, and store new ones."),
+        )
+    } else {
+        ("/admin/memory/on", "Switch memory on", "Agents get the stored facts again, and store new ones.")
     };
     let content = view! {
         <section class="cw-account-part" aria-label=TITLE>

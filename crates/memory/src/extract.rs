@@ -100,10 +100,8 @@ impl Reader {
         if work.messages.is_empty() {
             return Ok(Outcome::DONE);
         }
-        let found = match work.words.is_empty() {
-            true => Vec::new(),
-            false => self.ask(&user_id, &agent_id, &settings, &work).await?,
-        };
+        let found =
+            if work.words.is_empty() { Vec::new() } else { self.ask(&user_id, &agent_id, &settings, &work).await? };
         self.finish(user_id, scope, settings, work, found).await
     }
 

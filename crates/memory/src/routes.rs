@@ -179,9 +179,10 @@ async fn updates(
     let UpdatesQuery { conversation_id } = valid_query(query)?;
     // The chat asks for visitors, too, for whom nothing is remembered.
     let may_change = caller.is_authenticated;
-    let updates = match may_change {
-        true => store::updates(memory.store(), &caller.user_id, &conversation_id).await.map_err(failed)?,
-        false => Vec::new(),
+    let updates = if may_change {
+        store::updates(memory.store(), &caller.user_id, &conversation_id).await.map_err(failed)?
+    } else {
+        Vec::new()
     };
     let items = updates.into_iter().map(UpdateItem::from).collect();
     Ok(Json(UpdateItems { items, may_change }))

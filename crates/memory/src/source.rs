@@ -92,9 +92,10 @@ impl MemorySource {
             Box::pin(async move {
                 let (owner, conversation_id, agent_id) = find;
                 if let Some(stored) = store::block(&mut *db, &owner, &conversation_id, &agent_id).await? {
-                    let present = match stored.sources.is_empty() {
-                        true => 0,
-                        false => store::present_sources(&mut *db, &owner, &stored.sources).await?,
+                    let present = if stored.sources.is_empty() {
+                        0
+                    } else {
+                        store::present_sources(&mut *db, &owner, &stored.sources).await?
                     };
                     if present == stored.sources.len() {
                         return Ok((Some(stored), Vec::new()));

@@ -243,9 +243,10 @@ impl Arguments {
                 }
             };
             let Some(given) = given else {
-                match parameter.optional {
-                    true => arguments.push(Argument::Absent),
-                    false => return Err(evaluation.error(format!("`{}` is missing", parameter.name))),
+                if parameter.optional {
+                    arguments.push(Argument::Absent)
+                } else {
+                    return Err(evaluation.error(format!("`{}` is missing", parameter.name)));
                 }
                 continue;
             };
@@ -263,16 +264,16 @@ impl Arguments {
     ) -> Result<Argument, OperatorError> {
         if parameter.kind == Kind::Function {
             // Only the config may bring functions, not the values that operators read.
-            return match is_computed {
-                true => Err(evaluation.error("a function must be written here")),
-                false => Function::prepare(evaluation, given).map(Argument::Function),
+            return if is_computed {
+                Err(evaluation.error("a function must be written here"))
+            } else {
+                Function::prepare(evaluation, given).map(Argument::Function)
             };
         }
-        let value = match is_computed {
-            true => {
-                meter::charge_value(given).map(|()| given.clone()).map_err(|exhausted| evaluation.error(exhausted))?
-            }
-            false => evaluation.evaluate(given)?,
+        let value = if is_computed {
+            meter::charge_value(given).map(|()| given.clone()).map_err(|exhausted| evaluation.error(exhausted))?
+        } else {
+            evaluation.evaluate(given)?
         };
         if value.is_null() && parameter.optional && parameter.kind != Kind::Any {
             return Ok(Argument::Absent);

@@ -127,9 +127,8 @@ fn describe(parameters: Parameters) -> String {
             _ => "a list of values".to_owned(),
         },
         Parameters::Named(parameters) => {
-            let name = |parameter: &crate::Parameter| match parameter.optional {
-                true => format!("[`{}`]", parameter.name),
-                false => format!("`{}`", parameter.name),
+            let name = |parameter: &crate::Parameter| {
+                if parameter.optional { format!("[`{}`]", parameter.name) } else { format!("`{}`", parameter.name) }
             };
             parameters.iter().map(name).collect::<Vec<_>>().join(", ")
         }

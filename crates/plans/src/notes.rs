@@ -29,9 +29,10 @@ pub(crate) fn note(known: &StoredPlan, messages: &[Arc<Message>]) -> Option<Stri
     if (known.is_read && !is_open) || is_known(&known.plan.revision, messages) {
         return None;
     }
-    let why = match known.is_read {
-        true => "This is your current plan.",
-        false => "The user has changed the plan. Go on with the plan as it is now.",
+    let why = if known.is_read {
+        "This is your current plan."
+    } else {
+        "The user has changed the plan. Go on with the plan as it is now."
     };
     Some(format!("{why}\n{}", block(&known.plan)))
 }

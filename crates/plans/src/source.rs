@@ -63,10 +63,8 @@ impl ToolSource for PlanSource {
             if plan.is_none() {
                 return Ok(SourceTools::default());
             }
-            let context = match self.settings.approve {
-                true => format!("{INSTRUCTIONS} {WITH_APPROVAL}"),
-                false => INSTRUCTIONS.to_owned(),
-            };
+            let context =
+                if self.settings.approve { format!("{INSTRUCTIONS} {WITH_APPROVAL}") } else { INSTRUCTIONS.to_owned() };
             Ok(SourceTools { tools: vec![self.tool.clone()], context: Some(context), ..SourceTools::default() })
         })
     }

@@ -84,10 +84,12 @@ fn content(entry: ZipFile<'_, Cursor<&[u8]>>, path: &SkillPath, room: u64) -> Re
     let mut content = Vec::new();
     // One byte more shows that there is more. At the end, the checksum is compared.
     entry.take(most + 1).read_to_end(&mut content).map_err(|_| format!("`{path}` is damaged."))?;
-    match content.len() as u64 > most {
-        true if most == MAX_FILE => Err(format!("`{path}` is larger than {} MB.", MAX_FILE >> 20)),
-        true => Err(format!("The files are larger than {} MB together.", MAX_UNPACKED >> 20)),
-        false => Ok(content),
+    if content.len() as u64 <= most {
+        Ok(content)
+    } else if most == MAX_FILE {
+        Err(format!("`{path}` is larger than {} MB.", MAX_FILE >> 20))
+    } else {
+        Err(format!("The files are larger than {} MB together.", MAX_UNPACKED >> 20))
     }
 }
 

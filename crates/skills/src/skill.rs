@@ -129,9 +129,10 @@ fn split_tools(text: &str) -> Vec<String> {
             ')' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        match depth == 0 && (char.is_whitespace() || char == ',') {
-            true => names.push(std::mem::take(&mut name)),
-            false => name.push(char),
+        if depth == 0 && (char.is_whitespace() || char == ',') {
+            names.push(std::mem::take(&mut name))
+        } else {
+            name.push(char)
         }
     }
     names.push(name);

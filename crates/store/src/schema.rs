@@ -147,12 +147,11 @@ impl Schema {
         }
         for capability in self.capabilities {
             let table = capability.migrations_table();
-            let found = match recorded.contains(&table) {
-                true => {
-                    let newest: Arc<str> = format!("SELECT coalesce(max(version), 0) FROM {table}").into();
-                    sql::query_scalar::<i64>(newest).fetch_one(&mut *db).await?
-                }
-                false => 0,
+            let found = if recorded.contains(&table) {
+                let newest: Arc<str> = format!("SELECT coalesce(max(version), 0) FROM {table}").into();
+                sql::query_scalar::<i64>(newest).fetch_one(&mut *db).await?
+            } else {
+                0
             };
             let newest = i64::try_from(capability.migrations.len()).unwrap_or(i64::MAX);
             if found != newest {

@@ -25,9 +25,10 @@ pub async fn read_body(body: Body, most: usize) -> Result<Bytes, UserError> {
     to_bytes(body, most).await.map_err(|error| {
         // A layer around the route may have a lower limit.
         let mut causes = successors(error.source(), |cause| (*cause).source());
-        match causes.any(|cause| cause.is::<LengthLimitError>()) {
-            true => too_large(),
-            false => UserError::new(ErrorCode::Malformed, "The request could not be read."),
+        if causes.any(|cause| cause.is::<LengthLimitError>()) {
+            too_large()
+        } else {
+            UserError::new(ErrorCode::Malformed, "The request could not be read.")
         }
     })
 }

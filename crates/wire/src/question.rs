@@ -101,10 +101,12 @@ impl Question {
             }
             answer.insert("fields".to_owned(), Value::Object(values));
         }
-        match answer.is_empty() {
-            true if self.options.is_empty() => Err("Write an answer.".to_owned()),
-            true => Err("Choose an answer or write one.".to_owned()),
-            false => Ok(Value::Object(answer)),
+        if !answer.is_empty() {
+            Ok(Value::Object(answer))
+        } else if self.options.is_empty() {
+            Err("Write an answer.".to_owned())
+        } else {
+            Err("Choose an answer or write one.".to_owned())
         }
     }
 }

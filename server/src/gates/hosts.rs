@@ -16,11 +16,10 @@ pub(crate) async fn check_host(State(state): State<AppState>, request: Request, 
     if requested_host(&request).is_some_and(|name| authentication.accepts_host(&name)) {
         return next.run(request).await;
     }
-    let message = match authentication.is_local() {
-        true => "This server accepts requests only under a local host name, for example http://127.0.0.1.",
-        false => {
-            "This server does not accept requests under this host name. Its operator configures the host names in `publicUrls`."
-        }
+    let message = if authentication.is_local() {
+        "This server accepts requests only under a local host name, for example http://127.0.0.1."
+    } else {
+        "This server does not accept requests under this host name. Its operator configures the host names in `publicUrls`."
     };
     let error = HttpError(UserError::new(ErrorCode::Forbidden, message)).into_response();
     (StatusCode::MISDIRECTED_REQUEST, error).into_response()

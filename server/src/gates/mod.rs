@@ -81,10 +81,7 @@ pub(crate) async fn identify_caller(State(state): State<AppState>, mut request: 
         headers.append(header::SET_COOKIE, cookie);
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    match is_bounded {
-        true => streams::end_with_rights(response, known.caller, sent, current.clone()),
-        false => response,
-    }
+    if is_bounded { streams::end_with_rights(response, known.caller, sent, current.clone()) } else { response }
 }
 
 /// Returns an error for API keys outside of the API. A route of the API checks itself whether the

@@ -79,9 +79,10 @@ fn record_refused_attempt(state: &AppState, sent: &Credentials, method: &Method,
 
 fn rate_limited_response(state: &AppState, seconds: u32, path: &str) -> Response {
     count_refusal(path);
-    let mut response = match is_api_path(&state.composition.current, path) {
-        true => rate_limit_error(seconds, path),
-        false => too_many_requests_page(),
+    let mut response = if is_api_path(&state.composition.current, path) {
+        rate_limit_error(seconds, path)
+    } else {
+        too_many_requests_page()
     };
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     response
@@ -90,8 +91,5 @@ fn rate_limited_response(state: &AppState, seconds: u32, path: &str) -> Response
 fn rate_limit_error(seconds: u32, path: &str) -> Response {
     let message = rate_limit_message(seconds);
     let error = UserError { retry_after: Some(seconds), ..UserError::new(ErrorCode::RateLimited, message) };
-    match path.starts_with("/ui/") {
-        true => error_response(error, path),
-        false => HttpError(error).into_response(),
-    }
+    if path.starts_with("/ui/") { error_response(error, path) } else { HttpError(error).into_response() }
 }

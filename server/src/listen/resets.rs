@@ -124,9 +124,10 @@ mod tests {
         let check = async |resets: u32, pause: Duration, answered: bool| {
             let counted = Arc::new(ResetCounter::for_peer([192, 0, 2, 1].into()));
             for _ in 0..resets {
-                match answered {
-                    true => counted.track(std::future::ready(())).await,
-                    false => drop(counted.track(std::future::pending::<()>())),
+                if answered {
+                    counted.track(std::future::ready(())).await
+                } else {
+                    drop(counted.track(std::future::pending::<()>()))
                 }
                 tokio::time::sleep(pause).await;
             }

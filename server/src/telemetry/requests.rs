@@ -31,9 +31,10 @@ pub(crate) async fn observe_request(request: Request, next: Next) -> Response {
     let answer = async {
         let response = next.run(request).await;
         let (status, took) = (response.status(), begun.elapsed());
-        match status.is_server_error() {
-            true => tracing::warn!(status = status.as_u16(), ?took, "a request failed with a server error"),
-            false => tracing::debug!(status = status.as_u16(), ?took, "a request was answered"),
+        if status.is_server_error() {
+            tracing::warn!(status = status.as_u16(), ?took, "a request failed with a server error")
+        } else {
+            tracing::debug!(status = status.as_u16(), ?took, "a request was answered")
         }
         response
     };

@@ -45,20 +45,23 @@ pub(super) fn page_frame(viewer: Viewer) -> AnyView {
             send(&frame, &html, &title.get());
         }
     });
-    let content = move || match is_unsafe.get() {
-        true => view! { <p class="cw-artifact-note" role="status">{t(Text::ArtifactUnsafe)}</p> }.into_any(),
-        // The sandbox is set before the address.
-        false => view! {
-            <iframe
-                node_ref=frame
-                class="cw-artifact-frame"
-                sandbox="allow-scripts"
-                referrerpolicy="no-referrer"
-                title=move || title.get()
-                src=FRAME
-            ></iframe>
+    let content = move || {
+        if is_unsafe.get() {
+            view! { <p class="cw-artifact-note" role="status">{t(Text::ArtifactUnsafe)}</p> }.into_any()
+        } else {
+            // The sandbox is set before the address.
+            view! {
+                <iframe
+                    node_ref=frame
+                    class="cw-artifact-frame"
+                    sandbox="allow-scripts"
+                    referrerpolicy="no-referrer"
+                    title=move || title.get()
+                    src=FRAME
+                ></iframe>
+            }
+            .into_any()
         }
-        .into_any(),
     };
     content.into_any()
 }

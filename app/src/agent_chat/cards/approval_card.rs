@@ -109,9 +109,10 @@ pub(in crate::agent_chat) fn ApprovalCard(
     let [begin, end] = unseen.ends();
     let hidden_view = hidden_input.as_ref().map(|hidden| hidden_input_view(hidden, input.as_ref()));
     let rest = StoredValue::new(hidden_input);
-    let (label, no, yes) = match is_cut_off {
-        true => (Text::CutOffLabel, t(Text::Skip), t(Text::RunAgain)),
-        false => (Text::ApprovalLabel, t(Text::Deny), t(Text::Approve)),
+    let (label, no, yes) = if is_cut_off {
+        (Text::CutOffLabel, t(Text::Skip), t(Text::RunAgain))
+    } else {
+        (Text::ApprovalLabel, t(Text::Deny), t(Text::Approve))
     };
     let scope = RwSignal::new(String::new());
     let approval_id = StoredValue::new(approval_id);

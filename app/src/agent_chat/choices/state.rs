@@ -82,10 +82,7 @@ pub(super) fn keep(session: Session, offer: &Offer, chosen: RwSignal<RunOptions>
     Effect::new(move |_| session.set_choices(chosen.get()));
     let text = move || {
         let now = chosen.get();
-        match now == RunOptions::default() {
-            true => String::new(),
-            false => serde_json::to_string(&now).unwrap_or_default(),
-        }
+        if now == RunOptions::default() { String::new() } else { serde_json::to_string(&now).unwrap_or_default() }
     };
     let offer = offer.clone();
     keep_choice(session, "choices", text, move |kept| {

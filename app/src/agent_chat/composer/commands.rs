@@ -24,9 +24,10 @@ impl CommandMenu {
         let dismissed = RwSignal::new(None);
         let fitting = Memo::new(move |_| {
             let draft = session.draft.get();
-            match dismissed.with(|text| text.as_ref() == Some(&draft)) {
-                true => Vec::new(),
-                false => matching_options(session, &draft),
+            if dismissed.with(|text| text.as_ref() == Some(&draft)) {
+                Vec::new()
+            } else {
+                matching_options(session, &draft)
             }
         });
         Self { session, options: fitting, chosen: RwSignal::new(0), dismissed }

@@ -48,11 +48,8 @@ pub(in crate::agent_chat) fn Queue() -> AnyView {
 }
 
 fn item_view(session: Session, queued: QueuedMessage) -> AnyView {
-    (move || match queued.is_edited.get() {
-        true => item_editor(session, &queued),
-        false => item_content(session, &queued),
-    })
-    .into_any()
+    (move || if queued.is_edited.get() { item_editor(session, &queued) } else { item_content(session, &queued) })
+        .into_any()
 }
 
 fn item_content(session: Session, queued: &QueuedMessage) -> AnyView {

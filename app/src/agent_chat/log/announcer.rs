@@ -60,9 +60,10 @@ impl Announcer {
         let waits = |tool: &&ToolPart| tool.state == ToolState::ApprovalRequested || is_question(tool);
         let tool = message.tools().filter(waits).find(|tool| !self.asked.contains(&tool.tool_call_id))?;
         self.asked.push(tool.tool_call_id.clone());
-        Some(match is_question(tool) {
-            true => fill(Text::AgentAsks, &[&Question::read(tool.input.as_ref().unwrap_or(&Value::Null)).text]),
-            false => fill(Text::ApprovalNeeded, &[&sub_agent_request(tool).unwrap_or_else(|| call_label(tool))]),
+        Some(if is_question(tool) {
+            fill(Text::AgentAsks, &[&Question::read(tool.input.as_ref().unwrap_or(&Value::Null)).text])
+        } else {
+            fill(Text::ApprovalNeeded, &[&sub_agent_request(tool).unwrap_or_else(|| call_label(tool))])
         })
     }
 }

@@ -15,10 +15,7 @@ pub(in crate::agent_chat) fn heading(session: Session, message: &MessageState) -
         all[..at].iter().rev().find_map(|known| known.metadata.with_untracked(|metadata| metadata.created_at))
     });
     let Some(at) = message.metadata.with_untracked(|metadata| metadata.created_at) else { return ().into_any() };
-    let words = move || match session.is_hydrated.get() {
-        true => day_heading(at),
-        false => utc_date(at),
-    };
+    let words = move || if session.is_hydrated.get() { day_heading(at) } else { utc_date(at) };
     let is_shown = move || match (session.is_hydrated.get(), before) {
         (true, Some(before)) => day_heading(before) != day_heading(at),
         (false, Some(before)) => utc_date(before) != utc_date(at),

@@ -30,10 +30,7 @@ pub(in crate::agent_chat) fn Thinking() -> AnyView {
     });
     let status = Memo::new(move |_| {
         let newest = newest().filter(|_| shows_status && session.is_answering())?;
-        match session.is_retrying.get() {
-            true => Some(t(Text::AskingAgain).to_owned()),
-            false => status(&newest),
-        }
+        if session.is_retrying.get() { Some(t(Text::AskingAgain).to_owned()) } else { status(&newest) }
     });
     let turn = RwSignal::new(0);
     if !messages.is_empty() {

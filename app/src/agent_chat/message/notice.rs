@@ -21,9 +21,12 @@ pub(in crate::agent_chat) fn ending_notice(session: Session, message: &MessageSt
     // progress.
     let is_over = Memo::new(move |_| !is_newest.get() || session.phase.get() == Phase::Idle);
     (move || {
-        let has_ending = message.metadata.with(|metadata| match is_newest.get() {
-            true => metadata.outcome.is_some_and(Outcome::is_incomplete),
-            false => metadata.incomplete_outcome().is_some(),
+        let has_ending = message.metadata.with(|metadata| {
+            if is_newest.get() {
+                metadata.outcome.is_some_and(Outcome::is_incomplete)
+            } else {
+                metadata.incomplete_outcome().is_some()
+            }
         });
         (is_over.get() && has_ending).then(|| {
             let message = message.clone();

@@ -80,9 +80,10 @@ impl Session {
         }
         let restores_all = before.is_none() || form.per_conversation;
         for (key, kept) in &kept {
-            match restores_all && inputs.contains(key) {
-                true => state.restore(key, kept),
-                false => state.restore_agent_write(key, kept),
+            if restores_all && inputs.contains(key) {
+                state.restore(key, kept)
+            } else {
+                state.restore_agent_write(key, kept)
             }
         }
     }
@@ -118,9 +119,10 @@ impl SharedForm {
     /// The saved values of a conversation's form, by key. Values that an input no longer accepts are
     /// omitted.
     fn saved_values(&self, id: &str) -> Map<String, Value> {
-        let kept = match self.per_conversation {
-            true => drafts::read(&self.browser_key(id)),
-            false => browser::read_session_storage(&self.tab_key(id)),
+        let kept = if self.per_conversation {
+            drafts::read(&self.browser_key(id))
+        } else {
+            browser::read_session_storage(&self.tab_key(id))
         };
         let kept: Option<Value> = kept.and_then(|kept| serde_json::from_str(&kept).ok());
         let fits = |(key, input): &(String, String)| {

@@ -265,13 +265,16 @@ fn body(loaded: Loaded, citation: &Citation) -> AnyView {
         let is_loading = !loaded.is_loaded.get() && loaded.error.with(Option::is_none);
         is_loading.then(|| note(Text::Loading))
     };
-    let content = move || match pages.with_value(Option::is_some) && !loaded.is_text.get() {
-        true if loaded.can_be_read() => {
+    let content = move || {
+        let shows_pages = pages.with_value(Option::is_some) && !loaded.is_text.get();
+        if !shows_pages {
+            text(loaded, &file, ranges)
+        } else if loaded.can_be_read() {
             reactive_nodes(move || pages.get_value().map(|(file, place)| pdf(file, place)).into_iter().collect())
                 .into_any()
+        } else {
+            ().into_any()
         }
-        true => ().into_any(),
-        false => text(loaded, &file, ranges),
     };
     view! {
         {problem}
@@ -295,9 +298,10 @@ fn text(loaded: Loaded, file: &str, ranges: Memo<Vec<Vec<Range<usize>>>>) -> Any
                     .map(|(part, found)| {
                         let label = element("p").attr("class", "cw-document-place").attr("dir", "auto");
                         let label = label.children(visible_nodes(&passage_label(part), TextKind::Prose));
-                        let text = match is_markdown {
-                            true => text_nodes(&joined_lines(&part.text), found, has_markup),
-                            false => text_nodes(&part.text, found, has_markup),
+                        let text = if is_markdown {
+                            text_nodes(&joined_lines(&part.text), found, has_markup)
+                        } else {
+                            text_nodes(&part.text, found, has_markup)
                         };
                         let item = element("li").attr("data-key", part.no.to_string());
                         let is_found = loaded.chunk_part.get() == Some(part.no);

@@ -128,9 +128,10 @@ pub(crate) async fn keep(
         origin: asked.origin.clone(),
         sent_at: 0,
     };
-    match store::keep(&asked.context.store, row.clone(), now_millis()).await? {
-        true => Ok(shown(row, secrets)),
-        false => Err(RpcError::unsupported(format!("A task has at most {} push notifications.", store::MAX_CONFIGS))),
+    if store::keep(&asked.context.store, row.clone(), now_millis()).await? {
+        Ok(shown(row, secrets))
+    } else {
+        Err(RpcError::unsupported(format!("A task has at most {} push notifications.", store::MAX_CONFIGS)))
     }
 }
 

@@ -221,10 +221,7 @@ async fn free_name(accounts: &Accounts, new: &mut NewNames<'_>, names: &[String]
     let short: String =
         wanted.first().map_or("user", String::as_str).chars().take(credential_rules::MAX_NAME - 9).collect();
     let numbered = format!("{short}-{}", &random[..8]);
-    match is_free(accounts, new, &numbered).await? {
-        true => Ok(numbered),
-        false => Ok(format!("user-{random}")),
-    }
+    if is_free(accounts, new, &numbered).await? { Ok(numbered) } else { Ok(format!("user-{random}")) }
 }
 
 async fn is_free(accounts: &Accounts, new: &mut NewNames<'_>, name: &str) -> Result<bool, AccountError> {

@@ -121,10 +121,7 @@ pub(crate) fn gates_text(gates: &str) -> String {
         let why = gate["reason"].as_str().map(|reason| format!(" ({reason})")).unwrap_or_default();
         format!("{} {}{why}", text("gate"), text("decision"))
     };
-    match gates.is_empty() {
-        true => "–".to_owned(),
-        false => gates.iter().map(decision).collect::<Vec<_>>().join(", "),
-    }
+    if gates.is_empty() { "–".to_owned() } else { gates.iter().map(decision).collect::<Vec<_>>().join(", ") }
 }
 
 #[cfg(test)]

@@ -129,9 +129,10 @@ impl<'a> GroupAdmin<'a> {
         self.check_stays_admin(&before).await?;
         let about = json!({ "groupId": id, "before": { "name": before.name, "roles": before.roles } });
         let entry = self.admin.audit_entry("delete_group", "", about);
-        match self.state.store.delete_group(id, entry).await.map_err(from_store_error)? {
-            true => Ok(()),
-            false => Err(UserError::not_found()),
+        if self.state.store.delete_group(id, entry).await.map_err(from_store_error)? {
+            Ok(())
+        } else {
+            Err(UserError::not_found())
         }
     }
 
@@ -153,12 +154,13 @@ impl<'a> GroupAdmin<'a> {
         let others = user.groups.iter().filter(|other| other.id != group.id).flat_map(|other| &other.roles);
         let mut kept = user.roles.iter().chain(&user.group_roles).chain(others);
         let is_member = user.groups.iter().any(|other| other.id == group.id);
-        match !is_member || kept.any(|role| role == ADMIN) {
-            true => Ok(()),
-            false => Err(UserError::invalid(
+        if !is_member || kept.any(|role| role == ADMIN) {
+            Ok(())
+        } else {
+            Err(UserError::invalid(
                 "/roles",
                 "This group makes you an administrator. Another administrator can change that.",
-            )),
+            ))
         }
     }
 }

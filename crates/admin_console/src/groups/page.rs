@@ -189,8 +189,8 @@ fn members_view(group: &Group, members: Vec<GroupMember>, next: Option<String>, 
             {is_empty.then(|| view! { <p class="cw-account-note">"Nobody is in this group."</p> })}
             <ul class="cw-account-list">{members.into_iter().map(line).collect_view()}</ul>
             {more}
-            {match can_change {
-                true => view! {
+            {if can_change {
+                view! {
                     <form class="cw-account-form" method="post" action=add>
                         <label class="cw-account-field">
                             <span>"User name"</span>
@@ -198,10 +198,11 @@ fn members_view(group: &Group, members: Vec<GroupMember>, next: Option<String>, 
                         </label>
                         <button class="cw-button">"Add member"</button>
                     </form>
-                }.into_any(),
-                false => view! {
+                }.into_any()
+            } else {
+                view! {
                     <p class="cw-account-note">"A directory sets the name and the members of this group, over SCIM."</p>
-                }.into_any(),
+                }.into_any()
             }}
         </section>
     }
@@ -209,12 +210,11 @@ fn members_view(group: &Group, members: Vec<GroupMember>, next: Option<String>, 
 
 fn change_view<R: IntoView>(group: &Group, roles: R) -> impl IntoView + use<R> {
     let to = |act: &str| format!("{}/{}/{act}", GroupList::PATH, group.id);
-    let (switch, switch_name, note) = match group.provisioned {
-        true => ("release", "Set the members here", "Then the directory no longer finds this group."),
-        false => {
-            let note = "Then a directory that finds this group by its name over SCIM sets its members.";
-            ("provision", "Let the directory set the members", note)
-        }
+    let (switch, switch_name, note) = if group.provisioned {
+        ("release", "Set the members here", "Then the directory no longer finds this group.")
+    } else {
+        let note = "Then a directory that finds this group by its name over SCIM sets its members.";
+        ("provision", "Let the directory set the members", note)
     };
     view! {
         <section class="cw-account-part" aria-labelledby="change">

@@ -123,12 +123,13 @@ async fn overview(state: &ConsoleState, query: &OverviewQuery, now: i64) -> Resu
     };
     let before = UsageFilter { first_day: first_day - count, last_day: first_day - 1, ..filter.clone() };
     let is_of_model = filter.model.is_some();
-    let (ratings, previous_ratings) = match is_of_model {
-        true => (Vec::new(), Vec::new()),
-        false => (
+    let (ratings, previous_ratings) = if is_of_model {
+        (Vec::new(), Vec::new())
+    } else {
+        (
             store.ratings_by_day(&filter).await.map_err(from_store_error)?,
             store.ratings_by_day(&before).await.map_err(from_store_error)?,
-        ),
+        )
     };
     Ok(Overview {
         first_day,

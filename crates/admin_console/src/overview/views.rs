@@ -27,9 +27,10 @@ pub(super) fn charts(seen: &Overview) -> impl IntoView + use<> {
             {chart::bars("Bad ratings", &rated(|rated| rated.ratings.down), number)}
         }
     });
-    let sent = match seen.is_of_model {
-        true => chart::bars("Requests", &series(|used| Some(used.steps as f64)), number).into_any(),
-        false => chart::bars("Messages", &series(|used| Some(used.messages as f64)), number).into_any(),
+    let sent = if seen.is_of_model {
+        chart::bars("Requests", &series(|used| Some(used.steps as f64)), number).into_any()
+    } else {
+        chart::bars("Messages", &series(|used| Some(used.messages as f64)), number).into_any()
     };
     let errors = (!seen.is_of_model).then(|| chart::bars("Errors", &series(|used| Some(used.failures as f64)), number));
     view! {

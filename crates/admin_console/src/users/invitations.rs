@@ -223,12 +223,11 @@ async fn render(
     let users = UserAdmin::new(state, admin)?;
     let open = users.invitations().await?;
     let form = users.accounts.settings.passwords.then(|| form_view(roles::config_roles(state), sent, insist));
-    let list = match open.is_empty() {
-        true => view! { <p class="cw-account-note">"No invitation is open."</p> }.into_any(),
-        false => {
-            let items = open.into_iter().map(invitation_view).collect_view();
-            view! { <ul class="cw-account-list">{items}</ul> }.into_any()
-        }
+    let list = if open.is_empty() {
+        view! { <p class="cw-account-note">"No invitation is open."</p> }.into_any()
+    } else {
+        let items = open.into_iter().map(invitation_view).collect_view();
+        view! { <ul class="cw-account-list">{items}</ul> }.into_any()
     };
     let content = view! {
         {notice}
@@ -273,11 +272,10 @@ fn invitation_view(invitation: Invitation) -> impl IntoView {
     }
     let (made, expires) = (day(invitation.created_at), minute(invitation.expires_at));
     let creator = &invitation.creator_name;
-    let about = match invitation.void {
-        false => format!("{roles}; created by {creator} on {made}, valid until {expires} UTC"),
-        true => {
-            format!("{roles}; created by {creator} on {made}, void: {creator} is not known to be an administrator now")
-        }
+    let about = if invitation.void {
+        format!("{roles}; created by {creator} on {made}, void: {creator} is not known to be an administrator now")
+    } else {
+        format!("{roles}; created by {creator} on {made}, valid until {expires} UTC")
     };
     let path = format!("/admin/invitations/{}/revoke", invitation.id);
     let name = format!("Revoke the invitation for {}", invitation.label);

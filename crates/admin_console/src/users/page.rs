@@ -197,13 +197,14 @@ fn actions_view(user: UserRow, roles: impl IntoView, passwords: bool) -> impl In
                 {passwords.then(|| view! {
                     <form method="post" action=to("reset-password")><button class="cw-button">"Reset password"</button></form>
                 })}
-                {match user.provisioned {
-                    true => view! {
+                {if user.provisioned {
+                    view! {
                         <form method="post" action=to("release")><button class="cw-button">"Release from the directory"</button></form>
-                    }.into_any(),
-                    false => view! {
+                    }.into_any()
+                } else {
+                    view! {
                         <form method="post" action=to("provision")><button class="cw-button">"Let the directory manage the user"</button></form>
-                    }.into_any(),
+                    }.into_any()
                 }}
                 {user.has_second_factor.then(|| view! {
                     <form method="post" action=to("reset-second-factor")><button class="cw-button">"Reset two-step sign-in"</button></form>
@@ -248,10 +249,8 @@ fn groups_view(user: &UserRow) -> AnyView {
 
 /// Formats how a user signs in.
 pub(super) fn sign_in_text(user: &UserRow) -> String {
-    let password = user.has_password.then_some(match user.must_change_password {
-        true => "password (not yet replaced)",
-        false => "password",
-    });
+    let password =
+        user.has_password.then_some(if user.must_change_password { "password (not yet replaced)" } else { "password" });
     let app = user.has_second_factor.then_some("authenticator app");
     password.into_iter().chain(app).chain(user.issuers.iter().map(String::as_str)).collect::<Vec<_>>().join(", ")
 }

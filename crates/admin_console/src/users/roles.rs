@@ -102,10 +102,7 @@ pub(crate) fn roles_text(roles: &[String], named: &[String]) -> AnyView {
     if roles.is_empty() {
         return "–".into_any();
     }
-    let mark = |role: &String| match named.contains(role) {
-        true => role.clone(),
-        false => format!("{role} (not in the config)"),
-    };
+    let mark = |role: &String| if named.contains(role) { role.clone() } else { format!("{role} (not in the config)") };
     roles.iter().map(mark).collect::<Vec<_>>().join(", ").into_any()
 }
 

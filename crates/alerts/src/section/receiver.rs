@@ -77,9 +77,10 @@ pub(crate) enum Target<'c> {
 impl Receiver {
     /// Names the receiver without secrets.
     pub(crate) fn label(&self) -> String {
-        match self.to.is_empty() {
-            true => self.connection_id.clone(),
-            false => format!("{} to {}", self.connection_id, self.to.join(", ")),
+        if self.to.is_empty() {
+            self.connection_id.clone()
+        } else {
+            format!("{} to {}", self.connection_id, self.to.join(", "))
         }
     }
 

@@ -76,9 +76,10 @@ pub(super) fn user(claims: &Map<String, Value>, settings: &OpenIdProvider) -> Re
     // Only ASCII letters: others can become ASCII in lower case, and with that the address of somebody else.
     let email = text("email").filter(|_| is_verified).filter(is_address).map(str::to_ascii_lowercase);
     // A private Google account can have an address of a company; the claim `hd` is of the company's own accounts.
-    let domain = match settings.is_google() {
-        true => text("hd").filter(|_| is_verified).map(str::to_ascii_lowercase),
-        false => email.as_deref().and_then(|email| email.rsplit_once('@')).map(|(_, domain)| domain.to_owned()),
+    let domain = if settings.is_google() {
+        text("hd").filter(|_| is_verified).map(str::to_ascii_lowercase)
+    } else {
+        email.as_deref().and_then(|email| email.rsplit_once('@')).map(|(_, domain)| domain.to_owned())
     };
     let is_admitted = |domain: &str| settings.allowed_domains.iter().any(|allowed| allowed == domain);
     if !settings.allowed_domains.is_empty() && !domain.as_deref().is_some_and(is_admitted) {

@@ -102,9 +102,10 @@ impl Accounts {
         (pending, second_factors): (PendingSignIns, SecondFactors),
     ) -> anyhow::Result<Self> {
         // Without passwords, administrators come from a provider.
-        match !settings.passwords || store.has_users().await? {
-            true => desk.setup.clear(),
-            false => desk.setup.create(),
+        if !settings.passwords || store.has_users().await? {
+            desk.setup.clear()
+        } else {
+            desk.setup.create()
         }
         let providers = settings.providers.iter().map(Provider::new).collect::<anyhow::Result<_>>()?;
         let issuers = settings.providers.iter().map(|provider| {

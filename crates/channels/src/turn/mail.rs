@@ -62,10 +62,7 @@ impl Turn<'_> {
     ) -> Result<TurnEnd, JobError> {
         let shown = shown_files(message, skip);
         // The files are in memory until the mail is sent.
-        let _permit = match shown.is_empty() {
-            true => None,
-            false => Some(self.files.acquire().await.map_err(JobError::retry)?),
-        };
+        let _permit = if shown.is_empty() { None } else { Some(self.files.acquire().await.map_err(JobError::retry)?) };
         let (mut files, mut size) = (Vec::new(), 0);
         let mut attached = Vec::with_capacity(shown.len());
         for (index, file) in shown.iter().enumerate() {
@@ -269,9 +266,10 @@ fn question(tool: &ToolPart, prefix: &str) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "- **{prefix}{}**: {}", index + 1, super::commands::plain(option));
     }
-    text.push_str(match question.options.is_empty() {
-        true => "Reply with your answer.",
-        false => "\nReply with the number of an answer, or with another answer.",
+    text.push_str(if question.options.is_empty() {
+        "Reply with your answer."
+    } else {
+        "\nReply with the number of an answer, or with another answer."
     });
     text
 }

@@ -66,13 +66,14 @@ impl Turn<'_> {
             }
             Wish::Switch(is_enabled) => {
                 memory.set_enabled(user_id, is_enabled).await?;
-                match is_enabled {
-                    true => "Memory is on: assistants remember what you tell them about yourself.".to_owned(),
-                    false => format!(
+                if is_enabled {
+                    "Memory is on: assistants remember what you tell them about yourself.".to_owned()
+                } else {
+                    format!(
                         "Memory is off: nothing new is remembered about you, and nothing is used. {command} on switches it on \
                          again. What is known is kept until you delete it: {}",
                         known.page
-                    ),
+                    )
                 }
             }
             Wish::Unclear => format!("{command} lists what is remembered. {}", help(&command)),

@@ -82,9 +82,10 @@ impl Table {
 
 impl From<SqlFailure> for DataError {
     fn from(failure: SqlFailure) -> Self {
-        match failure.is_unavailable {
-            true => Self::Unavailable,
-            false => Self::Invalid(format!("The database refused this: {}.", failure.message.trim_end_matches('.'))),
+        if failure.is_unavailable {
+            Self::Unavailable
+        } else {
+            Self::Invalid(format!("The database refused this: {}.", failure.message.trim_end_matches('.')))
         }
     }
 }

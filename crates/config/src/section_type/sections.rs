@@ -80,9 +80,12 @@ impl Sections {
     /// whole, or `KEY:PART` for each part of it. With the `roles` of a user, what this user may use.
     pub fn choices(&self, config: &Config, roles: Option<&[String]>) -> Vec<String> {
         let offered = self.0.iter().filter(|(_, section)| section.is_choice());
-        let choices = offered.flat_map(|(key, section)| match section.parts(config, None).is_empty() {
-            true => vec![(*key).to_owned()],
-            false => section.parts(config, roles).iter().map(|part| format!("{key}:{part}")).collect(),
+        let choices = offered.flat_map(|(key, section)| {
+            if section.parts(config, None).is_empty() {
+                vec![(*key).to_owned()]
+            } else {
+                section.parts(config, roles).iter().map(|part| format!("{key}:{part}")).collect()
+            }
         });
         choices.collect()
     }

@@ -83,9 +83,10 @@ pub(crate) async fn discover(
         Some(AuthorizationServer::Issuer(issuer)) => Some(of_issuer(http, issuer.as_str()).await?),
         None => None,
     };
-    let document = match known.is_some() && !service.is_mcp {
-        true => None,
-        false => resource_document(http, &service.url, challenge).await?,
+    let document = if known.is_some() && !service.is_mcp {
+        None
+    } else {
+        resource_document(http, &service.url, challenge).await?
     };
     let resource = document.as_ref().and_then(|document| document.resource.clone());
     let named = document.as_ref().and_then(|document| document.authorization_servers.first().cloned());
@@ -141,9 +142,10 @@ async fn resource_document(
         let Some(document) = http.document::<ResourceDocument>(SERVICE, place).await? else { continue };
         // Otherwise a service could get tokens for another one.
         let is_its = document.resource.as_deref().is_none_or(|resource| is_part_of(service, resource));
-        return match is_its {
-            true => Ok(Some(document)),
-            false => Err(OauthError::Invalid("the metadata are those of another service")),
+        return if is_its {
+            Ok(Some(document))
+        } else {
+            Err(OauthError::Invalid("the metadata are those of another service"))
         };
     }
     Ok(None)

@@ -65,8 +65,9 @@ async fn disconnect(
     Extension(caller): Extension<Caller>,
     Path(service): Path<String>,
 ) -> Result<Response, HttpError> {
-    match state.accounts.disconnect(&caller.user_id, &service).await.map_err(from_store_error)? {
-        true => Ok(see_other(&format!("{PATH}?done=disconnected"), None)),
-        false => Ok(web::html::not_found_page()),
+    if state.accounts.disconnect(&caller.user_id, &service).await.map_err(from_store_error)? {
+        Ok(see_other(&format!("{PATH}?done=disconnected"), None))
+    } else {
+        Ok(web::html::not_found_page())
     }
 }

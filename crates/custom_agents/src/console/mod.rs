@@ -210,9 +210,10 @@ async fn save(state: &Context, admin: &Admin, id: Option<&str>, sent: CustomAgen
 /// 404 for an unknown agent.
 pub(crate) async fn delete(state: &Context, admin: &Admin, id: &str) -> Result<(), UserError> {
     let entry = admin.audit_entry("delete_agent", "", json!({ "agentId": id }));
-    match store::delete(&state.store, id, now_millis(), entry).await.map_err(from_store_error)? {
-        true => apply_changes(state).await,
-        false => Err(UserError::not_found()),
+    if store::delete(&state.store, id, now_millis(), entry).await.map_err(from_store_error)? {
+        apply_changes(state).await
+    } else {
+        Err(UserError::not_found())
     }
 }
 

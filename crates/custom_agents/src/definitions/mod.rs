@@ -132,9 +132,10 @@ async fn store_all(
         let name = value["name"].as_str().unwrap_or_default().to_owned();
         // Each would replace the other at every start of the program that sends both.
         let is_first = name.is_empty() || names.insert(name.to_ascii_lowercase());
-        let stored = match is_first {
-            true => store_one(&state, &admin, value).await,
-            false => Err(UserError::invalid("/name", "Another definition of the request has this name.")),
+        let stored = if is_first {
+            store_one(&state, &admin, value).await
+        } else {
+            Err(UserError::invalid("/name", "Another definition of the request has this name."))
         };
         match stored {
             Ok((done, SavedAgent { id, version })) => {

@@ -182,17 +182,15 @@ fn shared_with(sharing: &AgentSharing) -> String {
 
 /// Renders the title, with a link to what the agent is told and its usage while it can be used.
 fn title_view(item: &OwnAgentEntry) -> AnyView {
-    match item.is_available {
-        true => link(format!("/admin/agents/{}", item.id), &item.title),
-        false => item.title.clone().into_any(),
+    if item.is_available {
+        link(format!("/admin/agents/{}", item.id), &item.title)
+    } else {
+        item.title.clone().into_any()
     }
 }
 
 fn switch_view(item: &OwnAgentEntry) -> AnyView {
-    let (state, action, label) = match item.enabled {
-        true => ("on ", "off", "Switch off"),
-        false => ("off ", "on", "Switch on"),
-    };
+    let (state, action, label) = if item.enabled { ("on ", "off", "Switch off") } else { ("off ", "on", "Switch on") };
     let name = format!("{label}: {}", item.title);
     view! {
         <form class="cw-admin-acts" method="post" action=format!("{}/{}/{action}", OwnAgentList::PATH, item.id)>

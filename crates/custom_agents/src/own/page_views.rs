@@ -48,9 +48,10 @@ pub(super) fn agents_view(
         }
     };
     let items = agents.iter().map(item).collect_view();
-    let content = match agents.is_empty() {
-        true => view! { <p class="cw-account-note">{none}</p> }.into_any(),
-        false => view! { <ul class="cw-memory-list">{items}</ul> }.into_any(),
+    let content = if agents.is_empty() {
+        view! { <p class="cw-account-note">{none}</p> }.into_any()
+    } else {
+        view! { <ul class="cw-memory-list">{items}</ul> }.into_any()
     };
     view! {
         <section class="cw-account-part" aria-labelledby=id>

@@ -21,9 +21,12 @@ pub(crate) fn with_own_agents(mut config: Config, rows: &[OwnAgentRow]) -> Confi
 fn is_allowed(allowed: &CustomAgents, base: &Agent, custom: &CustomAgent) -> bool {
     let Some(users) = &allowed.users else { return false };
     let is_offered = |tool: &String| users.tools.as_ref().is_none_or(|offered| offered.contains(tool));
-    let is_model = |model: &String| match users.models.is_empty() {
-        true => base.models.as_ref().is_some_and(|models| models.ids.contains(model)),
-        false => users.models.contains(model),
+    let is_model = |model: &String| {
+        if users.models.is_empty() {
+            base.models.as_ref().is_some_and(|models| models.ids.contains(model))
+        } else {
+            users.models.contains(model)
+        }
     };
     allowed.bases_of_users().contains(&custom.from)
         && custom.tools.iter().all(is_offered)

@@ -49,10 +49,7 @@ pub(super) fn rename(block: &str, event: &str, actions: &mut Tree, notes: &mut N
         if matches!(entry.value.value, Value::Bool(true)) && !fields.is_empty() {
             note_all(event, fields, at, notes);
         }
-        let path = match entry.value.is_map() {
-            true => entry.value.get_mut("key"),
-            false => Some(&mut entry.value),
-        };
+        let path = if entry.value.is_map() { entry.value.get_mut("key") } else { Some(&mut entry.value) };
         let Some(Tree { value: Value::Text(path), .. }) = path else { return };
         let (first, rest) = path.split_at(path.find('.').unwrap_or(path.len()));
         note_meaning(event, first, at, notes);

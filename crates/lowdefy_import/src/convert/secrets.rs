@@ -42,9 +42,12 @@ impl Secrets {
 
     /// Returns the variables with values that pass the checks of a config.
     pub(crate) fn values(&self) -> Vec<(String, String)> {
-        let value = |name: &String| match self.databases.contains(name) {
-            true => "postgres://localhost/database",
-            false => "https://secret.example.com/of-more-than-thirty-two-characters",
+        let value = |name: &String| {
+            if self.databases.contains(name) {
+                "postgres://localhost/database"
+            } else {
+                "https://secret.example.com/of-more-than-thirty-two-characters"
+            }
         };
         self.names.iter().map(|name| (name.clone(), value(name).to_owned())).collect()
     }

@@ -117,9 +117,10 @@ fn request(step: &mut Tree, kind: &str, shapes: &mut HashMap<String, Renamed>, n
 /// Returns what to use instead of a type of request that only Lowdefy has.
 fn missing_help(kind: &str) -> Option<&'static str> {
     let connection = ["GoogleSheet", "Elasticsearch", "Redis", "Stripe", "SendGrid", "Smtp", "AwsS3", "Algolia"];
-    match connection.iter().any(|start| kind.starts_with(start)) {
-        true => Some("call the service's HTTP API with a step of the type `Http`"),
-        false => connections::missing_help(kind),
+    if connection.iter().any(|start| kind.starts_with(start)) {
+        Some("call the service's HTTP API with a step of the type `Http`")
+    } else {
+        connections::missing_help(kind)
     }
 }
 

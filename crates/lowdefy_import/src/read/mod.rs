@@ -76,10 +76,7 @@ impl Includes<'_, '_> {
                 let found = vars::lookup(&argument, vars, self.reader);
                 let value = found.unwrap_or_else(|| Tree::new(tree.at, Value::Removed));
                 let (size, height) = (value.size(), value.height());
-                return match self.count(size, depth + height, tree.at) {
-                    true => value,
-                    false => Tree::new(tree.at, Value::Null),
-                };
+                return if self.count(size, depth + height, tree.at) { value } else { Tree::new(tree.at, Value::Null) };
             }
             _ => {}
         }

@@ -103,9 +103,10 @@ impl AppState {
         let time = selection.timeout;
         // The pattern was compiled when the config was loaded.
         let selected = ToolSelector::new(selection).map_err(|_| UserError::not_found())?;
-        match selected.is_used(&shown.tool) {
-            true => Ok(FoundApp { agent_id, server, selected, time, apps, shown }),
-            false => Err(UserError::not_found()),
+        if selected.is_used(&shown.tool) {
+            Ok(FoundApp { agent_id, server, selected, time, apps, shown })
+        } else {
+            Err(UserError::not_found())
         }
     }
 }

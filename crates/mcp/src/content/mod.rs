@@ -69,13 +69,8 @@ impl McpServer {
             // Commands are the same for all users. A failure is logged, and tried again.
             let seat = self.user_connection("");
             let found = seat.read(|connection| {
-                async move {
-                    match connection.offers_prompts() {
-                        true => connection.prompts().await,
-                        false => Ok(Arc::default()),
-                    }
-                }
-                .boxed()
+                async move { if connection.offers_prompts() { connection.prompts().await } else { Ok(Arc::default()) } }
+                    .boxed()
             });
             if let Ok(prompts) = found.await {
                 self.prompts.lock().record(&prompts);

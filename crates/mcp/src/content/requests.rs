@@ -33,14 +33,15 @@ impl Connection {
         let is_first = cursor.is_none();
         let page = PaginatedRequestParams::default().with_cursor(cursor);
         let page = self.in_time("resources/list", peer.list_resources(Some(page))).await?;
-        let templates = match is_first {
-            false => Vec::new(),
-            true => match self.in_time("resources/templates/list", peer.list_resource_templates(None)).await {
+        let templates = if is_first {
+            match self.in_time("resources/templates/list", peer.list_resource_templates(None)).await {
                 Ok(listed) => listed.resource_templates,
                 // A server need not have any.
                 Err(RequestError::Answered(_)) => Vec::new(),
                 Err(failed) => return Err(failed),
-            },
+            }
+        } else {
+            Vec::new()
         };
         Ok((page.resources, templates, page.next_cursor))
     }

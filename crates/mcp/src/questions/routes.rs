@@ -51,9 +51,10 @@ async fn answer(
         (AnswerAction::Accept, Some(form)) => check(&form, &answer.content).await?,
         _ => answer.content = Map::new(),
     }
-    match store::answer(&store, &caller.user_id, &id, &answer, now_millis()).await? {
-        true => Ok(NoContent),
-        false => Err(UserError::not_found().into()),
+    if store::answer(&store, &caller.user_id, &id, &answer, now_millis()).await? {
+        Ok(NoContent)
+    } else {
+        Err(UserError::not_found().into())
     }
 }
 

@@ -53,13 +53,10 @@ fn reached_fields(section: &McpServers, body: &ServerBody) -> AnyView {
     let lines = body.headers.iter().map(|(name, value)| format!("{name}: {}", shown(value)));
     let headers = lines.collect::<Vec<_>>().join("\n");
     let address = body.url.as_ref().map(shown).unwrap_or_default();
-    let about = match section.keys.is_empty() {
-        true => {
-            "Enter secrets as references, `{ _secret: NAME }`, to environment variables that the config lists in `mcpServers.secrets`."
-        }
-        false => {
-            "Secrets that you enter are encrypted and not shown again; *** leaves one as it is. { _secret: NAME } sends an environment variable, which the config lists in mcpServers.secrets."
-        }
+    let about = if section.keys.is_empty() {
+        "Enter secrets as references, `{ _secret: NAME }`, to environment variables that the config lists in `mcpServers.secrets`."
+    } else {
+        "Secrets that you enter are encrypted and not shown again; *** leaves one as it is. { _secret: NAME } sends an environment variable, which the config lists in mcpServers.secrets."
     };
     view! {
         <label class="cw-account-field">
@@ -118,9 +115,12 @@ fn command_field(section: &McpServers, body: &ServerBody) -> Option<AnyView> {
 }
 
 fn agent_fields(section: &McpServers, body: &ServerBody) -> AnyView {
-    let label = |agent: &ConfigAgent| match agent.is_public {
-        true => format!("{} (everybody may use it, signed in or not)", agent.id),
-        false => agent.id.clone(),
+    let label = |agent: &ConfigAgent| {
+        if agent.is_public {
+            format!("{} (everybody may use it, signed in or not)", agent.id)
+        } else {
+            agent.id.clone()
+        }
     };
     let agents = section.catalog.agents.iter().map(|agent| (agent.id.clone(), label(agent)));
     view! {

@@ -78,11 +78,10 @@ impl List for ServerList {
     async fn content(context: &Context, _: &ServerQuery, list: ListView) -> Result<AnyView, UserError> {
         let current: Current = load(context).await?;
         let is_allowed = current.section.at_run_time;
-        let about = match is_allowed {
-            true => {
-                "Servers of the config can be switched off here. You can also add servers of your own, and choose which agents get their tools."
-            }
-            false => "The config does not allow changes of MCP servers at run time, so added servers are not used.",
+        let about = if is_allowed {
+            "Servers of the config can be switched off here. You can also add servers of your own, and choose which agents get their tools."
+        } else {
+            "The config does not allow changes of MCP servers at run time, so added servers are not used."
         };
         let new = is_allowed.then(|| {
             view! { <a class="cw-button" href=format!("{PATH}/new")>"Add a server"</a> }
@@ -124,16 +123,17 @@ fn difference(items: Vec<ServerItem>) -> AnyView {
     let lines: Vec<_> = items.into_iter().filter_map(|item| difference_line(&item)).collect();
     let none = lines.is_empty();
     let lines = lines.into_iter().map(|line| view! { <li>{line}</li> }).collect_view();
-    let content = match none {
-        true => view! { <p class="cw-account-note">"None. Agents use the servers of the config."</p> }.into_any(),
-        false => view! {
+    let content = if none {
+        view! { <p class="cw-account-note">"None. Agents use the servers of the config."</p> }.into_any()
+    } else {
+        view! {
             <ul>{lines}</ul>
             <p class="cw-account-note">
                 "The export has these servers as a part of a config. Secrets are names of environment variables in it."
             </p>
             <p class="cw-admin-links"><a class="cw-button" href=EXPORT_PATH download>"Export as YAML"</a></p>
         }
-        .into_any(),
+        .into_any()
     };
     view! {
         <section class="cw-account-part" aria-labelledby="difference">

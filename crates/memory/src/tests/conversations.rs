@@ -76,9 +76,10 @@ async fn servers_of_one_database_read_each_conversation_once() {
     for url in database_files_of_each_kind(folder.path()).await {
         let first = Server::open(&url).await;
         // SQLite has one process, so the second server is a second set of workers there.
-        let second = match url.starts_with("sqlite") {
-            true => Server::new(first.memory.clone(), Workers::new(first.memory.jobs().clone()), true),
-            false => Server::open(&url).await,
+        let second = if url.starts_with("sqlite") {
+            Server::new(first.memory.clone(), Workers::new(first.memory.jobs().clone()), true)
+        } else {
+            Server::open(&url).await
         };
         for number in 0..CONVERSATIONS {
             let server = if number % 2 == 0 { &first } else { &second };

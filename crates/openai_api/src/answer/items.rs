@@ -54,11 +54,12 @@ impl OutputItems {
         let index = self.index();
         let Some(open) = &mut self.open else { return };
         open.text.push_str(delta);
-        self.events.push(match is_reasoning {
-            true => json!({ "type": "response.reasoning_summary_text.delta", "item_id": open.id, "output_index": index,
-                "summary_index": 0, "delta": delta }),
-            false => json!({ "type": "response.output_text.delta", "item_id": open.id, "output_index": index,
-                "content_index": 0, "delta": delta, "logprobs": [] }),
+        self.events.push(if is_reasoning {
+            json!({ "type": "response.reasoning_summary_text.delta", "item_id": open.id, "output_index": index,
+                "summary_index": 0, "delta": delta })
+        } else {
+            json!({ "type": "response.output_text.delta", "item_id": open.id, "output_index": index,
+                "content_index": 0, "delta": delta, "logprobs": [] })
         });
     }
 
@@ -66,17 +67,18 @@ impl OutputItems {
         let index = self.index();
         let prefix = if is_reasoning { "rs" } else { "msg" };
         let id = format!("{prefix}_{}_{index}", self.run_id);
-        let (item, part) = match is_reasoning {
-            true => (
+        let (item, part) = if is_reasoning {
+            (
                 json!({ "id": id, "type": "reasoning", "summary": [] }),
                 json!({ "type": "response.reasoning_summary_part.added", "item_id": id, "output_index": index,
                     "summary_index": 0, "part": { "type": "summary_text", "text": "" } }),
-            ),
-            false => (
+            )
+        } else {
+            (
                 json!({ "id": id, "type": "message", "status": "in_progress", "role": "assistant", "content": [] }),
                 json!({ "type": "response.content_part.added", "item_id": id, "output_index": index,
                     "content_index": 0, "part": text_part("") }),
-            ),
+            )
         };
         self.events.push(json!({ "type": "response.output_item.added", "output_index": index, "item": item }));
         self.events.push(part);
@@ -87,23 +89,20 @@ impl OutputItems {
     pub(crate) fn close(&mut self, status: &str) {
         let index = self.index();
         let Some(OpenItem { id, is_reasoning, text }) = self.open.take() else { return };
-        let item = match is_reasoning {
-            true => {
-                let part = json!({ "type": "summary_text", "text": text });
-                self.events.push(json!({ "type": "response.reasoning_summary_text.done", "item_id": id,
-                    "output_index": index, "summary_index": 0, "text": text }));
-                self.events.push(json!({ "type": "response.reasoning_summary_part.done", "item_id": id,
-                    "output_index": index, "summary_index": 0, "part": part }));
-                json!({ "id": id, "type": "reasoning", "summary": [part] })
-            }
-            false => {
-                let part = text_part(&text);
-                self.events.push(json!({ "type": "response.output_text.done", "item_id": id, "output_index": index,
-                    "content_index": 0, "text": text, "logprobs": [] }));
-                self.events.push(json!({ "type": "response.content_part.done", "item_id": id, "output_index": index,
-                    "content_index": 0, "part": part }));
-                json!({ "id": id, "type": "message", "status": status, "role": "assistant", "content": [part] })
-            }
+        let item = if is_reasoning {
+            let part = json!({ "type": "summary_text", "text": text });
+            self.events.push(json!({ "type": "response.reasoning_summary_text.done", "item_id": id,
+                "output_index": index, "summary_index": 0, "text": text }));
+            self.events.push(json!({ "type": "response.reasoning_summary_part.done", "item_id": id,
+                "output_index": index, "summary_index": 0, "part": part }));
+            json!({ "id": id, "type": "reasoning", "summary": [part] })
+        } else {
+            let part = text_part(&text);
+            self.events.push(json!({ "type": "response.output_text.done", "item_id": id, "output_index": index,
+                "content_index": 0, "text": text, "logprobs": [] }));
+            self.events.push(json!({ "type": "response.content_part.done", "item_id": id, "output_index": index,
+                "content_index": 0, "part": part }));
+            json!({ "id": id, "type": "message", "status": status, "role": "assistant", "content": [part] })
         };
         self.finish(item);
     }

@@ -142,9 +142,10 @@ impl ContentReader {
         let FileContent { file_data, filename, file_id, file_url } = file;
         let Some(data) = file_data else {
             let of = if file_id.is_some() { "file_id" } else { "file_url" };
-            return match file_id.is_some() || file_url.is_some() {
-                true => Err(no_file_ids(&format!("{param}.{of}"))),
-                false => Err(ApiError::invalid(format!("{param}.file_data"), "A file needs `file_data`.")),
+            return if file_id.is_some() || file_url.is_some() {
+                Err(no_file_ids(&format!("{param}.{of}")))
+            } else {
+                Err(ApiError::invalid(format!("{param}.file_data"), "A file needs `file_data`."))
             };
         };
         let param = format!("{param}.file_data");

@@ -175,9 +175,10 @@ impl History {
             Role::User => last.parts.iter().any(has_content),
             _ => ends_with_result(last) && self.messages.len() > self.kept,
         });
-        match is_answerable {
-            true => Ok(()),
-            false => Err(ApiError::invalid(param, "The last message is one of the user, or the result of a tool.")),
+        if is_answerable {
+            Ok(())
+        } else {
+            Err(ApiError::invalid(param, "The last message is one of the user, or the result of a tool."))
         }
     }
 }

@@ -110,9 +110,10 @@ fn check_rest(rest: &Map<String, Value>, known: &[&str]) -> Result<(), ApiError>
         if value.is_null() {
             continue;
         }
-        return Err(match known.contains(&name.as_str()) {
-            true => ApiError::unsupported(&shown, format!("This server does not support the parameter `{shown}`.")),
-            false => ApiError::unsupported(&shown, format!("Unrecognized request argument supplied: {shown}.")),
+        return Err(if known.contains(&name.as_str()) {
+            ApiError::unsupported(&shown, format!("This server does not support the parameter `{shown}`."))
+        } else {
+            ApiError::unsupported(&shown, format!("Unrecognized request argument supplied: {shown}."))
         });
     }
     Ok(())
@@ -128,9 +129,10 @@ pub(crate) fn check_size(entries: &[Entry], param: &str) -> Result<(), ApiError>
 
 /// Checks the length of all texts of a history, in bytes.
 pub(crate) fn check_length(length: usize, param: &str) -> Result<(), ApiError> {
-    match length > MAX_TEXT {
-        true => Err(ApiError::invalid(param, format!("A request has at most {} MB of text.", MAX_TEXT >> 20))),
-        false => Ok(()),
+    if length > MAX_TEXT {
+        Err(ApiError::invalid(param, format!("A request has at most {} MB of text.", MAX_TEXT >> 20)))
+    } else {
+        Ok(())
     }
 }
 

@@ -115,12 +115,11 @@ fn check_metadata(metadata: &Map<String, Value>) -> Result<(), ApiError> {
     let fits = |(key, value): (&String, &Value)| {
         key.chars().count() <= 64 && value.as_str().is_some_and(|text| text.chars().count() <= 512)
     };
-    match metadata.len() <= 16 && metadata.iter().all(fits) {
-        true => Ok(()),
-        false => {
-            let message = "Up to 16 texts of 512 characters are possible, with keys of 64 characters.";
-            Err(ApiError::invalid("metadata", message))
-        }
+    if metadata.len() <= 16 && metadata.iter().all(fits) {
+        Ok(())
+    } else {
+        let message = "Up to 16 texts of 512 characters are possible, with keys of 64 characters.";
+        Err(ApiError::invalid("metadata", message))
     }
 }
 

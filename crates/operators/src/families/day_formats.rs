@@ -135,12 +135,14 @@ fn humanize(mut arguments: Arguments) -> Result<Value, String> {
     let milliseconds = arguments.number(0).unwrap_or_default();
     let words = duration(milliseconds.abs() / 1_000.0);
     let with_suffix = arguments.value(2) == Value::Bool(true);
-    Ok(match with_suffix {
-        false => words,
-        true if milliseconds > 0.0 => format!("in {words}"),
-        true => format!("{words} ago"),
-    }
-    .into())
+    let shown = if !with_suffix {
+        words
+    } else if milliseconds > 0.0 {
+        format!("in {words}")
+    } else {
+        format!("{words} ago")
+    };
+    Ok(shown.into())
 }
 
 /// Returns a number of seconds in words, with the thresholds of Day.js.

@@ -36,11 +36,10 @@ fn stringify(mut arguments: Arguments) -> Result<Value, String> {
         None => "  ".to_owned(),
     };
     let mut text = BoundedWriter(Vec::new());
-    let written = match indent.is_empty() {
-        true => value.serialize(&mut Serializer::with_formatter(&mut text, CompactFormatter)),
-        false => {
-            value.serialize(&mut Serializer::with_formatter(&mut text, PrettyFormatter::with_indent(indent.as_bytes())))
-        }
+    let written = if indent.is_empty() {
+        value.serialize(&mut Serializer::with_formatter(&mut text, CompactFormatter))
+    } else {
+        value.serialize(&mut Serializer::with_formatter(&mut text, PrettyFormatter::with_indent(indent.as_bytes())))
     };
     written.map_err(|_| format!("the text is longer than {MAX_BYTES} bytes"))?;
     meter::charge_text(text.0.len())?;

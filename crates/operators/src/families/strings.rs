@@ -179,9 +179,10 @@ fn split(mut arguments: Arguments) -> Result<Value, String> {
         return Ok(Value::Array(vec![text.into()]));
     }
     let charged = |part: Value| meter::charge(1).map(|()| part);
-    let parts: Result<Value, _> = match separator.is_empty() {
-        true => code_units(&text).chunks(1).map(|unit| charged(from_code_units(unit))).collect(),
-        false => text.split(&separator).map(|part| charged(part.into())).collect(),
+    let parts: Result<Value, _> = if separator.is_empty() {
+        code_units(&text).chunks(1).map(|unit| charged(from_code_units(unit))).collect()
+    } else {
+        text.split(&separator).map(|part| charged(part.into())).collect()
     };
     Ok(parts?)
 }

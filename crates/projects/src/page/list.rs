@@ -92,13 +92,15 @@ async fn render(
     let status = refused.as_ref().map_or(StatusCode::OK, status_of);
     let has_several = projects.len() > 1;
     let of_folder = form.folder_id.is_some();
-    let (heading, act) = match of_folder {
-        true => ("Turn this folder into a project", "Create project"),
-        false => ("New project", "Create project"),
+    let (heading, act) = if of_folder {
+        ("Turn this folder into a project", "Create project")
+    } else {
+        ("New project", "Create project")
     };
-    let about = match of_folder {
-        true => "Its conversations stay in it. The folder gets instructions, libraries and members.",
-        false => "A project is a folder of conversations with instructions, libraries and members.",
+    let about = if of_folder {
+        "Its conversations stay in it. The folder gets instructions, libraries and members."
+    } else {
+        "A project is a folder of conversations with instructions, libraries and members."
     };
     let content = view! {
         {success_message(done)}

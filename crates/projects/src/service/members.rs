@@ -70,10 +70,7 @@ pub(crate) async fn change_role(
     }
     let audit = audit(&caller.user_id, "change_member", id, json!({ "userId": user_id, "role": role }));
     let change = store::change_role(service.store(), &caller.user_id, (id, user_id), role, audit);
-    match change.await.map_err(from_store_error)? {
-        true => Ok(()),
-        false => Err(UserError::not_found()),
-    }
+    if change.await.map_err(from_store_error)? { Ok(()) } else { Err(UserError::not_found()) }
 }
 
 /// Removes a user from a project: its owner removes others, and everybody else themselves.

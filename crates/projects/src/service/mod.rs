@@ -238,9 +238,10 @@ impl Service {
             return Err(owner_only("delete it"));
         }
         let audit = audit(&caller.user_id, "delete", id, json!({ "name": known.settings.name }));
-        match store::delete(self.store(), &caller.user_id, id, audit).await.map_err(from_store_error)? {
-            true => Ok(()),
-            false => Err(UserError::not_found()),
+        if store::delete(self.store(), &caller.user_id, id, audit).await.map_err(from_store_error)? {
+            Ok(())
+        } else {
+            Err(UserError::not_found())
         }
     }
 

@@ -83,9 +83,10 @@ async fn archive(context: &Context, name: &str, query: &ExportQuery) -> Result<S
             Err(error) => return Err(error),
         },
     };
-    let files = match is_installed {
-        true => installed_files(context, name).await?,
-        false => folder_files(&folders::skill(context, name)?.0).await?,
+    let files = if is_installed {
+        installed_files(context, name).await?
+    } else {
+        folder_files(&folders::skill(context, name)?.0).await?
     };
     let (failed, folder) = (|| UserError::new(ErrorCode::Internal, "The skill cannot be packed."), name.to_owned());
     let packed = tokio::task::spawn_blocking(move || pack(&folder, &files)).await.map_err(|_| failed())?;

@@ -130,13 +130,14 @@ fn content(skill: &CatalogSkill, enabled: bool, instructions: String, files: Vec
         ("Description", text(skill.skill.description.clone())),
         ("From", text("a folder of the config")),
     ];
-    let (act, note) = match enabled {
-        true => ("Disable", "Agents that name it, or have all skills, use it. Its files are changed in the folder."),
-        false => (
+    let (act, note) = if enabled {
+        ("Disable", "Agents that name it, or have all skills, use it. Its files are changed in the folder.")
+    } else {
+        (
             "Enable",
             "No agent has it. An enabled skill with the same name that was installed takes its place. The switch stays \
              when the files of the folder change.",
-        ),
+        )
     };
     let lines = files.into_iter().map(|file| [file_name(file.as_str())]);
     view! {

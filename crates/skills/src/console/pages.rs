@@ -82,12 +82,13 @@ fn content(detail: SkillDetail, instructions: String, problem: Option<String>, n
     ];
     let hashes =
         [("Hash of all files", hash(detail.digest.clone())), ("Hash of the archive", hash(detail.archive_sha256))];
-    let (act, note) = match detail.enabled {
-        true => ("Disable", "Agents that name it, or have all skills, use it."),
-        false => (
+    let (act, note) = if detail.enabled {
+        ("Disable", "Agents that name it, or have all skills, use it.")
+    } else {
+        (
             "Enable",
             "Enable it once you have read its instructions and files: agents follow a skill like their own instructions.",
-        ),
+        )
     };
     view! {
         {error_message(problem)}

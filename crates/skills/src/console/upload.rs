@@ -109,8 +109,5 @@ async fn read_form(mut form: Multipart) -> Result<(Vec<u8>, InstallOptions), Use
             _ => {}
         }
     }
-    match archive.is_empty() {
-        true => Err(UserError::invalid("/file", "Choose an archive.")),
-        false => Ok((archive, options)),
-    }
+    if archive.is_empty() { Err(UserError::invalid("/file", "Choose an archive.")) } else { Ok((archive, options)) }
 }

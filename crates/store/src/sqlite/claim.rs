@@ -147,12 +147,11 @@ impl Claim {
         }
         let database = File::options().read(true).write(true).open(path).map_err(cannot_open)?;
         let notice = notice_of(&fs::canonicalize(path).map_err(cannot_open)?);
-        let locked_notice = match LOCKS_DATABASE {
-            true => None,
-            false => {
-                let opened = File::options().read(true).write(true).create(true).truncate(false).open(&notice);
-                Some(opened.map_err(cannot_open)?)
-            }
+        let locked_notice = if LOCKS_DATABASE {
+            None
+        } else {
+            let opened = File::options().read(true).write(true).create(true).truncate(false).open(&notice);
+            Some(opened.map_err(cannot_open)?)
         };
         match locked_notice.as_ref().unwrap_or(&database).try_lock() {
             Ok(()) => {}
@@ -182,10 +181,12 @@ impl Drop for Claim {
         let is_own = fs::read_to_string(&self.notice).is_ok_and(|text| text.starts_with(&describe_process("")));
         // Before dropping the file releases the lock, because the next process writes its own
         // notice.
-        let _ = match LOCKS_DATABASE {
-            _ if !is_own => Ok(()),
-            true => fs::remove_file(&self.notice),
-            false => fs::write(&self.notice, ""),
+        let _ = if !is_own {
+            Ok(())
+        } else if LOCKS_DATABASE {
+            fs::remove_file(&self.notice)
+        } else {
+            fs::write(&self.notice, "")
         };
     }
 }

@@ -69,12 +69,11 @@ async fn open_with(url: &str, claimant: Option<&Claimant>, schema: Schema) -> Re
         let watch = place.claim.as_ref().map(|claim| FileWatch::start(claim.clone(), &place.path, &connection));
         let line = SqliteWriter::new(connection.into(), watch.transpose()?);
         let writer = Writer::start(writer::WriterConnection::Sqlite(Box::new(line)))?;
-        let readers = match place.is_file {
-            true => {
-                let readers = (0..READERS).map(|_| place.open(true)).collect::<Result<_, _>>()?;
-                ReadConnections::Sqlite(sqlite::SqliteReaders::start(readers)?)
-            }
-            false => ReadConnections::Writer,
+        let readers = if place.is_file {
+            let readers = (0..READERS).map(|_| place.open(true)).collect::<Result<_, _>>()?;
+            ReadConnections::Sqlite(sqlite::SqliteReaders::start(readers)?)
+        } else {
+            ReadConnections::Writer
         };
         // Not earlier, because a database in memory is lost with its last connection.
         first.close().await?;
@@ -130,9 +129,10 @@ impl OpenTarget {
 
     fn open_with(&self, settings: &str, read_only: bool) -> Result<LocalConnection, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = match self.is_file {
-            true => Connection::open_with_flags(&self.path, flags),
-            false => Connection::open_with_flags_and_vfs(&self.path, flags, IN_MEMORY),
+        let opened = if self.is_file {
+            Connection::open_with_flags(&self.path, flags)
+        } else {
+            Connection::open_with_flags_and_vfs(&self.path, flags, IN_MEMORY)
         };
         let opened = opened.map_err(sql::Error::from)?;
         opened.busy_timeout(BUSY_TIMEOUT).map_err(sql::Error::from)?;

@@ -24,11 +24,12 @@ pub(super) fn check_names(path: &Path) -> Result<(), StoreError> {
     let Ok(real) = fs::canonicalize(path) else { return Ok(()) };
     let Ok(found) = real.metadata() else { return Ok(()) };
     check_links(links(&found))?;
-    match is_mount(&real) {
-        true => Err(StoreError::Open(
+    if is_mount(&real) {
+        Err(StoreError::Open(
             "the file itself is a mount, so its `-wal` and `-shm` would stay behind; mount its folder".to_owned(),
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

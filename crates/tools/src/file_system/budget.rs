@@ -44,9 +44,6 @@ impl WalkBudget {
 
     /// Fails if no time is left.
     pub(super) fn check_time(&self) -> Result<(), BudgetLimit> {
-        match Instant::now() < self.until && !self.cancel.is_cancelled() {
-            true => Ok(()),
-            false => Err(BudgetLimit::Time),
-        }
+        if Instant::now() < self.until && !self.cancel.is_cancelled() { Ok(()) } else { Err(BudgetLimit::Time) }
     }
 }

@@ -72,9 +72,10 @@ impl<S: Sync> FromRequestParts<S> for Admin {
         let may_sign_in = caller.is_some_and(|caller| !caller.is_authenticated)
             && parts.extensions.get::<RequestContext>().is_some_and(|context| context.has_sign_in);
         let asked = parts.uri.path_and_query().map_or(path, |asked| asked.as_str());
-        Err(match may_sign_in && parts.method == Method::GET {
-            true => see_other(&format!("{SIGN_IN_PATH}?next={}", query_encoded(asked)), None),
-            false => not_found_page(),
+        Err(if may_sign_in && parts.method == Method::GET {
+            see_other(&format!("{SIGN_IN_PATH}?next={}", query_encoded(asked)), None)
+        } else {
+            not_found_page()
         })
     }
 }

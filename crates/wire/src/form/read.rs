@@ -25,9 +25,10 @@ impl Form {
             let value = values.pointer(&field.pointer()).filter(|value| !value.is_null());
             field.initial = value.map(|value| initial(&field.control, value)).unwrap_or_default();
         }
-        match form.holds(&mut Vec::new(), values) {
-            true => form,
-            false => Self { fields: vec![FormField { initial: json::text(values), ..whole(schema) }] },
+        if form.holds(&mut Vec::new(), values) {
+            form
+        } else {
+            Self { fields: vec![FormField { initial: json::text(values), ..whole(schema) }] }
         }
     }
 

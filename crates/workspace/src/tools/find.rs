@@ -100,10 +100,10 @@ pub(super) fn grep_tool(of: &AgentWorkspace) -> Arc<dyn Tool> {
 
 async fn grep(workspace: &Workspace, input: GrepInput) -> Result<Value, WorkspaceError> {
     let within = path(input.path.as_deref().unwrap_or("/"))?;
-    let glob = input.glob.as_deref().map(|glob| match glob.contains('/') {
-        true => compile_glob(glob),
-        false => compile_glob(&format!("**/{glob}")),
-    });
+    let glob = input
+        .glob
+        .as_deref()
+        .map(|glob| if glob.contains('/') { compile_glob(glob) } else { compile_glob(&format!("**/{glob}")) });
     let glob = glob.transpose()?;
     let regex = offloaded(move |_| compile_regex(&input.pattern, input.ignore_case)).await??;
     let tree = workspace.tree().await?;

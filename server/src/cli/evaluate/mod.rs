@@ -332,9 +332,10 @@ fn write_reports(
     finished: &Finished,
     cases: &[Case],
 ) -> Result<(), String> {
-    let text = match arguments.json {
-        true => serde_json::to_string_pretty(report).map_err(|error| error.to_string())? + "\n",
-        false => markdown(report, cases, SHOWN_FAILURES),
+    let text = if arguments.json {
+        serde_json::to_string_pretty(report).map_err(|error| error.to_string())? + "\n"
+    } else {
+        markdown(report, cases, SHOWN_FAILURES)
     };
     // The reader of a pipe may have closed it early, which is no error.
     let _ = stdout().write_all(text.as_bytes());

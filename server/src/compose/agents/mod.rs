@@ -227,9 +227,10 @@ impl ConfiguredAgents {
             Some(ConfiguredAgent { page_context: true, .. }) => with_page_context(&agent, request),
             _ => agent,
         };
-        let asked_from = match request.has_own_frontend {
-            true => ChatOrigin::Undeclared,
-            false => self.pages.chat_origin(request.page_id, request.agent_id, request.block_id)?,
+        let asked_from = if request.has_own_frontend {
+            ChatOrigin::Undeclared
+        } else {
+            self.pages.chat_origin(request.page_id, request.agent_id, request.block_id)?
         };
         let tools = match &asked_from {
             ChatOrigin::Undeclared if request.has_own_frontend => Vec::new(),

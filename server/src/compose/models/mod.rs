@@ -92,9 +92,8 @@ pub(super) fn models_for(
     let fallbacks = fallbacks.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     let first = ModelRef { connection_id: agent.connection_id.clone(), model: agent.model.clone() };
     let UnreadFiles { images, others } = agent.unread_files;
-    let readable = |model: Arc<dyn Model>| match images || others {
-        true => Arc::new(WithoutFiles::new(model, images, others)),
-        false => model,
+    let readable = |model: Arc<dyn Model>| {
+        if images || others { Arc::new(WithoutFiles::new(model, images, others)) } else { model }
     };
     Ok(model(&first)?.map(|model| (readable(model), fallbacks)))
 }

@@ -94,15 +94,16 @@ fn accepts(accepted: &str, coding: &str) -> bool {
 fn response(path: &str, found: Representation, headers: &HeaderMap) -> Response {
     let Representation { etag, coding, content } = found;
     let unchanged = headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes());
-    let mut response = match unchanged {
-        true => StatusCode::NOT_MODIFIED.into_response(),
-        false => match content.read() {
+    let mut response = if unchanged {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        match content.read() {
             Ok(bytes) => bytes.into_response(),
             Err(error) => {
                 tracing::error!(path, %error, "a file of the site cannot be decompressed");
                 return StatusCode::INTERNAL_SERVER_ERROR.into_response();
             }
-        },
+        }
     };
     let own = response.headers_mut();
     let media_type = mime_guess::from_path(path).first_or_octet_stream();

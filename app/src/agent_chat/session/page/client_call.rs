@@ -139,9 +139,12 @@ impl Session {
     /// conversation.
     fn calls_for_this_chat(self) -> Vec<ToolPart> {
         let is_for_here = |call: &ToolPart| {
-            self.block.with_value(|place| match call.tool_name == UPDATE_PAGE_STATE {
-                true => !place.properties.shared_state.is_empty(),
-                false => place.tools.has(&call.tool_name),
+            self.block.with_value(|place| {
+                if call.tool_name == UPDATE_PAGE_STATE {
+                    !place.properties.shared_state.is_empty()
+                } else {
+                    place.tools.has(&call.tool_name)
+                }
             })
         };
         self.client_calls().into_iter().filter(is_for_here).collect()

@@ -60,10 +60,11 @@ impl Session {
         }
         let messages = parse_messages(given, browser::random_id);
         self.block.with_value(|place| place.preset_messages.set_value(messages));
-        match is_begun {
+        if is_begun {
             // The session that replaces this one shows them.
-            true => self.chat.select(None, false),
-            false => self.show_preset(),
+            self.chat.select(None, false);
+        } else {
+            self.show_preset();
         }
     }
 

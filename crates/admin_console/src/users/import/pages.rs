@@ -94,9 +94,10 @@ async fn read_text(sent: &mut Multipart) -> Result<String, UserError> {
         if is_file { file = text } else { field_text = text }
     }
     let text = if file.trim().is_empty() { field_text } else { file };
-    match text.contains('\u{fffd}') {
-        true => Err(UserError::invalid("/csv", "The text is not UTF-8. Save it as “CSV UTF-8”.")),
-        false => Ok(text),
+    if text.contains('\u{fffd}') {
+        Err(UserError::invalid("/csv", "The text is not UTF-8. Save it as “CSV UTF-8”."))
+    } else {
+        Ok(text)
     }
 }
 

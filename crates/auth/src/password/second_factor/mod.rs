@@ -104,9 +104,10 @@ impl Accounts {
         let code = recovery::normalized(code);
         if !app::is_code(&code) {
             let hash = recovery::hash(user_id, &code);
-            return Ok(match factor.recovery_codes.contains(&hash) {
-                true => CodeCheck::Right(SecondFactorProof::RecoveryCode(hash)),
-                false => CodeCheck::Wrong,
+            return Ok(if factor.recovery_codes.contains(&hash) {
+                CodeCheck::Right(SecondFactorProof::RecoveryCode(hash))
+            } else {
+                CodeCheck::Wrong
             });
         }
         let Some(secret) = self.second_factors.secrets.open(user_id.as_bytes(), &factor.secret) else {

@@ -196,9 +196,10 @@ impl ProviderProperties {
     }
 
     fn openai(self, chat: bool) -> Value {
-        match chat {
-            true => json!({ "reasoning_effort": self.reasoning_effort }),
-            false => json!({ "reasoning": { "effort": self.reasoning_effort, "summary": self.reasoning_summary } }),
+        if chat {
+            json!({ "reasoning_effort": self.reasoning_effort })
+        } else {
+            json!({ "reasoning": { "effort": self.reasoning_effort, "summary": self.reasoning_summary } })
         }
     }
 

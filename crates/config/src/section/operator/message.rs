@@ -50,10 +50,11 @@ fn suggestion(name: &str, place: EvaluationPlace<'_>) -> Option<String> {
     let family = name.split('.').next().unwrap_or(name);
     let is_of_family = |known: &&str| known.split_once('.').is_some_and(|(of, _)| of == family);
     let methods: Vec<_> = names.iter().copied().filter(is_of_family).collect();
-    match methods.is_empty() {
-        true => suggest::list(place.values)
-            .map(|values| format!("{values} read a value here; `docs/operators.md` has all others")),
-        false => suggest::one_of(&methods).or_else(|| Some(format!("`docs/operators.md` has those of `{family}`"))),
+    if methods.is_empty() {
+        suggest::list(place.values)
+            .map(|values| format!("{values} read a value here; `docs/operators.md` has all others"))
+    } else {
+        suggest::one_of(&methods).or_else(|| Some(format!("`docs/operators.md` has those of `{family}`")))
     }
 }
 

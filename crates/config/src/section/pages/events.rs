@@ -100,14 +100,11 @@ fn read(
     let mut read = Events::new();
     for MapEntry { key, key_at, value } in events.entries() {
         if !known.contains(&key.as_str()) {
-            match UNSUPPORTED_EVENTS.contains(&key.as_str()) {
-                true => {
-                    context.report.error(*key_at, format!("the event `{key}` is not available in this version"), None)
-                }
-                false => {
-                    let help = suggest::help(key, known.iter().copied());
-                    context.report.error(*key_at, format!("{whose} has no event `{key}`"), help);
-                }
+            if UNSUPPORTED_EVENTS.contains(&key.as_str()) {
+                context.report.error(*key_at, format!("the event `{key}` is not available in this version"), None)
+            } else {
+                let help = suggest::help(key, known.iter().copied());
+                context.report.error(*key_at, format!("{whose} has no event `{key}`"), help);
             }
         }
         read.insert(key.clone(), actions(value, fields(key), &mut Vec::new(), survey, context));

@@ -91,9 +91,10 @@ pub(super) fn parameter_text(value: &Value, kind: &PgTypeInfo) -> Result<Option<
             return Err(format!("must have the type {}, but is {found}", name.to_lowercase()));
         }
     };
-    match text.contains('\0') {
-        true => Err("contains the character NUL, which PostgreSQL does not allow in text".to_owned()),
-        false => Ok(Some(text)),
+    if text.contains('\0') {
+        Err("contains the character NUL, which PostgreSQL does not allow in text".to_owned())
+    } else {
+        Ok(Some(text))
     }
 }
 

@@ -42,10 +42,7 @@ pub(super) fn numeric_text(bytes: &[u8]) -> Option<String> {
 
 /// Returns a JSON number if one represents the same value, otherwise a string.
 pub(super) fn numeric_value(text: String) -> Value {
-    let shortest = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
-    };
+    let shortest = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     if let Ok(whole) = shortest.parse::<i64>() {
         return Value::from(whole);
     }

@@ -81,9 +81,10 @@ fn ask(command: &mut Command) -> Result<String, String> {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
     let output = wait(child).map_err(|error| error.to_string())?;
     let printed = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    match output.status.success() {
-        true => Ok(printed(&output.stdout)),
-        false => Err([printed(&output.stdout), printed(&output.stderr)].join(" ").trim().to_owned()),
+    if output.status.success() {
+        Ok(printed(&output.stdout))
+    } else {
+        Err([printed(&output.stdout), printed(&output.stderr)].join(" ").trim().to_owned())
     }
 }
 
