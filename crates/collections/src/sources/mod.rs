@@ -7,7 +7,7 @@ mod store;
 mod tests;
 
 pub(crate) use check::{MAX_QUOTE, MIN_QUOTE, QuoteContext};
-pub(crate) use store::{delete_changed, insert, of_records};
+pub(crate) use store::{delete_changed, for_records, insert};
 
 use crate::failure::DataError;
 use crate::records::Records;
