@@ -165,7 +165,7 @@ impl Catalog {
     }
 
     /// Returns the skills of folders, and whether agents can have them.
-    pub(crate) fn of_folders(&self) -> impl Iterator<Item = (&Arc<CatalogSkill>, bool)> {
+    pub(crate) fn folder_skills(&self) -> impl Iterator<Item = (&Arc<CatalogSkill>, bool)> {
         let on = self.skills.values().filter(|skill| skill.is_of_folder()).map(|skill| (skill, true));
         on.chain(self.off.values().map(|skill| (skill, false)))
     }

@@ -43,7 +43,7 @@ pub(crate) fn read(folder: &str, text: &str) -> Result<ReadSkill, String> {
     let read = frontmatter::read(yaml)?;
     let mut warnings: Vec<_> =
         read.invalid.iter().map(|why| format!("its frontmatter was read line by line: {why}")).collect();
-    let description = text_of(&read.keys, "description").ok_or("it has no description")?;
+    let description = text_value(&read.keys, "description").ok_or("it has no description")?;
     if description.chars().count() > MAX_DESCRIPTION {
         warnings.push(format!("its description has more than {MAX_DESCRIPTION} characters"));
     }
@@ -57,7 +57,7 @@ pub(crate) fn read(folder: &str, text: &str) -> Result<ReadSkill, String> {
 
 /// Returns the name of the frontmatter; that of the folder if there is none that can be used.
 fn name(keys: &Map<String, Value>, folder: &str, warnings: &mut Vec<String>) -> Result<String, String> {
-    let written = text_of(keys, "name");
+    let written = text_value(keys, "name");
     match &written {
         None => warnings.push("it has no name, so that of its folder is used".to_owned()),
         Some(name) if name_problem(name).is_some() => {
@@ -95,7 +95,7 @@ pub(crate) fn name_problem(name: &str) -> Option<&'static str> {
 }
 
 /// Returns a text that is not empty. Numbers and the like become texts.
-pub(crate) fn text_of(keys: &Map<String, Value>, key: &str) -> Option<String> {
+pub(crate) fn text_value(keys: &Map<String, Value>, key: &str) -> Option<String> {
     let text = scalar_text(keys.get(key)?)?;
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())

@@ -1,6 +1,6 @@
 //! The strict rules that a skill must keep to be installed: those of the specification, and our bounds.
 
-use crate::archive::Unpacked;
+use crate::archive::UnpackedArchive;
 use crate::folder::SKILL_FILES;
 use crate::frontmatter;
 use crate::path::is_hidden;
@@ -20,7 +20,7 @@ const MAX_METADATA: usize = 100;
 ///
 /// # Errors
 /// All rules that it breaks, as sentences.
-pub(crate) fn validate(unpacked: &Unpacked) -> Result<Skill, Vec<String>> {
+pub(crate) fn validate(unpacked: &UnpackedArchive) -> Result<Skill, Vec<String>> {
     let one = |problem: String| vec![problem];
     let file = unpacked.files.iter().find(|(path, _)| SKILL_FILES.contains(&path.as_str()));
     let (_, bytes) = file.ok_or_else(|| one("There is no SKILL.md.".to_owned()))?;
@@ -110,7 +110,7 @@ mod tests {
 
     fn check(folder: Option<&str>, text: &str) -> String {
         let files = vec![(SkillPath::parse("SKILL.md").unwrap(), text.as_bytes().to_vec())];
-        match validate(&Unpacked { folder: folder.map(str::to_owned), files }) {
+        match validate(&UnpackedArchive { folder: folder.map(str::to_owned), files }) {
             Ok(skill) => format!("{} is valid", skill.name),
             Err(problems) => problems.join("\n"),
         }

@@ -167,8 +167,8 @@ async fn items(context: &Context) -> Result<Vec<SkillItem>, UserError> {
     let installed = store::list(&context.store).await.map_err(from_store_error)?;
     let config = context.current.config();
     let catalog = config.section::<Skills>().map(|skills| skills.catalog.clone()).unwrap_or_default();
-    let of_folders = catalog.of_folders().map(|(skill, enabled)| folders::item(skill, enabled));
-    let mut items: Vec<_> = of_folders.chain(installed.into_iter().map(SkillItem::from)).collect();
+    let folder_skills = catalog.folder_skills().map(|(skill, enabled)| folders::item(skill, enabled));
+    let mut items: Vec<_> = folder_skills.chain(installed.into_iter().map(SkillItem::from)).collect();
     items.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(items)
 }
