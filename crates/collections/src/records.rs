@@ -31,7 +31,7 @@ const MAX_FACETS: u32 = 20;
 pub(crate) struct Data {
     pub(crate) store: Store,
     pub(crate) databases: OpenDatabases,
-    /// What finds quotes in documents.
+    /// Finds quotes in documents.
     pub(crate) quotes: Quotes,
 }
 
@@ -91,17 +91,17 @@ pub(crate) struct Inserted {
     pub(crate) ids: Vec<String>,
 }
 
-/// How many records were updated.
+/// The number of updated records.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Updated {
     updated: u64,
 }
 
-/// How many records were deleted.
+/// The number of deleted records.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Deleted {
     pub(crate) deleted: u64,
-    /// How many still pass the filter.
+    /// The number of records that still pass the filter.
     left: i64,
 }
 

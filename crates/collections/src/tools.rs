@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The longest description of the collections in a tool, in characters.
 const MAX_DESCRIPTION: usize = 8_000;
 
-/// What a tool does.
+/// The operation of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
     Query,
