@@ -15,13 +15,13 @@ use std::sync::Arc;
 /// A skill that agents can have.
 pub(crate) struct CatalogSkill {
     pub(crate) skill: Skill,
-    /// What the model reads of it: the instructions and the names of its files.
+    /// The text for the model: the instructions and the names of the files.
     pub(crate) content: Arc<str>,
-    /// Where its files are.
+    /// The source of its files.
     pub(crate) files: SkillFiles,
 }
 
-/// Where the files of a skill are.
+/// The source of the files of a skill.
 pub(crate) enum SkillFiles {
     /// In this folder.
     Folder(PathBuf),
@@ -96,7 +96,7 @@ pub(crate) struct Catalog {
     skills: BTreeMap<String, Arc<CatalogSkill>>,
     /// The skills of folders that are switched off.
     off: BTreeMap<String, Arc<CatalogSkill>>,
-    /// What is wrong with the folders.
+    /// The problems of the folders.
     pub(crate) problems: Vec<CatalogProblem>,
     /// Changes with the files of the folders.
     pub(crate) stamp: String,

@@ -57,7 +57,7 @@ pub(crate) struct Finding {
     /// The line, from 1, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) line: Option<usize>,
-    /// What was found.
+    /// The message.
     pub(crate) message: String,
 }
 

@@ -15,7 +15,7 @@ pub(crate) const MAX_DESCRIPTION: usize = 1024;
 /// The most tools of `allowed-tools` that are read.
 const MAX_ALLOWED_TOOLS: usize = 200;
 
-/// What a `SKILL.md` says.
+/// The content of a `SKILL.md`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Skill {
     pub(crate) name: String,

@@ -49,7 +49,7 @@ pub(crate) fn upload_routes(context: Context) -> ApiRouter {
     routes.merge(routes::upload_routes()).with_pages(upload::pages()).map(|router| router.with_state(context))
 }
 
-/// Where a skill comes from.
+/// The origin of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 enum SkillOrigin {
@@ -67,7 +67,7 @@ struct SkillItem {
     name: String,
     /// The description.
     description: String,
-    /// Where it comes from.
+    /// Its origin.
     origin: SkillOrigin,
     /// Whether agents can have it.
     enabled: bool,
