@@ -61,7 +61,7 @@ pub(crate) struct Page {
     pub(crate) is_cut: bool,
     /// The places in a document, such as its pages, each with the character at which it begins.
     pub(crate) places: Vec<(usize, String)>,
-    /// What a reader of a document should know.
+    /// Warnings about the text, for its reader.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct WebFetch {
     shared: SharedReading,
 }
 
-/// What all agents share to read pages.
+/// The state that all agents share to read pages.
 #[derive(Clone, Default)]
 pub(crate) struct SharedReading {
     pub(crate) cache: Arc<PageCache>,
