@@ -220,7 +220,7 @@ fn read_skill(found: &FoundFolder) -> Result<ReadSkill, String> {
     if bytes.len() > MAX_SKILL {
         return Err(format!("its SKILL.md is larger than {} KB", MAX_SKILL / 1024));
     }
-    let text = String::from_utf8(bytes).map_err(|_| "its SKILL.md is no UTF-8 text")?;
+    let text = String::from_utf8(bytes).map_err(|_| "its SKILL.md is not UTF-8 text")?;
     skill::read(&found.name, &text)
 }
 

@@ -194,7 +194,7 @@ mod tests {
         assert_snapshot!(check("---\nname: folder\ndescription: ' '\n---\n"), @"error: it has no description");
         assert_snapshot!(check("---\nname: install\ndescription: d\n---\n"), @"error: no skill can have the name `install`");
         assert_snapshot!(check("---\nname: compact\ndescription: d\n---\n"), @"error: no skill can have the name `compact`");
-        assert_snapshot!(check("---\n- name\n---\n"), @"error: its frontmatter cannot be read: it is no mapping of keys");
+        assert_snapshot!(check("---\n- name\n---\n"), @"error: its frontmatter cannot be read: it is not a mapping of keys");
         let long = format!("---\nname: folder\ndescription: {}\n---\n", "d".repeat(frontmatter::MAX_FRONTMATTER));
         assert_snapshot!(check(&long), @"error: its frontmatter is longer than 16 KB");
     }
