@@ -119,7 +119,7 @@ test("a message becomes a prompt, which the user changes, exports and deletes", 
 
   await own.getByRole("link", { name: "Change: sum" }).click();
   await everySize(page, "prompts-change");
-  await fill(page, "Prompt", { "Description": "Sums up" }, "Save");
+  await fill(page, "Prompt", { Description: "Sums up" }, "Save");
   await expect(own.getByText("Sums up")).toBeVisible();
   const downloading = page.waitForEvent("download");
   await page.getByRole("link", { name: "Download as JSON" }).click();
@@ -140,7 +140,7 @@ test("an administrator shares prompts with everybody or with roles", async ({ pa
   await fill(page, "Share a prompt", { Name: "welcome", Text: "Say {{greeting|hello}}." }, "Share");
   await page.getByRole("link", { name: "welcome" }).click();
   await everySize(page, "prompts-admin-change");
-  await fill(page, "Prompt", { "Description": "Greets" }, "Save");
+  await fill(page, "Prompt", { Description: "Greets" }, "Save");
   await expect(page.getByRole("row", { name: /welcome.*Greets.*administrators.*everybody/ })).toBeVisible();
 
   const bob = await browser.newContext({ baseURL: server.url });

@@ -15,7 +15,7 @@ const DAY_MS: i64 = 86_400_000;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Measured {
+pub(crate) struct Measurement {
     /// The id of the user whom it is about; empty for values that are not about a user.
     pub(crate) owner: String,
     pub(crate) value: f64,
@@ -29,7 +29,7 @@ pub(crate) async fn measure(
     condition: &Condition,
     firing: Vec<String>,
     now: i64,
-) -> anyhow::Result<Vec<Measured>> {
+) -> anyhow::Result<Vec<Measurement>> {
     #[expect(clippy::cast_precision_loss, reason = "numbers and times of jobs are far below 2^52")]
     let value = match condition {
         Condition::Cost { per, agent_id, .. } => {
@@ -54,7 +54,7 @@ pub(crate) async fn measure(
         Condition::PausedTriggers { .. } => triggers::count_paused(&context.store).await? as f64,
         Condition::Quota { .. } => return used_quotas(context, firing, now).await,
     };
-    Ok(vec![Measured { owner: String::new(), value }])
+    Ok(vec![Measurement { owner: String::new(), value }])
 }
 
 /// Returns the usage of the current period.
@@ -64,7 +64,7 @@ fn days(period: QuotaPeriod, now: i64) -> UsageFilter {
 
 /// Returns the used share of quotas, for the users with the highest usage of this month and for
 /// those for whom the alert is firing, who may no longer be among the highest.
-async fn used_quotas(context: &Context, firing: Vec<String>, now: i64) -> anyhow::Result<Vec<Measured>> {
+async fn used_quotas(context: &Context, firing: Vec<String>, now: i64) -> anyhow::Result<Vec<Measurement>> {
     let has_accounts = matches!(context.current.config().auth.mode, AuthMode::Accounts(_));
     let most = context.store.usage_by_user(&days(QuotaPeriod::Month, now)).await?;
     let owners: BTreeSet<_> = most.into_iter().map(|usage| usage.user_id).chain(firing).collect();
@@ -83,7 +83,7 @@ async fn used_quotas(context: &Context, firing: Vec<String>, now: i64) -> anyhow
         let caller = Caller::signed_in(owner.clone()).with_roles(roles);
         let quotas = context.chat.quota_usage(&caller).await.map_err(|error| anyhow::anyhow!(error.message))?;
         let value = quotas.iter().map(QuotaUsage::percent).fold(0.0, f64::max);
-        measured.push(Measured { owner, value });
+        measured.push(Measurement { owner, value });
     }
     Ok(measured)
 }

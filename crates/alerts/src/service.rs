@@ -1,6 +1,6 @@
 //! Checks the alerts, and stores the messages to send.
 
-use crate::measure::{Measured, measure};
+use crate::measure::{Measurement, measure};
 use crate::message::{self, MessageText};
 use crate::notify::{NOTIFY, Notification};
 use crate::section::{Alert, alerts};
@@ -62,7 +62,7 @@ impl AlertService {
     }
 
     /// Stores a value, and the message that follows from it, in one transaction.
-    async fn apply(&self, alert: &Alert, measured: Measured, name: String, now: i64) -> Result<(), StoreError> {
+    async fn apply(&self, alert: &Alert, measured: Measurement, name: String, now: i64) -> Result<(), StoreError> {
         let (alert, jobs) = (alert.clone(), self.jobs.clone());
         let rules = Rules {
             limit: alert.when.limit(),

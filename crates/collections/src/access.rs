@@ -1,4 +1,4 @@
-//! Who may do what with a collection.
+//! The permissions of users on a collection.
 
 use crate::section::{Collection, Sharing};
 use chat::Viewer;
@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use settings::Text;
 
-/// What somebody may do with a collection; the second includes the first.
+/// The access of a user to a collection; the second includes the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum RecordAccess {

@@ -1,10 +1,10 @@
-//! Why an operation on records failed, for models and for callers of the API.
+//! The errors of operations on records, for models and for callers of the API.
 
 use ::store::StoreError;
 use contract::ToolError;
 use wire::{ErrorCode, UserError};
 
-/// Why an operation failed.
+/// The error of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DataError {
     /// The operation cannot succeed as it is.

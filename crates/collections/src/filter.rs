@@ -35,7 +35,7 @@ pub(crate) struct Comparison {
     pub(crate) value: Value,
 }
 
-/// How a field is compared.
+/// The comparison of a field with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Operator {

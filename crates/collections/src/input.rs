@@ -1,4 +1,4 @@
-//! What operations are given, by models and by callers of the API.
+//! The inputs of operations, by models and by callers of the API.
 
 use crate::failure::DataError;
 use crate::filter::{Filter, check_field};
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// How many records a query returns if it is not said, and at most.
+/// The number of records that a query returns by default, and at most.
 const DEFAULT_LIMIT: u32 = 20;
 pub(crate) const MAX_LIMIT: u32 = 100;
 /// The most records that one call inserts, and that one call updates or deletes.
@@ -16,7 +16,7 @@ pub(crate) const MAX_CHANGED: u32 = 500;
 /// The furthest record that a query begins with.
 pub(crate) const MAX_OFFSET: u32 = 1_000_000;
 
-/// Which records are returned.
+/// A query of records.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Query {
@@ -31,7 +31,7 @@ pub(crate) struct Query {
     pub(crate) order_by: Vec<Order>,
     /// The most records, at most 100. Default: 20.
     pub(crate) limit: Option<u32>,
-    /// How many records are left out before the first one.
+    /// The number of records to skip.
     #[serde(default)]
     pub(crate) offset: u32,
     /// Whether the documents are returned that values are from. Default: `false`.
@@ -54,7 +54,7 @@ impl Query {
     }
 }
 
-/// What is computed over records.
+/// An aggregation of records.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Computation {
@@ -64,7 +64,7 @@ pub(crate) struct Computation {
     /// The fields whose values make the groups, at most 10.
     #[serde(default)]
     pub(crate) group_by: Vec<String>,
-    /// What is computed for each group, at most 10.
+    /// The aggregates of each group, at most 10.
     pub(crate) aggregate: Vec<Aggregate>,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Insertion {
     pub(crate) records: Vec<Map<String, Value>>,
 }
 
-/// Which records are changed, and how.
+/// An update of records.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Update {
@@ -100,7 +100,7 @@ pub(crate) struct Update {
     pub(crate) set: Map<String, Value>,
 }
 
-/// Which records are deleted.
+/// A deletion of records.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Deletion {

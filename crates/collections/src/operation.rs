@@ -2,7 +2,7 @@
 
 use crate::section::AgentData;
 
-/// An operation, which a tool carries out.
+/// The operation of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     Query,

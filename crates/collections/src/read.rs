@@ -17,7 +17,7 @@ pub(crate) struct Order {
     pub(crate) descending: bool,
 }
 
-/// What is computed over records.
+/// An aggregate of records.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Aggregate {
@@ -30,11 +30,11 @@ pub(crate) struct Aggregate {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Facet {
     pub(crate) value: Value,
-    /// How many records have it.
+    /// The number of records with this value.
     pub(crate) count: i64,
 }
 
-/// How values become one.
+/// The function of an aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum AggregateOperator {

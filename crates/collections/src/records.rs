@@ -31,18 +31,19 @@ const MAX_FACETS: u32 = 20;
 pub(crate) struct Data {
     pub(crate) store: Store,
     pub(crate) databases: OpenDatabases,
-    /// What finds quotes in documents.
+    /// Finds quotes in documents.
     pub(crate) quotes: Quotes,
 }
 
-/// The records of a collection that somebody sees.
+/// The records of a collection that a user may access.
 pub(crate) struct Records<'c> {
     collection: &'c Collection,
     access: RecordAccess,
-    place: Place,
+    backend: Backend,
 }
 
-enum Place {
+/// The storage of the records: the server's database, or a table of a connection.
+enum Backend {
     Own(Store, RecordSet),
     Table(Table),
 }
@@ -90,17 +91,17 @@ pub(crate) struct Inserted {
     pub(crate) ids: Vec<String>,
 }
 
-/// How many records were updated.
+/// The number of updated records.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Updated {
     updated: u64,
 }
 
-/// How many records were deleted.
+/// The number of deleted records.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Deleted {
     pub(crate) deleted: u64,
-    /// How many still pass the filter.
+    /// The number of records that still pass the filter.
     left: i64,
 }
 
@@ -111,17 +112,17 @@ impl Data {
     /// They may not read the collection.
     pub(crate) fn records<'c>(&self, collection: &'c Collection, viewer: &Viewer) -> Result<Records<'c>, DataError> {
         let access = collection.access(viewer).ok_or(DataError::NotFound)?;
-        let place = match &collection.source {
-            Some(source) => Place::Table(Table::new(collection, source, &viewer.user_id, &self.databases)?),
+        let backend = match &collection.source {
+            Some(source) => Backend::Table(Table::new(collection, source, &viewer.user_id, &self.databases)?),
             None => {
                 let owner = match collection.records {
                     Sharing::Shared => String::new(),
                     Sharing::Own => viewer.user_id.clone(),
                 };
-                Place::Own(self.store.clone(), RecordSet { collection: collection.id.0.clone(), owner })
+                Backend::Own(self.store.clone(), RecordSet { collection: collection.id.0.clone(), owner })
             }
         };
-        Ok(Records { collection, access, place })
+        Ok(Records { collection, access, backend })
     }
 }
 
@@ -145,9 +146,9 @@ impl Records<'_> {
 
     /// Adds to records the documents that their values are from.
     async fn with_sources(&self, records: Vec<Record>) -> Result<Vec<RecordItem>, DataError> {
-        let Place::Own(store, _) = &self.place else { return Ok(without_sources(records)) };
+        let Backend::Own(store, _) = &self.backend else { return Ok(without_sources(records)) };
         let ids = records.iter().map(|record| record.id.clone()).collect();
-        let mut sources = sources::of_records(store, ids).await?;
+        let mut sources = sources::for_records(store, ids).await?;
         let item = |Record { id, data, .. }| RecordItem { sources: sources.remove(&id).unwrap_or_default(), id, data };
         Ok(records.into_iter().map(item).collect())
     }
@@ -168,9 +169,9 @@ impl Records<'_> {
             return Err(DataError::Invalid(format!("`aggregate` has at most {} entries.", read::MAX_JOINED)));
         }
         let (filter, what) = (self.filter(conditions)?, (aggregate.as_slice(), MAX_GROUPS));
-        let groups = match &self.place {
-            Place::Own(store, set) => read::aggregate(store, set, &filter, group_by, what).await?,
-            Place::Table(table) => table.aggregate(&filter, group_by, what).await?,
+        let groups = match &self.backend {
+            Backend::Own(store, set) => read::aggregate(store, set, &filter, group_by, what).await?,
+            Backend::Table(table) => table.aggregate(&filter, group_by, what).await?,
         };
         Ok(Groups { groups })
     }
@@ -181,9 +182,9 @@ impl Records<'_> {
         let filter = self.filter(&query.conditions)?;
         let mut facets = Map::new();
         for field in &query.fields {
-            let values = match &self.place {
-                Place::Own(store, set) => read::facets(store, set, &filter, field, MAX_FACETS).await?,
-                Place::Table(table) => table.facets(&filter, field, MAX_FACETS).await?,
+            let values = match &self.backend {
+                Backend::Own(store, set) => read::facets(store, set, &filter, field, MAX_FACETS).await?,
+                Backend::Table(table) => table.facets(&filter, field, MAX_FACETS).await?,
             };
             facets.insert(field.clone(), serde_json::to_value(values).unwrap_or_default());
         }
@@ -199,9 +200,9 @@ impl Records<'_> {
             self.check(record).await.map_err(invalid)?;
             prepared.push(PreparedRecord::new(record, None).map_err(DataError::Invalid)?);
         }
-        match &self.place {
-            Place::Table(table) => Ok(Inserted { ids: table.insert(&records).await? }),
-            Place::Own(..) => Ok(Inserted { ids: self.store_own(prepared).await? }),
+        match &self.backend {
+            Backend::Table(table) => Ok(Inserted { ids: table.insert(&records).await? }),
+            Backend::Own(..) => Ok(Inserted { ids: self.store_own(prepared).await? }),
         }
     }
 
@@ -217,7 +218,7 @@ impl Records<'_> {
 
     /// Stores records in our database: all of them, or none. Returns their ids.
     pub(crate) async fn store_own(&self, prepared: Vec<PreparedRecord>) -> Result<Vec<String>, DataError> {
-        let Place::Own(store, set) = &self.place else { return Err(DataError::ReadOnly) };
+        let Backend::Own(store, set) = &self.backend else { return Err(DataError::ReadOnly) };
         let ids = prepared.iter().map(|record| record.id().to_owned()).collect();
         let most = self.collection.max_records();
         if store::insert(store, set.clone(), prepared, most).await? {
@@ -253,12 +254,12 @@ impl Records<'_> {
             let replaces = Some((record.id.as_str(), record.version));
             prepared.push(PreparedRecord::new(&record.data, replaces).map_err(DataError::Invalid)?);
         }
-        let updated = match &self.place {
-            Place::Table(table) => {
+        let updated = match &self.backend {
+            Backend::Table(table) => {
                 let ids = prepared.iter().map(|record| record.id().to_owned()).collect();
                 table.update(ids, &filter, &changes).await?
             }
-            Place::Own(store, set) => {
+            Backend::Own(store, set) => {
                 let updated = prepared.len() as u64;
                 if store::replace(store, set.clone(), prepared, changes.keys().cloned().collect()).await? {
                     updated
@@ -274,9 +275,9 @@ impl Records<'_> {
     pub(crate) async fn delete(&self, Deletion { conditions, ids }: Deletion) -> Result<Deleted, DataError> {
         self.check_writable()?;
         let filter = self.filter_for_change(&conditions, ids)?;
-        let deleted = match &self.place {
-            Place::Own(store, set) => store::delete(store, set, &filter, MAX_CHANGED).await?,
-            Place::Table(table) => table.delete(&filter, MAX_CHANGED).await?,
+        let deleted = match &self.backend {
+            Backend::Own(store, set) => store::delete(store, set, &filter, MAX_CHANGED).await?,
+            Backend::Table(table) => table.delete(&filter, MAX_CHANGED).await?,
         };
         Ok(Deleted { deleted, left: self.count(&filter).await? })
     }
@@ -311,16 +312,16 @@ impl Records<'_> {
     }
 
     async fn list(&self, filter: &Filter, orders: &[Order], page: (u32, u32)) -> Result<Vec<Record>, DataError> {
-        match &self.place {
-            Place::Own(store, set) => Ok(read::list(store, set, filter, orders, page).await?),
-            Place::Table(table) => table.list(filter, orders, page).await,
+        match &self.backend {
+            Backend::Own(store, set) => Ok(read::list(store, set, filter, orders, page).await?),
+            Backend::Table(table) => table.list(filter, orders, page).await,
         }
     }
 
     async fn count(&self, filter: &Filter) -> Result<i64, DataError> {
-        match &self.place {
-            Place::Own(store, set) => Ok(read::count(store, set, filter).await?),
-            Place::Table(table) => table.count(filter).await,
+        match &self.backend {
+            Backend::Own(store, set) => Ok(read::count(store, set, filter).await?),
+            Backend::Table(table) => table.count(filter).await,
         }
     }
 

@@ -26,7 +26,7 @@ const COLLECTIONS: Tag = Tag {
     access: openapi::Access::Users { scope: Some(KeyScope::Endpoints) },
 };
 
-/// What the handlers use.
+/// The state of the handlers.
 #[derive(Clone)]
 struct RouteState {
     data: Data,
@@ -72,12 +72,12 @@ impl RouteState {
 struct CollectionItem {
     /// Its id.
     id: String,
-    /// What the records are.
+    /// The description of the records.
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
-    /// Whose records the caller sees.
+    /// The visibility of the records.
     records: Sharing,
-    /// What the caller may do.
+    /// The access of the caller.
     access: RecordAccess,
 }
 

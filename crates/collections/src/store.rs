@@ -30,7 +30,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     ],
 };
 
-/// Which records are meant: those of a collection, and of a user if they are not shared.
+/// A set of records: those of a collection, and of a user if they are not shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RecordSet {
     pub(crate) collection: String,
@@ -54,7 +54,7 @@ pub(crate) struct PreparedRecord {
     values: Vec<FieldValue>,
     /// The version that it replaces.
     version: i64,
-    /// Where its values are from, if it is a new one from documents.
+    /// The sources of its values, if it is a new record from documents.
     sources: Vec<FieldSource>,
 }
 

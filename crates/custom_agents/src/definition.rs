@@ -99,7 +99,9 @@ impl CustomAgent {
         let missing =
             pipeline.into_iter().flatten().find(|name| !name.as_str().is_some_and(|name| own.contains(&name)));
         match missing {
-            Some(name) => Err(("/toolStrategy", format!("the pipeline names {name}, which is no tool of this agent"))),
+            Some(name) => {
+                Err(("/toolStrategy", format!("the pipeline names {name}, which is not a tool of this agent")))
+            }
             None => Ok(()),
         }
     }
@@ -258,7 +260,7 @@ pages: [{ id: p }]
         check(both, r#"demo-slow Some("slow") AtMost(3) Model 7 0 "x""#);
         check(json!({ "from": "dynamic", "executionMode": "once" }), r#"demo None AtMost(1) Model 10 0 "x""#);
         check(json!({ "from": "dynamic", "model": "slow" }), r#"demo-slow Some("slow") UntilDone Model 10 0 "x""#);
-        let unknown = "/toolStrategy: the pipeline names \"write\", which is no tool of this agent";
+        let unknown = "/toolStrategy: the pipeline names \"write\", which is not a tool of this agent";
         check(json!({ "from": "plain", "toolStrategy": { "pipeline": ["write"] } }), unknown);
         check(json!({ "from": "plain", "model": "none" }), "/model: there is no model `none`");
         check(json!({ "from": "nobody" }), "/from: there is no agent `nobody`");

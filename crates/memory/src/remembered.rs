@@ -1,4 +1,4 @@
-//! What other capabilities show to users of what is remembered about them.
+//! Gives the facts about users to other capabilities, which show them.
 
 use crate::page;
 use crate::service::Memory;

@@ -81,13 +81,13 @@ pub(crate) enum AgentMemory {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct MemoryOptions {
-    /// Which facts the agent knows.
+    /// The facts that the agent uses.
     pub(crate) scope: MemoryScope,
     /// Whether the agent has the tools `memory_search` and `memory_save`.
     pub(crate) tools: bool,
 }
 
-/// Which facts an agent knows.
+/// The facts that an agent uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum MemoryScope {

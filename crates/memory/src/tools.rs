@@ -58,7 +58,7 @@ impl SearchTool {
         let (switches, mut facts) =
             self.memory.load_facts(&scope.user_id).await.map_err(|error| ToolError::new(error.message))?;
         if !switches.is_on() {
-            return Err(off());
+            return Err(switched_off());
         }
         facts.retain(|fact| fact.agent_id == self.facts_agent);
         let found = ranked(facts, input["query"].as_str().unwrap_or_default());
@@ -145,7 +145,7 @@ impl SaveTool {
         let (switches, _) =
             self.memory.load_facts(&scope.user_id).await.map_err(|error| ToolError::new(error.message))?;
         if !switches.is_on() {
-            return Err(off());
+            return Err(switched_off());
         }
         let facts_agent = self.facts_agent.clone();
         let fact = NewFact {
@@ -187,7 +187,7 @@ impl Tool for SaveTool {
     }
 }
 
-fn off() -> ToolError {
+fn switched_off() -> ToolError {
     ToolError::new("Memory is switched off.")
 }
 

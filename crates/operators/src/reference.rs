@@ -25,7 +25,7 @@ This page is generated from the code (`chatwright schema --operators`), and its 
 results are those of JavaScript and of Lowdefy. Positions in texts are counted in UTF-16 code units. A result that is not
 a finite number is `null`, as in JSON.
 
-## Where operators may stand
+## Where operators are allowed
 | where | they are evaluated | and read |
 |---|---|---|
 | properties and `visible` of blocks | on the server, and in the browser whenever something changes that they read | `_state`, `_url_query` |

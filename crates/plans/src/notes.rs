@@ -1,4 +1,4 @@
-//! What the model is told about a plan that it does not know, or no longer sees.
+//! Notes for the model about a plan that it has not read, or that is no longer in its context.
 
 use crate::store::StoredPlan;
 use crate::tool::WRITE_TODOS;

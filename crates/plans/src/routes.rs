@@ -47,7 +47,7 @@ async fn show(
     Path(id): Path<String>,
 ) -> Result<Json<CurrentPlan>, HttpError> {
     let of = Conversation { owner: caller.user_id, id };
-    store::agent_of(&store, of.clone()).await?.ok_or_else(UserError::not_found)?;
+    store::find_agent(&store, of.clone()).await?.ok_or_else(UserError::not_found)?;
     let known = store::current(&store, of).await?;
     Ok(Json(CurrentPlan { plan: known.map(|known| known.plan) }))
 }
@@ -60,7 +60,7 @@ async fn change(
     body: Result<Json<Plan>, JsonRejection>,
 ) -> Result<Json<CurrentPlan>, HttpError> {
     let of = Conversation { owner: caller.user_id, id };
-    store::agent_of(&store, of.clone()).await?.ok_or_else(UserError::not_found)?;
+    store::find_agent(&store, of.clone()).await?.ok_or_else(UserError::not_found)?;
     let Json(Plan { revision, todos }) = body.map_err(|rejection| json_error(&rejection))?;
     let todos = checked_todos(todos).map_err(|error| {
         let path = error.index.map_or_else(|| "/todos".to_owned(), |index| format!("/todos/{index}"));

@@ -38,7 +38,7 @@ impl PlanSource {
         if scope.conversation_id.is_empty() || scope.agent_id != self.agent_id || is_off {
             return Ok(None);
         }
-        let agent = store::agent_of(&self.store, conversation(scope)).await?;
+        let agent = store::find_agent(&self.store, conversation(scope)).await?;
         if agent.as_deref() != Some(&self.agent_id) {
             return Ok(None);
         }

@@ -84,7 +84,7 @@ pub(crate) enum WriteOutcome {
 }
 
 /// Returns the agent of a conversation; `None` if the user has no such conversation.
-pub(crate) async fn agent_of(store: &Store, of: Conversation) -> Result<Option<String>, StoreError> {
+pub(crate) async fn find_agent(store: &Store, of: Conversation) -> Result<Option<String>, StoreError> {
     let find = sql::query_scalar::<String>(CONVERSATION).bind(of.owner).bind(of.id);
     store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await
 }

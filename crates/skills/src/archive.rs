@@ -22,7 +22,7 @@ const FREE_BYTES: u64 = 1024 * 1024;
 
 /// The files of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Unpacked {
+pub(crate) struct UnpackedArchive {
     /// The name of the folder that has all of them, if there is one.
     pub(crate) folder: Option<String>,
     /// Their paths below the folder, and their bytes, in order. One of them is the `SKILL.md`.
@@ -33,7 +33,7 @@ pub(crate) struct Unpacked {
 ///
 /// # Errors
 /// Why it is refused.
-pub(crate) fn unpack(bytes: &[u8]) -> Result<Unpacked, String> {
+pub(crate) fn unpack(bytes: &[u8]) -> Result<UnpackedArchive, String> {
     if bytes.len() > MAX_ARCHIVE {
         return Err(format!("The archive is larger than {} MB.", MAX_ARCHIVE >> 20));
     }
@@ -105,7 +105,7 @@ fn is_left_over(name: &str) -> bool {
 }
 
 /// Finds the one `SKILL.md`, and takes its folder off the paths.
-fn below_its_folder(files: Vec<(SkillPath, Vec<u8>)>) -> Result<Unpacked, String> {
+fn below_its_folder(files: Vec<(SkillPath, Vec<u8>)>) -> Result<UnpackedArchive, String> {
     let is_skill = |path: &&SkillPath| SKILL_FILES.contains(&path.as_str().rsplit('/').next().unwrap_or_default());
     let found: Vec<_> = files.iter().map(|(path, _)| path).filter(is_skill).collect();
     let folder = match found[..] {
@@ -113,7 +113,7 @@ fn below_its_folder(files: Vec<(SkillPath, Vec<u8>)>) -> Result<Unpacked, String
         [path] => path.as_str().rsplit_once('/').map(|(folder, _)| folder.to_owned()),
         [one, other, ..] => return Err(format!("The archive has more than one SKILL.md: `{one}` and `{other}`.")),
     };
-    let Some(folder) = folder else { return Ok(Unpacked { folder: None, files }) };
+    let Some(folder) = folder else { return Ok(UnpackedArchive { folder: None, files }) };
     if folder.contains('/') {
         return Err(format!("The SKILL.md is in `{folder}`. It must be at the top or in one folder."));
     }
@@ -122,7 +122,7 @@ fn below_its_folder(files: Vec<(SkillPath, Vec<u8>)>) -> Result<Unpacked, String
         None => Err(format!("`{path}` is outside of the folder `{folder}` of the skill.")),
     };
     let files = files.into_iter().map(inside).collect::<Result<_, String>>()?;
-    Ok(Unpacked { folder: Some(folder), files })
+    Ok(UnpackedArchive { folder: Some(folder), files })
 }
 
 #[cfg(test)]
@@ -153,7 +153,7 @@ mod tests {
 
     fn shown(archive: &[u8]) -> String {
         match unpack(archive) {
-            Ok(Unpacked { folder, files }) => {
+            Ok(UnpackedArchive { folder, files }) => {
                 let files = files.iter().map(|(path, bytes)| format!("{path}:{}", bytes.len()));
                 format!("{}| {}", folder.unwrap_or_default(), files.collect::<Vec<_>>().join(" "))
             }

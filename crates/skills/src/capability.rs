@@ -58,7 +58,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 /// Returns the skills of an agent.
 pub(crate) fn skills(config: &Config, agent: &config::Agent) -> Vec<Arc<CatalogSkill>> {
     let both = agent.section::<AgentSkills>().zip(config.section::<Skills>());
-    both.map(|(chosen, all)| chosen.of(&all.catalog)).unwrap_or_default()
+    both.map(|(chosen, all)| chosen.select(&all.catalog)).unwrap_or_default()
 }
 
 /// The capability of a running server.

@@ -15,13 +15,13 @@ use std::sync::Arc;
 /// A skill that agents can have.
 pub(crate) struct CatalogSkill {
     pub(crate) skill: Skill,
-    /// What the model reads of it: the instructions and the names of its files.
+    /// The text for the model: the instructions and the names of the files.
     pub(crate) content: Arc<str>,
-    /// Where its files are.
+    /// The source of its files.
     pub(crate) files: SkillFiles,
 }
 
-/// Where the files of a skill are.
+/// The source of the files of a skill.
 pub(crate) enum SkillFiles {
     /// In this folder.
     Folder(PathBuf),
@@ -96,7 +96,7 @@ pub(crate) struct Catalog {
     skills: BTreeMap<String, Arc<CatalogSkill>>,
     /// The skills of folders that are switched off.
     off: BTreeMap<String, Arc<CatalogSkill>>,
-    /// What is wrong with the folders.
+    /// The problems of the folders.
     pub(crate) problems: Vec<CatalogProblem>,
     /// Changes with the files of the folders.
     pub(crate) stamp: String,
@@ -165,7 +165,7 @@ impl Catalog {
     }
 
     /// Returns the skills of folders, and whether agents can have them.
-    pub(crate) fn of_folders(&self) -> impl Iterator<Item = (&Arc<CatalogSkill>, bool)> {
+    pub(crate) fn folder_skills(&self) -> impl Iterator<Item = (&Arc<CatalogSkill>, bool)> {
         let on = self.skills.values().filter(|skill| skill.is_of_folder()).map(|skill| (skill, true));
         on.chain(self.off.values().map(|skill| (skill, false)))
     }
@@ -220,7 +220,7 @@ fn read_skill(found: &FoundFolder) -> Result<ReadSkill, String> {
     if bytes.len() > MAX_SKILL {
         return Err(format!("its SKILL.md is larger than {} KB", MAX_SKILL / 1024));
     }
-    let text = String::from_utf8(bytes).map_err(|_| "its SKILL.md is no UTF-8 text")?;
+    let text = String::from_utf8(bytes).map_err(|_| "its SKILL.md is not UTF-8 text")?;
     skill::read(&found.name, &text)
 }
 

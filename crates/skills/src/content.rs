@@ -1,4 +1,4 @@
-//! What models read of skills: the list in the instructions, the content of a skill, and pieces of files.
+//! The texts of skills for models: the list in the instructions, the content of a skill, and parts of files.
 
 use crate::catalog::CatalogSkill;
 use crate::path::SkillPath;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 /// The largest frontmatter in bytes.
 pub(crate) const MAX_FRONTMATTER: usize = 16 * 1024;
 
-/// Keys whose values are texts, for frontmatter that is no valid YAML.
+/// Keys whose values are texts, for frontmatter that is not valid YAML.
 const TEXT_KEYS: [&str; 5] = ["name", "description", "license", "compatibility", "allowed-tools"];
 
 /// The two parts of a `SKILL.md`.
@@ -21,7 +21,7 @@ pub(crate) struct Parts<'t> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Frontmatter {
     pub(crate) keys: Map<String, Value>,
-    /// Why it is no valid YAML, if it was read line by line.
+    /// Why it is not valid YAML, if it was read line by line.
     pub(crate) invalid: Option<String>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn read(yaml: &str) -> Result<Frontmatter, String> {
 fn parse(yaml: &str) -> Result<Map<String, Value>, String> {
     match config::read_yaml("SKILL.yaml", yaml) {
         Ok(Value::Object(keys)) => Ok(keys),
-        Ok(_) => Err("it is no mapping of keys".to_owned()),
+        Ok(_) => Err("it is not a mapping of keys".to_owned()),
         // The frontmatter begins in the second line of the file. By its ending, it is read as YAML.
         Err(problems) => Err(problems
             .first()

@@ -1,4 +1,4 @@
-//! Which skills a conversation uses, found in its messages: so each branch has its own, and nothing else
+//! Finds the skills that a conversation uses in its messages: so each branch has its own, and nothing else
 //! needs to be stored.
 
 use crate::catalog::CatalogSkill;

@@ -28,8 +28,8 @@ mod tests;
 
 pub use self::capability::DEFINITION;
 
-/// What the fuzz target calls: whatever an archive contains, it is refused with reasons, or its files are below the
-/// skill's folder and within the bounds.
+/// The entry point of the fuzz target of archives: any archive is refused with reasons, or its files are
+/// below the skill's folder and within the bounds.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_archive(bytes: &[u8]) {
     match install::prepare(bytes) {
@@ -42,8 +42,8 @@ pub fn fuzz_archive(bytes: &[u8]) {
     }
 }
 
-/// What the fuzz target calls: whatever a `SKILL.md` says, its name can be shown, and what a model reads of it
-/// has one beginning and one end.
+/// The entry point of the fuzz target of `SKILL.md`: the name of any skill can be shown, and the text for the
+/// model has one beginning and one end.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_skill(text: &str, path: &str) {
     if let Ok(read) = skill::read("folder", text) {

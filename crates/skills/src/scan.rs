@@ -1,7 +1,7 @@
 //! Looks through the files of a skill for what an administrator should know before they enable it. A finding is
 //! no proof of an attack, and no finding is no proof of the opposite.
 
-use crate::archive::Unpacked;
+use crate::archive::UnpackedArchive;
 use crate::folder::SKILL_FILES;
 use crate::path::{SkillPath, is_hidden};
 use crate::skill::Skill;
@@ -57,7 +57,7 @@ pub(crate) struct Finding {
     /// The line, from 1, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) line: Option<usize>,
-    /// What was found.
+    /// The message.
     pub(crate) message: String,
 }
 
@@ -109,7 +109,7 @@ impl FindingKind {
 }
 
 /// Scans a skill.
-pub(crate) fn scan(skill: &Skill, unpacked: &Unpacked) -> Vec<Finding> {
+pub(crate) fn scan(skill: &Skill, unpacked: &UnpackedArchive) -> Vec<Finding> {
     let mut findings = Vec::new();
     for tool in skill.allowed_tools.iter().flatten().filter(|tool| tool.contains('(')) {
         let message = format!("`{tool}` allows nothing: arguments of tools are not compared.");
@@ -196,7 +196,7 @@ fn is_download(line: &str) -> bool {
 }
 
 /// Finds links of the instructions to files that are not in the skill.
-fn missing_files(skill: &Skill, unpacked: &Unpacked, findings: &mut Vec<Finding>) {
+fn missing_files(skill: &Skill, unpacked: &UnpackedArchive, findings: &mut Vec<Finding>) {
     let has = |path: &SkillPath| {
         unpacked.files.iter().any(|(known, _)| known == path || known.as_str().starts_with(&format!("{path}/")))
     };
@@ -225,7 +225,7 @@ mod tests {
         };
         let all = [&[("SKILL.md", body.as_bytes())], files].concat();
         let files = all.iter().map(|(path, bytes)| (SkillPath::parse(path).unwrap(), bytes.to_vec())).collect();
-        let findings = scan(&skill, &Unpacked { folder: None, files });
+        let findings = scan(&skill, &UnpackedArchive { folder: None, files });
         let shown = findings.iter().map(|Finding { kind, file, line, message }| {
             format!("{} {file}{}: {message}", kind.title(), line.map(|line| format!(":{line}")).unwrap_or_default())
         });
@@ -262,6 +262,6 @@ mod tests {
             body: "# A\n\nDo it | then rest.".to_owned(),
         };
         let files = vec![(SkillPath::parse("SKILL.md").unwrap(), plain.body.clone().into_bytes())];
-        assert_eq!(scan(&plain, &Unpacked { folder: None, files }), []);
+        assert_eq!(scan(&plain, &UnpackedArchive { folder: None, files }), []);
     }
 }

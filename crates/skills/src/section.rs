@@ -75,7 +75,7 @@ pub(crate) enum AllSkills {
 
 impl AgentSkills {
     /// Returns the skills that there are, by their names.
-    pub(crate) fn of(&self, catalog: &Catalog) -> Vec<Arc<CatalogSkill>> {
+    pub(crate) fn select(&self, catalog: &Catalog) -> Vec<Arc<CatalogSkill>> {
         let mut skills: Vec<_> = match self {
             Self::All(AllSkills::All) => catalog.all().take(MAX_AGENT_SKILLS).cloned().collect(),
             Self::These(names) => names.iter().filter_map(|name| catalog.get(&name.0)).cloned().collect(),
@@ -110,7 +110,7 @@ impl Section for AgentSkills {
     /// The enabled skills. The roles of users do not matter: who may use an agent may use its skills.
     fn parts(&self, config: &Config, _: Option<&[String]>) -> Vec<String> {
         let Some(skills) = config.section::<Skills>() else { return Vec::new() };
-        self.of(&skills.catalog).iter().map(|skill| skill.skill.name.clone()).collect()
+        self.select(&skills.catalog).iter().map(|skill| skill.skill.name.clone()).collect()
     }
 
     fn with_parts(&self, parts: &[&str]) -> Option<Self> {

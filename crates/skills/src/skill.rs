@@ -15,7 +15,7 @@ pub(crate) const MAX_DESCRIPTION: usize = 1024;
 /// The most tools of `allowed-tools` that are read.
 const MAX_ALLOWED_TOOLS: usize = 200;
 
-/// What a `SKILL.md` says.
+/// The content of a `SKILL.md`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Skill {
     pub(crate) name: String,
@@ -43,7 +43,7 @@ pub(crate) fn read(folder: &str, text: &str) -> Result<ReadSkill, String> {
     let read = frontmatter::read(yaml)?;
     let mut warnings: Vec<_> =
         read.invalid.iter().map(|why| format!("its frontmatter was read line by line: {why}")).collect();
-    let description = text_of(&read.keys, "description").ok_or("it has no description")?;
+    let description = text_value(&read.keys, "description").ok_or("it has no description")?;
     if description.chars().count() > MAX_DESCRIPTION {
         warnings.push(format!("its description has more than {MAX_DESCRIPTION} characters"));
     }
@@ -57,7 +57,7 @@ pub(crate) fn read(folder: &str, text: &str) -> Result<ReadSkill, String> {
 
 /// Returns the name of the frontmatter; that of the folder if there is none that can be used.
 fn name(keys: &Map<String, Value>, folder: &str, warnings: &mut Vec<String>) -> Result<String, String> {
-    let written = text_of(keys, "name");
+    let written = text_value(keys, "name");
     match &written {
         None => warnings.push("it has no name, so that of its folder is used".to_owned()),
         Some(name) if name_problem(name).is_some() => {
@@ -95,7 +95,7 @@ pub(crate) fn name_problem(name: &str) -> Option<&'static str> {
 }
 
 /// Returns a text that is not empty. Numbers and the like become texts.
-pub(crate) fn text_of(keys: &Map<String, Value>, key: &str) -> Option<String> {
+pub(crate) fn text_value(keys: &Map<String, Value>, key: &str) -> Option<String> {
     let text = scalar_text(keys.get(key)?)?;
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
@@ -195,7 +195,7 @@ mod tests {
         assert_snapshot!(check("---\nname: folder\ndescription: ' '\n---\n"), @"error: it has no description");
         assert_snapshot!(check("---\nname: install\ndescription: d\n---\n"), @"error: no skill can have the name `install`");
         assert_snapshot!(check("---\nname: compact\ndescription: d\n---\n"), @"error: no skill can have the name `compact`");
-        assert_snapshot!(check("---\n- name\n---\n"), @"error: its frontmatter cannot be read: it is no mapping of keys");
+        assert_snapshot!(check("---\n- name\n---\n"), @"error: its frontmatter cannot be read: it is not a mapping of keys");
         let long = format!("---\nname: folder\ndescription: {}\n---\n", "d".repeat(frontmatter::MAX_FRONTMATTER));
         assert_snapshot!(check(&long), @"error: its frontmatter is longer than 16 KB");
     }

@@ -185,7 +185,7 @@ async fn skills_and_their_files_are_read() {
     assert_snapshot!(check(json!({ "name": "greet", "file": "references/de.md", "offset": 6 })).await, @"Tag");
     assert_snapshot!(check(json!({ "name": "greet", "file": "../order/SKILL.md" })).await, @"error: `../order/SKILL.md` cannot be read: a path has no empty names and none that ends with a dot or a space.");
     assert_snapshot!(check(json!({ "name": "greet", "file": "none.md" })).await, @"error: The skill has no file `none.md`.");
-    assert_snapshot!(check(json!({ "name": "greet", "file": "logo.png" })).await, @"error: `logo.png` is no text: it has 3 bytes.");
+    assert_snapshot!(check(json!({ "name": "greet", "file": "logo.png" })).await, @"error: `logo.png` is not a text file: it has 3 bytes.");
     assert_snapshot!(check(json!({ "name": "greet", "file": ".env" })).await, @"error: Files and folders whose names begin with a dot are not read.");
     assert_snapshot!(check(json!({ "name": "other" })).await, @"error: There is no skill `other`.");
 }

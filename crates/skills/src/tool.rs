@@ -77,7 +77,7 @@ async fn text(skill: &CatalogSkill, file: &str) -> Result<String, ToolError> {
     }
     let bytes = skill.read_file(path.clone()).await.map_err(ToolError::new)?;
     if bytes.contains(&0) {
-        return Err(ToolError::new(format!("`{path}` is no text: it has {} bytes.", bytes.len())));
+        return Err(ToolError::new(format!("`{path}` is not a text file: it has {} bytes.", bytes.len())));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -1,6 +1,6 @@
 //! The strict rules that a skill must keep to be installed: those of the specification, and our bounds.
 
-use crate::archive::Unpacked;
+use crate::archive::UnpackedArchive;
 use crate::folder::SKILL_FILES;
 use crate::frontmatter;
 use crate::path::is_hidden;
@@ -20,21 +20,21 @@ const MAX_METADATA: usize = 100;
 ///
 /// # Errors
 /// All rules that it breaks, as sentences.
-pub(crate) fn validate(unpacked: &Unpacked) -> Result<Skill, Vec<String>> {
+pub(crate) fn validate(unpacked: &UnpackedArchive) -> Result<Skill, Vec<String>> {
     let one = |problem: String| vec![problem];
     let file = unpacked.files.iter().find(|(path, _)| SKILL_FILES.contains(&path.as_str()));
     let (_, bytes) = file.ok_or_else(|| one("There is no SKILL.md.".to_owned()))?;
     if bytes.len() > MAX_SKILL {
         return Err(one(format!("The SKILL.md is larger than {} KB.", MAX_SKILL / 1024)));
     }
-    let text = std::str::from_utf8(bytes).map_err(|_| one("The SKILL.md is no UTF-8 text.".to_owned()))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| one("The SKILL.md is not UTF-8 text.".to_owned()))?;
     let parts = frontmatter::split(text).ok_or_else(|| {
         one("The SKILL.md does not begin with a frontmatter: YAML between two lines `---`.".to_owned())
     })?;
     let read =
         frontmatter::read(parts.yaml).map_err(|problem| one(format!("The SKILL.md cannot be used: {problem}.")))?;
     let mut problems: Vec<_> =
-        read.invalid.iter().map(|problem| format!("The frontmatter is no valid YAML: {problem}.")).collect();
+        read.invalid.iter().map(|problem| format!("The frontmatter is not valid YAML: {problem}.")).collect();
     check_keys(&read.keys, unpacked.folder.as_deref(), &mut problems);
     if parts.body.is_empty() {
         problems.push("The SKILL.md has no instructions after the frontmatter.".to_owned());
@@ -110,7 +110,7 @@ mod tests {
 
     fn check(folder: Option<&str>, text: &str) -> String {
         let files = vec![(SkillPath::parse("SKILL.md").unwrap(), text.as_bytes().to_vec())];
-        match validate(&Unpacked { folder: folder.map(str::to_owned), files }) {
+        match validate(&UnpackedArchive { folder: folder.map(str::to_owned), files }) {
             Ok(skill) => format!("{} is valid", skill.name),
             Err(problems) => problems.join("\n"),
         }
@@ -136,7 +136,7 @@ mod tests {
         The SKILL.md has no instructions after the frontmatter.
         ");
         assert_snapshot!(check(None, "---\nname: A B\ndescription: a: b\n---\nx"), @"
-        The frontmatter is no valid YAML: line 3: this is not valid YAML: mapping values are not allowed in this context.
+        The frontmatter is not valid YAML: line 3: this is not valid YAML: mapping values are not allowed in this context.
         The name `A B` is not valid: a name has lowercase letters, digits and hyphens only.
         ");
         assert_snapshot!(check(None, "---\nname: 7\n---\nx"), @"

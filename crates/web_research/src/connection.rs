@@ -18,7 +18,7 @@ pub(crate) struct SearXng {
     /// Allows an address of this machine or a private network.
     #[serde(default)]
     pub(crate) allow_private: bool,
-    /// What one search costs, in US dollars.
+    /// The price of a search, in US dollars.
     #[serde(default)]
     #[schemars(range(min = 0, max = 100))]
     pub(crate) cost_usd: f64,
@@ -40,7 +40,7 @@ pub(crate) struct Brave {
     /// Allows an address of this machine or a private network.
     #[serde(default)]
     pub(crate) allow_private: bool,
-    /// What one search costs, in US dollars.
+    /// The price of a search, in US dollars.
     #[serde(default = "Brave::cost")]
     #[schemars(range(min = 0, max = 100))]
     pub(crate) cost_usd: f64,
@@ -62,7 +62,7 @@ pub(crate) struct Tavily {
     /// Allows an address of this machine or a private network.
     #[serde(default)]
     pub(crate) allow_private: bool,
-    /// What one search costs, in US dollars.
+    /// The price of a search, in US dollars.
     #[serde(default = "Tavily::cost")]
     #[schemars(range(min = 0, max = 100))]
     pub(crate) cost_usd: f64,
@@ -84,7 +84,7 @@ pub(crate) struct Exa {
     /// Allows an address of this machine or a private network.
     #[serde(default)]
     pub(crate) allow_private: bool,
-    /// What one search costs, in US dollars, if the answer does not say it.
+    /// The price of a search, in US dollars, if the answer does not contain it.
     #[serde(default = "Exa::cost")]
     #[schemars(range(min = 0, max = 100))]
     pub(crate) cost_usd: f64,

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// The longest query in characters. Brave accepts no longer ones.
 const MAX_QUERY: usize = 400;
-/// What a search takes at most beside the providers' own time.
+/// The maximum time of a search beside the providers' own time.
 const OVERHEAD: Duration = Duration::from_secs(5);
 
 /// The tool.

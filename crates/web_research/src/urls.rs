@@ -4,9 +4,9 @@ use url::Url;
 
 /// The longest URL in bytes.
 pub(crate) const MAX_URL: usize = 2_000;
-/// What surrounds a URL in a text.
+/// Characters that delimit a URL in a text.
 const DELIMITERS: [char; 13] = ['\\', '<', '>', '"', '\'', '`', '(', ')', '[', ']', '{', '}', '|'];
-/// What ends the sentence in which a URL stands.
+/// Characters that end the sentence with a URL.
 const SENTENCE_ENDS: [char; 7] = ['.', ',', ';', ':', '!', '?', '*'];
 
 /// Parses a URL that may be fetched, without its fragment.

@@ -118,10 +118,10 @@ fn check_name(name: &str) -> Result<(), String> {
         );
     }
     if name.contains(['\\', ':', '*', '?', '"', '<', '>', '|']) {
-        return Err("a name has none of the characters \\ : * ? \" < > |".to_owned());
+        return Err("a name cannot contain the characters \\ : * ? \" < > |".to_owned());
     }
     if name.ends_with(['.', ' ']) || name.starts_with(' ') {
-        return Err("a name does not begin with a space, and does not end with a dot or a space".to_owned());
+        return Err("a name cannot begin with a space, and cannot end with a dot or a space".to_owned());
     }
     Ok(())
 }
@@ -162,9 +162,9 @@ mod tests {
         for sign in ['\0', '\n', '\u{7f}', '\u{202e}', '\u{200b}', '\u{2066}', '\u{feff}', '\u{e0041}'] {
             check(&format!("a{sign}b"), hidden);
         }
-        check("a\\b", "a name has none of the characters \\ : * ? \" < > |");
-        check("C:/x", "a name has none of the characters \\ : * ? \" < > |");
-        check("a.", "a name does not begin with a space, and does not end with a dot or a space");
+        check("a\\b", "a name cannot contain the characters \\ : * ? \" < > |");
+        check("C:/x", "a name cannot contain the characters \\ : * ? \" < > |");
+        check("a.", "a name cannot begin with a space, and cannot end with a dot or a space");
         check(&"a/".repeat(MAX_DEPTH), "a path has at most 12 names");
         check(&"a".repeat(MAX_NAME + 1), "a name has at most 120 bytes");
         check(&"ab/".repeat(MAX_PATH / 3 + 1), "a path has at most 400 bytes");

@@ -340,7 +340,7 @@ impl WorkspaceKey {
             if name.is_some_and(|name| !is_name(name)) {
                 let at = [PathStep::Key("container"), PathStep::Key(key)];
                 let help = Some("a name has letters, digits and `._-/:@+`, and does not begin with `-`".to_owned());
-                problems.error(&at, format!("this is no name of an {key}").replace("an runtime", "a runtime"), help);
+                problems.error(&at, format!("this is not a name of an {key}").replace("an runtime", "a runtime"), help);
             }
         }
     }
@@ -377,8 +377,8 @@ pages: [{{ id: p }}]
         check("container", "the level `container` needs an image");
         check("container, container: { image: 'a.example/b:1' }", "");
         check("{ level: container, processes: 8 }, container: { image: b, runtime: runsc, engine: docker }", "");
-        check("container, container: { image: '--privileged' }", "this is no name of an image");
-        check("container, container: { image: b, runtime: 'a b' }", "this is no name of a runtime");
+        check("container, container: { image: '--privileged' }", "this is not a name of an image");
+        check("container, container: { image: b, runtime: 'a b' }", "this is not a name of a runtime");
         check("virtual, container: { image: b }", "only the level `container` has containers");
         check("{ level: container, memoryBytes: 16777215 }, container: { image: b }", "programs need 16777216 bytes");
     }

@@ -16,9 +16,9 @@ pub(crate) struct ExportArguments {
 /// For which tool.
 #[derive(clap::Subcommand)]
 enum To {
-    /// A config of promptfoo, with a test for each case. What it has no counterpart for is a warning.
+    /// A config of promptfoo, with a test for each case. Parts without a counterpart are reported as warnings.
     Promptfoo(FileArguments),
-    /// A dataset of Inspect AI (JSON Lines). What it has no counterpart for is a warning.
+    /// A dataset of Inspect AI (JSON Lines). Parts without a counterpart are reported as warnings.
     InspectAi(FileArguments),
 }
 

@@ -19,9 +19,10 @@ pub(crate) struct ImportArguments {
 /// What is imported.
 #[derive(clap::Subcommand)]
 enum From {
-    /// A Lowdefy app. What cannot be taken over is a warning with its place in the app.
+    /// A Lowdefy app. Parts that cannot be converted are reported as warnings with their place in the app.
     Lowdefy(LowdefyArguments),
-    /// The tests of a promptfoo config, as an evaluation. What cannot be taken over is a warning with its place.
+    /// The tests of a promptfoo config, as an evaluation. Parts that cannot be converted are reported as warnings with
+    /// their place.
     Promptfoo(EvaluationArguments),
     /// A dataset of Inspect AI (JSON Lines), as an evaluation.
     InspectAi(EvaluationArguments),

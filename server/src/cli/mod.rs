@@ -47,7 +47,7 @@ enum Command {
     CheckAgent(check_agent::CheckAgentArguments),
     /// Evaluate an agent with the cases of a dataset; compare two configs.
     Eval(evaluate::EvalArguments),
-    /// Import the config of an app that was made with another product.
+    /// Import the config of an app of another product.
     Import(import::ImportArguments),
     /// Export an evaluation for another tool.
     Export(export::ExportArguments),

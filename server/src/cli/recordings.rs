@@ -46,7 +46,7 @@ enum RunCommand {
         #[arg(long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Make a recording of the streamed reply of a model provider: an agent of the config answers with it. No model is
+    /// Create a recording from the streamed reply of a model provider: an agent of the config answers with it. No model is
     /// asked, and no tool runs.
     Import {
         /// The events of the reply, as JSON or as server-sent events.

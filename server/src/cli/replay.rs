@@ -48,10 +48,10 @@ pub(crate) struct ReplayArguments {
     /// Another model of the agent's connection.
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// Who answers requests to models. Default: `recorded`, and with `--against` or `--model` `auto`.
+    /// Source of the replies to model requests. Default: `recorded`, and with `--against` or `--model` `auto`.
     #[arg(long, value_enum)]
     replies: Option<RepliesArgument>,
-    /// Who answers calls of tools.
+    /// Source of the results of tool calls.
     #[arg(long, value_enum, default_value_t)]
     tools: ToolsArgument,
     /// Tools that run with `--tools live`, with all effects that they have. No other tool runs.
@@ -60,14 +60,14 @@ pub(crate) struct ReplayArguments {
     /// The request to the agent's model with which the replay begins.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     from_step: u32,
-    /// How often the recorded config is replayed with live models first. What differs then is unstable.
+    /// Number of replays of the recorded config with live models before the comparison. Differences in them count as
+    /// unstable.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100))]
     repeat: u32,
     /// Fail if there is such a difference that is not unstable.
     #[arg(long, value_enum, value_name = "KIND", value_delimiter = ',')]
     fail_on: Vec<FailOn>,
-    /// Keep the replay with its recording in the database, whose server shows it in its console. Only for a run of a
-    /// database.
+    /// Store the replay with its recording in the database, so that the console shows it. Only for runs of a database.
     #[arg(long)]
     keep: bool,
     /// Print the report as JSON.
@@ -89,10 +89,10 @@ enum RepliesArgument {
     Live,
 }
 
-/// Who answers calls of tools.
+/// Source of the results of tool calls.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum ToolsArgument {
-    /// The recording; the model is told of other calls that they have no result.
+    /// The recording; for other calls the model gets the note that they have no result.
     #[default]
     Recorded,
     /// The recording; another call ends the replay.
@@ -106,7 +106,7 @@ enum ToolsArgument {
 /// Differences that fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FailOn {
-    /// Anything that the agent does in another way.
+    /// Anything that the agent does differently.
     Divergence,
     /// The text of a reply.
     Text,
@@ -114,13 +114,13 @@ enum FailOn {
     Tools,
     /// The result of a tool.
     Results,
-    /// What the model reads of the conversation.
+    /// The model's input from the conversation.
     Messages,
     /// How a reply or the run ends.
     Ending,
     /// A step that only one of the two has.
     Steps,
-    /// Something that the recording does not have.
+    /// A request or call that the recording does not have.
     Miss,
     /// The model that is asked.
     Model,

@@ -36,7 +36,7 @@ pub(super) fn failure(response: &EgressResponse) -> ApiError {
 
 /// Returns whether an error says that the message is not there any more.
 pub(super) fn is_gone(error: &ApiError) -> bool {
-    error.says(GONE)
+    error.description_contains(GONE)
 }
 
 fn wait_time(response: &EgressResponse, read: &ApiFailure) -> Duration {

@@ -24,7 +24,7 @@ pub(crate) fn length_around(style: &Style) -> usize {
 }
 
 /// Returns how long a character with a style is at most.
-pub(crate) fn length_of(sign: char, style: &Style) -> usize {
+pub(crate) fn escaped_length(sign: char, style: &Style) -> usize {
     match sign {
         '`' => 2,
         '\n' if style.quote => 3,

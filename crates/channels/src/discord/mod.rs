@@ -11,7 +11,7 @@ mod types;
 pub(crate) use client::DiscordBot;
 pub(crate) use gateway::{Gateway, GatewayEvent, GatewayPosition};
 pub(crate) use incoming::{ReadEvent, Response, read_event};
-pub(crate) use markup::{length_around, length_of, markup};
+pub(crate) use markup::{escaped_length, length_around, markup};
 
 #[cfg(feature = "fuzz")]
 pub(crate) use gateway::fuzz_payload;

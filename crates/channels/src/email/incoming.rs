@@ -2,7 +2,7 @@
 
 use super::imap::MailId;
 use super::quote::{own_html, own_text};
-use super::thread::{chat_of, own_id};
+use super::thread::{own_id, thread_chat};
 use super::verify::is_verified;
 use crate::ids::CODE_LENGTH;
 use crate::messenger::{Incoming, IncomingFile, MailHead, ReadUpdate, bang_command, person_name};
@@ -53,7 +53,7 @@ fn read(mail: &Message<'_>, id: MailId, address: &str, mailbox: &Mailbox) -> Res
     let references = ids(mail.references()).into_iter().chain(ids(mail.in_reply_to()));
     let mut references: Vec<String> = references.collect();
     let replies_to = ids(mail.in_reply_to()).pop().and_then(|id| own_id(&id, address).map(str::to_owned));
-    let chat = chat_of(&message_id, &references, address);
+    let chat = thread_chat(&message_id, &references, address);
     references.dedup();
     let surplus = references.len().saturating_sub(MAX_REFERENCES);
     references.drain(..surplus);

@@ -9,7 +9,7 @@ const PREFIX: &str = "cw-";
 const LENGTH: usize = 32;
 
 /// Returns the name of the thread of a mail: letters and digits.
-pub(super) fn chat_of(message_id: &str, references: &[String], address: &str) -> String {
+pub(super) fn thread_chat(message_id: &str, references: &[String], address: &str) -> String {
     let own =
         references.iter().rev().find_map(|id| own_id(id, address)).and_then(|id| id.get(PREFIX.len()..)?.get(..LENGTH));
     own.map_or_else(|| new_chat(references.first().map_or(message_id, String::as_str)), str::to_owned)
@@ -41,7 +41,7 @@ mod tests {
     fn replies_are_in_the_thread_of_the_first_mail() {
         let check = |message_id: &str, references: &[&str], expected: &str| {
             let references: Vec<String> = references.iter().map(|id| (*id).to_owned()).collect();
-            assert_eq!(chat_of(message_id, &references, "bot@corp.test"), expected, "{references:?}");
+            assert_eq!(thread_chat(message_id, &references, "bot@corp.test"), expected, "{references:?}");
         };
         let first = new_chat("a@x.test");
         let answer = format!("{}@corp.test", mail_id(&first, "1"));

@@ -52,12 +52,12 @@ pub(super) fn failure(response: &EgressResponse) -> ApiError {
 
 /// Returns whether an error says that the message is not there any more.
 pub(super) fn is_gone(error: &ApiError) -> bool {
-    error.says(GONE_WORDS)
+    error.description_contains(GONE_WORDS)
 }
 
 /// Returns whether an error says that the card is wrong, so that it may be taken without its formatting.
 pub(super) fn is_of_card(error: &ApiError) -> bool {
-    error.says(&format!("code {CARD})"))
+    error.description_contains(&format!("code {CARD})"))
 }
 
 fn wait_time(response: &EgressResponse) -> Duration {

@@ -24,7 +24,7 @@ pub(crate) fn length_around(style: &Style) -> usize {
 }
 
 /// Returns how long a character with a style is at most, in bytes of the request.
-pub(crate) fn length_of(sign: char, style: &Style) -> usize {
+pub(crate) fn escaped_length(sign: char, style: &Style) -> usize {
     if style.block.is_some() || style.code {
         return if sign == '`' { 4 } else { sent(sign) };
     }

@@ -12,4 +12,4 @@ mod types;
 pub(crate) use client::FeishuBot;
 pub(crate) use envelope::{Delivered, open};
 pub(crate) use incoming::read_event;
-pub(crate) use markup::{length_around, length_of, markup, sent_length};
+pub(crate) use markup::{escaped_length, length_around, markup, sent_length};

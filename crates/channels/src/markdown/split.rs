@@ -44,8 +44,8 @@ impl Markup {
     pub(crate) fn length(self, sign: char, style: &Style) -> usize {
         match self {
             Self::Beside => sign.len_utf16(),
-            Self::Discord => discord::length_of(sign, style),
-            Self::Feishu => feishu::length_of(sign, style),
+            Self::Discord => discord::escaped_length(sign, style),
+            Self::Feishu => feishu::escaped_length(sign, style),
         }
     }
 }

@@ -49,7 +49,7 @@ impl ApiError {
     }
 
     /// Returns whether the messenger refuses it with these words.
-    pub(crate) fn says(&self, words: &str) -> bool {
+    pub(crate) fn description_contains(&self, words: &str) -> bool {
         matches!(self, Self::Refused { description, .. } if description.contains(words))
     }
 

@@ -30,7 +30,7 @@ pub(crate) struct Pacer {
 impl Pacer {
     /// Takes the next time at which a chat may get a message, and returns how long that is from now on. If it is longer
     /// than [`MAX_WAIT`], it is the error, and nothing is taken.
-    fn take(&self, key: ChatKey, interval: Duration, now: Instant) -> Result<Duration, Duration> {
+    fn reserve(&self, key: ChatKey, interval: Duration, now: Instant) -> Result<Duration, Duration> {
         let mut next = self.next.lock();
         if next.len() >= MANY {
             next.retain(|_, at| *at > now);
@@ -87,8 +87,8 @@ impl Pace {
         interval: Duration,
         call: impl Future<Output = Result<T, ApiError>>,
     ) -> Result<T, ApiError> {
-        let taken = self.pacer.take(self.key(place), interval, Instant::now());
-        let sleep = tokio::time::sleep(taken.map_err(ApiError::Wait)?);
+        let reserved = self.pacer.reserve(self.key(place), interval, Instant::now());
+        let sleep = tokio::time::sleep(reserved.map_err(ApiError::Wait)?);
         let waited = self.stop.run_until_cancelled(sleep).await;
         waited.ok_or_else(|| ApiError::Unavailable("the server stops".to_owned()))?;
         let called = call.await;
@@ -113,8 +113,8 @@ mod tests {
         let (pacer, begin) = (Pacer::default(), Instant::now());
         let key = |chat: &str| ("help".to_owned(), chat.to_owned());
         let check = |chat: &str, at: u64, expected: Result<u64, u64>| {
-            let taken = pacer.take(key(chat), Duration::from_secs(3), begin + Duration::from_secs(at));
-            assert_eq!(taken.map(|wait| wait.as_secs()).map_err(|wait| wait.as_secs()), expected, "{chat} {at}");
+            let reserved = pacer.reserve(key(chat), Duration::from_secs(3), begin + Duration::from_secs(at));
+            assert_eq!(reserved.map(|wait| wait.as_secs()).map_err(|wait| wait.as_secs()), expected, "{chat} {at}");
         };
         check("1", 0, Ok(0));
         check("1", 0, Ok(3));

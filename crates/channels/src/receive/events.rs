@@ -97,7 +97,9 @@ impl Receiver {
         channel_id: &str,
         read: impl FnOnce(&BotAccount) -> Option<ReadUpdate>,
     ) -> Result<Json<EventResponse>, HttpError> {
-        let Err(error) = self.take(config, channel_id, read).await else { return Ok(Json(EventResponse::default())) };
+        let Err(error) = self.accept_event(config, channel_id, read).await else {
+            return Ok(Json(EventResponse::default()));
+        };
         if let SendError::Api(error) = &error {
             tracing::warn!(channel = channel_id, %error, "an event cannot be read");
         }
@@ -106,7 +108,7 @@ impl Receiver {
     }
 
     /// Stores an event, and answers people whose events start nothing.
-    async fn take(
+    async fn accept_event(
         &self,
         config: &Arc<Config>,
         channel_id: &str,

@@ -6,7 +6,7 @@ use super::reply::Reply;
 use super::sort::Batch;
 use crate::ids::{CODE_LENGTH, hash_code};
 use crate::messenger::{ApiError, Bot, Button, Incoming, Messenger, Person, ReadUpdate, SendError};
-use crate::store::{self, Link, Linked, NewLink};
+use crate::store::{self, Link, LinkOutcome, NewLink};
 use crate::turn::command;
 use crate::visible::visible;
 use ::store::{StoreError, User};
@@ -89,16 +89,16 @@ impl Session<'_> {
         let store = &self.receiver.context.store;
         let used = store::use_code(store, hash_code(&code), self.channel.id.0.clone(), person, now_millis()).await?;
         let text = match used {
-            Linked::Done(account) => {
+            LinkOutcome::Done(account) => {
                 let help = self.bot.messenger().command("help");
                 format!(
                     "You are linked to the account “{}” now. Just write; {help} lists the commands.",
                     visible(&account)
                 )
             }
-            Linked::Already(account) => linked_already(self.bot.messenger(), &account),
-            Linked::Unknown => WRONG_CODE.to_owned(),
-            Linked::Full => TOO_MANY_LINKS.to_owned(),
+            LinkOutcome::Already(account) => linked_already(self.bot.messenger(), &account),
+            LinkOutcome::Unknown => WRONG_CODE.to_owned(),
+            LinkOutcome::Full => TOO_MANY_LINKS.to_owned(),
         };
         batch.replies.push(Reply::new(&read, text));
         Ok(())
@@ -123,7 +123,7 @@ impl Session<'_> {
         let Some(person) = person.filter(|person| bot.team_id() == Some(person.team_id.as_str())) else {
             return Ok(None);
         };
-        let Some(user) = self.user_of(&person).await? else { return Ok(None) };
+        let Some(user) = self.find_user(&person).await? else { return Ok(None) };
         let context = &self.receiver.context;
         let new = NewLink {
             channel_id: self.channel.id.0.clone(),
@@ -137,7 +137,7 @@ impl Session<'_> {
     }
 
     /// Returns the account whose name is the confirmed e-mail address of a person.
-    async fn user_of(&self, person: &Person) -> Result<Option<User>, StoreError> {
+    async fn find_user(&self, person: &Person) -> Result<Option<User>, StoreError> {
         // The normalized form of other letters can be the address of somebody else.
         let email = person.verified_email.as_deref().filter(|email| email.is_ascii() && email.contains('@'));
         let Some(email) = email else { return Ok(None) };

@@ -97,7 +97,7 @@ impl Section for Channels {
         for (index, channel) in self.0.iter().enumerate() {
             if let Some(id) = missing_smtp(config, channel) {
                 let at = [PathStep::Index(index), PathStep::Key("connectionId")];
-                let message = format!("its `smtpConnectionId` is `{id}`, which is no connection of the type Smtp");
+                let message = format!("its `smtpConnectionId` is `{id}`, which is not a connection of the type Smtp");
                 problems.error(&at, message, Some("add the connection that sends the answers".to_owned()));
             }
             let mut error = |message: &str, help: &str| {

@@ -50,7 +50,7 @@ enum Container {
 }
 
 impl Container {
-    fn of(styles: &[&Entity]) -> Self {
+    fn for_styles(styles: &[&Entity]) -> Self {
         let has = |kind: &str| styles.iter().any(|style| style.kind == kind);
         match () {
             () if has("pre") => Self::Preformatted,
@@ -72,7 +72,7 @@ impl Container {
 fn containers(message: &Rendered) -> Vec<Value> {
     let mut containers: Vec<(Container, Vec<Part<'_>>)> = Vec::new();
     for (text, styles) in parts(message) {
-        let container = Container::of(&styles);
+        let container = Container::for_styles(&styles);
         match containers.last_mut() {
             Some((last, parts)) if *last == container => parts.push((text, styles)),
             _ => containers.push((container, vec![(text, styles)])),

@@ -141,7 +141,7 @@ impl SlackBot {
     ) -> Result<(), ApiError> {
         let parameters = json!({ "channel": place.chat, "ts": ts });
         match self.call_with_text::<Value>(place, "chat.update", parameters, message, buttons).await {
-            Err(error) if error.says("message_not_found") => Ok(()),
+            Err(error) if error.description_contains("message_not_found") => Ok(()),
             edited => edited.map(drop),
         }
     }
@@ -149,7 +149,7 @@ impl SlackBot {
     /// Deletes a message of the bot.
     pub(crate) async fn delete(&self, place: &ChatPlace, ts: &str) -> Result<(), ApiError> {
         match self.call::<Value>("chat.delete", &json!({ "channel": place.chat, "ts": ts })).await {
-            Err(error) if error.says("message_not_found") => Ok(()),
+            Err(error) if error.description_contains("message_not_found") => Ok(()),
             deleted => deleted.map(drop),
         }
     }
@@ -216,7 +216,7 @@ impl SlackBot {
         parameters["text"] = fallback(&message.text).into();
         parameters["blocks"] = blocks(message, buttons);
         match self.call_in_chat(place, method, &parameters).await {
-            Err(error) if error.says("blocks") && !message.entities.is_empty() => {
+            Err(error) if error.description_contains("blocks") && !message.entities.is_empty() => {
                 tracing::warn!(%error, "a text is sent without its formatting");
                 parameters["blocks"] = blocks(&Rendered::plain(message.text.as_str()), buttons);
                 self.call_in_chat(place, method, &parameters).await

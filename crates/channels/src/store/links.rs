@@ -49,7 +49,7 @@ pub(crate) struct NewLink {
 
 /// The outcome of a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Linked {
+pub(crate) enum LinkOutcome {
     /// The person acts as the user with this name from now on.
     Done(String),
     /// The person is linked to the user with this name already, which stays so.
@@ -199,7 +199,7 @@ pub(crate) async fn use_code(
     channel_id: String,
     (person_id, person_name): (String, String),
     now: i64,
-) -> Result<Linked, StoreError> {
+) -> Result<LinkOutcome, StoreError> {
     store.write(move |db| Box::pin(link(db, hash, channel_id, (person_id, person_name), now))).await
 }
 
@@ -209,26 +209,26 @@ async fn link(
     channel_id: String,
     (person_id, person_name): (String, String),
     now: i64,
-) -> Result<Linked, StoreError> {
+) -> Result<LinkOutcome, StoreError> {
     let known = sql::query(OF_PERSON).bind(channel_id.clone()).bind(person_id.clone()).fetch_optional(&mut *db).await?;
     if let Some(known) = known {
-        return Ok(Linked::Already(read(&known)?.account_name().to_owned()));
+        return Ok(LinkOutcome::Already(read(&known)?.account_name().to_owned()));
     }
     let find = sql::query(CODE).bind(hash.clone()).bind(channel_id.clone()).bind(now);
-    let Some(code) = find.fetch_optional(&mut *db).await? else { return Ok(Linked::Unknown) };
+    let Some(code) = find.fetch_optional(&mut *db).await? else { return Ok(LinkOutcome::Unknown) };
     let owner: String = code.try_get("owner")?;
     if sql::query_scalar::<i64>(COUNT).bind(owner.clone()).fetch_one(&mut *db).await? >= MAX_LINKS {
-        return Ok(Linked::Full);
+        return Ok(LinkOutcome::Full);
     }
     if sql::query(DELETE_CODE).bind(hash).execute(&mut *db).await?.rows_affected() == 0 {
-        return Ok(Linked::Unknown);
+        return Ok(LinkOutcome::Unknown);
     }
     let audit = audit("link", &owner, &channel_id, &person_id);
     let add = sql::query(LINK).bind(crate::ids::new_id()).bind(channel_id).bind(person_id).bind(person_name);
     let add = add.bind(owner).bind(code.try_get::<String>("mode")?).bind(code.try_get::<Option<String>>("user_name")?);
     add.bind(code.try_get::<String>("roles")?).bind(now).execute(&mut *db).await?;
     append_audit(db, vec![audit]).await?;
-    Ok(Linked::Done(account_name(&code)?))
+    Ok(LinkOutcome::Done(account_name(&code)?))
 }
 
 /// Links a person without a code. Returns the link, also if they were linked in the meantime; `None` if the user has too

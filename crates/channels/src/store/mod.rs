@@ -13,8 +13,8 @@ pub(crate) use cards::{
 };
 pub(crate) use chats::{ChatRow, chat, count_chats, forget_oldest_chat, set_chat};
 pub(crate) use links::{
-    Link, Linked, NewCode, NewLink, account_of_code, add_code, add_link, confirm, delete_code, delete_link, link_by_id,
-    link_of_person, links_of_user, use_code,
+    Link, LinkOutcome, NewCode, NewLink, account_of_code, add_code, add_link, confirm, delete_code, delete_link,
+    link_by_id, link_of_person, links_of_user, use_code,
 };
 pub(crate) use messages::{FILE_PARTS, delete_messages_from, messages, sent_at, sent_files, set_message};
 pub(crate) use updates::{

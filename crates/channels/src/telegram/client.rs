@@ -92,7 +92,12 @@ impl TelegramBot {
         let parameters = json!({ "chat_id": number(&place.chat), "message_id": id });
         match self.call_with_text::<Value>(place, "editMessageText", parameters, text, buttons).await {
             // Repeated, or deleted.
-            Err(error) if error.says("message is not modified") || error.says("message to edit not found") => Ok(()),
+            Err(error)
+                if error.description_contains("message is not modified")
+                    || error.description_contains("message to edit not found") =>
+            {
+                Ok(())
+            }
             edited => edited.map(drop),
         }
     }
@@ -102,7 +107,7 @@ impl TelegramBot {
         let id = number(message_id);
         let parameters = json!({ "chat_id": number(&place.chat), "message_id": id });
         match self.call::<Value>("deleteMessage", &parameters, TIMEOUT).await {
-            Err(error) if error.says("message to delete not found") => Ok(()),
+            Err(error) if error.description_contains("message to delete not found") => Ok(()),
             deleted => deleted.map(drop),
         }
     }
@@ -163,7 +168,7 @@ impl TelegramBot {
         }
         parameters["entities"] = json!(text.entities);
         match self.call_in_chat(place, method, &parameters).await {
-            Err(error) if error.says("entit") || error.says("ENTIT") => {
+            Err(error) if error.description_contains("entit") || error.description_contains("ENTIT") => {
                 tracing::warn!(%error, "a text is sent without its formatting");
                 parameters["entities"] = json!([]);
                 self.call_in_chat(place, method, &parameters).await

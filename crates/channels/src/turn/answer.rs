@@ -27,7 +27,7 @@ pub(super) struct Answering {
 
 impl Answering {
     /// The answer of a run that has just begun.
-    pub(super) fn begun(sent: SendResponse) -> Self {
+    pub(super) fn from_response(sent: SendResponse) -> Self {
         Self { id: sent.message_id, frames: (!sent.run_id.is_empty()).then_some(sent.frames) }
     }
 
@@ -61,7 +61,7 @@ impl Turn<'_> {
             let view = match self.context.chat.conversation(&person.caller, &conversation_id).await {
                 Ok(view) => view,
                 Err(error) if error.code == ErrorCode::NotFound => {
-                    return self.say("This conversation was deleted.").await;
+                    return self.send_text("This conversation was deleted.").await;
                 }
                 Err(error) => return Err(JobError::retry(error.message)),
             };
@@ -106,7 +106,7 @@ impl Turn<'_> {
             }
             if shows_progress && reader.is_changed && now >= self.delivery.next_edit() {
                 reader.is_changed = false;
-                let text = text_of(reader.reducer.message(), skip, &mut |file| file.attached());
+                let text = message_text(reader.reducer.message(), skip, &mut |file| file.attached());
                 if !text.trim().is_empty() {
                     self.delivery.show_progress(&self.rendered(&text)).await?;
                 }
@@ -129,7 +129,7 @@ impl Turn<'_> {
         skip: usize,
     ) -> Result<TurnEnd, JobError> {
         let Some(message) = view.messages.iter().find(|message| message.id == id) else {
-            return self.say("The answer is no longer in the conversation.").await;
+            return self.send_text("The answer is no longer in the conversation.").await;
         };
         let is_last = view.messages.last().is_some_and(|last| last.id == id);
         let waits = is_last && message.tools().any(|tool| tool.waits_for_user(now_millis()));
@@ -138,7 +138,7 @@ impl Turn<'_> {
         }
         let limits = self.messenger().limits();
         let shown = |line: &mut dyn FnMut(&ShownFile) -> String| {
-            let text = text_of(message, skip, line) + &ending(message);
+            let text = message_text(message, skip, line) + &ending(message);
             let shown = messages(&text, limits);
             let nothing = if waits { "This needs your decision:" } else { "The assistant has written nothing." };
             if shown.is_empty() { messages(nothing, limits) } else { shown }
@@ -183,12 +183,12 @@ impl Reader {
 }
 
 /// Returns the text of a message without its first parts, with a line for each of the files that it shows.
-pub(super) fn text_of(message: &UiMessage, skip: usize, line: &mut dyn FnMut(&ShownFile) -> String) -> String {
+pub(super) fn message_text(message: &UiMessage, skip: usize, line: &mut dyn FnMut(&ShownFile) -> String) -> String {
     let mut text = String::new();
     for part in message.parts.iter().skip(skip) {
         let block = match part {
             UiPart::Text(part) => part.text.clone(),
-            part => ShownFile::of(part).iter().map(&mut *line).collect::<Vec<_>>().join("\n\n"),
+            part => ShownFile::from_part(part).iter().map(&mut *line).collect::<Vec<_>>().join("\n\n"),
         };
         if !block.trim().is_empty() {
             if !text.is_empty() {

@@ -35,7 +35,7 @@ impl Turn<'_> {
             "memory" => self.memory(person, rest).await?,
             _ => help(self.messenger()),
         };
-        self.say(&text).await
+        self.send_text(&text).await
     }
 
     /// Returns what the user has in the chat.

@@ -106,7 +106,7 @@ impl Turn<'_> {
         match decided.goes_on {
             Some(answering) => self.answer(person, answering).await,
             None if decided.text.is_empty() => Ok(TurnEnd::Done),
-            None => self.say(&plain(&decided.text)).await,
+            None => self.send_text(&plain(&decided.text)).await,
         }
     }
 

@@ -149,7 +149,7 @@ impl Delivery {
         }
         loop {
             let sent = self.bot.send(&self.place, message, buttons, key).await;
-            if let ControlFlow::Break(id) = self.taken(sent)? {
+            if let ControlFlow::Break(id) = self.delivered_id(sent)? {
                 return Ok(id);
             }
         }
@@ -157,7 +157,7 @@ impl Delivery {
 
     /// Returns the id of a message that was sent, or `None` if the messenger refuses it for good. It continues if
     /// the chat is paused: the next call waits for it.
-    fn taken(&mut self, sent: Result<String, ApiError>) -> Result<ControlFlow<Option<String>>, JobError> {
+    fn delivered_id(&mut self, sent: Result<String, ApiError>) -> Result<ControlFlow<Option<String>>, JobError> {
         match sent {
             Ok(id) => Ok(ControlFlow::Break(Some(id))),
             Err(ApiError::Wait(time)) if time <= MAX_WAIT => Ok(ControlFlow::Continue(())),
@@ -171,7 +171,7 @@ impl Delivery {
 
     /// Returns the id of the mail that answers, before its `@`.
     pub(crate) fn mail_id(&self) -> String {
-        mail_id(&self.place.chat, &self.key_of(0))
+        mail_id(&self.place.chat, &self.part_key(0))
     }
 
     /// Sends the mail that answers. If the server is killed before it knows that the mail was taken, the mail is sent
@@ -211,8 +211,8 @@ impl Delivery {
     pub(crate) async fn send_file(&mut self, number: i64, file: OutgoingFile) -> Result<bool, JobError> {
         let part = store::FILE_PARTS + number;
         let id = loop {
-            let sent = self.bot.send_file(&self.place, file.clone(), &self.key_of(part)).await;
-            if let ControlFlow::Break(id) = self.taken(sent)? {
+            let sent = self.bot.send_file(&self.place, file.clone(), &self.part_key(part)).await;
+            if let ControlFlow::Break(id) = self.delivered_id(sent)? {
                 break id;
             }
         };
@@ -224,7 +224,7 @@ impl Delivery {
     }
 
     /// Returns the key by which a messenger knows a message that is sent again.
-    fn key_of(&self, part: i64) -> String {
+    fn part_key(&self, part: i64) -> String {
         crate::ids::hash_code(&format!("{} {} {part}", self.channel_id, self.update_id))
     }
 
@@ -253,7 +253,7 @@ impl Delivery {
     async fn send_placeholder(&mut self) -> Result<(), SendError> {
         let part = i64::try_from(self.sent.len()).unwrap_or(i64::MAX);
         let placeholder = Rendered::plain(PLACEHOLDER);
-        let id = self.bot.send(&self.place, &placeholder, &[], &self.key_of(part)).await?;
+        let id = self.bot.send(&self.place, &placeholder, &[], &self.part_key(part)).await?;
         let key = (self.channel_id.clone(), self.update_id, part);
         let (owner, stored) = (self.owner.clone(), id.clone());
         self.job.write(move |db| Box::pin(store::set_message(db, key, owner, stored, now_millis()))).await?;

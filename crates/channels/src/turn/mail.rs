@@ -1,7 +1,7 @@
 //! Turns in a mailbox: one mail answers, with everything that the agent shows and asks. Decisions are numbers, with which
 //! the user replies.
 
-use super::answer::{ending, text_of};
+use super::answer::{ending, message_text};
 use super::card::{approval_heading, card_message};
 use super::commands::plain_paragraphs;
 use super::decision::Choice;
@@ -78,7 +78,7 @@ impl Turn<'_> {
             Some(true) => file.attached(),
             _ => file.linked(&config),
         };
-        let mut text = text_of(message, skip, &mut line) + &ending(message);
+        let mut text = message_text(message, skip, &mut line) + &ending(message);
         if waits {
             let asked = self.asked(view, message).await?;
             // Without a text before it, the first question needs no line above it.
@@ -163,10 +163,10 @@ impl Turn<'_> {
         }
         letters.sort_unstable();
         if !letters.is_empty() {
-            return self.say(&which_decision(&letters)).await.map(Some);
+            return self.send_text(&which_decision(&letters)).await.map(Some);
         }
         if is_shown && !is_any_open {
-            return self.say(ALL_DECIDED).await.map(Some);
+            return self.send_text(ALL_DECIDED).await.map(Some);
         }
         Ok(None)
     }

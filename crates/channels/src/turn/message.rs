@@ -37,7 +37,9 @@ impl Turn<'_> {
         if let (true, Some(id)) = (self.update.is_submitted, self.update.answer_id.clone()) {
             return self.answer(person, Answering::resumed(id)).await;
         }
-        let Some(conversation_id) = self.conversation(person).await? else { return self.say(TOO_MANY_CHATS).await };
+        let Some(conversation_id) = self.conversation(person).await? else {
+            return self.send_text(TOO_MANY_CHATS).await;
+        };
         self.delivery.begin().await?;
         let text_part = (!text.is_empty() || files.is_empty()).then(|| json!({ "type": "text", "text": text }));
         let mut parts: Vec<_> = text_part.into_iter().collect();
@@ -45,7 +47,7 @@ impl Turn<'_> {
         for file in files {
             match self.attach(person, file, &mut opened).await? {
                 Ok(part) => parts.push(part),
-                Err(refusal) => return self.say(&super::commands::plain(&refusal)).await,
+                Err(refusal) => return self.send_text(&super::commands::plain(&refusal)).await,
             }
         }
         drop(opened);
@@ -53,7 +55,7 @@ impl Turn<'_> {
         let id = format!("{}-{}-{}", self.channel.id.0, self.delivery.bot_id(), self.update.update_id);
         let message = json!({ "id": message_id(&id), "role": "user", "parts": parts });
         let Ok(message) = serde_json::from_value(message) else {
-            return self.say("This message cannot be read.").await;
+            return self.send_text("This message cannot be read.").await;
         };
         let submission = Submission::Message { message, replaces: None, history: Vec::new() };
         let submission = origin.mark_submission(submission);
@@ -62,7 +64,7 @@ impl Turn<'_> {
         request.options.model = chosen.filter(|model| self.model_ids().contains(model));
         match self.submit(person, request).await? {
             Ok(answering) => self.answer(person, answering).await,
-            Err(error) => self.say(&super::commands::plain(&error.message)).await,
+            Err(error) => self.send_text(&super::commands::plain(&error.message)).await,
         }
     }
 
@@ -155,7 +157,7 @@ impl Turn<'_> {
         self.job.write(move |db| Box::pin(store::submitted(db, channel_id, update_id, answer_id))).await?;
         self.update.is_submitted = true;
         self.update.answer_id = Some(sent.message_id.clone());
-        Ok(Ok(Answering::begun(sent)))
+        Ok(Ok(Answering::from_response(sent)))
     }
 
     /// Returns whether a conversation waits for a decision of the user. A message does not wait for that: the press that

@@ -152,11 +152,11 @@ impl Turn<'_> {
     async fn run(mut self, link: &Link) -> Result<TurnEnd, JobError> {
         if now_millis() - self.update.received_at > store::TRIED_MS && !self.update.is_submitted {
             tracing::warn!(channel = self.channel.id.0, update = self.update.update_id, "a message was given up");
-            return self.say(GAVE_UP).await;
+            return self.send_text(GAVE_UP).await;
         }
         let person = match person(self.context, &self.channel, link, now_millis()).await? {
             Ok(person) => person,
-            Err(refusal) => return self.say(refusal).await,
+            Err(refusal) => return self.send_text(refusal).await,
         };
         match self.update.incoming.clone() {
             Incoming::Message { text, is_forwarded, replies_to, files, .. } => match command(&text) {
@@ -173,7 +173,7 @@ impl Turn<'_> {
     }
 
     /// Answers with a text of the server.
-    async fn say(&mut self, text: &str) -> Result<TurnEnd, JobError> {
+    async fn send_text(&mut self, text: &str) -> Result<TurnEnd, JobError> {
         if let Some(head) = self.mail_head() {
             return self.send_mail(&head, text.to_owned(), Vec::new()).await;
         }

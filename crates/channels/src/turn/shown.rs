@@ -25,7 +25,7 @@ pub(super) struct ShownFile {
 
 impl ShownFile {
     /// Returns the files that a part of a message shows.
-    pub(super) fn of(part: &UiPart) -> Vec<Self> {
+    pub(super) fn from_part(part: &UiPart) -> Vec<Self> {
         match part {
             UiPart::File(file) => {
                 let name = file.filename.clone().unwrap_or_else(|| "file".to_owned());
@@ -63,7 +63,7 @@ impl ShownFile {
 
 /// Returns the files that a message shows without its first parts.
 pub(super) fn shown_files(message: &UiMessage, skip: usize) -> Vec<ShownFile> {
-    message.parts.iter().skip(skip).flat_map(ShownFile::of).collect()
+    message.parts.iter().skip(skip).flat_map(ShownFile::from_part).collect()
 }
 
 impl Turn<'_> {

@@ -164,7 +164,7 @@ fn mailboxes_are_checked() {
        = help: write them as `example.com`
     ");
     assert_snapshot!(check_bot(&mailbox("trustedDomains: [a.test]", "demo"), GOOD), @r"
-    chatwright.yaml:6:38: error: its `smtpConnectionId` is `demo`, which is no connection of the type Smtp
+    chatwright.yaml:6:38: error: its `smtpConnectionId` is `demo`, which is not a connection of the type Smtp
        = help: add the connection that sends the answers
     ");
 }

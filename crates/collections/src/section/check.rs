@@ -1,4 +1,4 @@
-//! What the schema of the sections cannot express.
+//! Checks that the schema of the sections cannot express.
 
 use super::{AgentData, Collection, Collections, Sharing, Source};
 use crate::table::column_kind;

@@ -21,12 +21,12 @@ pub(crate) struct Collections(pub(crate) Vec<Collection>);
 pub(crate) struct Collection {
     /// The name by which agents and the API refer to it.
     pub(crate) id: Id,
-    /// What the records are, for the model.
+    /// The description of the records, for the model.
     #[schemars(length(max = 1_000))]
     pub(crate) description: Option<String>,
     /// The JSON Schema of a record, which is an object.
     pub(crate) schema: Map<String, Value>,
-    /// Whose records a user sees and changes.
+    /// The records that a user sees and changes: their own, or those of all.
     #[serde(default)]
     pub(crate) records: Sharing,
     /// The most records: of each user, or of the collection if they are shared. Default: 10,000. Not for
@@ -82,7 +82,7 @@ fn default_key() -> Text {
     Text("id".to_owned())
 }
 
-/// Whose records are seen.
+/// The visibility of records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Sharing {

@@ -17,7 +17,7 @@ const MAX_CALL_DOCUMENTS: usize = 20;
 /// The most problems of a record that are told.
 const MAX_PROBLEMS: usize = 20;
 
-/// What quotes are looked up with.
+/// The context in which quotes are looked up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QuoteContext<'a> {
     pub(crate) quotes: &'a Quotes,
@@ -26,12 +26,12 @@ pub(crate) struct QuoteContext<'a> {
     pub(crate) scope: &'a RunScope,
 }
 
-/// What the quotes of a record are worth.
+/// The checked quotes of a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CheckedSources {
     /// Those that were found.
     pub(super) sources: Vec<FieldSource>,
-    /// What is wrong, for the model.
+    /// The problems, for the model.
     pub(super) problems: Vec<String>,
 }
 

@@ -8,7 +8,7 @@ mod store;
 mod tests;
 
 pub(crate) use check::{MAX_QUOTE, MIN_QUOTE, QuoteContext};
-pub(crate) use store::{delete_changed, insert, of_records};
+pub(crate) use store::{delete_changed, for_records, insert};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub(crate) struct QuotedSource {
     pub(crate) quotes: BTreeMap<String, String>,
 }
 
-/// Where the value of a field is from.
+/// The source of the value of a field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FieldSource {
@@ -51,13 +51,13 @@ pub(crate) struct FieldSource {
     pub(crate) document_id: String,
     /// The name of its file.
     pub(crate) file_name: String,
-    /// Where in the document, such as `page 3`.
+    /// The location in the document, such as `page 3`.
     pub(crate) place: String,
     /// The words of the document that say the value.
     pub(crate) quote: String,
 }
 
-/// What became of records with sources.
+/// The outcome of adding records with sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct SourcedOutcome {
     /// The ids of the records that were stored, in their order.
@@ -72,6 +72,6 @@ pub(crate) struct SourcedOutcome {
 pub(crate) struct RejectedRecord {
     /// Its position among those of the call, from 0.
     pub(crate) record: usize,
-    /// What is wrong with it.
+    /// The problems of the record.
     pub(crate) problems: Vec<String>,
 }

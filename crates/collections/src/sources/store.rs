@@ -44,7 +44,7 @@ pub(crate) async fn delete_changed(db: &mut Db, record_id: &str, fields: &[Strin
 }
 
 /// Returns the sources of records by their ids.
-pub(crate) async fn of_records(
+pub(crate) async fn for_records(
     store: &Store,
     ids: Vec<String>,
 ) -> Result<HashMap<String, Vec<FieldSource>>, StoreError> {

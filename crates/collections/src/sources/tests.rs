@@ -94,7 +94,7 @@ async fn values_are_stored_with_the_documents_that_say_them() {
         records.update(id, json!({ "supplier": { "name": "Other" }, "paid": null })).await;
         assert_eq!(records.sourced_fields(id).await, ["number", "total"]);
         call(&tools, "ada", "delete_records", json!({ "collection": "invoices", "ids": [id] })).await.unwrap();
-        assert!(super::of_records(&store, vec![id.to_owned()]).await.unwrap().is_empty());
+        assert!(super::for_records(&store, vec![id.to_owned()]).await.unwrap().is_empty());
         store.close().await;
     }
 }

@@ -64,7 +64,7 @@ impl Judge {
             Err(error) => return Ok(Some(Verdict::error(format!("the judge failed: {error}"), cost_usd))),
         };
         let Some(mark) = output["score"].as_i64().filter(|mark| (min..=max).contains(mark)) else {
-            return Ok(Some(Verdict::error("the judge gave no mark of the scale", cost_usd)));
+            return Ok(Some(Verdict::error("the judge gave no mark on the scale", cost_usd)));
         };
         let reason = output["reason"].as_str().unwrap_or_default();
         Ok(Some(Verdict {

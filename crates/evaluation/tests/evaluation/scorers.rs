@@ -167,7 +167,7 @@ async fn judge_gives_a_mark() {
         "passed 0.70 7 of 10: ok",
     )
     .await;
-    check(|_| json!({ "score": 9 }), "", "failed 0.00 the judge gave no mark of the scale").await;
+    check(|_| json!({ "score": 9 }), "", "failed 0.00 the judge gave no mark on the scale").await;
     // What is judged is one JSON value.
     check(
         |prompt| {

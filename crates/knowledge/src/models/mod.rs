@@ -126,7 +126,7 @@ impl Models {
 fn embedder(config: &Config, source: &EmbeddingSource) -> Result<Arc<dyn Embedder>, String> {
     if let Some(id) = &source.connection_id {
         let connection = config.connections.get(id).and_then(|connection| connection.properties::<Embeddings>());
-        let connection = connection.ok_or_else(|| format!("`{id}` is no connection of the type Embeddings"))?;
+        let connection = connection.ok_or_else(|| format!("`{id}` is not a connection of the type Embeddings"))?;
         return Ok(Arc::new(ApiEmbedder::new(connection.clone())?));
     }
     let folder = source.folder.as_ref().ok_or("neither `connectionId` nor `folder` is set")?;

@@ -90,7 +90,7 @@ fn read_reply(file: impl BufRead, api: Option<Api>) -> Result<ProviderReply, For
     let Some(first) = events.first() else { return Err(FormatError::Empty) };
     let unknown = || {
         let names = Api::ALL.map(Api::name).join(", ");
-        Problem::new(format!("these events are of no known provider; `--provider` names it: {names}"))
+        Problem::new(format!("the provider of these events is unknown; name it with `--provider`: {names}"))
             .in_line(first.line)
     };
     let api = api.or_else(|| detect_api(&events)).ok_or_else(unknown)?;
@@ -105,7 +105,7 @@ fn events(file: impl BufRead) -> Result<Vec<Event>, FormatError> {
     let mut open: Option<Event> = None;
     while let Some((number, line)) = lines.next()? {
         let line = std::str::from_utf8(line).map_err(|error| {
-            Problem { column: error.valid_up_to() + 1, text: "this is no UTF-8".to_owned() }.in_line(number)
+            Problem { column: error.valid_up_to() + 1, text: "this is not UTF-8".to_owned() }.in_line(number)
         })?;
         // A file that was written by an editor may begin with a mark.
         let line = if number == 1 { line.trim_start_matches('\u{feff}') } else { line };
@@ -213,12 +213,15 @@ mod tests {
         check(&format!("{CHAT}\n\ndata: {{\"choices\": [}}\n"), "f:3:20: neither an event as JSON");
         check("HTTP/1.1 200 OK\n", "f:1:1: neither an event as JSON");
         check("[1]\n", "f:1:1: an event of a provider is a JSON object");
-        check("{\"a\":1}\n", "f:1:1: these events are of no known provider; `--provider` names it: anthropic, google");
+        check(
+            "{\"a\":1}\n",
+            "f:1:1: the provider of these events is unknown; name it with `--provider`: anthropic, google",
+        );
         check(&format!("{CHAT}\n"), "f:1:1: the reply of openai-chat cannot be decoded: the stream ended without");
         check(&format!("{END}\n[DONE]\n{CHAT}\n"), "f:3:1: the reply is complete before this line");
         check("{\"type\":\"blob\",\"id\":\"x\",\"value\":1}\n", "f:1:1: the first line must be a `recording`");
         let Err(error) = read_any(&b"{\"choices\":\xff}"[..], None) else { panic!("it is read") };
-        assert_eq!(error.in_file("f"), "f:1:12: this is no UTF-8");
+        assert_eq!(error.in_file("f"), "f:1:12: this is not UTF-8");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(super) fn routes() -> ApiRouter<Context> {
     ApiRouter::new(&ADMINISTRATION).get("/api/admin/skills/{name}/export", export, "Get a skill as an archive")
 }
 
-/// Which of two skills with the same name is meant.
+/// Selects one of two skills with the same name.
 #[derive(Default, Deserialize, JsonSchema)]
 pub(super) struct ExportQuery {
     /// `installed` or `folder`. Default: the installed one, if there is one.

@@ -50,7 +50,7 @@ pub(super) struct FolderSkillSwitch {
 pub(super) fn skill(context: &Context, name: &str) -> Result<(Arc<CatalogSkill>, bool), UserError> {
     let config = context.current.config();
     let catalog = config.section::<Skills>().map(|skills| skills.catalog.clone()).unwrap_or_default();
-    let found = catalog.of_folders().find(|(skill, _)| skill.skill.name == name);
+    let found = catalog.folder_skills().find(|(skill, _)| skill.skill.name == name);
     found.map(|(skill, enabled)| (skill.clone(), enabled)).ok_or_else(UserError::not_found)
 }
 

@@ -21,12 +21,12 @@ type SkillColumn = Column<SkillItem>;
 /// The query of the list.
 #[derive(Default, Deserialize, JsonSchema)]
 pub(super) struct SkillQuery {
-    /// Which skills: `all`, `enabled` or `disabled`.
+    /// The state of the skills: `all`, `enabled` or `disabled`.
     #[serde(default)]
     state: SkillState,
 }
 
-/// Which skills are listed.
+/// The filter of the list by state.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum SkillState {

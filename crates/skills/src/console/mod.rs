@@ -49,7 +49,7 @@ pub(crate) fn upload_routes(context: Context) -> ApiRouter {
     routes.merge(routes::upload_routes()).with_pages(upload::pages()).map(|router| router.with_state(context))
 }
 
-/// Where a skill comes from.
+/// The origin of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 enum SkillOrigin {
@@ -67,7 +67,7 @@ struct SkillItem {
     name: String,
     /// The description.
     description: String,
-    /// Where it comes from.
+    /// Its origin.
     origin: SkillOrigin,
     /// Whether agents can have it.
     enabled: bool,
@@ -167,8 +167,8 @@ async fn items(context: &Context) -> Result<Vec<SkillItem>, UserError> {
     let installed = store::list(&context.store).await.map_err(from_store_error)?;
     let config = context.current.config();
     let catalog = config.section::<Skills>().map(|skills| skills.catalog.clone()).unwrap_or_default();
-    let of_folders = catalog.of_folders().map(|(skill, enabled)| folders::item(skill, enabled));
-    let mut items: Vec<_> = of_folders.chain(installed.into_iter().map(SkillItem::from)).collect();
+    let folder_skills = catalog.folder_skills().map(|(skill, enabled)| folders::item(skill, enabled));
+    let mut items: Vec<_> = folder_skills.chain(installed.into_iter().map(SkillItem::from)).collect();
     items.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(items)
 }

@@ -145,7 +145,7 @@ async fn a_skill_of_a_folder_is_switched_off_and_an_installed_one_takes_its_plac
             catalog.switch_off(&switched_off(&store).await.unwrap());
             catalog.add_installed(&store).await.unwrap();
             let used = catalog.get("refunds").map(|skill| skill.content.contains("Installed."));
-            (used, catalog.of_folders().map(|(_, enabled)| enabled).collect::<Vec<_>>())
+            (used, catalog.folder_skills().map(|(_, enabled)| enabled).collect::<Vec<_>>())
         };
         let turn = async |enabled| switch(&store, "refunds".to_owned(), enabled, by(), entry("switch")).await.unwrap();
         let before = version(&store).await.unwrap();

@@ -17,7 +17,7 @@ use url::Url;
 const MAX_PAGE: usize = 5 << 20;
 /// The most redirects.
 const MAX_REDIRECTS: usize = 5;
-/// What is preferred. Some servers have Markdown for programs.
+/// The accepted media types. Some servers have Markdown for programs.
 const ACCEPTED: &str =
     "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/json;q=0.9, */*;q=0.5";
 

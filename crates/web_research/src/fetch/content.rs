@@ -7,7 +7,7 @@ use encoding_rs::{Encoding, UTF_8};
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
-/// Where the encoding stands in HTML: within the first bytes.
+/// The number of first bytes of HTML in which the encoding is declared.
 const META_BYTES: usize = 1_024;
 static META: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"(?i)<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:-]{2,40})"#).ok());

@@ -57,7 +57,7 @@ pub(crate) struct WebFetch {
     shared: SharedReading,
 }
 
-/// What all agents share to read pages.
+/// The state that all agents share to read pages.
 #[derive(Clone, Default)]
 pub(crate) struct SharedReading {
     pub(crate) cache: Arc<PageCache>,

@@ -17,7 +17,7 @@ pub(crate) struct Page {
     pub(crate) is_cut: bool,
     /// The places in a document, such as its pages, each with the character at which it begins.
     pub(crate) places: Vec<(usize, String)>,
-    /// What a reader of a document should know.
+    /// Warnings about the text, for its reader.
     pub(crate) warnings: Vec<String>,
 }
 

@@ -195,7 +195,7 @@ fn after_element<'a>(html: &'a str, name: &str) -> &'a str {
 struct Tag<'a> {
     name: String,
     attributes: Vec<(&'static str, &'a str)>,
-    /// What follows it.
+    /// The text after it.
     rest: &'a str,
 }
 

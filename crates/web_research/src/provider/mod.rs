@@ -31,7 +31,7 @@ const MAX_SNIPPET: usize = 1_000;
 const PAUSE: Duration = Duration::from_secs(30);
 const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
-/// What is searched.
+/// A query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SearchQuery {
     pub(crate) text: String,
@@ -87,7 +87,7 @@ pub(crate) struct SearchResult {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SearchAnswer {
     pub(crate) results: Vec<SearchResult>,
-    /// What the search has cost, in US dollars.
+    /// The cost of the search, in US dollars.
     pub(crate) cost_usd: f64,
 }
 

@@ -57,11 +57,7 @@ impl<'c> Checker<'c, '_, '_, '_> {
             StepKind::Wait(wait) => self.check_wait(wait),
             StepKind::Return(_) if around.is_concurrent => {
                 let help = Some("other steps may still run; let the branches end, and return after them".to_owned());
-                self.error(
-                    &[key("type")],
-                    "a run cannot return from a branch or an iteration that runs beside others",
-                    help,
-                );
+                self.error(&[key("type")], "a run cannot return from a parallel branch or iteration", help);
             }
             _ => {}
         }
@@ -101,7 +97,7 @@ impl<'c> Checker<'c, '_, '_, '_> {
             self.error(&[], "a loop has either `in` or `until`", None);
         }
         if repeated.until.is_some() {
-            let help = "an iteration begins when it is known that the one before was not the last".to_owned();
+            let help = "iterations with `until` run one after the other".to_owned();
             if repeated.concurrency.is_some() {
                 self.error(&[key("concurrency")], "`concurrency` has no meaning with `until`", Some(help));
             }
@@ -141,7 +137,7 @@ impl<'c> Checker<'c, '_, '_, '_> {
         }
         let given = [lapse.output.is_some(), lapse.fail.is_some(), !lapse.steps.is_empty()];
         if given.iter().filter(|is_given| **is_given).count() != 1 {
-            self.error(&[key("onLapse")], "this has one of `output`, `fail` and `steps`", None);
+            self.error(&[key("onLapse")], "set exactly one of `output`, `fail` and `steps`", None);
         }
     }
 

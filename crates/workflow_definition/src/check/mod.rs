@@ -219,7 +219,7 @@ impl<'c, 'a, 'n, 'r> Checker<'c, 'a, 'n, 'r> {
                 continue;
             };
             if whole::reaches(self.all, child, &self.workflow.id.0, &mut HashSet::new()) {
-                let message = format!("the workflow `{id}` would run `{}` again, without an end", self.workflow.id.0);
+                let message = format!("the workflow `{id}` would run `{}` again, endlessly", self.workflow.id.0);
                 self.problems.error(&path, message, None);
             }
             self.check_roles_of(child, &path);

@@ -151,7 +151,7 @@ fn loops_humans_and_waits_need_their_bounds() {
     ]), @"
     chatwright.yaml:4:7: error: a loop has either `in` or `until`
     chatwright.yaml:5:54: error: `concurrency` has no meaning with `until`
-       = help: an iteration begins when it is known that the one before was not the last
+       = help: iterations with `until` run one after the other
     chatwright.yaml:6:7: error: nobody may answer this
        = help: name who may answer: `roles: [manager]`
     chatwright.yaml:7:63: error: `choices` is missing here
@@ -164,7 +164,7 @@ fn loops_humans_and_waits_need_their_bounds() {
         = help: `$.input` is reserved; use another id
     chatwright.yaml:11:13: error: there are two steps with the id `g`
         = help: ids are unique in a workflow, also those of steps within steps
-    chatwright.yaml:12:63: error: a run cannot return from a branch or an iteration that runs beside others
+    chatwright.yaml:12:63: error: a run cannot return from a parallel branch or iteration
         = help: other steps may still run; let the branches end, and return after them
     ");
 }
@@ -200,12 +200,12 @@ fn workflows_that_run_each_other_are_reported() {
 - id: b
   steps: [{ id: w, type: workflow, workflowId: b }]
 "), @"
-    chatwright.yaml:4:48: error: the workflow `b` would run `a` again, without an end
-    chatwright.yaml:6:48: error: the workflow `a` would run `b` again, without an end
+    chatwright.yaml:4:48: error: the workflow `b` would run `a` again, endlessly
+    chatwright.yaml:6:48: error: the workflow `a` would run `b` again, endlessly
     chatwright.yaml:7:7: error: a workflow cannot have the id `runs`
        = help: it is a part of the API's paths; use another one
     chatwright.yaml:9:7: error: there are two workflows with the id `b`
-    chatwright.yaml:10:48: error: the workflow `b` would run `b` again, without an end
+    chatwright.yaml:10:48: error: the workflow `b` would run `b` again, endlessly
     ");
 }
 

@@ -72,7 +72,7 @@ impl<'c> Checker<'c, '_, '_, '_> {
             self.error(&[key("event")], format!("`{name}` cannot be the name of an event"), help);
         } else if names.contains(&name) {
             if senders.is_some() {
-                let message = format!("nobody reports `{name}`: it happens in the product");
+                let message = format!("programs cannot report `{name}`: it is an event of the product");
                 self.error(&[key("senders")], message, Some("leave `senders` out".to_owned()));
             }
         } else if let Some(nearest) = SectionProblems::nearest_name(name, names) {
@@ -81,7 +81,7 @@ impl<'c> Checker<'c, '_, '_, '_> {
         }
         if senders.is_some_and(Vec::is_empty) {
             let help = Some("name roles, or leave it out for `admin`".to_owned());
-            self.error(&[key("senders")], "nobody could report this event", help);
+            self.error(&[key("senders")], "no role may report this event", help);
         }
     }
 
@@ -90,13 +90,14 @@ impl<'c> Checker<'c, '_, '_, '_> {
         self.check_quota(trigger);
         match (trigger.run_as.as_ref().and_then(|rights| rights.roles.as_ref()), &self.workflow.run_as) {
             (Some(_), Some(_)) => {
-                let help = Some("the workflow says it for all its runs; leave it out here or there".to_owned());
+                let help =
+                    Some("the `runAs` of the workflow applies to all its runs; leave out one of them".to_owned());
                 self.error(&[key("runAs")], "the workflow has `runAs`, too", help);
             }
             (None, None) => {
                 let help =
                     Some("a trigger has no user: say `runAs: { roles: [clerk] }` here or at the workflow".to_owned());
-                self.error(&[key("id")], "this does not say with which rights the steps run", help);
+                self.error(&[key("id")], "it is not defined with which rights the steps run", help);
             }
             _ => {}
         }
@@ -194,7 +195,7 @@ connections:
            |
          8 |     - { id: c, type: cron, cron: '@daily', runAs: { roles: [] } }
            |                                                   ^
-           = help: the workflow says it for all its runs; leave it out here or there
+           = help: the `runAs` of the workflow applies to all its runs; leave out one of them
 
         chatwright.yaml:9:13: error: there are two triggers with the id `c`
            |
@@ -218,7 +219,7 @@ connections:
             |                                    ^^^^^^^^^
             = help: did you mean `run.ended`? Events that programs report need another name
 
-        chatwright.yaml:12:56: error: nobody reports `run.ended`: it happens in the product
+        chatwright.yaml:12:56: error: programs cannot report `run.ended`: it is an event of the product
             |
          12 |     - { id: f, type: event, event: run.ended, senders: [admin] }
             |                                                        ^
@@ -230,7 +231,7 @@ connections:
             |                                    ^^^^^^^^^^^^^
             = help: use up to 100 letters, digits, `.`, `_` and `-`
 
-        chatwright.yaml:13:60: error: nobody could report this event
+        chatwright.yaml:13:60: error: no role may report this event
             |
          13 |     - { id: g, type: event, event: order shipped, senders: [] }
             |                                                            ^
@@ -241,7 +242,7 @@ connections:
             "{ id: b, type: event, event: order.lost, input: { _event: data }, if: { _state: x }, runAs: { roles: [] } }",
             "{ id: c, type: event, event: order.lost, input: [1], runAs: { roles: [] } }",
         ]), @r#"
-        chatwright.yaml:5:13: error: this does not say with which rights the steps run
+        chatwright.yaml:5:13: error: it is not defined with which rights the steps run
            |
          5 |     - { id: a, type: cron, cron: '30 9 * * *' }
            |             ^
@@ -279,7 +280,7 @@ connections:
            |                                                                          ^
            = help: set `messages`, `tokens` or `costUsd`
 
-        chatwright.yaml:6:13: error: this does not say with which rights the steps run
+        chatwright.yaml:6:13: error: it is not defined with which rights the steps run
            |
          6 |     - { id: b, type: cron, cron: '* * * * *', runAs: { quota: { per: day, tokens: 5 } } }
            |             ^

@@ -45,7 +45,7 @@ pub(super) fn problems(workflow: &Workflow, caller: &Caller, config: &Config) ->
     }
     if workflow.run_as.is_none() {
         let help = Some("name roles of yours: `\"runAs\": { \"roles\": [\"clerk\"] }`".to_owned());
-        let message = "this does not say with which rights the steps run".to_owned();
+        let message = "it is not defined with which rights the steps run".to_owned();
         problems.push(ValueProblem { path: String::new(), message, help });
     }
     let events = workflow.triggers.iter().enumerate().filter_map(|(index, trigger)| match &trigger.kind {

@@ -302,7 +302,7 @@ impl CopyOut<'_> {
         match WorkspacePath::parse_file(&path) {
             Ok(parsed) if parsed.as_str() == path => {}
             Ok(_) => {
-                self.leave_out(&path, "a name is written in Unicode's composed form (NFC)");
+                self.leave_out(&path, "a name must be in Unicode's composed form (NFC)");
                 return Ok(());
             }
             Err(reason) => {
@@ -331,7 +331,7 @@ impl CopyOut<'_> {
         }
         self.bytes += content.len() as u64;
         if self.bytes > bytes {
-            return Err(Stop::Refused(format!("what it wrote is too much: all files may have {bytes} bytes")));
+            return Err(Stop::Refused(format!("it wrote too much: all files may have {bytes} bytes")));
         }
         send(self.output, &Message::Written(path), &content).map_err(Stop::Failed)
     }

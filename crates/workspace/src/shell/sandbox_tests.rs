@@ -162,7 +162,7 @@ async fn what_cannot_be_stored_is_said() {
     check(
         "ln -s /etc/passwd link; mkfifo pipe; echo x > 'a:b'; printf x > $'\\xff'; echo ok > ok",
         "[Written: /workspace/ok]\n\
-         [Not stored: \"/workspace/a:b\": a name has none of the characters \\ : * ? \" < > |]\n\
+         [Not stored: \"/workspace/a:b\": a name cannot contain the characters \\ : * ? \" < > |]\n\
          [Not stored: \"/workspace/link\": it is a link]\n\
          [Not stored: \"/workspace/pipe\": it is a pipe]\n\
          [Not stored: \"/workspace/\u{fffd}\": its name is not UTF-8]\n\
@@ -174,7 +174,7 @@ async fn what_cannot_be_stored_is_said() {
         .await;
     check(
         "for i in 1 2 3; do head -c 90000 /dev/zero > big$i; done",
-        &refused("what it wrote is too much: all files may have 200000 bytes"),
+        &refused("it wrote too much: all files may have 200000 bytes"),
     )
     .await;
     check("for i in $(seq 30); do echo > f$i; done", &refused("a conversation may have 20 files")).await;

@@ -91,7 +91,7 @@ async fn replace(workspace: &Workspace, input: ReplaceInput) -> Result<Value, Wo
     let tree = workspace.tree().await?;
     let Some(entry) = tree.get(&path) else { return missing(&tree, &path) };
     let content = workspace.read(&path, entry).await?;
-    let Some(text) = super::read::as_text(&content) else { return refused(format!("`{path}` is no text")) };
+    let Some(text) = super::read::as_text(&content) else { return refused(format!("`{path}` is not a text file")) };
     let content = replaced(text, &input, workspace.limits.file_bytes)
         .map_err(|reason| WorkspaceError::Refused(format!("`{path}` is unchanged: {reason}")))?;
     store(workspace, path, Some(entry), content.into(), "changed").await

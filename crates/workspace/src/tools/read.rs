@@ -53,7 +53,9 @@ pub(super) async fn text(workspace: &Workspace, written: &str) -> Result<String,
     let content = workspace.read(&path, entry).await?;
     match as_text(&content) {
         Some(text) => Ok(text.to_owned()),
-        None => refused(format!("`{path}` is no text: it is {} with {} bytes", entry.media_type, content.len())),
+        None => {
+            refused(format!("`{path}` is not a text file: it is {} with {} bytes", entry.media_type, content.len()))
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct DoctorArguments {
     config: ConfigArgument,
     #[command(flatten)]
     database: DatabaseArgument,
-    /// Address that the server would listen on.
+    /// Address on which the server would listen.
     #[arg(long, env = "CHATWRIGHT_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:3000")]
     addr: SocketAddr,
     /// Print the report as JSON.

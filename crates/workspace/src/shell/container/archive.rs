@@ -91,7 +91,7 @@ impl Unpacked {
             match WorkspacePath::parse_file(&path) {
                 Ok(parsed) if parsed.as_str() == path && !parsed.is_below(UPLOADS) => {}
                 Ok(_) => {
-                    self.leave_out(&path, "a name is written in Unicode's composed form (NFC)");
+                    self.leave_out(&path, "a name must be in Unicode's composed form (NFC)");
                     continue;
                 }
                 Err(reason) => {
@@ -111,7 +111,7 @@ impl Unpacked {
             bytes += content.len() as u64;
             if bytes > limits.bytes {
                 let most = limits.bytes;
-                return Err(Stop::Refused(format!("what it wrote is too much: all files may have {most} bytes")));
+                return Err(Stop::Refused(format!("it wrote too much: all files may have {most} bytes")));
             }
             self.files.insert(path, content.into());
         }
@@ -183,7 +183,7 @@ mod tests {
         }
         check(&[("workspace/a", file, b"123456")], "[] [] `/workspace/a` is too large: a file may have 5 bytes");
         let many = [("workspace/a", file, &b"12345"[..]), ("workspace/b", file, &b"12345"[..])];
-        check(&many, r#"["/workspace/a"] [] what it wrote is too much: all files may have 8 bytes"#);
+        check(&many, r#"["/workspace/a"] [] it wrote too much: all files may have 8 bytes"#);
         let many = ["workspace/a", "workspace/b", "workspace/c"].map(|path| (path, file, &b"x"[..]));
         check(&many, r#"["/workspace/a", "/workspace/b"] [] a conversation may have 2 files"#);
     }

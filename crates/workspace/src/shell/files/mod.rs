@@ -156,7 +156,7 @@ impl WorkspaceFiles {
         }
         let parsed = WorkspacePath::parse(path).map_err(denied)?;
         if parsed.as_str() != path {
-            return Err(denied("a name is written in Unicode's composed form (NFC)".to_owned()));
+            return Err(denied("a name must be in Unicode's composed form (NFC)".to_owned()));
         }
         if nodes.count(Kind::File) as u64 >= self.limits.files {
             return Err(no_space(&format!("a conversation may have {} files", self.limits.files)));
