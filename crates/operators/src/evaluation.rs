@@ -176,7 +176,7 @@ impl Evaluation<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::values::BASE;
+    use crate::inspection::BASE;
     use crate::{Operators, secrets_used};
     use proptest::prelude::*;
     use serde_json::json;

@@ -1,13 +1,16 @@
 #![doc = include_str!("../README.md")]
 
+mod date;
 mod evaluation;
 #[cfg(feature = "expressions")]
 mod expression;
 mod families;
 mod function;
+mod inspection;
 mod limits;
 mod meter;
 mod parameters;
+mod pattern;
 #[cfg(feature = "reference")]
 mod reference;
 mod registry;
@@ -19,6 +22,9 @@ pub use evaluation::evaluate;
 #[cfg(feature = "expressions")]
 pub use expression::{Encoder, check_source, evaluate_encoded, evaluate_source, variables};
 pub use families::FAMILIES;
+pub use inspection::{
+    has_expressions, has_further_operators, is_costly, is_dynamic, name_outside_functions, secrets_used,
+};
 pub use limits::{evaluate_briefly, evaluate_fully};
 pub use parameters::{Arguments, Kind, Parameter, Parameters, optional, required};
 #[cfg(feature = "reference")]
@@ -28,10 +34,7 @@ pub use registry::Docs;
 pub use registry::{Definition, Operators, Usage, definition, definitions};
 #[cfg(feature = "reference")]
 pub use unsupported::instead_of;
-pub use values::{
-    has_expressions, has_further_operators, is_costly, is_dynamic, is_prototype_key, is_truthy, name_outside_functions,
-    operator, secrets_used,
-};
+pub use values::{is_prototype_key, is_truthy, operator};
 
 use serde_json::Value;
 use std::fmt;

@@ -1,8 +1,9 @@
 //! The parameters of operators: what they take, and how arguments are evaluated and checked.
 
+use crate::date::milliseconds;
 use crate::evaluation::Evaluation;
-use crate::families::{dates, patterns};
 use crate::function::Function;
+use crate::pattern::Pattern;
 use crate::values::operator;
 use crate::{OperatorError, meter};
 use serde_json::Value;
@@ -45,7 +46,7 @@ impl Kind {
             Self::List => value.is_array(),
             Self::Map => value.is_object(),
             Self::Flag => value.is_boolean(),
-            Self::Date => dates::milliseconds(value).is_some(),
+            Self::Date => milliseconds(value).is_some(),
             Self::Key => value.is_string() || value.is_u64(),
             Self::Function => operator(value).is_some_and(|(name, _)| name == "_function"),
         }
@@ -54,7 +55,7 @@ impl Kind {
     /// Returns what is wrong with a value that is written in the config.
     pub fn problem(self, value: &Value) -> Option<String> {
         match (self, value) {
-            (Self::Pattern, Value::String(pattern)) => patterns::problem(pattern),
+            (Self::Pattern, Value::String(pattern)) => Pattern::problem(pattern),
             _ if self.accepts(value) => None,
             _ => Some(format!("expected {}, found {}", self.describe(), describe(value))),
         }

@@ -15,7 +15,6 @@ const LARGER: &[(&str, usize)] = &[
     ("crates/auth", 19),
     ("crates/config", 44),
     ("crates/evaluation", 17),
-    ("crates/operators", 11),
     ("crates/providers", 7),
     ("crates/recordings", 6),
     ("crates/workflows", 5),

@@ -2,6 +2,7 @@
 //! 1970 UTC. Server and browser may be in different time zones, so all parts of dates are in UTC.
 
 use super::identifiers::now;
+use crate::date::milliseconds;
 use crate::evaluation::Evaluation;
 use crate::parameters::Kind::{Any, Date, Integer};
 use crate::parameters::Parameters::{Named, Nothing, One};
@@ -59,22 +60,6 @@ pub(super) const OPERATORS: &[Definition] = &[
     operator!("_date.toJSON", One(Date), Plain(to_iso), "The date in ISO 8601 format.", ["0" => r#""1970-01-01T00:00:00.000Z""#]),
     operator!("_date.toUTCString", One(Date), Plain(to_utc_string), "The date as HTTP writes it.", ["1611837509802" => r#""Thu, 28 Jan 2021 12:38:29 GMT""#]),
 ];
-
-/// Returns the milliseconds since 1970 UTC of a date.
-pub(crate) fn milliseconds(value: &Value) -> Option<i64> {
-    match value {
-        Value::Number(number) => {
-            let milliseconds = number.as_f64()? as i64;
-            Timestamp::from_millisecond(milliseconds).ok().map(|_| milliseconds)
-        }
-        // The longest date is far shorter.
-        Value::String(text) if text.len() <= 100 => {
-            let civil = || Offset::UTC.to_timestamp(text.parse::<DateTime>().ok()?).ok();
-            text.parse::<Timestamp>().ok().or_else(civil).map(Timestamp::as_millisecond)
-        }
-        _ => None,
-    }
-}
 
 /// Returns the parts of the first argument, which was checked to be a date.
 pub(super) fn parts(arguments: &Arguments) -> Result<DateTime, String> {

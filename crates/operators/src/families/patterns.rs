@@ -7,23 +7,16 @@ use crate::meter::{self, MAX_BYTES};
 use crate::parameters::Kind::{Any, Key, Pattern as PatternKind, Text};
 use crate::parameters::Parameters::Named;
 use crate::parameters::{Parameter, optional, required};
+use crate::pattern::Pattern;
 use crate::registry::Run::{Calling, Plain};
 use crate::registry::{Definition, operator};
 use crate::{Arguments, OperatorError};
-use regex_lite::{Captures, Regex, RegexBuilder};
+use regex_lite::Captures;
 use serde_json::Value;
 
 const ON: Parameter = required("on", Text);
 const REGEX: Parameter = required("regex", PatternKind);
 const FLAGS: Parameter = optional("regexFlags", Text);
-/// The maximum length of a pattern in bytes.
-const MAX_PATTERN: usize = 2_000;
-/// The sizes in bytes that compiled patterns are sorted into. Repetitions make them larger than
-/// their text.
-const SIZES: [usize; 8] = [1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 14, 1 << 16, 1 << 18];
-/// The work of a search in units is the length of the text times the size of the pattern, divided
-/// by this.
-const BYTES_PER_UNIT: u64 = 1 << 12;
 
 pub(super) const OPERATORS: &[Definition] = &[
     operator!("_regex", Named(&[required("pattern", PatternKind), optional("on", Any), optional("key", Key), optional("flags", Text)]),
@@ -42,68 +35,6 @@ pub(super) const OPERATORS: &[Definition] = &[
     operator!("_string.search", Named(&[ON, REGEX, FLAGS]), Plain(search), "The position of the first match, otherwise `-1`.",
         [r#"["order 12", "\\d"]"# => "6", r#"["abc", "\\d"]"# => "-1"]),
 ];
-
-/// A compiled pattern.
-struct Pattern {
-    regex: Regex,
-    size: u64,
-    is_global: bool,
-}
-
-impl Pattern {
-    fn new(pattern: &str, flags: &str) -> Result<Self, String> {
-        if pattern.len() > MAX_PATTERN {
-            return Err(format!("the pattern is longer than {MAX_PATTERN} bytes"));
-        }
-        if let Some(unknown) = flags.chars().find(|flag| !"gimsu".contains(*flag)) {
-            return Err(format!("there is no flag `{unknown}`; the flags are `g`, `i`, `m`, `s` and `u`"));
-        }
-        let mut builder = RegexBuilder::new(pattern);
-        builder.case_insensitive(flags.contains('i'));
-        builder.multi_line(flags.contains('m'));
-        builder.dot_matches_new_line(flags.contains('s'));
-        let mut problem = String::new();
-        for size in SIZES {
-            meter::charge(1 + meter::units(pattern.len()))?;
-            match builder.size_limit(size).build() {
-                Ok(regex) => return Ok(Self { regex, size: meter::units(size), is_global: flags.contains('g') }),
-                Err(error) => problem = error.to_string(),
-            }
-        }
-        Err(format!("the pattern cannot be used: {problem} (look-around, back references and `\\p` are not supported)"))
-    }
-
-    /// Finds the first match at a position or later. Every search is charged for the whole rest of
-    /// the text, because it may have to read it.
-    fn captures_at<'t>(&self, text: &'t str, start: usize) -> Result<Option<Captures<'t>>, String> {
-        let rest = meter::units(text.len().saturating_sub(start));
-        meter::charge(1 + rest.saturating_mul(self.size) / BYTES_PER_UNIT)?;
-        Ok(self.regex.captures_at(text, start))
-    }
-
-    /// Visits all matches, or the first one without the flag `g`.
-    fn for_each_match<'t>(
-        &self,
-        text: &'t str,
-        mut visit: impl FnMut(&Captures<'t>) -> Result<(), String>,
-    ) -> Result<(), String> {
-        let mut start = 0;
-        while start <= text.len() {
-            let Some(captures) = self.captures_at(text, start)? else { break };
-            visit(&captures)?;
-            let Some(whole) = captures.get(0).filter(|_| self.is_global) else { break };
-            // After an empty match, the search continues behind the next character.
-            let next = text.get(whole.end()..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
-            start = if whole.is_empty() { whole.end() + next } else { whole.end() };
-        }
-        Ok(())
-    }
-}
-
-/// Returns what is wrong with a pattern.
-pub(crate) fn problem(pattern: &str) -> Option<String> {
-    Pattern::new(pattern, "").err()
-}
 
 fn test(evaluation: &mut Evaluation<'_>, mut arguments: Arguments) -> Result<Value, OperatorError> {
     let on = match arguments.get(2) {

@@ -1,7 +1,7 @@
 //! Tests of types, and access to parts of values.
 
+use crate::date::milliseconds;
 use crate::evaluation::Evaluation;
-use crate::families::dates;
 use crate::parameters::Kind::{Any, Key, Text};
 use crate::parameters::Parameters::Named;
 use crate::parameters::{optional, required};
@@ -50,7 +50,7 @@ fn is_of_type(evaluation: &mut Evaluation<'_>, mut arguments: Arguments) -> Resu
         "boolean" => value.is_boolean(),
         "number" => value.is_number(),
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
-        "date" => value.is_string() && dates::milliseconds(&value).is_some(),
+        "date" => value.is_string() && milliseconds(&value).is_some(),
         "null" | "undefined" | "none" => value.is_null(),
         "primitive" => !value.is_array() && !value.is_object(),
         _ => return Err(evaluation.error("there is no such type; see `_type` in the documentation of operators")),
