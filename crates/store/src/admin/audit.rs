@@ -112,7 +112,8 @@ impl Store {
             return Ok(HashMap::new());
         }
         let names = sql::query(NAMES).bind(ids);
-        let names = self.rows(names, |row| Ok((row.try_get("id")?, row.try_get("name")?))).await?;
+        let names: Vec<(String, String)> =
+            self.rows(names, |row| Ok((row.try_get("id")?, row.try_get("name")?))).await?;
         Ok(names.into_iter().collect())
     }
 }
