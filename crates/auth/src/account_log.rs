@@ -1,7 +1,7 @@
 //! Audit entries about sign-ins and accounts. Their tool names start with `account:`; names of
 //! agents' tools contain no colon.
 
-use super::password::now_millis;
+use super::token_parts::now_millis;
 use config::AuditAddresses;
 use ipnet::IpNet;
 use serde_json::{Map, Value};

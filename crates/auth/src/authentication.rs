@@ -9,6 +9,8 @@ use super::jwt::{self, Jwt};
 use super::openid_connect::PendingSignIns;
 use super::password::keys::is_key;
 use super::password::{self, Accounts, KeyScope, SecondFactors};
+use super::token_parts::{now_seconds, random_bytes};
+use super::user::LOCAL_OWNER;
 use super::visitors::{self, Visitors};
 use super::{AuthState, auth_state, cookies, proxy};
 use axum::http::HeaderValue;
@@ -16,12 +18,8 @@ use chat::{Bearer, Caller};
 use config::{AuditAddresses, Auth, AuthMode, Embed, ProxyAuth};
 use secrecy::ExposeSecret;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 use store::StoreError;
 use wire::{ErrorCode, UserError};
-
-/// The user id of the owner in the mode `local`.
-pub const LOCAL_OWNER: &str = "local";
 
 /// Identifies callers as the config says.
 pub struct Authentication {
@@ -81,7 +79,7 @@ impl Authentication {
         auth_state::check_listen_address(ground.address, &auth.mode)?;
         let secrets: Vec<Vec<u8>> = match (&auth.mode, auth.cookie_keys.as_slice()) {
             // There are no visitors in this mode, so the key need not be kept.
-            (AuthMode::Local, _) => vec![visitors::random_bytes::<32>().to_vec()],
+            (AuthMode::Local, _) => vec![random_bytes::<32>().to_vec()],
             (_, []) => vec![visitors::server_key(ground).await?],
             (_, keys) => keys.iter().map(|key| key.expose_secret().as_bytes().to_vec()).collect(),
         };
@@ -326,9 +324,4 @@ fn proxy_error(refused: proxy::ProxyError) -> UserError {
             UserError::new(ErrorCode::Forbidden, "The proxy sent a user id that is not allowed.")
         }
     }
-}
-
-/// Returns the Unix time in seconds.
-pub(super) fn now_seconds() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs().cast_signed())
 }

@@ -4,9 +4,10 @@
 //! memory. Cookies are no alternative: some browsers send none there, and the others would send
 //! them everywhere.
 
-use super::authentication::{AuthMethod, Authentication, Identity, now_seconds, token_error};
+use super::authentication::{AuthMethod, Authentication, Identity, token_error};
 use super::credentials::Credentials;
 use super::jwt::{Jwt, TokenError};
+use super::token_parts::now_seconds;
 use axum::http::{HeaderMap, HeaderValue, header};
 use chat::Caller;
 use config::Embed;

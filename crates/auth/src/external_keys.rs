@@ -8,7 +8,8 @@ use super::authentication::{
 };
 use super::credentials::Credentials;
 use super::password::keys::{self, is_key};
-use super::password::{self, Accounts, KeyScope, NewKey, SignInState, Subject};
+use super::password::{Accounts, KeyScope, NewKey, SignInState, Subject};
+use super::token_parts::{hash_token, now_millis};
 use super::user;
 use chat::Caller;
 use parking_lot::Mutex;
@@ -41,7 +42,7 @@ impl ExternalKeys {
 
     /// Returns the user and the scopes of a valid key.
     pub(super) async fn find_key(&self, key: &str) -> Result<Option<(Caller, Vec<KeyScope>)>, StoreError> {
-        let found = self.store.external_key(password::hash_token(key), self.mode, password::now_millis()).await?;
+        let found = self.store.external_key(hash_token(key), self.mode, now_millis()).await?;
         Ok(found.map(|(user, names)| {
             let roles = user.roles.iter().map(String::as_str);
             (user::signed_in(&user.id, user.name.as_deref(), roles), keys::parse_scopes(&names))

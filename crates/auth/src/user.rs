@@ -1,7 +1,12 @@
 //! Sanitizes user ids, names and roles that come from other systems.
 
-use super::{LOCAL_OWNER, visitors};
 use chat::Caller;
+
+/// The user id of the owner in the mode `local`.
+pub const LOCAL_OWNER: &str = "local";
+
+/// The prefix of visitors' user ids; no other user has such an id.
+pub(super) const VISITOR_PREFIX: &str = "visitor:";
 
 /// The user id of agent platforms that call this server's endpoints as tools.
 pub const SERVICE_USER: &str = "remote-agent";
@@ -18,7 +23,7 @@ const MAX_ROLE: usize = 200;
 /// Returns whether a user of another system may have this id; ids of visitors and of the server's
 /// own users are reserved, and two ids must not look the same because of invisible characters.
 pub(super) fn is_allowed_id(id: &str) -> bool {
-    let is_ours = id == LOCAL_OWNER || id == SERVICE_USER || id.starts_with(visitors::PREFIX);
+    let is_ours = id == LOCAL_OWNER || id == SERVICE_USER || id.starts_with(VISITOR_PREFIX);
     (1..=MAX_ID).contains(&id.len()) && !is_ours && !id.chars().any(is_hidden)
 }
 

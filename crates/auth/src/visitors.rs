@@ -3,11 +3,12 @@
 
 use super::AuthState;
 use super::cookies;
+use super::token_parts::random_bytes;
+use super::user::VISITOR_PREFIX;
 use axum::http::HeaderValue;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::hmac;
-use ring::rand::{SecureRandom, SystemRandom};
 use std::io::Write;
 use std::path::Path;
 
@@ -15,8 +16,6 @@ use std::path::Path;
 pub(super) const COOKIE: &str = "cw_visitor";
 /// The header with the same value, sent by a frame on another site's page.
 pub const HEADER: &str = "x-chatwright-visitor";
-/// The prefix of visitors' user ids; no other user has such an id.
-pub(super) const PREFIX: &str = "visitor:";
 /// The lifetime of the cookie, the maximum that browsers allow (RFC 6265bis).
 const MAX_AGE_SECONDS: i64 = 400 * 86_400;
 /// An older cookie is replaced, so that it does not expire for visitors who return.
@@ -52,10 +51,10 @@ impl Visitors {
     pub(super) fn identify(&self, cookie: Option<&str>, now: i64) -> Visitor {
         let Some((id, made, key)) = cookie.and_then(|cookie| self.parse_cookie(cookie)) else {
             let id = random_id();
-            return Visitor { user_id: format!("{PREFIX}{id}"), new_cookie: Some(self.sign_cookie(&id, now)) };
+            return Visitor { user_id: format!("{VISITOR_PREFIX}{id}"), new_cookie: Some(self.sign_cookie(&id, now)) };
         };
         let is_fresh = key == 0 && (0..RENEW_AFTER_SECONDS).contains(&(now - made));
-        Visitor { user_id: format!("{PREFIX}{id}"), new_cookie: (!is_fresh).then(|| self.sign_cookie(id, now)) }
+        Visitor { user_id: format!("{VISITOR_PREFIX}{id}"), new_cookie: (!is_fresh).then(|| self.sign_cookie(id, now)) }
     }
 
     /// Returns the header that sets the cookie.
@@ -83,21 +82,6 @@ impl Visitors {
 /// Returns a random id of 128 bits.
 fn random_id() -> String {
     URL_SAFE_NO_PAD.encode(random_bytes::<16>())
-}
-
-/// Returns cryptographically secure random bytes.
-pub fn random_bytes<const N: usize>() -> [u8; N] {
-    let mut bytes = [0; N];
-    // The system's generator does not fail on any supported system; continuing without it would be
-    // insecure.
-    #[expect(clippy::expect_used, reason = "no randomness, no secrets")]
-    SystemRandom::new().fill(&mut bytes).expect("the system gives random numbers");
-    bytes
-}
-
-/// Returns 256 random bits as text.
-pub fn random_text() -> String {
-    URL_SAFE_NO_PAD.encode(random_bytes::<32>())
 }
 
 /// Returns the server's signing key, created once. It is kept in a database that several servers
@@ -169,7 +153,7 @@ mod tests {
         let cookie = first.new_cookie.unwrap();
         assert_eq!(ours.identify(Some(&cookie), NOW), Visitor { user_id: first.user_id.clone(), new_cookie: None });
         for forged in [
-            cookie.replacen(&first.user_id[PREFIX.len()..], &second.user_id[PREFIX.len()..], 1),
+            cookie.replacen(&first.user_id[VISITOR_PREFIX.len()..], &second.user_id[VISITOR_PREFIX.len()..], 1),
             cookie.replacen(&NOW.to_string(), &(NOW + 1).to_string(), 1),
             format!("{cookie}x"),
             cookie.rsplit_once('.').unwrap().0.to_owned(),

@@ -12,7 +12,6 @@ const CYCLE_FILES: usize = 4;
 /// The crates with a larger cycle, and its files. A number here may only become smaller.
 const LARGER: &[(&str, usize)] = &[
     ("crates/agent", 28),
-    ("crates/auth", 19),
     ("crates/config", 44),
     ("crates/evaluation", 17),
     ("crates/providers", 7),

@@ -3,8 +3,8 @@
 use super::ProviderError;
 use super::claims::id_claim;
 use super::token_request::Tokens;
-use crate::authentication::now_seconds;
 use crate::jwt::{Jwt, TokenError};
+use crate::token_parts::now_seconds;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use config::OpenIdProvider;

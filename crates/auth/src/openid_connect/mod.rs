@@ -17,7 +17,7 @@ pub use pending::{PendingSignIn, PendingSignIns};
 pub use token_keeper::{KeepSignInTokens, TokenKeeper};
 
 use crate::oauth::code_challenge;
-use crate::visitors::random_text;
+use crate::token_parts::{now_seconds, random_text};
 use config::OpenIdProvider;
 use discovery::{Metadata, MetadataCache};
 use egress::{Egress, EgressRequest, EgressResponse};
@@ -129,7 +129,7 @@ impl Provider {
             next: new.next.to_owned(),
             link_to: new.link_to.map(str::to_owned),
             tokens_for: new.tokens_for.map(str::to_owned),
-            begun_at: crate::authentication::now_seconds(),
+            begun_at: now_seconds(),
         };
         let challenge = code_challenge(&pending.verifier);
         let scopes = std::iter::once("openid").chain(self.settings.scopes.iter().map(String::as_str));

@@ -1,10 +1,10 @@
 //! Sign-ins that have begun. They are kept in a cookie of the browser, encrypted: the server needs no
 //! memory for those that are never finished, and every server of a database can finish them.
 
-use crate::authentication::now_seconds;
 use crate::cookies;
 use crate::credentials::Credentials;
 use crate::sealing::SealingKeys;
+use crate::token_parts::now_seconds;
 use axum::http::HeaderValue;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Rules for user names and passwords.
 
-use super::lookalikes;
-use crate::visitors::random_bytes;
+use super::scripts;
+use crate::token_parts::random_bytes;
 
 /// The error for a name that is taken or similar to another one.
 pub const NAME_TAKEN: &str = "This name is taken, or looks too much like another one. Choose a different name.";
@@ -32,7 +32,7 @@ pub fn name_problem(name: &str) -> Option<&'static str> {
     } else if !name.chars().all(is_sign) {
         Some("A name may contain only letters, digits and the characters . _ - @ +")
     } else {
-        lookalikes::script_problem(name)
+        scripts::script_problem(name)
     }
 }
 

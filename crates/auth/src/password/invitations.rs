@@ -1,8 +1,8 @@
 //! Invitations: links with which a new user makes an account that has roles already.
 
+use super::Accounts;
 use super::keys::DAY;
-use super::{Accounts, hash_token, now_millis};
-use crate::visitors::random_bytes;
+use crate::token_parts::{hash_token, now_millis, random_bytes};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use store::{AddUserOutcome, AuditEntry, Invitation, NewInvitation, NewUser, StoreError};

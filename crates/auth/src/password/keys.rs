@@ -1,8 +1,8 @@
 //! API keys. A key belongs to a user and has a part of the user's rights, limited by its scopes.
 
-use super::{Accounts, Caller, caller, hash_token, now_millis};
+use super::{Accounts, Caller, caller};
 use crate::AccountAction;
-use crate::visitors::random_bytes;
+use crate::token_parts::{hash_token, now_millis, random_bytes};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use schemars::JsonSchema;

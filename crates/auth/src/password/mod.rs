@@ -6,11 +6,14 @@ mod hasher;
 mod invitations;
 pub mod keys;
 mod lookalikes;
+mod scripts;
 mod second_factor;
 mod setup;
+mod state;
 mod tally;
 mod throttle;
 
+pub use super::token_parts::now_millis;
 pub use failures::FailedAttempts;
 pub use hasher::{Hasher, HasherBusy};
 pub use invitations::{INVITATION_DAYS, INVITATION_PATH, InvitedUser, MadeInvitation};
@@ -20,14 +23,14 @@ pub use second_factor::{
     CodeCheck, ConfirmedApp, NewApp, PendingApp, PendingStep, SecondFactors, SecondStep, StepKind,
 };
 pub use setup::SetupToken;
+pub use state::SignInState;
 pub use tally::Subject;
 pub use throttle::{SignInAttempt, Throttle, Throttled};
 
 use super::AccountAction;
-use super::budgets::Budgets;
 use super::credentials::Credentials;
-use super::openid_connect::{PendingSignIns, Provider, TokenKeeper};
-use super::visitors::random_bytes;
+use super::openid_connect::{PendingSignIns, Provider};
+use super::token_parts::{hash_token, random_bytes};
 use super::{cookies, user};
 use axum::http::HeaderValue;
 use base64::Engine;
@@ -35,9 +38,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::Caller;
 use config::AccountAuth;
 use failures::append_rows as enter_failures;
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use store::{
     AuditEntry, NewSession, ProviderSession, SecondFactorProof, SessionLifetime, SessionRow, SignInProof, SignInWays,
     Store, StoreError, User,
@@ -48,23 +50,6 @@ use uuid::Uuid;
 const COOKIE: &str = "cw_session";
 /// The limit on a stored `User-Agent` in characters.
 const MAX_USER_AGENT: usize = 200;
-
-/// The in-memory state of sign-ins, kept across reloads of the config.
-#[derive(Clone, Default)]
-pub struct SignInState {
-    /// Hashes and verifies passwords.
-    pub hasher: Hasher,
-    /// Slows down guessing.
-    pub throttle: Arc<Throttle>,
-    /// Failed attempts that are not in the audit log yet.
-    pub failures: Arc<FailedAttempts>,
-    /// How much each user may add to the audit log and to their keys.
-    pub budgets: Arc<Budgets>,
-    /// The token for the first account.
-    pub setup: Arc<SetupToken>,
-    /// What keeps the tokens that providers issue.
-    pub tokens: TokenKeeper,
-}
 
 /// The accounts and their settings.
 pub struct Accounts {
@@ -252,14 +237,4 @@ fn caller(found: &User) -> Caller {
 
 fn millis(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4)
-}
-
-/// Returns the hash under which a token is stored.
-pub(super) fn hash_token(token: &str) -> [u8; 32] {
-    Sha256::digest(token).into()
-}
-
-/// Returns the Unix time in milliseconds.
-pub fn now_millis() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }

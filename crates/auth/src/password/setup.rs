@@ -1,7 +1,7 @@
 //! The setup token for the first account. Its user becomes an administrator, so only someone who
 //! can read the server's console may create it: the token is printed there and can be used once.
 
-use crate::visitors::random_bytes;
+use crate::token_parts::random_bytes;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use parking_lot::Mutex;

@@ -4,7 +4,7 @@ mod environment;
 
 pub use environment::EnvironmentKeys;
 
-use crate::visitors::random_bytes;
+use crate::token_parts::random_bytes;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};

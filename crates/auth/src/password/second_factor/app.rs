@@ -1,7 +1,7 @@
 //! Authenticator apps: secrets, the address in the QR code, and codes.
 
 use super::PendingApp;
-use crate::visitors::random_bytes;
+use crate::token_parts::random_bytes;
 use totp_rs::{Builder, Secret, Totp};
 
 /// The length of a secret in bytes, as RFC 4226 recommends.

@@ -8,8 +8,9 @@ mod recovery;
 pub use app::NewApp;
 pub use pending::{PendingApp, PendingStep, StepKind};
 
-use super::{Accounts, now_millis};
+use super::Accounts;
 use crate::sealing::SealingKeys;
+use crate::token_parts::now_millis;
 use config::{AccountAuth, SecondFactorMode};
 use secrecy::ExposeSecret;
 use store::{NewSecondFactor, SecondFactor, SecondFactorProof, StoreError};

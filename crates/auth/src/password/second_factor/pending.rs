@@ -2,7 +2,7 @@
 //! that are never finished, and every server of a database can finish them.
 
 use super::super::Accounts;
-use crate::authentication::now_seconds;
+use crate::token_parts::now_seconds;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use store::{StoredPassword, User};

@@ -1,6 +1,6 @@
 //! Recovery codes, for users who do not have their app at hand.
 
-use crate::visitors::random_bytes;
+use crate::token_parts::random_bytes;
 use sha2::{Digest, Sha256};
 
 /// How many codes a user gets.
