@@ -1,6 +1,5 @@
 //! The jobs that send e-mails.
 
-use super::pace::Pace;
 use super::{store, text};
 use crate::deliver::is_unseen;
 use crate::section::Notifications;
@@ -13,6 +12,8 @@ use std::time::Duration;
 use web::times::now_millis;
 use wire::api::ConversationSummary;
 use wire::organize::ListFilter;
+
+const MINUTE: i64 = 60_000;
 
 /// The most conversations that are looked at for an e-mail: pinned ones, and then the newest ones.
 const MAX_LOOKED_AT: u32 = 100;
@@ -34,6 +35,23 @@ pub(crate) const DIGEST: Kind<()> = Kind::new("notifications.digest")
 pub(crate) struct Confirmation {
     /// Its token.
     pub(crate) token: String,
+}
+
+/// When e-mails are sent with the config in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pace {
+    /// How long an answer stays unread, in minutes.
+    pub(crate) after_minutes: u32,
+    /// The shortest time between two e-mails to a user, in minutes.
+    pub(crate) every_minutes: u32,
+}
+
+impl Pace {
+    /// Returns in how many milliseconds the next e-mail is due.
+    pub(crate) fn pause(self, now: i64, sent_at: Option<i64>) -> i64 {
+        let next = sent_at.map_or(0, |sent_at| sent_at + i64::from(self.every_minutes) * MINUTE - now);
+        next.max(i64::from(self.after_minutes) * MINUTE)
+    }
 }
 
 /// Returns the job that tells a user of an answer, if they have a confirmed address. One that waits already stays.

@@ -4,7 +4,7 @@
 mod kill;
 
 use crate::DEFINITION;
-use crate::email::pace::Pace;
+use crate::email::deliver::Pace;
 use crate::email::store as emails;
 use crate::message::{Cause, Message, Receiver, request};
 use crate::section::Notifications;
