@@ -1,4 +1,4 @@
-//! Whether the own mail server has verified who has sent a mail (RFC 8601).
+//! Checks whether the receiving mail server has verified the sender of a mail (RFC 8601).
 
 /// Returns whether a header `Authentication-Results` of the server says that the domain has authorized the mail: DMARC
 /// has passed for it, or a signature (DKIM) of it or of a domain above it.

@@ -44,7 +44,7 @@ pub(crate) struct Button {
 pub(crate) struct Press<'p> {
     pub(crate) place: &'p ChatPlace,
     pub(crate) id: &'p str,
-    /// Whether the message with the button says the same.
+    /// Whether the message with the button shows the same text.
     pub(crate) is_shown: bool,
 }
 
