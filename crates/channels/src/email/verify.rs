@@ -5,8 +5,8 @@
 pub(super) fn is_verified(header: &str, server: &str, domain: &str) -> bool {
     let plain = without_comments(header);
     let mut parts = plain.split(';');
-    let of = parts.next().and_then(|first| first.split_whitespace().next()).unwrap_or_default();
-    of.eq_ignore_ascii_case(server) && parts.any(|part| is_passed(part, domain))
+    let verifier = parts.next().and_then(|first| first.split_whitespace().next()).unwrap_or_default();
+    verifier.eq_ignore_ascii_case(server) && parts.any(|part| is_passed(part, domain))
 }
 
 fn is_passed(part: &str, domain: &str) -> bool {
