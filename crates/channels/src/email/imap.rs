@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn broken_connections_are_told_from_refusals() {
+    fn broken_connections_are_distinguished_from_refusals() {
         let check = |error: Error, is_of_connection: bool| {
             assert_eq!(failed(&error).is_of_connection(), is_of_connection, "{error}");
         };

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_own_server_has_verified_is_believed() {
+    fn only_results_of_the_configured_server_are_accepted() {
         let check = |header: &str, expected: bool| {
             assert_eq!(is_verified(header, "mx.corp.test", "mail.corp.test"), expected, "{header}");
         };
