@@ -44,7 +44,7 @@ pub(crate) struct Button {
 pub(crate) struct Press<'p> {
     pub(crate) place: &'p ChatPlace,
     pub(crate) id: &'p str,
-    /// Whether the message with the button shows the same text.
+    /// Whether the message with the button says the same.
     pub(crate) is_shown: bool,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct OutgoingFile {
     pub(crate) content: Vec<u8>,
 }
 
-/// A person as a messenger knows them.
+/// What a messenger knows of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Person {
     pub(crate) name: String,
