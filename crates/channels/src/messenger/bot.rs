@@ -56,7 +56,7 @@ pub(crate) struct OutgoingFile {
     pub(crate) content: Vec<u8>,
 }
 
-/// What a messenger knows of a person.
+/// A person as a messenger knows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Person {
     pub(crate) name: String,
