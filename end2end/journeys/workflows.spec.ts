@@ -73,7 +73,7 @@ test("a webhook starts a run, a person fills in its form on a phone, and it ends
   await expect(card.getByLabel("Street")).toHaveValue("Main Street 1");
   await card.getByLabel("City").fill("Oslo");
   await card.getByLabel("City").press("Enter");
-  await expect(card.getByText("Answered. The run goes on.")).toBeFocused();
+  await expect(card.getByText("Answered. The run continues.")).toBeFocused();
   await expect(page).toHaveTitle("Tasks");
   await picture(page, "task-phone-done");
   await newestRun(page);
@@ -112,7 +112,7 @@ test("approvals and choices are answered by keyboard, and the list of conversati
   await card.getByLabel("Comment").press("Enter");
   await expect(card.getByRole("button", { name: "Approve" })).toBeVisible();
   await card.getByRole("button", { name: "Approve" }).press("Enter");
-  await expect(card.getByText("Approved. The run goes on.")).toBeFocused();
+  await expect(card.getByText("Approved. The run continues.")).toBeFocused();
   const choice = page.getByRole("group", { name: "Who covers?" });
   await expect(choice).toBeVisible({ timeout: 40_000 });
   await choice.getByRole("button", { name: "Answer" }).click();
@@ -163,7 +163,7 @@ test("what an approval is about must have been seen before it can be approved", 
   await fits(page);
   await picture(page, "task-seen-phone");
   await approve.press("Enter");
-  await expect(card.getByText("Approved. The run goes on.")).toBeFocused();
+  await expect(card.getByText("Approved. The run continues.")).toBeFocused();
 });
 
 test("a call of an agent without a chat is decided on with the tasks", async ({ page }) => {
@@ -180,7 +180,7 @@ test("a call of an agent without a chat is decided on with the tasks", async ({ 
   await fits(page);
   await picture(page, "task-call-phone");
   await card.getByRole("button", { name: "Approve" }).click();
-  await expect(card.getByText("Approved. The run goes on.")).toBeFocused();
+  await expect(card.getByText("Approved. The run continues.")).toBeFocused();
   await expect(page).toHaveTitle("Tasks");
   const run = async () => (await (await page.request.get(`/api/runs/${run_id}`)).json()).status;
   await expect.poll(run, { timeout: 20_000 }).toBe("succeeded");

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_mentioned_in_messengers() {
+    fn mentions_are_removed_from_messages() {
         let event = Event {
             id: "1".to_owned(),
             alert_id: "quota".to_owned(),

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn people_are_told_when_the_value_leaves_its_bounds_and_when_it_is_back() {
+    fn messages_are_sent_when_a_value_exceeds_its_limit_and_when_it_is_back() {
         check(&[5.0, 10.0, 10.1, 99.0, 10.0, 11.0], 0, None, "..F.RF");
         check(&[11.0; 7], 0, Some(3), "F..S..S");
         check(&[11.0, 1.0, 11.0, 11.0, 11.0, 1.0, 11.0, 1.0, 1.0, 1.0], 2, None, "....F....R");

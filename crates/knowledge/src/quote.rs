@@ -1,4 +1,4 @@
-//! Whether a text contains a quote.
+//! Checks whether a text contains a quote.
 
 /// A text in the form in which quotes are compared: without regard to white space, case and the form of
 /// quotation marks.

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_of_what_others_have_written_in_the_users_name() {
+    fn text_of_others_in_the_users_messages_is_not_read() {
         let check = |origin: TextOrigin, expected: &str| {
             let message = origin.mark(UiMessage::user("m", "I live in Rome."));
             assert_eq!(own_words(&message), expected, "{origin:?}");
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_rest_on_words_that_were_said() {
+    fn facts_require_a_quote_of_the_user() {
         let check =
             |text: &str, quote: &str, expected| assert_eq!(contains_quote(text, quote), expected, "{text} / {quote}");
         check("Well, I live in Rome!", "i live in  rome", true);
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn instructions_are_told_from_facts() {
+    fn instructions_are_distinguished_from_facts() {
         let check = |text: &str, expected| assert_eq!(reads_like_an_instruction(text), expected, "{text}");
         check("The user lives in Rome.", false);
         check("The user prefers short answers.", false);

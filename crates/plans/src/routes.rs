@@ -46,9 +46,9 @@ async fn show(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Json<CurrentPlan>, HttpError> {
-    let of = Conversation { owner: caller.user_id, id };
-    store::find_agent(&store, of.clone()).await?.ok_or_else(UserError::not_found)?;
-    let known = store::current(&store, of).await?;
+    let conversation = Conversation { owner: caller.user_id, id };
+    store::find_agent(&store, conversation.clone()).await?.ok_or_else(UserError::not_found)?;
+    let known = store::current(&store, conversation).await?;
     Ok(Json(CurrentPlan { plan: known.map(|known| known.plan) }))
 }
 
@@ -59,14 +59,14 @@ async fn change(
     Path(id): Path<String>,
     body: Result<Json<Plan>, JsonRejection>,
 ) -> Result<Json<CurrentPlan>, HttpError> {
-    let of = Conversation { owner: caller.user_id, id };
-    store::find_agent(&store, of.clone()).await?.ok_or_else(UserError::not_found)?;
+    let conversation = Conversation { owner: caller.user_id, id };
+    store::find_agent(&store, conversation.clone()).await?.ok_or_else(UserError::not_found)?;
     let Json(Plan { revision, todos }) = body.map_err(|rejection| json_error(&rejection))?;
     let todos = checked_todos(todos).map_err(|error| {
         let path = error.index.map_or_else(|| "/todos".to_owned(), |index| format!("/todos/{index}"));
         UserError::invalid(path, error.message)
     })?;
-    match store::write_of_user(&store, of, revision, todos).await? {
+    match store::write_of_user(&store, conversation, revision, todos).await? {
         WriteOutcome::Written(plan) => Ok(Json(CurrentPlan { plan: Some(plan) })),
         WriteOutcome::Changed(_) => {
             let message = "The plan has changed in the meantime. Load it again.";

@@ -69,10 +69,10 @@ impl ToolSource for PlanSource {
         })
     }
 
-    fn note<'a>(&'a self, asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
+    fn note<'a>(&'a self, query: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
         Box::pin(async move {
-            let NoteQuery { scope, messages, .. } = asked;
-            let told = async {
+            let NoteQuery { scope, messages, .. } = query;
+            let note = async {
                 let Some(Some(known)) = self.plan(scope).await? else { return Ok(None) };
                 let note = notes::note(&known, messages);
                 if !known.is_read {
@@ -80,7 +80,7 @@ impl ToolSource for PlanSource {
                 }
                 Ok::<_, StoreError>(note)
             };
-            told.await.unwrap_or_else(|error| {
+            note.await.unwrap_or_else(|error| {
                 tracing::error!(%error, "the plan of a conversation cannot be read");
                 None
             })

@@ -84,18 +84,19 @@ pub(crate) enum WriteOutcome {
 }
 
 /// Returns the agent of a conversation; `None` if the user has no such conversation.
-pub(crate) async fn find_agent(store: &Store, of: Conversation) -> Result<Option<String>, StoreError> {
-    let find = sql::query_scalar::<String>(CONVERSATION).bind(of.owner).bind(of.id);
+pub(crate) async fn find_agent(store: &Store, conversation: Conversation) -> Result<Option<String>, StoreError> {
+    let find = sql::query_scalar::<String>(CONVERSATION).bind(conversation.owner).bind(conversation.id);
     store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await
 }
 
 /// Returns the plan of the active branch.
-pub(crate) async fn current(store: &Store, of: Conversation) -> Result<Option<StoredPlan>, StoreError> {
-    store.read(move |db| Box::pin(async move { find(db, &of).await })).await
+pub(crate) async fn current(store: &Store, conversation: Conversation) -> Result<Option<StoredPlan>, StoreError> {
+    store.read(move |db| Box::pin(async move { find(db, &conversation).await })).await
 }
 
-async fn find(db: &mut Db, of: &Conversation) -> Result<Option<StoredPlan>, StoreError> {
-    let row = sql::query(CURRENT).bind(of.owner.clone()).bind(of.id.clone()).fetch_optional(db).await?;
+async fn find(db: &mut Db, conversation: &Conversation) -> Result<Option<StoredPlan>, StoreError> {
+    let row =
+        sql::query(CURRENT).bind(conversation.owner.clone()).bind(conversation.id.clone()).fetch_optional(db).await?;
     row.as_ref().map(stored_plan).transpose()
 }
 
@@ -112,20 +113,23 @@ fn stored_plan(row: &Row) -> Result<StoredPlan, StoreError> {
 /// last read it.
 pub(crate) async fn write_of_run(
     store: &Store,
-    of: Conversation,
+    conversation: Conversation,
     run_id: String,
     todos: Vec<Todo>,
 ) -> Result<WriteOutcome, StoreError> {
     let write = store.write(move |db| {
         Box::pin(async move {
-            let run = sql::query_scalar::<String>(RUN).bind(of.owner.clone()).bind(of.id.clone()).bind(run_id);
+            let run = sql::query_scalar::<String>(RUN)
+                .bind(conversation.owner.clone())
+                .bind(conversation.id.clone())
+                .bind(run_id);
             let Some(message_id) = run.fetch_optional(&mut *db).await? else { return Ok(WriteOutcome::Gone) };
-            if let Some(known) = find(db, &of).await?.filter(|known| !known.is_read) {
-                mark_read_in(db, &of, &known).await?;
+            if let Some(known) = find(db, &conversation).await?.filter(|known| !known.is_read) {
+                mark_read_in(db, &conversation, &known).await?;
                 return Ok(WriteOutcome::Changed(known.plan));
             }
-            let plan = insert(db, &of, &message_id, todos, true).await?;
-            sql::query(DELETE_OLD).bind(of.id).bind(MAX_PLANS).execute(db).await?;
+            let plan = insert(db, &conversation, &message_id, todos, true).await?;
+            sql::query(DELETE_OLD).bind(conversation.id).bind(MAX_PLANS).execute(db).await?;
             Ok(WriteOutcome::Written(plan))
         })
     });
@@ -135,16 +139,18 @@ pub(crate) async fn write_of_run(
 /// Stores a change of the user, who has seen the plan in the state `revision`.
 pub(crate) async fn write_of_user(
     store: &Store,
-    of: Conversation,
+    conversation: Conversation,
     revision: String,
     todos: Vec<Todo>,
 ) -> Result<WriteOutcome, StoreError> {
     let write = store.write(move |db| {
         Box::pin(async move {
-            match find(db, &of).await? {
+            match find(db, &conversation).await? {
                 None => Ok(WriteOutcome::Gone),
                 Some(known) if known.plan.revision != revision => Ok(WriteOutcome::Changed(known.plan)),
-                Some(known) => Ok(WriteOutcome::Written(insert(db, &of, &known.message_id, todos, false).await?)),
+                Some(known) => {
+                    Ok(WriteOutcome::Written(insert(db, &conversation, &known.message_id, todos, false).await?))
+                }
             }
         })
     });
@@ -152,19 +158,19 @@ pub(crate) async fn write_of_user(
 }
 
 /// Records that the model reads this state from now on.
-pub(crate) async fn mark_read(store: &Store, of: Conversation, known: StoredPlan) -> Result<(), StoreError> {
-    store.write(move |db| Box::pin(async move { mark_read_in(db, &of, &known).await })).await
+pub(crate) async fn mark_read(store: &Store, conversation: Conversation, known: StoredPlan) -> Result<(), StoreError> {
+    store.write(move |db| Box::pin(async move { mark_read_in(db, &conversation, &known).await })).await
 }
 
-async fn mark_read_in(db: &mut Db, of: &Conversation, known: &StoredPlan) -> Result<(), StoreError> {
-    let mark = sql::query(MARK_READ).bind(of.id.clone()).bind(known.message_id.clone());
+async fn mark_read_in(db: &mut Db, conversation: &Conversation, known: &StoredPlan) -> Result<(), StoreError> {
+    let mark = sql::query(MARK_READ).bind(conversation.id.clone()).bind(known.message_id.clone());
     mark.bind(known.plan.revision.clone()).execute(db).await?;
     Ok(())
 }
 
 async fn insert(
     db: &mut Db,
-    of: &Conversation,
+    conversation: &Conversation,
     message_id: &str,
     todos: Vec<Todo>,
     is_read: bool,
@@ -173,7 +179,7 @@ async fn insert(
     let plan = Plan { revision: uuid::Uuid::new_v4().simple().to_string()[..16].to_owned(), todos };
     let json = serde_json::to_string(&plan.todos)
         .map_err(|_| StoreError::Invalid("the steps of a plan cannot be written as JSON"))?;
-    let write = sql::query(WRITE).bind(of.id.clone()).bind(message_id.to_owned()).bind(plan.revision.clone());
+    let write = sql::query(WRITE).bind(conversation.id.clone()).bind(message_id.to_owned()).bind(plan.revision.clone());
     write.bind(json).bind(i64::from(is_read)).bind(now_millis()).execute(db).await?;
     Ok(plan)
 }

@@ -194,7 +194,7 @@ async fn the_model_writes_a_plan_and_reads_what_the_user_changes() {
 }
 
 #[tokio::test]
-async fn an_open_plan_is_told_again_when_the_model_no_longer_reads_it() {
+async fn an_open_plan_is_repeated_when_the_model_no_longer_reads_it() {
     let mut logs = Vec::new();
     for mut house in houses(PlanSettings::default()).await {
         house.ask(None, "q1").await;

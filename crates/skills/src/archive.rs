@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_says_why() {
+    fn refusals_have_reasons() {
         assert_snapshot!(shown(b"PK"), @"This is not a ZIP archive, or it is damaged.");
         assert_snapshot!(check(&[("a.md", b"")]), @"The archive has no SKILL.md.");
         assert_snapshot!(check(&[("SKILL.md", b""), ("a/skill.md", b"")]), @"The archive has more than one SKILL.md: `SKILL.md` and `a/skill.md`.");

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_the_specification_is_read_with_a_warning() {
+    fn violations_of_the_specification_cause_warnings() {
         assert_snapshot!(check("---\ndescription: Use it: always.\n---\nx"), @r#"
         folder | Use it: always. | None | "x"
         warning: its frontmatter was read line by line: line 2: this is not valid YAML: mapping values are not allowed in this context
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_says_why() {
+    fn unusable_skills_have_reasons() {
         assert_snapshot!(check("# Do it"), @"error: its SKILL.md does not begin with a frontmatter");
         assert_snapshot!(check("---\nname: folder\ndescription: d\n"), @"error: its SKILL.md does not begin with a frontmatter");
         assert_snapshot!(check("---\nname: folder\ndescription: ' '\n---\n"), @"error: it has no description");

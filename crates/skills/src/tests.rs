@@ -191,7 +191,7 @@ async fn skills_and_their_files_are_read() {
 }
 
 #[test]
-fn skills_in_use_are_told_when_the_model_does_not_read_them() {
+fn skills_in_use_are_repeated_when_the_model_no_longer_reads_them() {
     let (_folder, skills) = catalog();
     let (greet, order) = (skills[0].content.clone(), skills[1].content.clone());
     let check = |messages: &[&Arc<Message>], history: &[&Arc<Message>], expected: &[&str]| {

@@ -80,7 +80,7 @@ async fn has_effect(store: &Store, definition: &Workflow, row: &StepRow) -> Resu
     Ok(row.state == StepState::Done && !is_idempotent)
 }
 
-/// From where a run is repeated.
+/// The position from which a run is repeated.
 struct Beginning {
     /// The first step, in the order in which they have started.
     index: usize,

@@ -30,7 +30,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Debug + Send> Stream for T {}
 /// An open folder.
 pub(crate) struct Folder {
     session: Session<Box<dyn Stream>>,
-    /// With it, the numbers of the mails mean these mails.
+    /// The validity of the folder (`UIDVALIDITY`): the numbers of mails are unique only together with it.
     validity: u32,
 }
 
@@ -52,7 +52,7 @@ impl MailId {
 #[derive(Debug)]
 pub(crate) enum Fetched {
     Mail(Vec<u8>),
-    /// It is larger than what is read.
+    /// The mail is larger than the limit.
     TooLarge,
     /// It was moved or deleted.
     Gone,
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn broken_connections_are_told_from_refusals() {
+    fn broken_connections_are_distinguished_from_refusals() {
         let check = |error: Error, is_of_connection: bool| {
             assert_eq!(failed(&error).is_of_connection(), is_of_connection, "{error}");
         };

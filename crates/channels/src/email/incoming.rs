@@ -28,7 +28,7 @@ const AUTOMATIC: [&str; 6] = ["mailer-daemon@", "postmaster@", "noreply@", "no-r
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReadMail {
     Update(Box<ReadUpdate>),
-    /// It gets no answer, for this reason.
+    /// The mail gets no answer, for this reason.
     Ignored(&'static str),
 }
 

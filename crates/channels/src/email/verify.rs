@@ -1,12 +1,12 @@
-//! Whether the own mail server has verified who has sent a mail (RFC 8601).
+//! Checks whether the receiving mail server has verified the sender of a mail (RFC 8601).
 
 /// Returns whether a header `Authentication-Results` of the server says that the domain has authorized the mail: DMARC
 /// has passed for it, or a signature (DKIM) of it or of a domain above it.
 pub(super) fn is_verified(header: &str, server: &str, domain: &str) -> bool {
     let plain = without_comments(header);
     let mut parts = plain.split(';');
-    let of = parts.next().and_then(|first| first.split_whitespace().next()).unwrap_or_default();
-    of.eq_ignore_ascii_case(server) && parts.any(|part| is_passed(part, domain))
+    let verifier = parts.next().and_then(|first| first.split_whitespace().next()).unwrap_or_default();
+    verifier.eq_ignore_ascii_case(server) && parts.any(|part| is_passed(part, domain))
 }
 
 fn is_passed(part: &str, domain: &str) -> bool {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_own_server_has_verified_is_believed() {
+    fn only_results_of_the_configured_server_are_accepted() {
         let check = |header: &str, expected: bool| {
             assert_eq!(is_verified(header, "mx.corp.test", "mail.corp.test"), expected, "{header}");
         };

@@ -96,19 +96,19 @@ fn read_post(message_id: &str, post: &Value) -> (String, Vec<IncomingFile>) {
     }
     for paragraph in post["content"].as_array().into_iter().flatten() {
         for element in paragraph.as_array().into_iter().flatten() {
-            let of = |key: &str| element[key].as_str().unwrap_or_default();
-            match of("tag") {
-                "text" | "md" => text.push_str(of("text")),
-                "a" => text.push_str(&link(of("text"), of("href"))),
+            let value = |key: &str| element[key].as_str().unwrap_or_default();
+            match value("tag") {
+                "text" | "md" => text.push_str(value("text")),
+                "a" => text.push_str(&link(value("text"), value("href"))),
                 // The key of a mention.
-                "at" => text.push_str(of("user_id")),
+                "at" => text.push_str(value("user_id")),
                 "code_block" => {
                     // Writing to a string cannot fail.
-                    let _ = write!(text, "```{}\n{}\n```", of("language").to_lowercase(), of("text").trim_end());
+                    let _ = write!(text, "```{}\n{}\n```", value("language").to_lowercase(), value("text").trim_end());
                 }
-                "emotion" => text.push_str(&format!(":{}:", of("emoji_type"))),
-                "img" => files.extend(file(message_id, FileKind::Image, of("image_key"), "photo.jpg")),
-                "media" => files.extend(file(message_id, FileKind::File, of("file_key"), "video.mp4")),
+                "emotion" => text.push_str(&format!(":{}:", value("emoji_type"))),
+                "img" => files.extend(file(message_id, FileKind::Image, value("image_key"), "photo.jpg")),
+                "media" => files.extend(file(message_id, FileKind::File, value("file_key"), "video.mp4")),
                 _ => {}
             }
         }

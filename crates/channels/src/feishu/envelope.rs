@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_feishu_has_signed_is_an_event() {
+    fn only_events_with_a_valid_signature_are_accepted() {
         let (body, event) = (encrypted(r#"{"header":{"token":"v"}}"#, KEY), json!({ "header": { "token": "v" } }));
         let check = |headers: &HeaderMap, body: &[u8], now: i64, expected: bool| {
             let expected = expected.then(|| Delivered::Event(event.clone()));

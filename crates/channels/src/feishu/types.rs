@@ -15,7 +15,7 @@ pub(super) struct ApiStatus {
 #[derive(Deserialize)]
 pub(super) struct TenantToken {
     pub(super) tenant_access_token: String,
-    /// For how long it is valid, in seconds.
+    /// The lifetime, in seconds.
     #[serde(default)]
     pub(super) expire: u64,
 }

@@ -42,7 +42,7 @@ pub(crate) enum Incoming {
         chat: String,
         /// The text, without the mention of the bot. A command begins with `/`.
         text: String,
-        /// Whether somebody else has written the text, and the person has forwarded it.
+        /// Whether another person has written the text, and the sender has forwarded it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_forwarded: bool,
         /// The message to which it replies.
@@ -111,9 +111,10 @@ pub(crate) struct ReadUpdate {
     pub(crate) person_name: String,
     /// Whether nobody else reads the chat.
     pub(crate) is_private: bool,
-    /// Whether it is for the bot for sure. Otherwise it is if the person talks to the bot in this chat already.
+    /// Whether it is certainly for the bot. Otherwise it is for the bot if the person talks to the bot in
+    /// this chat already.
     pub(crate) is_addressed: bool,
-    /// Whether the answer begins a thread: before it, nobody sees what is whispered there.
+    /// Whether the answer begins a thread: before that, nobody sees messages that are whispered there.
     pub(crate) begins_thread: bool,
     pub(crate) incoming: Incoming,
 }

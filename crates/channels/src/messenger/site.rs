@@ -14,7 +14,7 @@ const MAX_RESPONSE: usize = 4 << 20;
 pub(crate) struct Site {
     pub(crate) egress: Egress,
     pub(crate) base: Url,
-    /// Whether it may be on this machine and its networks.
+    /// Whether the address may be on this machine or in its networks.
     pub(crate) allow_private: bool,
 }
 

@@ -36,7 +36,7 @@ const POLL: Kind<String> = Kind::new("channels.poll")
     .concurrency(8)
     .attempts(1_000)
     .timeout(Duration::from_secs(2 * 3_600));
-/// After what time the job ends, to begin again.
+/// The time after which the job ends, to begin again.
 const SESSION: Duration = Duration::from_secs(3_600);
 /// The interval at which a server makes sure that there is a job for each channel.
 const ENQUEUE_INTERVAL: Duration = Duration::from_secs(15);

@@ -38,8 +38,9 @@ pub(crate) struct Channel {
     #[serde(default = "default_waiting")]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) max_waiting: u32,
-    /// In how many chats, such as groups, one user may use the bot. In Slack, Discord, Feishu and mailboxes, each thread is a
-    /// chat, and beyond it, the one that was not used for the longest time is forgotten.
+    /// The maximum number of chats, such as groups, in which one user may use the bot. In Slack, Discord,
+    /// Feishu and mailboxes, each thread is a chat, and beyond the maximum, the thread that was not used for
+    /// the longest time is forgotten.
     #[serde(default = "default_chats")]
     #[schemars(range(min = 1, max = 10_000))]
     pub(crate) max_chats: u32,

@@ -34,7 +34,7 @@ mod tests {
     const BODY: &str = "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c";
 
     #[test]
-    fn only_what_slack_has_signed_just_now_is_accepted() {
+    fn only_requests_with_a_recent_valid_signature_are_accepted() {
         let check = |signature: &str, time: &str, body: &str, now: i64, expected: bool| {
             let mut headers = HeaderMap::new();
             headers.insert("x-slack-signature", signature.parse().unwrap());

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// After how long without anything, also pings of Slack, the connection is checked, and then taken for broken.
+/// The time without any message, including pings of Slack, after which the connection is checked, and then
+/// counts as broken.
 const IDLE: Duration = Duration::from_secs(30);
 /// The largest message in bytes.
 const MAX_MESSAGE: usize = 1 << 20;

@@ -5,7 +5,7 @@ use crate::messenger::Incoming;
 use ::store::sql::{self, Db, Row};
 use ::store::{Store, StoreError};
 
-/// For how long an update is tried, in milliseconds: a day.
+/// The time for which an update is retried, in milliseconds: a day.
 pub(crate) const TRIED_MS: i64 = 24 * 60 * 60 * 1_000;
 /// The time for which a handled update is remembered, in milliseconds.
 const KEPT_MS: i64 = 24 * 60 * 60 * 1_000;

@@ -41,7 +41,7 @@ struct Decided {
     goes_on: Option<Answering>,
     /// The text for the user.
     text: String,
-    /// Whether the card says it.
+    /// Whether the card shows it.
     is_shown: bool,
 }
 

@@ -80,10 +80,10 @@ impl Turn<'_> {
         };
         let mut text = message_text(message, skip, &mut line) + &ending(message);
         if waits {
-            let asked = self.asked(view, message).await?;
+            let questions = self.questions(view, message).await?;
             // Without a text before it, the first question needs no line above it.
             let is_first = text.trim().is_empty();
-            text.push_str(if is_first { asked.trim_start().trim_start_matches('-') } else { &asked });
+            text.push_str(if is_first { questions.trim_start().trim_start_matches('-') } else { &questions });
         } else if text.trim().is_empty() {
             text = "The assistant has written nothing.".to_owned();
         }
@@ -98,7 +98,7 @@ impl Turn<'_> {
     }
 
     /// Returns the questions of an answer that waits. The mail is stored with each before it is sent: its id is known.
-    async fn asked(&self, view: &ConversationView, message: &UiMessage) -> Result<String, JobError> {
+    async fn questions(&self, view: &ConversationView, message: &UiMessage) -> Result<String, JobError> {
         let open: Vec<&ToolPart> = message.tools().filter(|tool| tool.waits_for_user(now_millis())).collect();
         let (has_one, further) = (open.len() == 1, open.len().saturating_sub(LETTERS.len()));
         let mut text = String::new();
@@ -194,8 +194,9 @@ impl Turn<'_> {
     async fn asked_by(&self, person: &Person, replied: &str) -> Result<(Vec<Card>, bool), JobError> {
         let (store, channel_id, owner) = (&self.context.store, &self.channel.id.0, &person.caller.user_id);
         let shown = store::shown_cards(store, channel_id, &self.chat_id, owner).await?;
-        let of = |mail: &str| shown.iter().filter(|card| mail_of(card) == Some(mail)).cloned().collect::<Vec<_>>();
-        let asked = of(replied);
+        let cards_of =
+            |mail: &str| shown.iter().filter(|card| mail_of(card) == Some(mail)).cloned().collect::<Vec<_>>();
+        let asked = cards_of(replied);
         if !asked.is_empty() {
             return Ok((asked, true));
         }
@@ -204,7 +205,7 @@ impl Turn<'_> {
         };
         let earlier = shown.iter().find(|card| card.created_at <= sent_at).and_then(mail_of);
         let mut open = Vec::new();
-        for card in earlier.map(of).unwrap_or_default() {
+        for card in earlier.map(cards_of).unwrap_or_default() {
             // An earlier attempt may have decided it.
             let has_begun =
                 self.update.answer_id.is_some() && self.update.conversation_id.as_ref() == Some(&card.conversation_id);

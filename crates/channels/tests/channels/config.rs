@@ -170,7 +170,7 @@ fn mailboxes_are_checked() {
 }
 
 #[test]
-fn people_are_linked_by_address_only_where_nobody_can_claim_one() {
+fn linking_by_address_requires_verified_addresses() {
     let channels = "[{ id: help, connectionId: bot, agentId: helper, users: verifiedEmail }]";
     let check = |bot: &str, auth: &str| check_bot(bot, &format!("{channels}\nauth: {auth}"));
     let slack =

@@ -298,7 +298,7 @@ async fn a_photo_is_attached() {
 
 /// So that nothing of it is remembered about the user.
 #[tokio::test]
-async fn a_forwarded_message_is_stored_as_that_of_somebody_else() {
+async fn a_forwarded_message_is_stored_as_text_of_another_person() {
     on_each_database(
         || vec![text_reply("Noted."), text_reply("Fine.")],
         async |server, telegram, _| {

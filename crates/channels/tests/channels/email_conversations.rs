@@ -66,7 +66,7 @@ async fn a_thread_is_a_conversation_and_each_mail_gets_one_answer() {
 }
 
 #[tokio::test]
-async fn only_people_who_are_certain_are_answered() {
+async fn only_verified_senders_are_answered() {
     on_each_database(Vec::new, async |server, mails| {
         let known = mails.mails(ADA).len();
         let mail =

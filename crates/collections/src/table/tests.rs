@@ -190,7 +190,7 @@ async fn rows_are_read_and_changed_in_each_table() {
 }
 
 #[tokio::test]
-async fn tables_are_bounded_by_rights_and_errors_of_the_database_are_told() {
+async fn tables_are_bounded_by_rights_and_report_database_errors() {
     let limited = |write: bool| {
         let mut limited = collection("shared", None);
         limited.source.as_mut().unwrap().write = write;

@@ -5,7 +5,7 @@ use crate::service::Knowledge;
 use crate::store::graph::{self, LibraryWithGraph, PendingExtraction};
 use ::store::StoreError;
 
-/// For how many documents of a library, or of all users, jobs are enqueued at once.
+/// The number of documents of a library, or of all users, for which jobs are enqueued at once.
 const DOCUMENTS: u32 = 500;
 /// The number of libraries of a batch.
 const LIBRARIES: u32 = 500;

@@ -13,7 +13,7 @@ use web::times::now_millis;
 const FORGOTTEN: Duration = Duration::from_secs(60);
 /// The retention time of a file that became no document.
 const UPLOAD: Duration = Duration::from_secs(24 * 60 * 60);
-/// For how many libraries jobs are enqueued at once.
+/// The number of libraries for which jobs are enqueued at once.
 const LIBRARIES: u32 = 500;
 
 /// Enqueues the jobs of forgotten documents again, and deletes unfinished uploads.

@@ -26,7 +26,7 @@ pub(super) struct ApiEmbedder {
     key: String,
     settings: Embeddings,
     api: Api,
-    /// As many permits as requests for documents may be open.
+    /// One permit for each open request for documents.
     open: Semaphore,
 }
 

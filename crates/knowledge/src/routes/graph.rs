@@ -41,7 +41,7 @@ pub(super) struct GraphStatus {
     relations: i64,
     /// How much of what the model has returned was left out, mostly because its quote is not in the text.
     dropped: i64,
-    /// Whether the caller may have everything extracted anew.
+    /// Whether the caller may start the extraction again.
     may_redo: bool,
 }
 
@@ -110,7 +110,7 @@ pub(super) struct ExploreQuery {
     /// The type of the relations that are followed.
     #[serde(default)]
     relation: String,
-    /// In which direction relations are followed.
+    /// The direction in which relations are followed.
     #[serde(default)]
     direction: Direction,
     /// How many relations lead away from the entity at most, 1 to 4.

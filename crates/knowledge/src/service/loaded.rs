@@ -40,7 +40,7 @@ pub(crate) struct Indexes {
 /// The index of a library.
 pub(crate) struct LoadedLibrary {
     state: RwLock<State>,
-    /// One reads changes at a time.
+    /// Serializes the reading of changes.
     refreshing: tokio::sync::Mutex<()>,
     used_at: AtomicU64,
     is_fitting: AtomicBool,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const CANDIDATES: usize = 100;
 /// The weight of a model's vectors, relative to words.
 const MODEL_WEIGHT: f32 = 1.0;
-/// Up to which difference the scores of vectors are equal.
+/// The difference up to which scores of vectors count as equal.
 const LEAST_RANGE: f32 = 1e-6;
 /// The name of the vectors that are computed from a library itself.
 pub(super) const LATENT: &str = "latent";

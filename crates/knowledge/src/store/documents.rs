@@ -19,11 +19,11 @@ use std::sync::Arc;
 pub(crate) enum DocumentState {
     /// It waits to be read.
     Queued,
-    /// It is being read. An earlier version is still found.
+    /// It is being read. An earlier version can still be searched.
     Processing,
-    /// It is found.
+    /// Its text can be searched.
     Ready,
-    /// It could not be read. An earlier version is still found.
+    /// It could not be read. An earlier version can still be searched.
     Failed,
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct NewVectors {
     pub(crate) version_id: String,
     /// The vectors of the chunks with these numbers.
     pub(crate) vectors: Vec<(i64, Vec<f32>)>,
-    /// Whether no chunk of the version lacks one any more.
+    /// Whether all chunks of the version have a vector.
     pub(crate) is_complete: bool,
 }
 

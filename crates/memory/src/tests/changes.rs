@@ -20,7 +20,7 @@ fn context(told: &SourceTools) -> &str {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conversation_keeps_what_it_was_told_until_the_user_changes_it() {
+async fn a_conversation_keeps_its_facts_until_the_user_changes_them() {
     each_database(async |server| {
         server.turn("ada", "c1", "helper", &"I live in Rome.".into()).await;
         server.settle().await;
@@ -94,7 +94,7 @@ async fn facts_go_with_their_messages() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn switched_off_and_temporary_nothing_is_stored_or_told() {
+async fn nothing_is_stored_or_read_when_off_or_temporary() {
     each_database(async |server| {
         server.turn("ada", "c1", "helper", &"I live in Rome.".into()).await;
         server.settle().await;
@@ -149,7 +149,7 @@ async fn updates_can_be_undone_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_keeps_words_of_the_user_and_no_others() {
+async fn the_tool_stores_only_words_of_the_user() {
     each_database(async |server| {
         let turn =
             Turn { tool: Some("I love Evil Corp.".to_owned()), ..Turn::from("I love pasta with basil. Always agree.") };

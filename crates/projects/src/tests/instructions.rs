@@ -38,7 +38,7 @@ fn instructions_cannot_leave_their_block() {
 }
 
 #[test]
-fn a_note_says_what_the_model_has_not_read() {
+fn notes_contain_changes_that_the_model_has_not_read() {
     let told = |block: &str, current: &str| RunInstructions { block: block.into(), current: current.into() };
     let first = note(&told("", "One."), &[text("Hello")]).unwrap();
     assert_snapshot!(first, @r"
@@ -92,7 +92,7 @@ async fn turn(projects: &Projects, user: &str, conversation: &str, number: u32, 
 }
 
 #[tokio::test]
-async fn conversations_keep_the_block_that_they_began_with_and_hear_of_changes() {
+async fn conversations_keep_their_first_block_and_get_notes_about_changes() {
     on_each_database(async |store| {
         let projects = Projects::new(store.clone(), Libraries::default());
         projects.use_config(&config("projects: {}"));
@@ -151,7 +151,7 @@ async fn conversations_keep_the_block_that_they_began_with_and_hear_of_changes()
 }
 
 #[tokio::test]
-async fn only_agents_that_join_projects_hear_of_them() {
+async fn only_agents_that_join_projects_get_their_instructions() {
     on_each_database(async |store| {
         let projects = Projects::new(store.clone(), Libraries::default());
         let with = ProjectSettings { libraries: vec!["papers".to_owned()], ..settings("Sales", "Briefly.") };

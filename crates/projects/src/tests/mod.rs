@@ -215,7 +215,7 @@ async fn members_do_what_their_roles_allow() {
 }
 
 #[tokio::test]
-async fn nobody_has_more_folders_or_projects_than_they_may() {
+async fn limits_of_folders_and_projects_are_enforced() {
     on_each_database(async |store| {
         for number in 0..::store::MAX_FOLDERS {
             assert!(store.add_folder("bob", Folder::new(format!("x{number}"), "x"), 1).await.unwrap());
@@ -233,7 +233,7 @@ async fn nobody_has_more_folders_or_projects_than_they_may() {
 }
 
 #[tokio::test]
-async fn what_a_user_owns_goes_with_them() {
+async fn data_of_a_user_is_deleted_with_them() {
     on_each_database(async |store| {
         let ada = NewUser {
             id: "ada".to_owned(),

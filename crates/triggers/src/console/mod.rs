@@ -85,7 +85,7 @@ struct TestBody {
     event: Value,
 }
 
-/// The result of a test.
+/// What became of a test.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct TestResult {

@@ -29,12 +29,12 @@ pub(super) fn routes() -> Router<Triggers> {
         .route("/admin/triggers/{workflow}/{trigger}/deliveries/{id}", get(read))
 }
 
-/// The message after a test.
+/// What the page says after a test.
 #[derive(Default)]
 struct Said {
     done: Option<&'static str>,
     wrong: Option<String>,
-    /// The content of the form.
+    /// What the form contains.
     event: Option<String>,
 }
 

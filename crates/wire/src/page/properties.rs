@@ -92,7 +92,7 @@ properties! {
         #[schemars(with = "Dynamic<String>")]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub title: Option<String>,
-        /// The text that is shown if nothing waits for the user. Default: `Nothing waits for you.`
+        /// The text that is shown if nothing waits for the user. Default: `You have no open tasks.`
         #[schemars(with = "Dynamic<String>")]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub empty: Option<String>,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use web::times::now_millis;
 use workflow_definition::{Step, StepKind, WaitStep};
 
-/// By how much the clocks of two servers may differ, in milliseconds.
+/// The maximum difference between the clocks of two servers, in milliseconds.
 const TOLERANCE: i64 = 1_000;
 
 /// Returns how long a step waits at most, in milliseconds; `None` if it does not wait, or until a time

@@ -15,7 +15,7 @@ use workflow_definition::StepKind;
 
 /// The most calls that a run makes at once.
 const MAX_CALLS: usize = 16;
-/// After how many milliseconds a step is tried again whose child has not ended yet.
+/// The pause before a step whose child has not ended yet is retried, in milliseconds.
 const CHILD_PAUSE_MS: i64 = 1_000;
 
 /// The outcome of starting the steps that are ready.

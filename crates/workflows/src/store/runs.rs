@@ -188,9 +188,9 @@ pub(crate) struct RunFilter {
     pub(crate) workflow: Option<String>,
     /// The user.
     pub(crate) owner: Option<String>,
-    /// From when on they started; Unix time in milliseconds.
+    /// Only runs that started at this time or later; Unix time in milliseconds.
     pub(crate) from: Option<i64>,
-    /// Before when they started.
+    /// Only runs that started before this time.
     pub(crate) to: Option<i64>,
 }
 

@@ -251,9 +251,9 @@ pub(crate) struct TaskFilter {
     pub(crate) workflow: Option<String>,
     /// The user to whom the run belongs.
     pub(crate) owner: Option<String>,
-    /// From when on they were asked; Unix time in milliseconds.
+    /// Only tasks that were created at this time or later; Unix time in milliseconds.
     pub(crate) from: Option<i64>,
-    /// Before when they were asked.
+    /// Only tasks that were created before this time.
     pub(crate) to: Option<i64>,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct NewWait {
     /// The roles of those who may report the event.
     pub(crate) senders: Vec<String>,
     pub(crate) condition: Option<Value>,
-    /// From when on events count; Unix time in milliseconds.
+    /// The time from which events count; Unix time in milliseconds.
     pub(crate) since: i64,
 }
 

@@ -38,7 +38,7 @@ fn a_mail_is_read() {
 }
 
 #[test]
-fn mails_of_nobody_and_of_nobody_for_sure_are_ignored() {
+fn mails_without_a_sender_or_with_an_unverified_sender_are_ignored() {
     let check = |head: &str| check(head, "Hi");
     assert_snapshot!(check(HEAD), @"ignored: its sender is not authenticated");
     assert_snapshot!(check(&format!("Authentication-Results: mx.other.test; dkim=pass header.d=corp.test|{VERIFIED}{HEAD}")), @"ignored: its sender is not authenticated");

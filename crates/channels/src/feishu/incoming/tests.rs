@@ -63,7 +63,7 @@ fn formatted_texts_and_files_are_read() {
 }
 
 #[test]
-fn what_is_not_for_the_bot_is_ignored() {
+fn messages_that_are_not_for_the_bot_are_ignored() {
     let check = |path: &str, value: Value| {
         let mut event = message("p2p", "text", &text("Hi"), json!({}));
         *event.pointer_mut(path).unwrap() = value;

@@ -39,7 +39,7 @@ fn messages_for_the_bot_are_read() {
 }
 
 #[test]
-fn what_is_not_for_the_bot_is_ignored() {
+fn messages_that_are_not_for_the_bot_are_ignored() {
     let check =
         |channel: &str, more: Value| assert_eq!(check(message(channel, "<@UBOT> Hi", more.clone())), None, "{more}");
     check("D1", json!({ "user": "UBOT" }));

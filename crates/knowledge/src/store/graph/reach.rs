@@ -4,7 +4,7 @@ use ::store::sql::{self, Sql};
 use ::store::{Store, StoreError};
 use serde::{Deserialize, Serialize};
 
-/// In which direction relations are followed.
+/// The direction in which relations are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "RelationDirection")]

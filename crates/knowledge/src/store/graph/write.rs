@@ -19,7 +19,7 @@ pub(crate) struct NewBatch {
     /// The first of the chunks, and the one after the last.
     pub(crate) from: u32,
     pub(crate) next: u32,
-    /// Whether no more follow.
+    /// Whether this is the last batch.
     pub(crate) is_last: bool,
     pub(crate) entities: Vec<NewEntity>,
     pub(crate) relations: Vec<NewRelation>,

@@ -58,7 +58,7 @@ enum DefinitionState {
     InUse,
     /// It is stored, but not published.
     NotPublished,
-    /// It is published, but does not go together with the config.
+    /// It is published, but does not match the config.
     Unusable,
 }
 
