@@ -1,6 +1,7 @@
 //! Skills of folders: their pages, and the switch with which an administrator takes one from all agents.
 
-use super::{MAX_SHOWN, PATH, SkillItem, SkillOrigin, apply};
+use super::instructions::instructions_view;
+use super::{PATH, SkillItem, SkillOrigin, apply};
 use crate::catalog::CatalogSkill;
 use crate::folder::SKILL_FILES;
 use crate::path::SkillPath;
@@ -118,12 +119,10 @@ async fn show(admin: Admin, State(context): State<Context>, Path(name): Path<Str
         Some(file) => skill.read_file(file).await.unwrap_or_else(String::into_bytes),
         None => Vec::new(),
     };
-    let mut instructions = String::from_utf8_lossy(&instructions).into_owned();
-    instructions.truncate(instructions.floor_char_boundary(MAX_SHOWN));
-    Ok(page(&admin, PATH, StatusCode::OK, &name, content(&skill, enabled, instructions, files)))
+    Ok(page(&admin, PATH, StatusCode::OK, &name, content(&skill, enabled, &instructions, files)))
 }
 
-fn content(skill: &CatalogSkill, enabled: bool, instructions: String, files: Vec<SkillPath>) -> AnyView {
+fn content(skill: &CatalogSkill, enabled: bool, instructions: &[u8], files: Vec<SkillPath>) -> AnyView {
     let path = format!("{PATH}/{}", skill.skill.name);
     let about = [
         ("State", text(if enabled { "enabled" } else { "disabled" })),
@@ -152,13 +151,7 @@ fn content(skill: &CatalogSkill, enabled: bool, instructions: String, files: Vec
                 <a class="cw-button" href=format!("{path}/export?origin=folder")>"Export"</a>
             </div>
         </section>
-        <section class="cw-account-part" aria-labelledby="instructions">
-            <h2 id="instructions">"Instructions"</h2>
-            <details class="cw-admin-call">
-                <summary>"SKILL.md"</summary>
-                <pre tabindex="0" aria-label="SKILL.md">{instructions}</pre>
-            </details>
-        </section>
+        {instructions_view(instructions)}
         <section class="cw-account-part" aria-labelledby="files">
             <h2 id="files">"Files"</h2>
             {table([Text("File")], lines, "There are no files.")}

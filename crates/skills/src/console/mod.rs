@@ -3,6 +3,7 @@
 mod api;
 mod export;
 mod folders;
+mod instructions;
 mod list;
 mod pack;
 mod pages;
@@ -28,8 +29,6 @@ use wire::{ErrorCode, UserError};
 pub(crate) const PATH: &str = "/admin/skills";
 /// The title of the list.
 const TITLE: &str = "Skills";
-/// How much of the instructions a page shows, in bytes.
-const MAX_SHOWN: usize = 256 * 1024;
 
 /// Returns the section of the console.
 pub(crate) fn section(context: Context) -> Section {

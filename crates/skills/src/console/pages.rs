@@ -1,6 +1,7 @@
 //! The page of an installed skill.
 
-use super::{MAX_SHOWN, PATH, SkillChange, SkillDetail, SkillFile};
+use super::instructions::instructions_view;
+use super::{PATH, SkillChange, SkillDetail, SkillFile};
 use crate::console;
 use crate::folder::SKILL_FILES;
 use crate::scan::Finding;
@@ -60,16 +61,15 @@ async fn render(admin: &Admin, context: &Context, name: &str, problem: Option<St
         }
         None => None,
     };
-    let mut instructions = String::from_utf8_lossy(&instructions.unwrap_or_default()).into_owned();
-    instructions.truncate(instructions.floor_char_boundary(MAX_SHOWN));
+    let instructions = instructions.unwrap_or_default();
     let users = [detail.installed_by.as_str(), detail.changed_by.as_str()];
     let names = UserNames::load(&context.store, users.into_iter()).await?;
     let status = if problem.is_some() { StatusCode::CONFLICT } else { StatusCode::OK };
     let title = detail.name.clone();
-    Ok(page(admin, PATH, status, &title, content(detail, instructions, problem, &names)))
+    Ok(page(admin, PATH, status, &title, content(detail, &instructions, problem, &names)))
 }
 
-fn content(detail: SkillDetail, instructions: String, problem: Option<String>, names: &UserNames) -> AnyView {
+fn content(detail: SkillDetail, instructions: &[u8], problem: Option<String>, names: &UserNames) -> AnyView {
     let path = format!("{PATH}/{}", detail.name);
     let hash = |hash: String| view! { <code>{hash}</code> }.into_any();
     let about = [
@@ -108,13 +108,7 @@ fn content(detail: SkillDetail, instructions: String, problem: Option<String>, n
             <h2 id="findings">"Findings of the scan"</h2>
             {findings_table(detail.findings)}
         </section>
-        <section class="cw-account-part" aria-labelledby="instructions">
-            <h2 id="instructions">"Instructions"</h2>
-            <details class="cw-admin-call">
-                <summary>"SKILL.md"</summary>
-                <pre tabindex="0" aria-label="SKILL.md">{instructions}</pre>
-            </details>
-        </section>
+        {instructions_view(instructions)}
         <section class="cw-account-part" aria-labelledby="files">
             <h2 id="files">"Files"</h2>
             {facts(hashes)}

@@ -1,0 +1,22 @@
+//! The instructions of a skill on its page.
+
+use leptos::prelude::*;
+
+/// How much of the instructions a page shows, in bytes.
+const MAX_SHOWN: usize = 256 * 1024;
+
+/// Renders the section with the instructions of a skill.
+pub(super) fn instructions_view(instructions: &[u8]) -> AnyView {
+    let mut instructions = String::from_utf8_lossy(instructions).into_owned();
+    instructions.truncate(instructions.floor_char_boundary(MAX_SHOWN));
+    view! {
+        <section class="cw-account-part" aria-labelledby="instructions">
+            <h2 id="instructions">"Instructions"</h2>
+            <details class="cw-admin-call">
+                <summary>"SKILL.md"</summary>
+                <pre tabindex="0" aria-label="SKILL.md">{instructions}</pre>
+            </details>
+        </section>
+    }
+    .into_any()
+}
