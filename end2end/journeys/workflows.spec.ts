@@ -40,20 +40,13 @@ test("a webhook starts a run, a person fills in its form on a phone, and it ends
   test.setTimeout(120_000);
   expect((await page.request.post("/api/endpoints/runs/repair", { data: {} })).ok()).toBe(true);
   await page.setViewportSize(PHONE);
-  await page.addInitScript(() => {
-    const setAppBadge = (count: unknown) => Promise.resolve(Object.assign(window, { badge: Number(count) }));
-    Object.defineProperty(navigator, "setAppBadge", { value: setAppBadge });
-  });
-  const badge = () => page.evaluate(() => (window as unknown as { badge: number }).badge);
   await visit(page, "/tasks");
   await expect(page.getByText("Nothing waits for you now.")).toBeVisible();
-  expect(await badge()).toBe(0);
   await deliver(page, "customer: Acme, amount: 620");
   // The page finds out by itself.
   const card = page.getByRole("group", { name: "How is the order of Acme delivered?" });
   await expect(card).toBeVisible({ timeout: 40_000 });
   await expect(page).toHaveTitle("(1) Tasks");
-  await expect.poll(badge).toBe(1);
   await expect(page.getByRole("status").filter({ hasText: "1 task waits for you" })).toHaveCount(1);
   await fits(page);
   await picture(page, "task-phone");

@@ -56,11 +56,7 @@ async function check() {
   }
 }
 
-// The icon of the installed app shows how much waits for the user, as the title does (app/src/pages/page.rs).
-const showBadge = () => navigator.setAppBadge?.(/^\((\d+)\) /.exec(document.title)?.[1] ?? 0).catch(() => {});
-new MutationObserver(showBadge).observe(document.head, { childList: true, subtree: true });
-showBadge();
-
+if (matchMedia("(display-mode: standalone)").matches) import("./lazy/installed.js");
 check();
 setInterval(check, developing ? 1500 : 60000);
 document.addEventListener("visibilitychange", check);
