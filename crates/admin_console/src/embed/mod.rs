@@ -1,8 +1,8 @@
 //! The embed page: composes the element with which another site shows a chat, says whether the config allows that site, and shows the
 //! chat as it would look there.
 
-mod settings;
 mod site;
+mod snippet;
 
 use crate::state::ConsoleState;
 use axum::Router;
@@ -12,8 +12,8 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use config::Config;
 use leptos::prelude::*;
-use settings::{EmbedSettings, EmbeddableChat, element, script};
 use site::{config_lines, origin_of};
+use snippet::{EmbedSettings, EmbeddableChat, element, script};
 use web::Origin;
 use web::admin::filters::{field, select_field};
 use web::admin::{ADMINISTRATION, Admin, page, page_with_frames};
