@@ -1,6 +1,7 @@
 //! The report as Markdown, which is also readable in a terminal.
 
 use super::{ConfigReport, PairReport, Report};
+use crate::agreement::Agreement;
 use crate::baseline::{Change, Difference, Gate, PASSED};
 use crate::case::Case;
 use crate::run::results::CaseResult;
@@ -21,6 +22,7 @@ pub fn markdown(report: &Report, cases: &[Case], max_failures: usize) -> String 
     if let Some(pair) = &report.comparison {
         text.push_str(&compared(pair));
     }
+    text.push_str(&agreement(&report.agreements));
     text.push_str(&gate(&report.gate));
     text.push_str(&failures(report, cases, max_failures));
     text
@@ -65,6 +67,23 @@ fn compared(pair: &PairReport) -> String {
         );
     }
     text.push_str(&changes(&pair.changes));
+    text
+}
+
+fn agreement(all: &[Agreement]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n## Judges compared with people\n\n".to_owned();
+    for judge in all {
+        let _ = writeln!(text, "- `{}` {}", line(&judge.scorer, SHOWN), judge.in_words());
+        for other in judge.disagreements.iter().take(MAX_CHANGES) {
+            let _ = writeln!(text, "  - `{}`: {}", line(&other.case, SHOWN), line(&other.in_words(), SHOWN));
+        }
+        if judge.disagreements.len() > MAX_CHANGES {
+            let _ = writeln!(text, "  - and {} more", judge.disagreements.len() - MAX_CHANGES);
+        }
+    }
     text
 }
 

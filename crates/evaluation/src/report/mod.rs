@@ -7,6 +7,7 @@ mod markdown;
 pub use junit::junit;
 pub use markdown::markdown;
 
+use crate::agreement::{Agreement, PersonVerdict, agreements};
 use crate::baseline::{Change, Difference, Gate, compare, means, measures};
 use crate::run::Finished;
 use crate::run::results::{CaseResult, Winner};
@@ -36,6 +37,9 @@ pub struct Report {
     pub comparison: Option<PairReport>,
     /// The comparison with the baseline, and the cases that must pass.
     pub gate: Gate,
+    /// How far judges agree with people; empty if no person has said something of an answer that they have judged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub agreements: Vec<Agreement>,
     /// The results that did not pass.
     pub failures: Vec<CaseResult>,
 }
@@ -111,8 +115,15 @@ impl Report {
             configs: configs.iter().map(|config| config_report(results, config, seed, known)).collect(),
             comparison,
             gate,
+            agreements: agreements(results, &[]),
             failures: results.iter().filter(|result| !result.passed).cloned().collect(),
         }
+    }
+
+    /// Compares the judges also with what people say of the answers in these results.
+    #[must_use]
+    pub fn with_verdicts(self, results: &[CaseResult], verdicts: &[PersonVerdict]) -> Self {
+        Self { agreements: agreements(results, verdicts), ..self }
     }
 
     /// Returns whether every case passes with every config.

@@ -3,6 +3,7 @@
 mod datasets;
 mod experiments;
 mod upload;
+mod verdicts;
 
 pub(crate) use experiments::NewExperiment;
 pub use upload::{KeepError, keep_results};
