@@ -10,6 +10,7 @@ mod document;
 mod export;
 #[cfg(feature = "fuzz")]
 mod fuzz;
+mod hashes;
 mod import;
 mod report;
 mod run;

@@ -98,18 +98,38 @@ fn gate(gate: &Gate) -> String {
         let cases: Vec<_> = gate.failed_must.iter().map(|id| format!("`{}`", line(id, SHOWN))).collect();
         let _ = write!(text, "\nCases that must pass and have failed: {}\n", cases.join(", "));
     }
-    if !gate.missing.is_empty() {
-        text.push_str("\nIn the baseline, but not in the evaluation any more (`--update-baseline` accepts that):\n\n");
-        for missing in gate.missing.iter().take(MAX_CHANGES) {
-            let _ = writeln!(text, "- {}", line(missing, SHOWN));
-        }
-        if gate.missing.len() > MAX_CHANGES {
-            let _ = writeln!(text, "- and {} more", gate.missing.len() - MAX_CHANGES);
-        }
+    text.push_str(&listed(
+        "In the baseline, but not in the evaluation any more (`--update-baseline` accepts that)",
+        &gate.missing,
+    ));
+    text.push_str(&listed("Changed since the baseline (`--update-baseline` accepts that)", &gate.changed));
+    if gate.lacks_hashes {
+        text.push_str(
+            "\nThe baseline is of an earlier version and does not tell whether cases or scorers have changed since; `--update-baseline` adds that.\n",
+        );
+    }
+    if gate.has_too_many_worse() {
+        let max = gate.max_worse.unwrap_or_default();
+        let _ = write!(text, "\nMore cases are worse than may be: {}, at most {max}\n", gate.worse_cases);
     }
     if !gate.worse.is_empty() {
         let worse: Vec<_> = gate.worse.iter().map(|name| format!("`{}`", line(name, SHOWN))).collect();
         let _ = write!(text, "\nWorse than the baseline, and not by chance: {}\n", worse.join(", "));
+    }
+    text
+}
+
+/// Returns a list below its title; nothing without items.
+fn listed(title: &str, items: &[String]) -> String {
+    if items.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{title}:\n\n");
+    for item in items.iter().take(MAX_CHANGES) {
+        let _ = writeln!(text, "- {}", line(item, SHOWN));
+    }
+    if items.len() > MAX_CHANGES {
+        let _ = writeln!(text, "- and {} more", items.len() - MAX_CHANGES);
     }
     text
 }

@@ -23,7 +23,7 @@ use text::{Contains, Exact, Regex};
 const MAX_REASON: usize = 2_000;
 
 /// A scorer: an id, and exactly one of the kinds.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Scorer {
     /// The name in reports.
