@@ -148,3 +148,45 @@ fn the_reply_of_a_provider_is_replayed_and_imported() {
     let (passed, _, problem) = run(&["replay", "reply.jsonl", "--config", "chatwright.yaml", "--agent", "nobody"]);
     assert!(!passed && problem.contains("the agent `nobody`"), "{problem}");
 }
+
+/// What agents did with an earlier version of the program, they do with this one: `crates/recordings/README.md` says when a
+/// recording may be changed.
+#[test]
+fn recordings_of_earlier_versions_are_replayed_without_a_difference() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/recordings/tests/recorded");
+    let replay = |file: &str, config: &str| {
+        let any = "divergence,model,prompt,schema,settings,tokens,cost";
+        run_in(&folder, &["replay", file, "--config", config, "--fail-on", any])
+    };
+    let check = |file: &str, runs: usize, has: &[&str]| {
+        let recorded = fs::read_to_string(folder.join(file)).unwrap();
+        let lacks: Vec<_> = has.iter().filter(|part| !recorded.contains(**part)).collect();
+        assert!(lacks.is_empty() && recorded.len() < 60 * 1024, "{file}: {lacks:?}");
+        let (passed, report, problem) = replay(file, "chatwright.yaml");
+        let same = report.matches("the replay is the same as the recording\n").count();
+        assert!(passed && same == runs, "{file}: {report}{problem}");
+        file.to_owned()
+    };
+    let failures =
+        ["\"error\":\"the provider is temporarily unavailable\"", "\"ending\":\"failed: the provider refused"];
+    let checked = [
+        check("approval.jsonl", 2, &["\"ending\":\"waiting\"", "\"state\":\"cancelled\""]),
+        check("parallel-calls.jsonl", 1, &["\"callId\":\"call_3\"", "{\"error\":\"No customer has this name.\"}"]),
+        check("plain-answer.jsonl", 2, &["\"type\":\"reasoning-start\""]),
+        check("provider-failure.jsonl", 2, &failures),
+        check("structured-output.jsonl", 1, &["\"responseFormat\":{\"name\":\"route\""]),
+        check("sub-agent.jsonl", 1, &["\"agent\":\"lead/researcher\""]),
+    ];
+    let files = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut files: Vec<_> = files.filter(|file| file.ends_with(".jsonl")).collect();
+    files.sort();
+    assert_eq!(files, checked, "each recording is checked");
+
+    // It would be seen: the request of another prompt is not the recorded one.
+    let config = fs::read_to_string(folder.join("chatwright.yaml")).unwrap();
+    let changed = TempDir::new().unwrap();
+    let changed = changed.path().join("chatwright.yaml");
+    fs::write(&changed, config.replace("Look orders up before you answer", "Look orders up")).unwrap();
+    let (passed, report, _) = replay("parallel-calls.jsonl", &changed.display().to_string());
+    assert!(!passed && report.contains("miss:"), "{report}");
+}
