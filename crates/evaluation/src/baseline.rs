@@ -4,7 +4,7 @@
 use crate::case::Case;
 use crate::definition::Evaluation;
 use crate::hashes::Hashes;
-use crate::report::shown_names;
+use crate::names::shown_names;
 use crate::run::results::CaseResult;
 use crate::statistics::{Estimate, bootstrap};
 use serde::{Deserialize, Serialize};

@@ -82,7 +82,8 @@ impl Case {
     pub(crate) fn to_value_without_rating(&self, rated: &Rated) -> Value {
         let mut expected = self.expected.clone();
         if let Value::Object(fields) = &mut expected {
-            let tells = |key: &str, value: &Value| RATED_KEYS.contains(&key) || value.as_str() == Some(&rated.answer);
+            let tells =
+                |key: &str, value: &Value| RATED_KEYS.contains(&key) || value.as_str() == Some(rated.answer.as_str());
             fields.retain(|key, value| !tells(key, value));
         }
         json!({ "id": self.id, "input": self.input, "expected": expected })

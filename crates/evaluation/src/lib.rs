@@ -12,6 +12,7 @@ mod export;
 mod fuzz;
 mod hashes;
 mod import;
+mod names;
 mod report;
 mod run;
 mod scorer;

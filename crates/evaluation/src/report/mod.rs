@@ -15,9 +15,6 @@ use crate::statistics::{Estimate, bootstrap, mean, rate};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
-/// The most names in a message.
-const MAX_NAMES: usize = 5;
-
 /// How far means are apart at most that are the same, but for how they are stored.
 const SAME_MEAN: f64 = 1e-9;
 
@@ -175,12 +172,4 @@ fn config_report(results: &[CaseResult], config: &str, seed: u64, known: &Estima
         input_tokens: own.iter().map(|result| result.input_tokens).sum(),
         output_tokens: own.iter().map(|result| result.output_tokens).sum(),
     }
-}
-
-/// Returns names for a message, such as "the case `a` and 3 more".
-pub(crate) fn shown_names(what: &str, names: &[impl AsRef<str>]) -> String {
-    let shown: Vec<_> = names.iter().take(MAX_NAMES).map(|name| format!("`{}`", name.as_ref())).collect();
-    let more = names.len().saturating_sub(MAX_NAMES);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{what} {}{more}", shown.join(", "))
 }
