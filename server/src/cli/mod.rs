@@ -16,6 +16,7 @@ mod probe;
 mod provider_reply;
 mod recordings;
 mod replay;
+mod replayed_dataset;
 mod schema;
 mod serve;
 

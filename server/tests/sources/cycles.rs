@@ -20,7 +20,7 @@ const LARGER: &[(&str, usize)] = &[
     ("crates/chat", 26),
     ("crates/collections", 11),
     ("crates/config", 44),
-    ("crates/evaluation", 17),
+    ("crates/evaluation", 15),
     ("crates/mcp", 9),
     ("crates/mcp_server", 6),
     ("crates/notifications", 6),
