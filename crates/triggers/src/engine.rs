@@ -3,11 +3,10 @@
 use crate::active::{ActiveTrigger, ActiveTriggers};
 use crate::decision::{Decision, decide};
 use crate::host::Host;
-use crate::store::{self, DeliveryOutcome, NewDelivery, StateRow};
+use crate::store::{self, DeliveryOutcome, KeptRequest, NewDelivery, StateRow};
 use ::store::sql::Db;
 use ::store::{AuditEntry, Store, StoreError, append_audit};
 use auth::audit_row;
-use bytes::Bytes;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::fmt;
@@ -36,17 +35,22 @@ pub(crate) struct Incoming {
     pub(crate) key: String,
     /// What `_event` reads.
     pub(crate) event: Value,
-    /// Whether an administrator has sent it, who may do so while the trigger is paused.
-    pub(crate) test_by: Option<AuditedTest>,
-    /// The body of the request with its media type.
-    pub(crate) body: Option<(Option<String>, Bytes)>,
+    /// The administrator who has sent it, who may do so while the trigger is paused.
+    pub(crate) by: Option<ByAdministrator>,
+    /// The request, for a webhook.
+    pub(crate) request: Option<KeptRequest>,
     /// The workflows whose runs led to it, from the first one.
     pub(crate) causes: Vec<String>,
 }
 
-/// The audit entry of a test, which is stored with the delivery.
+/// What an administrator does.
 #[derive(Clone, Debug)]
-pub(crate) struct AuditedTest(pub(crate) AuditEntry);
+pub(crate) struct ByAdministrator {
+    /// The audit entry, which is stored with the delivery.
+    pub(crate) entry: AuditEntry,
+    /// Whether it is a test, and not a delivery that has come before.
+    pub(crate) is_test: bool,
+}
 
 /// What became of something that has happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,8 +132,7 @@ impl Triggers {
             outcome,
             detail: Some(shortened(cause)),
             run_id: None,
-            content_type: None,
-            body: None,
+            request: None,
         };
         let write = self.store.write(move |db| {
             Box::pin(async move {
@@ -158,17 +161,19 @@ async fn store_delivery(
     decision: Decision,
     now: i64,
 ) -> Result<Delivered, StoreError> {
-    let Incoming { key, test_by, body, causes, .. } = incoming;
-    let is_test = test_by.is_some();
+    let Incoming { key, by, request, causes, .. } = incoming;
+    let is_by_sender = by.is_none();
     let state = store::ensure(db, &trigger.key, &trigger.subject(), now).await?;
-    if state.paused_at.is_some() && !is_test {
+    if state.paused_at.is_some() && is_by_sender {
         return Ok(Delivered::Paused);
     }
-    // A service sends a webhook again when somebody has mended what kept it from starting a run. Ticks and events come
-    // from several servers at once, and count once.
-    let is_sent_again = body.is_some() && store::forget_unstarted(db, &trigger.key, &key).await?;
+    // A service or an administrator sends a webhook again when somebody has mended what kept it from starting a run.
+    // Ticks and events come from several servers at once, and count once.
+    let is_sent_again = request.is_some() && store::is_unstarted(db, &trigger.key, &key).await?;
     if !is_sent_again && store::is_known(db, &trigger.key, &key).await? {
-        store::count_repeat(db, &trigger.key).await?;
+        if is_by_sender {
+            store::count_repeat(db, &trigger.key).await?;
+        }
         return Ok(Delivered::Repeated);
     }
     let id = uuid::Uuid::now_v7().to_string();
@@ -194,24 +199,25 @@ async fn store_delivery(
             }
         }
     };
-    let (content_type, body) = body.map_or((None, None), |(content_type, body)| (content_type, Some(body)));
+    if is_sent_again {
+        store::forget_unstarted(db, &trigger.key, &key).await?;
+    }
     let new = NewDelivery {
         id: id.clone(),
         trigger: trigger.key.clone(),
         key,
         received_at: now,
-        is_test,
+        is_test: by.as_ref().is_some_and(|by| by.is_test),
         outcome,
         detail: detail.clone(),
         run_id: run_id.clone(),
-        content_type,
-        body,
+        request,
     };
     store::insert_delivery(db, new).await?;
-    if outcome == DeliveryOutcome::Failed && !is_test {
+    if outcome == DeliveryOutcome::Failed && is_by_sender {
         count_failure(db, trigger, detail.as_deref().unwrap_or_default(), now).await?;
     }
-    if let Some(AuditedTest(entry)) = test_by {
+    if let Some(ByAdministrator { entry, .. }) = by {
         append_audit(db, vec![entry]).await?;
     }
     Ok(Delivered::Stored { id, outcome, detail, run_id })
