@@ -11,6 +11,7 @@ mod service;
 mod store;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 use ::store::StoreError;
 use capability::{Capability, Context, Definition, Host, Job};
@@ -23,6 +24,7 @@ use section::Notifications;
 use service::Service;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
+use waiting::Teller;
 use web::openapi::ApiRouter;
 use wire::api::Outcome;
 
@@ -30,7 +32,11 @@ use wire::api::Outcome;
 pub const DEFINITION: Definition = Definition {
     sections: &[SectionType::of::<Notifications>()],
     tables: Some(store::TABLES),
-    start: Some(|host| Ok(Arc::new(NotificationCapability { host: host.clone(), pace: RwLock::default() }))),
+    start: Some(|host| {
+        let pace = Arc::<RwLock<Paces>>::default();
+        host.waiting.tell_with(Arc::new(Teller { jobs: host.jobs.clone(), pace: pace.clone() }));
+        Ok(Arc::new(NotificationCapability { host: host.clone(), pace }))
+    }),
     ..Definition::new("notifications")
 };
 
@@ -46,7 +52,7 @@ struct Paces {
 /// The capability of a running server.
 struct NotificationCapability {
     host: Host,
-    pace: RwLock<Paces>,
+    pace: Arc<RwLock<Paces>>,
 }
 
 impl NotificationCapability {
@@ -116,6 +122,8 @@ impl Capability for NotificationCapability {
     }
 
     fn jobs(&self, context: &Context) -> Vec<Job> {
-        deliver::handlers(context).into_iter().chain(email::deliver::handlers(context)).map(Job::handler).collect()
+        let waiting = &self.host.waiting;
+        let of_answers = deliver::handlers(context, waiting).into_iter().chain([waiting::handler(context, waiting)]);
+        of_answers.chain(email::deliver::handlers(context, waiting)).map(Job::handler).collect()
     }
 }

@@ -4,9 +4,11 @@ use crate::active::{ActiveTrigger, ActiveTriggers};
 use crate::decision::{Decision, decide};
 use crate::host::Host;
 use crate::store::{self, DeliveryOutcome, KeptRequest, NewDelivery, StateRow};
+use crate::waiting::waiting_id;
 use ::store::sql::Db;
 use ::store::{AuditEntry, Store, StoreError, append_audit};
 use auth::audit_row;
+use capability::{Waiting, WaitingKind};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::fmt;
@@ -25,6 +27,8 @@ pub(crate) struct Triggers {
     pub(crate) store: Store,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) active: ActiveTriggers,
+    /// What tells people of triggers that are paused because of failures.
+    pub(crate) waiting: Waiting,
     pub(crate) clock: Clock,
 }
 
@@ -104,9 +108,9 @@ impl Triggers {
             },
             other => other,
         };
-        let (host, trigger) = (self.host.clone(), trigger.clone());
+        let (host, waiting, trigger) = (self.host.clone(), self.waiting.clone(), trigger.clone());
         let delivered = self.store.write(move |db| {
-            Box::pin(async move { store_delivery(db, &*host, &trigger, incoming, decision, now).await })
+            Box::pin(async move { store_delivery(db, (&*host, &waiting), &trigger, incoming, decision, now).await })
         });
         delivered.await
     }
@@ -155,7 +159,7 @@ impl Triggers {
 
 async fn store_delivery(
     db: &mut Db,
-    host: &dyn Host,
+    (host, waiting): (&dyn Host, &Waiting),
     trigger: &ActiveTrigger,
     incoming: Incoming,
     decision: Decision,
@@ -215,7 +219,7 @@ async fn store_delivery(
     };
     store::insert_delivery(db, new).await?;
     if outcome == DeliveryOutcome::Failed && is_by_sender {
-        count_failure(db, trigger, detail.as_deref().unwrap_or_default(), now).await?;
+        count_failure(db, waiting, trigger, detail.as_deref().unwrap_or_default(), now).await?;
     }
     if let Some(ByAdministrator { entry, .. }) = by {
         append_audit(db, vec![entry]).await?;
@@ -223,9 +227,10 @@ async fn store_delivery(
     Ok(Delivered::Stored { id, outcome, detail, run_id })
 }
 
-/// Counts a failure, and tells the operators if the trigger is paused because of it.
+/// Counts a failure, and tells the operators and the author of the workflow if the trigger is paused because of it.
 pub(crate) async fn count_failure(
     db: &mut Db,
+    waiting: &Waiting,
     trigger: &ActiveTrigger,
     cause: &str,
     now: i64,
@@ -241,7 +246,8 @@ pub(crate) async fn count_failure(
         "a trigger is paused because its runs have failed five times in a row"
     );
     let about = json!({ "workflowId": workflow, "triggerId": name, "cause": cause });
-    append_audit(db, vec![audit_row(&trigger.key.user_id(), "admin:trigger_paused_itself", "", about)]).await
+    append_audit(db, vec![audit_row(&trigger.key.user_id(), "admin:trigger_paused_itself", "", about)]).await?;
+    waiting.begins(db, WaitingKind::PausedTrigger, &waiting_id(&trigger.key)).await
 }
 
 /// Returns a message as it is stored.
