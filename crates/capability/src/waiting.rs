@@ -15,6 +15,8 @@ use store::sql::Db;
 pub enum WaitingKind {
     /// A question of a workflow, for those who may answer it.
     Task,
+    /// A run of an agent without a conversation, for those who decide on its calls.
+    AgentRun,
     /// A trigger that was paused because its runs have failed, for the author of its workflow.
     PausedTrigger,
 }
@@ -24,9 +26,9 @@ pub enum WaitingKind {
 pub struct WaitingItem {
     /// The kind.
     pub kind: WaitingKind,
-    /// The title of the workflow.
+    /// The title of the workflow or of the agent.
     pub subject: String,
-    /// What it is: the question, or the trigger. Not everybody who sees a screen may read it.
+    /// What it is: the question, the tool, or the trigger. Not everybody who sees a screen may read it.
     pub title: String,
     /// Since when; Unix time in milliseconds.
     pub since: i64,

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod agent_runs;
 mod deliver;
 mod email;
 mod message;
@@ -14,7 +15,8 @@ mod tests;
 mod waiting;
 
 use ::store::StoreError;
-use capability::{Capability, Context, Definition, Host, Job};
+use agent_runs::WaitingRuns;
+use capability::{Capability, Context, Definition, Host, Job, WaitingKind};
 use chat::LifecycleEvent;
 use config::{Config, SectionType};
 use deliver::EndedAnswer;
@@ -24,7 +26,7 @@ use section::Notifications;
 use service::Service;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
-use waiting::Teller;
+use waiting::{Teller, tell_later};
 use web::openapi::ApiRouter;
 use wire::api::Outcome;
 
@@ -34,6 +36,7 @@ pub const DEFINITION: Definition = Definition {
     tables: Some(store::TABLES),
     start: Some(|host| {
         let pace = Arc::<RwLock<Paces>>::default();
+        host.waiting.provide(Arc::new(WaitingRuns));
         host.waiting.tell_with(Arc::new(Teller { jobs: host.jobs.clone(), pace: pace.clone() }));
         Ok(Arc::new(NotificationCapability { host: host.clone(), pace }))
     }),
@@ -62,6 +65,17 @@ impl NotificationCapability {
 
     fn paces(&self) -> Paces {
         *self.pace.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enqueues the job that tells people of a run that waits.
+    fn tell_of_run(&self, run_id: &str) {
+        let Some(after) = self.paces().browsers else { return };
+        let (jobs, job) = (self.host.jobs.clone(), tell_later(WaitingKind::AgentRun, run_id, after));
+        tokio::spawn(async move {
+            if let Err(error) = jobs.enqueue(job).await {
+                tracing::error!(%error, "people are not told of a run that waits for them");
+            }
+        });
     }
 }
 
@@ -97,9 +111,12 @@ impl Capability for NotificationCapability {
         self.paces().browsers.map(|_| (page::PATH, page::TITLE))
     }
 
-    /// Checks the conversation some time after an answer. If the server is killed right after the
-    /// answer, there is no notification.
+    /// Checks the conversation some time after an answer, and a run some time after it has begun to wait. If the server
+    /// is killed right after that, there is no notification.
     fn observe(&self, event: &LifecycleEvent) {
+        if let LifecycleEvent::AgentRunWaiting { run_id } = event {
+            return self.tell_of_run(run_id);
+        }
         let LifecycleEvent::RunEnded { conversation_id, user_id, outcome, .. } = event else { return };
         let Paces { browsers, email } = self.paces();
         let Some(after) = browsers.filter(|_| *outcome != Outcome::Stopped) else { return };

@@ -1,4 +1,5 @@
-//! What waits for people beside their conversations: questions of workflows, and triggers that were paused.
+//! What waits for people beside their conversations: questions of workflows, calls of agents without a conversation, and
+//! triggers that were paused.
 
 use crate::Paces;
 use crate::deliver::{PushJob, SEND};
@@ -12,7 +13,7 @@ use ::store::sql::Db;
 use capability::{Context, TellOfWaiting, Waiting, WaitingItem, WaitingKind};
 use chat::Caller;
 use config::{AuthMode, OWNER_ROLES};
-use jobs::{Due, Handler, JobContext, JobError, Jobs, Kind, Outcome};
+use jobs::{Due, Handler, JobContext, JobError, Jobs, Kind, NewJob, Outcome};
 use serde::{Deserialize, Serialize};
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -43,6 +44,7 @@ impl WaitingRef {
     pub(crate) fn key(&self) -> String {
         let kind = match self.kind {
             WaitingKind::Task => "task",
+            WaitingKind::AgentRun => "run",
             WaitingKind::PausedTrigger => "trigger",
         };
         format!("{kind}:{}", self.id)
@@ -65,9 +67,7 @@ impl TellOfWaiting for Teller {
         let pace = *self.pace.read().unwrap_or_else(PoisonError::into_inner);
         Box::pin(async move {
             let Some(after) = pace.browsers else { return Ok(()) };
-            let about = WaitingRef { kind, id: id.to_owned() };
-            let job = TELL.job(&about).key(about.key()).due(Due::After(after));
-            match self.jobs.enqueue_in(db, job).await {
+            match self.jobs.enqueue_in(db, tell_later(kind, id, after)).await {
                 // The queue is full. What waits must not fail because nobody is told of it.
                 Err(StoreError::Invalid(cause)) => {
                     tracing::warn!(cause, "people are not told of something that waits for them");
@@ -77,6 +77,12 @@ impl TellOfWaiting for Teller {
             }
         })
     }
+}
+
+/// Returns the job that tells people of something that begins to wait.
+pub(crate) fn tell_later(kind: WaitingKind, id: &str, after: Duration) -> NewJob {
+    let about = WaitingRef { kind, id: id.to_owned() };
+    TELL.job(&about).key(about.key()).due(Due::After(after))
 }
 
 /// Returns the handler of the job.
@@ -162,6 +168,7 @@ pub(crate) async fn message(
     let Some(person) = person(context, owner).await?.filter(|person| item.is_for(person)) else { return Ok(None) };
     let cause = match item.kind {
         WaitingKind::Task => Cause::Task,
+        WaitingKind::AgentRun => Cause::Waiting,
         WaitingKind::PausedTrigger => Cause::PausedTrigger,
     };
     let title = settings.show_titles.then_some(item.title.as_str());
@@ -173,7 +180,9 @@ pub(crate) async fn message(
 pub(crate) fn path(context: &Context, person: &Caller, item: &WaitingItem) -> String {
     let in_console = is_admin(person).then(|| item.console_path.clone());
     let found = match item.kind {
-        WaitingKind::Task => context.current.tasks_page(person).map(|page| format!("/{page}")).or(in_console),
+        WaitingKind::Task | WaitingKind::AgentRun => {
+            context.current.tasks_page(person).map(|page| format!("/{page}")).or(in_console)
+        }
         WaitingKind::PausedTrigger => in_console,
     };
     found.unwrap_or_else(|| "/".to_owned())

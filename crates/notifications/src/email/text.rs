@@ -58,6 +58,7 @@ impl Entry {
         let title = settings.show_titles.then_some(item.title.as_str());
         let state = match item.kind {
             WaitingKind::Task => "A question waits for your answer",
+            WaitingKind::AgentRun => "A decision is needed to go on",
             WaitingKind::PausedTrigger => "A trigger was paused: its runs have failed",
         };
         Self { name: one_line(&item.subject, title), state, path, is_conversation: false }
