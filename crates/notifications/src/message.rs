@@ -85,8 +85,8 @@ impl Message {
     }
 }
 
-/// Names a conversation by its agent, or what a workflow waits for by the workflow, and, if it may be shown, by its title: at most [`MAX_TITLE`] characters, with hidden
-/// characters made visible.
+/// Names a conversation by its agent, or what a workflow waits for by the workflow, and, if it may be shown, by its
+/// title: at most [`MAX_TITLE`] characters, with hidden characters made visible.
 pub(crate) fn cut_title(sender: &str, title: Option<&str>) -> String {
     let name = match title.map(str::trim).filter(|title| !title.is_empty()) {
         Some(title) => format!("{sender}: {title}"),
