@@ -102,7 +102,7 @@ impl Capability for WorkflowRuns {
     }
 
     fn console(&self, context: &Context) -> Option<Section> {
-        Some(console::section(context.clone()))
+        Some(console::section(context.clone(), self.waiting.clone()))
     }
 
     fn menu_counts(&self, context: &Context) -> BoxFuture<'static, anyhow::Result<Vec<MenuCount>>> {

@@ -1,6 +1,8 @@
 //! Questions that begin to wait are announced, each once.
 
 use super::fake::{Server, workflow};
+use crate::service;
+use crate::store::Assignee;
 use ::store::StoreError;
 use ::store::sql::Db;
 use capability::{TellOfWaiting, WaitingKind};
@@ -33,9 +35,18 @@ async fn people_are_told_of_questions_of_workflows_and_of_their_agents() {
             let id = server.start("test", json!({})).await;
             let mut asked: Vec<_> = server.rest(&id).await.tasks.into_iter().map(|task| task.id).collect();
             asked.sort_unstable();
-            let mut told = told.0.lock().clone();
-            told.sort_unstable();
-            assert_eq!((asked.len(), told), (questions, asked));
+            let mut seen = told.0.lock().clone();
+            seen.sort_unstable();
+            assert_eq!((asked.len(), &seen), (questions, &asked));
+            // Whom an administrator adds is told of it, once.
+            let assign = async || {
+                let audit = auth::audit_row("boss", "admin:assign_workflow_task", "", json!({}));
+                let (waiting, bob) = (&server.host.waiting, Assignee::User("bob".to_owned()));
+                service::assign(&server.runs, waiting, &asked[0], bob, audit).await.is_ok()
+            };
+            assert!(assign().await);
+            assert!(!assign().await);
+            assert_eq!(told.0.lock()[questions..], asked[..1]);
             server.close().await;
         };
         check(json!({ "id": "ask", "type": "human", "title": "OK?", "roles": ["manager"] }), 1).await;
