@@ -27,7 +27,12 @@ fn data(exposure: &Exposure) -> Value {
 /// Returns the exposure of a branch. Results of a provider's own tools count even without a stored
 /// mark, since an interrupted reply has none.
 pub fn for_branch<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> ExposureState {
-    let mut seen = Exposure::default();
+    after(Exposure::default(), messages).into()
+}
+
+/// Returns the exposure of messages after others with this exposure.
+pub fn after<'a>(before: Exposure, messages: impl IntoIterator<Item = &'a UiMessage>) -> Exposure {
+    let mut seen = before;
     for part in messages.into_iter().flat_map(|message| &message.parts) {
         let untrusted = match part {
             UiPart::Data(data) if data.kind == EXPOSURE => {
@@ -43,7 +48,16 @@ pub fn for_branch<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> Expo
         };
         seen.untrusted = seen.untrusted.or(untrusted);
     }
-    seen.into()
+    seen
+}
+
+/// Returns whether a message in which each of these texts is absent or present changes an exposure. `contains` may also
+/// return true for a text that is absent.
+pub fn may_add(seen: &Exposure, contains: impl Fn(&str) -> bool) -> bool {
+    /// What is in the JSON of each message that counts without a mark.
+    const UNMARKED: [&str; 2] = ["\"providerExecuted\"", "\"source-"];
+    let is_open = seen.private.is_none() || seen.untrusted.is_none();
+    is_open && (contains(EXPOSURE) || seen.untrusted.is_none() && UNMARKED.iter().any(|text| contains(text)))
 }
 
 /// Marks a message whose run was interrupted as exposed to both private data and text from outside:

@@ -1,5 +1,6 @@
 //! Validates the model's tool calls. The errors are written so that the model can correct the call.
 
+use crate::context::EarlierMessages;
 use crate::deferral::{self, Deferral};
 use crate::{Agent, Ruling, SubAgent, TOOL_CALL, TOOL_SEARCH};
 use contract::{Message, RunScope, Tool, ToolCall, ToolSpec};
@@ -297,6 +298,8 @@ pub(crate) struct ConversationCallIds {
     /// The ids since the user's last message, which belong to the message that is being written.
     current: HashSet<String>,
     renamed: HashMap<String, String>,
+    /// The messages before the history, until their ids are read.
+    earlier: Option<EarlierMessages>,
 }
 
 impl ConversationCallIds {
@@ -304,7 +307,20 @@ impl ConversationCallIds {
     pub(crate) fn from_history(messages: &[Arc<Message>]) -> Self {
         let begin = messages.iter().rposition(|message| matches!(**message, Message::User(_))).unwrap_or_default();
         let (taken, current) = (call_ids(messages), call_ids(&messages[begin..]));
-        Self { taken, current, renamed: HashMap::new() }
+        Self { taken, current, renamed: HashMap::new(), earlier: None }
+    }
+
+    /// Adds messages before the history, whose ids are read when they are needed.
+    pub(crate) fn after(self, earlier: Option<EarlierMessages>) -> Self {
+        Self { earlier, ..self }
+    }
+
+    /// Reads the ids of the messages before the history. Must be called before an id is assigned.
+    pub(crate) async fn complete(&mut self) {
+        if let Some(earlier) = self.earlier.take() {
+            let ids = call_ids(earlier.load().await);
+            self.taken.extend(ids);
+        }
     }
 
     /// Starts a reply. The same provider id means the same call only within one reply.

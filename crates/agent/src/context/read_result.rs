@@ -1,5 +1,6 @@
 //! The tool with which a model reads results that were cleared.
 
+use crate::context::earlier::EarlierMessages;
 use contract::{Message, Tool, ToolContext, ToolError, ToolResult, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -16,14 +17,16 @@ pub(crate) struct ReadResult {
     spec: ToolSpec,
     /// The messages with results, as they were before they were cleared.
     messages: Vec<Arc<Message>>,
+    /// The messages before them.
+    earlier: Option<EarlierMessages>,
     /// How much of a result one call returns, in bytes.
     page: usize,
 }
 
 impl ReadResult {
-    /// Creates the tool for the results of a history, of which the model reads this many bytes at once
-    /// at most.
-    pub(crate) fn new(history: &[Arc<Message>], result_limit: usize) -> Self {
+    /// Creates the tool for the results of a history and the messages before it, of which the model reads this many
+    /// bytes at once at most.
+    pub(crate) fn new(history: &[Arc<Message>], earlier: Option<EarlierMessages>, result_limit: usize) -> Self {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -38,14 +41,12 @@ impl ReadResult {
         (spec.annotations.idempotent, spec.annotations.reads_only) = (true, true);
         let has_results = |message: &&Arc<Message>| matches!(***message, Message::Tool(_));
         let messages = history.iter().filter(has_results).cloned().collect();
-        Self { spec, messages, page: result_limit.min(PAGE) }
+        Self { spec, messages, earlier, page: result_limit.min(PAGE) }
     }
 
+    /// Returns the result of a call. Where a call has begun, the messages before the history are read already.
     fn find(&self, call_id: &str) -> Option<&ToolResult> {
-        self.messages.iter().rev().find_map(|message| match &**message {
-            Message::Tool(results) => results.iter().find(|result| result.call_id == call_id),
-            _ => None,
-        })
+        result_of(&self.messages, call_id).or_else(|| result_of(self.earlier.as_ref()?.get(), call_id))
     }
 
     fn read(&self, input: &Value) -> Result<Value, ToolError> {
@@ -61,6 +62,13 @@ impl ReadResult {
         }
         Ok(page)
     }
+}
+
+fn result_of<'m>(messages: &'m [Arc<Message>], call_id: &str) -> Option<&'m ToolResult> {
+    messages.iter().rev().find_map(|message| match &**message {
+        Message::Tool(results) => results.iter().find(|result| result.call_id == call_id),
+        _ => None,
+    })
 }
 
 impl Tool for ReadResult {

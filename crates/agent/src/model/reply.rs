@@ -158,6 +158,9 @@ struct ReplyReader<'a> {
 
 impl ReplyReader<'_> {
     async fn part<S: EventSink>(&mut self, part: Part, sink: &mut S) -> Result<(), SinkClosed> {
+        if matches!(part, Part::ToolInputStart { .. } | Part::ToolInputDelta { .. } | Part::ToolCall { .. }) {
+            self.ids.complete().await;
+        }
         let part = match part {
             // Whose arguments these are is not known before the call is complete.
             Part::ToolInputStart { id, name, .. } if self.offer.is_bridge(&name) => {
