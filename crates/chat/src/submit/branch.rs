@@ -85,14 +85,19 @@ pub(crate) struct Covered {
 
 impl Covered {
     fn new(messages: Vec<EncodedMessage>) -> Self {
-        let mut seen = Exposure::default();
+        let (mut seen, mut cleared) = (Exposure::default(), Vec::new());
         for message in &messages {
-            if exposure::may_add(&seen, |text| message.may_contain(text)) {
-                seen = exposure::after(seen, [&message.decode().message]);
+            let json = message.json();
+            let may_contain = |text: &str| json.is_none_or(|json| json.contains(text));
+            let may_clear = may_contain(CONTEXT_CLEARED);
+            if may_clear || exposure::may_add(&seen, may_contain) {
+                let message = message.decode().message;
+                seen = exposure::after(seen, [&message]);
+                if may_clear {
+                    cleared.push(message);
+                }
             }
         }
-        let cleared = messages.iter().filter(|message| message.may_contain(CONTEXT_CLEARED));
-        let cleared = cleared.map(|message| message.decode().message).collect();
         let answer = to_prompt::open_answer(messages.iter().rev().map(|message| message.decode().message));
         Self { messages, exposure: seen, cleared, answer }
     }

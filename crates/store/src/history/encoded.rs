@@ -51,10 +51,12 @@ impl EncodedMessage {
     /// Returns false if the message's JSON does not contain this text, which has no character that JSON escapes. What
     /// contains it may be of another meaning, and a damaged message may contain anything.
     pub fn may_contain(&self, text: &str) -> bool {
-        match std::str::from_utf8(self.body()) {
-            Ok(body) => body.contains(text),
-            Err(_) => true,
-        }
+        self.json().is_none_or(|json| json.contains(text))
+    }
+
+    /// Returns the message's JSON, which may be damaged; `None` if it is no text.
+    pub fn json(&self) -> Option<&str> {
+        std::str::from_utf8(self.body()).ok()
     }
 
     fn body(&self) -> &[u8] {
