@@ -51,13 +51,14 @@ pub fn after<'a>(before: Exposure, messages: impl IntoIterator<Item = &'a UiMess
     seen
 }
 
-/// Returns whether a message in which each of these texts is absent or present changes an exposure. `contains` may also
-/// return true for a text that is absent.
+/// Returns false if a message changes nothing in what was seen before. `contains` says whether the message's JSON contains a
+/// text; it may say so of a text that is not there.
 pub fn may_add(seen: &Exposure, contains: impl Fn(&str) -> bool) -> bool {
-    /// What is in the JSON of each message that counts without a mark.
-    const UNMARKED: [&str; 2] = ["\"providerExecuted\"", "\"source-"];
-    let is_open = seen.private.is_none() || seen.untrusted.is_none();
-    is_open && (contains(EXPOSURE) || seen.untrusted.is_none() && UNMARKED.iter().any(|text| contains(text)))
+    let is_private_open = seen.private.is_none();
+    let is_untrusted_open = seen.untrusted.is_none();
+    // A call that the provider has run, and a source that it has named, count without a mark.
+    let is_unmarked = || contains("\"providerExecuted\"") || contains("\"source-");
+    (is_private_open || is_untrusted_open) && contains(EXPOSURE) || is_untrusted_open && is_unmarked()
 }
 
 /// Marks a message whose run was interrupted as exposed to both private data and text from outside:
