@@ -16,7 +16,7 @@ use crate::model::reply::{ModelReply, RunFailure};
 use crate::model::retry;
 use crate::sub_agent::parent::{AgentPermit, ParentContext};
 use crate::{Agent, Ending, EventSink, Limit, PendingCall, Route, RunOutcome, SinkClosed, TurnInput, WaitingCall};
-use contract::{CallTime, FinishReason, Message, RunScope, ToolSpec};
+use contract::{CallTime, FinishReason, Message, RunScope, ToolCall, ToolSpec};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -257,11 +257,10 @@ impl<'a> Run<'a> {
             // A provider that paused continues when it reads its reply so far. The limit of steps
             // applies to that, too.
             let is_paused = reason == FinishReason::Pause;
-            if !reply.calls.is_empty() {
-                // Loops are counted, and calls are judged, with those of the whole conversation.
+            let calls: Vec<_> = reply.calls.iter().map(|checked| checked.call.clone()).collect();
+            if self.judges_by_history(&calls) {
                 Box::pin(self.complete_history()).await;
             }
-            let calls: Vec<_> = reply.calls.iter().map(|checked| checked.call.clone()).collect();
             let verdict = self.loops.record(&calls, &self.earlier_steps);
             self.warns = verdict == LoopVerdict::Warn;
             let invalid = self.invalid_call(&reply);
@@ -380,6 +379,12 @@ impl<'a> Run<'a> {
             self.context.remove_messages(&kept);
             self.messages = pruned.into_iter().filter(|message| !prune::is_empty(message)).collect();
         }
+    }
+
+    /// Returns whether what becomes of calls may depend on messages before the history: on steps that were repeated, or
+    /// on what policies know.
+    fn judges_by_history(&self, calls: &[ToolCall]) -> bool {
+        !calls.is_empty() && (!self.caller.policies.is_empty() || self.loops.has(calls))
     }
 
     /// Returns the tool of the first invalid call if it ends the turn.

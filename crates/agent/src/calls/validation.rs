@@ -298,7 +298,7 @@ pub(crate) struct ConversationCallIds {
     /// The ids since the user's last message, which belong to the message that is being written.
     current: HashSet<String>,
     renamed: HashMap<String, String>,
-    /// The messages before the history, until their ids are read.
+    /// The messages before the history, until their ids are known.
     earlier: Option<EarlierMessages>,
 }
 
@@ -310,16 +310,21 @@ impl ConversationCallIds {
         Self { taken, current, renamed: HashMap::new(), earlier: None }
     }
 
-    /// Adds messages before the history, whose ids are read when they are needed.
+    /// Adds messages before the history, whose ids are read when one of them may be taken.
     pub(crate) fn after(self, earlier: Option<EarlierMessages>) -> Self {
         Self { earlier, ..self }
     }
 
-    /// Reads the ids of the messages before the history. Must be called before an id is assigned.
-    pub(crate) async fn complete(&mut self) {
-        if let Some(earlier) = self.earlier.take() {
+    /// Reads the ids of the messages before the history if one of them may be this one. Must be called before an id is
+    /// [assigned](Self::assign).
+    pub(crate) async fn prepare(&mut self, provider_id: &str) {
+        let Some(earlier) = &self.earlier else { return };
+        let is_assigned = self.renamed.contains_key(provider_id);
+        let is_changed = provider_id.is_empty() || self.taken.contains(provider_id);
+        if !is_assigned && (is_changed || earlier.may_contain(&Value::from(provider_id).to_string())) {
             let ids = call_ids(earlier.load().await);
             self.taken.extend(ids);
+            self.earlier = None;
         }
     }
 

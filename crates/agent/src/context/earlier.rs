@@ -16,7 +16,7 @@ pub trait EarlierHistory: Send + Sync + 'static {
     /// Reads the messages, oldest first. This may take long.
     fn read(&self) -> Vec<Arc<Message>>;
 
-    /// Returns false if no message has this text in a name, an id or metadata, as JSON.
+    /// Returns false if the JSON of no message contains this text.
     fn may_contain(&self, text: &str) -> bool;
 
     /// Returns a length in bytes that no stored result of a tool exceeds.
@@ -39,7 +39,7 @@ impl EarlierMessages {
     }
 
     /// Returns the messages, oldest first. Reading them blocks the thread.
-    pub(crate) fn get(&self) -> &[Arc<Message>] {
+    fn get(&self) -> &[Arc<Message>] {
         self.0.messages.get_or_init(|| self.0.stored.read())
     }
 

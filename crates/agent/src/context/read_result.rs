@@ -44,14 +44,17 @@ impl ReadResult {
         Self { spec, messages, earlier, page: result_limit.min(PAGE) }
     }
 
-    /// Returns the result of a call. Where a call has begun, the messages before the history are read already.
-    fn find(&self, call_id: &str) -> Option<&ToolResult> {
-        result_of(&self.messages, call_id).or_else(|| result_of(self.earlier.as_ref()?.get(), call_id))
+    async fn find(&self, call_id: &str) -> Option<&ToolResult> {
+        match (result_of(&self.messages, call_id), &self.earlier) {
+            (None, Some(earlier)) => result_of(earlier.load().await, call_id),
+            (found, _) => found,
+        }
     }
 
-    fn read(&self, input: &Value) -> Result<Value, ToolError> {
+    async fn read(&self, input: &Value) -> Result<Value, ToolError> {
         let call_id = input["callId"].as_str().unwrap_or_default();
-        let result = self.find(call_id).ok_or_else(|| ToolError::new("There is no result of a call with this id."))?;
+        let found = self.find(call_id).await;
+        let result = found.ok_or_else(|| ToolError::new("There is no result of a call with this id."))?;
         let text = result.output.to_text();
         let offset = input["offset"].as_u64().and_then(|offset| usize::try_from(offset).ok()).unwrap_or_default();
         let from = text.floor_char_boundary(offset.min(text.len()));
@@ -77,7 +80,6 @@ impl Tool for ReadResult {
     }
 
     fn call(&self, input: Value, _: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
-        let read = self.read(&input);
-        Box::pin(async { read })
+        Box::pin(async move { self.read(&input).await })
     }
 }

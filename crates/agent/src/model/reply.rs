@@ -158,8 +158,8 @@ struct ReplyReader<'a> {
 
 impl ReplyReader<'_> {
     async fn part<S: EventSink>(&mut self, part: Part, sink: &mut S) -> Result<(), SinkClosed> {
-        if matches!(part, Part::ToolInputStart { .. } | Part::ToolInputDelta { .. } | Part::ToolCall { .. }) {
-            self.ids.complete().await;
+        if let Part::ToolInputStart { id, .. } | Part::ToolInputDelta { id, .. } | Part::ToolCall { id, .. } = &part {
+            self.ids.prepare(id).await;
         }
         let part = match part {
             // Whose arguments these are is not known before the call is complete.

@@ -30,7 +30,7 @@ impl EarlierHistory for Stored {
 }
 
 /// Runs a turn with the whole history, and with one that begins after what the summary covers. Both must send the same,
-/// and have the same history at the end, as far as it is known. Returns how often the covered messages were read.
+/// and have the same history at the end, as far as it was read. Returns how often the covered messages were read.
 async fn reads(
     replies: impl Fn() -> Vec<Vec<Cue>>,
     covered: Vec<Message>,
@@ -59,9 +59,8 @@ async fn reads(
         unreachable!()
     };
     assert_eq!((sent, events), (sent_whole, events_whole));
-    let reads = count.load(Ordering::Relaxed);
-    assert_eq!(history, whole[if reads == 0 { covered.len() } else { 0 }..]);
-    reads
+    assert!(whole.ends_with(&history), "{history:?}");
+    count.load(Ordering::Relaxed)
 }
 
 #[tokio::test]
@@ -72,11 +71,18 @@ async fn covered_messages_are_read_only_when_they_are_needed() {
         move || vec![tool_call_reply(&[(id, name, input)]), text_reply("ok")]
     };
     assert_eq!(reads(says_ok, covered(100), None, Vec::new()).await, 0);
-    assert_eq!(reads(says_ok, covered(50_000), Some("old"), Vec::new()).await, 0);
+    assert_eq!(reads(says_ok, covered(70_000), Some("old"), Vec::new()).await, 0);
     // A large result has the tool offered that reads it.
-    assert_eq!(reads(says_ok, covered(50_000), None, Vec::new()).await, 1);
+    assert_eq!(reads(says_ok, covered(70_000), None, Vec::new()).await, 1);
     // The id of a call is unique in the conversation.
+    assert_eq!(reads(calls("new", "look", "{}"), covered(100), None, Vec::new()).await, 0);
     assert_eq!(reads(calls("old", "look", "{}"), covered(100), None, Vec::new()).await, 1);
+    // With the call of an earlier turn, two calls of the turn are three.
+    let repeats = || {
+        let look = |id: &str| tool_call_reply(&[(id, "look", "{}")]);
+        vec![look("one"), look("two"), text_reply("ok")]
+    };
+    assert_eq!(reads(repeats, covered(100), None, Vec::new()).await, 1);
     let read_result = calls("r", "read-tool-result", r#"{"callId":"old"}"#);
     assert_eq!(reads(read_result, covered(5_000), Some("old"), Vec::new()).await, 1);
     assert_eq!(reads(says_ok, vec![user(RULE), says("Yes.")], None, vec![Arc::new(Rule)]).await, 1);
