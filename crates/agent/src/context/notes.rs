@@ -15,7 +15,8 @@ impl Run<'_> {
         if self.configured.sources.is_empty() && (!is_summarized || self.agent.agents.is_empty()) {
             return Ok(());
         }
-        if self.needs_history_for_notes() {
+        // What is before the history stays the same in later steps.
+        if self.steps == 0 && self.needs_history_for_notes() {
             self.complete_history().await;
         }
         let messages = self.context.projection.apply(&self.messages, self.agent.settings.result_limit());
