@@ -262,8 +262,8 @@ pub trait ToolSource: Send + Sync + 'static {
         0
     }
 
-    /// Returns whether the [notes](Self::note) depend on messages that the model does not read any more. It costs
-    /// time in long conversations, because those messages are not read otherwise.
+    /// Returns whether the [notes](Self::note) depend on messages that the model does not read any more. Reading
+    /// them costs time in long conversations, and they are not read otherwise.
     fn reads_history(&self) -> bool {
         false
     }

@@ -15,7 +15,7 @@ impl Run<'_> {
         if self.configured.sources.is_empty() && (!is_summarized || self.agent.agents.is_empty()) {
             return Ok(());
         }
-        // What is before the history stays the same in later steps.
+        // The messages before the history are the same in later steps.
         if self.steps == 0 && self.needs_history_for_notes() {
             self.complete_history().await;
         }

@@ -203,7 +203,7 @@ impl Inner {
     }
 }
 
-/// What a run begins with.
+/// The messages with which a run begins.
 struct Prompt {
     /// The history, and then the content of the message.
     messages: Vec<Arc<Message>>,

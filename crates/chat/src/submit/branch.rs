@@ -1,5 +1,5 @@
-//! The active branch of a conversation, as a submission needs it. What the newest summary covers stays as it is in the
-//! database: in a long conversation, decoding what no model reads would take most of the time before an answer.
+//! The active branch of a conversation, as a submission needs it. Messages that the newest summary covers are not decoded:
+//! the model does not read them, and in a long conversation decoding them would take most of the time before an answer.
 
 use agent::{EarlierHistory, MeasuredSize};
 use contract::{Exposure, Message};
@@ -11,7 +11,7 @@ use wire::{CONTEXT_CLEARED, Role, UiMessage};
 
 /// The size of a branch, in bytes, from which it is decoded on a thread that may block.
 const LONG: usize = 1 << 20;
-/// What is in the JSON of each answer whose request a provider has measured.
+/// A text in the JSON of each answer whose request a provider has measured.
 const MEASURED: &str = "\"measured\":true";
 
 /// A branch whose oldest messages may be covered by a summary.

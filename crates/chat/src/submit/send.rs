@@ -95,7 +95,7 @@ impl Inner {
             _ => false,
         };
         let (covered, branch) = match branch {
-            // What precedes the repeated message may be covered.
+            // The messages before the repeated one may be covered.
             Some(branch) if is_repeated => (None, Some(branch.into_whole())),
             Some(Branch { covered, messages }) => (covered, Some(messages)),
             None => (None, None),
