@@ -3,8 +3,9 @@
 
 use crate::calls::execution::CallScope;
 use crate::calls::handling::CallsOutcome;
+use crate::calls::ids::ConversationCallIds;
 use crate::calls::sources;
-use crate::calls::validation::{ConversationCallIds, OfferedTools};
+use crate::calls::validation::OfferedTools;
 use crate::context::{ContextInput, MeasuredSize};
 use crate::deferral::{self, Deferral};
 use crate::limits::UsageMeter;
@@ -16,7 +17,7 @@ use crate::model::reply::{ModelReply, RunFailure};
 use crate::model::retry;
 use crate::sub_agent::parent::{AgentPermit, ParentContext};
 use crate::{Agent, Ending, EventSink, Limit, PendingCall, Route, RunOutcome, SinkClosed, TurnInput, WaitingCall};
-use contract::{CallTime, FinishReason, Message, RunScope, ToolCall, ToolSpec};
+use contract::{CallTime, FinishReason, Message, RunScope, ToolSpec};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -104,7 +105,7 @@ pub(crate) struct Run<'a> {
     pub(crate) steps: u32,
     /// The number of requests to the model in earlier runs of the turn.
     steps_before: u32,
-    loops: LoopDetector,
+    pub(crate) loops: LoopDetector,
     /// The calls of the turns before.
     pub(crate) earlier_steps: EarlierSteps,
     /// Whether to warn the model about a loop before the next request.
@@ -379,12 +380,6 @@ impl<'a> Run<'a> {
             self.context.remove_messages(&kept);
             self.messages = pruned.into_iter().filter(|message| !prune::is_empty(message)).collect();
         }
-    }
-
-    /// Returns whether what becomes of calls may depend on messages before the history: on steps that were repeated, or
-    /// on what policies know.
-    fn judges_by_history(&self, calls: &[ToolCall]) -> bool {
-        !calls.is_empty() && (!self.caller.policies.is_empty() || self.loops.has(calls))
     }
 
     /// Returns the tool of the first invalid call if it ends the turn.

@@ -4,7 +4,7 @@
 use crate::context::projection::ContextInput;
 use crate::limits::loop_detection::EarlierSteps;
 use crate::run::Run;
-use contract::Message;
+use contract::{Message, ToolCall};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -86,6 +86,12 @@ impl ContextInput {
 }
 
 impl Run<'_> {
+    /// Returns whether the fate of calls may depend on messages before the history: on steps that are repeated, or on
+    /// what policies know.
+    pub(crate) fn judges_by_history(&self, calls: &[ToolCall]) -> bool {
+        !calls.is_empty() && (!self.caller.policies.is_empty() || self.loops.has(calls))
+    }
+
     /// Makes the history whole, if messages are missing before it.
     pub(crate) async fn complete_history(&mut self) {
         let added = self.context.complete(&mut self.messages).await;

@@ -1,6 +1,7 @@
 //! Reads one reply: emits its parts as they arrive, and collects them for the history.
 
-use crate::calls::validation::{CheckedCall, ConversationCallIds, OfferedTools};
+use crate::calls::ids::ConversationCallIds;
+use crate::calls::validation::{CheckedCall, OfferedTools};
 use crate::model::retry::{StartedReply, cancelled_error};
 use crate::{Agent, Event, EventSink, SinkClosed};
 use contract::{
